@@ -1,0 +1,45 @@
+// Every error the platform can report, in one list: the code a client sees, why it happened, and the sentence a person reads.
+// errors.test.ts compares the list with docs/errors.md, both ways. Codes marked in contracts as compared by clients keep their spelling.
+
+/** Why something failed. HTTP status, retrying and job outcome each derive from this, in one place. */
+export type ErrorKind =
+  | 'invalid' // 400: the request or its data is wrong
+  | 'unauthenticated' // 401
+  | 'forbidden' // 403
+  | 'not-found' // 404
+  | 'wrong-method' // 405
+  | 'conflict' // 409
+  | 'too-large' // 413
+  | 'unprocessable' // 422
+  | 'too-many' // 429
+  | 'bug' // 500: ours
+  | 'not-built' // 501
+  | 'transient' // 503: try again
+  | 'full' // 507: no room left
+
+export interface ErrorEntry {
+  readonly kind: ErrorKind
+  /** `{name}` is replaced by the detail of that name. */
+  readonly text: string
+}
+
+export const ERRORS = {
+  // Requests
+  malformedRequest: { kind: 'invalid', text: 'The request could not be read: {reason}' },
+  requestTooLarge: { kind: 'too-large', text: 'The request body is larger than the {limit} bytes allowed here.' },
+  'validation.failed': { kind: 'invalid', text: 'Invalid request:\n - {field}: "{reason}"' },
+  'storage.validation': { kind: 'invalid', text: 'Invalid request:\n - {field}: "{reason}"' },
+  notFound: { kind: 'not-found', text: '{what} was not found.' },
+  methodNotAllowed: { kind: 'wrong-method', text: '{method} is not possible on {path}. Possible: {allowed}.' },
+  notImplemented: { kind: 'not-built', text: '{what}' },
+  MAINTENANCE: { kind: 'transient', text: '{reason}' },
+  unavailable: { kind: 'transient', text: '{what} is not available right now. Try again.' },
+  internalError: { kind: 'bug', text: 'Something went wrong on our side. The exception id finds the details in the log.' },
+
+  // Authentication
+  'storage.tokenMissing': { kind: 'unauthenticated', text: 'Access token must be set' },
+  'storage.tokenInvalid': { kind: 'unauthenticated', text: 'Invalid access token' },
+  accessDenied: { kind: 'forbidden', text: "You don't have access to the resource." },
+} as const satisfies Record<string, ErrorEntry>
+
+export type ErrorCode = keyof typeof ERRORS

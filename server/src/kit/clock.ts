@@ -1,0 +1,13 @@
+// The only place that asks the time, and the two ways the API writes it.
+
+export interface Clock {
+  now(): Date
+}
+
+export const systemClock: Clock = { now: () => new Date() }
+
+/** `2026-01-31T12:00:00+0000`: every timestamp in a record. */
+export const formatTimestamp = (date: Date): string => `${date.toISOString().slice(0, 19)}+0000`
+
+/** `2026-01-31T12:00:00+00:00`: the Expiration of temporary credentials. */
+export const formatExpiration = (date: Date): string => `${date.toISOString().slice(0, 19)}+00:00`

@@ -1,0 +1,281 @@
+// JSON as the text that was sent. JavaScript objects reorder integer-like keys, lose integers beyond 2^53 and turn 1.10 into 1.1;
+// a configuration must come back exactly as it came in (design 4.5), so it is kept, cut and edited as text, by offsets.
+//
+// 1. Every function here expects text that JSON.parse accepts (`readJson` checks that); on other text the result is undefined, but
+//    the function ends.
+// 2. Nothing here recurses: depth is a counter, and deeper than MAX_DEPTH is refused by `readJson`.
+
+/** As deep as the public system reads JSON. Real configurations are ten or twenty levels deep. */
+export const MAX_DEPTH = 512
+
+export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
+export type JsonPath = readonly (string | number)[]
+
+/** Half-open range of offsets in a text. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+export interface Scalar extends Span {
+  /** Where the value stands. Built when asked for: a document has many scalars and few that matter. */
+  path(): JsonPath
+  /** Name of the member that holds the value; items of a list have the name of the list's member. */
+  readonly name: string | undefined
+}
+
+export interface Edit extends Span {
+  readonly text: string
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+const OPEN_LIST = 0x5b
+const CLOSE_LIST = 0x5d
+
+const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+
+function skipSpace(text: string, at: number): number {
+  while (at < text.length && isSpace(text.charCodeAt(at))) at++
+  return at
+}
+
+/** `at` is an opening quote; the result is just behind the closing one. */
+function skipString(text: string, at: number): number {
+  for (let i = at + 1; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === QUOTE) return i + 1
+    if (code === BACKSLASH) i++
+  }
+  return text.length
+}
+
+function skipScalar(text: string, at: number): number {
+  if (text.charCodeAt(at) === QUOTE) return skipString(text, at)
+  let i = at + 1
+  for (; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === COMMA || code === CLOSE_OBJECT || code === CLOSE_LIST || isSpace(code)) break
+  }
+  return i
+}
+
+/** `at` is the first character of a value; the result is just behind it. */
+function skipValue(text: string, at: number): number {
+  let depth = 0
+  for (let i = at; i < text.length; ) {
+    const code = text.charCodeAt(i)
+    if (code === OPEN_OBJECT || code === OPEN_LIST) {
+      depth++
+      i++
+    } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) {
+      i++
+      if (--depth === 0) return i
+    } else if (code === COMMA || code === COLON || isSpace(code)) {
+      i++
+    } else {
+      i = skipScalar(text, i)
+      if (depth === 0) return i
+    }
+  }
+  return text.length
+}
+
+const decodeName = (text: string, start: number, end: number): string => {
+  const inner = text.slice(start + 1, end - 1)
+  return inner.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : inner // a name is a string by the grammar
+}
+
+export type ReadJson =
+  | { readonly ok: true; readonly value: unknown; readonly kind: JsonKind }
+  | { readonly ok: false; readonly reason: string }
+
+/** Parses a text of unknown origin and says in a sentence what is wrong with it. */
+export function readJson(text: string): ReadJson {
+  if (depthOf(text, MAX_DEPTH) > MAX_DEPTH) return { ok: false, reason: `it is nested deeper than ${MAX_DEPTH} levels` }
+  try {
+    return { ok: true, value: JSON.parse(text) as unknown, kind: kindOf(text) }
+  } catch {
+    // The engine's own message quotes the text, and the text may hold a secret.
+    return { ok: false, reason: 'it is not valid JSON' }
+  }
+}
+
+/** Deepest nesting of a text, counted up to just above `limit`. Safe on text that is not JSON. */
+export function depthOf(text: string, limit: number): number {
+  let depth = 0
+  let deepest = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === QUOTE) i = skipString(text, i) - 1
+    else if (code === OPEN_OBJECT || code === OPEN_LIST) {
+      if (++depth > deepest) deepest = depth
+      if (deepest > limit) return deepest
+    } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) depth--
+  }
+  return deepest
+}
+
+export function kindOf(text: string): JsonKind {
+  switch (text.charCodeAt(skipSpace(text, 0))) {
+    case OPEN_OBJECT:
+      return 'object'
+    case OPEN_LIST:
+      return 'array'
+    case QUOTE:
+      return 'string'
+    case 0x74: // t
+    case 0x66: // f
+      return 'boolean'
+    case 0x6e: // n
+      return 'null'
+    default:
+      return 'number'
+  }
+}
+
+/** Each member of an object with its value's own slice of the text. Of two members with one name the last wins, as in JSON.parse. */
+export function membersOf(text: string): Map<string, string> {
+  const members = new Map<string, string>()
+  let at = skipSpace(text, 0)
+  if (text.charCodeAt(at) !== OPEN_OBJECT) return members
+  at = skipSpace(text, at + 1)
+  while (text.charCodeAt(at) === QUOTE) {
+    const nameEnd = skipString(text, at)
+    const valueStart = skipSpace(text, skipSpace(text, nameEnd) + 1) // behind the colon
+    const valueEnd = skipValue(text, valueStart)
+    members.set(decodeName(text, at, nameEnd), text.slice(valueStart, valueEnd))
+    at = skipSpace(text, valueEnd)
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1)
+  }
+  return members
+}
+
+/** The items of a list, each as its own slice of the text. */
+export function itemsOf(text: string): string[] {
+  const items: string[] = []
+  let at = skipSpace(text, 0)
+  if (text.charCodeAt(at) !== OPEN_LIST) return items
+  at = skipSpace(text, at + 1)
+  while (at < text.length && text.charCodeAt(at) !== CLOSE_LIST) {
+    const end = skipValue(text, at)
+    items.push(text.slice(at, end))
+    at = skipSpace(text, end)
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1)
+  }
+  return items
+}
+
+interface Frame {
+  readonly list: boolean
+  index: number
+  nameStart: number
+  nameEnd: number
+}
+
+/** Calls `visit` for each scalar of the document, in the order of the text. */
+export function visitScalars(text: string, visit: (scalar: Scalar) => void): void {
+  const frames: Frame[] = []
+  const nameOf = (frame: Frame) => decodeName(text, frame.nameStart, frame.nameEnd)
+  const path = (): JsonPath => frames.map((frame) => (frame.list ? frame.index : nameOf(frame)))
+  const name = (): string | undefined => {
+    const holder = frames.findLast((frame) => !frame.list)
+    return holder && nameOf(holder)
+  }
+  let expectName = false
+  for (let at = 0; at < text.length; ) {
+    const code = text.charCodeAt(at)
+    const top = frames.at(-1)
+    if (isSpace(code)) at++
+    else if (code === COLON) {
+      expectName = false
+      at++
+    } else if (code === COMMA) {
+      if (top?.list) top.index++
+      else expectName = true
+      at++
+    } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
+      frames.push({ list: code === OPEN_LIST, index: 0, nameStart: 0, nameEnd: 0 })
+      expectName = code === OPEN_OBJECT
+      at++
+    } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) {
+      frames.pop()
+      expectName = false
+      at++
+    } else {
+      const end = skipScalar(text, at)
+      if (expectName && top) {
+        top.nameStart = at
+        top.nameEnd = end
+      } else {
+        visit({
+          start: at,
+          end,
+          path,
+          get name() {
+            return name()
+          },
+        })
+      }
+      at = end
+    }
+  }
+}
+
+/** Puts each edit in the place of its span. Edits are given in the order of the text and do not overlap. */
+export function replaceSpans(text: string, edits: readonly Edit[]): string {
+  if (edits.length === 0) return text
+  const parts: string[] = []
+  let from = 0
+  for (const edit of edits) {
+    parts.push(text.slice(from, edit.start), edit.text)
+    from = edit.end
+  }
+  parts.push(text.slice(from))
+  return parts.join('')
+}
+
+/** The text without the white space between its tokens: two texts with the same tokens say the same. */
+export function compact(text: string): string {
+  const parts: string[] = []
+  let from = 0
+  for (let i = 0; i < text.length; ) {
+    const code = text.charCodeAt(i)
+    if (code === QUOTE) i = skipString(text, i)
+    else if (isSpace(code)) {
+      parts.push(text.slice(from, i))
+      i = skipSpace(text, i)
+      from = i
+    } else i++
+  }
+  if (from === 0) return text
+  parts.push(text.slice(from))
+  return parts.join('')
+}
+
+export const sameJson = (a: string, b: string): boolean => a === b || compact(a) === compact(b)
+
+const RAW = Symbol('raw JSON text')
+
+/** A piece of JSON text that `stringifyWithRaw` puts into its result as it is. */
+export interface RawJson {
+  readonly [RAW]: string
+}
+
+export const rawJson = (text: string): RawJson => ({ [RAW]: text })
+
+const isRaw = (value: object): value is RawJson => RAW in value
+
+/** JSON.stringify for values with `rawJson` pieces inside. For answers we build ourselves, so it may recurse. */
+export function stringifyWithRaw(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  if (isRaw(value)) return value[RAW]
+  if (Array.isArray(value)) return `[${value.map(stringifyWithRaw).join(',')}]`
+  if (value instanceof Date) return JSON.stringify(value)
+  const members = Object.entries(value).filter(([, member]) => member !== undefined)
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${stringifyWithRaw(member)}`).join(',')}}`
+}

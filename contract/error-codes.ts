@@ -40,6 +40,40 @@ export const ERRORS = {
   'storage.tokenMissing': { kind: 'unauthenticated', text: 'Access token must be set' },
   'storage.tokenInvalid': { kind: 'unauthenticated', text: 'Invalid access token' },
   accessDenied: { kind: 'forbidden', text: "You don't have access to the resource." },
+
+  // Table engine: files that are loaded, and the workers that load them. Texts name the place, the offending text and what to change
+  invalidCsv: { kind: 'invalid', text: '{problem} {place}: {found}. {advice}' },
+  rowTooLarge: {
+    kind: 'too-large',
+    text: 'The row that starts on line {line} of {file} is longer than the {limit} bytes a row may have. Split its values, or ask the operator for a larger limit.',
+  },
+  'csvImport.invalidCsvParams': { kind: 'invalid', text: '{reason}' },
+  'storage.tables.invalidValue': {
+    kind: 'invalid',
+    text: 'Row {row} of {file}: the value "{value}" of column "{column}" is no {type}. Correct it, or change the type of the column.',
+  },
+  'storage.tables.nullValue': {
+    kind: 'invalid',
+    text: 'Row {row} of {file} has no value in column "{column}", which may not be empty. Fill it in, or make the column nullable.',
+  },
+  'storage.maxNumberOfColumnsExceed': { kind: 'invalid', text: 'A table may have {limit} columns; {file} has {columns}.' },
+  'storage.tables.columnAlreadyExists': {
+    kind: 'invalid',
+    text: 'The column "{column}" cannot be added: the table has a column of that name (upper and lower case are the same), or it is reserved.',
+  },
+  'storage.tables.columnNotExists': { kind: 'invalid', text: 'The table has no column "{column}".' },
+  'tableEngine.cancelled': { kind: 'conflict', text: 'The operation on the table was cancelled.' },
+  'tableEngine.timeout': { kind: 'transient', text: 'The operation on the table took longer than {seconds} s and was stopped.' },
+  'tableEngine.workerDied': {
+    kind: 'transient',
+    text: 'The table worker process ended in the middle of its work ({reason}). Nothing was changed; try again.',
+  },
+  'tableEngine.outOfMemory': {
+    kind: 'too-large',
+    text: 'The work does not fit into the {limit} MB of a table worker. Ask the operator for more memory per worker.',
+  },
+  'tableEngine.diskFull': { kind: 'full', text: 'The disk is full: the work on the table was stopped and nothing was changed.' },
+  'tableEngine.failed': { kind: 'bug', text: 'The table engine failed: {reason}' },
 } as const satisfies Record<string, ErrorEntry>
 
 export type ErrorCode = keyof typeof ERRORS

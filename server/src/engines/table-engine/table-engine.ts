@@ -1,0 +1,290 @@
+// What the table engine does, as types. No HTTP, no rules of the product, no metadata: a snapshot comes in, a snapshot goes out.
+// Every operation that writes returns only after its files are durable in the object store; nothing refers to them until the caller
+// stores the returned snapshot. A failed operation leaves the given snapshot as valid as before and removes what it wrote; what a
+// crash leaves behind is found by comparing the store with `referencedKeys`.
+
+import type { BaseType, TableSnapshot } from './snapshot.ts'
+
+// ---------------------------------------------------------------------------------------------------------------- what it needs
+
+/** The bytes, seen from here. `platform.ts` fills this with the object store. */
+export interface TableObjects {
+  /** A local path to the object's bytes, valid until `release`. On disk the file itself, on S3 a copy in the cache. */
+  openLocal(key: string): Promise<LocalFile>
+  /** Takes over a finished local file as the object `key`; durable once resolved. The path may be gone afterwards. */
+  adopt(key: string, localPath: string): Promise<void>
+  delete(key: string): Promise<void>
+}
+
+export interface LocalFile {
+  readonly path: string
+  release(): Promise<void>
+}
+
+export interface TableEngineSettings {
+  /** Loads, unloads and other long work at once; each has a process of its own. Default: the number of cores. */
+  readonly longWorkers?: number
+  /** Previews and counts at once. They never wait for long work. Default 2. */
+  readonly shortWorkers?: number
+  /** Processes kept warm when idle. Default 1. */
+  readonly warmWorkers?: number
+  /** Resident memory one worker may use. Default 1024. */
+  readonly workerMemoryMb?: number
+  /** DuckDB threads in a worker. Default 1: several workers scale better than several threads. */
+  readonly workerThreads?: number
+  /** A row of a CSV file longer than this is refused with `rowTooLarge`. Default 32 MiB. */
+  readonly maxRowBytes?: number
+  /** Default 4096. */
+  readonly maxColumns?: number
+  /** A gzip file that unpacks to more than this is refused. Default 1 TiB. */
+  readonly maxInflatedBytes?: number
+  /** A gzip file that unpacks to more than this many times its size (and more than 256 MiB) is refused. Default 500. */
+  readonly maxInflateRatio?: number
+}
+
+export interface TableEngineDeps {
+  readonly objects: TableObjects
+  /** A folder for work in progress, emptied at start. Best on the disk of the object store, so that `adopt` is a rename. */
+  readonly scratchDir: string
+  readonly settings?: TableEngineSettings
+}
+
+// ------------------------------------------------------------------------------------------------------------------- the engine
+
+export interface TableEngine {
+  /** The first row of a CSV file, to decide names and columns before `load`. Reads no more than that row (at most 1 MiB). */
+  readHeader(source: CsvSource, run?: RunOptions): Promise<readonly string[]>
+  /** CSV into the table. Bad input throws `invalidCsv`, `rowTooLarge` or `storage.tables.invalidValue` and loads nothing. */
+  load(request: LoadRequest, run?: RunOptions): Promise<LoadResult>
+  /** The table, or a part of it, into files in the object store. */
+  unload(request: UnloadRequest, run?: RunOptions): Promise<UnloadResult>
+  /** The first rows of a query as text, for people. */
+  preview(request: PreviewRequest, run?: RunOptions): Promise<Preview>
+  /** Rows that match a query. For the whole table `countRows(snapshot)` is free. */
+  count(request: QueryRequest, run?: RunOptions): Promise<number>
+  /** One example of a key that several rows share, or null: ask before `setPrimaryKey`. */
+  findDuplicateKey(request: DuplicateKeyRequest, run?: RunOptions): Promise<DuplicateKey | null>
+  /** Rows that match leave the table. Without filters the table is emptied (the caller asks whether that is meant). */
+  deleteRows(request: DeleteRowsRequest, run?: RunOptions): Promise<DeleteRowsResult>
+  /** A query as a new, independent table: rows keep their load time, columns their definition. */
+  materialise(request: MaterialiseRequest, run?: RunOptions): Promise<TableSnapshot>
+  /** Figures per column. */
+  profile(request: ProfileRequest, run?: RunOptions): Promise<TableProfile>
+  /**
+   * Rewrites segments that are small or full of deleted rows. Null: nothing worth doing. Rows, order and load times stay. Publish the
+   * result only if the table still has the snapshot that was handed in (hold its lock, or compare).
+   */
+  compact(request: CompactRequest, run?: RunOptions): Promise<TableSnapshot | null>
+  /** Waits for nothing: running work fails with `tableEngine.cancelled`, processes end. */
+  close(): Promise<void>
+}
+
+export interface RunOptions {
+  /** Aborting fails the operation with `tableEngine.cancelled` and ends its process at once. */
+  readonly signal?: AbortSignal
+  /** Fails the operation with `tableEngine.timeout`. The time in the queue does not count. Default: none. */
+  readonly timeoutMs?: number
+}
+
+// ------------------------------------------------------------------------------------------------------------------------- load
+
+/** How a CSV file is written. `checkDialect` in csv-dialect.ts gives the errors of the contract. */
+export interface CsvDialect {
+  /** One ASCII character; the default is a comma. The spelling `\t` means a tab. */
+  readonly delimiter?: string
+  /** One ASCII character, by default a double quote; `''` for files without enclosures. */
+  readonly enclosure?: string
+  /** The character that takes the next one literally. Only without an enclosure; `''` or absent: none. */
+  readonly escapedBy?: string
+}
+
+export interface CsvSource {
+  /** The slices in order; a plain file is one slice. */
+  readonly slices: readonly CsvSlice[]
+  readonly dialect?: CsvDialect
+}
+
+export interface CsvSlice {
+  readonly key: string
+  readonly gzip: boolean
+  /** How messages call this file: `The file orders.csv is ...`. Default: the key. */
+  readonly name?: string
+}
+
+export interface LoadRequest {
+  readonly snapshot: TableSnapshot
+  /** `full` replaces all rows. `incremental` appends, and with a primary key replaces rows of the same key. Either way the last row of a key wins. */
+  readonly mode: 'full' | 'incremental'
+  readonly source: CsvSource
+  /**
+   * Where each field of a row goes: names of columns of the snapshot in the order of the file; null ignores the field; `_timestamp`
+   * takes the load time from the file. Columns of the table that are not named get '' (typed: their default, else null).
+   * Columns that the file brings anew are added by the caller first: `addColumn`.
+   */
+  readonly fileColumns: readonly (string | null)[]
+  /** Lines to pass over at the start of every slice: 1 for a header, 0 for none. */
+  readonly skipLines: number
+  /** Typed tables: values that mean null. Default `['']`; `[]` for none. Untyped tables have no nulls. */
+  readonly nullValues?: readonly string[]
+  /** The load time of the rows, epoch milliseconds. */
+  readonly loadedAt: number
+  /** New objects are named `<keyPrefix><uuid>.parquet`. */
+  readonly keyPrefix: string
+}
+
+export interface LoadResult {
+  /** The table after the load. */
+  readonly snapshot: TableSnapshot
+  /** Rows in the file. */
+  readonly rowsInFile: number
+  /** Bytes of CSV, unpacked. */
+  readonly bytesInFile: number
+  /** Rows that are now new in the table, those that replaced another included. */
+  readonly rowsWritten: number
+  /** Rows of the table that a newer one took the place of. */
+  readonly rowsReplaced: number
+  /** Rows of the file that were in the table exactly so: they keep their load time. */
+  readonly rowsUnchanged: number
+  /** Rows of the file with the key of a later row of the file. */
+  readonly rowsDuplicate: number
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- queries
+
+export type FilterOperator = 'eq' | 'ne' | 'gt' | 'ge' | 'lt' | 'le'
+/** The data types a filter or an order may read text as. */
+export const FILTER_DATA_TYPES = ['INTEGER', 'BIGINT', 'DOUBLE', 'REAL', 'DECIMAL', 'NUMERIC'] as const
+export type FilterDataType = (typeof FILTER_DATA_TYPES)[number]
+
+/** `eq` and `ne` with several values mean in and not in; the others take exactly one. */
+export interface Filter {
+  readonly column: string
+  readonly operator: FilterOperator
+  readonly values: readonly string[]
+  /** Compare as numbers; text that is no number never matches. */
+  readonly dataType?: FilterDataType
+}
+
+export interface OrderBy {
+  readonly column: string
+  readonly order: 'ASC' | 'DESC'
+  readonly dataType?: FilterDataType
+}
+
+/** Filters are joined by AND. */
+export interface RowFilter {
+  readonly filters?: readonly Filter[]
+  /** Epoch milliseconds: loaded at or after. */
+  readonly changedSince?: number
+  /** Epoch milliseconds: loaded before. */
+  readonly changedUntil?: number
+  /** Rows with this text in any column, whatever the case. */
+  readonly search?: string
+}
+
+export interface QueryRequest extends RowFilter {
+  readonly snapshot: TableSnapshot
+  /** In this order; default all. */
+  readonly columns?: readonly string[]
+  readonly orderBy?: readonly OrderBy[]
+  readonly limit?: number
+}
+
+export interface UnloadRequest extends QueryRequest {
+  readonly format: 'csv' | 'parquet'
+  /** csv: each slice is a complete gzip member. */
+  readonly gzip?: boolean
+  /** Adds `_timestamp`, the load time (UTC, `YYYY-MM-DD hh:mm:ss`), as the last column. */
+  readonly includeLoadTime?: boolean
+  /** One file with a header instead of slices without one (csv), for people. */
+  readonly merged?: boolean
+  /** Slices are named `<keyPrefix><000000>.csv[.gz]` in the order of rows, a merged file `<keyPrefix>` alone. */
+  readonly keyPrefix: string
+}
+
+export interface UnloadResult {
+  /** In the order of rows. An empty result is one empty slice, so that a manifest always has an entry. */
+  readonly slices: readonly UnloadedSlice[]
+  readonly columns: readonly string[]
+  readonly rows: number
+}
+
+export interface UnloadedSlice {
+  readonly key: string
+  readonly bytes: number
+}
+
+export interface PreviewRequest extends QueryRequest {
+  /** At most 1000. */
+  readonly limit: number
+  /** Longer values are cut here and marked. Default: whole values. */
+  readonly maxCellChars?: number
+}
+
+export interface Preview {
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly PreviewCell[])[]
+}
+
+export interface PreviewCell {
+  readonly value: string | null
+  readonly isTruncated: boolean
+}
+
+export interface DuplicateKeyRequest {
+  readonly snapshot: TableSnapshot
+  readonly columns: readonly string[]
+}
+
+export interface DuplicateKey {
+  readonly values: readonly (string | null)[]
+  readonly rows: number
+}
+
+export interface DeleteRowsRequest extends RowFilter {
+  readonly snapshot: TableSnapshot
+  readonly keyPrefix: string
+}
+
+export interface DeleteRowsResult {
+  readonly snapshot: TableSnapshot
+  readonly deletedRows: number
+}
+
+export interface MaterialiseRequest extends QueryRequest {
+  readonly keyPrefix: string
+}
+
+export interface ProfileRequest {
+  readonly snapshot: TableSnapshot
+  /** Default all. */
+  readonly columns?: readonly string[]
+  /** Default 10. */
+  readonly topValues?: number
+}
+
+export interface TableProfile {
+  readonly rows: number
+  readonly bytes: number
+  readonly columns: readonly ColumnProfile[]
+}
+
+export interface ColumnProfile {
+  readonly name: string
+  readonly type: BaseType
+  readonly nulls: number
+  readonly empty: number
+  readonly distinct: number
+  /** Rows whose value another row has too, less one per value: `rows - nulls - distinct`. */
+  readonly duplicates: number
+  readonly min: string | null
+  readonly max: string | null
+  readonly top: readonly { readonly value: string; readonly rows: number }[]
+}
+
+export interface CompactRequest {
+  readonly snapshot: TableSnapshot
+  readonly keyPrefix: string
+  /** Rewrite even where it is not worth it yet. */
+  readonly force?: boolean
+}

@@ -74,6 +74,14 @@ export const ERRORS = {
   },
   'tableEngine.diskFull': { kind: 'full', text: 'The disk is full: the work on the table was stopped and nothing was changed.' },
   'tableEngine.failed': { kind: 'bug', text: 'The table engine failed: {reason}' },
+
+  // Runner
+  'runner.unsafeOutput': {
+    kind: 'invalid',
+    text: 'The component left a {kind} at {path}. Results must be plain files and folders inside the data folder.',
+  },
+  'runner.outputTooLarge': { kind: 'invalid', text: 'The file {path} has {size} bytes; at most {limit} are read.' },
+  'runner.imageMissing': { kind: 'invalid', text: 'The image {image} could not be fetched: {reason}' },
 } as const satisfies Record<string, ErrorEntry>
 
 export type ErrorCode = keyof typeof ERRORS

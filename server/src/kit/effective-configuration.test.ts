@@ -101,7 +101,7 @@ test('any two configurations merge as the rule says, and the origins name every 
       assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(oracle(root, row))))
       for (const pointer of Object.keys(origins)) assert.notEqual(at(JSON.parse(text), pointer), undefined, pointer)
     }),
-    { numRuns: process.env['MILLRACE_LONG'] ? 100_000 : 1_000 },
+    { numRuns: process.env.MILLRACE_LONG ? 100_000 : 1_000 },
   )
 })
 

@@ -1,0 +1,167 @@
+// The data folder of the common interface (platform contract 1.2): what a component reads and writes, and nothing else.
+//  (1) The folder is private to the server's user, and gone after the run: it holds the only clear copy of the secrets.
+//  (2) Nothing a component left is read before refuseStrangers() has seen it: plain files and folders only, no link out of it.
+//  (3) Between two programs of a run, `out` becomes `in`; what a program does not hand on is lost.
+
+import { chmod, lstat, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { named, PlatformError } from '../../kit/errors.ts'
+
+export interface DataFolder {
+  /** Holds `data` and `tmp`; removed as a whole. */
+  readonly root: string
+  readonly data: string
+  readonly tmp: string
+}
+
+const FOLDERS = [
+  'in/tables',
+  'in/files',
+  'in/user',
+  'out/tables',
+  'out/files',
+  'artifacts/in',
+  'artifacts/out/current',
+  'artifacts/out/shared',
+]
+
+/** Makes an empty data folder under `root`, which must not exist yet. */
+export async function createDataFolder(root: string): Promise<DataFolder> {
+  const folder = { root, data: join(root, 'data'), tmp: join(root, 'tmp') }
+  await mkdir(root, { recursive: true, mode: 0o700 })
+  await Promise.all([mkdir(folder.tmp), ...FOLDERS.map((path) => mkdir(join(folder.data, path), { recursive: true }))])
+  return folder
+}
+
+export const removeDataFolder = (folder: DataFolder): Promise<void> => removeTree(folder.root)
+
+/** `text` is what the program gets, secrets in clear: written for this one program, readable by nobody else. */
+export const writeConfigFile = (folder: DataFolder, text: string): Promise<void> =>
+  writeFile(join(folder.data, 'config.json'), text, { mode: 0o600 })
+
+export const writeStateFile = (folder: DataFolder, text: string): Promise<void> =>
+  writeFile(join(folder.data, 'in/state.json'), text, { mode: 0o600 })
+
+/** `out` becomes `in` for the next program, with an empty `out` and an empty scratch folder. */
+export async function handOver(folder: DataFolder): Promise<void> {
+  await removeTree(join(folder.data, 'in'))
+  await removeTree(join(folder.data, 'out/state.json'))
+  await rename(join(folder.data, 'out'), join(folder.data, 'in'))
+  await emptyTmp(folder)
+  await Promise.all(FOLDERS.map((path) => mkdir(join(folder.data, path), { recursive: true })))
+}
+
+async function emptyTmp(folder: DataFolder): Promise<void> {
+  await removeTree(folder.tmp)
+  await mkdir(folder.tmp, { recursive: true })
+}
+
+/** Fails when anything under `path` is not a plain file or folder. To be called before any of it is read. */
+export async function refuseStrangers(folder: DataFolder, path: string): Promise<void> {
+  for await (const entry of walk(join(folder.data, path))) {
+    if (entry.kind === 'other')
+      throw new PlatformError('runner.unsafeOutput', { path: relative(folder.data, entry.path), kind: entry.what })
+  }
+}
+
+/** A file the component may have written, as text; undefined when there is none. Larger ones than `limit` are refused. */
+export async function readOutput(folder: DataFolder, path: string, limitBytes: number): Promise<string | undefined> {
+  const full = join(folder.data, path)
+  const stat = await lstat(full).catch(() => undefined)
+  if (!stat) return undefined
+  if (!stat.isFile()) throw new PlatformError('runner.unsafeOutput', { path, kind: kindOf(stat) })
+  if (stat.size > limitBytes) throw new PlatformError('runner.outputTooLarge', { path, size: stat.size, limit: limitBytes })
+  return readFile(full, 'utf8')
+}
+
+export interface OutputEntry {
+  readonly name: string
+  readonly path: string
+  readonly isFolder: boolean
+  readonly sizeBytes: number
+}
+
+/** Files and folders directly in a folder of outputs, sorted by name; names that are not UTF-8 cannot be stored and are refused. */
+export async function listOutputs(folder: DataFolder, path: string): Promise<OutputEntry[]> {
+  const full = join(folder.data, path)
+  await refuseStrangers(folder, path)
+  const names = await readdir(full).catch(() => [])
+  const entries = names.sort().map(async (name) => {
+    const stat = await lstat(join(full, name)).catch((cause) => {
+      throw named('runner.unsafeOutput', { path: `${path}/${name}`, kind: 'name that is not valid UTF-8' }, cause)
+    })
+    return { name, path: join(full, name), isFolder: stat.isDirectory(), sizeBytes: stat.size }
+  })
+  return Promise.all(entries)
+}
+
+/** Plain files under a folder, relative to it, sorted: the slices of a sliced table. */
+export async function listSlices(path: string): Promise<string[]> {
+  const slices: string[] = []
+  for await (const entry of walk(path)) if (entry.kind === 'file') slices.push(relative(path, entry.path))
+  return slices.sort()
+}
+
+/** The bytes that lie under a folder now, links not followed. What disappears while we look counts as nothing. */
+export async function sizeOf(path: string): Promise<number> {
+  let total = 0
+  for await (const entry of walk(path))
+    if (entry.kind === 'file') total += (await lstat(entry.path).catch(() => undefined))?.size ?? 0
+  return total
+}
+
+type Walked = { readonly path: string } & (
+  | { readonly kind: 'file' | 'folder' }
+  | { readonly kind: 'other'; readonly what: string }
+)
+
+async function* walk(path: string): AsyncGenerator<Walked> {
+  const stat = await lstat(path).catch(() => undefined)
+  if (!stat) return
+  if (!stat.isDirectory()) {
+    yield stat.isFile() ? { path, kind: 'file' } : { path, kind: 'other', what: kindOf(stat) }
+    return
+  }
+  yield { path, kind: 'folder' }
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => [])
+  for (const entry of entries) {
+    const full = join(path, entry.name)
+    if (entry.isDirectory()) yield* walk(full)
+    else if (entry.isFile()) yield { path: full, kind: 'file' }
+    else yield { path: full, kind: 'other', what: kindOf(entry) }
+  }
+}
+
+interface Kinds {
+  isSymbolicLink(): boolean
+  isFIFO(): boolean
+  isSocket(): boolean
+  isDirectory(): boolean
+}
+
+const kindOf = (stat: Kinds): string =>
+  stat.isSymbolicLink()
+    ? 'symbolic link'
+    : stat.isFIFO()
+      ? 'pipe'
+      : stat.isSocket()
+        ? 'socket'
+        : stat.isDirectory()
+          ? 'folder'
+          : 'device'
+
+/** Removes a tree also when a component took away its own right to enter a folder. */
+async function removeTree(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true, maxRetries: 3 })
+  } catch {
+    for await (const entry of walk(path)) if (entry.kind === 'folder') await chmod(entry.path, 0o700).catch(() => {})
+    await rm(path, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+/** Puts what was written into a file beyond the reach of a power loss. */
+export async function syncFile(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  await handle.sync().finally(() => handle.close())
+}

@@ -1,0 +1,56 @@
+// Secrets, taken out of everything a component says. A value is found in the forms programs write it in: raw, each of its lines,
+// JSON-escaped, URL-encoded, hexadecimal, and base64 also when it is a part of what was encoded (`user:password`).
+
+/** Replaces every known secret in a text by `[hidden]`. */
+export type Mask = (text: string) => string
+
+const HIDDEN = '[hidden]'
+/** One or two characters are in every line of a log: hiding them would hide the log and tell the value. */
+const SHORTEST = 3
+/** An encoded form loses characters at its edges; shorter leftovers than this match by accident. */
+const SHORTEST_ENCODED = 6
+
+export function createMask(secrets: Iterable<string>): Mask {
+  const forms = new Set<string>()
+  for (const secret of secrets) for (const form of formsOf(secret)) forms.add(form)
+  if (forms.size === 0) return (text) => text
+  // Longest first: a secret that contains another one is hidden whole.
+  const alternatives = [...forms].sort((a, b) => b.length - a.length).map(escapeRegExp)
+  const pattern = new RegExp(alternatives.join('|'), 'g')
+  return (text) => text.replace(pattern, HIDDEN)
+}
+
+function formsOf(secret: string): string[] {
+  if (secret.length < SHORTEST) return []
+  const bytes = Buffer.from(secret, 'utf8')
+  const encoded = [
+    ...base64Forms(bytes),
+    bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(),
+    // A lone surrogate cannot be URL-encoded; it cannot be in such a text either.
+    ...(secret.isWellFormed() ? [encodeURIComponent(secret), encodeURIComponent(secret).replaceAll('%20', '+')] : []),
+  ].filter((form) => form.length >= SHORTEST_ENCODED)
+  const lines = secret.split(/\r?\n/).filter((line) => line.trim().length >= SHORTEST_ENCODED)
+  return [secret, ...lines, ...lines.flatMap(jsonForms), ...jsonForms(secret), ...encoded]
+}
+
+function jsonForms(secret: string): string[] {
+  const plain = JSON.stringify(secret).slice(1, -1)
+  const ascii = plain.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return [plain, ascii, plain.replaceAll('/', '\\/'), ascii.replaceAll('/', '\\/')]
+}
+
+/** Base64 works on groups of three bytes, so a text inside a longer one takes one of three shapes, less its edge characters. */
+function base64Forms(bytes: Buffer): string[] {
+  return [0, 1, 2].flatMap((shift) => {
+    const shifted = Buffer.concat([Buffer.alloc(shift), bytes])
+      .toString('base64')
+      .replaceAll('=', '')
+    const start = Math.ceil((shift * 4) / 3)
+    const end = Math.floor(((shift + bytes.length) * 8) / 6)
+    const form = shifted.slice(start, end)
+    return [form, form.replaceAll('+', '-').replaceAll('/', '_')]
+  })
+}
+
+const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')

@@ -1,0 +1,104 @@
+// What a run's processes use, and who they are, as the kernel tells it (/proc). A process belongs to a run when it is in the
+// run's group, descends from one that is, or carries the run's mark in its environment: a program that left its group is still ours.
+
+import { readdirSync, readFileSync } from 'node:fs'
+
+export interface ProcessRecord {
+  readonly pid: number
+  readonly parent: number
+  readonly group: number
+  readonly session: number
+  readonly residentBytes: number
+}
+
+const PAGE_BYTES = 4096
+
+/** Every process of the machine; empty where there is no /proc (the limits then rest on time and on the programs' own flags). */
+export function readProcesses(): ProcessRecord[] {
+  const records: ProcessRecord[] = []
+  for (const name of listPids()) {
+    const stat = readProc(`/proc/${name}/stat`)
+    if (stat === undefined) continue
+    // The command may hold blanks and brackets; the fields after its last bracket do not.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    records.push({
+      pid: Number(name),
+      parent: Number(fields[1]),
+      group: Number(fields[2]),
+      session: Number(fields[3]),
+      residentBytes: Number(fields[21]) * PAGE_BYTES,
+    })
+  }
+  return records
+}
+
+/** The processes of the run whose first process has the id `leader`. */
+export function processesOf(leader: number, processes: readonly ProcessRecord[]): ProcessRecord[] {
+  const members = new Map<number, ProcessRecord>()
+  for (const one of processes) if (one.pid === leader || one.group === leader || one.session === leader) members.set(one.pid, one)
+  for (let grown = true; grown; ) {
+    grown = false
+    for (const one of processes) {
+      if (!members.has(one.pid) && members.has(one.parent)) {
+        members.set(one.pid, one)
+        grown = true
+      }
+    }
+  }
+  return [...members.values()]
+}
+
+/** Memory of several processes: resident sizes count shared pages for each, so a suspicion is checked with proportional sizes. */
+export function memoryOf(processes: readonly ProcessRecord[], suspicionBytes: number): number {
+  const resident = processes.reduce((sum, one) => sum + one.residentBytes, 0)
+  if (resident <= suspicionBytes || processes.length === 1) return resident
+  return processes.reduce((sum, one) => sum + (proportionalBytes(one.pid) ?? one.residentBytes), 0)
+}
+
+function proportionalBytes(pid: number): number | undefined {
+  const match = readProc(`/proc/${pid}/smaps_rollup`)?.match(/^Pss:\s+(\d+) kB/m)
+  return match ? Number(match[1]) * 1024 : undefined
+}
+
+/** Kills the group and everything else that carries `mark` (an environment entry `NAME=value`). Safe to call again. */
+export function killEverything(leader: number, mark: string): void {
+  const others = processesOf(leader, readProcesses()).map((one) => one.pid)
+  send(-leader)
+  for (const pid of others) send(pid)
+  // A process may have forked while we looked; each pass finds what the last one missed, and the marked ones get fewer.
+  for (let pass = 0; pass < 5; pass++) {
+    const marked = findMarked(mark)
+    if (marked.length === 0) return
+    for (const pid of marked) send(pid)
+  }
+}
+
+function findMarked(mark: string): number[] {
+  return listPids()
+    .filter((pid) => readProc(`/proc/${pid}/environ`)?.split('\0').includes(mark))
+    .map(Number)
+}
+
+function send(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended already, which is what we want.
+  }
+}
+
+function listPids(): string[] {
+  try {
+    return readdirSync('/proc').filter((name) => name >= '1' && name <= '9999999' && /^\d+$/.test(name))
+  } catch {
+    return []
+  }
+}
+
+function readProc(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined // ended meanwhile, or not ours to read
+  }
+}

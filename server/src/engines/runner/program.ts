@@ -1,0 +1,88 @@
+// The three kinds of programs a component can be, and how each is started.
+
+import { realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { ContainerCommand } from './container-engine.ts'
+import type { DataFolder } from './data-folder.ts'
+
+export type Program =
+  /** Shipped with the platform: a Node program that sees its own source, its data folder, and nothing else of the disk. */
+  | { readonly kind: 'node'; readonly entry: string; readonly arguments: readonly string[]; readonly readable: readonly string[] }
+  /** Registered by whoever runs the stack, in any language. Its first word is looked up in PATH. */
+  | { readonly kind: 'command'; readonly command: readonly string[]; readonly folder: string }
+  /** An image, prepared by the container engine beforehand. */
+  | { readonly kind: 'image'; readonly container: ContainerCommand }
+
+export interface Launch {
+  readonly argv: readonly string[]
+  readonly environment: Readonly<Record<string, string>>
+  readonly cwd: string
+  /** Memory the watch has to keep; undefined when someone else does (the container engine). */
+  readonly watchMemory: boolean
+}
+
+export interface LaunchSettings {
+  readonly path: string
+  /** Compiled code of built-in programs, one folder for each program. */
+  readonly cacheFolder: string
+}
+
+export function launchOf(
+  program: Program,
+  folder: DataFolder,
+  environment: Readonly<Record<string, string>>,
+  memoryBytes: number,
+  { path, cacheFolder }: LaunchSettings,
+): Launch {
+  const own = { PATH: path, HOME: folder.tmp, TMPDIR: folder.tmp, LANG: 'C.UTF-8' }
+  switch (program.kind) {
+    case 'command':
+      return {
+        argv: program.command,
+        environment: { ...own, ...environment, KBC_DATADIR: `${folder.data}/` },
+        cwd: program.folder,
+        watchMemory: true,
+      }
+    case 'image':
+      return {
+        argv: program.container.argv,
+        // The engine's command passes these on by name, so that no value shows in a process list.
+        environment: { ...own, ...environment, ...program.container.environment },
+        cwd: folder.data,
+        watchMemory: false,
+      }
+    case 'node': {
+      const cache = join(cacheFolder, program.entry.replace(/[^A-Za-z0-9]+/g, '-'))
+      return {
+        argv: [process.execPath, ...nodeFlags(program, folder, memoryBytes, cache), program.entry, ...program.arguments],
+        environment: { ...own, ...environment, KBC_DATADIR: `${folder.data}/`, NODE_COMPILE_CACHE: cache },
+        cwd: folder.data,
+        watchMemory: true,
+      }
+    }
+  }
+}
+
+/** Old space is what grows with data; the rest of a Node process needs room beside it. */
+const HEAP_SHARE = 0.75
+
+function nodeFlags(program: Program & { kind: 'node' }, folder: DataFolder, memoryBytes: number, cache: string): string[] {
+  const readable = [dirname(program.entry), ...program.readable, folder.data, folder.tmp, cache]
+  const writable = [folder.data, folder.tmp, cache]
+  return [
+    '--permission',
+    '--disable-warning=SecurityWarning',
+    `--max-old-space-size=${Math.max(32, Math.floor((memoryBytes * HEAP_SHARE) / 2 ** 20))}`,
+    ...readable.flatMap(bothNames).map((path) => `--allow-fs-read=${path}/*`),
+    ...writable.flatMap(bothNames).map((path) => `--allow-fs-write=${path}/*`),
+  ]
+}
+
+/** A folder reached through a link is asked for by either name. */
+function bothNames(path: string): string[] {
+  try {
+    return [...new Set([path, realpathSync(path)])]
+  } catch {
+    return [path] // not there yet (a cache that is still to be filled)
+  }
+}

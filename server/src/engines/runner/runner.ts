@@ -1,0 +1,281 @@
+// Runs one program over one data folder and tells how it ended. Knows nothing of jobs, rows or storage.
+//  (1) The program sees an environment made here: nothing of the server's own.
+//  (2) When run() has resolved, no process of the program is left, whatever it started and wherever that moved.
+//  (3) Everything it said is masked and bounded before it leaves this file.
+
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir, rm, statfs } from 'node:fs/promises'
+import { constants } from 'node:os'
+import { join } from 'node:path'
+import type { Writable } from 'node:stream'
+import { createDataFolder, type DataFolder } from './data-folder.ts'
+import { type GelfServer, type GelfTransport, startGelfServer } from './gelf-server.ts'
+import { type Guardian, gated, startGuardian } from './guardian.ts'
+import { clean, createLineReader, type LineReader, shorten } from './log-lines.ts'
+import type { Mask } from './mask.ts'
+import { killEverything } from './process-tree.ts'
+import { launchOf, type Program } from './program.ts'
+import { createWatch } from './watch.ts'
+
+export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
+
+export interface LogEvent {
+  readonly level: LogLevel
+  readonly message: string
+  readonly fields?: Readonly<Record<string, unknown>>
+}
+
+export interface Limits {
+  readonly timeoutMs: number
+  readonly memoryBytes: number
+  readonly diskBytes: number
+}
+
+export interface RunSpec {
+  readonly program: Program
+  readonly folder: DataFolder
+  /** KBC_* and what else the program may know; the data folder's own variable is added. */
+  readonly environment: Readonly<Record<string, string>>
+  readonly limits: Limits
+  readonly gelf?: GelfTransport | undefined
+  /** Collects stdout whole (up to a limit) instead of reporting its lines: the answer of a sync action. */
+  readonly collectStdout?: boolean
+  readonly mask: Mask
+  onEvent(event: LogEvent): void
+  /** Aborting it kills the program. */
+  readonly signal?: AbortSignal
+}
+
+/** Why a program ended: by itself, or because of a limit or a request. */
+export type EndReason = 'ended' | 'timeout' | 'memory' | 'processes' | 'disk' | 'killed' | 'log-message-too-long'
+
+export interface RunOutcome {
+  readonly reason: EndReason
+  /** 128 + n for a program ended by signal n. */
+  readonly exitCode: number
+  /** The component's last words, for the message of a failed job: stderr, else stdout, else the last warning or worse over GELF. */
+  readonly words: string
+  readonly stdout: string
+  readonly peakMemoryBytes: number
+}
+
+export interface Runner {
+  newFolder(): Promise<DataFolder>
+  run(spec: RunSpec): Promise<RunOutcome>
+  /** Removes folders of runs that ended with an earlier process. To be called before the first run. */
+  sweep(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface RunnerSettings {
+  readonly runsFolder: string
+  readonly cacheFolder: string
+  readonly path: string
+}
+
+const WORDS_CHARS = 4_000
+const STDOUT_BYTES = 8 * 2 ** 20
+const LOG_BUDGET = { lines: 20_000, chars: 16 * 2 ** 20 }
+const MOST_PROCESSES = 512
+/** Left free on the disk whatever a component writes. */
+const DISK_RESERVE_BYTES = 512 * 2 ** 20
+/** How long the pipes of an ended program may stay open; only a stranger to the run can hold them. */
+const DRAIN_MS = 3_000
+const LEVELS: readonly LogLevel[] = ['emergency', 'alert', 'critical', 'error', 'warning', 'notice', 'info', 'debug']
+
+export function createRunner(settings: RunnerSettings): Runner {
+  const { runsFolder } = settings
+  const watch = createWatch()
+  let guardian: Guardian | undefined
+
+  async function run(spec: RunSpec): Promise<RunOutcome> {
+    const output = captureOutput(spec)
+    let stop: (reason: EndReason) => void = () => {}
+    const gelf = spec.gelf && (await listenForGelf(spec, spec.gelf, output, () => stop('log-message-too-long')))
+    try {
+      return await runLaunched(spec, output, gelf, (stopper) => {
+        stop = stopper
+      })
+    } finally {
+      await gelf?.close()
+    }
+  }
+
+  async function runLaunched(
+    spec: RunSpec,
+    output: Output,
+    gelf: GelfServer | undefined,
+    onStopper: (stop: (reason: EndReason) => void) => void,
+  ): Promise<RunOutcome> {
+    const { folder, limits, program } = spec
+    const launch = launchOf(program, folder, { ...spec.environment, ...gelfAddress(program, gelf) }, limits.memoryBytes, settings)
+    const diskBytes = Math.min(limits.diskBytes, await freeBytes(folder.root))
+    const [command, ...args] = gated(launch.argv, Math.ceil(diskBytes / 512))
+    const child = spawn(command!, args, {
+      cwd: launch.cwd,
+      env: launch.environment,
+      detached: true, // its own process group
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    })
+    const ended = new Promise<number>((resolve, reject) => {
+      child.once('error', reject)
+      child.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]))
+    })
+    const leader = child.pid
+    if (leader === undefined) await ended // rejects with the reason
+    const group = leader!
+    const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+    child.stdout!.on('data', output.stdout)
+    child.stderr!.on('data', output.stderr)
+
+    let reason: EndReason = 'ended'
+    const mark = `TMPDIR=${folder.tmp}`
+    const stop = (why: EndReason): void => {
+      if (reason === 'ended') reason = why
+      killEverything(group, mark)
+    }
+    onStopper(stop)
+    const onAbort = () => stop('killed')
+    const timer = setTimeout(() => stop('timeout'), limits.timeoutMs)
+    const watching = watch.add({
+      leader: group,
+      memoryBytes: launch.watchMemory ? limits.memoryBytes : Number.POSITIVE_INFINITY,
+      processes: MOST_PROCESSES,
+      folder: folder.root,
+      diskBytes,
+      onExcess: stop,
+    })
+    try {
+      guardian ??= startGuardian()
+      await guardian.watch(group, folder.root, program.kind === 'image' ? program.container.undo : '')
+      spec.signal?.addEventListener('abort', onAbort, { once: true })
+      if (spec.signal?.aborted) onAbort()
+      openGate(child.stdio[3] as Writable) // the fourth entry of stdio above is a pipe
+      const exitCode = await ended
+      killEverything(group, mark)
+      await Promise.race([closed, expire(DRAIN_MS)])
+      child.stdout!.destroy()
+      child.stderr!.destroy()
+      if (program.kind === 'image' && (await program.container.finish()).outOfMemory) reason = 'memory'
+      output.end()
+      if (reason === 'ended') reason = reasonOfExit(exitCode, output.words())
+      return { reason, exitCode, words: output.words(), stdout: output.collected(), peakMemoryBytes: watching.peakMemoryBytes() }
+    } finally {
+      clearTimeout(timer)
+      watching.stop()
+      spec.signal?.removeEventListener('abort', onAbort)
+      killEverything(group, mark)
+      guardian?.forget(group)
+    }
+  }
+
+  return {
+    run,
+    async newFolder() {
+      await mkdir(runsFolder, { recursive: true, mode: 0o700 })
+      return createDataFolder(join(runsFolder, randomBytes(12).toString('hex')))
+    },
+    async sweep() {
+      const names = await readdir(runsFolder).catch(() => [])
+      await Promise.all(names.map((name) => rm(join(runsFolder, name), { recursive: true, force: true })))
+    },
+    async close() {
+      await guardian?.close()
+      guardian = undefined
+    },
+  }
+}
+
+interface Output {
+  stdout(chunk: Buffer): void
+  stderr(chunk: Buffer): void
+  gelfWords(message: string): void
+  end(): void
+  words(): string
+  collected(): string
+}
+
+/** Standard logging: stdout line by line as it comes, stderr as one error at the end; with GELF both only once, at the end. */
+function captureOutput(spec: RunSpec): Output {
+  const live = !spec.gelf && !spec.collectStdout
+  const collected: Buffer[] = []
+  let collectedBytes = 0
+  let gelfWords = ''
+  const stdout = createLineReader(spec.mask, LOG_BUDGET, (message) => live && spec.onEvent({ level: 'info', message }))
+  const stderr = createLineReader(spec.mask, LOG_BUDGET, () => {})
+  return {
+    stdout(chunk) {
+      if (!spec.collectStdout) return stdout.push(chunk)
+      collectedBytes += chunk.length
+      if (collectedBytes <= STDOUT_BYTES) collected.push(chunk)
+    },
+    stderr: (chunk) => stderr.push(chunk),
+    gelfWords(message) {
+      gelfWords = message
+    },
+    end() {
+      stdout.end()
+      stderr.end()
+      reportEnd(spec, stdout, stderr)
+    },
+    words: () => stderr.words(WORDS_CHARS) || stdout.words(WORDS_CHARS) || shorten(gelfWords, WORDS_CHARS),
+    collected: () => spec.mask(Buffer.concat(collected).toString('utf8')),
+  }
+}
+
+function reportEnd(spec: RunSpec, stdout: LineReader, stderr: LineReader): void {
+  if (spec.gelf && stdout.words(WORDS_CHARS)) spec.onEvent({ level: 'info', message: stdout.words(WORDS_CHARS) })
+  if (stdout.dropped() > 0) {
+    spec.onEvent({
+      level: 'warning',
+      message: `The component printed more than a log keeps: ${stdout.dropped()} lines are left out.`,
+    })
+  }
+  if (stderr.words(WORDS_CHARS)) spec.onEvent({ level: 'error', message: stderr.words(WORDS_CHARS) })
+}
+
+async function listenForGelf(
+  spec: RunSpec,
+  transport: GelfTransport,
+  output: Output,
+  onTooLong: () => void,
+): Promise<GelfServer> {
+  const say = (text: string): string => clean(spec.mask(text).replaceAll('\n', ' ')).slice(0, 60_000)
+  let left = LOG_BUDGET.lines
+  return startGelfServer(transport, spec.program.kind === 'image' ? '0.0.0.0' : '127.0.0.1', {
+    onMessage({ level, message, fullMessage, fields }) {
+      const text = say(message)
+      if (level <= 4) output.gelfWords(fullMessage ? say(fullMessage) : text)
+      if (left-- <= 0) return
+      const masked: unknown = JSON.parse(spec.mask(JSON.stringify(fields)))
+      spec.onEvent({ level: LEVELS[level]!, message: text, fields: masked as Readonly<Record<string, unknown>> }) // an object went in
+    },
+    onTooLong,
+  })
+}
+
+const gelfAddress = (program: Program, gelf: GelfServer | undefined): Record<string, string> =>
+  gelf
+    ? { KBC_LOGGER_ADDR: program.kind === 'image' ? 'host.docker.internal' : '127.0.0.1', KBC_LOGGER_PORT: String(gelf.port) }
+    : {}
+
+/** A program can also be ended by the system for memory, or by the limit on file sizes that it was started with. */
+function reasonOfExit(exitCode: number, words: string): EndReason {
+  if (exitCode === 137 || exitCode === 125) return 'memory'
+  if (exitCode === 128 + constants.signals.SIGXFSZ) return 'disk'
+  if (exitCode === 134 && words.includes('heap out of memory')) return 'memory'
+  return 'ended'
+}
+
+function openGate(gate: Writable): void {
+  gate.on('error', () => {}) // the program was ended before it could start
+  gate.end('go\n')
+}
+
+const expire = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref())
+
+async function freeBytes(path: string): Promise<number> {
+  const { bavail, bsize } = await statfs(path)
+  return Math.max(bavail * bsize - DISK_RESERVE_BYTES, 2 ** 20)
+}

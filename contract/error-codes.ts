@@ -82,6 +82,26 @@ export const ERRORS = {
   },
   'runner.outputTooLarge': { kind: 'invalid', text: 'The file {path} has {size} bytes; at most {limit} are read.' },
   'runner.imageMissing': { kind: 'invalid', text: 'The image {image} could not be fetched: {reason}' },
+  // Object store
+  'storage.unavailable': { kind: 'transient', text: 'The object store could not {what}. Try again.' },
+  'storage.full': {
+    kind: 'full',
+    text: 'The object store has no room left to {what}. Free some space, then try again; reading still works.',
+  },
+  'storage.corrupt': {
+    kind: 'bug',
+    text: 'The bytes of object {key} do not match their checksum at offset {offset}. Restore it from a backup or upload it again.',
+  },
+  'storage.invalidKey': { kind: 'invalid', text: 'An object key is 1 to 1024 bytes of UTF-8 without NUL; this one {reason}.' },
+  'storage.preconditionFailed': {
+    kind: 'conflict',
+    text: 'Object {key} is not in the state the request asked for ({condition}).',
+  },
+  'storage.uploadNotFound': {
+    kind: 'not-found',
+    text: 'There is no upload in parts with this id for {key}. It was completed, aborted or never started.',
+  },
+  'storage.invalidPart': { kind: 'invalid', text: 'Part {number} was not uploaded, or its etag is not {etag}.' },
 } as const satisfies Record<string, ErrorEntry>
 
 export type ErrorCode = keyof typeof ERRORS

@@ -1,0 +1,175 @@
+// Bytes in and out of blobs. Both directions keep one block in flight, so that disk and network work at the same time.
+
+import { Readable } from 'node:stream'
+import { PlatformError } from '../../kit/errors.ts'
+import { BLOCK_BYTES, blockCount, checksumOf, createBlockChecksums } from './block-checksums.ts'
+import type { Disk, ReadableFile } from './disk.ts'
+import type { Blob, StoredObject } from './disk-index.ts'
+import type { ByteRange, Bytes } from './object-store.ts'
+
+/** Start writing back this often, so that the last sync has little left to do. */
+const SYNC_EVERY_BYTES = 64 * BLOCK_BYTES
+
+export interface Written {
+  readonly sizeBytes: number
+  readonly blocks: Uint32Array
+}
+
+/** Writes a new file and brings it to the disk. When it throws, the file may be there in part. */
+export async function writeSynced(disk: Disk, path: string, body: Bytes): Promise<Written> {
+  const file = await disk.create(path)
+  const checksums = createBlockChecksums()
+  let gathered: Uint8Array[] = []
+  let gatheredBytes = 0
+  let unsynced = 0
+  let writing: Promise<void> = Promise.resolve()
+  let syncing: Promise<void> = Promise.resolve()
+
+  async function flush(): Promise<void> {
+    await writing
+    const buffers = gathered
+    gathered = []
+    unsynced += gatheredBytes
+    gatheredBytes = 0
+    writing = file.append(buffers)
+    writing.catch(() => {}) // awaited by the next flush
+    if (unsynced >= SYNC_EVERY_BYTES) {
+      await syncing
+      unsynced = 0
+      syncing = file.sync()
+      syncing.catch(() => {})
+    }
+  }
+
+  try {
+    for await (const chunk of body) {
+      checksums.update(chunk)
+      gathered.push(chunk)
+      gatheredBytes += chunk.length
+      if (gatheredBytes >= BLOCK_BYTES) await flush()
+    }
+    if (gatheredBytes > 0) await flush()
+    await writing
+    await syncing
+    await file.sync()
+  } finally {
+    await Promise.allSettled([writing, syncing])
+    await file.close()
+  }
+  return { sizeBytes: checksums.sizeBytes, blocks: checksums.finish() }
+}
+
+/** Checksums of a file that somebody else wrote, brought to the disk. */
+export async function sealFile(disk: Disk, path: string): Promise<Written> {
+  const file = await disk.open(path)
+  try {
+    const checksums = createBlockChecksums()
+    const buffer = Buffer.allocUnsafe(BLOCK_BYTES)
+    for (let position = 0; ; position += BLOCK_BYTES) {
+      const length = await file.read(buffer, position)
+      checksums.update(buffer.subarray(0, length))
+      if (length < BLOCK_BYTES) break
+    }
+    await file.sync()
+    return { sizeBytes: checksums.sizeBytes, blocks: checksums.finish() }
+  } finally {
+    await file.close()
+  }
+}
+
+/**
+ * The verified bytes of a range. The first block is read before this resolves, so that a small damaged object is an error
+ * and not a broken stream. `release` runs once, when the stream is done with the blobs.
+ */
+export async function readVerified(
+  disk: Disk,
+  pathOf: (blob: Blob) => string,
+  object: StoredObject,
+  range: ByteRange,
+  release: () => Promise<void>,
+): Promise<Readable> {
+  const blocks = blocksIn(object, range)
+  let open: { blob: Blob; file: ReadableFile } | undefined
+
+  async function nextBlock(): Promise<Uint8Array | null> {
+    const { value: wanted } = blocks.next()
+    if (!wanted) return null
+    if (open?.blob !== wanted.blob) {
+      await open?.file.close()
+      open = undefined
+      open = { blob: wanted.blob, file: await disk.open(pathOf(wanted.blob)) }
+    }
+    const block = Buffer.allocUnsafeSlow(wanted.length)
+    const read = await open.file.read(block, wanted.position)
+    if (read < wanted.length || checksumOf(block) !== wanted.checksum)
+      throw new PlatformError('storage.corrupt', { key: object.info.key, offset: wanted.offset })
+    return block.subarray(wanted.from, wanted.to)
+  }
+
+  async function close(): Promise<void> {
+    await open?.file.close()
+    await release()
+  }
+
+  let next = nextBlock()
+  try {
+    await next
+  } catch (cause) {
+    await close()
+    throw cause
+  }
+  return new Readable({
+    highWaterMark: BLOCK_BYTES,
+    read() {
+      next.then(
+        (block) => {
+          if (block) {
+            next = nextBlock()
+            next.catch(() => {}) // seen by the next read()
+          }
+          this.push(block)
+        },
+        (cause: Error) => this.destroy(cause),
+      )
+    },
+    destroy(error, done) {
+      next
+        .catch(() => {})
+        .then(close)
+        .then(
+          () => done(error),
+          (cause: Error) => done(error ?? cause),
+        )
+    },
+  })
+}
+
+interface WantedBlock {
+  readonly blob: Blob
+  /** Where the block starts: in its blob, and in the object. */
+  readonly position: number
+  readonly offset: number
+  readonly length: number
+  readonly checksum: number
+  /** The part of the block that lies in the range. */
+  readonly from: number
+  readonly to: number
+}
+
+function* blocksIn({ blobs, blocks }: StoredObject, { start, end }: ByteRange): Generator<WantedBlock, undefined> {
+  let offset = 0
+  let index = 0
+  for (const blob of blobs) {
+    for (let i = 0; i < blockCount(blob.sizeBytes); i++, index++) {
+      const position = i * BLOCK_BYTES
+      const length = Math.min(BLOCK_BYTES, blob.sizeBytes - position)
+      if (offset <= end && offset + length > start) {
+        const from = Math.max(0, start - offset)
+        const to = Math.min(length, end - offset + 1)
+        yield { blob, position, offset, length, checksum: blocks[index] ?? -1, from, to }
+      }
+      offset += length
+    }
+  }
+  return undefined
+}

@@ -114,7 +114,7 @@ export function valueAt(value: JsonValue, path: string, delimiter = '.'): JsonVa
 /** Equal in kind, numbers by value, objects whatever their key order: the test for a repeated response (contract 6). */
 export function equalJson(a: JsonValue, b: JsonValue): boolean {
   if (a === b) return true
-  if (isNumber(a) && isNumber(b)) return String(a) === String(b) || (a instanceof JsonNumber ? a.double : a) === Number(b)
+  if (isNumber(a) && isNumber(b)) return equalNumbers(a, b)
   if (Array.isArray(a)) {
     return Array.isArray(b) && a.length === b.length && a.every((element, i) => equalJson(element, b[i] ?? null))
   }
@@ -125,6 +125,11 @@ export function equalJson(a: JsonValue, b: JsonValue): boolean {
     const other = memberOf(b, key)
     return other !== undefined && equalJson(memberOf(a, key) ?? null, other)
   })
+}
+
+function equalNumbers(a: number | JsonNumber, b: number | JsonNumber): boolean {
+  const areBigIntegers = a instanceof JsonNumber && b instanceof JsonNumber && a.isInteger && b.isInteger
+  return areBigIntegers ? a.text === b.text : Number(String(a)) === Number(String(b))
 }
 
 /** Keys that JavaScript orders before all others: array indexes, up to 2^32 - 2. */

@@ -1,0 +1,48 @@
+// The few places where the two databases need different words, so that a store says what it wants once.
+
+import type { CreateTableBuilder, Kysely, SelectQueryBuilder, Transaction } from 'kysely'
+import { MillraceSqliteAdapter } from './sqlite-dialect.ts'
+
+export type DialectName = 'sqlite' | 'postgres'
+
+/** What is handed around knows no tables; each room types its own with withTables. */
+export type NoTables = Record<never, never>
+export type Db = Kysely<NoTables>
+export type Trx = Transaction<NoTables>
+
+/** The database, or the open transaction, as the room that owns `Tables` sees it. The migrations are the proof; the cast only says so. */
+export const withTables = <Tables>(db: Db): Kysely<Tables> => db as unknown as Kysely<Tables>
+
+type AnyKysely = Pick<Kysely<unknown>, 'getExecutor'>
+
+export const dialectOf = (db: AnyKysely): DialectName =>
+  db.getExecutor().adapter instanceof MillraceSqliteAdapter ? 'sqlite' : 'postgres'
+
+/**
+ * Column `id`: numeric, rising, never given twice, not even after a delete.
+ *
+ *     db.schema.createTable('token').$call(idColumn(dialect)).addColumn('project_id', 'bigint', (c) => c.notNull())
+ *
+ * The other columns need no help: `bigint` for ids, counts and epoch milliseconds, `integer` for 0 and 1, `text`, `double precision`.
+ */
+export const idColumn =
+  (dialect: DialectName) =>
+  <T extends string, C extends string>(table: CreateTableBuilder<T, C>): CreateTableBuilder<T, C | 'id'> =>
+    dialect === 'sqlite'
+      ? table.addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
+      : table.addColumn('id', 'bigint', (column) => column.primaryKey().generatedByDefaultAsIdentity())
+
+/**
+ * Locks the selected rows until the transaction ends: `.$call(lockRows(trx))`.
+ * SQLite has one writer, so a transaction already holds everything; PostgreSQL gets `for update`.
+ */
+export const lockRows =
+  (db: AnyKysely) =>
+  <DB, TB extends keyof DB, O>(query: SelectQueryBuilder<DB, TB, O>): SelectQueryBuilder<DB, TB, O> =>
+    dialectOf(db) === 'sqlite' ? query : query.forUpdate()
+
+/** For queues: like lockRows, and rows that another worker holds right now are passed over instead of waited for. */
+export const claimRows =
+  (db: AnyKysely) =>
+  <DB, TB extends keyof DB, O>(query: SelectQueryBuilder<DB, TB, O>): SelectQueryBuilder<DB, TB, O> =>
+    dialectOf(db) === 'sqlite' ? query : query.forUpdate().skipLocked()

@@ -1,0 +1,60 @@
+// First come, first served: the one writer SQLite allows is handed on in the order it was asked for, so no request starves.
+
+/** SQLite answers without leaving the event loop's turn, so a long row of writers would keep requests and timers waiting. */
+const TURNS_BEFORE_A_BREATH = 16
+
+export interface FairMutex {
+  /** Resolves when it is the caller's turn, with the function that ends the turn. */
+  acquire(): Promise<() => void>
+}
+
+/**
+ * Waiting longer than `patienceMs` is a programming error (a transaction that waits for something that itself needs the writer),
+ * and fails with `explain()` instead of hanging for ever.
+ */
+export function createFairMutex(patienceMs: number, explain: () => string): FairMutex {
+  const waiting: Array<() => void> = []
+  let held = false
+  let turns = 0
+
+  function release(): void {
+    if (++turns % TURNS_BEFORE_A_BREATH === 0) setImmediate(handOn)
+    else handOn()
+  }
+
+  function handOn(): void {
+    const next = waiting.shift()
+    if (next) next()
+    else held = false
+  }
+
+  function turn(): () => void {
+    let ended = false
+    return () => {
+      if (ended) return
+      ended = true
+      release()
+    }
+  }
+
+  function acquire(): Promise<() => void> {
+    if (!held) {
+      held = true
+      return Promise.resolve(turn())
+    }
+    return new Promise((resolve, reject) => {
+      const start = () => {
+        clearTimeout(timer)
+        resolve(turn())
+      }
+      const timer = setTimeout(() => {
+        waiting.splice(waiting.indexOf(start), 1)
+        reject(new Error(explain()))
+      }, patienceMs)
+      timer.unref()
+      waiting.push(start)
+    })
+  }
+
+  return { acquire }
+}

@@ -1,0 +1,115 @@
+// The metadata database: SQLite in the data folder by default, PostgreSQL by address. One code, one set of migrations.
+
+import { backup } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Kysely, sql } from 'kysely'
+import { type Clock, systemClock } from '../../kit/clock.ts'
+import type { Db, DialectName, NoTables, Trx } from './dialects.ts'
+import { migrate } from './migrate.ts'
+import { MIGRATIONS, type Migration } from './migrations/list.ts'
+import { createPostgresDialect, createPostgresPool } from './postgres-dialect.ts'
+import { createSqliteDialect, openSqliteReader } from './sqlite-dialect.ts'
+
+export interface MetadataDb {
+  readonly db: Db
+  readonly dialect: DialectName
+  /** Brings the schema to this version; answers the names of the migrations it ran. */
+  migrate(): Promise<readonly string[]>
+  /** All or nothing. On PostgreSQL the work runs again after a deadlock or a serialisation failure: no effects outside `trx` in it. */
+  inTransaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>
+  /** A consistent copy of a SQLite database, taken while it is used. */
+  backupTo(path: string): Promise<void>
+  /** What is wrong with the database; nothing when it is whole. */
+  check(): Promise<readonly string[]>
+  close(): Promise<void>
+}
+
+export interface MetadataDbOptions {
+  /** The SQLite file. Used when there is no `url`. */
+  readonly path?: string
+  /** `postgres://user:password@host/database` */
+  readonly url?: string
+  readonly maxConnections?: number
+  readonly log?: { warn(details: object, text: string): void }
+  readonly clock?: Clock
+  /** Tests of the migrator bring their own. */
+  readonly migrations?: readonly Migration[]
+}
+
+export async function openMetadataDb(options: MetadataDbOptions): Promise<MetadataDb> {
+  const { path, url, maxConnections = 10, log, clock = systemClock, migrations = MIGRATIONS } = options
+  if (url !== undefined) {
+    const pool = createPostgresPool(url, {
+      maxConnections,
+      onIdleError: (error) => log?.warn({ err: error }, 'An idle connection to PostgreSQL was lost'),
+    })
+    const db = new Kysely<NoTables>({ dialect: createPostgresDialect(pool) })
+    return {
+      db,
+      dialect: 'postgres',
+      migrate: () => migrate(db, migrations, clock),
+      inTransaction: (work) => inPostgresTransaction(db, work),
+      backupTo: () => Promise.reject(new Error('The metadata is in PostgreSQL: back it up there, with pg_dump or a snapshot.')),
+      check: async () => {
+        await sql`select 1`.execute(db)
+        return []
+      },
+      close: () => db.destroy(),
+    }
+  }
+  if (path === undefined) throw new Error('openMetadataDb needs a path or a url.')
+  const db = new Kysely<NoTables>({ dialect: createSqliteDialect(path) })
+  await sql`select 1`.execute(db) // Kysely connects lazily: a file that cannot be opened must fail here
+  return {
+    db,
+    dialect: 'sqlite',
+    migrate: () => migrate(db, migrations, clock),
+    inTransaction: (work) => db.transaction().execute(work),
+    backupTo: (target) => backUpSqlite(path, target),
+    check: async () => checkSqlite(path),
+    close: () => db.destroy(),
+  }
+}
+
+const RETRYABLE = new Set(['40001', '40P01']) // serialization_failure, deadlock_detected
+const ATTEMPTS = 5
+
+async function inPostgresTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await db.transaction().execute(work)
+    } catch (error) {
+      if (attempt === ATTEMPTS || !RETRYABLE.has((error as { code?: string }).code ?? '')) throw error
+      await sleep(10 * 2 ** attempt * Math.random())
+    }
+  }
+}
+
+/** The open read transaction pins the snapshot, so commits that happen meanwhile neither show nor make the copy start over. */
+async function backUpSqlite(path: string, target: string): Promise<void> {
+  const reader = openSqliteReader(path)
+  try {
+    reader.exec('begin')
+    reader.prepare('select count(*) from sqlite_master').get()
+    await backup(reader, target, { rate: 1000 })
+  } finally {
+    reader.close()
+  }
+}
+
+function checkSqlite(path: string): readonly string[] {
+  const reader = openSqliteReader(path)
+  try {
+    const integrity = reader
+      .prepare('pragma integrity_check')
+      .all()
+      .map((row) => String(row.integrity_check))
+    const orphans = reader
+      .prepare('pragma foreign_key_check')
+      .all()
+      .map((row) => `Row ${row.rowid} of ${row.table} refers to a missing row of ${row.parent}.`)
+    return [...integrity.filter((line) => line !== 'ok'), ...orphans]
+  } finally {
+    reader.close()
+  }
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
+import { test } from 'node:test'
+import { freshPostgres, freshSqlite } from '../../../../tests/support/on-both-databases.ts'
+import { idColumn } from './dialects.ts'
+import { openMetadataDb } from './metadata-db.ts'
+import { MIGRATIONS, type Migration } from './migrations/list.ts'
+
+const creating = (name: string, table: string): Migration => ({
+  name,
+  up: async (trx, dialect) => trx.schema.createTable(table).$call(idColumn(dialect)).execute(),
+})
+const failing = (name: string, table: string): Migration => ({
+  name,
+  up: async (trx, dialect) => {
+    await creating(name, table).up(trx, dialect)
+    throw new Error('the disk is full')
+  },
+})
+
+for (const [title, make] of [
+  ['SQLite', freshSqlite],
+  ['PostgreSQL', freshPostgres],
+] as const) {
+  /** Opens one fresh database as often as the test likes, each time with other migrations. */
+  const withDatabase = async (
+    work: (open: (...migrations: Migration[]) => ReturnType<typeof openMetadataDb>) => Promise<void>,
+  ) => {
+    const fresh = await make()
+    const opened: Array<Awaited<ReturnType<typeof openMetadataDb>>> = []
+    await work(async (...migrations) => {
+      opened.push(await openMetadataDb({ ...fresh.location, migrations }))
+      return opened.at(-1)!
+    })
+    for (const metadata of opened) await metadata.close()
+    await fresh.remove()
+  }
+
+  test(`migrations run once, in order, on ${title}`, () =>
+    withDatabase(async (open) => {
+      const one = creating('0001-one', 'one')
+      assert.deepEqual(await (await open(one)).migrate(), ['0001-one'])
+      const next = await open(one, creating('0002-two', 'two'))
+      assert.deepEqual(await next.migrate(), ['0002-two'])
+      assert.deepEqual(await next.migrate(), [])
+    }))
+
+  test(`a migration that fails leaves nothing, and runs again at the next start, on ${title}`, () =>
+    withDatabase(async (open) => {
+      await assert.rejects((await open(creating('0001-one', 'one'), failing('0002-two', 'two'))).migrate(), /disk is full/)
+      const healed = await open(creating('0001-one', 'one'), creating('0002-two', 'two'))
+      assert.deepEqual(await healed.migrate(), ['0002-two'])
+    }))
+
+  test(`nodes that start together migrate once, on ${title}`, () =>
+    withDatabase(async (open) => {
+      const list = [creating('0001-one', 'one'), creating('0002-two', 'two'), creating('0003-three', 'three')]
+      const nodes = await Promise.all([open(...list), open(...list), open(...list)])
+      const ran = await Promise.all(nodes.map((node) => node.migrate()))
+      assert.deepEqual(ran.flat().sort(), ['0001-one', '0002-two', '0003-three'])
+    }))
+
+  test(`a database of a newer version is refused, on ${title}`, () =>
+    withDatabase(async (open) => {
+      await (await open(creating('0001-one', 'one'), creating('0002-two', 'two'))).migrate()
+      await assert.rejects(
+        (await open(creating('0001-one', 'one'))).migrate(),
+        /newer Millrace: this version does not know 0002-two/,
+      )
+      await assert.rejects(
+        (await open(creating('0001-one', 'one'), creating('0002-other', 'x'))).migrate(),
+        /does not know 0002-two/,
+      )
+    }))
+}
+
+test('the list and the folder name the same migrations, in order', async () => {
+  const folder = new URL('./migrations/', import.meta.url)
+  const files = (await readdir(folder))
+    .filter((file) => file !== 'list.ts' && file.endsWith('.ts'))
+    .map((file) => file.slice(0, -3))
+  assert.deepEqual(
+    MIGRATIONS.map((migration) => migration.name),
+    files.sort(),
+  )
+})

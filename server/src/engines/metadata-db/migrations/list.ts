@@ -1,0 +1,13 @@
+// Every migration, in the order it runs. Forward only: a file is never edited after a release, a later one corrects it.
+// migrate.test.ts compares this list with the files of the folder.
+
+import type { DialectName, Trx } from '../dialects.ts'
+
+export interface Migration {
+  /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
+  readonly name: string
+  /** Runs inside a transaction of its own; what it throws undoes all of it. */
+  readonly up: (trx: Trx, dialect: DialectName) => Promise<void>
+}
+
+export const MIGRATIONS: readonly Migration[] = []

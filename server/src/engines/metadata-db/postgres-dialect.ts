@@ -1,0 +1,30 @@
+// Kysely over pg, with numbers as the stores expect them: int8 and numeric arrive as Number, as they do from SQLite.
+
+import { type Dialect, PostgresDialect } from 'kysely'
+import pg from 'pg'
+
+const INT8 = 20
+const NUMERIC = 1700
+
+export function createPostgresPool(
+  url: string,
+  options: { readonly maxConnections: number; readonly onIdleError: (error: Error) => void },
+): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.maxConnections,
+    application_name: 'millrace',
+    connectionTimeoutMillis: 10_000,
+    types: {
+      getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+        oid === INT8 || oid === NUMERIC
+          ? Number
+          : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+    },
+  })
+  // A server that restarts closes idle connections; the pool replaces them. Without a listener the process would end.
+  pool.on('error', options.onIdleError)
+  return pool
+}
+
+export const createPostgresDialect = (pool: pg.Pool): Dialect => new PostgresDialect({ pool })

@@ -7,7 +7,6 @@ export type ErrorKind =
   | 'unauthenticated' // 401
   | 'forbidden' // 403
   | 'not-found' // 404
-  | 'wrong-method' // 405
   | 'conflict' // 409
   | 'too-large' // 413
   | 'unprocessable' // 422
@@ -26,11 +25,17 @@ export interface ErrorEntry {
 export const ERRORS = {
   // Requests
   malformedRequest: { kind: 'invalid', text: 'The request could not be read: {reason}' },
-  requestTooLarge: { kind: 'too-large', text: 'The request body is larger than the {limit} bytes allowed here.' },
+  bodyTooLarge: {
+    kind: 'too-large',
+    text: 'The request body is larger than the {limit} bytes allowed here. Send less, or upload a file.',
+  },
+  requestTooLarge: {
+    kind: 'invalid',
+    text: 'The event is larger than the {limit} bytes allowed. Shorten its description, params or results.',
+  },
   'validation.failed': { kind: 'invalid', text: 'Invalid request:\n - {field}: "{reason}"' },
   'storage.validation': { kind: 'invalid', text: 'Invalid request:\n - {field}: "{reason}"' },
   notFound: { kind: 'not-found', text: '{what} was not found.' },
-  methodNotAllowed: { kind: 'wrong-method', text: '{method} is not possible on {path}. Possible: {allowed}.' },
   notImplemented: { kind: 'not-built', text: '{what}' },
   MAINTENANCE: { kind: 'transient', text: '{reason}' },
   unavailable: { kind: 'transient', text: '{what} is not available right now. Try again.' },
@@ -39,6 +44,13 @@ export const ERRORS = {
   // Authentication
   'storage.tokenMissing': { kind: 'unauthenticated', text: 'Access token must be set' },
   'storage.tokenInvalid': { kind: 'unauthenticated', text: 'Invalid access token' },
+  'storage.tokens.invalidPermissions': { kind: 'invalid', text: '{reason}' },
+  'storage.tokens.validation': { kind: 'invalid', text: '{reason}' },
+  'storage.tokens.notFound': { kind: 'not-found', text: 'Token {id} was not found.' },
+  'storage.token.cannotShareMasterToken': {
+    kind: 'invalid',
+    text: 'A master token cannot be shared. Create a token of its own for the recipient.',
+  },
   accessDenied: { kind: 'forbidden', text: "You don't have access to the resource." },
 
   // Table engine: files that are loaded, and the workers that load them. Texts name the place, the offending text and what to change
@@ -102,6 +114,10 @@ export const ERRORS = {
     text: 'There is no upload in parts with this id for {key}. It was completed, aborted or never started.',
   },
   'storage.invalidPart': { kind: 'invalid', text: 'Part {number} was not uploaded, or its etag is not {etag}.' },
+  // Events
+  'storage.event.schemaValidationFailed': { kind: 'invalid', text: 'Invalid event - {field}: {reason}' },
+  'storage.events.notFound': { kind: 'not-found', text: 'Event not found' },
+  'storage.events.query': { kind: 'invalid', text: 'Failed to parse query {query}: {reason}' },
 } as const satisfies Record<string, ErrorEntry>
 
 export type ErrorCode = keyof typeof ERRORS

@@ -1,0 +1,94 @@
+// Where a request was meant to go: host-based service names, the branch prefix and trailing slashes become one plain path.
+
+import type { IncomingMessage } from 'node:http'
+
+/** The services published in the index (seeds, index response), in that order. The path under the stack's address is `/<id>`. */
+export const SERVICE_IDS = [
+  'docker-runner',
+  'import',
+  'syrup',
+  'oauth',
+  'queue',
+  'billing',
+  'encryption',
+  'sandboxes',
+  'mlflow',
+  'spark',
+  'scheduler',
+  'sync-actions',
+  'notification',
+  'templates',
+] as const
+
+export type ServiceId = (typeof SERVICE_IDS)[number]
+
+const BRANCH_PREFIX = /^\/v2\/storage\/branch\/([^/?]+)(?=[/?]|$)/
+const branchOf = new WeakMap<IncomingMessage, string>()
+
+/** The `{branchId}` the address named: an id or `default`; undefined without the prefix. */
+export const namedBranch = (request: IncomingMessage): string | undefined => branchOf.get(request)
+
+export function rewriteUrl(request: IncomingMessage, domain: string | undefined): string {
+  const url = request.url ?? '/'
+  const question = url.indexOf('?')
+  let path = question < 0 ? url : url.slice(0, question)
+  const query = question < 0 ? '' : url.slice(question)
+  if (/^https?:\/\//i.test(path)) path = path.replace(/^https?:\/\/[^/]*/i, '') || '/'
+  if (domain !== undefined) path = withService(path, hostOf(request), domain)
+  const branch = BRANCH_PREFIX.exec(path)
+  if (branch) {
+    branchOf.set(request, safeDecode(branch[1]!))
+    path = `/v2/storage${path.slice(branch[0].length)}`
+  }
+  while (path.length > 1 && path.endsWith('/')) path = path.slice(0, -1)
+  return path + query
+}
+
+const hostOf = (request: IncomingMessage): string => (request.headers.host ?? '').replace(/:\d+$/, '').toLowerCase()
+
+/** `queue.example.com/jobs` is `/queue/jobs`; `connection.example.com` and `connection.<customer>.example.com` are the stack itself. */
+function withService(path: string, host: string, domain: string): string {
+  if (!host.endsWith(`.${domain}`)) return path
+  const [label] = host.split('.')
+  return SERVICE_IDS.includes(label as ServiceId) ? `/${label}${path === '/' ? '' : path}` : path
+}
+
+function safeDecode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+export interface AddressOptions {
+  readonly publicUrl: string | undefined
+  readonly domain: string | undefined
+}
+
+/** The stack's own address as the client sees it, without a trailing slash. */
+export function baseUrlOf(request: IncomingMessage, { publicUrl, domain }: AddressOptions): string {
+  if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, '')
+  const host = request.headers.host
+  const valid = host !== undefined && /^[\w.:[\]-]{1,255}$/.test(host) ? host : 'localhost'
+  if (domain !== undefined) {
+    const bare = valid.replace(/:\d+$/, '')
+    const port = valid.slice(bare.length)
+    const rest = bare.endsWith(`.${domain}`) ? bare.slice(bare.indexOf('.') + 1) : domain
+    return `${protocolOf(request)}://connection.${rest}${port}`
+  }
+  return `${protocolOf(request)}://${valid}`
+}
+
+/** The address of one service: by host when a domain is set, else a path of the stack. */
+export function serviceUrl(id: ServiceId, baseUrl: string, domain: string | undefined): string {
+  const url = new URL(baseUrl)
+  if (domain !== undefined && url.hostname.startsWith('connection.')) {
+    url.hostname = `${id}.${url.hostname.slice('connection.'.length)}`
+    return url.toString().replace(/\/$/, '')
+  }
+  return `${baseUrl}/${id}`
+}
+
+const protocolOf = (request: IncomingMessage): string =>
+  request.headers['x-forwarded-proto'] === 'https' || 'encrypted' in request.socket ? 'https' : 'http'

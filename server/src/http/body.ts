@@ -1,0 +1,162 @@
+// Bodies: JSON, urlencoded and multipart all become one object; the text of a JSON body is kept for rooms that store it exactly.
+
+import type { IncomingMessage } from 'node:http'
+import busboy from '@fastify/busboy'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { PlatformError } from '../kit/errors.ts'
+import { fromPairs, parseForm } from './form.ts'
+
+/** PHP's json_decode stops here as well; deeper values cannot be serialised safely. */
+const MAX_JSON_DEPTH = 512
+
+/** Registers the parsers. Routes with `config.body: 'stream'` receive the raw request and read it themselves; `'text'` gives a string. */
+export function registerBodyParsers(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (request, payload, done) => {
+    if (request.routeOptions.config.body === 'stream') return done(null, payload)
+    parseBody(request, payload).then(
+      (body) => done(null, body),
+      (error: Error) => done(error),
+    )
+  })
+}
+
+async function parseBody(request: FastifyRequest, payload: IncomingMessage): Promise<unknown> {
+  const type = mediaTypeOf(request.headers['content-type'])
+  const limit = request.routeOptions.bodyLimit
+  if (type === 'multipart/form-data') return await readFields(request, payload, limit)
+  const text = await readText(payload, limit, request.headers['content-length'])
+  if (request.routeOptions.config.body === 'text') {
+    if (isJson(type) && text.trim() !== '') JSON.parse(text) // a body that claims to be JSON must be JSON
+    return text
+  }
+  request.rawBody = text
+  if (text.trim() === '') return {}
+  if (isJson(type)) return parseJson(text)
+  if (type === 'application/x-www-form-urlencoded') return parseUrlencoded(text)
+  throw malformed(
+    `Content-Type "${type.slice(0, 80)}" is not understood. Send application/json, application/x-www-form-urlencoded or multipart/form-data.`,
+  )
+}
+
+const isJson = (type: string) => type === 'application/json' || type === 'text/json' || type.endsWith('+json')
+
+const mediaTypeOf = (header: string | undefined): string => (header ?? '').split(';')[0]!.trim().toLowerCase()
+
+export function parseJson(text: string): unknown {
+  checkDepth(text)
+  try {
+    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+  } catch (error) {
+    throw malformed(`the body is not valid JSON (${error instanceof Error ? error.message : 'unknown reason'}).`)
+  }
+}
+
+function checkDepth(text: string): void {
+  let depth = 0
+  let inString = false
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i)
+    if (inString) {
+      if (c === 0x5c) i++
+      else if (c === 0x22) inString = false
+    } else if (c === 0x22) inString = true
+    else if (c === 0x7b || c === 0x5b) {
+      if (++depth > MAX_JSON_DEPTH) throw malformed(`the JSON is nested deeper than ${MAX_JSON_DEPTH} levels.`)
+    } else if (c === 0x7d || c === 0x5d) depth--
+  }
+}
+
+function parseUrlencoded(text: string): unknown {
+  if (/^\s*[{[]/.test(text) && looksLikeJson(text)) {
+    throw malformed(
+      'the body is JSON but Content-Type says application/x-www-form-urlencoded. Send the header Content-Type: application/json.',
+    )
+  }
+  return parseForm(text)
+}
+
+function looksLikeJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function readText(payload: IncomingMessage, limit: number, announced: string | undefined): Promise<string> {
+  if (announced !== undefined && Number(announced) > limit) throw tooLarge(limit)
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of payload as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > limit) throw tooLarge(limit)
+    chunks.push(chunk)
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks))
+  } catch {
+    throw malformed('the body is not valid UTF-8.')
+  }
+}
+
+/** Multipart text fields. A file part is read as a field too (curl's `--form field=@file`), within the body limit. */
+async function readFields(request: FastifyRequest, payload: IncomingMessage, limit: number): Promise<unknown> {
+  const pairs: [string, string][] = []
+  let size = 0
+  await new Promise<void>((resolve, reject) => {
+    const refuse = (error: Error) => {
+      payload.unpipe()
+      payload.resume()
+      reject(error)
+    }
+    const form = openMultipart(request.headers, refuse)
+    if (!form) return
+    const count = (bytes: number) => {
+      size += bytes
+      if (size > limit) refuse(tooLarge(limit))
+    }
+    form.on('field', (name, value) => {
+      count(name.length + value.length)
+      pairs.push([name, value])
+    })
+    form.on('file', (name, stream) => {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => {
+        count(chunk.length)
+        if (size <= limit) chunks.push(chunk)
+      })
+      stream.on('end', () => pairs.push([name, Buffer.concat(chunks).toString('utf8')]))
+      stream.on('error', refuse)
+    })
+    form.on('error', (error) => refuse(malformed(`the multipart body is broken (${messageOf(error)}).`)))
+    form.on('finish', () => resolve())
+    payload.on('error', refuse)
+    payload.on('aborted', () => refuse(malformed('the connection ended before the body did.')))
+    payload.pipe(form)
+  })
+  return fromPairs(pairs)
+}
+
+/** A multipart reader for `headers`, or a refusal when they name no boundary. */
+export function openMultipart(headers: IncomingMessage['headers'], refuse: (error: Error) => void) {
+  const contentType = headers['content-type']
+  if (contentType === undefined) {
+    refuse(malformed('a multipart/form-data body is expected here.'))
+    return undefined
+  }
+  try {
+    return new busboy.Busboy({
+      headers: { ...headers, 'content-type': contentType },
+      limits: { fieldSize: 64 << 20, headerPairs: 100 },
+    })
+  } catch (error) {
+    refuse(malformed(`the multipart body cannot be read (${messageOf(error)}).`))
+    return undefined
+  }
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+const malformed = (reason: string) => new PlatformError('malformedRequest', { reason })
+const tooLarge = (limit: number) => new PlatformError('bodyTooLarge', { limit })

@@ -1,0 +1,63 @@
+// The one place where an error becomes a status code and a body.
+
+import type { FastifyError } from 'fastify'
+import type { ErrorCode, ErrorKind } from '../../../contract/error-codes.ts'
+import { PlatformError } from '../kit/errors.ts'
+import { InvalidRequest, validationError } from './validation.ts'
+
+const STATUS: Record<ErrorKind, number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  'not-found': 404,
+  conflict: 409,
+  'too-large': 413,
+  unprocessable: 422,
+  'too-many': 429,
+  bug: 500,
+  'not-built': 501,
+  transient: 503,
+  full: 507,
+}
+
+export interface ErrorBody {
+  readonly error: string
+  /** Empty for a missing token: clients compare that (contract storage 1.2). */
+  readonly code: string
+  readonly exceptionId: string
+  readonly status: string
+  readonly errors?: readonly { readonly key: string; readonly message: string }[]
+  readonly params?: Readonly<Record<string, unknown>>
+}
+
+export const statusOf = (error: PlatformError): number => STATUS[error.kind]
+
+export function errorBody(error: PlatformError, exceptionId: string): ErrorBody {
+  return {
+    error: error.message,
+    code: error.code === 'storage.tokenMissing' ? '' : error.code,
+    exceptionId,
+    status: 'error',
+    ...(error.errors && { errors: error.errors }),
+    ...(error.params && { params: error.params }),
+  }
+}
+
+/** Names whatever a handler, a hook or Fastify itself threw. What nobody named is our bug, and its text stays in the log. */
+export function platformErrorOf(error: unknown, validationCode: ErrorCode): PlatformError {
+  if (error instanceof PlatformError) return error
+  if (error instanceof InvalidRequest) return validationError(validationCode, error.errors)
+  const code = (error as Partial<FastifyError> | undefined)?.code
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new PlatformError('bodyTooLarge', { limit: 'number of' }, { cause: error })
+  const status = (error as Partial<FastifyError> | undefined)?.statusCode
+  if (status !== undefined && status >= 400 && status < 500) {
+    const reason = error instanceof Error ? error.message : 'it is malformed.'
+    return new PlatformError('malformedRequest', { reason }, { cause: error })
+  }
+  if (isAborted(error)) return new PlatformError('malformedRequest', { reason: 'the connection ended before the body did.' })
+  return new PlatformError('internalError', {}, { cause: error })
+}
+
+const isAborted = (error: unknown) =>
+  error instanceof Error &&
+  ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'ABORT_ERR'].includes((error as NodeJS.ErrnoException).code ?? '')

@@ -1,0 +1,78 @@
+// Tolerant scalars (contract storage 1.6): forms and old clients send "1", "true", "True" or '' for booleans and digits for integers.
+// A value is turned into what the schema asks for only where nothing is guessed; anything else is left for validation to refuse.
+
+interface Schema {
+  readonly type?: string | readonly string[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: boolean | Schema
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+}
+
+const TRUE = new Set(['1', 'true', 'True', 'TRUE'])
+const FALSE = new Set(['0', 'false', 'False', 'FALSE', ''])
+
+export function coerce(schema: Schema, value: unknown): unknown {
+  if (schema.anyOf) return coerceUnion(schema.anyOf, value)
+  switch (schema.type) {
+    case 'boolean':
+      return toBoolean(value)
+    case 'integer':
+    case 'number':
+      return toNumber(value, schema.type === 'integer')
+    case 'string':
+      return typeof value === 'number' || typeof value === 'bigint' ? String(value) : value
+    case 'array':
+      return Array.isArray(value) && schema.items ? value.map((item) => coerce(schema.items!, item)) : value
+    case 'object':
+      return coerceObject(schema, value)
+    default:
+      return value
+  }
+}
+
+function coerceObject(schema: Schema, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !schema.properties) return value
+  const object = value as Record<string, unknown> // a plain object, by the checks above
+  for (const name of Object.keys(schema.properties)) {
+    if (Object.hasOwn(object, name)) object[name] = coerce(schema.properties[name]!, object[name])
+  }
+  return object
+}
+
+/** `string | null` and the like: a value that already has one of the types stays as it is. */
+function coerceUnion(members: readonly Schema[], value: unknown): unknown {
+  if (members.some((member) => hasType(member, value))) return value
+  for (const member of members) {
+    const coerced = coerce(member, value)
+    if (coerced !== value) return coerced
+  }
+  return value
+}
+
+function hasType(schema: Schema, value: unknown): boolean {
+  switch (schema.type) {
+    case 'null':
+      return value === null
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return typeof value === 'object' && value !== null && !Array.isArray(value)
+    case 'integer':
+      return Number.isInteger(value)
+    default:
+      return typeof value === schema.type
+  }
+}
+
+function toBoolean(value: unknown): unknown {
+  if (value === 1) return true
+  if (value === 0) return false
+  if (typeof value !== 'string') return value
+  return TRUE.has(value) ? true : FALSE.has(value) ? false : value
+}
+
+function toNumber(value: unknown, integer: boolean): unknown {
+  if (typeof value !== 'string') return value
+  return (integer ? /^-?\d{1,15}$/ : /^-?\d{1,15}(\.\d{1,15})?$/).test(value) ? Number(value) : value
+}

@@ -1,0 +1,238 @@
+// The HTTP kernel: what every route of every service shares. A request passes the hooks below in this order:
+//  1. rewriteUrl: host, branch prefix and trailing slash become one plain path;
+//  2. onRequest: maintenance, CORS, who is asking, what the route needs, which branch;
+//  3. the body parsers (body.ts), then validation (validation.ts);
+//  4. the handler, which calls one use case;
+//  5. onSend: content type without charset, gzip on request; onResponse: the access log line and the histogram.
+
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { ErrorCode } from '../../../contract/error-codes.ts'
+import type { Actor } from '../kit/actor.ts'
+import { PlatformError } from '../kit/errors.ts'
+import type { Origin } from '../kit/event.ts'
+import { type AddressOptions, baseUrlOf, namedBranch, rewriteUrl } from './addresses.ts'
+import { registerBodyParsers } from './body.ts'
+import { errorBody, platformErrorOf, statusOf } from './errors-to-http.ts'
+import { parseForm } from './form.ts'
+import { validatorCompiler } from './validation.ts'
+
+/** What a route asks of the token: any valid one, a master token, one permission, or nothing at all. */
+export type Needs = 'nothing' | 'token' | 'master' | 'canManageTokens' | 'canManageBuckets' | 'components'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Name in logs, metrics and the OpenAPI document, for example `tokens.create`. Every route has one. */
+    readonly operation?: string
+    /** One sentence for the OpenAPI document. */
+    readonly summary?: string
+    /** Default `token`. */
+    readonly needs?: Needs
+    /** The branch prefix: allowed (default), required, or 501. */
+    readonly branch?: 'allowed' | 'required' | 'refused'
+    /** `stream`: the handler reads the request itself; `text`: the body is handed over as text. */
+    readonly body?: 'stream' | 'text'
+    /** Code of validation failures; clients compare some. Default `storage.validation`. */
+    readonly validationCode?: ErrorCode
+  }
+  interface FastifyRequest {
+    /** Who is asking. Set on every route that needs a token. */
+    actor: Actor
+    /** The token as presented; only `tokens/verify` and token-forwarding routes may use it. */
+    tokenValue: string
+    /** The branch the address names, or the project's default branch. */
+    branch: Branch
+    /** The text of a JSON or urlencoded body, for rooms that keep JSON exactly as it was sent. */
+    rawBody: string
+    /** Where the request came from, for events. */
+    origin: Origin
+    /** The stack's address as this client sees it, for links. */
+    baseUrl: string
+  }
+}
+
+export interface Branch {
+  readonly id: number
+  readonly isDefault: boolean
+}
+
+export interface HttpDeps extends AddressOptions {
+  readonly log: FastifyBaseLogger
+  readonly bodyLimitBytes: number
+  readonly maintenance: { readonly reason: string } | undefined
+  readonly corsOrigins: readonly string[]
+  /** Finds whose token this is; undefined for wrong, expired, disabled or foreign ones. */
+  readonly authenticate: (token: string) => Promise<Actor | undefined>
+  /** Resolves a branch by id or `default` (undefined: no prefix); undefined when the project has no such branch. */
+  readonly findBranch: (projectId: number, name: string | undefined) => Promise<Branch | undefined>
+  readonly onFinished?: (request: { readonly operation: string; readonly status: number; readonly durationMs: number }) => void
+}
+
+const MAINTENANCE_RETRY_SECONDS = 60
+const compress = promisify(gzip)
+const GZIP_FROM_BYTES = 1024
+
+export function createHttpServer(deps: HttpDeps): FastifyInstance {
+  const app = Fastify({
+    loggerInstance: deps.log,
+    disableRequestLogging: true,
+    bodyLimit: deps.bodyLimitBytes,
+    genReqId: () => `millrace-${randomUUID().replaceAll('-', '')}`,
+    requestTimeout: 0, // uploads take as long as they take; slow headers are bounded by node's headersTimeout
+    forceCloseConnections: 'idle',
+    rewriteUrl: (request) => rewriteUrl(request, deps.domain),
+    routerOptions: { maxParamLength: 2048, querystringParser: parseForm },
+    frameworkErrors: (error, request, reply) => sendError(error, request as FastifyRequest, reply as FastifyReply),
+    clientErrorHandler: answerBrokenRequest,
+    exposeHeadRoutes: true,
+    return503OnClosing: false,
+  })
+  app.decorateRequest('tokenValue', '')
+  app.decorateRequest('rawBody', '')
+  app.decorateRequest('baseUrl', '')
+  registerBodyParsers(app)
+  app.setValidatorCompiler(validatorCompiler)
+  // Views decide what leaves; a second schema pass would cost time and reorder what must stay as it was sent.
+  app.setSerializerCompiler(() => JSON.stringify)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+    reply.header('x-content-type-options', 'nosniff')
+    allowOrigin(request, reply, deps.corsOrigins)
+    if (deps.maintenance && request.routeOptions.config.needs !== 'nothing')
+      return sendMaintenance(request, reply, deps.maintenance.reason)
+    if (request.is404) return
+    request.baseUrl = baseUrlOf(request.raw, deps)
+    request.origin = originOf(request)
+    await authorise(request, deps)
+  })
+  app.addHook('onSend', finishPayload)
+  app.addHook('onResponse', (request, reply, done) => {
+    const operation = request.routeOptions.config.operation ?? 'unknown'
+    deps.onFinished?.({ operation, status: reply.statusCode, durationMs: reply.elapsedTime })
+    request.log.info(
+      {
+        operation,
+        method: request.method,
+        status: reply.statusCode,
+        durationMs: Math.round(reply.elapsedTime * 10) / 10,
+        ...(request.actor && { projectId: request.actor.projectId, tokenId: request.actor.tokenId }),
+      },
+      'request',
+    )
+    done()
+  })
+  app.setErrorHandler(sendError)
+  app.setNotFoundHandler((request, reply) =>
+    sendError(new PlatformError('notFound', { what: `${request.method} ${pathOf(request)}` }), request, reply),
+  )
+  return app
+}
+
+async function authorise(request: FastifyRequest, deps: HttpDeps): Promise<void> {
+  const { needs = 'token', branch = 'allowed' } = request.routeOptions.config
+  if (needs === 'nothing') return
+  request.tokenValue = tokenOf(request.raw)
+  if (request.tokenValue === '') throw new PlatformError('storage.tokenMissing')
+  const actor = await deps.authenticate(request.tokenValue)
+  if (!actor) throw new PlatformError('storage.tokenInvalid')
+  request.actor = actor
+  if (!may(actor, needs)) throw new PlatformError('accessDenied')
+  const name = namedBranch(request.raw)
+  if (name !== undefined && branch === 'refused')
+    throw new PlatformError('notImplemented', { what: 'This resource does not exist in a branch. Leave out the branch prefix.' })
+  if (name === undefined && branch === 'required')
+    throw new PlatformError('notImplemented', { what: 'This resource exists in a branch only. Use /v2/storage/branch/default/.' })
+  const found = await deps.findBranch(actor.projectId, name)
+  if (!found) throw new PlatformError('notFound', { what: `Branch "${(name ?? 'default').slice(0, 60)}"` })
+  request.branch = found
+}
+
+function may(actor: Actor, needs: Needs): boolean {
+  if (actor.isMasterToken || needs === 'token') return true
+  if (needs === 'canManageTokens') return actor.canManageTokens
+  if (needs === 'canManageBuckets') return actor.canManageBuckets
+  if (needs === 'components') return actor.canManageBuckets || actor.componentAccess.length > 0
+  return false
+}
+
+/** `X-StorageApi-Token` in any spelling, or `Authorization: Bearer`; a value may itself carry the word Bearer. */
+function tokenOf(request: IncomingMessage): string {
+  const header = request.headers['x-storageapi-token'] ?? request.headers.authorization
+  const value = (Array.isArray(header) ? header[0] : header) ?? ''
+  return value.replace(/^Bearer\s+/i, '').trim()
+}
+
+const originOf = (request: FastifyRequest): Origin => ({
+  runId: headerOf(request, 'x-kbc-runid')?.slice(0, 255) ?? null,
+  remoteAddress: request.ip,
+  userAgent: headerOf(request, 'user-agent')?.slice(0, 512) ?? null,
+})
+
+const headerOf = (request: FastifyRequest, name: string): string | undefined => {
+  const value = request.headers[name]
+  return Array.isArray(value) ? value[0] : value
+}
+
+function allowOrigin(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): void {
+  const origin = request.headers.origin
+  if (origin === undefined || !origins.includes(origin)) return
+  reply.header('access-control-allow-origin', origin)
+  reply.header('vary', 'Origin')
+  reply.header('access-control-expose-headers', 'X-Request-Id, Retry-After')
+  if (request.method !== 'OPTIONS') return
+  reply.header('access-control-allow-methods', 'GET, POST, PUT, PATCH, DELETE')
+  reply.header('access-control-allow-headers', 'X-StorageApi-Token, Authorization, Content-Type, If-Match, X-KBC-RunId')
+  reply.header('access-control-max-age', '600')
+  reply.code(204).send()
+}
+
+function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const named = platformErrorOf(error, request.routeOptions?.config?.validationCode ?? 'storage.validation')
+  if (named.kind === 'bug') request.log.error({ err: error, exceptionId: request.id }, 'a request failed by our fault')
+  if (named.kind === 'transient') reply.header('retry-after', '5')
+  return reply
+    .code(statusOf(named))
+    .type('application/json')
+    .send(JSON.stringify(errorBody(named, request.id)))
+}
+
+function sendMaintenance(request: FastifyRequest, reply: FastifyReply, reason: string): FastifyReply {
+  const body = errorBody(new PlatformError('MAINTENANCE', { reason }), request.id)
+  return reply
+    .code(503)
+    .header('retry-after', String(MAINTENANCE_RETRY_SECONDS))
+    .type('application/json')
+    .send(JSON.stringify({ ...body, status: 'maintenance', reason, estimatedEndTime: null }))
+}
+
+/** PHP clients decode JSON only when the content type is exactly `application/json` (contract storage 1.4). */
+async function finishPayload(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
+  const type = reply.getHeader('content-type')
+  if (typeof type === 'string' && type.startsWith('application/json;')) reply.header('content-type', 'application/json')
+  if (typeof payload !== 'string' || payload.length < GZIP_FROM_BYTES || reply.hasHeader('content-encoding')) return payload
+  if (!/\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))) return payload
+  reply.header('content-encoding', 'gzip')
+  reply.header('vary', 'Accept-Encoding')
+  reply.removeHeader('content-length')
+  return await compress(payload, { level: 1 })
+}
+
+/** Bytes that are not HTTP at all never reach a route; they still get the envelope. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: import('node:net').Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const tooLong = error.code === 'HPE_HEADER_OVERFLOW'
+  const named = new PlatformError('malformedRequest', { reason: tooLong ? 'its headers are too long.' : 'it is not valid HTTP.' })
+  const body = JSON.stringify(errorBody(named, `millrace-${randomUUID().replaceAll('-', '')}`))
+  socket.end(
+    `HTTP/1.1 ${tooLong ? '431 Request Header Fields Too Large' : '400 Bad Request'}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+const pathOf = (request: FastifyRequest): string => (request.url.split('?')[0] ?? '/').slice(0, 200)

@@ -1,0 +1,43 @@
+// Who is asking, and what that token may do. Every rule that depends on permissions asks these functions.
+
+export type BucketPermission = 'read' | 'write' | 'manage'
+
+export interface Actor {
+  readonly projectId: number
+  readonly tokenId: number
+  readonly tokenDescription: string
+  readonly isMasterToken: boolean
+  readonly canManageBuckets: boolean
+  readonly canManageTokens: boolean
+  readonly canReadAllFileUploads: boolean
+  readonly canPurgeTrash: boolean
+  readonly canReadAllProjectEvents: boolean
+  readonly canManageDevBranches: boolean
+  readonly bucketPermissions: Readonly<Record<string, BucketPermission>>
+  /** Component ids this token may configure; empty means none beyond what canManageBuckets gives. */
+  readonly componentAccess: readonly string[]
+}
+
+/** The embedded object that records show for who made them. */
+export const creatorTokenOf = (actor: Actor) => ({ id: actor.tokenId, description: actor.tokenDescription })
+
+export const isAdmin = (actor: Actor): boolean => actor.isMasterToken
+
+export function bucketPermissionOf(actor: Actor, bucketId: string): BucketPermission | undefined {
+  if (actor.isMasterToken || actor.canManageBuckets) return 'manage'
+  return Object.hasOwn(actor.bucketPermissions, bucketId) ? actor.bucketPermissions[bucketId] : undefined
+}
+
+export const canReadBucket = (actor: Actor, bucketId: string): boolean => bucketPermissionOf(actor, bucketId) !== undefined
+
+export const canWriteBucket = (actor: Actor, bucketId: string): boolean => {
+  const permission = bucketPermissionOf(actor, bucketId)
+  return permission === 'write' || permission === 'manage'
+}
+
+/** Component and configuration routes are open to master tokens, to tokens that manage buckets, and to tokens given that component. */
+export const canUseComponent = (actor: Actor, componentId: string): boolean =>
+  actor.isMasterToken || actor.canManageBuckets || actor.componentAccess.includes(componentId)
+
+export const canUseComponents = (actor: Actor): boolean =>
+  actor.isMasterToken || actor.canManageBuckets || actor.componentAccess.length > 0

@@ -1,0 +1,122 @@
+// HTTP for events and tickets (contract storage 2.10).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { objectFromField } from '../../http/json-field.ts'
+import { EventListQuery, Timestamp } from '../../http/record-schemas.ts'
+import { formatTimestamp } from '../../kit/clock.ts'
+import type { EventRow } from './events.store.ts'
+import type { EventQuery, Events } from './events.ts'
+
+const TypeOfEvent = Type.Union([Type.Literal('info'), Type.Literal('success'), Type.Literal('warn'), Type.Literal('error')])
+const JsonObject = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown()), Type.String()], {
+  description: 'An object, or a string that holds one as JSON.',
+})
+
+const EventBody = Type.Object({
+  component: Type.String({ minLength: 1, maxLength: 255 }),
+  message: Type.String({ minLength: 1 }),
+  description: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  type: Type.Optional(TypeOfEvent),
+  configurationId: Type.Optional(Type.Union([Type.String({ maxLength: 255 }), Type.Null()])),
+  params: Type.Optional(JsonObject),
+  results: Type.Optional(JsonObject),
+  duration: Type.Optional(Type.Union([Type.Number(), Type.Null()])),
+  runId: Type.Optional(Type.Union([Type.String({ maxLength: 255 }), Type.Null()])),
+})
+
+const EventView = Type.Object({
+  id: Type.Union([Type.String(), Type.Integer()]),
+  uuid: Type.String(),
+  event: Type.String(),
+  component: Type.String(),
+  message: Type.String(),
+  type: Type.String(),
+  created: Timestamp,
+})
+
+export function eventsRoutes(events: Events): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.post(
+      '/v2/storage/events',
+      {
+        config: {
+          operation: 'events.create',
+          summary: 'Report what a component did',
+          validationCode: 'storage.event.schemaValidationFailed',
+        },
+        schema: { body: EventBody, response: { 201: Type.Object({ id: Type.String(), uuid: Type.String() }) } },
+      },
+      async (req, reply) => {
+        const { params, results, ...rest } = req.body
+        const request = { ...rest, params: objectFromField('params', params), results: objectFromField('results', results) }
+        const row = await events.create(req.actor, request, req.branch.id, req.origin)
+        return reply.code(201).send({ id: String(row.id), uuid: row.uuid })
+      },
+    )
+
+    app.get(
+      '/v2/storage/events',
+      {
+        config: { operation: 'events.list', summary: 'List events' },
+        schema: { querystring: EventListQuery, response: { 200: Type.Array(EventView) } },
+      },
+      async (req) =>
+        (await events.list(req.actor, req.query as EventQuery)).map((row) => eventView(row, req.baseUrl, req.query.forceUuid)),
+    )
+
+    app.get(
+      '/v2/storage/events/:id',
+      {
+        config: { operation: 'events.get', summary: 'Event detail' },
+        schema: { params: Type.Object({ id: Type.String() }), response: { 200: EventView } },
+      },
+      async (req) => eventView(await events.get(req.actor, req.params.id), req.baseUrl),
+    )
+
+    app.post(
+      '/v2/storage/tickets',
+      {
+        config: { operation: 'tickets.create', summary: 'A unique, rising id', branch: 'refused' },
+        schema: { response: { 201: Type.Object({ id: Type.String() }) } },
+      },
+      async (_req, reply) => reply.code(201).send({ id: String(await events.nextTicket()) }),
+    )
+  }
+}
+
+export const eventView = (row: EventRow, baseUrl: string, uuidAsId = false) => ({
+  id: uuidAsId ? row.uuid : row.id,
+  uuid: row.uuid,
+  event: row.event,
+  component: row.component,
+  message: row.message,
+  description: row.description,
+  type: row.type,
+  runId: row.run_id,
+  created: formatTimestamp(new Date(row.created_at)),
+  configurationId: row.configuration_id,
+  objectId: row.object_id,
+  objectName: row.object_name,
+  objectType: row.object_type,
+  context: contextOf(row),
+  params: JSON.parse(row.params) as unknown,
+  results: JSON.parse(row.results) as unknown,
+  performance: JSON.parse(row.performance) as unknown,
+  token: { id: row.token_id, name: row.token_description },
+  idBranch: row.branch_id,
+  uri: `${baseUrl}/v2/storage/events/${row.id}`,
+  attachments: [],
+})
+
+function contextOf(row: EventRow) {
+  const stored = JSON.parse(row.context) as { remoteAddr: string | null; userAgent: string | null } // written by events.ts
+  return {
+    remoteAddr: stored.remoteAddr,
+    httpReferer: null,
+    httpUserAgent: stored.userAgent,
+    apiVersion: 'v2',
+    userAgent: stored.userAgent,
+    async: false,
+  }
+}

@@ -1,0 +1,121 @@
+// Events in the metadata database: appended, never changed.
+
+import { type Expression, type Generated, type Insertable, type Selectable, type SqlBool, sql } from 'kysely'
+import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+
+interface Tables {
+  event: {
+    id: Generated<number>
+    project_id: number
+    uuid: string
+    event: string
+    component: string
+    type: string
+    message: string
+    description: string
+    run_id: string | null
+    configuration_id: string | null
+    object_id: string | null
+    object_name: string | null
+    object_type: string | null
+    params: string
+    results: string
+    performance: string
+    context: string
+    token_id: number
+    token_description: string
+    branch_id: number | null
+    created_at: number
+  }
+  ticket: { name: string; last_id: number }
+}
+
+export type EventRow = Selectable<Tables['event']>
+export type NewEventRow = Insertable<Tables['event']>
+
+export interface EventFilter {
+  readonly limit: number
+  readonly offset: number
+  readonly newestFirst: boolean
+  readonly sinceId?: number
+  readonly maxId?: number
+  readonly component?: string
+  readonly configurationId?: string
+  readonly runId?: string
+  readonly tokenId?: number
+  readonly objectType?: string
+  readonly objectId?: string
+  /** Exact matches of a column, from `q`. */
+  readonly terms: readonly { readonly column: SearchColumn; readonly value: string }[]
+  /** Words that must occur in the message or the event's name, from `q`. */
+  readonly words: readonly string[]
+}
+
+export type SearchColumn =
+  | 'event'
+  | 'component'
+  | 'type'
+  | 'object_id'
+  | 'object_type'
+  | 'configuration_id'
+  | 'run_id'
+  | 'token_id'
+
+export type EventsStore = ReturnType<typeof createEventsStore>
+
+export function createEventsStore(database: Db) {
+  const db = withTables<Tables>(database)
+
+  return {
+    insert: async (trx: Trx, row: NewEventRow): Promise<EventRow> =>
+      withTables<Tables>(trx).insertInto('event').values(row).returningAll().executeTakeFirstOrThrow(),
+
+    find: (projectId: number, id: number): Promise<EventRow | undefined> =>
+      db.selectFrom('event').selectAll().where('project_id', '=', projectId).where('id', '=', id).executeTakeFirst(),
+
+    findByUuid: (projectId: number, uuid: string): Promise<EventRow | undefined> =>
+      db.selectFrom('event').selectAll().where('project_id', '=', projectId).where('uuid', '=', uuid).executeTakeFirst(),
+
+    list(projectId: number, filter: EventFilter): Promise<EventRow[]> {
+      let query = db.selectFrom('event').selectAll().where('project_id', '=', projectId)
+      if (filter.sinceId !== undefined) query = query.where('id', '>', filter.sinceId)
+      if (filter.maxId !== undefined) query = query.where('id', '<', filter.maxId)
+      if (filter.component !== undefined) query = query.where('component', '=', filter.component)
+      if (filter.configurationId !== undefined) query = query.where('configuration_id', '=', filter.configurationId)
+      if (filter.tokenId !== undefined) query = query.where('token_id', '=', filter.tokenId)
+      if (filter.objectType !== undefined) query = query.where('object_type', '=', filter.objectType)
+      if (filter.objectId !== undefined) query = query.where('object_id', '=', filter.objectId)
+      const runId = filter.runId
+      if (runId !== undefined) {
+        // A run and its children: everything between `1.` and `1/`, because '/' follows '.' in the character set.
+        query = query.where((e) =>
+          e.or([e('run_id', '=', runId), e.and([e('run_id', '>=', `${runId}.`), e('run_id', '<', `${runId}/`)])]),
+        )
+      }
+      for (const { column, value } of filter.terms)
+        query = column === 'token_id' ? query.where('token_id', '=', Number(value)) : query.where(column, '=', value)
+      for (const word of filter.words) {
+        const pattern = `%${word.replace(/[\\%_]/g, '\\$&')}%`
+        query = query.where((e) => e.or([likeEscaped(e.ref('message'), pattern), likeEscaped(e.ref('event'), pattern)]))
+      }
+      return query
+        .orderBy('id', filter.newestFirst ? 'desc' : 'asc')
+        .limit(filter.limit)
+        .offset(filter.offset)
+        .execute()
+    },
+
+    nextTicket: async (trx: Trx): Promise<number> => {
+      const { last_id } = await withTables<Tables>(trx)
+        .updateTable('ticket')
+        .set((e) => ({ last_id: e('last_id', '+', 1) }))
+        .where('name', '=', 'ticket')
+        .returning('last_id')
+        .executeTakeFirstOrThrow()
+      return last_id
+    },
+  }
+}
+
+const likeEscaped = (column: Expression<string>, pattern: string): Expression<SqlBool> =>
+  sql<SqlBool>`lower(${column}) like lower(${pattern}) escape '\\'`

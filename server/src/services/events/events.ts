@@ -1,0 +1,194 @@
+// Rules for events: what happened, who did it, and what of it a token may see. Tickets are the ids that runs are numbered with.
+
+import { randomBytes } from 'node:crypto'
+import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
+import type { Actor } from '../../kit/actor.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { type EventSource, type EventType, type NewEvent, NO_ORIGIN, type Origin, type RecordEvent } from '../../kit/event.ts'
+import { createEventsStore, type EventFilter, type EventRow, type SearchColumn } from './events.store.ts'
+
+export const MAX_EVENT_BYTES = 200_000
+const MAX_LIMIT = 10_000
+
+export interface EventRequest {
+  readonly component: string
+  readonly message: string
+  readonly description?: string | null
+  readonly type?: EventType
+  readonly configurationId?: string | null
+  readonly params?: Readonly<Record<string, unknown>>
+  readonly results?: Readonly<Record<string, unknown>>
+  readonly duration?: number | null
+  readonly runId?: string | null
+}
+
+export interface EventQuery {
+  readonly limit?: number
+  readonly offset?: number
+  readonly sinceId?: string
+  readonly maxId?: string
+  readonly component?: string
+  readonly configurationId?: string
+  readonly runId?: string
+  readonly q?: string
+  readonly sortOrder?: string
+}
+
+/** Narrows a list to what the address names: one token, one object. */
+export interface EventScope {
+  readonly tokenId?: number
+  readonly objectType?: string
+  readonly objectId?: string
+}
+
+export type Events = ReturnType<typeof createEvents>
+
+export interface EventsDeps {
+  readonly db: Db
+  readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
+  readonly clock: Clock
+}
+
+export function createEvents({ db, inTransaction, clock }: EventsDeps) {
+  const store = createEventsStore(db)
+
+  /** What rooms say about their own changes, in the transaction of the change. */
+  const record: RecordEvent = async (trx, source, event, origin = NO_ORIGIN) => {
+    await insert(trx, source, event, origin)
+  }
+
+  const insert = (trx: Trx, source: EventSource, event: NewEvent, origin: Origin): Promise<EventRow> => {
+    const now = clock.now()
+    return store.insert(trx, {
+      project_id: source.projectId,
+      uuid: uuidV7(now),
+      event: event.event,
+      component: event.component ?? 'storage',
+      type: event.type ?? 'info',
+      message: event.message,
+      description: event.description ?? '',
+      run_id: origin.runId,
+      configuration_id: event.configurationId ?? null,
+      object_id: event.objectId ?? null,
+      object_name: event.objectName ?? null,
+      object_type: event.objectType ?? null,
+      params: JSON.stringify(event.params ?? {}),
+      results: JSON.stringify(event.results ?? {}),
+      performance: JSON.stringify(event.performance ?? {}),
+      context: JSON.stringify({ remoteAddr: origin.remoteAddress, userAgent: origin.userAgent }),
+      token_id: source.tokenId,
+      token_description: source.tokenDescription,
+      branch_id: event.branchId ?? null,
+      created_at: now.getTime(),
+    })
+  }
+
+  /** An event from outside: a component or a script reports what it did. */
+  async function create(actor: Actor, request: EventRequest, branchId: number | null, origin: Origin): Promise<EventRow> {
+    const size = Buffer.byteLength(JSON.stringify(request))
+    if (size > MAX_EVENT_BYTES) throw new PlatformError('requestTooLarge', { limit: MAX_EVENT_BYTES })
+    const event: NewEvent = {
+      event: `ext.${request.component}.${request.configurationId ?? ''}`,
+      component: request.component,
+      message: request.message,
+      description: request.description ?? '',
+      type: request.type ?? 'info',
+      configurationId: request.configurationId ?? null,
+      params: request.params ?? {},
+      results: request.results ?? {},
+      performance: request.duration === undefined || request.duration === null ? {} : { duration: request.duration },
+      branchId,
+    }
+    return inTransaction((trx) => insert(trx, actor, event, { ...origin, runId: request.runId ?? origin.runId }))
+  }
+
+  async function list(actor: Actor, query: EventQuery, scope: EventScope = {}): Promise<EventRow[]> {
+    const limit = query.limit ?? 100
+    if (limit < 0 || limit > MAX_LIMIT)
+      throw new PlatformError('storage.validation', {
+        field: 'limit',
+        reason: `This value should be between 0 and ${MAX_LIMIT}.`,
+      })
+    const { terms, words } = parseQuery(query.q ?? '')
+    // Others' events are for admins and for tokens that may read them all; an object's own list is checked by its room.
+    const ownOnly = !actor.isMasterToken && !actor.canReadAllProjectEvents && scope.objectId === undefined
+    const tokenId = scope.tokenId ?? (ownOnly ? actor.tokenId : undefined)
+    const [sinceId, maxId] = await Promise.all([positionOf(actor, query.sinceId), positionOf(actor, query.maxId)])
+    const filter: EventFilter = {
+      limit,
+      offset: Math.max(0, query.offset ?? 0),
+      newestFirst: query.sortOrder !== 'asc',
+      terms,
+      words,
+      ...(query.component !== undefined && { component: query.component }),
+      ...(query.configurationId !== undefined && { configurationId: query.configurationId }),
+      ...(query.runId !== undefined && { runId: query.runId }),
+      ...(tokenId !== undefined && { tokenId }),
+      ...(scope.objectType !== undefined && { objectType: scope.objectType }),
+      ...(scope.objectId !== undefined && { objectId: scope.objectId }),
+      ...(sinceId !== undefined && { sinceId }),
+      ...(maxId !== undefined && { maxId }),
+    }
+    return store.list(actor.projectId, filter)
+  }
+
+  /** sinceId and maxId are an id or a uuid. */
+  async function positionOf(actor: Actor, text: string | undefined): Promise<number | undefined> {
+    if (text === undefined || text === '') return undefined
+    return /^\d{1,15}$/.test(text) ? Number(text) : (await get(actor, text)).id
+  }
+
+  async function get(actor: Actor, idOrUuid: string): Promise<EventRow> {
+    const row = /^\d{1,15}$/.test(idOrUuid)
+      ? await store.find(actor.projectId, Number(idOrUuid))
+      : await store.findByUuid(actor.projectId, idOrUuid.toLowerCase())
+    if (!row) throw new PlatformError('storage.events.notFound')
+    if (row.token_id !== actor.tokenId && !actor.isMasterToken && !actor.canReadAllProjectEvents)
+      throw new PlatformError('accessDenied')
+    return row
+  }
+
+  return { record, create, list, get, nextTicket: () => inTransaction(store.nextTicket) }
+}
+
+const SEARCHABLE: Readonly<Record<string, SearchColumn>> = {
+  event: 'event',
+  component: 'component',
+  type: 'type',
+  objectId: 'object_id',
+  objectType: 'object_type',
+  configurationId: 'configuration_id',
+  runId: 'run_id',
+  'token.id': 'token_id',
+}
+
+/** `q`: words that must occur, and `field:value` (quotes keep spaces together), joined by an optional AND. */
+function parseQuery(q: string): Pick<EventFilter, 'terms' | 'words'> {
+  const terms: { column: SearchColumn; value: string }[] = []
+  const words: string[] = []
+  const refuse = (reason: string) => new PlatformError('storage.events.query', { query: q.slice(0, 120), reason })
+  if ((q.match(/"/g)?.length ?? 0) % 2 === 1) throw refuse('a quote is not closed.')
+  for (const [, field, quoted, plain] of q.matchAll(/(?:([\w.]+):)?(?:"([^"]*)"|(\S+))/g)) {
+    const value = quoted ?? plain ?? ''
+    if (field === undefined) {
+      if (quoted !== undefined || value !== 'AND') words.push(value)
+      continue
+    }
+    const column = Object.hasOwn(SEARCHABLE, field) ? SEARCHABLE[field] : undefined
+    if (!column) throw refuse(`there is no field ${field}. Fields: ${Object.keys(SEARCHABLE).join(', ')}.`)
+    if (column === 'token_id' && !/^\d{1,15}$/.test(value)) throw refuse('token.id is a number.')
+    terms.push({ column, value })
+  }
+  return { terms, words }
+}
+
+/** RFC 9562 section 5.7: 48 bits of milliseconds, then chance. */
+function uuidV7(at: Date): string {
+  const bytes = randomBytes(16)
+  bytes.writeUIntBE(at.getTime(), 0, 6)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x70
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  const hex = bytes.toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}

@@ -1,0 +1,60 @@
+// For those who run the stack: is it alive, can it serve, how is it doing; and for those who start with it: the first page and the API documentation.
+
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { Type } from 'typebox'
+import { type DocumentedRoute, openApiDocument } from '../../http/openapi.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { docsPage } from './docs-page.ts'
+import { startPage } from './start-page.ts'
+
+export interface OperationsDeps {
+  readonly version: string
+  readonly routes: readonly DocumentedRoute[]
+  /** Throws or answers problems when the stack cannot serve. */
+  readonly problems: () => Promise<readonly string[]>
+  readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>
+  readonly s3Url: () => string
+}
+
+const Html = Type.String()
+const page = (operation: string, summary: string) => ({
+  config: { operation, summary, needs: 'nothing' } as const,
+  schema: { response: { 200: Html } },
+})
+
+export function operationsRoutes({ version, routes, problems, metrics, s3Url }: OperationsDeps): FastifyPluginAsync {
+  return async (app: FastifyInstance) => {
+    app.get('/health', page('operations.health', 'Is the process alive?'), async (_req, reply) =>
+      reply.type('application/json').send(JSON.stringify({ status: 'ok', version })),
+    )
+
+    app.get('/ready', page('operations.ready', 'Can the stack serve?'), async (_req, reply) => {
+      const found = await problems()
+      if (found.length > 0) throw new PlatformError('unavailable', { what: `The stack (${found.join('; ')})` })
+      return reply.type('application/json').send(JSON.stringify({ status: 'ready', version }))
+    })
+
+    app.get('/metrics', page('operations.metrics', 'Prometheus text'), async (_req, reply) => {
+      const { contentType, text } = await metrics()
+      return reply.type(contentType).send(text)
+    })
+
+    app.get('/openapi.json', page('operations.openapi', 'This API as OpenAPI 3.1'), async (req, reply) =>
+      reply.type('application/json').send(JSON.stringify(openApiDocument(routes, version, req.baseUrl))),
+    )
+
+    app.get('/docs', page('operations.docs', 'This API as a page'), async (req, reply) =>
+      reply.type('text/html; charset=utf-8').header('content-security-policy', PAGE_POLICY).send(docsPage(routes, req.baseUrl)),
+    )
+
+    app.get('/', page('operations.start', 'The first page'), async (req, reply) =>
+      reply
+        .type('text/html; charset=utf-8')
+        .header('content-security-policy', PAGE_POLICY)
+        .send(startPage({ version, baseUrl: req.baseUrl, s3Url: s3Url() })),
+    )
+  }
+}
+
+/** Both pages are plain HTML and one style element; nothing else may load or run. */
+const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -1,0 +1,233 @@
+// HTTP for tokens (contract storage 2.2).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { idFrom } from '../../http/ids.ts'
+import { CreatorToken, EventListQuery, Timestamp } from '../../http/record-schemas.ts'
+import type { Actor } from '../../kit/actor.ts'
+import { formatTimestamp } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { Project, Token } from './tokens.store.ts'
+import type { Tokens } from './tokens.ts'
+
+const Flag = Type.Optional(Type.Boolean())
+const TokenBody = Type.Object({
+  description: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  expiresIn: Type.Optional(Type.Union([Type.Integer(), Type.Null()], { description: 'Seconds until the token expires.' })),
+  canManageBuckets: Flag,
+  canManageTokens: Flag,
+  canReadAllFileUploads: Flag,
+  canPurgeTrash: Flag,
+  canManageProtectedDefaultBranch: Flag,
+  canCreateJobs: Flag,
+  canReadAllProjectEvents: Flag,
+  canManageDevBranches: Flag,
+  // An empty PHP map arrives as [].
+  bucketPermissions: Type.Optional(Type.Union([Type.Record(Type.String(), Type.String()), Type.Array(Type.Never())])),
+  componentAccess: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 255 }))),
+})
+
+const TokenView = Type.Object({
+  id: Type.String(),
+  token: Type.Optional(Type.String({ description: 'The clear value; only when it is made, refreshed or verified.' })),
+  description: Type.String(),
+  created: Timestamp,
+  refreshed: Timestamp,
+  uri: Type.String(),
+  isMasterToken: Type.Boolean(),
+  expires: Type.Union([Timestamp, Type.Null()]),
+  isExpired: Type.Boolean(),
+  isDisabled: Type.Boolean(),
+  creatorToken: Type.Optional(CreatorToken),
+  bucketPermissions: Type.Record(Type.String(), Type.String()),
+  componentAccess: Type.Optional(Type.Array(Type.String())),
+})
+
+const ById = Type.Object({ id: Type.String() })
+
+export interface TokenRoutesDeps {
+  readonly tokens: Tokens
+  /** The events of one token, as the events room answers them. */
+  readonly eventsOfToken: (
+    actor: Actor,
+    tokenId: number,
+    query: Type.Static<typeof EventListQuery>,
+    baseUrl: string,
+  ) => Promise<unknown[]>
+  readonly usageOf: (projectId: number) => Promise<{ readonly dataSizeBytes: number; readonly rowsCount: number }>
+  readonly region: string
+}
+
+export function tokensRoutes({ tokens, eventsOfToken, usageOf, region }: TokenRoutesDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.get(
+      '/v2/storage/tokens/verify',
+      { config: { operation: 'tokens.verify', summary: 'Whose token is this?' }, schema: { response: { 200: TokenView } } },
+      async (req) => ({
+        ...(await withOwner(await tokens.get(req.actor.projectId, req.actor.tokenId), req.baseUrl)),
+        token: req.tokenValue,
+      }),
+    )
+
+    app.get(
+      '/v2/storage/tokens',
+      { config: { operation: 'tokens.list', summary: 'List tokens' }, schema: { response: { 200: Type.Array(TokenView) } } },
+      async (req) => Promise.all((await tokens.list(req.actor)).map((token) => view(token, req.baseUrl))),
+    )
+
+    app.post(
+      '/v2/storage/tokens',
+      {
+        config: { operation: 'tokens.create', summary: 'Create a token', branch: 'refused' },
+        schema: { body: TokenBody, response: { 201: TokenView } },
+      },
+      async (req, reply) => {
+        const { token, value } = await tokens.create(req.actor, requestFrom(req.body), req.origin)
+        return reply.code(201).send({ ...(await view(token, req.baseUrl)), token: value })
+      },
+    )
+
+    app.get(
+      '/v2/storage/tokens/:id',
+      { config: { operation: 'tokens.get', summary: 'Token detail' }, schema: { params: ById, response: { 200: TokenView } } },
+      async (req) => withOwner(await tokens.getVisible(req.actor, tokenId(req.params.id)), req.baseUrl),
+    )
+
+    app.put(
+      '/v2/storage/tokens/:id',
+      {
+        config: { operation: 'tokens.update', summary: 'Change a token', branch: 'refused' },
+        schema: { params: ById, body: TokenBody, response: { 200: TokenView } },
+      },
+      async (req) => view(await tokens.update(req.actor, tokenId(req.params.id), requestFrom(req.body), req.origin), req.baseUrl),
+    )
+
+    app.delete(
+      '/v2/storage/tokens/:id',
+      {
+        config: { operation: 'tokens.delete', summary: 'Delete a token', branch: 'refused' },
+        schema: { params: ById, response: { 204: Type.Null() } },
+      },
+      async (req, reply) => {
+        await tokens.remove(req.actor, tokenId(req.params.id), req.origin)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.post(
+      '/v2/storage/tokens/:id/refresh',
+      {
+        config: { operation: 'tokens.refresh', summary: 'Give a token a new value', branch: 'refused' },
+        schema: { params: ById, response: { 200: TokenView } },
+      },
+      async (req) => {
+        const { token, value } = await tokens.refresh(req.actor, tokenId(req.params.id), req.origin)
+        return { ...(await view(token, req.baseUrl)), token: value }
+      },
+    )
+
+    app.post(
+      '/v2/storage/tokens/:id/share',
+      {
+        config: { operation: 'tokens.share', summary: 'Not built: there is no mail service', branch: 'refused' },
+        schema: { params: ById, response: { 204: Type.Null() } },
+      },
+      async (req) => {
+        const token = await tokens.getVisible(req.actor, tokenId(req.params.id))
+        if (token.isMasterToken) throw new PlatformError('storage.token.cannotShareMasterToken')
+        throw new PlatformError('notImplemented', {
+          what: 'This stack has no mail service to share a token with. Create a token and hand its value over yourself.',
+        })
+      },
+    )
+
+    app.get(
+      '/v2/storage/tokens/:id/events',
+      {
+        config: { operation: 'tokens.events', summary: 'Events caused by a token', branch: 'refused' },
+        schema: { params: ById, querystring: EventListQuery, response: { 200: Type.Array(Type.Unknown()) } },
+      },
+      async (req) => {
+        const token = await tokens.getVisible(req.actor, tokenId(req.params.id))
+        return eventsOfToken(req.actor, token.id, req.query, req.baseUrl)
+      },
+    )
+  }
+
+  async function view(token: Token, baseUrl: string) {
+    const { componentAccess, bucketPermissions: _, ...flags } = token.permissions
+    return {
+      id: String(token.id),
+      description: token.description,
+      created: formatTimestamp(token.createdAt),
+      refreshed: formatTimestamp(token.refreshedAt),
+      uri: `${baseUrl}/v2/storage/tokens/${token.id}`,
+      isMasterToken: token.isMasterToken,
+      ...flags,
+      expires: token.expiresAt ? formatTimestamp(token.expiresAt) : null,
+      isExpired: tokens.isExpired(token),
+      isDisabled: token.isDisabled,
+      dailyCapacity: 0,
+      bucketPermissions: await tokens.bucketPermissionsOf(token),
+      ...(token.creatorToken && { creatorToken: token.creatorToken }),
+      ...(componentAccess && { componentAccess: [...componentAccess] }),
+      ...(token.isMasterToken && { admin: adminOf(token) }),
+    }
+  }
+
+  async function withOwner(token: Token, baseUrl: string) {
+    const project = await tokens.getProject(token.projectId)
+    return {
+      ...(await view(token, baseUrl)),
+      isBYODB: false,
+      adminOwner: null,
+      organization: { id: '1' }, // a string: the Go client decodes it as one
+      owner: ownerOf(project, await usageOf(project.id), region),
+    }
+  }
+}
+
+const adminOf = (token: Token) => ({
+  id: token.id,
+  name: token.description,
+  features: [],
+  isOrganizationMember: true,
+  role: 'admin',
+  isActivated: true,
+  samlParameters: null,
+})
+
+const ownerOf = (project: Project, usage: { dataSizeBytes: number; rowsCount: number }, region: string) => ({
+  id: project.id,
+  name: project.name,
+  type: 'production',
+  region,
+  created: formatTimestamp(project.createdAt),
+  expires: null,
+  features: project.features,
+  dataSizeBytes: usage.dataSizeBytes,
+  rowsCount: usage.rowsCount,
+  hasMysql: false,
+  hasSynapse: false,
+  hasRedshift: false,
+  hasSnowflake: false,
+  hasExasol: false,
+  hasTeradata: false,
+  hasBigquery: false,
+  hasTryModeOn: '0',
+  defaultBackend: 'duckdb',
+  assignedBackends: ['duckdb'],
+  limits: {},
+  metrics: {},
+  isDisabled: project.isDisabled,
+  billedMonthlyPrice: null,
+  dataRetentionTimeInDays: 7,
+  fileStorageProvider: 'aws',
+})
+
+function requestFrom({ bucketPermissions, ...body }: Type.Static<typeof TokenBody>) {
+  return { ...body, ...(bucketPermissions && !Array.isArray(bucketPermissions) && { bucketPermissions }) }
+}
+
+const tokenId = (text: string): number =>
+  idFrom(text, () => new PlatformError('storage.tokens.notFound', { id: text.slice(0, 40) }))

@@ -1,0 +1,190 @@
+// Projects and tokens in the metadata database. A token's clear value is never here, only its SHA-256.
+
+import type { Generated, Selectable } from 'kysely'
+import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import type { BucketPermission } from '../../kit/actor.ts'
+
+/** What a token may do, stored as one JSON value: it is always read and written whole. */
+export interface Permissions {
+  readonly canManageBuckets: boolean
+  readonly canManageTokens: boolean
+  readonly canReadAllFileUploads: boolean
+  readonly canPurgeTrash: boolean
+  readonly canManageProtectedDefaultBranch: boolean
+  readonly canCreateJobs: boolean
+  readonly canReadAllProjectEvents: boolean
+  readonly canManageDevBranches: boolean
+  readonly bucketPermissions: Readonly<Record<string, BucketPermission>>
+  /** Undefined when never given: the record then has no such field. */
+  readonly componentAccess?: readonly string[]
+}
+
+interface Tables {
+  project: { id: Generated<number>; name: string; features: string; is_disabled: number; created_at: number }
+  token: {
+    id: Generated<number>
+    project_id: number
+    hash: string
+    description: string
+    permissions: string
+    is_master: number
+    is_disabled: number
+    creator_token_id: number | null
+    creator_description: string | null
+    created_at: number
+    refreshed_at: number
+    expires_at: number | null
+  }
+}
+
+export interface Project {
+  readonly id: number
+  readonly name: string
+  readonly features: readonly string[]
+  readonly isDisabled: boolean
+  readonly createdAt: Date
+}
+
+export interface Token {
+  readonly id: number
+  readonly projectId: number
+  readonly hash: string
+  readonly description: string
+  readonly permissions: Permissions
+  readonly isMasterToken: boolean
+  readonly isDisabled: boolean
+  readonly creatorToken: { readonly id: number; readonly description: string } | undefined
+  readonly createdAt: Date
+  readonly refreshedAt: Date
+  readonly expiresAt: Date | undefined
+}
+
+export type NewToken = Omit<Token, 'id' | 'refreshedAt' | 'isDisabled'>
+
+export type TokensStore = ReturnType<typeof createTokensStore>
+
+export function createTokensStore(database: Db) {
+  const db = withTables<Tables>(database)
+
+  return {
+    findByHash: async (hash: string): Promise<Token | undefined> => {
+      const row = await db.selectFrom('token').selectAll().where('hash', '=', hash).executeTakeFirst()
+      return row && toToken(row)
+    },
+
+    find: async (projectId: number, id: number): Promise<Token | undefined> => {
+      const row = await db
+        .selectFrom('token')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return row && toToken(row)
+    },
+
+    list: async (projectId: number): Promise<Token[]> =>
+      (await db.selectFrom('token').selectAll().where('project_id', '=', projectId).orderBy('id').execute()).map(toToken),
+
+    insert: async (trx: Trx, token: NewToken): Promise<Token> =>
+      toToken(
+        await withTables<Tables>(trx)
+          .insertInto('token')
+          .values({
+            project_id: token.projectId,
+            hash: token.hash,
+            description: token.description,
+            permissions: JSON.stringify(token.permissions),
+            is_master: token.isMasterToken ? 1 : 0,
+            is_disabled: 0,
+            creator_token_id: token.creatorToken?.id ?? null,
+            creator_description: token.creatorToken?.description ?? null,
+            created_at: token.createdAt.getTime(),
+            refreshed_at: token.createdAt.getTime(),
+            expires_at: token.expiresAt?.getTime() ?? null,
+          })
+          .returningAll()
+          .executeTakeFirstOrThrow(),
+      ),
+
+    update: async (
+      trx: Trx,
+      projectId: number,
+      id: number,
+      change: Pick<Token, 'description' | 'permissions'>,
+    ): Promise<Token | undefined> => {
+      const row = await withTables<Tables>(trx)
+        .updateTable('token')
+        .set({ description: change.description, permissions: JSON.stringify(change.permissions) })
+        .where('project_id', '=', projectId)
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirst()
+      return row && toToken(row)
+    },
+
+    replaceHash: async (trx: Trx, projectId: number, id: number, hash: string, at: Date): Promise<Token | undefined> => {
+      const row = await withTables<Tables>(trx)
+        .updateTable('token')
+        .set({ hash, refreshed_at: at.getTime() })
+        .where('project_id', '=', projectId)
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirst()
+      return row && toToken(row)
+    },
+
+    remove: async (trx: Trx, projectId: number, id: number): Promise<boolean> => {
+      const result = await withTables<Tables>(trx)
+        .deleteFrom('token')
+        .where('project_id', '=', projectId)
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return result.numDeletedRows > 0n
+    },
+
+    insertProject: async (trx: Trx, project: { name: string; features: readonly string[]; createdAt: Date }): Promise<Project> =>
+      toProject(
+        await withTables<Tables>(trx)
+          .insertInto('project')
+          .values({
+            name: project.name,
+            features: JSON.stringify(project.features),
+            is_disabled: 0,
+            created_at: project.createdAt.getTime(),
+          })
+          .returningAll()
+          .executeTakeFirstOrThrow(),
+      ),
+
+    findProject: async (id: number): Promise<Project | undefined> => {
+      const row = await db.selectFrom('project').selectAll().where('id', '=', id).executeTakeFirst()
+      return row && toProject(row)
+    },
+
+    listProjects: async (): Promise<Project[]> =>
+      (await db.selectFrom('project').selectAll().orderBy('id').execute()).map(toProject),
+  }
+}
+
+const toProject = (row: Selectable<Tables['project']>): Project => ({
+  id: row.id,
+  name: row.name,
+  features: JSON.parse(row.features) as string[], // written by insertProject
+  isDisabled: row.is_disabled === 1,
+  createdAt: new Date(row.created_at),
+})
+
+const toToken = (row: Selectable<Tables['token']>): Token => ({
+  id: row.id,
+  projectId: row.project_id,
+  hash: row.hash,
+  description: row.description,
+  permissions: JSON.parse(row.permissions) as Permissions, // written by insert and update
+  isMasterToken: row.is_master === 1,
+  isDisabled: row.is_disabled === 1,
+  creatorToken:
+    row.creator_token_id === null ? undefined : { id: row.creator_token_id, description: row.creator_description ?? '' },
+  createdAt: new Date(row.created_at),
+  refreshedAt: new Date(row.refreshed_at),
+  expiresAt: row.expires_at === null ? undefined : new Date(row.expires_at),
+})

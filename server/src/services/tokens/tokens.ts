@@ -1,0 +1,341 @@
+// Rules for projects and tokens. Knows nothing of HTTP.
+//  1. A clear value leaves this room once, when it is made; only its hash is stored.
+//  2. Nobody gives away what they do not have.
+//  3. A project always has its master token: it cannot be deleted, only refreshed.
+
+import { timingSafeEqual } from 'node:crypto'
+import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
+import { type Actor, type BucketPermission, bucketPermissionOf, canUseComponent } from '../../kit/actor.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { Origin, RecordEvent } from '../../kit/event.ts'
+import { createTokenCache } from './token-cache.ts'
+import { hashOf, newTokenValue } from './token-value.ts'
+import { createTokensStore, type Permissions, type Project, type Token } from './tokens.store.ts'
+
+export interface TokensDeps {
+  readonly db: Db
+  readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
+  readonly clock: Clock
+  readonly recordEvent: RecordEvent
+  /** Ids of the buckets of a project, for checking and listing bucket permissions. */
+  readonly bucketIds: (projectId: number) => Promise<readonly string[]>
+  /** What other rooms set up for a new project, in the same transaction. */
+  readonly onProjectCreated: (trx: Trx, projectId: number) => Promise<void>
+}
+
+/** A token with its clear value, which exists only in the answer to the request that made it. */
+export interface IssuedToken {
+  readonly token: Token
+  readonly value: string
+}
+
+export interface TokenRequest {
+  readonly description?: string | null
+  readonly expiresIn?: number | null
+  readonly canManageBuckets?: boolean
+  readonly canManageTokens?: boolean
+  readonly canReadAllFileUploads?: boolean
+  readonly canPurgeTrash?: boolean
+  readonly canManageProtectedDefaultBranch?: boolean
+  readonly canCreateJobs?: boolean
+  readonly canReadAllProjectEvents?: boolean
+  readonly canManageDevBranches?: boolean
+  readonly bucketPermissions?: Readonly<Record<string, string>>
+  readonly componentAccess?: readonly string[]
+}
+
+const FLAGS = [
+  'canManageBuckets',
+  'canManageTokens',
+  'canReadAllFileUploads',
+  'canPurgeTrash',
+  'canManageProtectedDefaultBranch',
+  'canCreateJobs',
+  'canReadAllProjectEvents',
+  'canManageDevBranches',
+] as const
+
+const MAX_DESCRIPTION = 10_000
+/** The furthest an expiry may lie ahead; beyond it dates stop working. */
+const MAX_EXPIRES_IN_SECONDS = 100 * 365 * 86_400
+
+const EVERYTHING: Permissions = {
+  canManageBuckets: true,
+  canManageTokens: true,
+  canReadAllFileUploads: true,
+  canPurgeTrash: true,
+  canManageProtectedDefaultBranch: true,
+  canCreateJobs: true,
+  canReadAllProjectEvents: true,
+  canManageDevBranches: true,
+  bucketPermissions: {},
+}
+
+export type Tokens = ReturnType<typeof createTokens>
+
+export function createTokens({ db, inTransaction, clock, recordEvent, bucketIds, onProjectCreated }: TokensDeps) {
+  const store = createTokensStore(db)
+  const cache = createTokenCache(clock, load)
+
+  /** Whose token is this? Undefined for wrong, expired and disabled ones alike, so that nothing can be learned from the answer. */
+  async function authenticate(value: string): Promise<Actor | undefined> {
+    const known = await cache.get(hashOf(value))
+    return known && !isExpired(known.token) ? known.actor : undefined
+  }
+
+  async function load(hash: string): Promise<{ token: Token; actor: Actor } | undefined> {
+    const token = await store.findByHash(hash)
+    if (!token || !timingSafeEqual(Buffer.from(token.hash), Buffer.from(hash)) || token.isDisabled) return undefined
+    const project = await store.findProject(token.projectId)
+    if (!project || project.isDisabled) return undefined
+    return { token, actor: actorOf(token) }
+  }
+
+  const isExpired = (token: Token): boolean => token.expiresAt !== undefined && token.expiresAt <= clock.now()
+
+  /** Every change of a token goes through here: one transaction with its event, and nobody keeps an old answer. */
+  async function change<T>(work: (trx: Trx) => Promise<T>): Promise<T> {
+    try {
+      return await inTransaction(work)
+    } finally {
+      cache.forget()
+    }
+  }
+
+  async function get(projectId: number, id: number): Promise<Token> {
+    const token = await store.find(projectId, id)
+    if (!token) throw new PlatformError('storage.tokens.notFound', { id })
+    return token
+  }
+
+  /** A token sees itself; the others only with canManageTokens. */
+  async function getVisible(actor: Actor, id: number): Promise<Token> {
+    if (id !== actor.tokenId && !actor.canManageTokens) throw new PlatformError('accessDenied')
+    return get(actor.projectId, id)
+  }
+
+  async function list(actor: Actor): Promise<Token[]> {
+    return actor.canManageTokens ? store.list(actor.projectId) : [await get(actor.projectId, actor.tokenId)]
+  }
+
+  async function create(actor: Actor, request: TokenRequest, origin: Origin): Promise<IssuedToken> {
+    const permissions = await permissionsFrom(actor, request)
+    const expiresAt = expiryFrom(request.expiresIn)
+    const description = descriptionFrom(request.description, `Created by ${actor.tokenDescription}`)
+    const value = newTokenValue(actor.projectId)
+    return change(async (trx) => {
+      const token = await store.insert(trx, {
+        projectId: actor.projectId,
+        hash: hashOf(value),
+        description,
+        permissions,
+        isMasterToken: false,
+        creatorToken: { id: actor.tokenId, description: actor.tokenDescription },
+        createdAt: clock.now(),
+        expiresAt,
+      })
+      await recordEvent(trx, actor, eventOf('storage.tokenCreated', 'Created token', token), origin)
+      return { token, value }
+    })
+  }
+
+  async function update(actor: Actor, id: number, request: TokenRequest, origin: Origin): Promise<Token> {
+    const before = await getVisible(actor, id)
+    if (!actor.canManageTokens) throw new PlatformError('accessDenied')
+    // A flag that is not sent keeps its value; canManageBuckets always does (contract storage 2.2).
+    const asked = await permissionsFrom(actor, {
+      ...before.permissions,
+      ...given(request),
+      canManageBuckets: before.permissions.canManageBuckets,
+    })
+    const permissions = before.isMasterToken ? before.permissions : asked
+    const description = descriptionFrom(request.description, before.description)
+    return change(async (trx) => {
+      const token = await store.update(trx, actor.projectId, id, { description, permissions })
+      if (!token) throw new PlatformError('storage.tokens.notFound', { id })
+      await recordEvent(trx, actor, eventOf('storage.tokenUpdated', 'Updated token', token), origin)
+      return token
+    })
+  }
+
+  async function refresh(actor: Actor, id: number, origin: Origin): Promise<IssuedToken> {
+    await getVisible(actor, id)
+    const value = newTokenValue(actor.projectId)
+    return change(async (trx) => {
+      const token = await store.replaceHash(trx, actor.projectId, id, hashOf(value), clock.now())
+      if (!token) throw new PlatformError('storage.tokens.notFound', { id })
+      await recordEvent(trx, actor, eventOf('storage.tokenRefreshed', 'Refreshed token', token), origin)
+      return { token, value }
+    })
+  }
+
+  async function remove(actor: Actor, id: number, origin: Origin): Promise<void> {
+    const token = await getVisible(actor, id)
+    if (token.isMasterToken) throw new PlatformError('accessDenied')
+    await change(async (trx) => {
+      if (!(await store.remove(trx, actor.projectId, id))) throw new PlatformError('storage.tokens.notFound', { id })
+      await recordEvent(trx, actor, eventOf('storage.tokenDeleted', 'Deleted token', token), origin)
+    })
+  }
+
+  async function createProject(name: string, masterToken?: string): Promise<{ project: Project; master: IssuedToken }> {
+    if (name.trim() === '' || name.length > 255) throw invalid('A project needs a name of 1 to 255 characters.')
+    if (masterToken !== undefined && masterToken.length < 16) throw invalid('A master token has at least 16 characters.')
+    return change(async (trx) => {
+      const project = await store.insertProject(trx, { name, features: [], createdAt: clock.now() })
+      const value = masterToken ?? newTokenValue(project.id)
+      const token = await store.insert(trx, {
+        projectId: project.id,
+        hash: hashOf(value),
+        description: `Master token of ${name}`,
+        permissions: EVERYTHING,
+        isMasterToken: true,
+        creatorToken: undefined,
+        createdAt: clock.now(),
+        expiresAt: undefined,
+      })
+      await onProjectCreated(trx, project.id)
+      await recordEvent(trx, actorOf(token), {
+        ...eventOf('storage.projectCreated', 'Created project', token),
+        objectType: 'project',
+      })
+      return { project, master: { token, value } }
+    })
+  }
+
+  async function permissionsFrom(actor: Actor, request: TokenRequest): Promise<Permissions> {
+    const flags = Object.fromEntries(FLAGS.map((flag) => [flag, request[flag] === true])) as Record<
+      (typeof FLAGS)[number],
+      boolean
+    > // every flag, by FLAGS
+    const bucketPermissions = await bucketPermissionsFrom(actor.projectId, request.bucketPermissions ?? {})
+    const componentAccess = request.componentAccess
+    const asksForSomething =
+      FLAGS.some((flag) => flags[flag]) || Object.keys(bucketPermissions).length > 0 || (componentAccess?.length ?? 0) > 0
+    if (asksForSomething && !actor.canManageTokens) throw new PlatformError('accessDenied')
+    if (!actor.isMasterToken) refuseGift(actor, flags, bucketPermissions, componentAccess ?? [])
+    return { ...flags, bucketPermissions, ...(componentAccess && { componentAccess: [...new Set(componentAccess)] }) }
+  }
+
+  async function bucketPermissionsFrom(
+    projectId: number,
+    asked: Readonly<Record<string, string>>,
+  ): Promise<Record<string, BucketPermission>> {
+    const names = Object.keys(asked)
+    if (names.length === 0) return {}
+    const known = new Set(await bucketIds(projectId))
+    for (const bucket of names) {
+      const permission = asked[bucket]
+      if (permission !== 'read' && permission !== 'write')
+        throw new PlatformError('storage.tokens.invalidPermissions', {
+          reason: `Permission "${String(permission).slice(0, 40)}" for bucket ${bucket.slice(0, 120)} is not possible. Use "read" or "write".`,
+        })
+      if (!known.has(bucket))
+        throw new PlatformError('storage.tokens.invalidPermissions', {
+          reason: `Bucket ${bucket.slice(0, 120)} does not exist, so no permission can be given for it.`,
+        })
+    }
+    return asked as Record<string, BucketPermission> // each value was checked above
+  }
+
+  function expiryFrom(expiresIn: number | null | undefined): Date | undefined {
+    if (expiresIn === undefined || expiresIn === null) return undefined
+    if (expiresIn < 1) throw invalid('Minimal expiration must be greater or equal to 1 second(s)')
+    if (expiresIn > MAX_EXPIRES_IN_SECONDS)
+      throw invalid(`expiresIn must be at most ${MAX_EXPIRES_IN_SECONDS} seconds. Leave it out for a token that does not expire.`)
+    return new Date(clock.now().getTime() + expiresIn * 1000)
+  }
+
+  /** The record shows manage on every bucket when the token manages all of them. */
+  const bucketPermissionsOf = async (token: Token): Promise<Readonly<Record<string, BucketPermission>>> =>
+    token.permissions.canManageBuckets
+      ? Object.fromEntries((await bucketIds(token.projectId)).map((id) => [id, 'manage' as const]))
+      : token.permissions.bucketPermissions
+
+  return {
+    authenticate,
+    list,
+    get,
+    getVisible,
+    create,
+    update,
+    refresh,
+    remove,
+    createProject,
+    isExpired,
+    bucketPermissionsOf,
+    listProjects: store.listProjects,
+    actorOfToken: async (projectId: number, id: number) => actorOf(await get(projectId, id)),
+    masterActor: async (projectId: number) => {
+      const master = (await store.list(projectId)).find((token) => token.isMasterToken)
+      if (!master) throw new PlatformError('storage.tokens.notFound', { id: `of project ${projectId}` })
+      return actorOf(master)
+    },
+    getProject: async (id: number): Promise<Project> => {
+      const project = await store.findProject(id)
+      if (!project) throw new PlatformError('notFound', { what: `Project ${id}` })
+      return project
+    },
+  }
+}
+
+function descriptionFrom(asked: string | null | undefined, fallback: string): string {
+  const description = asked ?? fallback
+  if (description.length > MAX_DESCRIPTION) throw invalid(`The description is longer than ${MAX_DESCRIPTION} characters.`)
+  return description
+}
+
+/** Rule 2. Masters have everything, so they may give everything. */
+function refuseGift(
+  actor: Actor,
+  flags: Readonly<Record<(typeof FLAGS)[number], boolean>>,
+  buckets: Readonly<Record<string, BucketPermission>>,
+  components: readonly string[],
+): void {
+  const has: Partial<Record<(typeof FLAGS)[number], boolean>> = {
+    canManageBuckets: actor.canManageBuckets,
+    canManageTokens: actor.canManageTokens,
+    canReadAllFileUploads: actor.canReadAllFileUploads,
+    canPurgeTrash: actor.canPurgeTrash,
+    canReadAllProjectEvents: actor.canReadAllProjectEvents,
+    canManageDevBranches: actor.canManageDevBranches,
+  }
+  const mayGive = (bucket: string, permission: BucketPermission) => {
+    const own = bucketPermissionOf(actor, bucket)
+    return own === 'manage' || own === 'write' || own === permission
+  }
+  const allowed =
+    FLAGS.every((flag) => !flags[flag] || has[flag] === true) &&
+    Object.entries(buckets).every(([bucket, permission]) => mayGive(bucket, permission)) &&
+    components.every((component) => canUseComponent(actor, component))
+  if (!allowed) throw new PlatformError('accessDenied')
+}
+
+const given = (request: TokenRequest): TokenRequest =>
+  Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined && value !== null))
+
+const actorOf = (token: Token): Actor => ({
+  projectId: token.projectId,
+  tokenId: token.id,
+  tokenDescription: token.description,
+  isMasterToken: token.isMasterToken,
+  canManageBuckets: token.permissions.canManageBuckets,
+  canManageTokens: token.permissions.canManageTokens,
+  canReadAllFileUploads: token.permissions.canReadAllFileUploads,
+  canPurgeTrash: token.permissions.canPurgeTrash,
+  canReadAllProjectEvents: token.permissions.canReadAllProjectEvents,
+  canManageDevBranches: token.permissions.canManageDevBranches,
+  bucketPermissions: token.permissions.bucketPermissions,
+  componentAccess: token.permissions.componentAccess ?? [],
+})
+
+const eventOf = (event: string, what: string, token: Token) => ({
+  event,
+  message: `${what} "${token.description}"`,
+  objectId: String(token.id),
+  objectName: token.description,
+  objectType: 'token',
+})
+
+const invalid = (reason: string) => new PlatformError('storage.tokens.validation', { reason })

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Type } from 'typebox'
+import { coerce } from './scalars.ts'
+
+test('every spelling of a boolean that clients send is understood, anything else is left alone', () => {
+  for (const value of [true, 1, '1', 'true', 'True']) assert.equal(coerce(Type.Boolean(), value), true)
+  for (const value of [false, 0, '0', 'false', 'False', '']) assert.equal(coerce(Type.Boolean(), value), false)
+  for (const value of ['yes', 2, null, {}]) assert.equal(coerce(Type.Boolean(), value), value)
+})
+
+test('digits become numbers only where a number is asked for and nothing is lost', () => {
+  assert.equal(coerce(Type.Integer(), '42'), 42)
+  assert.equal(coerce(Type.Integer(), '-1'), -1)
+  assert.equal(coerce(Type.Number(), '1.5'), 1.5)
+  for (const value of ['1.5', '', '1e3', '12345678901234567890', ' 1']) assert.equal(coerce(Type.Integer(), value), value)
+})
+
+test('members of objects and lists are coerced, unknown members are kept', () => {
+  const schema = Type.Object({ a: Type.Integer(), list: Type.Array(Type.Boolean()), s: Type.String() })
+  assert.deepEqual(coerce(schema, { a: '1', list: ['1', '0'], s: 5, other: '7' }), {
+    a: 1,
+    list: [true, false],
+    s: '5',
+    other: '7',
+  })
+})
+
+test('a union keeps a value that already fits', () => {
+  const schema = Type.Union([Type.Integer(), Type.Null(), Type.String()])
+  assert.equal(coerce(schema, 'text'), 'text')
+  assert.equal(coerce(Type.Union([Type.Integer(), Type.Null()]), '5'), 5)
+  assert.equal(coerce(Type.Union([Type.Integer(), Type.Null()]), null), null)
+})

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { startTestStack } from '../../../tests/support/test-stack.ts'
+
+test('JSON, urlencoded and multipart bodies arrive as the same object', async (t) => {
+  const { request } = await startTestStack(t)
+  const multipart = new FormData()
+  multipart.set('component', 'c')
+  multipart.set('message', 'm')
+  multipart.set('params', '{"a":[1,2]}')
+  const answers = [
+    await request('POST', '/v2/storage/events', { json: { component: 'c', message: 'm', params: { a: [1, 2] } } }),
+    await request('POST', '/v2/storage/events', { form: { component: 'c', message: 'm', params: '{"a":[1,2]}' } }),
+    await request('POST', '/v2/storage/events', { body: multipart }),
+  ]
+  for (const answer of answers) {
+    assert.equal(answer.status, 201, answer.text)
+    const event = await request('GET', `/v2/storage/events/${answer.json().id}`)
+    assert.deepEqual(event.json().params, { a: [1, 2] })
+  }
+})
+
+test('an empty body with a JSON content type is no error', async (t) => {
+  const { request } = await startTestStack(t)
+  const headers = { 'content-type': 'application/json' }
+  assert.equal((await request('POST', '/v2/storage/tickets', { headers })).status, 201)
+  assert.equal((await request('GET', '/v2/storage/tokens', { headers })).status, 200)
+})
+
+test('trailing slashes and the branch prefix reach the same route', async (t) => {
+  const { request } = await startTestStack(t)
+  for (const path of [
+    '/v2/storage',
+    '/v2/storage/',
+    '/v2/storage//',
+    '/v2/storage/?exclude=components',
+    '/v2/storage?exclude=components',
+  ])
+    assert.equal((await request('GET', path)).status, 200, path)
+  for (const path of ['/v2/storage/branch/default/tokens', '/v2/storage/branch/default/tokens/'])
+    assert.equal((await request('GET', path)).status, 200, path)
+  assert.equal((await request('GET', '/v2/storage/branch/424242/tokens')).status, 404)
+  assert.equal((await request('POST', '/v2/storage/branch/default/tokens', { json: {} })).status, 501)
+})
+
+test('JSON is sent as application/json without a charset, gzip only when asked for', async (t) => {
+  const { request, url, masterToken } = await startTestStack(t)
+  for (const path of ['/v2/storage', '/v2/storage/tokens', '/nope', '/v2/storage/tokens/x', '/%zz'])
+    assert.equal((await request('GET', path)).headers.get('content-type'), 'application/json', path)
+  const head = { 'X-StorageApi-Token': masterToken }
+  const plain = await fetch(`${url}/v2/storage`, { headers: { ...head, 'accept-encoding': 'identity' } })
+  assert.equal(plain.headers.get('content-encoding'), null)
+  const zipped = await fetch(`${url}/v2/storage`, { headers: { ...head, 'accept-encoding': 'gzip' } })
+  assert.equal(zipped.headers.get('content-encoding'), 'gzip')
+  assert.deepEqual(await zipped.json(), await plain.json())
+})
+
+test('every error has the one envelope and no stack trace', async (t) => {
+  const { request } = await startTestStack(t)
+  const json = { 'content-type': 'application/json' }
+  const answers = [
+    await request('GET', '/nowhere'),
+    await request('PATCH', '/v2/storage/tokens'),
+    await request('GET', '/v2/storage/tokens', { token: null }),
+    await request('POST', '/v2/storage/tokens', { body: '{"a":', headers: json }),
+    await request('POST', '/v2/storage/tokens', { body: '[]', headers: json }),
+    await request('POST', '/v2/storage/tokens', { body: '"text"', headers: json }),
+    await request('POST', '/v2/storage/tokens', { body: `${'['.repeat(100_000)}`, headers: json }),
+    await request('POST', '/v2/storage/tokens', { body: new Uint8Array([0x7b, 0xff, 0x7d]), headers: json }),
+    await request('POST', '/v2/storage/tokens', { body: 'x', headers: { 'content-type': 'application/xml' } }),
+    await request('POST', '/v2/storage/tokens', {
+      body: '{"description":"x"}',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    }),
+    await request('POST', '/v2/storage/tokens', { body: 'x', headers: { 'content-type': 'multipart/form-data' } }),
+    await request('POST', '/v2/storage/tokens', { body: 'x', headers: { 'content-type': 'multipart/form-data; boundary=b' } }),
+    await request('GET', '/v2/storage/events?limit=10001'),
+    await request('GET', '/v2/storage/events?limit=x'),
+    await request('GET', '/v2/storage/events/not-an-event'),
+    await request('GET', '/templates/anything'),
+  ]
+  for (const answer of answers) {
+    assert.ok(answer.status >= 400 && answer.status !== 500, answer.text)
+    const body = answer.json()
+    assert.deepEqual(Object.keys(body).slice(0, 4), ['error', 'code', 'exceptionId', 'status'], answer.text)
+    assert.equal(body.status, 'error')
+    assert.match(String(body.exceptionId), /^millrace-[0-9a-f]{32}$/)
+    assert.equal(answer.headers.get('x-request-id') ?? body.exceptionId, body.exceptionId)
+    assert.ok(!answer.text.includes('.ts:'), answer.text)
+  }
+})
+
+test('a body over the limit is 413, announced or not, in every encoding', async (t) => {
+  const { request } = await startTestStack(t, { bodyLimitBytes: 1000 })
+  const text = 'x'.repeat(2000)
+  const multipart = new FormData()
+  multipart.set('description', text)
+  const answers = [
+    await request('POST', '/v2/storage/tokens', { json: { description: text } }),
+    await request('POST', '/v2/storage/tokens', { form: { description: text } }),
+    await request('POST', '/v2/storage/tokens', { body: multipart }),
+  ]
+  for (const answer of answers) {
+    assert.equal(answer.status, 413, answer.text)
+    assert.equal(answer.json().code, 'bodyTooLarge')
+    assert.match(String(answer.json().error), /1000 bytes/)
+  }
+})
+
+test('bytes that are not HTTP get a 400 with the envelope', async (t) => {
+  const { url } = await startTestStack(t)
+  const { hostname, port } = new URL(url)
+  const answer = await new Promise<string>((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write('GARBAGE\r\n\r\n'))
+    let text = ''
+    socket.on('data', (chunk) => {
+      text += chunk
+    })
+    socket.on('close', () => resolve(text))
+    socket.on('error', reject)
+  })
+  assert.match(answer, /^HTTP\/1\.1 400 /)
+  assert.match(answer, /"code":"malformedRequest"/)
+})
+
+test('in maintenance every resource answers 503 with Retry-After, while health still answers', async (t) => {
+  const { request } = await startTestStack(t, { maintenance: { reason: 'We are moving house.' } })
+  const answer = await request('GET', '/v2/storage/tokens')
+  assert.equal(answer.status, 503)
+  assert.equal(answer.headers.get('retry-after'), '60')
+  assert.equal(answer.json().status, 'maintenance')
+  assert.equal(answer.json().reason, 'We are moving house.')
+  assert.equal((await request('GET', '/health')).status, 200)
+})
+
+test('only origins that were named may call from a browser', async (t) => {
+  const { request } = await startTestStack(t, { corsOrigins: ['http://console.test'] })
+  const allowed = await request('OPTIONS', '/v2/storage/tokens', { token: null, headers: { origin: 'http://console.test' } })
+  assert.equal(allowed.status, 204)
+  assert.equal(allowed.headers.get('access-control-allow-origin'), 'http://console.test')
+  const refused = await request('GET', '/v2/storage/tokens', { headers: { origin: 'http://evil.test' } })
+  assert.equal(refused.headers.get('access-control-allow-origin'), null)
+})
+
+test('with a domain the services answer by host, and the index publishes those addresses', async (t) => {
+  const { platform } = await startTestStack(t, { domain: 'example.com' })
+  const get = (host: string, path: string) => platform.app.inject({ method: 'GET', url: path, headers: { host } })
+  assert.equal((await get('templates.example.com', '/')).json().api, 'templates')
+  assert.equal((await get('templates.example.com', '/v1/x')).statusCode, 501)
+  for (const host of ['connection.example.com', 'connection.acme.example.com']) {
+    const index = (await get(host, '/v2/storage')).json()
+    assert.equal(index.host, host)
+    const queue = index.services.find((service: { id: string }) => service.id === 'queue')
+    assert.equal(queue.url, `http://${host.replace('connection', 'queue')}`)
+  }
+})

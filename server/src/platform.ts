@@ -1,0 +1,114 @@
+// The wiring: builds each room and hands it what it needs. No logic here; read it top to bottom to know who talks to whom.
+
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { openMetadataDb } from './engines/metadata-db/metadata-db.ts'
+import { SERVICE_IDS, type ServiceId } from './http/addresses.ts'
+import { collectRoutes } from './http/openapi.ts'
+import { createHttpServer } from './http/server.ts'
+import { type Clock, systemClock } from './kit/clock.ts'
+import { eventsRoutes, eventView } from './services/events/events.routes.ts'
+import { createEvents } from './services/events/events.ts'
+import { indexRoutes } from './services/index/index.routes.ts'
+import { neighboursRoutes } from './services/neighbours/neighbours.routes.ts'
+import { createMetrics } from './services/operations/metrics.ts'
+import { operationsRoutes } from './services/operations/operations.routes.ts'
+import { tokensRoutes } from './services/tokens/tokens.routes.ts'
+import { createTokens, type Tokens } from './services/tokens/tokens.ts'
+
+export interface PlatformOptions {
+  readonly version: string
+  readonly dataDir: string
+  readonly databaseUrl?: string | undefined
+  readonly publicUrl?: string | undefined
+  readonly domain?: string | undefined
+  readonly region: string
+  readonly bodyLimitBytes: number
+  readonly maintenance?: { readonly reason: string } | undefined
+  readonly corsOrigins: readonly string[]
+  readonly log: FastifyBaseLogger
+  readonly clock?: Clock
+}
+
+export interface Platform {
+  readonly app: FastifyInstance
+  readonly tokens: Tokens
+  close(): Promise<void>
+}
+
+/** Services that have a room of their own; the others are described by the neighbours room. */
+const BUILT: ReadonlySet<ServiceId> = new Set([])
+
+export async function createPlatform(options: PlatformOptions): Promise<Platform> {
+  const { version, dataDir, log, clock = systemClock } = options
+
+  // Engines
+  await mkdir(dataDir, { recursive: true })
+  const metadata = await openMetadataDb(
+    options.databaseUrl === undefined ? { path: join(dataDir, 'metadata.sqlite'), log } : { url: options.databaseUrl, log },
+  )
+  await metadata.migrate()
+  const { db, inTransaction } = metadata
+
+  // Rooms
+  const events = createEvents({ db, inTransaction, clock })
+  const tokens = createTokens({
+    db,
+    inTransaction,
+    clock,
+    recordEvent: events.record,
+    bucketIds: async () => [],
+    onProjectCreated: async () => {},
+  })
+  const metrics = createMetrics(async () => ({}))
+
+  // HTTP
+  const app = createHttpServer({
+    log,
+    bodyLimitBytes: options.bodyLimitBytes,
+    maintenance: options.maintenance,
+    corsOrigins: options.corsOrigins,
+    publicUrl: options.publicUrl,
+    domain: options.domain,
+    authenticate: tokens.authenticate,
+    findBranch: async (projectId, name) =>
+      name === undefined || name === 'default' ? { id: projectId, isDefault: true } : undefined,
+    onFinished: metrics.requestFinished,
+  })
+  const routes = collectRoutes(app)
+  app.register(
+    operationsRoutes({
+      version,
+      routes,
+      problems: async () => {
+        await db.selectNoFrom((e) => e.lit(1).as('one')).execute()
+        return []
+      },
+      metrics: metrics.read,
+      s3Url: () => '',
+    }),
+  )
+  app.register(indexRoutes({ revision: version, domain: options.domain, components: () => [] }))
+  app.register(neighboursRoutes(SERVICE_IDS, BUILT))
+  app.register(
+    tokensRoutes({
+      tokens,
+      region: options.region,
+      usageOf: async () => ({ dataSizeBytes: 0, rowsCount: 0 }),
+      eventsOfToken: async (actor, tokenId, query, baseUrl) =>
+        (await events.list(actor, query, { tokenId })).map((row) => eventView(row, baseUrl)),
+    }),
+  )
+  app.register(eventsRoutes(events))
+  await app.ready()
+
+  return {
+    app,
+    tokens,
+    close: async () => {
+      await app.close()
+      await metadata.close()
+    },
+  }
+}

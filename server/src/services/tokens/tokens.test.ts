@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { startTestStack } from '../../../../tests/support/test-stack.ts'
+
+interface TokenAnswer {
+  readonly id: string
+  readonly token?: string
+  readonly description: string
+  readonly [field: string]: unknown
+}
+
+test('verify shows the record of the master token and its project', async (t) => {
+  const stack = await startTestStack(t)
+  const answer = await stack.request('GET', '/v2/storage/tokens/verify')
+  assert.equal(answer.status, 200)
+  const token = answer.json<TokenAnswer & { owner: Record<string, unknown>; organization: { id: unknown } }>()
+  assert.equal(token.isMasterToken, true)
+  assert.equal(token.token, stack.masterToken)
+  assert.equal(token.owner.id, stack.projectId)
+  assert.equal(typeof token.organization.id, 'string')
+  assert.match(String(token.created), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0000$/)
+})
+
+test('both spellings of the header and Authorization: Bearer are understood', async (t) => {
+  const { request, masterToken } = await startTestStack(t)
+  for (const headers of [
+    { 'X-StorageApi-Token': masterToken },
+    { 'X-StorageAPI-Token': masterToken },
+    { 'X-StorageApi-Token': `Bearer ${masterToken}` },
+    { Authorization: `Bearer ${masterToken}` },
+  ]) {
+    assert.equal((await request('GET', '/v2/storage/tokens/verify', { token: null, headers })).status, 200)
+  }
+})
+
+test('a missing token and a wrong one are told apart, a wrong one is never echoed', async (t) => {
+  const { request } = await startTestStack(t)
+  const missing = await request('GET', '/v2/storage/tokens', { token: null })
+  assert.equal(missing.status, 401)
+  assert.equal(missing.json().error, 'Access token must be set')
+  const wrong = await request('GET', '/v2/storage/tokens', { token: '1-2-this-is-from-another-stack' })
+  assert.equal(wrong.status, 401)
+  assert.equal(wrong.json().error, 'Invalid access token')
+  assert.equal(wrong.json().code, 'storage.tokenInvalid')
+  assert.ok(!wrong.text.includes('another-stack'))
+})
+
+test('a created token shows its value once and opens the project', async (t) => {
+  const { request } = await startTestStack(t)
+  const created = await request('POST', '/v2/storage/tokens', { json: { description: 'reader' } })
+  assert.equal(created.status, 201)
+  const { id, token } = created.json<TokenAnswer>()
+  assert.ok(token && token.length > 40)
+  assert.equal((await request('GET', '/v2/storage/tokens/verify', { token })).json<TokenAnswer>().id, id)
+  assert.equal((await request('GET', `/v2/storage/tokens/${id}`)).json<TokenAnswer>().token, undefined)
+  const listed = (await request('GET', '/v2/storage/tokens')).json<TokenAnswer[]>()
+  assert.deepEqual(
+    listed.map((item) => [item.id, item.token]),
+    [
+      ['1', undefined],
+      [id, undefined],
+    ],
+  )
+})
+
+test('forms with PHP brackets and text scalars make the same token as JSON', async (t) => {
+  const { request } = await startTestStack(t)
+  const body = 'description=form&canReadAllFileUploads=1&canPurgeTrash=True&expiresIn=60&componentAccess[]=a&componentAccess[]=b'
+  const created = await request('POST', '/v2/storage/tokens/', {
+    body,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  })
+  const token = created.json<TokenAnswer>()
+  assert.equal(token.canReadAllFileUploads, true)
+  assert.equal(token.canPurgeTrash, true)
+  assert.deepEqual(token.componentAccess, ['a', 'b'])
+  assert.notEqual(token.expires, null)
+})
+
+test('an expired token is refused like a wrong one', async (t) => {
+  let now = new Date('2026-01-01T00:00:00Z')
+  const { request } = await startTestStack(t, { clock: { now: () => now } })
+  const { token } = (await request('POST', '/v2/storage/tokens', { json: { expiresIn: 10 } })).json<TokenAnswer>()
+  assert.equal((await request('GET', '/v2/storage/tokens/verify', { token: token! })).status, 200)
+  now = new Date('2026-01-01T00:00:10Z')
+  const refused = await request('GET', '/v2/storage/tokens/verify', { token: token! })
+  assert.equal(refused.status, 401)
+  assert.equal(refused.json().error, 'Invalid access token')
+})
+
+test('refresh replaces the value at once', async (t) => {
+  const { request } = await startTestStack(t)
+  const { id, token } = (await request('POST', '/v2/storage/tokens', { json: {} })).json<TokenAnswer>()
+  assert.equal((await request('GET', '/v2/storage/tokens/verify', { token: token! })).status, 200)
+  const refreshed = (await request('POST', `/v2/storage/tokens/${id}/refresh`)).json<TokenAnswer>()
+  assert.notEqual(refreshed.token, token)
+  assert.equal((await request('GET', '/v2/storage/tokens/verify', { token: token! })).status, 401)
+  assert.equal((await request('GET', '/v2/storage/tokens/verify', { token: refreshed.token! })).status, 200)
+})
+
+test('a deleted token stops working at once; the master token cannot be deleted', async (t) => {
+  const { request } = await startTestStack(t)
+  const { id, token } = (await request('POST', '/v2/storage/tokens', { json: {} })).json<TokenAnswer>()
+  assert.equal((await request('GET', '/v2/storage/tokens/verify', { token: token! })).status, 200)
+  assert.equal((await request('DELETE', `/v2/storage/tokens/${id}`)).status, 204)
+  assert.equal((await request('GET', '/v2/storage/tokens/verify', { token: token! })).status, 401)
+  assert.equal((await request('DELETE', '/v2/storage/tokens/1')).status, 403)
+  assert.equal((await request('GET', `/v2/storage/tokens/${id}`)).status, 404)
+})
+
+test('a token without canManageTokens sees itself only and may give nothing away', async (t) => {
+  const { request } = await startTestStack(t)
+  const { id, token } = (await request('POST', '/v2/storage/tokens', { json: { description: 'plain' } })).json<TokenAnswer>()
+  const plain = { token: token! }
+  assert.deepEqual(
+    (await request('GET', '/v2/storage/tokens', plain)).json<TokenAnswer[]>().map((item) => item.id),
+    [id],
+  )
+  assert.equal((await request('GET', '/v2/storage/tokens/1', plain)).status, 403)
+  assert.equal((await request('POST', '/v2/storage/tokens', { ...plain, json: { canManageBuckets: true } })).status, 403)
+  assert.equal((await request('PUT', `/v2/storage/tokens/${id}`, { ...plain, json: { canPurgeTrash: true } })).status, 403)
+  const child = await request('POST', '/v2/storage/tokens', { ...plain, json: { expiresIn: 5 } })
+  assert.equal(child.status, 201)
+  assert.equal(child.json<TokenAnswer>().description, 'Created by plain')
+})
+
+test('a token manager cannot give what it does not have', async (t) => {
+  const { request } = await startTestStack(t)
+  const { token } = (await request('POST', '/v2/storage/tokens', { json: { canManageTokens: true } })).json<TokenAnswer>()
+  assert.equal((await request('POST', '/v2/storage/tokens', { token: token!, json: { canPurgeTrash: true } })).status, 403)
+  assert.equal((await request('POST', '/v2/storage/tokens', { token: token!, json: { componentAccess: ['x'] } })).status, 403)
+  assert.equal((await request('POST', '/v2/storage/tokens', { token: token!, json: { canManageTokens: true } })).status, 201)
+})
+
+test('an update changes what was sent and keeps the rest', async (t) => {
+  const { request } = await startTestStack(t)
+  const { id } = (
+    await request('POST', '/v2/storage/tokens', { json: { description: 'a', canPurgeTrash: true, canManageBuckets: true } })
+  ).json<TokenAnswer>()
+  const updated = (
+    await request('PUT', `/v2/storage/tokens/${id}`, { json: { canReadAllFileUploads: true, canManageBuckets: false } })
+  ).json<TokenAnswer>()
+  assert.equal(updated.description, 'a')
+  assert.equal(updated.canPurgeTrash, true)
+  assert.equal(updated.canReadAllFileUploads, true)
+  assert.equal(updated.canManageBuckets, true)
+})
+
+test('bad requests are refused with the field and the reason', async (t) => {
+  const { request } = await startTestStack(t)
+  const cases: [unknown, number, string][] = [
+    [{ expiresIn: 0 }, 400, 'storage.tokens.validation'],
+    [{ expiresIn: 'soon' }, 400, 'storage.validation'],
+    [{ expiresIn: 1e15 }, 400, 'storage.tokens.validation'],
+    [{ bucketPermissions: { 'in.c-none': 'read' } }, 400, 'storage.tokens.invalidPermissions'],
+    [{ bucketPermissions: { 'in.c-none': 'own' } }, 400, 'storage.tokens.invalidPermissions'],
+    [{ description: 'x'.repeat(10_001) }, 400, 'storage.tokens.validation'],
+    [{ canManageBuckets: 'maybe' }, 400, 'storage.validation'],
+  ]
+  for (const [json, status, code] of cases) {
+    const answer = await request('POST', '/v2/storage/tokens', { json })
+    assert.equal(answer.status, status, answer.text)
+    assert.equal(answer.json().code, code)
+  }
+})
+
+test('tokens of another project do not exist here', async (t) => {
+  const { request, newProject } = await startTestStack(t)
+  const other = await newProject()
+  const { id } = (await request('POST', '/v2/storage/tokens', { json: {} })).json<TokenAnswer>()
+  for (const [method, path] of [
+    ['GET', `/v2/storage/tokens/${id}`],
+    ['PUT', `/v2/storage/tokens/${id}`],
+    ['DELETE', `/v2/storage/tokens/${id}`],
+    ['POST', `/v2/storage/tokens/${id}/refresh`],
+    ['GET', `/v2/storage/tokens/${id}/events`],
+  ] as const) {
+    assert.equal((await request(method, path, { token: other.masterToken })).status, 404, `${method} ${path}`)
+  }
+})
+
+test('every change of a token has an event, and the token has its list of them', async (t) => {
+  const { request } = await startTestStack(t)
+  const { id, token } = (await request('POST', '/v2/storage/tokens', { json: { description: 'watched' } })).json<TokenAnswer>()
+  await request('PUT', `/v2/storage/tokens/${id}`, { json: { description: 'renamed' } })
+  await request('POST', `/v2/storage/tokens/${id}/refresh`)
+  await request('DELETE', `/v2/storage/tokens/${id}`)
+  const events = (await request('GET', '/v2/storage/events?sortOrder=asc')).json<{ event: string; objectId: string }[]>()
+  assert.deepEqual(
+    events.filter((event) => event.objectId === id && event.event !== 'storage.projectCreated').map((event) => event.event),
+    ['storage.tokenCreated', 'storage.tokenUpdated', 'storage.tokenRefreshed', 'storage.tokenDeleted'],
+  )
+  const own = (await request('GET', '/v2/storage/tokens/1/events?limit=2')).json<unknown[]>()
+  assert.equal(own.length, 2)
+  assert.ok(token)
+})
+
+test('no file of the data folder holds a clear token value', async (t) => {
+  const { request, dataDir, masterToken } = await startTestStack(t)
+  const { token } = (await request('POST', '/v2/storage/tokens', { json: {} })).json<TokenAnswer>()
+  for (const name of await readdir(dataDir, { recursive: true })) {
+    const bytes = await readFile(join(dataDir, name)).catch(() => Buffer.alloc(0))
+    for (const secret of [masterToken, token!]) assert.ok(!bytes.includes(secret), `${name} holds a token in clear`)
+  }
+})

@@ -1,0 +1,82 @@
+// A whole stack in this process, on its own data folder and its own port, for tests that speak HTTP.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import pino from 'pino'
+import { createPlatform, type Platform, type PlatformOptions } from '../../server/src/platform.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The body as JSON; fails the test when it is none. */
+  readonly json: <T = Record<string, unknown>>() => T
+}
+
+export interface RequestOptions {
+  /** Default: the master token of the first project; null sends none. */
+  readonly token?: string | null
+  readonly json?: unknown
+  readonly form?: Readonly<Record<string, string>>
+  readonly body?: string | FormData | URLSearchParams | Uint8Array<ArrayBuffer>
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface TestStack {
+  readonly url: string
+  readonly dataDir: string
+  readonly platform: Platform
+  readonly masterToken: string
+  readonly projectId: number
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>
+  /** Another project of the same stack: its id and its master token. */
+  newProject(name?: string): Promise<{ readonly projectId: number; readonly masterToken: string }>
+}
+
+export async function startTestStack(t: TestContext, options: Partial<PlatformOptions> = {}): Promise<TestStack> {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'millrace-test-')))
+  const platform = await createPlatform({
+    version: '0.0.0-test',
+    region: 'us-east-1',
+    bodyLimitBytes: 8 << 20,
+    corsOrigins: [],
+    log: pino({ level: process.env.MILLRACE_TEST_LOG ?? 'fatal' }),
+    ...options,
+    dataDir,
+  })
+  const { project, master } = await platform.tokens.createProject('Test')
+  const url = await platform.app.listen({ port: 0, host: '127.0.0.1' })
+  t.after(async () => {
+    await platform.close()
+    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true })
+  })
+  return {
+    url,
+    dataDir,
+    platform,
+    masterToken: master.value,
+    projectId: project.id,
+    request: (method, path, request = {}) => send(url, method, path, { token: master.value, ...request }),
+    newProject: async (name = 'Other') => {
+      const other = await platform.tokens.createProject(name)
+      return { projectId: other.project.id, masterToken: other.master.value }
+    },
+  }
+}
+
+/** One request; `path` is relative to `url` unless it is a whole address. */
+export async function send(url: string, method: string, path: string, options: RequestOptions): Promise<Answer> {
+  const headers = new Headers(options.headers)
+  if (options.token) headers.set('X-StorageApi-Token', options.token)
+  let body = options.body
+  if (options.json !== undefined) {
+    body = JSON.stringify(options.json)
+    if (!headers.has('content-type')) headers.set('content-type', 'application/json')
+  }
+  if (options.form) body = new URLSearchParams(options.form)
+  const response = await fetch(new URL(path, url), { method, headers, redirect: 'manual', ...(body !== undefined && { body }) })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, json: <T>() => JSON.parse(text) as T }
+}

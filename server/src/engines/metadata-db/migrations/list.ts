@@ -2,6 +2,7 @@
 // migrate.test.ts compares this list with the files of the folder.
 
 import type { DialectName, Trx } from '../dialects.ts'
+import * as projectsTokensEvents from './0001-projects-tokens-events.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -10,4 +11,4 @@ export interface Migration {
   readonly up: (trx: Trx, dialect: DialectName) => Promise<void>
 }
 
-export const MIGRATIONS: readonly Migration[] = []
+export const MIGRATIONS: readonly Migration[] = [{ name: '0001-projects-tokens-events', up: projectsTokensEvents.up }]

@@ -1,0 +1,183 @@
+// The walls of the house, kept by a machine: ARCHITECTURE.md says why they stand where they stand.
+
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join, posix } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const PLACES = ['contract', 'server', 'components', 'cli', 'console', 'tests', 'bench', 'tools']
+
+interface Source {
+  /** From the root of the repository, with forward slashes. */
+  readonly path: string
+  readonly text: string
+  /** Files of ours it imports. */
+  readonly imports: readonly string[]
+  /** Packages and `node:` modules it imports for more than their types. */
+  readonly packages: readonly string[]
+}
+
+const IMPORT = /^[ \t]*(?:import|export)\b(\s+type\b)?([^'";]*?)\bfrom\s+'([^']+)'/gm
+const isRelative = (specifier: string) => specifier.startsWith('.')
+const isTest = (path: string) => /\.(test|contract|bench)\.tsx?$/.test(path)
+
+function read(path: string): Source {
+  const text = readFileSync(join(ROOT, path), 'utf8')
+  const found = [...text.matchAll(IMPORT)].map(([, typeOnly, names, specifier]) => ({
+    typeOnly: Boolean(typeOnly),
+    names: names!,
+    specifier: specifier!,
+  }))
+  return {
+    path,
+    text,
+    imports: found.filter((one) => isRelative(one.specifier)).map((one) => posix.join(posix.dirname(path), one.specifier)),
+    packages: found
+      .filter((one) => !isRelative(one.specifier) && !one.typeOnly && !onlyTypes(one.names))
+      .map((one) => one.specifier),
+  }
+}
+
+/** `{ type A, type B }` */
+const onlyTypes = (names: string): boolean =>
+  (names.match(/^\s*\{([^}]*)\}\s*$/)?.[1] ?? 'a value')
+    .split(',')
+    .map((name) => name.trim())
+    .every((name) => name === '' || name.startsWith('type '))
+
+const everything = globSync(
+  PLACES.map((place) => `${place}/**/*.{ts,tsx}`),
+  { cwd: ROOT, exclude: (path) => ['node_modules', 'dist', 'fixtures'].includes(basename(path)) },
+)
+  .map((path) => path.replaceAll('\\', '/'))
+  .sort()
+  .map(read)
+const program = everything.filter(({ path }) => !isTest(path) && !path.startsWith('tests/'))
+const server = program.filter(({ path }) => path.startsWith('server/src/'))
+
+const FLOORS: Readonly<Record<string, number>> = { kit: 0, engines: 1, http: 2, services: 3, '.': 4 } // '.' is main.ts, platform.ts, config.ts
+/** 'services/files', 'engines/runner', 'http', 'kit' or '.' */
+const roomOf = (path: string): string => {
+  const [floor, room] = posix.dirname(posix.relative('server/src', path)).split('/') as [string, string | undefined]
+  return floor === 'kit' || floor === 'http' || room === undefined ? floor : `${floor}/${room}`
+}
+const floorOf = (path: string): number => FLOORS[roomOf(path).split('/')[0]!] ?? assert.fail(`${path} stands on no floor`)
+
+const arrows = (sources: readonly Source[], wrong: (from: string, to: string) => boolean) =>
+  sources.flatMap(({ path, imports }) => imports.filter((to) => wrong(path, to)).map((to) => `${path} -> ${to}`))
+const under = (place: string) => everything.filter(({ path }) => path.startsWith(`${place}/`))
+const lines = (sources: readonly Source[], pattern: RegExp) =>
+  sources.flatMap(({ path, text }) =>
+    text
+      .split('\n')
+      .flatMap((line, index) =>
+        pattern.test(line.replace(/\/\/.*|^\s*\*.*/, '')) ? [`${path}:${index + 1}: ${line.trim()}`] : [],
+      ),
+  )
+
+test('there is something to look at', () => {
+  assert.ok(server.length > 3)
+  assert.ok(server.some(({ imports }) => imports.length > 0))
+})
+
+test('in the server imports point to a lower floor or stay in their room', () => {
+  const wrong = arrows(
+    server,
+    (from, to) => to.startsWith('server/src/') && roomOf(from) !== roomOf(to) && floorOf(from) <= floorOf(to),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('the server imports itself and the contract, nothing else of ours', () => {
+  assert.deepEqual(
+    arrows(server, (_, to) => !to.startsWith('server/src/') && !to.startsWith('contract/')),
+    [],
+  )
+})
+
+test('the contract imports nothing of ours', () => {
+  assert.deepEqual(
+    arrows(
+      under('contract').filter(({ path }) => !isTest(path)),
+      (_, to) => !to.startsWith('contract/'),
+    ),
+    [],
+  )
+})
+
+test('components are programs of their own: nothing of the server, the command line or the console', () => {
+  assert.deepEqual(
+    arrows(
+      program.filter(({ path }) => path.startsWith('components/')),
+      (_, to) => !to.startsWith('components/') && !to.startsWith('contract/'),
+    ),
+    [],
+  )
+})
+
+test('the console knows the contract only', () => {
+  assert.deepEqual(
+    arrows(
+      program.filter(({ path }) => path.startsWith('console/')),
+      (_, to) => !to.startsWith('console/') && !to.startsWith('contract/'),
+    ),
+    [],
+  )
+})
+
+test('there are no import cycles', () => {
+  const importsOf = new Map(everything.map(({ path, imports }) => [path, imports]))
+  const done = new Set<string>()
+  const visit = (path: string, trail: readonly string[]): void => {
+    assert.ok(!trail.includes(path), [...trail.slice(trail.indexOf(path)), path].join(' -> '))
+    if (!done.has(path)) for (const to of importsOf.get(path) ?? []) visit(to, [...trail, path])
+    done.add(path)
+  }
+  for (const { path } of everything) visit(path, [])
+})
+
+test('every import of ours is a static one with a name, so that these tests see it', () => {
+  assert.deepEqual(lines(program, /\bimport\(\s*['"`]\.|^\s*import\s+'\.|\brequire\(\s*['"]\./), [])
+})
+
+test('only config.ts reads the environment', () => {
+  assert.deepEqual(
+    lines(
+      server.filter(({ path }) => path !== 'server/src/config.ts'),
+      /\bprocess\.env\b/,
+    ),
+    [],
+  )
+})
+
+test('only kit/clock.ts asks the time', () => {
+  assert.deepEqual(
+    lines(
+      server.filter(({ path }) => path !== 'server/src/kit/clock.ts'),
+      /\bDate\.now\(|\bnew Date\(\s*\)|\bDate\(\s*\)/,
+    ),
+    [],
+  )
+})
+
+test('services and the kit reach disk, network and processes through an engine', () => {
+  const outside =
+    /^(node:(fs|net|tls|http|https|dgram|dns|child_process|worker_threads|sqlite)(\/.*)?|undici|pg|@aws-sdk\/.*|@duckdb\/.*)$/
+  const wrong = server
+    .filter(({ path }) => /^server\/src\/(services|kit)\//.test(path))
+    .flatMap(({ path, packages }) => packages.filter((name) => outside.test(name)).map((name) => `${path} -> ${name}`))
+  assert.deepEqual(wrong, [])
+})
+
+test('no file is a barrel or is named for nothing in particular', () => {
+  const vague = /^(utils?|helpers?|common|misc|shared|manager)(\.|$)|[-.](utils?|helpers?|manager)\.tsx?$/
+  const wrong = program.filter(
+    ({ path }) => vague.test(basename(path)) || (path.startsWith('server/') && basename(path) === 'index.ts'),
+  )
+  assert.deepEqual(
+    wrong.map(({ path }) => path),
+    [],
+  )
+})

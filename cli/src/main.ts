@@ -1,1 +1,30 @@
 #!/usr/bin/env node
+// The millrace command. Exit codes: 0 done, 1 the user can mend it, 2 our bug. Data on stdout, progress and errors on stderr.
+
+import { Command, CommanderError } from 'commander'
+import { PlatformError } from '../../server/src/kit/errors.ts'
+import { UserError } from './output.ts'
+
+const program = new Command('millrace')
+  .description('Files, tables, configurations, jobs and schedules of a Millrace stack')
+  .option('--json', 'print JSON instead of text')
+  .showHelpAfterError()
+  .exitOverride()
+
+// Each noun has a file of its own that adds its commands here.
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  process.exitCode = report(error)
+}
+
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1
+  if (error instanceof UserError || (error instanceof PlatformError && error.kind !== 'bug')) {
+    console.error(`millrace: ${error.message}`)
+    return 1
+  }
+  console.error('millrace: something went wrong on our side.', error)
+  return 2
+}

@@ -1,0 +1,92 @@
+// The command line as a client of a running stack: where it is, with which token, and how its errors are shown.
+
+import type { Command } from 'commander'
+import { UserError } from './output.ts'
+
+const DEFAULT_URL = 'http://127.0.0.1:8000'
+
+export interface ClientRequest {
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  readonly json?: unknown
+}
+
+/** A job of the storage service, as far as the command line looks into it. */
+export interface StorageJob {
+  readonly id: number
+  readonly status: string
+  readonly url: string
+  readonly results?: unknown
+  readonly error?: { readonly message: string; readonly code?: string; readonly exceptionId?: string }
+}
+
+export type Client = ReturnType<typeof createClient>
+
+/** Adds the options every command that talks to a stack has. */
+export const stackOptions = (command: Command): Command =>
+  command
+    .option('--url <address>', `address of the stack (default: $MILLRACE_URL or ${DEFAULT_URL})`)
+    .option('--token <token>', 'storage token (default: $MILLRACE_TOKEN)')
+
+export function createClient(command: Command) {
+  const options = command.optsWithGlobals<{ url?: string; token?: string }>()
+  const url = (options.url ?? process.env.MILLRACE_URL ?? DEFAULT_URL).replace(/\/+$/, '')
+  const token = options.token ?? process.env.MILLRACE_TOKEN
+  if (!token) throw new UserError('A token is needed: give --token or set MILLRACE_TOKEN.')
+  const headers = { 'X-StorageApi-Token': token }
+
+  /** One request; `path` is relative to the stack or a whole address. Errors of the stack become one readable line. */
+  async function send(method: string, path: string, { query = {}, json }: ClientRequest = {}): Promise<Response> {
+    const address = new URL(path, `${url}/`)
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) address.searchParams.set(name, String(value))
+    const response = await fetch(address, {
+      method,
+      headers: { ...headers, ...(json !== undefined && { 'Content-Type': 'application/json' }) },
+      ...(json !== undefined && { body: JSON.stringify(json) }),
+    }).catch((cause: unknown) => {
+      throw new UserError(`No answer from ${address.origin}: ${reasonOf(cause)}. Does the stack run? Start it with npm start.`)
+    })
+    if (!response.ok) throw new UserError(await sentenceOf(response))
+    return response
+  }
+
+  /** The answer as JSON. The caller names the shape it reads; the stack's contract is the proof. */
+  async function request<T>(method: string, path: string, options?: ClientRequest): Promise<T> {
+    const text = await (await send(method, path, options)).text()
+    return (text === '' ? undefined : JSON.parse(text)) as T
+  }
+
+  /** Polls a storage job until it ends; a failed one is a UserError with its message. */
+  async function waitForJob(job: StorageJob, onStatus: (status: string) => void = () => {}): Promise<StorageJob> {
+    let current = job
+    for (
+      let delayMs = 50;
+      current.status === 'waiting' || current.status === 'processing';
+      delayMs = Math.min(delayMs * 1.5, 2000)
+    ) {
+      onStatus(current.status)
+      await new Promise((resolve) => setTimeout(resolve, delayMs))
+      current = await request<StorageJob>('GET', job.url)
+    }
+    if (current.status === 'error')
+      throw new UserError(`Job ${current.id} failed: ${current.error?.message ?? 'no reason was given'}`)
+    return current
+  }
+
+  return { url, token, send, request, waitForJob }
+}
+
+async function sentenceOf(response: Response): Promise<string> {
+  const text = await response.text()
+  try {
+    const { error, exceptionId } = JSON.parse(text) as { error?: unknown; exceptionId?: unknown }
+    if (typeof error === 'string') return `${error} (${response.status}, ${String(exceptionId)})`
+  } catch {
+    // Not our envelope: a proxy, or another program on that port.
+  }
+  return `The stack answered ${response.status}: ${text.slice(0, 200)}`
+}
+
+const reasonOf = (error: unknown): string => {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  return cause instanceof Error ? cause.message : String(cause)
+}

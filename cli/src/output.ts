@@ -1,0 +1,59 @@
+// What the command line prints: data on stdout (text, or JSON with --json), everything else on stderr.
+
+import type { Command } from 'commander'
+
+/** A mistake the user can mend: printed as one line, exit code 1. */
+export class UserError extends Error {}
+
+/** `--json` may stand before or after the subcommand. */
+export const wantsJson = (command: Command): boolean => command.optsWithGlobals<{ json?: boolean }>().json === true
+
+/** Prints a value: as JSON, or by `text`. */
+export function print<T>(command: Command, value: T, text: (value: T) => string): void {
+  process.stdout.write(`${wantsJson(command) ? JSON.stringify(value, null, 2) : text(value)}\n`)
+}
+
+/** Rows as aligned columns under their titles; nothing to show is said. */
+export function table(titles: readonly string[], rows: readonly (readonly unknown[])[], nothing = 'nothing found'): string {
+  if (rows.length === 0) return nothing
+  const cells = [titles, ...rows].map((row) => row.map((cell) => String(cell ?? '')))
+  const widths = titles.map((_, i) => Math.max(...cells.map((row) => [...(row[i] ?? '')].length)))
+  return cells
+    .map((row) =>
+      row
+        .map((cell, i) => cell + ' '.repeat(Math.max(0, (widths[i] ?? 0) - [...cell].length)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** A line that is rewritten in place on a terminal; elsewhere it is quiet until `done`. */
+export function progress(label: string) {
+  const isTerminal = process.stderr.isTTY
+  let lastDrawn = 0
+  const draw = (text: string) => process.stderr.write(`\r\u001b[K${label} ${text}`)
+  return {
+    update(doneBytes: number, totalBytes?: number): void {
+      const now = performance.now()
+      if (!isTerminal || now - lastDrawn < 100) return
+      lastDrawn = now
+      draw(
+        totalBytes ? `${bar(doneBytes / totalBytes)} ${megabytes(doneBytes)} of ${megabytes(totalBytes)}` : megabytes(doneBytes),
+      )
+    },
+    say(text: string): void {
+      if (isTerminal) draw(text)
+    },
+    done(text: string): void {
+      if (isTerminal) draw(`${text}\n`)
+    },
+  }
+}
+
+const BAR_WIDTH = 24
+const bar = (share: number): string => {
+  const filled = Math.round(Math.min(1, Math.max(0, share)) * BAR_WIDTH)
+  return `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}]`
+}
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`

@@ -1,0 +1,109 @@
+// How a variable's text becomes a value. Each throws an Error whose message completes the sentence "NAME is ...".
+
+import { isIP, isIPv4 } from 'node:net'
+
+type Parse<T> = (text: string) => T
+
+const refuse = (reason: string): never => {
+  throw new Error(reason)
+}
+
+export const wholeNumber =
+  (least: number, most: number): Parse<number> =>
+  (text) => {
+    const number = Number(text)
+    if (!/^\d+$/.test(text) || number < least || number > most) refuse(`not a whole number from ${least} to ${most}.`)
+    return number
+  }
+
+export const port: Parse<number> = wholeNumber(0, 65_535)
+
+export const word: Parse<string> = (text) => (/\s/.test(text) ? refuse('not one word: it contains a space.') : text)
+
+export const oneOf =
+  <T extends string>(...allowed: readonly T[]): Parse<T> =>
+  (text) =>
+    allowed.find((one) => one === text) ?? refuse(`not one of ${allowed.join(', ')}.`)
+
+/** Separated by commas; the same entry twice counts once. */
+export const listOf =
+  <T>(parse: Parse<T>): Parse<readonly T[]> =>
+  (text) => {
+    const entries = text.split(',').map((entry) => entry.trim())
+    if (entries.includes('')) refuse('a list with an empty entry.')
+    return [
+      ...new Set(
+        entries.map((entry) => {
+          try {
+            return parse(entry)
+          } catch (error) {
+            return refuse(`a list in which "${entry}" is ${(error as Error).message}`)
+          }
+        }),
+      ),
+    ]
+  }
+
+const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i
+
+export const host: Parse<string> = (text) => (isIP(text) || HOST_NAME.test(text) ? text : refuse('no IP address or host name.'))
+
+export const domain: Parse<string> = (text) =>
+  HOST_NAME.test(text) && !isIP(text)
+    ? text.toLowerCase()
+    : refuse('no domain name, such as example.com (without scheme, port or path).')
+
+/** Without the trailing slash, so that a path can be appended. */
+export const httpUrl: Parse<string> = (text) => {
+  const url = URL.canParse(text) ? new URL(text) : refuse('no address, such as https://data.example.com.')
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') refuse('no http or https address.')
+  if (url.username || url.password) refuse('an address with credentials in it; leave them out.')
+  if (url.search || url.hash) refuse('an address with a query or fragment; leave them out.')
+  return url.href.replace(/\/+$/, '')
+}
+
+export const origin: Parse<string> = (text) => {
+  if (text === '*') return text
+  const url = httpUrl(text)
+  return new URL(url).origin === url ? url : refuse('an address with a path; an origin is scheme, host and port.')
+}
+
+export const postgresUrl: Parse<string> = (text) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url?.protocol !== 'postgres:' && url?.protocol !== 'postgresql:')
+    refuse('no PostgreSQL address, such as postgres://user:password@host/database.')
+  if (!url || url.pathname.length < 2) refuse('a PostgreSQL address without a database name.')
+  return text
+}
+
+const SHORTEST_TOKEN = 8
+
+export const token: Parse<string> = (text) => {
+  if (!/^[\x21-\x7e]+$/.test(text)) refuse('not usable in a header: only visible ASCII characters, no spaces.')
+  return text.length >= SHORTEST_TOKEN ? text : refuse(`too short: at least ${SHORTEST_TOKEN} characters.`)
+}
+
+export const key32: Parse<Uint8Array> = (text) => {
+  const bytes = /^[0-9a-f]{64}$/i.test(text)
+    ? Buffer.from(text, 'hex')
+    : /^[A-Za-z0-9+/_-]+=*$/.test(text)
+      ? Buffer.from(text, 'base64')
+      : undefined
+  return bytes?.length === 32 ? bytes : refuse('no key of 32 bytes, written as 64 hexadecimal digits or base64.')
+}
+
+/** `*`, a host, `*.host`, an IP address, a CIDR, or a host or address with `:port`; IPv6 with a port as `[::1]:8080`. */
+export const egressTarget: Parse<string> = (text) => {
+  if (text === '*' || isIP(text)) return text
+  const [network, bits] = text.split('/') as [string, string?]
+  if (bits !== undefined) {
+    const most = isIPv4(network) ? 32 : 128
+    return isIP(network) && /^\d{1,3}$/.test(bits) && Number(bits) <= most ? text : refuse('no network, such as 10.0.0.0/8.')
+  }
+  const [, name, portText] =
+    text.match(/^(\[[^\]]+\]|[^:]+)(?::(\d{1,5}))?$/) ?? refuse('no host, address, network or host:port.')
+  if (portText !== undefined && (Number(portText) < 1 || Number(portText) > 65_535))
+    refuse('an address with a port outside 1 to 65535.')
+  const bare = name!.replace(/^\[|\]$/g, '').replace(/^\*\./, '')
+  return isIP(bare) || HOST_NAME.test(bare) ? text.toLowerCase() : refuse('no host, address, network or host:port.')
+}

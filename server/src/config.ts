@@ -1,0 +1,268 @@
+// The environment in, one frozen value out. The only file that knows the names of variables; docs/operations.md carries the same table
+// and config.test.ts compares the two. Every problem is reported at once, so that a start fails once, not once per mistake.
+
+import { resolve } from 'node:path'
+import * as read from './config-values.ts'
+
+interface Variable<T> {
+  /** For people, as docs/operations.md shows it. */
+  readonly default: string
+  readonly sentence: string
+  /** Never repeat the value in a message. */
+  readonly secret?: true
+  /** Throws an Error whose message completes "NAME is ...". */
+  readonly parse: (text: string) => T
+}
+const variable = <T>(spec: Variable<T>): Variable<T> => spec
+
+export const VARIABLES = {
+  // Listeners
+  PORT: variable({ default: '8000', sentence: 'Port of the stack. 0 takes any free port.', parse: read.port }),
+  HOST: variable({
+    default: '127.0.0.1',
+    sentence: 'Address the stack and the object store listen on. `0.0.0.0` opens them to the network.',
+    parse: read.host,
+  }),
+  MILLRACE_S3_PORT: variable({
+    default: '`PORT` + 1',
+    sentence: 'Port of the embedded object store. 0 takes any free port.',
+    parse: read.port,
+  }),
+  MILLRACE_PUBLIC_URL: variable({
+    default: 'from the request',
+    sentence: 'The address clients use for the stack, for links in responses. Set it behind a proxy.',
+    parse: read.httpUrl,
+  }),
+  MILLRACE_S3_PUBLIC_URL: variable({
+    default: 'host of the request, `MILLRACE_S3_PORT`',
+    sentence: 'The address clients use for the embedded object store. Set it behind a proxy.',
+    parse: read.httpUrl,
+  }),
+  MILLRACE_DOMAIN: variable({
+    default: 'none',
+    sentence: 'Services also answer by host below this domain (`queue.example.com`), and the index publishes those addresses.',
+    parse: read.domain,
+  }),
+  MILLRACE_CORS_ORIGINS: variable({
+    default: 'none',
+    sentence: 'Origins of pages on other addresses that may call the API, separated by commas. `*` allows all.',
+    parse: read.listOf(read.origin),
+  }),
+
+  // What must survive
+  MILLRACE_DATA_DIR: variable({
+    default: '`./data`',
+    sentence: 'The data folder: everything that must survive.',
+    parse: (text) => resolve(text),
+  }),
+  MILLRACE_DATABASE_URL: variable({
+    default: 'SQLite in the data folder',
+    sentence: 'PostgreSQL for the metadata (`postgres://user:password@host/database`), when there is more than one node.',
+    secret: true,
+    parse: read.postgresUrl,
+  }),
+  MILLRACE_DATABASE_CONNECTIONS: variable({
+    default: '10',
+    sentence: 'Most connections to PostgreSQL from this node.',
+    parse: read.wholeNumber(1, 1000),
+  }),
+  MILLRACE_S3_ENDPOINT: variable({
+    default: 'the embedded object store',
+    sentence: 'Address of an external S3. With it, bucket and both keys are needed too.',
+    parse: read.httpUrl,
+  }),
+  MILLRACE_S3_REGION: variable({
+    default: '`us-east-1`',
+    sentence: 'Region in signatures, and in what clients are told.',
+    parse: read.word,
+  }),
+  MILLRACE_S3_BUCKET: variable({ default: '`millrace`', sentence: 'Bucket that holds the files.', parse: read.word }),
+  MILLRACE_S3_ACCESS_KEY_ID: variable({
+    default: 'none',
+    sentence: 'Access key of the external S3.',
+    secret: true,
+    parse: read.word,
+  }),
+  MILLRACE_S3_SECRET_ACCESS_KEY: variable({
+    default: 'none',
+    sentence: 'Secret key of the external S3.',
+    secret: true,
+    parse: read.word,
+  }),
+  MILLRACE_S3_ROLE_ARN: variable({
+    default: 'none',
+    sentence: "Role that clients' temporary credentials are issued for, through STS of the external S3.",
+    parse: read.word,
+  }),
+
+  // Secrets
+  MILLRACE_MASTER_TOKEN: variable({
+    default: 'generated and printed once',
+    sentence: 'Master token of the first project, read at the first start only. Only its hash is stored.',
+    secret: true,
+    parse: read.token,
+  }),
+  MILLRACE_ENCRYPTION_KEY: variable({
+    default: 'generated into the data folder, mode 0600',
+    sentence: 'Root key for `#` values: 32 bytes as 64 hexadecimal digits or base64. Without it they cannot be read again.',
+    secret: true,
+    parse: read.key32,
+  }),
+
+  // What this node does, and how much
+  MILLRACE_ROLES: variable({
+    default: '`api,worker,scheduler`',
+    sentence: 'What this node does, separated by commas.',
+    parse: read.listOf(read.oneOf('api', 'worker', 'scheduler')),
+  }),
+  MILLRACE_EGRESS_ALLOW: variable({
+    default: 'none',
+    sentence:
+      'Hosts, CIDRs and host:port that components may reach besides public addresses, separated by commas. `*` turns the guard off.',
+    parse: read.listOf(read.egressTarget),
+  }),
+  MILLRACE_BODY_LIMIT_BYTES: variable({
+    default: '67108864',
+    sentence: 'Largest request body that is held in memory (uploads stream and have no such limit).',
+    parse: read.wholeNumber(1024, 2 ** 30),
+  }),
+  MILLRACE_DRAIN_TIMEOUT_MS: variable({
+    default: '10000',
+    sentence: 'How long running requests may finish after SIGTERM.',
+    parse: read.wholeNumber(0, 600_000),
+  }),
+  MILLRACE_MAINTENANCE: variable({
+    default: 'none',
+    sentence: 'A reason. While it is set, every request but health checks is answered 503 with it and `Retry-After`.',
+    parse: (text) => text,
+  }),
+  MILLRACE_LOG_LEVEL: variable({
+    default: '`info`',
+    sentence: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`.',
+    parse: read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  }),
+} as const
+
+type Name = keyof typeof VARIABLES
+type Values = { readonly [N in Name]?: ReturnType<(typeof VARIABLES)[N]['parse']> | undefined }
+
+export type Environment = Readonly<Record<string, string | undefined>>
+export type Config = ReturnType<typeof configOf>
+export type Role = Config['roles'][number]
+
+export interface ConfigProblem {
+  readonly name: string
+  /** Absent for secret variables. */
+  readonly value?: string
+  readonly reason: string
+}
+
+export class ConfigError extends Error {
+  readonly problems: readonly ConfigProblem[]
+
+  constructor(problems: readonly ConfigProblem[]) {
+    const lines = problems.map(({ name, value, reason }) => `  ${name}${value === undefined ? '' : `="${value}"`} ${reason}`)
+    super(
+      `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${lines.join('\n')}\ndocs/operations.md explains every variable.`,
+    )
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+/** Throws ConfigError with every problem there is. */
+export function readConfig(environment: Environment = process.env): Config {
+  const { values, problems } = parseAll(environment)
+  const all = [...problems, ...contradictions(values)]
+  if (all.length > 0) throw new ConfigError(all)
+  return freeze(configOf(values, unknownNames(environment)))
+}
+
+function parseAll(environment: Environment): { values: Values; problems: ConfigProblem[] } {
+  const values: Record<string, unknown> = {}
+  const problems: ConfigProblem[] = []
+  for (const [name, { parse, secret }] of Object.entries(VARIABLES) as Array<[Name, Variable<unknown>]>) {
+    const text = environment[name]?.trim()
+    if (!text) continue // set to nothing is not set: how compose files and shells leave a variable out
+    try {
+      values[name] = parse(text)
+    } catch (error) {
+      problems.push({ name, ...(secret ? {} : { value: text }), reason: `is ${(error as Error).message}` })
+    }
+  }
+  return { values: values as Values, problems } // each value came from the parser of its own name
+}
+
+/** Values that are fine alone and cannot be true together. */
+function contradictions(values: Values): ConfigProblem[] {
+  const problems: ConfigProblem[] = []
+  const { PORT: port, MILLRACE_S3_PORT: s3Port } = values
+  if (s3Port !== undefined && s3Port !== 0 && s3Port === (port ?? 8000))
+    problems.push({
+      name: 'MILLRACE_S3_PORT',
+      value: String(s3Port),
+      reason: 'is the port of the stack itself; the object store needs its own.',
+    })
+  if (port === 65_535 && s3Port === undefined)
+    problems.push({ name: 'PORT', value: '65535', reason: 'leaves no next port for the object store; set MILLRACE_S3_PORT.' })
+  const external = ['MILLRACE_S3_BUCKET', 'MILLRACE_S3_ACCESS_KEY_ID', 'MILLRACE_S3_SECRET_ACCESS_KEY'] as const
+  if (values.MILLRACE_S3_ENDPOINT)
+    for (const name of external) if (!values[name]) problems.push({ name, reason: 'is missing; MILLRACE_S3_ENDPOINT needs it.' })
+  if (!values.MILLRACE_S3_ENDPOINT)
+    for (const name of [...external, 'MILLRACE_S3_ROLE_ARN'] as const)
+      if (values[name]) problems.push({ name, reason: 'is set without MILLRACE_S3_ENDPOINT, so nothing would use it.' })
+  return problems
+}
+
+function configOf(values: Values, unknown: readonly string[]) {
+  const port = values.PORT ?? 8000
+  return {
+    listen: {
+      host: values.HOST ?? '127.0.0.1',
+      port,
+      s3Port: values.MILLRACE_S3_PORT ?? (port === 0 ? 0 : port + 1),
+      drainTimeoutMs: values.MILLRACE_DRAIN_TIMEOUT_MS ?? 10_000,
+    },
+    addresses: {
+      publicUrl: values.MILLRACE_PUBLIC_URL,
+      s3PublicUrl: values.MILLRACE_S3_PUBLIC_URL,
+      domain: values.MILLRACE_DOMAIN,
+    },
+    http: {
+      bodyLimitBytes: values.MILLRACE_BODY_LIMIT_BYTES ?? 64 * 1024 * 1024,
+      corsOrigins: values.MILLRACE_CORS_ORIGINS ?? [],
+      maintenance: values.MILLRACE_MAINTENANCE === undefined ? undefined : { reason: values.MILLRACE_MAINTENANCE },
+    },
+    dataDir: values.MILLRACE_DATA_DIR ?? resolve('data'),
+    database: { url: values.MILLRACE_DATABASE_URL, maxConnections: values.MILLRACE_DATABASE_CONNECTIONS ?? 10 },
+    s3: {
+      region: values.MILLRACE_S3_REGION ?? 'us-east-1',
+      bucket: values.MILLRACE_S3_BUCKET ?? 'millrace',
+      /** Undefined: the embedded object store. */
+      external: values.MILLRACE_S3_ENDPOINT === undefined ? undefined : externalS3(values, values.MILLRACE_S3_ENDPOINT),
+    },
+    secrets: { masterToken: values.MILLRACE_MASTER_TOKEN, encryptionKey: values.MILLRACE_ENCRYPTION_KEY },
+    roles: values.MILLRACE_ROLES ?? (['api', 'worker', 'scheduler'] as const),
+    egressAllow: values.MILLRACE_EGRESS_ALLOW ?? [],
+    log: { level: values.MILLRACE_LOG_LEVEL ?? ('info' as const) },
+    /** Variables that look like ours and are not: probably misspelt. Worth a warning. */
+    unknown,
+  }
+}
+
+const externalS3 = (values: Values, endpoint: string) => ({
+  endpoint,
+  accessKeyId: values.MILLRACE_S3_ACCESS_KEY_ID!, // contradictions() has seen to both
+  secretAccessKey: values.MILLRACE_S3_SECRET_ACCESS_KEY!,
+  roleArn: values.MILLRACE_S3_ROLE_ARN,
+})
+
+/** MILLRACE_LONG and MILLRACE_TEST_* belong to the tests and may reach a stack that a test starts. */
+const unknownNames = (environment: Environment): readonly string[] =>
+  Object.keys(environment).filter((name) => /^MILLRACE_(?!LONG$|TEST_)/.test(name) && !(name in VARIABLES))
+
+function freeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
+  Object.values(value).forEach(freeze)
+  return Object.freeze(value)
+}

@@ -1,0 +1,15 @@
+// Rewrites the table of variables in docs/operations.md from server/src/config.ts: `node tools/variables-doc.ts`.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { VARIABLES } from '../server/src/config.ts'
+
+const FILE = new URL('../docs/operations.md', import.meta.url)
+const rows = Object.entries(VARIABLES).map(
+  ([name, { default: fallback, sentence }]) => `| \`${name}\` | ${fallback} | ${sentence} |`,
+)
+const table = ['| variable | default | meaning |', '|---|---|---|', ...rows].join('\n')
+const before = readFileSync(FILE, 'utf8')
+writeFileSync(
+  FILE,
+  before.replace(/(<!-- variables -->\n)[\s\S]*?(\n<!-- \/variables -->)/, (_, start, end) => `${start}${table}${end}`),
+)

@@ -6,13 +6,16 @@
  * 2. Every table has the union of the columns seen in the whole run, in order of first appearance.
  * 3. Memory is bounded by one page: rows and pages go to the work folder as they come.
  */
-import type { JsonValue } from '../json/json.ts'
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { entriesOf, isObject, type JsonValue, memberOf, objectOf } from '../json/json.ts'
+import { type AutomaticType, createAutomaticType } from './automatic.ts'
+import { createMappedTypes } from './mapped.ts'
+import { readMappings } from './mapping.ts'
+import type { Page, TableSummary, TablesLog } from './page.ts'
+import { publish } from './publish.ts'
 
-export type TablesLog = {
-  readonly debug: (message: string) => void
-  readonly warning: (message: string) => void
-  readonly error: (message: string) => void
-}
+export type { AddedValue, Page, TableSummary, TablesLog } from './page.ts'
 
 export type TablesOptions = {
   /** Where tables appear: `<data>/out/tables`. */
@@ -27,28 +30,6 @@ export type TablesOptions = {
   /** `json_parser` of `in/state.json`: columns of earlier runs. */
   readonly parserState?: JsonValue | undefined
   readonly log: TablesLog
-}
-
-/** One page of one job, after dataField and responseFilter. */
-export type Page = {
-  readonly type: string
-  readonly items: readonly JsonValue[]
-  /** Extra columns of each row, in order: userData, then parent columns (contract 13.7, 13.8, 8.2). */
-  readonly added?: readonly (readonly [name: string, value: JsonValue])[] | undefined
-  /**
-   * How to get the same items again from the body: the body is spooled instead of the items, which is faster. `pick` must be
-   * one function per job definition, not a new one per page, must not log, and gets `parseJson(body)`.
-   */
-  readonly origin?:
-    | { readonly body: Uint8Array | string; readonly pick: (response: JsonValue) => readonly JsonValue[] }
-    | undefined
-}
-
-export type TableSummary = {
-  readonly table: string
-  readonly file: string
-  readonly rows: number
-  readonly columns: readonly string[]
 }
 
 export type FinishedTables = {
@@ -66,5 +47,58 @@ export type Tables = {
   readonly discard: () => Promise<void>
 }
 
-/** The data or a mapping cannot be turned into tables: the user's fault, exit 1. The message is complete. */
-export class TablesError extends Error {}
+export function createTables(options: TablesOptions): Tables {
+  const { workDir, log } = options
+  const mappings = readMappings(options.mappings)
+  mkdirSync(workDir, { recursive: true })
+  let files = 0
+  const newFile = (suffix: string) => join(workDir, `${++files}.${suffix}`)
+
+  const mapped = createMappedTypes(mappings, newFile)
+  const automatic = new Map<string, AutomaticType>()
+  const structureOf = restoredStructures(options.parserState)
+  const automaticOf = (type: string): AutomaticType => {
+    let found = automatic.get(type)
+    if (found === undefined) {
+      found = createAutomaticType({ type, state: structureOf.get(`_${type}`), newFile, log })
+      automatic.set(type, found)
+    }
+    return found
+  }
+
+  return {
+    add: (page) => {
+      if (page.items.length === 0 || (page.items.length === 1 && page.items[0] === null)) {
+        log.debug(`No data returned in '${page.type}'`)
+      } else if (mappings.has(page.type)) {
+        mapped.add(page)
+      } else {
+        automaticOf(page.type).add(page)
+      }
+    },
+    finish: async ({ incremental }) => {
+      const made = [...[...automatic.values()].flatMap((type) => type.finish()), ...mapped.finish()]
+      const tables = publish(made, { outDir: options.outDir, workDir, bucket: options.bucket, incremental })
+      for (const [type, found] of automatic) structureOf.set(`_${type}`, found.toState())
+      rmSync(workDir, { recursive: true, force: true })
+      return { tables, parserState: mappings.size > 0 ? undefined : parserStateOf(structureOf, [...automatic.values()]) }
+    },
+    discard: async () => {
+      for (const type of automatic.values()) type.discard()
+      mapped.discard()
+      rmSync(workDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** `json_parser.struct.data` of an earlier run, by type with a leading `_`; what does not have its shape is left out. */
+function restoredStructures(state: JsonValue | undefined): Map<string, JsonValue> {
+  const struct = isObject(state) ? memberOf(state, 'struct') : undefined
+  const data = isObject(struct) ? memberOf(struct, 'data') : undefined
+  return new Map(isObject(data) ? entriesOf(data) : [])
+}
+
+function parserStateOf(structures: Map<string, JsonValue>, types: readonly AutomaticType[]): JsonValue {
+  const aliases = objectOf(types.flatMap((type) => type.aliases()))
+  return { struct: { data: objectOf(structures), parent_aliases: aliases }, structVersion: 3 }
+}

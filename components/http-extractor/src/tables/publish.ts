@@ -1,0 +1,110 @@
+/** Finished tables into the output folder, with their manifests (contract 15). The only place that writes there. */
+import {
+  appendFileSync,
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, join } from 'node:path'
+import { csvLine, escapeCell } from './csv.ts'
+import type { TableSummary } from './page.ts'
+import { TablesError } from './tables-error.ts'
+
+export type MadeTable = {
+  readonly name: string
+  readonly path: string
+  readonly columns: readonly string[]
+  readonly rows: number
+  readonly primaryKey: readonly string[]
+  /** Made without a row, because a mapping describes it. */
+  readonly isMissing?: boolean
+  /** The data type or place it comes from, for messages. */
+  readonly origin: string
+}
+
+type Target = {
+  readonly outDir: string
+  readonly workDir: string
+  readonly bucket: string | undefined
+  readonly incremental: boolean
+}
+
+export function publish(made: readonly MadeTable[], target: Target): TableSummary[] {
+  const tables = merged(made.filter(({ columns }) => columns.length > 0))
+  const named = tables.map((table) => ({
+    table,
+    file: target.bucket === undefined ? table.name : `${target.bucket}.${table.name}`,
+  }))
+  mkdirSync(target.outDir, { recursive: true })
+  for (const { table, file } of named)
+    writeFileSync(join(target.workDir, `${file}.manifest`), JSON.stringify(manifestOf(table, target)))
+  for (const { table, file } of named) {
+    move(table.path, join(target.outDir, file))
+    move(join(target.workDir, `${file}.manifest`), join(target.outDir, `${file}.manifest`))
+  }
+  return named.map(({ table: { name, rows, columns }, file }) => ({ table: name, file, rows, columns }))
+}
+
+/** The order of the keys is the one of the public system, which differs for tables without rows. */
+function manifestOf({ name, primaryKey, isMissing }: MadeTable, { bucket, incremental }: Target): Record<string, unknown> {
+  const destination = bucket === undefined ? {} : { destination: `in.c-${bucket}.${name}` }
+  const key = primaryKey.length === 0 ? {} : { primary_key: primaryKey }
+  return isMissing ? { incremental, ...destination, ...key } : { ...destination, incremental, ...key }
+}
+
+/** Tables of one name become one when their columns are equal; rows of different shape must not be mixed (contract 14, 23.7). */
+function merged(made: readonly MadeTable[]): MadeTable[] {
+  const byName = new Map<string, MadeTable>()
+  for (const table of made) {
+    const first = byName.get(table.name)
+    if (first === undefined) {
+      byName.set(table.name, table)
+      continue
+    }
+    if (JSON.stringify(first.columns) !== JSON.stringify(table.columns)) {
+      throw new TablesError(
+        `Multiple results for '${table.name}' table have different columns! '${first.origin}' gives ${first.columns.join(', ')}; ` +
+          `'${table.origin}' gives ${table.columns.join(', ')}. Set a different "dataType" or mapping destination for one of them.`,
+      )
+    }
+    appendRows(table, first.path)
+    const primaryKey = first.primaryKey.length > 0 ? first.primaryKey : table.primaryKey
+    byName.set(table.name, {
+      ...first,
+      rows: first.rows + table.rows,
+      primaryKey,
+      isMissing: !!first.isMissing && !!table.isMissing,
+    })
+  }
+  return [...byName.values()]
+}
+
+/** Appends everything after the header line, piece by piece. */
+function appendRows(from: MadeTable, to: string): void {
+  const fd = openSync(from.path, 'r')
+  const piece = Buffer.alloc(1 << 16)
+  let at = Buffer.byteLength(csvLine(from.columns.map(escapeCell)))
+  for (let count = readSync(fd, piece, 0, piece.length, at); count > 0; count = readSync(fd, piece, 0, piece.length, at)) {
+    appendFileSync(to, piece.subarray(0, count))
+    at += count
+  }
+  closeSync(fd)
+  rmSync(from.path)
+}
+
+function move(from: string, to: string): void {
+  try {
+    renameSync(from, to)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error // another disk: copy under a private name first
+    const partial = join(to, '..', `.${basename(to)}.part`)
+    copyFileSync(from, partial)
+    renameSync(partial, to)
+    rmSync(from)
+  }
+}

@@ -1,0 +1,275 @@
+/**
+ * What the items of one type look like, learned page by page (contract 13.2).
+ *
+ * A node stands for one place: the items themselves (`type.[]`), a member of an object, or the elements of an array. Every array
+ * starts a table of its own; a `TableNode` holds what belongs to a table as a whole. Analysing never writes rows; it marks the
+ * tables whose columns changed, so that the caller knows whether rows it has written still fit.
+ */
+import { isObject, JsonNumber, type JsonObject, type JsonValue } from '../json/json.ts'
+import { cleanName, columnName, uniqueName } from './names.ts'
+import { TablesError } from './tables-error.ts'
+
+export type NodeType = 'null' | 'scalar' | 'object' | 'array'
+
+export type Node = {
+  type: NodeType
+  /** Name of its column; undefined until it is generated after the page in which the place appeared. */
+  column: string | undefined
+  readonly key: string
+  /** Keys from the item of the table down, for the name of the column. */
+  readonly path: string
+  /** Type and keys joined by dots, array markers left out: start of the link ids. */
+  readonly cleanPath: string
+  /** As messages show it: `users.[].address`. */
+  readonly place: string
+  /** The table in which this place is a column (for elements: the table they are the rows of). */
+  readonly table: TableNode
+  readonly members: Map<string, Node>
+  /** The elements of an array. */
+  element: Node | undefined
+  /** The `s:4:"name";` of the key in PHP's serialisation. */
+  readonly keyMark: string
+  /** Index of its cell in a row; set by the layout. */
+  slot: number
+  /** Its members in order, for walking in step with the keys of an item, and its own index among those of its parent; set by the layout. */
+  list: readonly Node[]
+  index: number
+  /** Whether a link id can be needed for the object at this place; set by the layout. */
+  hasArrays: boolean
+  nestedArrayReported: boolean
+}
+
+export type TableNode = {
+  readonly name: string
+  readonly rows: Node
+  readonly takenNames: Set<string>
+  /** Names of added columns (userData, parent_*, JSON_parentId), in the order in which they were first needed. */
+  readonly added: string[]
+  /** The columns are not what they were when this was last set to false. */
+  changed: boolean
+}
+
+export type Structure = {
+  readonly type: string
+  readonly rows: Node
+  /** All tables of the type, the items' own first. */
+  readonly tables: () => readonly TableNode[]
+  /** Takes a page into account. Throws TablesError for items that cannot be in one table. */
+  readonly analyse: (items: readonly JsonValue[]) => void
+  readonly toState: () => JsonValue
+}
+
+/** The column of an item or element that is not an object. */
+export const DATA_COLUMN = 'data'
+
+/** The column that links the rows of an array to the row they come from. */
+export const PARENT_ID = 'JSON_parentId'
+
+export function createStructure(type: string, state: JsonValue | undefined, warn: (message: string) => void): Structure {
+  const rows = createRows(type, `${type}.[]`)
+  const restored = isObject(state) ? member(state, '[]') : undefined
+  if (isObject(restored)) restore(rows, restored)
+
+  return {
+    type,
+    rows,
+    tables: () => tablesBelow(rows),
+    analyse: (items) => {
+      analyseElements(items, rows, warn)
+      nameColumns(rows)
+    },
+    toState: () => ({ '[]': nodeState(rows), nodeType: 'array' }),
+  }
+}
+
+function createRows(cleanPath: string, place: string): Node {
+  const table = {
+    name: cleanName(cleanPath),
+    takenNames: new Set<string>(),
+    added: [],
+    changed: true,
+  } as unknown as TableNode & { rows: Node }
+  table.rows = createNode({ key: '', path: '', cleanPath, place, table }) // each needs the other, so one is set afterwards
+  return table.rows
+}
+
+function createNode(at: Pick<Node, 'key' | 'path' | 'cleanPath' | 'place' | 'table'>): Node {
+  const keyMark = `s:${Buffer.byteLength(at.key)}:"${at.key}";`
+  const blank = {
+    column: undefined,
+    element: undefined,
+    slot: -1,
+    list: [],
+    index: 0,
+    hasArrays: false,
+    nestedArrayReported: false,
+  } as const
+  return { ...at, ...blank, keyMark, type: 'null', members: new Map() }
+}
+
+function memberNode(parent: Node, key: string): Node {
+  const known = parent.members.get(key)
+  if (known !== undefined) return known
+  const path = parent.path === '' && parent === parent.table.rows ? key : `${parent.path}.${key}`
+  const node = createNode({
+    key,
+    path,
+    cleanPath: `${parent.cleanPath}.${key}`,
+    place: `${parent.place}.${key}`,
+    table: parent.table,
+  })
+  parent.members.set(key, node)
+  parent.table.changed = true
+  return node
+}
+
+function elementNode(array: Node): Node {
+  if (array.element === undefined) {
+    array.element = createRows(array.cleanPath, `${array.place}.[]`)
+    array.element.table.added.push(PARENT_ID)
+  }
+  return array.element
+}
+
+// ---- analysis ----
+
+function typeOf(value: JsonValue): NodeType {
+  if (value === null) return 'null'
+  if (typeof value !== 'object' || value instanceof JsonNumber) return 'scalar'
+  return Array.isArray(value) ? 'array' : 'object'
+}
+
+/** Items or elements: scalars and nulls become a row with a `data` column; an array inside an array becomes JSON text. */
+function analyseElements(elements: readonly JsonValue[], rows: Node, warn: (message: string) => void): void {
+  for (const element of elements) {
+    const type = typeOf(element)
+    if (type === 'array') reportNestedArray(rows, warn)
+    const rowType = type === 'array' ? 'scalar' : type
+    if (rowType !== 'null' && rowType !== rows.type) {
+      if (rows.type !== 'null') throw incompatible(rows.place, rows.type, rowType)
+      rows.type = rowType
+      rows.table.changed = true
+    }
+    if (type === 'object') analyseObject(element as JsonObject, rows, warn) // typeOf said so
+  }
+}
+
+function analyseObject(object: JsonObject, node: Node, warn: (message: string) => void): void {
+  for (const [key, value] of object instanceof Map ? object : Object.entries(object))
+    analyseMember(value, memberNode(node, key), warn)
+}
+
+function analyseMember(value: JsonValue, node: Node, warn: (message: string) => void): void {
+  const type = typeOf(value)
+  if (type === 'null') return
+  if (node.type === 'array' || type === 'array') {
+    analyseArray(Array.isArray(value) ? value : [value], node, warn)
+    return
+  }
+  if (node.type === 'null') {
+    node.type = type
+    if (type === 'object') node.table.changed = true // its column gives way to those of its members
+  } else if (node.type !== type) {
+    throw new TablesError(
+      `Error parsing response JSON: Unhandled nodeType change from "${node.type}" to "${type}" in "${node.place}". ${hint(node.place)}`,
+    )
+  }
+  if (type === 'object') analyseObject(value as JsonObject, node, warn) // typeOf said so
+}
+
+/** What was a single value so far is from now on an array with one element (upgrade), if the elements are of its kind. */
+function analyseArray(elements: readonly JsonValue[], node: Node, warn: (message: string) => void): void {
+  if (node.type === 'scalar' || node.type === 'object') {
+    const rows = elementNode(node)
+    rows.type = node.type
+    for (const [key, old] of node.members) copyMember(old, memberNode(rows, key))
+    node.members.clear()
+    node.table.changed = true
+  }
+  node.type = 'array'
+  if (elements.length > 0) analyseElements(elements, elementNode(node), warn)
+}
+
+/** A member of an object that became the element of an array: same shape, but in another table. */
+function copyMember(from: Node, to: Node): void {
+  to.type = from.type
+  for (const [key, old] of from.members) copyMember(old, memberNode(to, key))
+  if (from.element === undefined) return
+  const rows = elementNode(to)
+  rows.type = from.element.type
+  for (const [key, old] of from.element.members) copyMember(old, memberNode(rows, key))
+}
+
+export function reportNestedArray(rows: Node, warn: (message: string) => void): void {
+  if (rows.nestedArrayReported) return
+  rows.nestedArrayReported = true
+  warn(`Converting nested array '${rows.place}' to JSON string.`)
+}
+
+function incompatible(place: string, a: NodeType, b: NodeType): TablesError {
+  return new TablesError(
+    `Error parsing response JSON: Data array in '${place}' contains incompatible types '${a}' and '${b}'. ${hint(place)}`,
+  )
+}
+
+function hint(place: string): string {
+  const path = place.split('.[]').slice(1).join('[]').replace(/^\./, '')
+  if (path === '') return 'Pick items of one kind with "dataField".'
+  return `Set "responseFilter": "${path}" in the job to keep this value as JSON text.`
+}
+
+// ---- names ----
+
+/** Names places in order of the structure; a name once given stays. Objects take a name too, although they have no column. */
+function nameColumns(node: Node): void {
+  for (const child of node.members.values()) {
+    if (child.column === undefined) {
+      const taken = child.table.takenNames
+      child.column = uniqueName(columnName(child.path), (name) => taken.has(name))
+      taken.add(child.column)
+    }
+    nameColumns(child)
+  }
+  if (node.element !== undefined) nameColumns(node.element)
+}
+
+export function tablesBelow(rows: Node): TableNode[] {
+  const tables = [rows.table]
+  const visit = (node: Node) => {
+    for (const child of node.members.values()) visit(child)
+    if (node.element !== undefined) tables.push(...tablesBelow(node.element))
+  }
+  visit(rows)
+  return tables
+}
+
+// ---- state (contract 16, struct version 3) ----
+
+function nodeState(node: Node): JsonValue {
+  const state = new Map<string, JsonValue>()
+  if (node.element !== undefined) state.set('[]', nodeState(node.element))
+  for (const [key, child] of node.members) state.set(`_${key}`, nodeState(child))
+  state.set('nodeType', node.type)
+  state.set('headerNames', node === node.table.rows ? DATA_COLUMN : (node.column ?? ''))
+  return state
+}
+
+function restore(node: Node, state: JsonObject): void {
+  const type = member(state, 'nodeType')
+  if (type === 'null' || type === 'scalar' || type === 'object' || type === 'array') node.type = type
+  const isRows = node === node.table.rows
+  const column = member(state, 'headerNames')
+  if (!isRows && typeof column === 'string') {
+    node.column = column
+    node.table.takenNames.add(column)
+  }
+  for (const [name, value] of state instanceof Map ? state : Object.entries(state)) {
+    if (!isObject(value)) continue
+    if (name === '[]') restore(elementNode(node), value)
+    else if (name.startsWith('_')) restore(memberNode(node, name.slice(1)), value)
+  }
+}
+
+function member(object: JsonObject, key: string): JsonValue | undefined {
+  return object instanceof Map ? object.get(key) : object[key]
+}

@@ -24,6 +24,7 @@ async function map(mappings: object | string, items: string, added: AddedValue[]
     })
     tables.add({ type, items: parseJson(items) as JsonValue[], added })
     const { parserState } = await tables.finish({ incremental: false })
+    assert.equal(parserState, undefined, 'with mappings the remembered structure is not touched')
     const out = Object.fromEntries(
       readdirSync(join(root, 'out')).map((file) => [file, readFileSync(join(root, 'out', file), 'utf8')]),
     )

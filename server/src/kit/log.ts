@@ -1,0 +1,67 @@
+// The log: pino's JSON lines, one sink, and nothing secret in it. Every line passes maskLine, whoever wrote it: by value (secrets.ts),
+// by key (`token`, `#password`, ...), and by shape (bearer tokens, signatures and passwords in addresses).
+
+import pino, { type Logger } from 'pino'
+import { MASK, type Secrets } from './secrets.ts'
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
+
+export interface LogOptions {
+  readonly level: LogLevel
+  readonly secrets: Secrets
+  /** Where lines go; standard output unless a test looks at them. */
+  readonly write?: (line: string) => void
+}
+
+export function createLog({ level, secrets, write }: LogOptions): Logger {
+  const sink = write ? undefined : pino.destination({ fd: 1, sync: false })
+  const put = write ?? ((line: string) => sink?.write(line))
+  return pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
+    {
+      write: (line: string) => put(maskLine(line, secrets)),
+      // pino's flush(): the last lines before the process ends
+      flush: (done: (error?: Error | null) => void) => (sink ? sink.flush(done) : done()),
+    } as pino.DestinationStream,
+  )
+}
+
+const SECRET_KEY =
+  /^(#.*|.*(token|password|passwd|secret|authorization|cookie|credentials?|private_?key|api_?key|access_?key|signature))$/i
+/** Names that end like a secret and are none. */
+const HARMLESS_KEY = /^(.*_?id|is.*|has.*|can.*)$|Id$/
+/** The same question asked of a whole line, quickly. */
+const MAY_HOLD_SECRET_KEY =
+  /"(?:#[^"]*|[^"]*(?:token|passw|secret|authorization|cookie|credential|private_?key|api_?key|access_?key|signature))":/i
+
+const SHAPES: ReadonlyArray<readonly [RegExp, string]> = [
+  [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${MASK}`],
+  [/\b(x-storageapi-token|x-storage-api-token|x-kbc-[\w-]*token)(["']?\s*[:=]\s*["']?)[^\s"',;&]+/gi, `$1$2${MASK}`],
+  [/\b([a-z][a-z0-9+.-]*:\/\/[^\s/:@]*):[^\s/@]+@/gi, `$1:${MASK}@`],
+  [/([?&](?:x-amz-(?:signature|security-token|credential)|token|access_token|api_?key|password|secret)=)[^&\s"]+/gi, `$1${MASK}`],
+]
+const MAY_HOLD_SHAPE =
+  /bearer\s|basic\s|-token|:\/\/[^\s/:@"]*:[^\s/@"]+@|[?&][\w-]*(?:token|signature|credential|key|password|secret)=/i
+
+/** Almost every line passes the quick questions and is written as it is. */
+export function maskLine(line: string, secrets: Secrets): string {
+  if (!MAY_HOLD_SECRET_KEY.test(line) && !MAY_HOLD_SHAPE.test(line) && !secrets.mayAppearIn(line)) return line
+  return `${JSON.stringify(maskValue(JSON.parse(line), secrets))}\n`
+}
+
+function maskValue(value: unknown, secrets: Secrets): unknown {
+  if (typeof value === 'string') return maskText(value, secrets)
+  if (typeof value === 'number') return secrets.mask(String(value)) === MASK ? MASK : value
+  if (Array.isArray(value)) return value.map((entry) => maskValue(entry, secrets))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [secrets.mask(key), isSecretKey(key, entry) ? MASK : maskValue(entry, secrets)]),
+  )
+}
+
+const isSecretKey = (key: string, value: unknown): boolean =>
+  value !== null && typeof value !== 'boolean' && SECRET_KEY.test(key) && !HARMLESS_KEY.test(key)
+
+/** For texts on other ways out: a component's output, the message of an event. */
+export const maskText = (text: string, secrets: Secrets): string =>
+  SHAPES.reduce((masked, [shape, replacement]) => masked.replace(shape, replacement), secrets.mask(text))

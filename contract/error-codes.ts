@@ -54,7 +54,7 @@ export const ERRORS = {
   accessDenied: { kind: 'forbidden', text: "You don't have access to the resource." },
 
   // Table engine: files that are loaded, and the workers that load them. Texts name the place, the offending text and what to change
-  invalidCsv: { kind: 'invalid', text: '{problem} {place}: {found}. {advice}' },
+  invalidCsv: { kind: 'invalid', text: '{reason}' },
   rowTooLarge: {
     kind: 'too-large',
     text: 'The row that starts on line {line} of {file} is longer than the {limit} bytes a row may have. Split its values, or ask the operator for a larger limit.',
@@ -74,6 +74,10 @@ export const ERRORS = {
     text: 'The column "{column}" cannot be added: the table has a column of that name (upper and lower case are the same), or it is reserved.',
   },
   'storage.tables.columnNotExists': { kind: 'invalid', text: 'The table has no column "{column}".' },
+  'storage.tables.filterValues': {
+    kind: 'invalid',
+    text: 'The operator "{operator}" on column "{column}" compares with exactly one value; {count} were given.',
+  },
   'tableEngine.cancelled': { kind: 'conflict', text: 'The operation on the table was cancelled.' },
   'tableEngine.timeout': { kind: 'transient', text: 'The operation on the table took longer than {seconds} s and was stopped.' },
   'tableEngine.workerDied': {

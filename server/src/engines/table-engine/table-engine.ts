@@ -28,7 +28,7 @@ export interface TableEngineSettings {
   readonly shortWorkers?: number
   /** Processes kept warm when idle. Default 1. */
   readonly warmWorkers?: number
-  /** Resident memory one worker may use. Default 1024. */
+  /** Resident memory one worker may use. Default 1536, which 4,000 columns need; ten columns take a third of it. */
   readonly workerMemoryMb?: number
   /** DuckDB threads in a worker. Default 1: several workers scale better than several threads. */
   readonly workerThreads?: number

@@ -1,0 +1,100 @@
+// Reading a snapshot: small answers that fit into a message.
+
+import { PlatformError } from '../../kit/errors.ts'
+import type { Database, SqlValue } from './database.ts'
+import { asText, liveRows, query } from './relation.ts'
+import { type Column, columnNamed, countBytes, countRows } from './snapshot.ts'
+import { fieldName, identifier } from './sql.ts'
+import type {
+  ColumnProfile,
+  DuplicateKey,
+  DuplicateKeyRequest,
+  Preview,
+  PreviewCell,
+  PreviewRequest,
+  ProfileRequest,
+  QueryRequest,
+  TableProfile,
+} from './table-engine.ts'
+import type { QueryJob } from './worker-protocol.ts'
+
+const MAX_PREVIEW_ROWS = 1000
+const TOP_VALUES = 10
+/** Values in a profile are shown to people; a longer one is cut. */
+const PROFILE_CHARS = 200
+
+export async function preview(db: Database, { request, local }: QueryJob<'preview', PreviewRequest>): Promise<Preview> {
+  const limit = Math.min(request.limit, MAX_PREVIEW_ROWS)
+  const { from, columns } = query({ ...request, limit }, local)
+  const cut = request.maxCellChars
+  const cells = columns.flatMap((c) =>
+    cut === undefined ? [asText(c)] : [`left(${asText(c)}, ${cut})`, `length(${asText(c)}) > ${cut}`],
+  )
+  const rows = limit > 0 ? await db.rows(`SELECT ${cells.join(', ')} ${from}`) : []
+  return {
+    columns: columns.map((c) => c.name),
+    rows: rows.map((row) => columns.map((_, i) => (cut === undefined ? cell(row[i], false) : cell(row[2 * i], row[2 * i + 1])))),
+  }
+}
+
+const cell = (value: SqlValue | undefined, isTruncated: SqlValue | undefined): PreviewCell => ({
+  value: typeof value === 'string' ? value : null,
+  isTruncated: isTruncated === true,
+})
+
+export async function count(db: Database, { request, local }: QueryJob<'count', QueryRequest>): Promise<number> {
+  const { from } = query({ ...request, columns: [], orderBy: [] }, local)
+  const [row] = await db.rows(`SELECT count(*) FROM (SELECT 1 ${from})`)
+  return Number(row?.[0] ?? 0)
+}
+
+export async function findDuplicateKey(
+  db: Database,
+  { request, local }: QueryJob<'findDuplicateKey', DuplicateKeyRequest>,
+): Promise<DuplicateKey | null> {
+  const columns = request.columns.map((name) => columnNamed(request.snapshot, name))
+  if (columns.length === 0) throw new PlatformError('tableEngine.failed', { reason: 'a key needs at least one column' })
+  const names = columns.map((c) => fieldName(c.fieldId)).join(', ')
+  const [row] = await db.rows(
+    `SELECT count(*) AS n, ${columns.map((c) => `left(${asText(c)}, ${PROFILE_CHARS})`).join(', ')}
+     FROM ${liveRows(request.snapshot, columns, local)} GROUP BY ${names} HAVING count(*) > 1 LIMIT 1`,
+  )
+  if (!row) return null
+  return { rows: Number(row[0]), values: row.slice(1).map((v) => (typeof v === 'string' ? v : null)) }
+}
+
+export async function profile(db: Database, { request, local }: QueryJob<'profile', ProfileRequest>): Promise<TableProfile> {
+  const { snapshot } = request
+  const columns = request.columns?.map((name) => columnNamed(snapshot, name)) ?? snapshot.columns
+  const profiles: ColumnProfile[] = []
+  // One column at a time: the distinct values of one fit (or spill), those of all columns together might not.
+  for (const column of columns) {
+    const rows = liveRows(snapshot, [column], local)
+    profiles.push(await profileColumn(db, column, rows, request.topValues ?? TOP_VALUES))
+  }
+  return { rows: countRows(snapshot), bytes: countBytes(snapshot), columns: profiles }
+}
+
+async function profileColumn(db: Database, column: Column, rows: string, top: number): Promise<ColumnProfile> {
+  const c = identifier(fieldName(column.fieldId))
+  const text = (value: string) => `left(CAST(${value} AS VARCHAR), ${PROFILE_CHARS})`
+  const [row = []] = await db.rows(
+    `SELECT coalesce(sum(n), 0)::BIGINT, coalesce(sum(n) FILTER (WHERE ${c} IS NULL), 0)::BIGINT,
+       coalesce(sum(n) FILTER (WHERE CAST(${c} AS VARCHAR) = ''), 0)::BIGINT, count(${c}), ${text(`min(${c})`)}, ${text(`max(${c})`)},
+       max_by({v: ${text(c)}, n: n}, n, ${Math.trunc(top)}) FILTER (WHERE ${c} IS NOT NULL)
+     FROM (SELECT ${c}, count(*) AS n FROM ${rows} GROUP BY ${c})`,
+  )
+  const [all, nulls, empty, distinct] = row.slice(0, 4).map(Number)
+  const tops = Array.isArray(row[6]) ? row[6] : []
+  return {
+    name: column.name,
+    type: column.type,
+    nulls: nulls ?? 0,
+    empty: empty ?? 0,
+    distinct: distinct ?? 0,
+    duplicates: (all ?? 0) - (nulls ?? 0) - (distinct ?? 0),
+    min: typeof row[4] === 'string' ? row[4] : null,
+    max: typeof row[5] === 'string' ? row[5] : null,
+    top: tops.map(({ v, n }: { v: SqlValue; n: SqlValue }) => ({ value: String(v), rows: Number(n) })),
+  }
+}

@@ -1,0 +1,165 @@
+// From a snapshot to SQL: what a query reads. Segments are read by field id, so added, dropped and re-added columns come out right;
+// dead positions are anti-joined away; segments whose load times lie outside the asked range are not opened at all.
+
+import { PlatformError } from '../../kit/errors.ts'
+import { type Column, columnNamed, LOAD_TIME_FIELD_ID, type Segment, type TableSnapshot } from './snapshot.ts'
+import { fieldName, identifier, literal, paths as pathList, sqlType, timestamp, tryConvert } from './sql.ts'
+import type { Filter, OrderBy, QueryRequest, RowFilter } from './table-engine.ts'
+
+/** Local paths of the objects a snapshot names, by key. */
+export type LocalPaths = Readonly<Record<string, string>>
+
+export const LOAD_TIME: Column = { fieldId: LOAD_TIME_FIELD_ID, name: '_timestamp', type: 'TIMESTAMP', nullable: false }
+
+export const pathOf = (local: LocalPaths, key: string): string => {
+  const path = local[key]
+  if (path === undefined) throw new Error(`no local path for ${key}`) // the engine opens every key of the snapshot it hands over
+  return path
+}
+
+/** `read_parquet` of whole files: columns `c<fieldId>` and the virtual `file_row_number` and `file_index`. */
+export function scan(files: readonly string[], columns: readonly Column[], typed: boolean): string {
+  // A scan needs at least one column; the load time is in every file and costs next to nothing.
+  const wanted = columns.length ? columns : [LOAD_TIME]
+  const fields = wanted.map((c) => {
+    const absent =
+      typed || c.fieldId === LOAD_TIME_FIELD_ID ? (c.default === undefined ? 'NULL::VARCHAR' : literal(c.default)) : "''"
+    return `${c.fieldId}: {name: '${fieldName(c.fieldId)}', type: '${sqlType(c)}', default_value: ${absent}}`
+  })
+  return `read_parquet(${pathList(files)}, schema = MAP {${fields.join(', ')}})`
+}
+
+/** Rows of one segment that are alive, with `file_row_number`. */
+export function liveSegment(segment: Segment, columns: readonly Column[], typed: boolean, local: LocalPaths): string {
+  const from = `FROM ${scan([pathOf(local, segment.key)], columns, typed)} s`
+  const names = ['s.file_row_number', ...columns.map((c) => `s.${fieldName(c.fieldId)}`)].join(', ')
+  if (!segment.deletes) return `SELECT ${names} ${from}`
+  return `SELECT ${names} ${from} ANTI JOIN read_parquet(${literal(pathOf(local, segment.deletes.key))}) d ON s.file_row_number = d.pos`
+}
+
+/** All live rows of the segments, in order, with the given columns as `c<fieldId>`. */
+export function liveRows(snapshot: TableSnapshot, columns: readonly Column[], local: LocalPaths): string {
+  const wanted = columns.length ? columns : [LOAD_TIME]
+  const names = wanted.map((c) => fieldName(c.fieldId)).join(', ')
+  const parts: string[] = []
+  let whole: string[] = []
+  const flush = () => {
+    if (whole.length) parts.push(`SELECT ${names} FROM ${scan(whole, wanted, snapshot.typed)}`)
+    whole = []
+  }
+  for (const segment of snapshot.segments) {
+    if (!segment.deletes) {
+      whole.push(pathOf(local, segment.key))
+      continue
+    }
+    flush()
+    parts.push(`SELECT ${names} FROM (${liveSegment(segment, wanted, snapshot.typed, local)})`)
+  }
+  flush()
+  if (parts.length === 0) {
+    const none = wanted.map((c) => `NULL::${sqlType(c)} AS ${fieldName(c.fieldId)}`)
+    return `(SELECT ${none.join(', ')} WHERE false)`
+  }
+  return `(${parts.join('\nUNION ALL\n')})`
+}
+
+export interface Query {
+  /** `FROM ... WHERE ... ORDER BY ... LIMIT ...` over columns `c<fieldId>`. */
+  readonly from: string
+  readonly columns: readonly Column[]
+}
+
+/** What a request asks for, ready to be put behind a select list. */
+export function query(request: QueryRequest, local: LocalPaths, also: readonly Column[] = []): Query {
+  const { snapshot } = request
+  const columns = request.columns?.map((name) => columnNamed(snapshot, name)) ?? snapshot.columns
+  const conditions = rowConditions(request)
+  const order = (request.orderBy ?? []).map((o) => orderTerm(snapshot, o))
+  const touched = request.search === undefined ? [...columns, ...namedColumns(request)] : [...columns, ...snapshot.columns]
+  const wantsTime = request.changedSince !== undefined || request.changedUntil !== undefined
+  const read = distinctColumns([...touched, ...also, ...(wantsTime ? [LOAD_TIME] : [])])
+  const scoped = pruned(request, conditions.length === 0 && order.length === 0)
+  const where = conditions.length ? ` WHERE ${conditions.join(' AND ')}` : ''
+  const orderBy = order.length ? ` ORDER BY ${order.join(', ')}` : ''
+  const limit = request.limit === undefined ? '' : ` LIMIT ${Math.trunc(request.limit)}`
+  return { from: `FROM ${liveRows(scoped, read, local)} t${where}${orderBy}${limit}`, columns }
+}
+
+/** The conditions of a filter over columns `c<fieldId>`, joined by AND by the caller. */
+export function rowConditions(request: RowFilter & { readonly snapshot: TableSnapshot }): string[] {
+  const { snapshot, filters = [], changedSince, changedUntil, search } = request
+  const conditions = filters.map((filter) => filterCondition(snapshot, filter))
+  const time = fieldName(LOAD_TIME_FIELD_ID)
+  if (changedSince !== undefined) conditions.push(`${time} >= ${timestamp(changedSince)}`)
+  if (changedUntil !== undefined) conditions.push(`${time} < ${timestamp(changedUntil)}`)
+  if (search !== undefined) {
+    const text = literal(search.toLowerCase())
+    const hits = snapshot.columns.map((c) => `contains(lower(CAST(${fieldName(c.fieldId)} AS VARCHAR)), ${text})`)
+    conditions.push(`(${hits.join(' OR ')})`)
+  }
+  return conditions
+}
+
+/** The columns that filters and orders read. */
+export function namedColumns({ snapshot, filters = [], orderBy = [] }: QueryRequest): Column[] {
+  return [...filters, ...orderBy].map((f) => columnNamed(snapshot, f.column))
+}
+
+export const distinctColumns = (columns: readonly Column[]): Column[] => [...new Map(columns.map((c) => [c.fieldId, c])).values()]
+
+/** Leaves out segments no row of which can be asked for: by load time, and behind the limit of a query that takes the first rows. */
+function pruned({ snapshot, changedSince, changedUntil, limit }: QueryRequest, firstRows: boolean): TableSnapshot {
+  const inTime = snapshot.segments.filter(
+    (s) =>
+      (changedSince === undefined || s.maxLoadedAt >= changedSince) &&
+      (changedUntil === undefined || s.minLoadedAt < changedUntil),
+  )
+  if (limit === undefined || !firstRows) return { ...snapshot, segments: inTime }
+  let rows = 0
+  const enough = inTime.findIndex((s) => {
+    rows += s.rows - (s.deletes?.rows ?? 0)
+    return rows >= limit
+  })
+  return { ...snapshot, segments: enough === -1 ? inTime : inTime.slice(0, enough + 1) }
+}
+
+const OPERATORS = { eq: '=', ne: '<>', gt: '>', ge: '>=', lt: '<', le: '<=' } as const
+
+function filterCondition(snapshot: TableSnapshot, filter: Filter): string {
+  const column = columnNamed(snapshot, filter.column)
+  const left = filter.dataType ? numberOf(column, filter.dataType) : fieldName(column.fieldId)
+  const values = filter.values.map((value) => {
+    if (filter.dataType) return `TRY_CAST(${literal(value)} AS ${filterType(filter.dataType)})`
+    return column.type === 'STRING' ? literal(value) : tryConvert(column, literal(value))
+  })
+  if (filter.operator === 'eq') return values.length ? `${left} IN (${values.join(', ')})` : 'false'
+  if (filter.operator === 'ne') return values.length ? `${left} NOT IN (${values.join(', ')})` : 'true'
+  if (values.length !== 1)
+    throw new PlatformError('storage.tables.filterValues', {
+      operator: filter.operator,
+      column: filter.column,
+      count: values.length,
+    })
+  return `${left} ${OPERATORS[filter.operator]} ${values[0]}`
+}
+
+function orderTerm(snapshot: TableSnapshot, order: OrderBy): string {
+  const column = columnNamed(snapshot, order.column)
+  const key = order.dataType ? numberOf(column, order.dataType) : fieldName(column.fieldId)
+  return `${key} ${order.order === 'DESC' ? 'DESC NULLS LAST' : 'ASC NULLS LAST'}`
+}
+
+const numberOf = (column: Column, dataType: string): string => `TRY_CAST(${fieldName(column.fieldId)} AS ${filterType(dataType)})`
+
+/** INTEGER and BIGINT are one here: ids beyond 2^31 must not vanish from a filter. */
+const filterType = (dataType: string): string =>
+  ({ INTEGER: 'BIGINT', BIGINT: 'BIGINT', DOUBLE: 'DOUBLE', REAL: 'DOUBLE', DECIMAL: 'DECIMAL(38,9)', NUMERIC: 'DECIMAL(38,9)' })[
+    dataType
+  ] ?? 'DOUBLE'
+
+/** `c2 AS "name"`: the way out, under the names people gave. */
+export const outAs = (column: Column): string => `${fieldName(column.fieldId)} AS ${identifier(column.name)}`
+
+/** A value as text, the way exports and previews write it. */
+export const asText = (column: Column): string =>
+  column.type === 'STRING' ? fieldName(column.fieldId) : `CAST(${fieldName(column.fieldId)} AS VARCHAR)`

@@ -1,0 +1,154 @@
+// What a load by primary key does to the rows of a table. New rows are already in fresh segments; this decides, by scanning key
+// columns only, which positions die:
+//  - a row of the load whose key comes again later in the load (the last one wins),
+//  - a row of the table whose key the load brings,
+//  - except where the load brings exactly the same row: then the new one dies, and the old one keeps its load time.
+// Everything is hash aggregation and hash joins, which spill to disk; nothing is sorted or windowed over the whole table.
+
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Database } from './database.ts'
+import { LOAD_TIME, liveSegment, outAs, pathOf, scan } from './relation.ts'
+import { copyToDeleteFile, copyToSegment, rowGroupRows } from './segment-file.ts'
+import { type Column, columnById, type Segment } from './snapshot.ts'
+import { fieldName, literal } from './sql.ts'
+import type { FreshSegment, ResolvedKeys, ResolveKeysJob, SegmentChange } from './worker-protocol.ts'
+
+/** A place in the load: the number of the fresh segment in the upper bits, the position in it in the lower. */
+const PLACE = '(file_index::BIGINT << 40) + file_row_number'
+const POSITION_MASK = '((1::BIGINT << 40) - 1)'
+
+/** A fresh segment with more dead rows than this is written again: it is local, warm and small next to the table. */
+const REWRITE_SHARE = 0.25
+
+export async function resolveKeys(db: Database, job: ResolveKeysJob): Promise<ResolvedKeys> {
+  const keys = job.snapshot.primaryKey.map((id) => columnById(job.snapshot, id))
+  const names = keys.map((c) => fieldName(c.fieldId)).join(', ')
+  const freshKeys = freshRows(job, keys)
+
+  // A full load only needs the keys that repeat; an incremental one looks every key up in the table.
+  const having = job.incremental ? '' : 'HAVING count(*) > 1'
+  await db.run(
+    `CREATE TEMP TABLE latest AS SELECT ${names}, max(place) AS place, count(*) AS n FROM (${freshKeys}) GROUP BY ${names} ${having}`,
+  )
+  await db.run(
+    `CREATE TEMP TABLE dead AS SELECT f.place FROM (${freshKeys}) f JOIN (FROM latest WHERE n > 1) l USING (${names}) WHERE f.place < l.place`,
+  )
+  const duplicate = await countOf(db, 'dead')
+
+  const existing: Record<string, SegmentChange> = {}
+  let replaced = 0
+  if (job.incremental) {
+    for (const [i, segment] of job.snapshot.segments.entries()) {
+      const hits = await findHits(db, job, segment, keys)
+      if (hits === 0) continue
+      const unchanged = job.keepUnchanged ? await findUnchanged(db, job, segment, keys) : 0
+      if (unchanged > 0) await db.run('INSERT INTO dead SELECT DISTINCT place FROM same ANTI JOIN dead USING (place)')
+      replaced += hits - unchanged
+      if (hits === unchanged) continue
+      const dying = `SELECT pos FROM hit ${unchanged > 0 ? 'ANTI JOIN same USING (pos)' : ''}`
+      existing[segment.key] = await deleteFrom(db, segment, dying, hits - unchanged, job, join(job.workDir, `old-${i}.parquet`))
+    }
+  }
+  const fresh: Record<string, SegmentChange> = {}
+  for (const [i, segment] of job.fresh.entries()) {
+    const change = await settleFresh(db, job, segment, i)
+    if (change) fresh[segment.key] = change
+  }
+  return { existing, fresh, replaced, unchanged: (await countOf(db, 'dead')) - duplicate, duplicate }
+}
+
+const freshRows = (job: ResolveKeysJob, columns: readonly Column[]): string => {
+  const files = job.fresh.map((f) => f.path)
+  return `SELECT ${columns.map((c) => fieldName(c.fieldId)).join(', ')}, ${PLACE} AS place FROM ${scan(files, columns, job.snapshot.typed)}`
+}
+
+/** `hit`: live rows of the segment whose key the load brings, each with the place of its successor. */
+async function findHits(db: Database, job: ResolveKeysJob, segment: Segment, keys: readonly Column[]): Promise<number> {
+  const live = liveSegment(segment, keys, job.snapshot.typed, job.local)
+  const names = keys.map((c) => fieldName(c.fieldId)).join(', ')
+  await db.run(
+    `CREATE OR REPLACE TEMP TABLE hit AS SELECT s.file_row_number AS pos, l.place FROM (${live}) s JOIN latest l USING (${names})`,
+  )
+  return countOf(db, 'hit')
+}
+
+/**
+ * `same`: the hits whose other columns are all equal. Column by column, smallest first, stopping when nothing is left: rows that did
+ * change are mostly found out by the first column or two, so the wide ones are rarely read.
+ */
+async function findUnchanged(db: Database, job: ResolveKeysJob, segment: Segment, keys: readonly Column[]): Promise<number> {
+  await db.run('CREATE OR REPLACE TEMP TABLE same AS SELECT pos, place FROM hit')
+  const keyIds = new Set(keys.map((c) => c.fieldId))
+  const others = job.snapshot.columns.filter((c) => !keyIds.has(c.fieldId))
+  const path = pathOf(job.local, segment.key)
+  let left = await countOf(db, 'same')
+  for (const columns of inSteps(await bySize(db, path, others))) {
+    const equal = columns.map((c) => `o.${fieldName(c.fieldId)} IS NOT DISTINCT FROM n.${fieldName(c.fieldId)}`).join(' AND ')
+    await db.run(`CREATE OR REPLACE TEMP TABLE same_next AS
+      SELECT h.pos, h.place FROM ${scan([path], columns, job.snapshot.typed)} o
+      JOIN same h ON o.file_row_number = h.pos JOIN (${freshRows(job, columns)}) n ON n.place = h.place WHERE ${equal}`)
+    await db.run('CREATE OR REPLACE TEMP TABLE same AS FROM same_next')
+    left = await countOf(db, 'same')
+    if (left === 0) return 0
+  }
+  return left
+}
+
+async function bySize(db: Database, path: string, columns: readonly Column[]): Promise<readonly Column[]> {
+  const sizes = await db.rows(
+    `SELECT path_in_schema, sum(total_compressed_size)::DOUBLE FROM parquet_metadata(${literal(path)}) GROUP BY ALL`,
+  )
+  const bytes = new Map(sizes.map(([name, size]) => [String(name), Number(size)]))
+  return columns.toSorted((a, b) => (bytes.get(a.name) ?? 0) - (bytes.get(b.name) ?? 0))
+}
+
+/** The first three alone, then all others at once: a table of 4,000 columns must not take 4,000 scans. */
+function inSteps(columns: readonly Column[]): Column[][] {
+  const rest = columns.slice(3)
+  return [...columns.slice(0, 3).map((c) => [c]), ...(rest.length ? [rest] : [])]
+}
+
+/** A new delete file for a segment: the positions that were dead before and those that die now. */
+export async function deleteFrom(
+  db: Database,
+  segment: Segment,
+  dying: string,
+  count: number,
+  { local }: Pick<ResolveKeysJob, 'local'>,
+  path: string,
+): Promise<SegmentChange> {
+  const rows = (segment.deletes?.rows ?? 0) + count
+  if (rows === segment.rows) return { kind: 'gone' }
+  const before = segment.deletes ? `SELECT pos FROM read_parquet(${literal(pathOf(local, segment.deletes.key))}) UNION ALL ` : ''
+  await db.run(copyToDeleteFile(`${before}${dying}`, segment.key, path))
+  return { kind: 'deletes', path, rows, bytes: (await stat(path)).size }
+}
+
+async function settleFresh(
+  db: Database,
+  job: ResolveKeysJob,
+  segment: FreshSegment,
+  index: number,
+): Promise<SegmentChange | null> {
+  const positions = `SELECT DISTINCT place & ${POSITION_MASK} AS pos FROM dead WHERE place >> 40 = ${index}`
+  const rows = await countOf(db, `(${positions})`)
+  if (rows === 0) return null
+  if (rows === segment.rows) return { kind: 'gone' }
+  const path = join(job.workDir, `new-${index}.parquet`)
+  if (rows / segment.rows <= REWRITE_SHARE) {
+    await db.run(copyToDeleteFile(positions, segment.key, path))
+    return { kind: 'deletes', path, rows, bytes: (await stat(path)).size }
+  }
+  const { columns, typed } = job.snapshot
+  const select = `SELECT ${columns.map((c) => `s.${outAs(c)}`).join(', ')}, s.c1 AS "_timestamp"
+    FROM ${scan([segment.path], [...columns, LOAD_TIME], typed)} s ANTI JOIN (${positions}) d ON s.file_row_number = d.pos`
+  const bytesPerRow = (await stat(segment.path)).size / segment.rows
+  const left = await db.run(copyToSegment(select, columns, path, rowGroupRows(4 * bytesPerRow, columns.length)))
+  return { kind: 'rewritten', path, rows: left, bytes: (await stat(path)).size }
+}
+
+async function countOf(db: Database, relation: string): Promise<number> {
+  const [row] = await db.rows(`SELECT count(*) FROM ${relation}`)
+  return Number(row?.[0] ?? 0)
+}

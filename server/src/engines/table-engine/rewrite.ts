@@ -1,0 +1,52 @@
+// Changes that need no CSV: rows deleted by a filter, and a query written as a new segment (compaction, materialisation).
+
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Database } from './database.ts'
+import { segmentLoadTimes } from './load-slices.ts'
+import { distinctColumns, LOAD_TIME, liveSegment, namedColumns, query, rowConditions } from './relation.ts'
+import { deleteFrom } from './resolve-keys.ts'
+import { copyToSegment, rowGroupRows } from './segment-file.ts'
+import { fieldName, identifier } from './sql.ts'
+import type { DeletedRows, DeleteRowsJob, LoadedSegment, SegmentChange, WriteSegmentJob } from './worker-protocol.ts'
+
+export async function deleteRows(db: Database, job: DeleteRowsJob): Promise<DeletedRows> {
+  const { request, local } = job
+  const conditions = rowConditions(request)
+  const read = distinctColumns(
+    request.search === undefined ? [...namedColumns(request), LOAD_TIME] : [...request.snapshot.columns, LOAD_TIME],
+  )
+  const changes: Record<string, SegmentChange> = {}
+  let deletedRows = 0
+  for (const [i, segment] of request.snapshot.segments.entries()) {
+    const live = liveSegment(segment, read, request.snapshot.typed, local)
+    const where = conditions.length ? `WHERE ${conditions.join(' AND ')}` : ''
+    const dying = await db.run(`CREATE OR REPLACE TEMP TABLE dying AS SELECT file_row_number AS pos FROM (${live}) ${where}`)
+    if (dying === 0) continue
+    deletedRows += dying
+    changes[segment.key] = await deleteFrom(
+      db,
+      segment,
+      'SELECT pos FROM dying',
+      dying,
+      job,
+      join(job.workDir, `deletes-${i}.parquet`),
+    )
+  }
+  return { changes, deletedRows }
+}
+
+/** Rows of the request under the field ids of `job.columns`, in order, with the load times they had. */
+export async function writeSegment(db: Database, job: WriteSegmentJob): Promise<LoadedSegment> {
+  const { from, columns } = query(job.request, job.local, [LOAD_TIME])
+  const names = columns.map((c, i) => `${fieldName(c.fieldId)} AS ${identifier(job.columns[i]?.name ?? c.name)}`)
+  const bytesPerRow = averageBytes(job)
+  const select = `SELECT ${names.join(', ')}, ${fieldName(LOAD_TIME.fieldId)} AS "_timestamp" ${from}`
+  const rows = await db.run(copyToSegment(select, job.columns, job.outPath, rowGroupRows(4 * bytesPerRow, columns.length)))
+  return { rows, csvBytes: 0, bytes: (await stat(job.outPath)).size, ...(await segmentLoadTimes(db, job.outPath, 0)) }
+}
+
+const averageBytes = ({ request: { snapshot } }: WriteSegmentJob): number => {
+  const rows = snapshot.segments.reduce((sum, s) => sum + s.rows, 0)
+  return rows === 0 ? 1 : snapshot.segments.reduce((sum, s) => sum + s.bytes, 0) / rows
+}

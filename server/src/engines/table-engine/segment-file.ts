@@ -1,0 +1,34 @@
+// Writing the two kinds of Parquet files a table is made of.
+
+import { type Column, LOAD_TIME_FIELD_ID } from './snapshot.ts'
+import { identifier, literal } from './sql.ts'
+
+/** Field ids that the Iceberg v2 specification reserves for positional delete files. */
+const DELETE_FIELD_IDS = '{file_path: 2147483546, pos: 2147483545}'
+
+const MAX_ROW_GROUP_ROWS = 122_880
+const VECTOR_ROWS = 2048
+/** What the rows of one row group may take in the writer's memory. */
+const ROW_GROUP_BYTES = 32 << 20
+
+/**
+ * Rows per row group. The writer holds a whole group in memory, so that wide rows need small groups: with 4,000 columns the default
+ * of 122,880 rows would be gigabytes.
+ */
+export function rowGroupRows(bytesPerRow: number, columns: number): number {
+  const footprint = Math.max(1, bytesPerRow) + 16 * columns
+  const rows = Math.floor(ROW_GROUP_BYTES / footprint / VECTOR_ROWS) * VECTOR_ROWS
+  return Math.min(MAX_ROW_GROUP_ROWS, Math.max(VECTOR_ROWS, rows))
+}
+
+/** `select` must yield the columns under their names, then `_timestamp`. */
+export function copyToSegment(select: string, columns: readonly Column[], path: string, groupRows: number): string {
+  const ids = [...columns.map((c) => `${identifier(c.name)}: ${c.fieldId}`), `"_timestamp": ${LOAD_TIME_FIELD_ID}`]
+  return `COPY (${select}) TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${groupRows}, FIELD_IDS {${ids.join(', ')}})`
+}
+
+/** `positions` must yield `pos` of dead rows of the segment, each once. Sorted, as Iceberg wants them. */
+export function copyToDeleteFile(positions: string, segmentKey: string, path: string): string {
+  const select = `SELECT ${literal(segmentKey)} AS file_path, pos FROM (${positions}) ORDER BY pos`
+  return `COPY (${select}) TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd, FIELD_IDS ${DELETE_FIELD_IDS})`
+}

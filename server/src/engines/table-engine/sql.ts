@@ -1,0 +1,54 @@
+// SQL text for DuckDB. COPY takes no bound parameters, so values become literals here and nowhere else.
+
+import type { BaseType, Column } from './snapshot.ts'
+
+export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
+export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+/** Columns are called by field id in every query: user names never meet SQL scoping, case folding or `file_row_number`. */
+export const fieldName = (fieldId: number): string => `c${fieldId}`
+
+export const list = (items: readonly string[]): string => `[${items.join(', ')}]`
+export const paths = (files: readonly string[]): string => list(files.map(literal))
+export const timestamp = (epochMs: number): string => `epoch_ms(${Math.trunc(epochMs)})`
+
+const DEFAULT_NUMERIC = '38,9'
+
+/** The DuckDB (and Parquet) type a base type is kept in. */
+export function sqlType(column: Pick<Column, 'type' | 'length'>): string {
+  const types: Record<BaseType, string> = {
+    STRING: 'VARCHAR',
+    INTEGER: 'BIGINT',
+    NUMERIC: `DECIMAL(${numericLength(column.length)})`,
+    FLOAT: 'DOUBLE',
+    BOOLEAN: 'BOOLEAN',
+    DATE: 'DATE',
+    TIMESTAMP: 'TIMESTAMP',
+  }
+  return types[column.type]
+}
+
+function numericLength(length: string | undefined): string {
+  const match = /^(\d{1,2})(?:\s*,\s*(\d{1,2}))?$/.exec(length ?? '')
+  if (!match) return DEFAULT_NUMERIC
+  const precision = Math.min(38, Math.max(1, Number(match[1])))
+  return `${precision},${Math.min(precision, Number(match[2] ?? 0))}`
+}
+
+/** Text as a value of the column's type, or null where it is none. Stricter than a cast: 1.5 is no INTEGER, `yes` no DATE. */
+export function tryConvert(column: Pick<Column, 'type' | 'length'>, text: string): string {
+  switch (column.type) {
+    case 'STRING':
+      return text
+    case 'INTEGER':
+      return `CASE WHEN regexp_full_match(${text}, '\\s*[+-]?[0-9]+\\s*') THEN TRY_CAST(${text} AS BIGINT) END`
+    case 'BOOLEAN':
+      return `CASE WHEN lower(trim(${text})) IN ('true', 't', '1', 'yes', 'y') THEN true WHEN lower(trim(${text})) IN ('false', 'f', '0', 'no', 'n') THEN false END`
+    case 'DATE':
+    case 'TIMESTAMP':
+      // DuckDB also reads words such as `infinity` and `epoch`; a date starts with its year.
+      return `CASE WHEN regexp_matches(${text}, '^\\s*[0-9]{1,6}-') THEN TRY_CAST(${text} AS ${sqlType(column)}) END`
+    default:
+      return `TRY_CAST(${text} AS ${sqlType(column)})`
+  }
+}

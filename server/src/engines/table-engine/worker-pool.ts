@@ -1,0 +1,216 @@
+// Table worker processes: started when needed, kept warm, one job each, never trusted to live.
+//  (1) Short work (previews, counts) has its own places: it never waits for loads.
+//  (2) A worker that dies takes down its own job only, with a named error; the next job gets a new process.
+//  (3) Cancelling and timing out mean killing: nothing in a worker is worth saving, its files are in the job's scratch folder.
+//  (4) A worker whose memory has grown is retired after its job, so that one huge load does not stay in memory for ever.
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { PlatformError } from '../../kit/errors.ts'
+import type { RunOptions } from './table-engine.ts'
+import type { FromWorker, JobKind, Jobs, ToWorker, WorkerError, WorkerJob } from './worker-protocol.ts'
+
+export type Lane = 'long' | 'short'
+
+export interface PoolSettings {
+  readonly lanes: Readonly<Record<Lane, number>>
+  readonly warmWorkers: number
+  readonly workerMemoryMb: number
+  readonly workerThreads: number
+  readonly spillDir: string
+}
+
+interface Task {
+  readonly job: WorkerJob
+  readonly lane: Lane
+  readonly options: RunOptions
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+interface Worker {
+  readonly child: ChildProcess
+  readonly name: string
+  settle: ((message: FromWorker | { readonly type: 'died'; readonly reason: string }) => void) | undefined
+  idleTimer: NodeJS.Timeout | undefined
+}
+
+const WORKER_FILE = fileURLToPath(new URL('./worker.ts', import.meta.url))
+const IDLE_MS = 30_000
+/** DuckDB gets this share of a worker; the rest is the scanner, buffers outside its accounting, and the runtime itself. */
+const DUCKDB_SHARE = 0.5
+/** Above this share of its memory an idle worker is worth replacing. */
+const RETIRE_SHARE = 0.5
+
+export class WorkerPool {
+  readonly #settings: PoolSettings
+  readonly #idle: Worker[] = []
+  readonly #all = new Set<Worker>()
+  readonly #waiting: Record<Lane, Task[]> = { long: [], short: [] }
+  readonly #running: Record<Lane, number> = { long: 0, short: 0 }
+  #started = 0
+  #closed = false
+
+  constructor(settings: PoolSettings) {
+    this.#settings = settings
+    for (let i = 0; i < settings.warmWorkers; i++) this.#rest(this.#spawn())
+  }
+
+  run<Kind extends JobKind>(
+    job: Jobs[Kind]['job'] & { readonly kind: Kind },
+    lane: Lane,
+    options: RunOptions = {},
+  ): Promise<Jobs[Kind]['result']> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed || options.signal?.aborted) return reject(new PlatformError('tableEngine.cancelled'))
+      // The worker answers a job with the result of its kind (worker.ts, HANDLERS).
+      const task: Task = { job, lane, options, reject, resolve: resolve as (result: unknown) => void }
+      options.signal?.addEventListener('abort', () => this.#forget(task), { once: true })
+      this.#waiting[lane].push(task)
+      this.#pump(lane)
+    })
+  }
+
+  /** Process ids, for tests and for the operator's eyes. */
+  pids(): readonly number[] {
+    return [...this.#all].flatMap((worker) => worker.child.pid ?? [])
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const lane of ['long', 'short'] as const)
+      for (const task of this.#waiting[lane].splice(0)) task.reject(new PlatformError('tableEngine.cancelled'))
+    const ends = [...this.#all].map((worker) => new Promise((resolve) => worker.child.once('exit', resolve)))
+    for (const worker of this.#all) this.#kill(worker)
+    await Promise.all(ends)
+  }
+
+  #forget(task: Task): void {
+    const at = this.#waiting[task.lane].indexOf(task)
+    if (at === -1) return // it runs (and is killed by its own listener) or is over
+    this.#waiting[task.lane].splice(at, 1)
+    task.reject(new PlatformError('tableEngine.cancelled'))
+  }
+
+  #pump(lane: Lane): void {
+    while (this.#running[lane] < this.#settings.lanes[lane]) {
+      const task = this.#waiting[lane].shift()
+      if (!task) return
+      this.#running[lane]++
+      this.#execute(task).finally(() => {
+        this.#running[lane]--
+        this.#pump(lane)
+      })
+    }
+  }
+
+  async #execute(task: Task): Promise<void> {
+    const worker = this.#idle.pop() ?? this.#spawn()
+    clearTimeout(worker.idleTimer)
+    worker.child.ref()
+    worker.child.channel?.ref()
+    let ended: PlatformError | undefined
+    const stop = (error: PlatformError) => {
+      ended = error
+      this.#kill(worker)
+    }
+    const cancel = () => stop(new PlatformError('tableEngine.cancelled'))
+    task.options.signal?.addEventListener('abort', cancel, { once: true })
+    const { timeoutMs } = task.options
+    const timer =
+      timeoutMs === undefined
+        ? undefined
+        : setTimeout(
+            () => stop(new PlatformError('tableEngine.timeout', { seconds: Math.round(timeoutMs / 100) / 10 })),
+            timeoutMs,
+          )
+
+    const message = await this.#ask(worker, task.job)
+    clearTimeout(timer)
+    task.options.signal?.removeEventListener('abort', cancel)
+    if (message.type === 'died') {
+      const error = this.#closed
+        ? new PlatformError('tableEngine.cancelled')
+        : new PlatformError('tableEngine.workerDied', { reason: message.reason })
+      return task.reject(ended ?? error)
+    }
+    if (message.rssMb > RETIRE_SHARE * this.#settings.workerMemoryMb) this.#kill(worker)
+    else this.#rest(worker)
+    if (message.type === 'done') task.resolve(message.result)
+    else task.reject(named(message.error))
+  }
+
+  #ask(worker: Worker, job: WorkerJob) {
+    return new Promise<Extract<FromWorker, { type: 'done' | 'failed' }> | { readonly type: 'died'; readonly reason: string }>(
+      (resolve) => {
+        worker.settle = (message) => {
+          if (message.type === 'ready') return
+          worker.settle = undefined
+          resolve(message)
+        }
+        if (worker.child.exitCode !== null || worker.child.signalCode !== null)
+          worker.settle({ type: 'died', reason: 'it was gone before it started' })
+        else this.#send(worker, { type: 'job', job })
+      },
+    )
+  }
+
+  #spawn(): Worker {
+    const { workerMemoryMb, workerThreads, spillDir } = this.#settings
+    const name = `worker-${++this.#started}`
+    const child = fork(WORKER_FILE, {
+      detached: true, // a process group of its own: a signal to the server's group must not end a load half way
+      serialization: 'advanced',
+      execArgv: ['--max-old-space-size=256'],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      // Nothing of the server's environment, which may hold secrets. Few malloc arenas: memory returns to the system sooner.
+      env: { UV_THREADPOOL_SIZE: '8', MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '1048576', TZ: 'UTC' },
+    })
+    const worker: Worker = { child, name, settle: undefined, idleTimer: undefined }
+    this.#all.add(worker)
+    child.on('message', (message: FromWorker) => worker.settle?.(message))
+    child.on('error', () => {}) // followed by exit, or by nothing if it never started
+    child.on('exit', (code, signal) => this.#gone(worker, signal ?? `exit code ${code}`))
+    this.#send(worker, {
+      type: 'start',
+      settings: { memoryMb: Math.floor(DUCKDB_SHARE * workerMemoryMb), threads: workerThreads, spillDir: join(spillDir, name) },
+    })
+    return worker
+  }
+
+  #send(worker: Worker, message: ToWorker): void {
+    worker.child.send(message, () => {}) // a closed channel is followed by the exit event, which answers
+  }
+
+  /** Ready for the next job; idle workers do not keep the server alive, and more than the warm ones end after a while. */
+  #rest(worker: Worker): void {
+    worker.child.unref()
+    worker.child.channel?.unref()
+    this.#idle.push(worker)
+    worker.idleTimer = setTimeout(() => {
+      if (this.#idle.length > this.#settings.warmWorkers) this.#kill(worker)
+    }, IDLE_MS).unref()
+  }
+
+  #kill(worker: Worker): void {
+    this.#drop(worker)
+    worker.child.kill('SIGKILL')
+  }
+
+  #gone(worker: Worker, reason: string): void {
+    this.#drop(worker)
+    this.#all.delete(worker)
+    worker.settle?.({ type: 'died', reason })
+  }
+
+  #drop(worker: Worker): void {
+    clearTimeout(worker.idleTimer)
+    const at = this.#idle.indexOf(worker)
+    if (at !== -1) this.#idle.splice(at, 1)
+  }
+}
+
+function named({ code, details, params, cause }: WorkerError): PlatformError {
+  return new PlatformError(code, details, { cause, ...(params ? { params } : {}) })
+}

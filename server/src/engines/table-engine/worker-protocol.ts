@@ -1,0 +1,159 @@
+// What crosses the pipe between the engine and a worker process: jobs with local paths in, small results or a named error out.
+
+import type { ErrorCode } from '../../../../contract/error-codes.ts'
+import type { ErrorDetails } from '../../kit/errors.ts'
+import type { InflateLimits, LocalSlice } from './csv-bytes.ts'
+import type { DialectBytes } from './csv-dialect.ts'
+import type { LocalPaths } from './relation.ts'
+import type { TableSnapshot } from './snapshot.ts'
+import type {
+  DeleteRowsRequest,
+  DuplicateKey,
+  DuplicateKeyRequest,
+  Preview,
+  PreviewRequest,
+  ProfileRequest,
+  QueryRequest,
+  TableProfile,
+  UnloadRequest,
+} from './table-engine.ts'
+
+/** One Parquet segment out of one or more CSV slices. */
+export interface LoadSlicesJob {
+  readonly kind: 'loadSlices'
+  readonly snapshot: TableSnapshot
+  readonly slices: readonly LocalSlice[]
+  readonly dialect: DialectBytes
+  readonly fileColumns: readonly (string | null)[]
+  readonly skipLines: number
+  readonly nullValues: readonly string[]
+  readonly loadedAt: number
+  readonly maxRowBytes: number
+  readonly limits: InflateLimits
+  readonly outPath: string
+  /** A folder of the job's own. */
+  readonly workDir: string
+}
+
+export interface LoadedSegment {
+  readonly rows: number
+  readonly csvBytes: number
+  readonly bytes: number
+  readonly minLoadedAt: number
+  readonly maxLoadedAt: number
+}
+
+/** Which rows a load replaces, leaves alone or repeats. */
+export interface ResolveKeysJob {
+  readonly kind: 'resolveKeys'
+  /** The table before the load; its segments are not looked at for a full load. */
+  readonly snapshot: TableSnapshot
+  readonly incremental: boolean
+  /** Keep the old row (and its load time) where the new one is the same. */
+  readonly keepUnchanged: boolean
+  readonly fresh: readonly FreshSegment[]
+  readonly local: LocalPaths
+  readonly workDir: string
+}
+
+export interface FreshSegment {
+  readonly key: string
+  readonly path: string
+  readonly rows: number
+}
+
+export interface ResolvedKeys {
+  /** By key of the segment; those not named stay as they are. */
+  readonly existing: Readonly<Record<string, SegmentChange>>
+  readonly fresh: Readonly<Record<string, SegmentChange>>
+  readonly replaced: number
+  readonly unchanged: number
+  readonly duplicate: number
+}
+
+/** What becomes of a segment. */
+export type SegmentChange =
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'deletes'; readonly path: string; readonly rows: number; readonly bytes: number }
+  | { readonly kind: 'rewritten'; readonly path: string; readonly rows: number; readonly bytes: number }
+
+export interface DeleteRowsJob {
+  readonly kind: 'deleteRows'
+  readonly request: Omit<DeleteRowsRequest, 'keyPrefix'>
+  readonly local: LocalPaths
+  readonly workDir: string
+}
+
+export interface DeletedRows {
+  readonly changes: Readonly<Record<string, SegmentChange>>
+  readonly deletedRows: number
+}
+
+/** A query into one segment with the columns of `request.columns` under the given ids: compaction and materialisation. */
+export interface WriteSegmentJob {
+  readonly kind: 'writeSegment'
+  readonly request: QueryRequest
+  readonly columns: TableSnapshot['columns']
+  readonly local: LocalPaths
+  readonly outPath: string
+}
+
+export interface UnloadJob {
+  readonly kind: 'unload'
+  readonly request: Omit<UnloadRequest, 'keyPrefix'>
+  readonly local: LocalPaths
+  readonly workDir: string
+}
+
+export interface UnloadedFiles {
+  readonly files: readonly { readonly path: string; readonly bytes: number }[]
+  readonly columns: readonly string[]
+  readonly rows: number
+}
+
+export interface Jobs {
+  readonly loadSlices: { readonly job: LoadSlicesJob; readonly result: LoadedSegment }
+  readonly resolveKeys: { readonly job: ResolveKeysJob; readonly result: ResolvedKeys }
+  readonly deleteRows: { readonly job: DeleteRowsJob; readonly result: DeletedRows }
+  readonly writeSegment: { readonly job: WriteSegmentJob; readonly result: LoadedSegment }
+  readonly unload: { readonly job: UnloadJob; readonly result: UnloadedFiles }
+  readonly preview: { readonly job: QueryJob<'preview', PreviewRequest>; readonly result: Preview }
+  readonly count: { readonly job: QueryJob<'count', QueryRequest>; readonly result: number }
+  readonly findDuplicateKey: {
+    readonly job: QueryJob<'findDuplicateKey', DuplicateKeyRequest>
+    readonly result: DuplicateKey | null
+  }
+  readonly profile: { readonly job: QueryJob<'profile', ProfileRequest>; readonly result: TableProfile }
+}
+
+export interface QueryJob<Kind extends string, Request> {
+  readonly kind: Kind
+  readonly request: Request
+  readonly local: LocalPaths
+}
+
+export type JobKind = keyof Jobs
+export type WorkerJob = Jobs[JobKind]['job']
+
+export interface WorkerSettings {
+  readonly memoryMb: number
+  readonly threads: number
+  readonly spillDir: string
+}
+
+export type ToWorker =
+  | { readonly type: 'start'; readonly settings: WorkerSettings }
+  | { readonly type: 'job'; readonly job: WorkerJob }
+
+export type FromWorker =
+  | { readonly type: 'ready' }
+  | { readonly type: 'done'; readonly result: unknown; readonly rssMb: number }
+  | { readonly type: 'failed'; readonly error: WorkerError; readonly rssMb: number }
+
+export interface WorkerError {
+  readonly code: ErrorCode
+  readonly details: ErrorDetails
+  readonly params?: Readonly<Record<string, unknown>>
+  /** For the log. */
+  readonly cause?: string
+}

@@ -1,0 +1,76 @@
+// The table worker process: DuckDB and the CSV scanner, one job at a time, jobs in and results out over the IPC channel.
+// It ends with its parent: when the channel closes, whatever runs here has nobody left to report to.
+
+import type { DuckDBInstance } from '@duckdb/node-api'
+import { PlatformError } from '../../kit/errors.ts'
+import { connect, type Database, openInstance } from './database.ts'
+import { loadSlices, nameDuckDbError } from './load-slices.ts'
+import { count, findDuplicateKey, preview, profile } from './queries.ts'
+import { resolveKeys } from './resolve-keys.ts'
+import { deleteRows, writeSegment } from './rewrite.ts'
+import { unload } from './unload.ts'
+import type { FromWorker, Jobs, ToWorker, WorkerError, WorkerJob, WorkerSettings } from './worker-protocol.ts'
+
+const HANDLERS: { [Kind in keyof Jobs]: (db: Database, job: Jobs[Kind]['job']) => Promise<Jobs[Kind]['result']> } = {
+  loadSlices,
+  resolveKeys,
+  deleteRows,
+  writeSegment,
+  unload,
+  preview,
+  count,
+  findDuplicateKey,
+  profile,
+}
+
+let opening: Promise<DuckDBInstance> | undefined
+let memoryMb = 0
+
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL')) // a plain exit would wait for DuckDB's running statement
+process.on('message', (message: ToWorker) => {
+  if (message.type === 'job') run(message.job)
+  else {
+    memoryMb = message.settings.memoryMb
+    opening = start(message.settings)
+  }
+})
+
+async function start(settings: WorkerSettings): Promise<DuckDBInstance> {
+  const instance = await openInstance(settings)
+  // The first statement loads code; do that before anybody waits for it.
+  const db = await connect(instance)
+  await db.run(`SELECT count(*) FROM range(10) t(i) WHERE i::VARCHAR <> ''`)
+  db.close()
+  send({ type: 'ready' })
+  return instance
+}
+
+async function run(job: WorkerJob): Promise<void> {
+  if (!opening) throw new Error('a job came before the start message')
+  const db = await connect(await opening)
+  try {
+    // The compiler cannot see that kind and handler belong together; the mapped type of HANDLERS guarantees it.
+    const handler = HANDLERS[job.kind] as (db: Database, job: WorkerJob) => Promise<unknown>
+    send({ type: 'done', result: await handler(db, job), rssMb: rssMb() })
+  } catch (error) {
+    send({ type: 'failed', error: portable(nameDuckDbError(error, memoryMb)), rssMb: rssMb() })
+  } finally {
+    db.close()
+  }
+}
+
+const send = (message: FromWorker): void => {
+  process.send?.(message)
+}
+const rssMb = (): number => process.memoryUsage.rss() / (1 << 20)
+
+function portable(error: unknown): WorkerError {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  if (!(error instanceof PlatformError)) return { code: 'tableEngine.failed', details: { reason: firstLine(error) }, cause: text }
+  const params = error.params === undefined ? {} : { params: error.params }
+  return { code: error.code, details: error.details, cause: text, ...params }
+}
+
+/** For the one who asked: without the paths of this machine, which are the log's business. */
+const firstLine = (error: unknown): string =>
+  ((error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '').replace(/"?\/[^\s"']+"?/g, '(file)')

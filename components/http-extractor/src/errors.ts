@@ -1,0 +1,26 @@
+// Two ways to end a run early. Which one decides the exit code; nothing else does.
+
+/** Details for the log line, beside the message. Never a secret: the log redacts by value, but keep it short anyway. */
+export type ErrorContext = Readonly<Record<string, unknown>>
+
+/** The user can act on it: the configuration, what the API answered, data that fits no table. Exit code 1. */
+export class UserError extends Error {
+  readonly context: ErrorContext
+
+  constructor(message: string, context: ErrorContext = {}, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'UserError'
+    this.context = context
+  }
+}
+
+/** Nobody but us (or the platform that started us) can act on it. Exit code 2. */
+export class ApplicationError extends Error {
+  readonly context: ErrorContext
+
+  constructor(message: string, context: ErrorContext = {}, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'ApplicationError'
+    this.context = context
+  }
+}

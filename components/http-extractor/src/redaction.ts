@@ -1,0 +1,67 @@
+// Secrets are hidden by value: whatever text is about to leave the process is searched for every known secret,
+// in each form in which it may appear there (raw, percent-encoded, form-encoded, JSON-escaped, base64, hex).
+// Known are the values of `#` keys, OAuth data, and what a login returned.
+
+const MASK = '*****'
+/** A shorter value would blank out half of every line (and is no secret worth the name). */
+const SHORTEST = 3
+
+export interface Redactor {
+  /** From now on this value is hidden. Objects are walked, their scalar leaves are added. */
+  add(secret: unknown): void
+  redact(text: string): string
+}
+
+const formEncode = (text: string) =>
+  encodeURIComponent(text).replace(/[!'()*~]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+
+function formsOf(secret: string): string[] {
+  // A lone surrogate cannot be percent-encoded; it cannot be sent either.
+  const wellFormed = secret.toWellFormed()
+  const escaped = JSON.stringify(wellFormed).slice(1, -1)
+  const bytes = Buffer.from(wellFormed)
+  const forms = [
+    wellFormed,
+    escaped,
+    escaped.replaceAll('/', '\\/'),
+    JSON.stringify(escaped).slice(1, -1),
+    encodeURIComponent(wellFormed),
+    formEncode(wellFormed),
+    formEncode(wellFormed).replaceAll('%20', '+'),
+  ]
+  if (bytes.length >= 6) forms.push(bytes.toString('base64'), bytes.toString('base64').replace(/=+$/, ''), bytes.toString('hex'))
+  return forms
+}
+
+export function createRedactor(): Redactor {
+  const forms = new Set<string>()
+  let pattern: RegExp | null = null
+
+  const escapeRegExp = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  const compile = () =>
+    // The longest first: a secret that contains another one is hidden whole.
+    new RegExp([...forms].sort((a, b) => b.length - a.length).map(escapeRegExp).join('|'), 'g')
+
+  function add(secret: unknown): void {
+    if (secret === null || secret === undefined || typeof secret === 'boolean') return
+    if (typeof secret === 'object') {
+      for (const value of secret instanceof Map ? secret.values() : Object.values(secret)) add(value)
+      return
+    }
+    const text = String(secret)
+    if (text.length < SHORTEST) return
+    const before = forms.size
+    for (const form of formsOf(text)) forms.add(form)
+    // A pasted key has several lines, and each of them may be quoted alone.
+    if (text.includes('\n')) for (const line of text.split('\n')) if (line.trim().length >= 16) forms.add(line.trim())
+    if (forms.size !== before) pattern = null
+  }
+
+  function redact(text: string): string {
+    if (forms.size === 0) return text
+    pattern ??= compile()
+    return text.replace(pattern, MASK)
+  }
+
+  return { add, redact }
+}

@@ -26,7 +26,9 @@ export interface LogOptions {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g
 const oneLine = (text: string) =>
-  text.replace(UNPRINTABLE, (c) => (c === '\n' ? '\\n' : c === '\t' ? ' ' : `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`))
+  text.replace(UNPRINTABLE, (c) =>
+    c === '\n' ? '\\n' : c === '\t' ? ' ' : `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 
 export function createLog({ debug, redactor, write, now = () => new Date() }: LogOptions): Log {
   const line = (level: Level, message: string, context: Context) => {

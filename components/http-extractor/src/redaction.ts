@@ -40,7 +40,13 @@ export function createRedactor(): Redactor {
   const escapeRegExp = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
   const compile = () =>
     // The longest first: a secret that contains another one is hidden whole.
-    new RegExp([...forms].sort((a, b) => b.length - a.length).map(escapeRegExp).join('|'), 'g')
+    new RegExp(
+      [...forms]
+        .sort((a, b) => b.length - a.length)
+        .map(escapeRegExp)
+        .join('|'),
+      'g',
+    )
 
   function add(secret: unknown): void {
     if (secret === null || secret === undefined || typeof secret === 'boolean') return

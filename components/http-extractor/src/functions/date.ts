@@ -33,7 +33,7 @@ function ordinalSuffix(day: number): string {
 }
 
 /** Internet time: the day in a thousand beats, in the zone UTC+1. */
-const beats = (d: Date) => Math.floor((((Math.floor(d.getTime() / 1000) + 3600) % 86_400) + 86_400) % 86_400 / 86.4)
+const beats = (d: Date) => Math.floor(((((Math.floor(d.getTime() / 1000) + 3600) % 86_400) + 86_400) % 86_400) / 86.4)
 
 const fullYear = (d: Date) => `${d.getUTCFullYear() < 0 ? '-' : ''}${pad(d.getUTCFullYear(), 4)}`
 const hour12 = (d: Date) => d.getUTCHours() % 12 || 12

@@ -1,6 +1,6 @@
 // PHP's sprintf: `%[n$][flags][width][.precision]conversion`, flags `-`, `+`, `0`, space and `'c` (pad with c).
 
-import { floatText } from './php-text.ts'
+import { toText } from '../json/text.ts'
 
 export type Printable = string | number | bigint | boolean | null
 
@@ -16,7 +16,13 @@ export function sprintf(format: string, args: readonly Printable[]): string {
       const index = position === undefined ? next++ : Number(position) - 1
       if (index < 0) throw new RangeError('argument numbers start at 1')
       if (index >= args.length) throw new RangeError(`the format asks for argument ${index + 1}, but there are ${args.length}`)
-      return directive(args[index]!, readFlags(flags), Number(width), precision === undefined ? null : Number(precision), conversion)
+      return directive(
+        args[index]!,
+        readFlags(flags),
+        Number(width),
+        precision === undefined ? null : Number(precision),
+        conversion,
+      )
     },
   )
 }
@@ -44,7 +50,7 @@ function readFlags(text: string): Flags {
 function directive(arg: Printable, flags: Flags, width: number, precision: number | null, conversion: string): string {
   switch (conversion) {
     case 's': {
-      const text = toText(arg)
+      const text = typeof arg === 'bigint' ? String(arg) : toText(arg)
       return padded(precision === null ? text : text.slice(0, precision), flags, width)
     }
     case 'd':
@@ -106,13 +112,6 @@ function general(n: number, digits: number, conversion: string): string {
   const trimmed = mantissa.includes('.') ? mantissa.replace(/0+$/, '').replace(/\.$/, '.0') : `${mantissa}.0`
   const text = `${trimmed}e${exp}`
   return conversion === 'G' ? text.toUpperCase() : text
-}
-
-function toText(arg: Printable): string {
-  if (typeof arg === 'number') return floatText(arg)
-  if (arg === true) return '1'
-  if (arg === false || arg === null) return ''
-  return String(arg)
 }
 
 function toInteger(arg: Printable): bigint {

@@ -38,7 +38,20 @@ type Rule = readonly [RegExp, (parts: Parts, match: RegExpExecArray, base: Date)
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
-const ORDINALS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth', 'ninth', 'tenth', 'eleventh', 'twelfth']
+const ORDINALS = [
+  'first',
+  'second',
+  'third',
+  'fourth',
+  'fifth',
+  'sixth',
+  'seventh',
+  'eighth',
+  'ninth',
+  'tenth',
+  'eleventh',
+  'twelfth',
+]
 
 const MONTH =
   '(january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)\\b\\.?'
@@ -192,7 +205,9 @@ const RULES: readonly Rule[] = [
   rule(`(\\d{4})[ \\t.-]*${MONTH}`, (p, m) => setDate(p, n(m[1]), monthOf(m[2]!.toLowerCase()), 1)),
   rule('(\\d{4})-(\\d{2})(?![\\d-])', (p, m) => setDate(p, n(m[1]), n(m[2]), 1)),
   // Times
-  rule(`t?(\\d{1,2}):([0-5]?\\d)${TIME_TAIL}\\s*([ap])\\.?m\\b\\.?`, (p, m) => setTime(p, meridian(n(m[1]), m[4]!), n(m[2]), n(m[3] ?? 0))),
+  rule(`t?(\\d{1,2}):([0-5]?\\d)${TIME_TAIL}\\s*([ap])\\.?m\\b\\.?`, (p, m) =>
+    setTime(p, meridian(n(m[1]), m[4]!), n(m[2]), n(m[3] ?? 0)),
+  ),
   rule('(\\d{1,2})\\s*([ap])\\.?m\\b\\.?', (p, m) => setTime(p, meridian(n(m[1]), m[2]!), 0, 0)),
   rule(`t?([01]?\\d|2[0-4]):([0-5]\\d)${TIME_TAIL}`, (p, m) => setTime(p, n(m[1]), n(m[2]), n(m[3] ?? 0))),
   rule('t([01]\\d|2[0-4])([0-5]\\d)([0-5]\\d)?(?!\\d)', (p, m) => setTime(p, n(m[1]), n(m[2]), n(m[3] ?? 0))),
@@ -300,7 +315,9 @@ function eat(parts: Parts, text: string, base: Date): number {
 
 function resolve(p: Parts, base: Date): number | undefined {
   const start = p.unix === undefined ? base : new Date(p.unix * 1000)
-  const time = p.time ?? (p.date || p.midnight ? { h: 0, i: 0, s: 0 } : { h: start.getUTCHours(), i: start.getUTCMinutes(), s: start.getUTCSeconds() })
+  const time =
+    p.time ??
+    (p.date || p.midnight ? { h: 0, i: 0, s: 0 } : { h: start.getUTCHours(), i: start.getUTCMinutes(), s: start.getUTCSeconds() })
   let y = p.date?.y ?? start.getUTCFullYear()
   let m = p.date?.m ?? start.getUTCMonth() + 1
   let d = p.date?.d ?? start.getUTCDate()

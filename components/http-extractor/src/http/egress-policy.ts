@@ -17,7 +17,8 @@ export const OPEN: EgressPolicy = { mode: 'open', allow: [] }
 
 export function readEgressPolicy(text: string | undefined): EgressPolicy {
   if (text === undefined || text.trim() === '') return OPEN
-  const refuse = (why: string) => new ApplicationError(`MILLRACE_EGRESS_POLICY ${why}. Expected {"mode":"guarded"|"open","allow":[..]}.`)
+  const refuse = (why: string) =>
+    new ApplicationError(`MILLRACE_EGRESS_POLICY ${why}. Expected {"mode":"guarded"|"open","allow":[..]}.`)
   let policy: unknown
   try {
     policy = JSON.parse(text)
@@ -28,7 +29,8 @@ export function readEgressPolicy(text: string | undefined): EgressPolicy {
   const { mode, allow = [] } = policy as { mode?: unknown; allow?: unknown } // checked in the next lines
   // A policy that cannot be read must not open the door.
   if (mode !== 'guarded' && mode !== 'open') throw refuse('has an unknown mode')
-  if (!Array.isArray(allow) || !allow.every((entry) => typeof entry === 'string')) throw refuse('has a list "allow" that is not made of texts')
+  if (!Array.isArray(allow) || !allow.every((entry) => typeof entry === 'string'))
+    throw refuse('has a list "allow" that is not made of texts')
   return { mode, allow }
 }
 
@@ -64,7 +66,13 @@ const DENIED_V6: readonly (readonly [string, number, string])[] = [
   ['3fff::', 20, 'documentation'],
 ]
 
-const METADATA_NAMES = new Set(['metadata', 'metadata.google.internal', 'metadata.goog', 'instance-data', 'instance-data.ec2.internal'])
+const METADATA_NAMES = new Set([
+  'metadata',
+  'metadata.google.internal',
+  'metadata.goog',
+  'instance-data',
+  'instance-data.ec2.internal',
+])
 const LOCAL_SUFFIXES = ['localhost', 'localdomain', 'local', 'internal', 'intranet', 'home.arpa', 'lan']
 
 const STANDARD_PORTS = new Set([80, 443])
@@ -77,7 +85,11 @@ function listOf(networks: readonly (readonly [string, number, ...unknown[]])[]):
   return list
 }
 
-const denials = [...DENIED_V4, ...DENIED_V6].map(([network, bits, why]) => ({ list: listOf([[network, bits]]), family: family(network), why }))
+const denials = [...DENIED_V4, ...DENIED_V6].map(([network, bits, why]) => ({
+  list: listOf([[network, bits]]),
+  family: family(network),
+  why,
+}))
 const publicV6 = listOf([PUBLIC_V6])
 
 interface Allowance {
@@ -100,7 +112,9 @@ export function egressRules(policy: EgressPolicy): EgressRules {
   const own = ownAddresses()
 
   const allowsName = (hostname: string, port: number) =>
-    allowances.some((a) => (a.port ?? port) === port && (a.name === hostname || (a.suffix !== undefined && hostname.endsWith(a.suffix))))
+    allowances.some(
+      (a) => (a.port ?? port) === port && (a.name === hostname || (a.suffix !== undefined && hostname.endsWith(a.suffix))),
+    )
   const allowsAddress = (address: string, port: number) =>
     allowances.some((a) => (a.port ?? port) === port && a.list?.check(address, family(address)))
 
@@ -115,9 +129,11 @@ export function egressRules(policy: EgressPolicy): EgressRules {
       return portAllowed ? undefined : portText(port)
     }
     if (METADATA_NAMES.has(name)) return 'it is the name of a cloud metadata service'
-    if (LOCAL_SUFFIXES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`))) return 'it is a name of the local network'
+    if (LOCAL_SUFFIXES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`)))
+      return 'it is a name of the local network'
     // A port that is open for a network is checked again with the resolved address.
-    const portAllowed = STANDARD_PORTS.has(port) || extraPorts.includes(port) || allowances.some((a) => a.list && (a.port ?? port) === port)
+    const portAllowed =
+      STANDARD_PORTS.has(port) || extraPorts.includes(port) || allowances.some((a) => a.list && (a.port ?? port) === port)
     return portAllowed ? undefined : portText(port)
   }
 

@@ -89,8 +89,8 @@ export function createEgress(policy: EgressPolicy, resolveName: Resolve = resolv
         callback(error as Error, null) // check throws nothing but EgressError
         return
       }
-      let connector = connectors.get(port)
-      if (!connector) connectors.set(port, (connector = connect(lookupFor(port))))
+      const connector = connectors.get(port) ?? connect(lookupFor(port))
+      connectors.set(port, connector)
       connector(options, callback)
     }
   }

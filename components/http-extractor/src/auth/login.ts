@@ -1,0 +1,221 @@
+// type login (specification, "Login authentication"): a request of its own whose answer provides headers and query values for
+// every API request, and which is repeated when its answer expires.
+//
+//   no credentials --first API request--> login sent --> credentials valid --expired--> login sent again
+//
+// What must stay true:
+//  (1) only loginRequest.headers are sent with the login; no defaults, no authentication;
+//  (2) with `expires: 0` every request, also a retry, is preceded by a login of its own;
+//  (3) values from several sources become an indexed list, the login's value last.
+
+import { at, headerPairs, objectAt, textAt } from '../configuration/read.ts'
+import { UserError } from '../errors.ts'
+import { evaluate, evaluateMembers, flatValue, type Scope } from '../functions/evaluate.ts'
+import { kindOf } from '../functions/kind.ts'
+import { strtotime } from '../functions/strtotime.ts'
+import { withQuery } from '../http/address.ts'
+import type { HttpResponse } from '../http/exchange.ts'
+import { withHeaders } from '../http/headers.ts'
+import { mergeAsLists, parseQuery, writePairs } from '../http/query.ts'
+import { buildRequest, type Method } from '../http/request.ts'
+import { failedRequest } from '../http/response.ts'
+import { entriesOf, isEmpty, isObject, isScalar, type JsonObject, type JsonValue, objectOf } from '../json/json.ts'
+import { isNumeric } from '../json/numbers.ts'
+import { JsonSyntaxError, parseJson } from '../json/parse.ts'
+import { toText } from '../json/text.ts'
+import type { AuthDeps, Authentication } from './authentication.types.ts'
+import { nowSeconds } from './expressions.ts'
+
+export const loginSchema = {
+  title: 'Login',
+  description: 'A login request whose answer provides headers and query values for the API requests.',
+  properties: {
+    type: { const: 'login' },
+    format: { enum: ['json', 'text'], default: 'json', description: 'Expected format of the login response.' },
+    loginRequest: {
+      type: 'object',
+      properties: {
+        endpoint: { type: 'string', description: 'Relative to api.baseUrl, or a full address.' },
+        method: { enum: ['GET', 'POST', 'FORM'], default: 'GET' },
+        params: { $ref: '#/$defs/params' },
+        headers: { $ref: '#/$defs/expressions', description: 'The only headers of the login request.' },
+      },
+      required: ['endpoint'],
+    },
+    apiRequest: {
+      type: 'object',
+      properties: {
+        headers: { $ref: '#/$defs/expressions', description: 'Header name to expression; may use response and attr.' },
+        query: { $ref: '#/$defs/expressions', description: 'Parameter name to expression; may use response and attr.' },
+      },
+    },
+    expires: {
+      description: 'When the login is repeated: seconds, or where the response says so.',
+      oneOf: [
+        { type: ['integer', 'string'] },
+        {
+          type: 'object',
+          properties: {
+            response: { type: 'string', description: 'Path of the expiry in the login response.' },
+            relative: { type: 'boolean', default: false, description: 'true: seconds from now. false: an absolute time.' },
+          },
+          required: ['response'],
+        },
+      ],
+    },
+  },
+  required: ['type', 'loginRequest'],
+} as const
+
+interface Credentials {
+  readonly headers: readonly [string, string][]
+  readonly query: readonly [string, string][]
+  /** In milliseconds; undefined: never. */
+  readonly expiresAt: number | undefined
+}
+
+type Expiry = { readonly seconds: number } | { readonly response: string; readonly relative: boolean } | undefined
+
+export const createLogin = (deps: AuthDeps): Authentication => createLoginWith(deps, {})
+
+export function createLoginWith(deps: AuthDeps, loginReferences: Readonly<Record<string, JsonObject>>): Authentication {
+  const { settings, attributes, base, send, now, redactor, log } = deps
+  const request = readLoginRequest(settings)
+  const format = readFormat(settings)
+  const expiry = readExpiry(at(settings, 'expires'))
+  const apiRequest = objectAt(at(settings, 'apiRequest'), 'api.authentication.apiRequest')
+  const headers = objectAt(at(apiRequest, 'headers'), 'api.authentication.apiRequest.headers')
+  const query = objectAt(at(apiRequest, 'query'), 'api.authentication.apiRequest.query')
+
+  const scope = (references: Readonly<Record<string, JsonValue>>): Scope => ({
+    references: { attr: attributes, ...references },
+    nowSeconds: () => nowSeconds(now),
+    secretReferences: new Set(['response', 'consumer', 'user']),
+    hide: redactor.add,
+  })
+
+  async function login(): Promise<Credentials> {
+    const sentAt = now()
+    const inLogin = scope(loginReferences)
+    const response = await send(
+      buildRequest(base, {
+        endpoint: request.endpoint,
+        method: request.method,
+        params: evaluateMembers(request.params, inLogin),
+        headers: headerPairs(evaluateMembers(request.headers, inLogin), 'api.authentication.loginRequest.headers'),
+      }),
+    )
+    if (response.status >= 400)
+      throw failedRequest(response, buildRequest(base, { ...request, params: objectOf([]), headers: [] }), 'login')
+    const answer = readAnswer(response, format)
+    const inApi = scope({ response: answer })
+    const value = (expression: JsonValue) => applied(expression, answer, inApi)
+    log.debug('Logged in.')
+    return {
+      headers: entriesOf(headers).map(([name, expression]) => [name, value(expression)]),
+      query: entriesOf(query).map(([name, expression]) => [name, value(expression)]),
+      expiresAt: expiresAt(expiry, answer, sentAt, now()),
+    }
+  }
+
+  let credentials: Credentials | undefined
+  return async (target) => {
+    if (credentials === undefined || (credentials.expiresAt !== undefined && now() >= credentials.expiresAt))
+      credentials = await login()
+    const signed = { ...target, headers: withHeaders(target.headers, credentials.headers) }
+    if (credentials.query.length === 0) return signed
+    return {
+      ...signed,
+      address: withQuery(target.address, writePairs(mergeAsLists(parseQuery(target.address.query), credentials.query))),
+    }
+  }
+}
+
+/** A plain text that names a value of the login response stands for that value; any other is sent as written. */
+function applied(expression: JsonValue, answer: JsonObject, scope: Scope): string {
+  if (typeof expression === 'string') {
+    const found = flatValue(answer, expression)
+    if (found !== undefined) scope.hide?.(found)
+    return isScalar(found) ? toText(found) : expression
+  }
+  const value = evaluate(expression, scope)
+  if (value !== null && !isScalar(value)) {
+    throw new UserError(
+      `Invalid configuration: a value of 'api.authentication.apiRequest' must be a text or a number, but it gives ${kindOf(value)}.`,
+    )
+  }
+  return toText(value)
+}
+
+function readLoginRequest(settings: JsonObject): { endpoint: string; method: Method; params: JsonObject; headers: JsonObject } {
+  const request = at(settings, 'loginRequest')
+  if (isEmpty(request) || !isObject(request)) throw new UserError("'loginRequest' is not configured for Login authentication")
+  const endpoint = textAt(at(request, 'endpoint'), 'api.authentication.loginRequest.endpoint')
+  if (endpoint === undefined || endpoint === '')
+    throw new UserError('Request endpoint must be set for the Login authentication method.')
+  const method = textAt(at(request, 'method'), 'api.authentication.loginRequest.method', 'GET').toUpperCase()
+  if (method !== 'GET' && method !== 'POST' && method !== 'FORM') {
+    throw new UserError('The "method" property must be on of "GET", "POST", "FORM". (api.authentication.loginRequest.method)')
+  }
+  return {
+    endpoint,
+    method,
+    params: objectAt(at(request, 'params'), 'api.authentication.loginRequest.params'),
+    headers: objectAt(at(request, 'headers'), 'api.authentication.loginRequest.headers'),
+  }
+}
+
+function readFormat(settings: JsonObject): 'json' | 'text' {
+  const format = at(settings, 'format') ?? 'json'
+  if (format !== 'json' && format !== 'text') throw new UserError("'format' must be either 'json' or 'text'.")
+  return format
+}
+
+function readExpiry(expires: JsonValue | undefined): Expiry {
+  if (expires === undefined || expires === null) return undefined
+  if (typeof expires !== 'boolean' && /^\s*[-+]?\d+\s*$/.test(String(expires)) && !Array.isArray(expires))
+    return { seconds: Number(String(expires)) }
+  const response = at(expires, 'response')
+  if (typeof response !== 'string' || response === '') {
+    throw new UserError(
+      "The 'expires' attribute must be either an integer or an array with 'response' key containing a path in the response",
+    )
+  }
+  return { response, relative: at(expires, 'relative') === true }
+}
+
+function readAnswer(response: HttpResponse, format: 'json' | 'text'): JsonObject {
+  if (format === 'text') return objectOf([['data', response.body.toString()]])
+  let answer: JsonValue
+  try {
+    answer = parseJson(response.body)
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error
+    throw new UserError(`Invalid JSON response to the login request: JSON decode error: ${error.message}`, {
+      body: response.body.subarray(0, 120).toString(),
+    })
+  }
+  if (isObject(answer)) return answer
+  if (isScalar(answer)) return objectOf([['data', answer]])
+  throw new UserError(`The response to the login request should be an object or a scalar value, given "${kindOf(answer)}".`)
+}
+
+function expiresAt(expiry: Expiry, answer: JsonObject, sentAt: number, now: number): number | undefined {
+  if (expiry === undefined) return undefined
+  if ('seconds' in expiry) return sentAt + expiry.seconds * 1000
+  const value = flatValue(answer, expiry.response)
+  if (value === undefined) return undefined
+  const today = Math.floor(now / 1000)
+  const seconds = expirySeconds(value, expiry.relative, today)
+  if (seconds === undefined || seconds < today) {
+    throw new UserError(
+      `Login authentication returned expiry time before current time: '${isScalar(value) ? toText(value) : kindOf(value)}'`,
+    )
+  }
+  return seconds * 1000
+}
+
+function expirySeconds(value: JsonValue, relative: boolean, today: number): number | undefined {
+  if (isNumeric(value)) return Math.round(Number(String(value))) + (relative ? today : 0)
+  return typeof value === 'string' ? strtotime(value, today) : undefined
+}

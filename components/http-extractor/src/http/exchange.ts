@@ -1,0 +1,23 @@
+// What is sent and what comes back. Everything about HTTP is a wrapper around one function, `Send`: redirects, retries,
+// authentication, signatures, recording. client.ts puts them in order.
+
+import type { Address } from './address.ts'
+import type { Headers } from './headers.ts'
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST'
+  readonly address: Address
+  readonly headers: Headers
+  readonly body?: string
+}
+
+export interface HttpResponse {
+  readonly status: number
+  readonly statusText: string
+  /** Lower-case names; a repeated field is joined by a comma. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Decoded (content-encoding undone), within the size limit. */
+  readonly body: Buffer
+}
+
+export type Send = (request: HttpRequest) => Promise<HttpResponse>

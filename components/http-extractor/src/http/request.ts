@@ -1,0 +1,68 @@
+// From a job's settings to a request (contract sections 3.3, 3.4, 10.1 and 10.2). Jobs and the login use the same rules.
+
+import {
+  entriesOf,
+  hasMember,
+  isArray,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  keysOf,
+  memberOf,
+  objectOf,
+} from '../json/json.ts'
+import { serialize } from '../json/text.ts'
+import { type Address, resolveAddress, withQuery } from './address.ts'
+import type { HttpRequest } from './exchange.ts'
+import { headersOf } from './headers.ts'
+import { mergeParams, writeForm } from './query.ts'
+
+export type Method = 'GET' | 'POST' | 'FORM'
+
+/** What a job asks for, evaluated: what pagination changes from page to page. */
+export interface RequestSettings {
+  readonly endpoint: string
+  readonly method: Method
+  readonly params: JsonObject
+  readonly headers: readonly (readonly [string, string])[]
+}
+
+export function buildRequest(base: Address, settings: RequestSettings): HttpRequest {
+  const { endpoint, method, params } = settings
+  const address = resolveAddress(base, endpoint)
+  if (method === 'GET') {
+    const hasParams = keysOf(params).length > 0
+    return {
+      method: 'GET',
+      address: hasParams ? withQuery(address, mergeParams(address.query, params)) : address,
+      headers: headersOf(settings.headers),
+    }
+  }
+  const [type, body] =
+    method === 'POST' ? ['application/json', jsonBody(params)] : ['application/x-www-form-urlencoded', writeForm(params)]
+  return { method: 'POST', address, headers: headersOf(settings.headers, [['Content-Type', type]]), body }
+}
+
+/** The public system has no empty object: nothing to send is an empty list. */
+const jsonBody = (params: JsonObject) => (keysOf(params).length === 0 ? '[]' : serialize(params))
+
+/**
+ * `defaults` below `value`, key by key and into depth; the value wins, keys keep the place they have in the defaults.
+ * Lists are merged by index (section 3.3).
+ */
+export function mergeUnder(defaults: JsonValue, value: JsonValue): JsonValue {
+  if (isObject(defaults) && isObject(value)) {
+    const merged = entriesOf(defaults).map(([key, below]): [string, JsonValue] => [
+      key,
+      hasMember(value, key) ? mergeUnder(below, memberOf(value, key)!) : below,
+    ])
+    return objectOf([...merged, ...entriesOf(value).filter(([key]) => !hasMember(defaults, key))])
+  }
+  if (isArray(defaults) && isArray(value)) {
+    return Array.from({ length: Math.max(defaults.length, value.length) }, (_, i) => {
+      if (i >= value.length) return defaults[i]!
+      return i < defaults.length ? mergeUnder(defaults[i]!, value[i]!) : value[i]!
+    })
+  }
+  return value
+}

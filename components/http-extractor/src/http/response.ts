@@ -1,0 +1,32 @@
+// Messages about answers nobody wants (contract section 10.5): which request, what came back, what to change.
+
+import { UserError } from '../errors.ts'
+import { addressText } from './address.ts'
+import type { HttpRequest, HttpResponse } from './exchange.ts'
+
+const EXCERPT = 120
+
+export const excerpt = (body: Buffer, length = EXCERPT) => {
+  const text = body.subarray(0, length * 4).toString()
+  return text.length > length ? `${text.slice(0, length)} (truncated...)` : text
+}
+
+const HINTS: Readonly<Record<number, string>> = {
+  401: 'Check the credentials in api.authentication.',
+  403: 'The credentials are known but do not permit this request.',
+  404: "Check api.baseUrl (it usually ends with a slash) and the job's endpoint.",
+  405: "Check the job's method.",
+  415: "Check the job's method and the Content-Type header.",
+  429: 'The API limits the number of requests; see api.retryConfig.',
+}
+
+export function failedRequest(response: HttpResponse, request: HttpRequest, what: string): UserError {
+  const { status, statusText, body } = response
+  const side = status < 500 ? 'Client' : 'Server'
+  const hint = HINTS[status]
+  return new UserError(
+    `The API request failed: [${status}] ${side} error: \`${request.method} ${addressText(request.address)}\` resulted in a ` +
+      `\`${status} ${statusText}\` response: ${excerpt(body)}${hint ? ` ${hint}` : ''}`,
+    { request: what, status, body: excerpt(body, 1000) },
+  )
+}

@@ -1,0 +1,165 @@
+// One request over the wire, with undici. No redirects, no retries: those are wrappers of their own.
+
+import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib'
+import { Agent, buildConnector } from 'undici'
+import { UserError } from '../errors.ts'
+import { addressText, originOf, targetOf } from './address.ts'
+import type { Egress } from './egress.ts'
+import type { HttpRequest, HttpResponse, Send } from './exchange.ts'
+import { underHeaders } from './headers.ts'
+import { namedTransportError, TransportError } from './transport-error.ts'
+
+export interface TransportOptions {
+  readonly egress: Egress
+  readonly connectTimeoutMs: number
+  /** For the whole exchange, from the first byte sent to the last received. */
+  readonly requestTimeoutMs: number
+  readonly maxBodyBytes: number
+  readonly tls?: { readonly ca?: string; readonly certificate?: string }
+  /** Opens sockets instead of the egress connector: the SSH tunnel, whose own connection passed the egress policy. */
+  readonly connector?: buildConnector.connector
+}
+
+export interface Transport {
+  readonly send: Send
+  close(): Promise<void>
+}
+
+/** Below this an answer may unpack to any size; above it to at most a hundred times its own. */
+const BOMB_FLOOR_BYTES = 32 * 1024 * 1024
+const BOMB_RATIO = 100
+
+const USER_AGENT = 'millrace-http-extractor/0.1'
+
+export function createTransport(options: TransportOptions): Transport {
+  const { egress, connectTimeoutMs, requestTimeoutMs, maxBodyBytes, tls } = options
+  const connect =
+    options.connector ??
+    egress.guard((lookup) =>
+      buildConnector({
+        lookup,
+        timeout: connectTimeoutMs,
+        allowH2: false,
+        ...(tls?.ca === undefined ? {} : { ca: tls.ca }),
+        // One text holds the certificate and its key; OpenSSL takes from it what it is asked for.
+        ...(tls?.certificate === undefined ? {} : { cert: tls.certificate, key: tls.certificate }),
+      }),
+    )
+  const agent = new Agent({
+    connect,
+    connections: 1,
+    pipelining: 1,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: 10_000,
+    allowH2: false,
+  })
+
+  async function send(request: HttpRequest): Promise<HttpResponse> {
+    const where = `${request.method} ${addressText(request.address)}`
+    const abort = new AbortController()
+    const timer = setTimeout(() => abort.abort(), requestTimeoutMs)
+    let began = false
+    try {
+      const answer = await agent.request({
+        origin: originOf(request.address),
+        path: targetOf(request.address),
+        method: request.method,
+        headers: [
+          ...underHeaders(request.headers, [
+            ['User-Agent', USER_AGENT],
+            ['Accept-Encoding', 'gzip, deflate, br'],
+          ]).values(),
+        ].flat(),
+        body: request.body ?? null,
+        signal: abort.signal,
+      })
+      began = true
+      const headers = flatHeaders(answer.headers)
+      const raw = await readBody(answer.body, maxBodyBytes, where)
+      const body = await decodeBody(raw, headers['content-encoding'], maxBodyBytes, where)
+      return { status: answer.statusCode, statusText: answer.statusText, headers, body }
+    } catch (error) {
+      if (abort.signal.aborted)
+        throw new TransportError(28, `Operation timed out after ${requestTimeoutMs} milliseconds (${where})`)
+      if ((error as NodeJS.ErrnoException).code === 'UND_ERR_INVALID_ARG') {
+        throw new UserError(
+          `The request cannot be sent: ${(error as Error).message} (${where}). Look for line breaks or other control characters in its headers.`,
+        )
+      }
+      throw namedTransportError(error, where, began)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  return { send, close: () => agent.destroy() }
+}
+
+function flatHeaders(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
+  const flat: Record<string, string> = Object.create(null)
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value
+  return flat
+}
+
+const tooLarge = (limit: number, where: string) =>
+  new UserError(`The answer is larger than ${limit} bytes (${where}). Ask for smaller pages, or raise api.http.maxResponseBytes.`)
+
+async function readBody(stream: AsyncIterable<Buffer>, limit: number, where: string): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of stream) {
+    size += chunk.length
+    if (size > limit) throw tooLarge(limit, where) // leaving the loop destroys the stream
+    chunks.push(chunk)
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
+}
+
+type Decoder = (body: Buffer, options: { maxOutputLength: number }, done: (error: Error | null, result: Buffer) => void) => void
+
+const DECODERS: Readonly<Record<string, Decoder>> = {
+  gzip: gunzip,
+  'x-gzip': gunzip,
+  br: brotliDecompress,
+  // "deflate" is meant to have a zlib header, and some servers leave it out.
+  deflate: (body, options, done) => (((body[0] ?? 0) & 0x0f) === 8 ? inflate : inflateRaw)(body, options, done),
+}
+
+async function decodeBody(body: Buffer, encoding: string | undefined, limit: number, where: string): Promise<Buffer> {
+  if (encoding === undefined || body.length === 0) return body
+  let decoded = body
+  for (const name of encoding
+    .toLowerCase()
+    .split(',')
+    .map((e) => e.trim())
+    .reverse()) {
+    if (name === '' || name === 'identity') continue
+    const decoder = DECODERS[name]
+    if (!decoder) throw new TransportError(61, `The answer comes in the unknown encoding '${name}' (${where})`)
+    decoded = await unpack(
+      decoder,
+      decoded,
+      Math.min(limit, Math.max(BOMB_FLOOR_BYTES, decoded.length * BOMB_RATIO)),
+      name,
+      where,
+    )
+  }
+  return decoded
+}
+
+function unpack(decoder: Decoder, body: Buffer, limit: number, name: string, where: string): Promise<Buffer> {
+  return new Promise((done, fail) => {
+    decoder(body, { maxOutputLength: limit }, (error, result) => {
+      if (!error) done(result)
+      else if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
+        fail(
+          new UserError(
+            `The compressed answer unpacks to more than ${limit} bytes, over ${BOMB_RATIO} times its size (${where}).`,
+          ),
+        )
+      } else fail(new TransportError(61, `The answer is not valid ${name}: ${error.message} (${where})`))
+    })
+  })
+}

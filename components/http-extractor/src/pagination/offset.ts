@@ -1,0 +1,67 @@
+// method offset: limit and offset count items.
+
+import { at, flagAt, textAt } from '../configuration/read.ts'
+import { UserError } from '../errors.ts'
+import { isEmpty, type JsonObject, type JsonValue, memberOf } from '../json/json.ts'
+import { toInteger } from '../json/numbers.ts'
+import { exactJson } from '../json/text.ts'
+import { integerValue } from './cursor.ts'
+import { type Scroller, type ScrollerFactory, withParams } from './scroller.ts'
+
+export const offsetSchema = {
+  title: 'Offset',
+  description: 'Sends how many items to skip. Ends when a response holds fewer items than the limit.',
+  properties: {
+    method: { const: 'offset' },
+    limit: { type: ['integer', 'string'], description: 'Items per page, unless the job sets the parameter itself.' },
+    limitParam: { type: 'string', default: 'limit' },
+    offsetParam: { type: 'string', default: 'offset' },
+    firstPageParams: { type: 'boolean', default: true, description: 'false: the first request carries neither parameter.' },
+    offsetFromJob: { type: 'boolean', default: false, description: "true: start from the job's own offset parameter." },
+  },
+  required: ['method', 'limit'],
+} as const
+
+/** The page size: the job's own parameter when it is set and not empty, otherwise the setting. */
+export function pageSize(own: JsonValue | undefined, setting: JsonValue | undefined): bigint | undefined {
+  const given = isEmpty(own) ? setting : own
+  if (isEmpty(given)) return undefined
+  const size = toInteger(given)
+  if (size === undefined) throw new UserError(`Parameter 'pagination.limit' is not numeric. Value '${exactJson(given!)}'.`)
+  return size
+}
+
+export function createOffset(settings: JsonObject): ScrollerFactory {
+  const limit = at(settings, 'limit')
+  if (limit === undefined || limit === null)
+    throw new UserError("Missing 'pagination.limit' attribute required for offset pagination")
+  pageSize(undefined, limit)
+  const limitParam = textAt(at(settings, 'limitParam'), 'api.pagination.limitParam', 'limit')
+  const offsetParam = textAt(at(settings, 'offsetParam'), 'api.pagination.offsetParam', 'offset')
+  const firstPageParams = flagAt(at(settings, 'firstPageParams'), 'api.pagination.firstPageParams', true)
+  const offsetFromJob = flagAt(at(settings, 'offsetFromJob'), 'api.pagination.offsetFromJob')
+
+  return (): Scroller => {
+    let offset = 0n
+    const request = (job: Parameters<Scroller['first']>[0], size: bigint) =>
+      withParams(job, [
+        [limitParam, memberOf(job.params, limitParam) ?? integerValue(size)],
+        [offsetParam, integerValue(offset)],
+      ])
+    const sizeOf = (job: Parameters<Scroller['first']>[0]) => pageSize(memberOf(job.params, limitParam), limit) ?? 0n
+    return {
+      first: (job) => {
+        if (offsetFromJob) offset = toInteger(memberOf(job.params, offsetParam)) ?? 0n
+        return firstPageParams ? request(job, sizeOf(job)) : job
+      },
+      next: (job, { items }) => {
+        const size = sizeOf(job)
+        if (BigInt(items.length) < size)
+          return { stop: `the response holds ${items.length} items, fewer than the limit of ${size}` }
+        if (items.length === 0) return { stop: 'the response holds no items' }
+        offset += size
+        return { request: request(job, size) }
+      },
+    }
+  }
+}

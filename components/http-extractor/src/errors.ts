@@ -5,12 +5,21 @@ export type ErrorContext = Readonly<Record<string, unknown>>
 
 /** The user can act on it: the configuration, what the API answered, data that fits no table. Exit code 1. */
 export class UserError extends Error {
-  readonly context: ErrorContext
+  #context: ErrorContext
 
   constructor(message: string, context: ErrorContext = {}, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'UserError'
-    this.context = context
+    this.#context = context
+  }
+
+  get context(): ErrorContext {
+    return this.#context
+  }
+
+  /** What a caller further out knows: which job, which page. What is already said stays. */
+  addContext(outer: ErrorContext): void {
+    this.#context = { ...outer, ...this.#context }
   }
 }
 

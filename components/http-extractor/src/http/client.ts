@@ -1,0 +1,134 @@
+// One client per iteration: the order in which the wrappers around a request stand.
+//
+//   redirects -> retries -> authentication -> AWS signature -> record or replay -> transport
+//
+// Authentication stands below redirects and retries, so every attempt is signed anew (contract section 4). The login goes the
+// same way without the authentication.
+
+import type { Authentication } from '../auth/authentication.types.ts'
+import { UserError } from '../errors.ts'
+import { isObject, type JsonObject, type JsonValue, objectOf } from '../json/json.ts'
+import { JsonSyntaxError, parseJson } from '../json/parse.ts'
+import type { Log } from '../log.ts'
+import { type Address, addressText } from './address.ts'
+import type { HttpRequest, HttpResponse, Send } from './exchange.ts'
+import { headersOf, underHeaders } from './headers.ts'
+import { withRedirects } from './redirect.ts'
+import { buildRequest, type Method, mergeUnder, type RequestSettings } from './request.ts'
+import { excerpt, failedRequest } from './response.ts'
+import { type RetryDeps, withRetries } from './retry.ts'
+
+export interface Fetched {
+  readonly request: HttpRequest
+  readonly status: number
+  readonly body: Buffer
+  readonly response: JsonValue
+  /** False when the response is not what parsing the body gives. */
+  readonly isBodyDecoded: boolean
+}
+
+export interface Client {
+  /** One page: the decoded answer, or a UserError that names what came back. */
+  fetch(settings: RequestSettings): Promise<Fetched>
+  /** As fetch, but without judging status and body. */
+  exchange(settings: RequestSettings): Promise<{ readonly request: HttpRequest; readonly response: HttpResponse }>
+  readonly defaultMethod: Method
+}
+
+export interface ClientOptions {
+  readonly base: Address
+  /** api.http.headers with config.http.headers over them. */
+  readonly headers: readonly (readonly [string, string])[]
+  readonly defaults: {
+    readonly method: Method
+    readonly params: JsonObject
+    readonly headers: readonly (readonly [string, string])[]
+  }
+  readonly ignoreErrors: ReadonlySet<number>
+  readonly retry: RetryDeps
+  /** The innermost wrappers and the transport: everything below authentication. */
+  readonly send: Send
+  /** Makes the authentication; it is handed the way a login takes. */
+  readonly authenticate: (sendLogin: Send) => Authentication
+  readonly isSecret: (text: string) => boolean
+  readonly log: Log
+}
+
+export function createClient(options: ClientOptions): Client {
+  const { base, defaults, ignoreErrors, log } = options
+  const wire = logged(options.send, log)
+  const unsigned = withRetries(wire, options.retry)
+  const login = withRedirects({ send: unsigned, sendUnsigned: unsigned, isSecret: options.isSecret })
+  const sign = options.authenticate(login)
+  const signed = withRetries(
+    logged(async (request) => options.send(await sign(request)), log),
+    options.retry,
+  )
+  const send = withRedirects({ send: signed, sendUnsigned: unsigned, isSecret: options.isSecret })
+
+  async function exchange(settings: RequestSettings) {
+    const params = mergeUnder(defaults.params, settings.params)
+    const request = buildRequest(base, {
+      ...settings,
+      params: isObject(params) ? params : objectOf([]),
+      headers: [...headersOf(defaults.headers, settings.headers).values()],
+    })
+    const complete = { ...request, headers: underHeaders(request.headers, options.headers) }
+    return { request: complete, response: await send(complete) }
+  }
+
+  async function fetch(settings: RequestSettings): Promise<Fetched> {
+    const { request, response } = await exchange(settings)
+    const { status, body } = response
+    if (ignoreErrors.has(status)) return { request, status, body, ...ignored(request, response, log) }
+    if (status >= 400) throw failedRequest(response, request, 'job')
+    return { request, status, body, response: decoded(request, response), isBodyDecoded: true }
+  }
+
+  return { fetch, exchange, defaultMethod: defaults.method }
+}
+
+function decoded(request: HttpRequest, { status, body, headers }: HttpResponse): JsonValue {
+  try {
+    return parseJson(body)
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error
+    throw new UserError(
+      `Invalid JSON response from API: JSON decode error: ${error.message} ` +
+        `(${request.method} ${addressText(request.address)} answered ${status} with ${body.length === 0 ? 'an empty body' : excerpt(body)})`,
+      { contentType: headers['content-type'] ?? null },
+    )
+  }
+}
+
+/** An ignored status counts as success; what is not JSON becomes an item of its own (contract section 10.6). */
+function ignored(
+  request: HttpRequest,
+  { status, statusText, body }: HttpResponse,
+  log: Log,
+): Pick<Fetched, 'response' | 'isBodyDecoded'> {
+  log.warning(
+    `Failed to get response ${status} ${statusText}: ${request.method} ${addressText(request.address)} ${excerpt(body)}`,
+  )
+  try {
+    return { response: parseJson(body), isBodyDecoded: true }
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error
+    log.warning(`Failed to parse response ${error.message}`)
+    return { response: objectOf([['errorData', body.toString()]]), isBodyDecoded: false }
+  }
+}
+
+/** DEBUG: each request with its headers, each answer with its status. */
+function logged(send: Send, log: Log): Send {
+  if (!log.isDebug) return send
+  return async (request) => {
+    log.debug(`${request.method} ${addressText(request.address)}`, {
+      headers: Object.fromEntries(request.headers.values()),
+      body: request.body ?? null,
+    })
+    const response = await send(request)
+    log.debug(`${response.status} ${response.statusText}`, { bytes: response.body.length })
+    return response
+  }
+}

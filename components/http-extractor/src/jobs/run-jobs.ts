@@ -1,0 +1,117 @@
+// The work itself (contract section 8.1). Jobs run one after another; a job runs page by page; after a page is stored, each
+// child runs to its end for each item of that page. Requests are never parallel, and nothing of a page is kept but the spool.
+
+import { evaluate, evaluateMembers, type Scope } from '../functions/evaluate.ts'
+import type { Client } from '../http/client.ts'
+import type { RequestSettings } from '../http/request.ts'
+import { entriesOf, equalJson, isObject, type JsonValue } from '../json/json.ts'
+import type { Log } from '../log.ts'
+import { createLoopGuard } from '../pagination/loop-guard.ts'
+import type { ScrollerFactory } from '../pagination/scroller.ts'
+import type { Page } from '../tables/tables.ts'
+import type { JobDefinition } from './job.ts'
+import { withJobContext } from './job-context.ts'
+import { type Bound, bindPlaceholders, fillEndpoint, parentColumns } from './placeholders.ts'
+import type { Progress } from './progress.ts'
+
+export interface JobsDeps {
+  readonly client: Client
+  readonly scrollers: ScrollerFactory
+  readonly store: (page: Page) => void
+  /** For params and userData: attr and time. */
+  readonly scope: Scope
+  /** config.userData */
+  readonly userData: JsonValue | undefined
+  readonly log: Log
+  readonly progress: Progress
+}
+
+interface Place {
+  /** 0 for a job of config.jobs. */
+  readonly depth: number
+  /** The item a child runs for, then its parent's, and so on. */
+  readonly ancestors: readonly JsonValue[]
+  /** Bound placeholders of this job and all above it, outermost first. */
+  readonly bound: readonly Bound[]
+}
+
+type Columns = readonly (readonly [string, JsonValue])[]
+
+export async function runJobs(jobs: readonly JobDefinition[], deps: JobsDeps): Promise<void> {
+  for (const job of jobs) await runJob(job, { depth: 0, ancestors: [], bound: [] }, deps)
+}
+
+async function runJob(job: JobDefinition, place: Place, deps: JobsDeps): Promise<void> {
+  const { client, scrollers, store, scope, log, progress } = deps
+  const settings: RequestSettings = {
+    endpoint: fillEndpoint(job.endpoint, place.bound),
+    method: job.method ?? client.defaultMethod,
+    params: evaluateMembers(job.params, scope),
+    headers: job.headers,
+  }
+  const added = addedColumns(job, place, deps)
+  const scroller = scrollers(job.scroller)
+  const guard = createLoopGuard(scroller.repeats)
+  let previous: { readonly body: Buffer; readonly response: JsonValue } | undefined
+  let request = scroller.first(settings)
+
+  for (let number = 1; ; number++) {
+    const page = await withJobContext({ job: job.id, endpoint: settings.endpoint, page: number }, async () => {
+      const { body, response, isBodyDecoded } = await client.fetch(request)
+      if (previous && (previous.body.equals(body) || equalJson(previous.response, response))) return undefined
+      previous = { body, response }
+      const { items: picked, warning } = job.pick(response)
+      if (warning !== undefined) log.warning(warning)
+      const items = job.filter(picked)
+      store({ type: job.dataType, items, added, origin: isBodyDecoded ? { body, pick: job.pickAgain } : undefined })
+      progress.page(items.length)
+      return { body, response, items }
+    })
+    if (page === undefined) {
+      log.debug('Job finished when last response matched the previous one.', { job: job.id, page: number })
+      return
+    }
+    for (const child of job.children) await runChild(child, page.items, place, deps)
+    const next = withJobContext({ job: job.id, endpoint: settings.endpoint, page: number }, () => scroller.next(settings, page))
+    if ('stop' in next) {
+      if (next.stop !== '')
+        log[place.depth === 0 ? 'info' : 'debug'](`Job '${settings.endpoint}' stops after ${number} pages: ${next.stop}.`, {
+          job: job.id,
+        })
+      return
+    }
+    request = next.request
+    guard.check(request, page.items)
+  }
+}
+
+async function runChild(child: JobDefinition, items: readonly JsonValue[], place: Place, deps: JobsDeps): Promise<void> {
+  if (child.placeholders.length === 0) {
+    deps.log.warning(`No 'placeholders' set for '${child.endpoint}'. Nothing is requested for it.`)
+    return
+  }
+  for (const item of items) {
+    if (child.recursionFilter && !child.recursionFilter(item)) continue
+    const ancestors = [item, ...place.ancestors]
+    for (const own of bindPlaceholders(child.placeholders, ancestors, deps.scope.nowSeconds)) {
+      await runJob(child, { depth: place.depth + 1, ancestors, bound: [...place.bound, ...own] }, deps)
+    }
+  }
+}
+
+/** userData first, then the columns that name the parent (contract sections 8.2 and 13.8). */
+function addedColumns(job: JobDefinition, place: Place, { userData, scope }: JobsDeps): Columns {
+  const columns = new Map<string, JsonValue>()
+  const add = (value: JsonValue | undefined, scalarName: string) => {
+    if (value === undefined || value === null) return
+    if (isObject(value) && !isExpression(value))
+      for (const [name, member] of entriesOf(evaluateMembers(value, scope))) columns.set(name, member)
+    else columns.set(scalarName, evaluate(value, scope))
+  }
+  if (place.depth === 0) add(userData, 'userData')
+  add(job.userData, 'job_parent_id')
+  for (const [name, value] of parentColumns(place.bound)) columns.set(name, value)
+  return [...columns]
+}
+
+const isExpression = (value: JsonValue) => isObject(value) && entriesOf(value).some(([key]) => key === 'function')

@@ -1,0 +1,118 @@
+// One iteration, read and checked: everything that can be wrong in a configuration is found here, before the first request.
+
+import { createAuthentication } from './auth/authentication.ts'
+import type { Authentication } from './auth/authentication.types.ts'
+import { checkAllowedHosts } from './configuration/allowed-hosts.ts'
+import { type ApiSettings, readApi } from './configuration/api.ts'
+import type { Configuration } from './configuration/configuration.ts'
+import { at, flagAt, integerAt, listAt, textAt } from './configuration/read.ts'
+import { UserError } from './errors.ts'
+import type { Scope } from './functions/evaluate.ts'
+import type { Send } from './http/exchange.ts'
+import { type JobDefinition, readJob } from './jobs/job.ts'
+import { isArray, isEmpty, isObject, type JsonObject, type JsonValue, objectOf } from './json/json.ts'
+import type { Log } from './log.ts'
+import { createPagination } from './pagination/pagination.ts'
+import type { ScrollerFactory } from './pagination/scroller.ts'
+import type { Redactor } from './redaction.ts'
+
+export interface RunPlan {
+  readonly config: JsonObject
+  readonly api: ApiSettings
+  readonly jobs: readonly JobDefinition[]
+  readonly scrollers: ScrollerFactory
+  readonly authenticate: (send: Send) => Authentication
+  /** For params and userData. */
+  readonly scope: Scope
+  readonly userData: JsonValue | undefined
+  readonly bucket: string | undefined
+  readonly incremental: boolean
+  readonly mappings: JsonValue | undefined
+  readonly compatLevel: 1 | 2 | 3
+}
+
+export interface PlanDeps {
+  readonly previousStart: number
+  readonly currentStart: number
+  /** Milliseconds. */
+  readonly now: () => number
+  readonly redactor: Redactor
+  readonly log: Log
+}
+
+export function createPlan(configuration: Configuration, config: JsonObject, deps: PlanDeps): RunPlan {
+  const { now, redactor, log } = deps
+  const nowSeconds = () => Math.floor(now() / 1000)
+  const attributes: Scope = { references: { attr: config }, nowSeconds, hide: redactor.add }
+  const time = objectOf([
+    ['previousStart', deps.previousStart],
+    ['currentStart', deps.currentStart],
+  ])
+  const api = readApi(configuration.api, config, attributes, log)
+  const compatLevel = readCompatLevel(config)
+  const jobs = readJobs(config, compatLevel)
+  checkAllowedHosts(configuration.allowedHosts, api.base, jobs)
+  const authenticate = (send: Send) =>
+    createAuthentication(withOldQuery(configuration.api, log), {
+      attributes: config,
+      credentials: configuration.oauthCredentials,
+      base: api.base,
+      send,
+      now,
+      redactor,
+      log,
+    })
+  // Made once and thrown away, so that wrong settings are found now and not with the first request.
+  authenticate(() => Promise.reject(new Error('not connected')))
+  return {
+    config,
+    api,
+    jobs,
+    scrollers: checkedScrollers(createPagination(at(configuration.api, 'pagination'), { now }), jobs),
+    authenticate,
+    scope: { ...attributes, references: { attr: config, time } },
+    userData: at(config, 'userData'),
+    bucket: bucketOf(api, config),
+    incremental: flagAt(at(config, 'incrementalOutput'), 'config.incrementalOutput'),
+    mappings: at(config, 'mappings'),
+    compatLevel,
+  }
+}
+
+function readJobs(config: JsonObject, compatLevel: number): JobDefinition[] {
+  const jobs = at(config, 'jobs')
+  if (isEmpty(jobs) || !isArray(jobs)) throw new UserError("The 'jobs' section is required in the configuration.")
+  return listAt(jobs, 'config.jobs').map((job, i) => readJob(job, `config.jobs.${i}`, compatLevel))
+}
+
+/** A job that picks an unknown scroller is found before it runs. */
+function checkedScrollers(scrollers: ScrollerFactory, jobs: readonly JobDefinition[]): ScrollerFactory {
+  for (const job of jobs) {
+    scrollers(job.scroller)
+    checkedScrollers(scrollers, job.children)
+  }
+  return scrollers
+}
+
+function readCompatLevel(config: JsonObject): 1 | 2 | 3 {
+  const level = integerAt(at(config, 'compatLevel'), 'config.compatLevel') ?? 3
+  return level <= 1 ? 1 : level === 2 ? 2 : 3
+}
+
+function bucketOf(api: ApiSettings, config: JsonObject): string | undefined {
+  const bucket = at(config, 'outputBucket')
+  if (!isEmpty(bucket)) return textAt(bucket, 'config.outputBucket')
+  const id = at(config, 'id')
+  return isEmpty(id) ? undefined : `ex-api-${api.name}-${textAt(id, 'config.id')}`
+}
+
+/** `api.query` is the old place of `authentication.query`. */
+function withOldQuery(api: JsonObject, log: Log): JsonValue | undefined {
+  const authentication = at(api, 'authentication')
+  const query = at(api, 'query')
+  if (isEmpty(query) || !isObject(authentication) || at(authentication, 'query') !== undefined) return authentication
+  const type = at(authentication, 'type')
+  if (type !== 'query' && type !== 'url.query') return authentication
+  log.warning("'api.query' is deprecated, use 'api.authentication.query'.")
+  return objectOf([...(authentication instanceof Map ? authentication : Object.entries(authentication)), ['query', query!]])
+}

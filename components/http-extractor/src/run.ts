@@ -1,0 +1,145 @@
+// A whole run: read, check, extract, write. Nothing appears in out/ before every job of every iteration is done, and
+// out/state.json comes last (contract section 1.6).
+
+import { join } from 'node:path'
+import type { Configuration } from './configuration/configuration.ts'
+import { at } from './configuration/read.ts'
+import { UserError } from './errors.ts'
+import { createClient } from './http/client.ts'
+import type { HttpRequest, Send } from './http/exchange.ts'
+import { createProgress } from './jobs/progress.ts'
+import { runJobs } from './jobs/run-jobs.ts'
+import type { Log } from './log.ts'
+import type { Redactor } from './redaction.ts'
+import { createPlan, type RunPlan } from './run-plan.ts'
+import { nextState, readState, writeState } from './state.ts'
+import { createTables, type FinishedTables, type Tables } from './tables/tables.ts'
+import { TablesError } from './tables/tables-error.ts'
+import type { Wire } from './wire.ts'
+
+export interface RunDeps {
+  readonly dataDir: string
+  readonly log: Log
+  readonly redactor: Redactor
+  /** Milliseconds. */
+  readonly now: () => number
+  readonly sleep: (seconds: number) => Promise<void>
+  /** Opens the way out for one iteration. */
+  readonly openWire: (plan: RunPlan) => Promise<Wire>
+}
+
+export async function run(configuration: Configuration, deps: RunDeps): Promise<void> {
+  const { dataDir, log, now } = deps
+  const state = readState(dataDir, log)
+  const currentStart = Math.floor(now() / 1000)
+  const plans = configuration.runs.map((config) =>
+    createPlan(configuration, config, { ...deps, previousStart: state.previousStart, currentStart }),
+  )
+  const outputs = createOutputs(plans, at(state.content, 'json_parser'), deps)
+  const progress = createProgress(log, now)
+  try {
+    for (const plan of plans) {
+      const wire = await deps.openWire(plan)
+      try {
+        const client = clientOf(plan, wire.send, deps)
+        await runJobs(plan.jobs, {
+          client,
+          scrollers: plan.scrollers,
+          store: (page) => outputs.get(plan.bucket)!.tables.add(page),
+          scope: plan.scope,
+          userData: plan.userData,
+          log,
+          progress,
+        })
+      } finally {
+        await wire.close()
+      }
+    }
+    const finished = await finishAll(outputs)
+    writeState(
+      dataDir,
+      nextState(
+        state,
+        currentStart,
+        finished.map((f) => f.parserState).findLast((s) => s !== undefined),
+      ),
+    )
+    summarise(finished, progress.pages, progress.items, now() - currentStart * 1000, log)
+  } catch (error) {
+    for (const { tables } of outputs.values()) await tables.discard()
+    throw error instanceof TablesError ? new UserError(error.message, {}, error) : error
+  }
+}
+
+export const clientOf = (
+  plan: RunPlan,
+  send: Send,
+  { now, sleep, redactor, log }: Pick<RunDeps, 'now' | 'sleep' | 'redactor' | 'log'>,
+) =>
+  createClient({
+    base: plan.api.base,
+    headers: plan.api.headers,
+    defaults: plan.api.defaults,
+    ignoreErrors: plan.api.ignoreErrors,
+    retry: { rules: plan.api.retry, nowSeconds: () => now() / 1000, sleep, log },
+    send: (request: HttpRequest) => send(request),
+    authenticate: plan.authenticate,
+    isSecret: (text) => redactor.redact(text) !== text,
+    log,
+  })
+
+interface Output {
+  readonly tables: Tables
+  readonly incremental: boolean
+}
+
+/** Iterations with the same bucket share their tables; the last value of incrementalOutput counts (section 17). */
+function createOutputs(
+  plans: readonly RunPlan[],
+  parserState: ReturnType<typeof at>,
+  { dataDir, log }: RunDeps,
+): Map<string | undefined, Output> {
+  const outputs = new Map<string | undefined, Output>()
+  for (const { bucket, mappings, compatLevel, incremental } of plans) {
+    const tables =
+      outputs.get(bucket)?.tables ??
+      named(() =>
+        createTables({
+          outDir: join(dataDir, 'out', 'tables'),
+          workDir: join(dataDir, '.extractor', String(outputs.size)),
+          bucket,
+          mappings,
+          compatLevel,
+          parserState,
+          log,
+        }),
+      )
+    outputs.set(bucket, { tables, incremental })
+  }
+  return outputs
+}
+
+function named<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw error instanceof TablesError ? new UserError(error.message, {}, error) : error
+  }
+}
+
+async function finishAll(outputs: ReadonlyMap<string | undefined, Output>): Promise<FinishedTables[]> {
+  const finished: FinishedTables[] = []
+  for (const { tables, incremental } of outputs.values()) finished.push(await tables.finish({ incremental }))
+  return finished
+}
+
+function summarise(finished: readonly FinishedTables[], pages: number, items: number, elapsedMs: number, log: Log): void {
+  const tables = finished.flatMap((f) => f.tables)
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+  log.info(
+    `${pages} pages with ${items} items gave ${tables.length} tables with ${rows} rows in ${(elapsedMs / 1000).toFixed(1)} seconds.`,
+    {
+      tables: Object.fromEntries(tables.map((table) => [table.file, table.rows])),
+    },
+  )
+}

@@ -1,0 +1,50 @@
+// in/state.json and out/state.json (contract section 16).
+
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { at } from './configuration/read.ts'
+import { entriesOf, isEmpty, isObject, type JsonObject, type JsonValue, objectOf } from './json/json.ts'
+import { toInteger } from './json/numbers.ts'
+import { parseJson } from './json/parse.ts'
+import { exactJson } from './json/text.ts'
+import type { Log } from './log.ts'
+
+export interface State {
+  readonly content: JsonObject
+  /** Unix time of the start of the last successful run; 0 on the first. */
+  readonly previousStart: number
+}
+
+export function readState(dataDir: string, log: Log): State {
+  const file = join(dataDir, 'in', 'state.json')
+  let content: JsonValue = objectOf([])
+  try {
+    content = parseJson(readFileSync(file))
+  } catch {
+    log.warning(`State file not found or not readable: '${file}'. Starting with an empty state.`)
+  }
+  // An empty list is how PHP writes an empty state.
+  const object = isObject(content) ? content : objectOf([])
+  const previous = at(at(object, 'time'), 'previousStart')
+  return { content: object, previousStart: isEmpty(previous) ? 0 : Number(toInteger(previous) ?? 0n) }
+}
+
+/** What the next run finds: the old state, the start of this run, and what the parser learned. */
+export function nextState({ content }: State, currentStart: number, parserState: JsonValue | undefined): JsonObject {
+  const time = entriesOf(timeOf(content)).filter(([key]) => key !== 'currentStart')
+  const parser: [string, JsonValue][] = parserState === undefined ? [] : [['json_parser', parserState]]
+  return objectOf([...entriesOf(content), ['time', objectOf([...time, ['previousStart', currentStart]])], ...parser])
+}
+
+const timeOf = (content: JsonObject) => {
+  const time = at(content, 'time')
+  return isObject(time) ? time : objectOf([])
+}
+
+/** The last file of a run, and never half of it. */
+export function writeState(dataDir: string, state: JsonObject): void {
+  const file = join(dataDir, 'out', 'state.json')
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(`${file}.tmp`, exactJson(state))
+  renameSync(`${file}.tmp`, file)
+}

@@ -23,6 +23,8 @@ export interface ObjectAttributes {
   readonly metadata?: Readonly<Record<string, string>>
   /** `AES256` when the writer asked for encryption at rest. */
   readonly encryption?: string
+  /** Of an upload in parts: how the checksum of the whole shall be formed. */
+  readonly checksumType?: ObjectChecksum['type']
 }
 
 /** A checksum the client gave or asked for, kept so that it can be handed back (`x-amz-checksum-*`). */

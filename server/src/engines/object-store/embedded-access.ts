@@ -1,0 +1,52 @@
+// Links and temporary credentials of the embedded object store, checked by services/s3 with the same secret.
+
+import { type Clock, formatExpiration } from '../../kit/clock.ts'
+import { CREDENTIALS_SECONDS, type ObjectAccess } from './object-access.ts'
+import { presign } from './presign.ts'
+import type { SessionTokens } from './session-token.ts'
+
+export interface EmbeddedAccessDeps {
+  readonly sessions: SessionTokens
+  readonly bucket: string
+  readonly region: string
+  readonly clock: Clock
+  readonly endpointFor: ObjectAccess['endpointFor']
+}
+
+export function createEmbeddedAccess({ sessions, bucket, region, clock, endpointFor }: EmbeddedAccessDeps): ObjectAccess {
+  return {
+    bucket,
+    region,
+    endpointFor,
+
+    link: (key, { endpoint, expiresInSeconds, contentDisposition, contentType }) =>
+      presign(
+        {
+          method: 'GET',
+          endpoint,
+          bucket,
+          key,
+          region,
+          now: clock.now(),
+          expiresInSeconds,
+          query: {
+            ...(contentDisposition && { 'response-content-disposition': contentDisposition }),
+            ...(contentType && { 'response-content-type': contentType }),
+          },
+        },
+        sessions.root,
+      ),
+
+    async credentials(scope) {
+      // Whole seconds, because that is what Expiration can say.
+      const expiresMs = (Math.floor(clock.now().getTime() / 1000) + CREDENTIALS_SECONDS) * 1000
+      const issued = sessions.issue(scope, expiresMs)
+      return {
+        AccessKeyId: issued.accessKeyId,
+        SecretAccessKey: issued.secretAccessKey,
+        SessionToken: issued.sessionToken,
+        Expiration: formatExpiration(new Date(expiresMs)),
+      }
+    },
+  }
+}

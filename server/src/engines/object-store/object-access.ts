@@ -1,0 +1,43 @@
+// How somebody outside gets at one object without an account: links and temporary credentials. The files room asks here and
+// does not know whether the embedded store (embedded-access.ts) or an external S3 (sts-access.ts) answers.
+
+/** What temporary credentials may do, and nothing else. */
+export interface AccessScope {
+  readonly action: 'upload' | 'download'
+  readonly key: string
+  /** A sliced file: every key that starts with `key`. Else exactly `key`. */
+  readonly isPrefix: boolean
+  /** Refuse uploads that do not ask for encryption at rest. */
+  readonly demandEncryption: boolean
+}
+
+/** Spelled as on the wire (specification, uploadParams.credentials). */
+export interface TemporaryCredentials {
+  readonly AccessKeyId: string
+  readonly SecretAccessKey: string
+  readonly SessionToken: string
+  readonly Expiration: string
+}
+
+export interface LinkOptions {
+  readonly endpoint: string
+  readonly expiresInSeconds: number
+  readonly contentDisposition?: string
+  readonly contentType?: string
+}
+
+export interface ObjectAccess {
+  readonly bucket: string
+  readonly region: string
+  /** Where clients reach the store, given the address (`http://host:port`) at which they reached the API. */
+  endpointFor(apiOrigin: string): string
+  /** A link that downloads the object. */
+  link(key: string, options: LinkOptions): string
+  credentials(scope: AccessScope): Promise<TemporaryCredentials>
+}
+
+/** Temporary credentials are valid this long. */
+export const CREDENTIALS_SECONDS = 12 * 3600
+
+export const mayTouch = (scope: AccessScope, key: string): boolean =>
+  scope.isPrefix ? key.startsWith(scope.key) : key === scope.key

@@ -1,0 +1,68 @@
+// Stateless temporary credentials: the session token says what it allows and until when, and a MAC says that we said so.
+// The secret key is derived from the token, so checking a request needs nothing but the server's secret.
+
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { AccessScope } from './object-access.ts'
+import type { SigningCredentials } from './presign.ts'
+
+export interface Session {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly expiresMs: number
+  readonly scope: AccessScope
+}
+
+export interface SessionTokens {
+  issue(scope: AccessScope, expiresMs: number): Required<SigningCredentials>
+  /** `undefined` when we did not issue this token. Whether it has expired is for the caller to say. */
+  open(token: string): Session | undefined
+  /** The store's own key: allows everything. Links are signed with it; it is handed to nobody. */
+  readonly root: SigningCredentials
+}
+
+/** The characters of a base32 alphabet, as in the access keys people know. */
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+const keyId = (prefix: string, bytes: Uint8Array): string => prefix + [...bytes].map((byte) => BASE32[byte & 31]).join('')
+
+export function createSessionTokens(serverSecret: Uint8Array): SessionTokens {
+  const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', serverSecret, '', `millrace object store: ${purpose}`, 32))
+  const macKey = derive('session token')
+  const secretKey = derive('session secret')
+
+  const macOf = (payload: string) => createHmac('sha256', macKey).update(payload).digest()
+  const secretOf = (token: string) => createHmac('sha256', secretKey).update(token).digest('base64').slice(0, 40)
+
+  return {
+    root: {
+      accessKeyId: keyId('AKIA', derive('root access key id').subarray(0, 16)),
+      secretAccessKey: derive('root secret access key').toString('base64').slice(0, 40),
+    },
+
+    issue(scope, expiresMs) {
+      const accessKeyId = keyId('ASIA', randomBytes(16))
+      const fields = [1, accessKeyId, expiresMs, scope.action, scope.key, scope.isPrefix, scope.demandEncryption]
+      const payload = Buffer.from(JSON.stringify(fields)).toString('base64')
+      const sessionToken = `${payload}.${macOf(payload).toString('base64')}`
+      return { accessKeyId, secretAccessKey: secretOf(sessionToken), sessionToken }
+    },
+
+    open(token) {
+      const [payload = '', mac = ''] = token.split('.')
+      const given = Buffer.from(mac, 'base64')
+      const expected = macOf(payload)
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined
+      // Ours, by the MAC: the fields are those that issue() wrote.
+      const fields = JSON.parse(Buffer.from(payload, 'base64').toString()) as [
+        number,
+        string,
+        number,
+        AccessScope['action'],
+        string,
+        boolean,
+        boolean,
+      ]
+      const [, accessKeyId, expiresMs, action, key, isPrefix, demandEncryption] = fields
+      return { accessKeyId, secretAccessKey: secretOf(token), expiresMs, scope: { action, key, isPrefix, demandEncryption } }
+    },
+  }
+}

@@ -1,0 +1,41 @@
+// What temporary credentials may do. An operation states its need, this file says yes or 403; there is no third way in.
+
+import { type AccessScope, mayTouch } from '../../engines/object-store/object-access.ts'
+import type { Principal } from './authenticate.ts'
+import { S3Error } from './s3-errors.ts'
+
+export type Need =
+  /** Reading or writing the object at `key`. */
+  | { readonly action: 'read' | 'write'; readonly key: string }
+  /** Listing what starts with `prefix`. */
+  | { readonly action: 'list'; readonly prefix: string }
+  /** Anything about the bucket itself that reveals nothing but its existence. */
+  | { readonly action: 'see-bucket' }
+  /** Everything that only the store's own key may do. */
+  | { readonly action: 'administer' }
+
+export function authorize(principal: Principal, need: Need): void {
+  if (principal.kind === 'root') return
+  if (!allows(principal.scope, need)) throw new S3Error('AccessDenied', 'Access Denied')
+}
+
+function allows(scope: AccessScope, need: Need): boolean {
+  switch (need.action) {
+    case 'read':
+      return scope.action === 'download' && mayTouch(scope, need.key)
+    case 'write':
+      return scope.action === 'upload' && mayTouch(scope, need.key)
+    case 'list':
+      return scope.action === 'download' && (scope.isPrefix ? need.prefix.startsWith(scope.key) : need.prefix === scope.key)
+    case 'see-bucket':
+      return true
+    case 'administer':
+      return false
+  }
+}
+
+/** An encrypted file refuses an upload that does not ask for encryption (contract 2.6.3). */
+export function demandEncryption(principal: Principal, encryption: string | undefined): void {
+  if (principal.kind === 'session' && principal.scope.demandEncryption && encryption !== 'AES256')
+    throw new S3Error('AccessDenied', 'Access Denied: this file must be uploaded with x-amz-server-side-encryption: AES256')
+}

@@ -1,0 +1,147 @@
+// The body of a request, checked against everything the request said about it: length, hash, MD5, checksum, chunk signatures.
+// Every check happens before the last byte is handed on as "done", so a put with a wrong body never becomes an object.
+
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Bytes, ObjectChecksum, PutOptions } from '../../engines/object-store/object-store.ts'
+import { UNSIGNED_PAYLOAD } from '../../engines/object-store/signature-v4.ts'
+import type { Authenticated } from './authenticate.ts'
+import { decodeAwsChunked } from './aws-chunked.ts'
+import { announcedChecksum, createHasher } from './checksums.ts'
+import { headerOf, type S3Call } from './s3-call.ts'
+import { S3Error } from './s3-errors.ts'
+
+export const MAX_PUT_BYTES = 5 * 1024 ** 3
+
+export interface Payload extends Required<Pick<PutOptions, 'etag' | 'checksum'>> {
+  readonly body: Bytes
+}
+
+/** What an operation needs to read the body of its request. */
+export interface PayloadSource {
+  readonly call: S3Call
+  readonly auth: Authenticated
+  readonly message: IncomingMessage
+  /** Tells a client that waits with `Expect: 100-continue` to send the body. */
+  readonly proceed: () => void
+}
+
+export function openPayload({ call, auth, message, proceed }: PayloadSource): Payload {
+  const announced = announcedChecksum(call)
+  const expectedSha256 = sha256Announced(auth.payloadHash)
+  const expectedMd5 = contentMd5(call)
+  const expectedLength = announcedLength(call)
+  if (expectedLength !== undefined && expectedLength > MAX_PUT_BYTES)
+    throw new S3Error('EntityTooLarge', 'Your proposed upload exceeds the maximum allowed object size. Upload it in parts.', {
+      ProposedSize: String(expectedLength),
+      MaxSizeAllowed: String(MAX_PUT_BYTES),
+    })
+
+  const md5 = createHash('md5')
+  const sha256 = expectedSha256 === undefined ? undefined : createHash('sha256')
+  const hasher = announced && createHasher(announced.algorithm)
+  let trailers: ReadonlyMap<string, string> = new Map()
+  let digests: { md5: Buffer; checksum: ObjectChecksum | undefined } | undefined
+
+  async function* body(): Bytes {
+    proceed()
+    let length = 0
+    const raw = received(message)
+    const plain = auth.payloadHash.startsWith('STREAMING-')
+      ? decodeAwsChunked(raw, {
+          seed: auth.payloadHash.startsWith('STREAMING-AWS4-HMAC-SHA256-PAYLOAD') ? auth.seed : undefined,
+          signedTrailer: auth.payloadHash.endsWith('-TRAILER'),
+          onTrailers: (found) => {
+            trailers = found
+          },
+        })
+      : raw
+    for await (const chunk of plain) {
+      length += chunk.length
+      if (length > MAX_PUT_BYTES || (expectedLength !== undefined && length > expectedLength))
+        throw new S3Error('IncompleteBody', 'The request body has more bytes than it announced.')
+      md5.update(chunk)
+      sha256?.update(chunk)
+      hasher?.update(chunk)
+      yield chunk
+    }
+    if (expectedLength !== undefined && length !== expectedLength)
+      throw new S3Error('IncompleteBody', `You announced ${expectedLength} bytes and sent ${length}.`)
+    if (sha256 && sha256.digest('hex') !== expectedSha256)
+      throw new S3Error(
+        'XAmzContentSHA256Mismatch',
+        "The provided 'x-amz-content-sha256' header does not match what was computed.",
+      )
+    digests = { md5: md5.digest(), checksum: checkChecksum() }
+    if (expectedMd5 && !digests.md5.equals(expectedMd5))
+      throw new S3Error('BadDigest', 'The Content-MD5 you specified did not match what we received.')
+  }
+
+  function checkChecksum(): ObjectChecksum | undefined {
+    if (!announced || !hasher) return undefined
+    const { algorithm } = announced
+    const given = announced.value ?? trailers.get(`x-amz-checksum-${algorithm}`)
+    const value = hasher.digest()
+    if (given === undefined) throw new S3Error('IncompleteBody', `The promised trailer x-amz-checksum-${algorithm} did not come.`)
+    if (given !== value)
+      throw new S3Error('BadDigest', `The ${algorithm.toUpperCase()} you specified did not match the calculated checksum.`)
+    return { algorithm, value, type: 'FULL_OBJECT' }
+  }
+
+  return {
+    body: body(),
+    etag: () => digests!.md5.toString('hex'),
+    checksum: () => digests?.checksum,
+  }
+}
+
+/** A body that must fit into memory: the XML of a few operations. */
+export async function readPayload(source: PayloadSource, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of openPayload(source).body) {
+    length += chunk.length
+    if (length > maxBytes) throw new S3Error('MalformedXML', `The XML of this request may have ${maxBytes} bytes.`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+/** The bytes off the wire. A client that goes away in the middle has sent an incomplete body. */
+async function* received(message: IncomingMessage): Bytes {
+  try {
+    yield* message as Bytes // without an encoding set, chunks are buffers
+  } catch (cause) {
+    throw new S3Error('IncompleteBody', 'The connection was closed before the whole body had arrived.', {}, cause)
+  }
+}
+
+function sha256Announced(payloadHash: string): string | undefined {
+  if (payloadHash === UNSIGNED_PAYLOAD || payloadHash === 'STREAMING-UNSIGNED-PAYLOAD-TRAILER') return undefined
+  if (/^STREAMING-AWS4-HMAC-SHA256-PAYLOAD(-TRAILER)?$/.test(payloadHash)) return undefined
+  if (/^[0-9a-f]{64}$/.test(payloadHash)) return payloadHash
+  throw new S3Error(
+    'InvalidArgument',
+    'x-amz-content-sha256 must be UNSIGNED-PAYLOAD, STREAMING-UNSIGNED-PAYLOAD-TRAILER, STREAMING-AWS4-HMAC-SHA256-PAYLOAD, STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER or a valid sha256 value.',
+  )
+}
+
+function contentMd5(call: S3Call): Buffer | undefined {
+  const given = headerOf(call, 'content-md5')
+  if (given === undefined) return undefined
+  const digest = Buffer.from(given, 'base64')
+  if (digest.length !== 16) throw new S3Error('InvalidDigest', 'The Content-MD5 you specified is not valid.')
+  return digest
+}
+
+/** The length of the plain bytes, where the request says it. */
+function announcedLength(call: S3Call): number | undefined {
+  const text = headerOf(call, 'x-amz-decoded-content-length')
+  if (text !== undefined) {
+    if (!/^\d{1,15}$/.test(text)) throw new S3Error('InvalidArgument', 'x-amz-decoded-content-length must be a number of bytes.')
+    return Number(text)
+  }
+  const streaming = headerOf(call, 'x-amz-content-sha256')?.startsWith('STREAMING-')
+  const length = headerOf(call, 'content-length')
+  return streaming || length === undefined ? undefined : Number(length)
+}

@@ -1,0 +1,132 @@
+// The listener of the object store: parse, authenticate, authorize, run one operation, and turn every failure into S3's XML.
+// Plain node:http: bodies are the point here, and nothing else of a framework would be used (docs/adr/0011).
+
+import { randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { ObjectStore } from '../../engines/object-store/object-store.ts'
+import { type AuthenticateDeps, authenticate } from './authenticate.ts'
+import { authorize } from './authorize.ts'
+import { operationOf } from './operations.ts'
+import { parseCall } from './s3-call.ts'
+import { errorDocument, S3Error, toS3Error } from './s3-errors.ts'
+
+export interface S3ServerDeps extends AuthenticateDeps {
+  readonly store: ObjectStore
+  readonly bucket: string
+  /** One line per finished request, and every failure of our own. */
+  readonly onRequest?: (line: S3RequestLine) => void
+}
+
+export interface S3RequestLine {
+  readonly operation: string
+  readonly method: string
+  readonly key: string
+  readonly status: number
+  readonly requestId: string
+  readonly durationMs: number
+  readonly error?: unknown
+}
+
+export interface S3Server {
+  /** Port 0 takes a free one; resolves to the port. */
+  listen(port: number, host: string): Promise<number>
+  /** Stops accepting, waits for running requests up to that long, then ends them. */
+  close(graceMs?: number): Promise<void>
+}
+
+/** A transfer that does not move for this long is given up. */
+const IDLE_MS = 120_000
+
+export function createS3Server(deps: S3ServerDeps): S3Server {
+  const handle = (message: IncomingMessage, response: ServerResponse, proceed: () => void) =>
+    void serve(deps, message, response, proceed)
+  const server = createServer({ requestTimeout: 0, headersTimeout: 30_000, keepAliveTimeout: 30_000, maxHeaderSize: 32 * 1024 })
+  server.setTimeout(IDLE_MS)
+  server.on('request', (message, response) => handle(message, response, () => {}))
+  // A client that waits for permission to send gets it only after its signature was checked.
+  server.on('checkContinue', (message, response) => handle(message, response, () => response.writeContinue()))
+  return { listen: (port, host) => listen(server, port, host), close: (graceMs = 10_000) => close(server, graceMs) }
+}
+
+async function serve(deps: S3ServerDeps, message: IncomingMessage, response: ServerResponse, proceed: () => void): Promise<void> {
+  const started = deps.clock.now().getTime()
+  const requestId = randomBytes(8).toString('hex').toUpperCase()
+  const line = { operation: 'unknown', key: '', error: undefined as unknown }
+  response.setHeader('x-amz-request-id', requestId)
+  response.setHeader('server', 'millrace')
+  allowBrowsers(response)
+  try {
+    if (message.method === 'OPTIONS') {
+      response.writeHead(204, { 'access-control-max-age': '3600' }).end()
+      return
+    }
+    const call = parseCall(message, deps.bucket)
+    line.key = call.key
+    const auth = authenticate(call, deps)
+    const operation = operationOf(call)
+    line.operation = operation.name
+    if (call.bucket !== deps.bucket && operation.name !== 'ListBuckets') {
+      authorize(auth.principal, { action: 'administer' })
+      throw new S3Error('NoSuchBucket', 'The specified bucket does not exist', { BucketName: call.bucket })
+    }
+    if (Buffer.byteLength(call.key) > 1024) throw new S3Error('KeyTooLongError', 'Your key is too long')
+    authorize(auth.principal, operation.need(call))
+    await operation.run({ call, auth, message, response, proceed, store: deps.store, bucket: deps.bucket, region: deps.region })
+  } catch (cause) {
+    const error = toS3Error(cause)
+    if (error.status >= 500) line.error = error.cause ?? error
+    fail(message, response, error, requestId)
+  } finally {
+    const { method = '' } = message
+    const durationMs = deps.clock.now().getTime() - started
+    deps.onRequest?.({ ...line, method, status: response.statusCode, requestId, durationMs })
+  }
+}
+
+function fail(message: IncomingMessage, response: ServerResponse, error: S3Error, requestId: string): void {
+  if (response.headersSent) {
+    // The status is out already; a broken connection is the only honest sign left.
+    response.destroy()
+    return
+  }
+  const document = message.method === 'HEAD' ? '' : errorDocument(error, message.url?.split('?')[0] ?? '/', requestId)
+  const extra = error.extras['Region'] ? { 'x-amz-bucket-region': error.extras['Region'] } : {}
+  // A body that is still coming will not be read: say so, and give the answer a moment to arrive.
+  const unread = !message.complete
+  response.writeHead(error.status, {
+    'content-type': 'application/xml',
+    'content-length': Buffer.byteLength(document),
+    ...(unread && { connection: 'close' }),
+    ...extra,
+  })
+  response.end(document)
+  if (unread) setTimeout(() => message.destroy(), 2000).unref()
+}
+
+/** Safe for any origin: a request is worth what its signature is worth, and browsers add nothing to it by themselves. */
+function allowBrowsers(response: ServerResponse): void {
+  response.setHeader('access-control-allow-origin', '*')
+  response.setHeader('access-control-allow-methods', 'GET, HEAD, PUT, POST, DELETE')
+  response.setHeader('access-control-allow-headers', '*, authorization')
+  response.setHeader('access-control-expose-headers', '*, etag')
+}
+
+function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    // An AddressInfo, because it listens on TCP.
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
+  })
+}
+
+function close(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), graceMs)
+    server.close(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+}

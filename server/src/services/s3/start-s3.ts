@@ -1,0 +1,69 @@
+// For tests: an object store in a folder of its own, served over S3, and clients with any credentials.
+
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { S3Client } from '@aws-sdk/client-s3'
+import type { Disk } from '../../engines/object-store/disk.ts'
+import { openDiskObjectStore } from '../../engines/object-store/disk-object-store.ts'
+import type { AccessScope } from '../../engines/object-store/object-access.ts'
+import type { ObjectStore } from '../../engines/object-store/object-store.ts'
+import type { SigningCredentials } from '../../engines/object-store/presign.ts'
+import { createSessionTokens, type SessionTokens } from '../../engines/object-store/session-token.ts'
+import { type Clock, systemClock } from '../../kit/clock.ts'
+import { createS3Server, type S3RequestLine } from './s3.server.ts'
+
+export const BUCKET = 'millrace'
+export const REGION = 'us-east-1'
+
+export interface StartedS3 {
+  readonly endpoint: string
+  readonly store: ObjectStore
+  readonly sessions: SessionTokens
+  readonly requests: S3RequestLine[]
+  /** The real AWS SDK, as the store's owner or with the given credentials. */
+  client(credentials?: SigningCredentials): S3Client
+  session(
+    scope: Partial<AccessScope> & Pick<AccessScope, 'action' | 'key'>,
+    expiresInSeconds?: number,
+  ): Required<SigningCredentials>
+  close(): Promise<void>
+}
+
+export async function startS3({ clock = systemClock, disk }: { clock?: Clock; disk?: Disk } = {}): Promise<StartedS3> {
+  const root = await mkdtemp(join(tmpdir(), 'millrace-s3-'))
+  const store = await openDiskObjectStore({ root, clock, ...(disk && { disk }) })
+  const sessions = createSessionTokens(randomBytes(32))
+  const requests: S3RequestLine[] = []
+  const server = createS3Server({
+    store,
+    sessions,
+    clock,
+    bucket: BUCKET,
+    region: REGION,
+    onRequest: (line) => requests.push(line),
+  })
+  const port = await server.listen(0, '127.0.0.1')
+  const endpoint = `http://127.0.0.1:${port}`
+  const clients: S3Client[] = []
+  return {
+    endpoint,
+    store,
+    sessions,
+    requests,
+    client(credentials = sessions.root) {
+      const client = new S3Client({ endpoint, region: REGION, credentials, forcePathStyle: true, maxAttempts: 1 })
+      clients.push(client)
+      return client
+    },
+    session: (scope, expiresInSeconds = 3600) =>
+      sessions.issue({ isPrefix: false, demandEncryption: false, ...scope }, clock.now().getTime() + expiresInSeconds * 1000),
+    async close() {
+      for (const client of clients) client.destroy()
+      await server.close(100)
+      await store.close()
+      await rm(root, { recursive: true })
+    },
+  }
+}

@@ -2,9 +2,9 @@
 // Plain node:http: bodies are the point here, and nothing else of a framework would be used (docs/adr/0011).
 
 import { randomBytes } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ObjectStore } from '../../engines/object-store/object-store.ts'
+import { createRawListener, type RawListener } from '../../http/raw-listener.ts'
 import { type AuthenticateDeps, authenticate } from './authenticate.ts'
 import { authorize } from './authorize.ts'
 import { operationOf } from './operations.ts'
@@ -28,26 +28,9 @@ export interface S3RequestLine {
   readonly error?: unknown
 }
 
-export interface S3Server {
-  /** Port 0 takes a free one; resolves to the port. */
-  listen(port: number, host: string): Promise<number>
-  /** Stops accepting, waits for running requests up to that long, then ends them. */
-  close(graceMs?: number): Promise<void>
-}
-
-/** A transfer that does not move for this long is given up. */
-const IDLE_MS = 120_000
-
-export function createS3Server(deps: S3ServerDeps): S3Server {
-  const handle = (message: IncomingMessage, response: ServerResponse, proceed: () => void) =>
-    void serve(deps, message, response, proceed)
-  const server = createServer({ requestTimeout: 0, headersTimeout: 30_000, keepAliveTimeout: 30_000, maxHeaderSize: 32 * 1024 })
-  server.setTimeout(IDLE_MS)
-  server.on('request', (message, response) => handle(message, response, () => {}))
-  // A client that waits for permission to send gets it only after its signature was checked.
-  server.on('checkContinue', (message, response) => handle(message, response, () => response.writeContinue()))
-  return { listen: (port, host) => listen(server, port, host), close: (graceMs = 10_000) => close(server, graceMs) }
-}
+/** A client that waits for permission to send its body gets it only after its signature was checked. */
+export const createS3Server = (deps: S3ServerDeps): RawListener =>
+  createRawListener((message, response, proceed) => void serve(deps, message, response, proceed))
 
 async function serve(deps: S3ServerDeps, message: IncomingMessage, response: ServerResponse, proceed: () => void): Promise<void> {
   const started = deps.clock.now().getTime()
@@ -110,23 +93,4 @@ function allowBrowsers(response: ServerResponse): void {
   response.setHeader('access-control-allow-methods', 'GET, HEAD, PUT, POST, DELETE')
   response.setHeader('access-control-allow-headers', '*, authorization')
   response.setHeader('access-control-expose-headers', '*, etag')
-}
-
-function listen(server: Server, port: number, host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    // An AddressInfo, because it listens on TCP.
-    server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
-  })
-}
-
-function close(server: Server, graceMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), graceMs)
-    server.close(() => {
-      clearTimeout(timer)
-      resolve()
-    })
-    server.closeIdleConnections()
-  })
 }

@@ -32,7 +32,7 @@ import {
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
-import { BUCKET, type StartedS3, startS3 } from './start-s3.ts'
+import { BUCKET, type StartedS3, startS3 } from '../../../../tests/support/start-s3.ts'
 
 const md5 = (data: Uint8Array | string) => createHash('md5').update(data).digest('hex')
 const Bucket = BUCKET

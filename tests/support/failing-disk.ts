@@ -1,7 +1,7 @@
 // A disk for fault tests: the real one, except that its nth call fails, a write after half of its work.
 
-import type { Disk, ReadableFile, WritableFile } from './disk.ts'
-import { nodeDisk } from './disk.ts'
+import type { Disk, ReadableFile, WritableFile } from '../../server/src/engines/object-store/disk.ts'
+import { nodeDisk } from '../../server/src/engines/object-store/disk.ts'
 
 export interface FailingDisk extends Disk {
   /** Counts from here; the nth call from now on fails. */

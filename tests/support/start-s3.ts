@@ -1,18 +1,18 @@
-// For tests: an object store in a folder of its own, served over S3, and clients with any credentials.
+// An object store in a folder of its own, served over S3, and clients with any credentials.
 
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { S3Client } from '@aws-sdk/client-s3'
-import type { Disk } from '../../engines/object-store/disk.ts'
-import { openDiskObjectStore } from '../../engines/object-store/disk-object-store.ts'
-import type { AccessScope } from '../../engines/object-store/object-access.ts'
-import type { ObjectStore } from '../../engines/object-store/object-store.ts'
-import type { SigningCredentials } from '../../engines/object-store/presign.ts'
-import { createSessionTokens, type SessionTokens } from '../../engines/object-store/session-token.ts'
-import { type Clock, systemClock } from '../../kit/clock.ts'
-import { createS3Server, type S3RequestLine } from './s3.server.ts'
+import type { Disk } from '../../server/src/engines/object-store/disk.ts'
+import { openDiskObjectStore } from '../../server/src/engines/object-store/disk-object-store.ts'
+import type { AccessScope } from '../../server/src/engines/object-store/object-access.ts'
+import type { ObjectStore } from '../../server/src/engines/object-store/object-store.ts'
+import type { SigningCredentials } from '../../server/src/engines/object-store/presign.ts'
+import { createSessionTokens, type SessionTokens } from '../../server/src/engines/object-store/session-token.ts'
+import { type Clock, systemClock } from '../../server/src/kit/clock.ts'
+import { createS3Server, type S3RequestLine } from '../../server/src/services/s3/s3.server.ts'
 
 export const BUCKET = 'millrace'
 export const REGION = 'us-east-1'

@@ -70,7 +70,7 @@ export interface AddressOptions {
 export function baseUrlOf(request: IncomingMessage, { publicUrl, domain }: AddressOptions): string {
   if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, '')
   const host = request.headers.host
-  const valid = host !== undefined && /^[\w.:[\]-]{1,255}$/.test(host) ? host : 'localhost'
+  const valid = host !== undefined && /^[\w.:[\]-]{1,255}$/.test(host) && URL.canParse(`http://${host}`) ? host : 'localhost'
   if (domain !== undefined) {
     const bare = valid.replace(/:\d+$/, '')
     const port = valid.slice(bare.length)

@@ -24,7 +24,7 @@ export function registerBodyParsers(app: FastifyInstance): void {
 async function parseBody(request: FastifyRequest, payload: IncomingMessage): Promise<unknown> {
   const type = mediaTypeOf(request.headers['content-type'])
   const limit = request.routeOptions.bodyLimit
-  if (type === 'multipart/form-data') return await readFields(request, payload, limit)
+  if (type === 'multipart/form-data') return await readFields(payload, limit)
   const text = await readText(payload, limit, request.headers['content-length'])
   if (request.routeOptions.config.body === 'text') {
     if (isJson(type) && text.trim() !== '') JSON.parse(text) // a body that claims to be JSON must be JSON
@@ -102,7 +102,7 @@ async function readText(payload: IncomingMessage, limit: number, announced: stri
 }
 
 /** Multipart text fields. A file part is read as a field too (curl's `--form field=@file`), within the body limit. */
-async function readFields(request: FastifyRequest, payload: IncomingMessage, limit: number): Promise<unknown> {
+async function readFields(payload: IncomingMessage, limit: number): Promise<unknown> {
   const pairs: [string, string][] = []
   let size = 0
   await new Promise<void>((resolve, reject) => {
@@ -111,7 +111,7 @@ async function readFields(request: FastifyRequest, payload: IncomingMessage, lim
       payload.resume()
       reject(error)
     }
-    const form = openMultipart(request.headers, refuse)
+    const form = openMultipart(payload, refuse)
     if (!form) return
     const count = (bytes: number) => {
       size += bytes
@@ -130,31 +130,55 @@ async function readFields(request: FastifyRequest, payload: IncomingMessage, lim
       stream.on('end', () => pairs.push([name, Buffer.concat(chunks).toString('utf8')]))
       stream.on('error', refuse)
     })
-    form.on('error', (error) => refuse(malformed(`the multipart body is broken (${messageOf(error)}).`)))
     form.on('finish', () => resolve())
-    payload.on('error', refuse)
-    payload.on('aborted', () => refuse(malformed('the connection ended before the body did.')))
     payload.pipe(form)
   })
   return fromPairs(pairs)
 }
 
-/** A multipart reader for `headers`, or a refusal when they name no boundary. */
-export function openMultipart(headers: IncomingMessage['headers'], refuse: (error: Error) => void) {
-  const contentType = headers['content-type']
+/** How long the parser may take to notice the end of the body once all of it is there. */
+const MULTIPART_END_MS = 200
+
+/**
+ * A multipart reader for the request; the caller listens to its parts and pipes the request into it.
+ * Everything that can go wrong ends in `refuse`, once or more: no boundary, broken parts, a connection that ends too early.
+ */
+export function openMultipart(payload: IncomingMessage, refuse: (error: Error) => void) {
+  const contentType = payload.headers['content-type']
   if (contentType === undefined) {
     refuse(malformed('a multipart/form-data body is expected here.'))
     return undefined
   }
+  let form: InstanceType<typeof busboy.Busboy>
   try {
-    return new busboy.Busboy({
-      headers: { ...headers, 'content-type': contentType },
+    form = new busboy.Busboy({
+      headers: { ...payload.headers, 'content-type': contentType },
       limits: { fieldSize: 64 << 20, headerPairs: 100 },
     })
   } catch (error) {
     refuse(malformed(`the multipart body cannot be read (${messageOf(error)}).`))
     return undefined
   }
+  let openFiles = 0
+  let finished = false
+  form.on('file', (_name, stream) => {
+    openFiles++
+    stream.once('close', () => openFiles--)
+  })
+  form.on('finish', () => {
+    finished = true
+  })
+  form.on('error', (error) => refuse(malformed(`the multipart body is broken (${messageOf(error)}).`)))
+  payload.on('error', refuse)
+  payload.on('aborted', () => refuse(malformed('the connection ended before the body did.')))
+  // The parser waits for ever on some broken bodies (a part without headers): it gets a moment after the last byte.
+  const checkEnd = () => {
+    if (finished) return
+    if (openFiles > 0) setTimeout(checkEnd, MULTIPART_END_MS)
+    else refuse(malformed('the multipart body is broken (a part is not complete).'))
+  }
+  payload.on('end', () => setTimeout(checkEnd, MULTIPART_END_MS))
+  return form
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,31 @@
+// Writes docs/errors.md from contract/error-codes.ts. `node tools/errors-doc.ts`; errors.test.ts fails when the two differ.
+
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { ERRORS } from '../contract/error-codes.ts'
+import { statusOf } from '../server/src/http/errors-to-http.ts'
+import { PlatformError } from '../server/src/kit/errors.ts'
+
+export function errorsDocument(): string {
+  const codes = (Object.keys(ERRORS) as (keyof typeof ERRORS)[]).sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1))
+  const rows = codes.map(
+    (code) =>
+      `| \`${code}\` | ${statusOf(new PlatformError(code))} | ${ERRORS[code].text.replaceAll('\n', ' ').replaceAll('|', '\\|')} |`,
+  )
+  return `# Errors
+
+Every error has the same body: \`error\` (a sentence), \`code\` (a stable name), \`exceptionId\` (finds the request in the log) and \`status\`;
+where fields of the request are wrong, \`errors\` lists them as \`{key, message}\`. Match on \`code\`, never on the text.
+A failed job carries the same code in its \`error\`, with the status it would have had as an answer.
+
+Words in braces are filled in. This page is written by \`node tools/errors-doc.ts\` from \`contract/error-codes.ts\`; a test compares the two.
+
+| code | status | text |
+|---|---|---|
+${rows.join('\n')}
+`
+}
+
+export const ERRORS_DOCUMENT = fileURLToPath(new URL('../docs/errors.md', import.meta.url))
+
+if (import.meta.main) writeFileSync(ERRORS_DOCUMENT, errorsDocument())

@@ -4,6 +4,8 @@
 import { Command, CommanderError } from 'commander'
 import { PlatformError } from '../../server/src/kit/errors.ts'
 import { UserError } from './output.ts'
+import { addProjectCommands } from './project.ts'
+import { addTokenCommands } from './token.ts'
 
 const program = new Command('millrace')
   .description('Files, tables, configurations, jobs and schedules of a Millrace stack')
@@ -12,6 +14,8 @@ const program = new Command('millrace')
   .exitOverride()
 
 // Each noun has a file of its own that adds its commands here.
+addProjectCommands(program)
+addTokenCommands(program)
 
 try {
   await program.parseAsync()

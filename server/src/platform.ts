@@ -34,6 +34,10 @@ export interface PlatformOptions {
 export interface Platform {
   readonly app: FastifyInstance
   readonly tokens: Tokens
+  /** The address clients reach the object store at; empty until it listens. */
+  s3Url(): string
+  /** On an empty stack: makes the first project and answers its master token. Undefined ever after. */
+  firstStart(masterToken: string | undefined): Promise<string | undefined>
   close(): Promise<void>
 }
 
@@ -106,6 +110,9 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   return {
     app,
     tokens,
+    s3Url: () => '',
+    firstStart: async (masterToken) =>
+      (await tokens.listProjects()).length > 0 ? undefined : (await tokens.createProject('Millrace', masterToken)).master.value,
     close: async () => {
       await app.close()
       await metadata.close()

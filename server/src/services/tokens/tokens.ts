@@ -181,7 +181,7 @@ export function createTokens({ db, inTransaction, clock, recordEvent, bucketIds,
 
   async function createProject(name: string, masterToken?: string): Promise<{ project: Project; master: IssuedToken }> {
     if (name.trim() === '' || name.length > 255) throw invalid('A project needs a name of 1 to 255 characters.')
-    if (masterToken !== undefined && masterToken.length < 16) throw invalid('A master token has at least 16 characters.')
+    if (masterToken !== undefined && masterToken.length < 8) throw invalid('A master token has at least 8 characters.')
     return change(async (trx) => {
       const project = await store.insertProject(trx, { name, features: [], createdAt: clock.now() })
       const value = masterToken ?? newTokenValue(project.id)

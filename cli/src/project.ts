@@ -2,9 +2,8 @@
 
 import type { Command } from 'commander'
 import { readConfig } from '../../server/src/config.ts'
-import { withStack } from '../../server/src/stack.ts'
+import { withFoundation } from '../../server/src/stack.ts'
 import { print, table } from './output.ts'
-import { quiet } from './quiet.ts'
 
 export function addProjectCommands(program: Command): void {
   const project = program.command('project').description('projects of this installation')
@@ -13,7 +12,7 @@ export function addProjectCommands(program: Command): void {
     .command('create <name>')
     .description('make a project; its master token is shown once')
     .action(async (name: string, _options, command: Command) => {
-      const made = await withStack(quiet(readConfig()), ({ platform }) => platform.tokens.createProject(name))
+      const made = await withFoundation(readConfig(), ({ tokens }) => tokens.createProject(name))
       const answer = { id: made.project.id, name: made.project.name, masterToken: made.master.value }
       print(
         command,
@@ -26,7 +25,7 @@ export function addProjectCommands(program: Command): void {
     .command('list')
     .description('all projects')
     .action(async (_options, command: Command) => {
-      const projects = await withStack(quiet(readConfig()), ({ platform }) => platform.tokens.listProjects())
+      const projects = await withFoundation(readConfig(), ({ tokens }) => tokens.listProjects())
       const answer = projects.map(({ id, name, createdAt }) => ({ id, name, created: createdAt.toISOString() }))
       print(command, answer, (rows) =>
         table(

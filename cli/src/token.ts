@@ -3,9 +3,8 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { readConfig } from '../../server/src/config.ts'
 import { NO_ORIGIN } from '../../server/src/kit/event.ts'
-import { withStack } from '../../server/src/stack.ts'
+import { withFoundation } from '../../server/src/stack.ts'
 import { print, table } from './output.ts'
-import { quiet } from './quiet.ts'
 
 interface CreateOptions {
   readonly project: number
@@ -40,7 +39,7 @@ export function addTokenCommands(program: Command): void {
         ...(component && { componentAccess: component }),
         ...(bucket && { bucketPermissions: Object.fromEntries(bucket.map(permissionOf)) }),
       }
-      const made = await withStack(quiet(readConfig()), async ({ platform: { tokens } }) =>
+      const made = await withFoundation(readConfig(), async ({ tokens }) =>
         tokens.create(await tokens.masterActor(project), request, NO_ORIGIN),
       )
       const answer = { id: String(made.token.id), description: made.token.description, token: made.value }
@@ -54,9 +53,7 @@ export function addTokenCommands(program: Command): void {
   withProject(token.command('list'))
     .description('tokens of a project')
     .action(async ({ project }: CreateOptions, command: Command) => {
-      const tokens = await withStack(quiet(readConfig()), async ({ platform }) =>
-        platform.tokens.list(await platform.tokens.masterActor(project)),
-      )
+      const tokens = await withFoundation(readConfig(), async ({ tokens: all }) => all.list(await all.masterActor(project)))
       const answer = tokens.map((one) => ({
         id: String(one.id),
         description: one.description,
@@ -74,7 +71,7 @@ export function addTokenCommands(program: Command): void {
   withProject(token.command('reset-master'))
     .description('give the master token of a project a new value; the old one stops working')
     .action(async ({ project }: CreateOptions, command: Command) => {
-      const made = await withStack(quiet(readConfig()), async ({ platform: { tokens } }) => {
+      const made = await withFoundation(readConfig(), async ({ tokens }) => {
         const master = await tokens.masterActor(project)
         return tokens.refresh(master, master.tokenId, NO_ORIGIN)
       })

@@ -1,34 +1,26 @@
 // The wiring: builds each room and hands it what it needs. No logic here; read it top to bottom to know who talks to whom.
 
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { openMetadataDb } from './engines/metadata-db/metadata-db.ts'
+import type { FastifyInstance } from 'fastify'
+import { type FoundationOptions, openFoundation } from './foundation.ts'
 import { SERVICE_IDS, type ServiceId } from './http/addresses.ts'
 import { collectRoutes } from './http/openapi.ts'
 import { createHttpServer } from './http/server.ts'
-import { type Clock, systemClock } from './kit/clock.ts'
 import { eventsRoutes, eventView } from './services/events/events.routes.ts'
-import { createEvents } from './services/events/events.ts'
 import { indexRoutes } from './services/index/index.routes.ts'
 import { neighboursRoutes } from './services/neighbours/neighbours.routes.ts'
 import { createMetrics } from './services/operations/metrics.ts'
 import { operationsRoutes } from './services/operations/operations.routes.ts'
 import { tokensRoutes } from './services/tokens/tokens.routes.ts'
-import { createTokens, type Tokens } from './services/tokens/tokens.ts'
+import type { Tokens } from './services/tokens/tokens.ts'
 
-export interface PlatformOptions {
+export interface PlatformOptions extends FoundationOptions {
   readonly version: string
-  readonly dataDir: string
-  readonly databaseUrl?: string | undefined
   readonly publicUrl?: string | undefined
   readonly domain?: string | undefined
   readonly region: string
   readonly bodyLimitBytes: number
   readonly maintenance?: { readonly reason: string } | undefined
   readonly corsOrigins: readonly string[]
-  readonly log: FastifyBaseLogger
-  readonly clock?: Clock
 }
 
 export interface Platform {
@@ -45,26 +37,11 @@ export interface Platform {
 const BUILT: ReadonlySet<ServiceId> = new Set([])
 
 export async function createPlatform(options: PlatformOptions): Promise<Platform> {
-  const { version, dataDir, log, clock = systemClock } = options
+  const { version, log } = options
 
-  // Engines
-  await mkdir(dataDir, { recursive: true })
-  const metadata = await openMetadataDb(
-    options.databaseUrl === undefined ? { path: join(dataDir, 'metadata.sqlite'), log } : { url: options.databaseUrl, log },
-  )
-  await metadata.migrate()
-  const { db, inTransaction } = metadata
+  const { metadata, events, tokens } = await openFoundation(options)
+  const { db } = metadata
 
-  // Rooms
-  const events = createEvents({ db, inTransaction, clock })
-  const tokens = createTokens({
-    db,
-    inTransaction,
-    clock,
-    recordEvent: events.record,
-    bucketIds: async () => [],
-    onProjectCreated: async () => {},
-  })
   const metrics = createMetrics(async () => ({}))
 
   // HTTP

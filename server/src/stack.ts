@@ -1,8 +1,9 @@
-// From the environment to an open platform: what main.ts listens with and what the command line administers.
+// From the environment to an open platform, which main.ts listens with, or to its foundation, which the command line administers.
 
 import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import { type Foundation, openFoundation } from './foundation.ts'
 import { createLog } from './kit/log.ts'
 import { createSecrets } from './kit/secrets.ts'
 import { createPlatform, type Platform } from './platform.ts'
@@ -37,12 +38,13 @@ export async function openStack(config: Config): Promise<Stack> {
   return { platform, log, version: VERSION }
 }
 
-/** Opens the stack without listening, runs `work`, closes it again: what the command line does on a data folder. */
-export async function withStack<T>(config: Config, work: (stack: Stack) => Promise<T>): Promise<T> {
-  const stack = await openStack(config)
+/** Opens projects and tokens only, beside a running stack if there is one: what the command line administers. */
+export async function withFoundation<T>(config: Config, work: (foundation: Foundation) => Promise<T>): Promise<T> {
+  const log = createLog({ level: 'silent', secrets: createSecrets() })
+  const foundation = await openFoundation({ dataDir: config.dataDir, databaseUrl: config.database.url, log })
   try {
-    return await work(stack)
+    return await work(foundation)
   } finally {
-    await stack.platform.close()
+    await foundation.metadata.close()
   }
 }

@@ -26,7 +26,7 @@ export async function readHeaderRow(slice: LocalSlice, { dialect, limits, maxCol
     pieces.push(Buffer.from(chunk))
     bytes += chunk.length
     const end = endOfRecord(Buffer.concat(pieces), dialect)
-    if (end !== -1) return parse(slice, Buffer.concat(pieces).subarray(0, end), { dialect, limits, maxColumns })
+    if (end !== -1) return await parse(slice, Buffer.concat(pieces).subarray(0, end), { dialect, limits, maxColumns })
     if (bytes > MAX_HEADER_BYTES)
       throw new PlatformError('invalidCsv', {
         file: slice.name,
@@ -59,7 +59,7 @@ async function parse(
     throw new PlatformError('storage.maxNumberOfColumnsExceed', { limit: maxColumns, file: slice.name, columns: values.length })
   const scanner = createCsvScanner({ dialect, columns: values.length, skipLines: 0, maxRowBytes: 2 * MAX_HEADER_BYTES })
   const problem = scanner.write(record) ?? scanner.end()
-  if (problem) throw await describeProblem(problem, { slice, limits, columnNames: values, maxRowBytes: MAX_HEADER_BYTES })
+  if (problem) throw await describeProblem(problem, { slice, limits, columnNames: [], maxRowBytes: MAX_HEADER_BYTES })
   return values
 }
 

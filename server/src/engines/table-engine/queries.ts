@@ -22,14 +22,17 @@ const MAX_PREVIEW_ROWS = 1000
 const TOP_VALUES = 10
 /** Values in a profile are shown to people; a longer one is cut. */
 const PROFILE_CHARS = 200
+/** Stands before every value on its way into JavaScript: the driver's decoder drops a byte order mark at the start of a text. */
+const SHIELD = '='
 
 export async function preview(db: Database, { request, local }: QueryJob<'preview', PreviewRequest>): Promise<Preview> {
   const limit = Math.min(request.limit, MAX_PREVIEW_ROWS)
   const { from, columns } = query({ ...request, limit }, local)
   const cut = request.maxCellChars
-  const cells = columns.flatMap((c) =>
-    cut === undefined ? [asText(c)] : [`left(${asText(c)}, ${cut})`, `length(${asText(c)}) > ${cut}`],
-  )
+  const cells = columns.flatMap((c) => {
+    const text = asText(c)
+    return cut === undefined ? [`'${SHIELD}' || ${text}`] : [`'${SHIELD}' || left(${text}, ${cut})`, `length(${text}) > ${cut}`]
+  })
   const rows = limit > 0 ? await db.rows(`SELECT ${cells.join(', ')} ${from}`) : []
   return {
     columns: columns.map((c) => c.name),
@@ -38,7 +41,7 @@ export async function preview(db: Database, { request, local }: QueryJob<'previe
 }
 
 const cell = (value: SqlValue | undefined, isTruncated: SqlValue | undefined): PreviewCell => ({
-  value: typeof value === 'string' ? value : null,
+  value: typeof value === 'string' ? value.slice(SHIELD.length) : null,
   isTruncated: isTruncated === true,
 })
 

@@ -44,10 +44,12 @@ export function tryConvert(column: Pick<Column, 'type' | 'length'>, text: string
       return `CASE WHEN regexp_full_match(${text}, '\\s*[+-]?[0-9]+\\s*') THEN TRY_CAST(${text} AS BIGINT) END`
     case 'BOOLEAN':
       return `CASE WHEN lower(trim(${text})) IN ('true', 't', '1', 'yes', 'y') THEN true WHEN lower(trim(${text})) IN ('false', 'f', '0', 'no', 'n') THEN false END`
+    // DuckDB also reads words such as `infinity` and `epoch`; a date starts with its year.
     case 'DATE':
+      return `CASE WHEN regexp_matches(${text}, '^\\s*[0-9]{1,6}-') THEN TRY_CAST(${text} AS DATE) END`
     case 'TIMESTAMP':
-      // DuckDB also reads words such as `infinity` and `epoch`; a date starts with its year.
-      return `CASE WHEN regexp_matches(${text}, '^\\s*[0-9]{1,6}-') THEN TRY_CAST(${text} AS ${sqlType(column)}) END`
+      // Read with its offset, kept in UTC; workers live in UTC, so a time without an offset is one.
+      return `CASE WHEN regexp_matches(${text}, '^\\s*[0-9]{1,6}-') THEN CAST(TRY_CAST(${text} AS TIMESTAMPTZ) AS TIMESTAMP) END`
     default:
       return `TRY_CAST(${text} AS ${sqlType(column)})`
   }

@@ -29,9 +29,12 @@ interface Task {
   readonly reject: (error: unknown) => void
 }
 
+type Answer =
+  | Extract<FromWorker, { type: 'done' | 'failed' }>
+  | { readonly type: 'died'; readonly reason: string; readonly started: boolean }
+
 interface Worker {
   readonly child: ChildProcess
-  readonly name: string
   settle: ((message: FromWorker | { readonly type: 'died'; readonly reason: string }) => void) | undefined
   idleTimer: NodeJS.Timeout | undefined
 }
@@ -106,6 +109,19 @@ export class WorkerPool {
   }
 
   async #execute(task: Task): Promise<void> {
+    let answer = await this.#attempt(task)
+    // An idle worker may have died a moment ago, unnoticed; a job that never began is simply given to another.
+    if (answer.message.type === 'died' && !answer.message.started && !answer.ended && !this.#closed)
+      answer = await this.#attempt(task)
+    const { message, ended } = answer
+    if (message.type === 'done') task.resolve(message.result)
+    else if (message.type === 'failed') task.reject(named(message.error))
+    else if (this.#closed) task.reject(new PlatformError('tableEngine.cancelled'))
+    else task.reject(ended ?? new PlatformError('tableEngine.workerDied', { reason: message.reason }))
+  }
+
+  /** One job in one worker, until it answers, dies, is cancelled or runs out of time (`ended`). */
+  async #attempt({ job, options: { signal, timeoutMs } }: Task): Promise<{ message: Answer; ended: PlatformError | undefined }> {
     const worker = this.#idle.pop() ?? this.#spawn()
     clearTimeout(worker.idleTimer)
     worker.child.ref()
@@ -116,44 +132,33 @@ export class WorkerPool {
       this.#kill(worker)
     }
     const cancel = () => stop(new PlatformError('tableEngine.cancelled'))
-    task.options.signal?.addEventListener('abort', cancel, { once: true })
-    const { timeoutMs } = task.options
-    const timer =
-      timeoutMs === undefined
-        ? undefined
-        : setTimeout(
-            () => stop(new PlatformError('tableEngine.timeout', { seconds: Math.round(timeoutMs / 100) / 10 })),
-            timeoutMs,
-          )
+    signal?.addEventListener('abort', cancel, { once: true })
+    const outOfTime = () => stop(new PlatformError('tableEngine.timeout', { seconds: Math.round((timeoutMs ?? 0) / 100) / 10 }))
+    const timer = timeoutMs === undefined ? undefined : setTimeout(outOfTime, timeoutMs)
 
-    const message = await this.#ask(worker, task.job)
+    const message = await this.#ask(worker, job)
     clearTimeout(timer)
-    task.options.signal?.removeEventListener('abort', cancel)
-    if (message.type === 'died') {
-      const error = this.#closed
-        ? new PlatformError('tableEngine.cancelled')
-        : new PlatformError('tableEngine.workerDied', { reason: message.reason })
-      return task.reject(ended ?? error)
+    signal?.removeEventListener('abort', cancel)
+    if (message.type !== 'died') {
+      if (message.rssMb > RETIRE_SHARE * this.#settings.workerMemoryMb) this.#kill(worker)
+      else this.#rest(worker)
     }
-    if (message.rssMb > RETIRE_SHARE * this.#settings.workerMemoryMb) this.#kill(worker)
-    else this.#rest(worker)
-    if (message.type === 'done') task.resolve(message.result)
-    else task.reject(named(message.error))
+    return { message, ended }
   }
 
-  #ask(worker: Worker, job: WorkerJob) {
-    return new Promise<Extract<FromWorker, { type: 'done' | 'failed' }> | { readonly type: 'died'; readonly reason: string }>(
-      (resolve) => {
-        worker.settle = (message) => {
-          if (message.type === 'ready') return
-          worker.settle = undefined
-          resolve(message)
-        }
-        if (worker.child.exitCode !== null || worker.child.signalCode !== null)
-          worker.settle({ type: 'died', reason: 'it was gone before it started' })
-        else this.#send(worker, { type: 'job', job })
-      },
-    )
+  #ask(worker: Worker, job: WorkerJob): Promise<Answer> {
+    return new Promise((resolve) => {
+      let started = false
+      worker.settle = (message) => {
+        if (message.type === 'started') started = true
+        if (message.type === 'ready' || message.type === 'started') return
+        worker.settle = undefined
+        resolve(message.type === 'died' ? { ...message, started } : message)
+      }
+      if (worker.child.exitCode !== null || worker.child.signalCode !== null)
+        worker.settle({ type: 'died', reason: 'it was gone before it started' })
+      else this.#send(worker, { type: 'job', job })
+    })
   }
 
   #spawn(): Worker {
@@ -167,7 +172,7 @@ export class WorkerPool {
       // Nothing of the server's environment, which may hold secrets. Few malloc arenas: memory returns to the system sooner.
       env: { UV_THREADPOOL_SIZE: '8', MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '1048576', TZ: 'UTC' },
     })
-    const worker: Worker = { child, name, settle: undefined, idleTimer: undefined }
+    const worker: Worker = { child, settle: undefined, idleTimer: undefined }
     this.#all.add(worker)
     child.on('message', (message: FromWorker) => worker.settle?.(message))
     child.on('error', () => {}) // followed by exit, or by nothing if it never started

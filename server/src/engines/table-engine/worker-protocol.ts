@@ -147,6 +147,7 @@ export type ToWorker =
 
 export type FromWorker =
   | { readonly type: 'ready' }
+  | { readonly type: 'started' }
   | { readonly type: 'done'; readonly result: unknown; readonly rssMb: number }
   | { readonly type: 'failed'; readonly error: WorkerError; readonly rssMb: number }
 

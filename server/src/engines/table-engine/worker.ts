@@ -47,6 +47,7 @@ async function start(settings: WorkerSettings): Promise<DuckDBInstance> {
 
 async function run(job: WorkerJob): Promise<void> {
   if (!opening) throw new Error('a job came before the start message')
+  send({ type: 'started' })
   const db = await connect(await opening)
   try {
     // The compiler cannot see that kind and handler belong together; the mapped type of HANDLERS guarantees it.

@@ -1,0 +1,101 @@
+// Typed tables: values are kept as what they are, and a value that is not says so with row and column.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { addColumn, emptySnapshot, type NewColumn } from './snapshot.ts'
+import { type LoadOptions, startTables, type TestTables } from './table-engine.fixture.ts'
+
+let tables: TestTables
+before(async () => {
+  tables = await startTables()
+})
+after(() => tables[Symbol.asyncDispose]())
+
+const COLUMNS: NewColumn[] = [
+  { name: 'id', type: 'INTEGER', nullable: false },
+  { name: 'name', type: 'STRING' },
+  { name: 'price', type: 'NUMERIC', length: '10,2' },
+  { name: 'score', type: 'FLOAT' },
+  { name: 'ok', type: 'BOOLEAN' },
+  { name: 'day', type: 'DATE' },
+  { name: 'at', type: 'TIMESTAMP' },
+]
+const table = (columns = COLUMNS) => emptySnapshot(columns, { typed: true, primaryKey: ['id'] })
+const header = `${COLUMNS.map((c) => c.name).join()}\n`
+const load = (rows: string, options: LoadOptions = {}) => tables.load(header + rows, { snapshot: table(), ...options })
+
+test('values of every base type are converted and come out as text again', async () => {
+  const { snapshot } = await load('9007199254740993,x,1.50,1e3,true,2026-01-31,2026-01-31T10:00:00+02:00\n2,,,,,,\n')
+  assert.deepEqual(await tables.rows(snapshot), [
+    ['9007199254740993', 'x', '1.50', '1000.0', 'true', '2026-01-31', '2026-01-31 08:00:00'],
+    ['2', null, null, null, null, null, null],
+  ])
+  const text = await tables.unloadText({ snapshot, format: 'csv', columns: ['id', 'name', 'ok'] })
+  assert.equal(text, '"9007199254740993","x","true"\n"2","",""\n', 'nulls leave as empty, quoted values')
+  const again = await tables.load(text, { snapshot: table(), fileColumns: ['id', 'name', 'ok'] })
+  assert.deepEqual(await tables.rows(again.snapshot, { columns: ['name', 'ok'] }), [
+    ['x', 'true'],
+    [null, null],
+  ])
+})
+
+test('typed columns filter and sort by value', async () => {
+  const { snapshot } = await load('10,a,,,,,\n9,b,,,,,\n100,c,,,,,\n')
+  assert.deepEqual(
+    (
+      await tables.rows(snapshot, {
+        columns: ['id'],
+        filters: [{ column: 'id', operator: 'ge', values: ['10'] }],
+        orderBy: [{ column: 'id', order: 'DESC' }],
+      })
+    ).flat(),
+    ['100', '10'],
+  )
+})
+
+const BAD_VALUES: [column: string, row: string][] = [
+  ['id', '1.5,x,1,1,1,2026-01-01,2026-01-01'],
+  ['id', '99999999999999999999,x,1,1,1,2026-01-01,2026-01-01'],
+  ['price', '1,x,abc,1,1,2026-01-01,2026-01-01'],
+  ['score', '1,x,1,?,1,2026-01-01,2026-01-01'],
+  ['ok', '1,x,1,1,maybe,2026-01-01,2026-01-01'],
+  ['day', '1,x,1,1,1,31.1.2026,2026-01-01'],
+  ['day', '1,x,1,1,1,2026-02-30,2026-01-01'],
+  ['at', '1,x,1,1,1,2026-01-01,infinity'],
+]
+for (const [column, row] of BAD_VALUES)
+  test(`${row.split(',')[COLUMNS.findIndex((c) => c.name === column)]} is no ${column}: the error names row and column`, async () => {
+    await assert.rejects(
+      load(`5,x,1,1,1,2026-01-01,2026-01-01\n${row}\n`),
+      (error: Error & { code?: string; details?: Record<string, unknown> }) => {
+        assert.equal(error.code, 'storage.tables.invalidValue', error.message)
+        assert.equal(error.details?.row, 2)
+        assert.equal(error.details?.column, column)
+        return true
+      },
+    )
+  })
+
+test('a value may be absent only where the column allows it', async () => {
+  await assert.rejects(load('1,x,,,,,\n,x,,,,,\n'), {
+    code: 'storage.tables.nullValue',
+    message: /Row 2 of file\.csv has no value in column "id"/,
+  })
+  const kept = await load('1,,,,,,\n', { nullValues: [] }).then(
+    () => 'loaded',
+    (e: { code: string }) => e.code,
+  )
+  assert.equal(kept, 'storage.tables.invalidValue', 'without null values an empty string is no number')
+})
+
+test('a column added later has its default in older rows', async () => {
+  const { snapshot } = await load('1,x,,,,,\n')
+  const wider = addColumn(addColumn(snapshot, { name: 'n', type: 'INTEGER', default: '7' }), { name: 'm', type: 'DATE' })
+  assert.deepEqual(await tables.rows(wider, { columns: ['n', 'm'] }), [['7', null]])
+})
+
+test('an upsert compares nulls as equal', async () => {
+  const first = await load('1,x,,,,,\n2,y,,,,,\n')
+  const { rowsUnchanged, rowsReplaced } = await load('1,x,,,,,\n2,,,,,,\n', { snapshot: first.snapshot, mode: 'incremental' })
+  assert.deepEqual({ rowsUnchanged, rowsReplaced }, { rowsUnchanged: 1, rowsReplaced: 1 })
+})

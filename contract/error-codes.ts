@@ -97,6 +97,10 @@ export const ERRORS = {
     text: 'The component left a {kind} at {path}. Results must be plain files and folders inside the data folder.',
   },
   'runner.outputTooLarge': { kind: 'invalid', text: 'The file {path} has {size} bytes; at most {limit} are read.' },
+  'runner.noContainerEngine': {
+    kind: 'invalid',
+    text: 'The component {component} is an image ({image}), and this stack has neither docker nor podman running. Start one of them, or use a component that is a command.',
+  },
   'runner.imageMissing': { kind: 'invalid', text: 'The image {image} could not be fetched: {reason}' },
   // Object store
   'storage.unavailable': { kind: 'transient', text: 'The object store could not {what}. Try again.' },
@@ -122,6 +126,31 @@ export const ERRORS = {
   'storage.event.schemaValidationFailed': { kind: 'invalid', text: 'Invalid event - {field}: {reason}' },
   'storage.events.notFound': { kind: 'not-found', text: 'Event not found' },
   'storage.events.query': { kind: 'invalid', text: 'Failed to parse query {query}: {reason}' },
+
+  // Queue
+  'queue.jobNotFound': { kind: 'not-found', text: 'Job "{id}" not found' },
+  'queue.unknownComponent': { kind: 'invalid', text: 'Component "{component}" does not exist.' },
+  'queue.notRunnable': { kind: 'invalid', text: 'Component "{component}" cannot be run: {reason}' },
+  'queue.configurationDisabled': {
+    kind: 'invalid',
+    text: 'Configuration "{configuration}" of component "{component}" is disabled. Enable it, or run it with mode "forceRun".',
+  },
+  'queue.rowsNotFound': { kind: 'invalid', text: 'None of the rows "{rows}" was found in configuration "{configuration}".' },
+  'queue.invalidJob': { kind: 'invalid', text: 'Invalid job: {reason}' },
+  'queue.notKillable': {
+    kind: 'invalid',
+    text: 'Job "{id}" is not in one of killable states ("created", "waiting", "processing"): it is "{status}".',
+  },
+  'queue.statusTerminal': {
+    kind: 'conflict',
+    text: 'The job is finished with status "{status}"; "{move}" is not possible any more.',
+  },
+  'queue.statusTransitionForbidden': { kind: 'conflict', text: 'A job with status "{status}" cannot {move}.' },
+  'queue.leaseLost': { kind: 'conflict', text: 'The job {id} is no longer held by this worker; what it did is not published.' },
+  dbDeduplicationIdConflict: {
+    kind: 'conflict',
+    text: 'A job with deduplicationId "{deduplicationId}" already exists: job {id}.',
+  },
 } as const satisfies Record<string, ErrorEntry>
 
 export type ErrorCode = keyof typeof ERRORS

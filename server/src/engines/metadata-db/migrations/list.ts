@@ -3,6 +3,7 @@
 
 import type { DialectName, Trx } from '../dialects.ts'
 import * as projectsTokensEvents from './0001-projects-tokens-events.ts'
+import * as queue from './0050-queue.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -11,4 +12,7 @@ export interface Migration {
   readonly up: (trx: Trx, dialect: DialectName) => Promise<void>
 }
 
-export const MIGRATIONS: readonly Migration[] = [{ name: '0001-projects-tokens-events', up: projectsTokensEvents.up }]
+export const MIGRATIONS: readonly Migration[] = [
+  { name: '0001-projects-tokens-events', up: projectsTokensEvents.up },
+  { name: '0050-queue', up: queue.up },
+]

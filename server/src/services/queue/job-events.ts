@@ -1,0 +1,66 @@
+// What a job says, for clients that wait: a list, or a stream of server-sent events that ends with the job.
+
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import type { Actor } from '../../kit/actor.ts'
+import { stringifyWithRaw } from '../../kit/json-text.ts'
+import { isFinished } from './job-states.ts'
+import type { JobRow } from './queue.store.ts'
+
+/** Filled by the events room: oldest first, after `sinceId`. */
+export interface JobEventList {
+  list(
+    actor: Actor,
+    job: JobRow,
+    page: { readonly sinceId: string | undefined; readonly limit: number },
+    baseUrl: string,
+  ): Promise<Record<string, unknown>[]>
+}
+
+export interface Follow {
+  list(sinceId: string | undefined): Promise<Record<string, unknown>[]>
+  current(): Promise<JobRow>
+  view(job: JobRow): Record<string, unknown>
+  readonly since: string | undefined
+}
+
+const LOOK_MS = 300
+const ALIVE_MS = 15_000
+
+/** Sends `log` for every event, `status` for every change of the job, `end` when it is finished; ends when the client goes. */
+export async function followJob(response: ServerResponse, follow: Follow): Promise<void> {
+  let since = follow.since
+  let shown = ''
+  let silentMs = 0
+  let gone = false
+  response.once('close', () => {
+    gone = true
+  })
+  const write = async (name: string, data: unknown, id?: unknown): Promise<void> => {
+    silentMs = 0
+    const text = `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${stringifyWithRaw(data)}\n\n`
+    // A client that reads slowly is waited for; one that is gone is not.
+    if (!response.write(text)) await Promise.race([once(response, 'drain'), once(response, 'close')])
+  }
+  while (!gone) {
+    // The job first: what it said before it ended is then surely in the list that follows.
+    const job = await follow.current()
+    for (const event of await follow.list(since)) {
+      since = String(event.id)
+      await write('log', event, event.id)
+    }
+    if (job.status !== shown) await write('status', { id: String(job.id), status: job.status, waitingReason: job.waiting_reason })
+    shown = job.status
+    if (isFinished(job.status)) {
+      await write('end', follow.view(job))
+      break
+    }
+    if (silentMs >= ALIVE_MS) {
+      response.write(': alive\n\n')
+      silentMs = 0
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    silentMs += LOOK_MS
+  }
+  response.end()
+}

@@ -1,0 +1,265 @@
+// The body of a new job (platform contract 2.2), read once, and the row it becomes.
+
+import { type Static, Type } from 'typebox'
+import type { Actor } from '../../kit/actor.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { parseMoment } from '../../kit/relative-time.ts'
+import { refusal } from './job-search.ts'
+import type { JobStatus } from './job-states.ts'
+import type { JobMode, NewJobRow } from './queue.store.ts'
+
+const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Optional(Type.Union([schema, Type.Null()]))
+const Id = Type.String({ minLength: 1, maxLength: 255 })
+
+/** Empty PHP maps arrive as lists, numbers as texts and the other way round. */
+export const JobBody = Type.Object(
+  {
+    component: Type.Optional(Id),
+    config: Nullable(Id),
+    configData: Nullable(Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown()), Type.String()])),
+    configRowIds: Nullable(Type.Array(Id)),
+    row: Nullable(Id),
+    mode: Nullable(Type.Union([Type.Literal('run'), Type.Literal('forceRun'), Type.Literal('debug')])),
+    tag: Nullable(Type.String({ maxLength: 255 })),
+    branchId: Nullable(Type.String({ maxLength: 64 })),
+    variableValuesId: Nullable(Type.String({ maxLength: 255 })),
+    variableValuesData: Nullable(
+      Type.Union([
+        Type.Object({ values: Type.Optional(Type.Array(Type.Object({ name: Type.String(), value: Type.Unknown() }))) }),
+        Type.Array(Type.Never()),
+      ]),
+    ),
+    parallelism: Nullable(Type.String({ maxLength: 20 })),
+    backend: Nullable(Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Never())])),
+    parentRunId: Nullable(Type.String({ maxLength: 1000 })),
+    behavior: Nullable(Type.Union([Type.Object({ onError: Nullable(Type.String()) }), Type.Array(Type.Never())])),
+    orchestrationJobId: Nullable(Type.String()),
+    orchestrationTaskId: Nullable(Type.String()),
+    orchestrationPhaseId: Nullable(Type.String()),
+    onlyOrchestrationTaskIds: Nullable(Type.Array(Type.String())),
+    onlyFlowTaskIds: Nullable(Type.Array(Type.String())),
+    previousJobId: Nullable(Type.String()),
+    delay: Nullable(Type.String({ maxLength: 20 })),
+    delayedStartTime: Nullable(Type.String({ maxLength: 64 })),
+    deduplicationId: Nullable(Id),
+    executor: Nullable(Type.Union([Type.Literal('dind'), Type.Literal('k8sContainers')])),
+  },
+  { additionalProperties: false },
+)
+
+export interface VariableValue {
+  readonly name: string
+  readonly value: unknown
+}
+
+/** A job as asked for; `configData` is JSON text, exactly as it was sent. */
+export interface JobRequest {
+  readonly component: string
+  readonly config?: string
+  readonly configData?: string
+  readonly configRowIds?: readonly string[]
+  readonly mode?: JobMode
+  readonly tag?: string
+  readonly branchId?: string
+  readonly variableValuesId?: string
+  readonly variableValues?: readonly VariableValue[]
+  readonly parallelism?: string | null
+  readonly backend?: Readonly<Record<string, unknown>>
+  readonly parentRunId?: string
+  readonly onError?: string | null
+  readonly orchestrationJobId?: string
+  readonly orchestrationTaskId?: string
+  readonly orchestrationPhaseId?: string
+  readonly onlyOrchestrationTaskIds?: readonly string[]
+  readonly onlyFlowTaskIds?: readonly string[]
+  readonly previousJobId?: string
+  /** Epoch milliseconds. */
+  readonly startAfter?: number
+  readonly deduplicationId?: string
+  readonly executor?: string
+}
+
+export interface JobContext {
+  readonly component?: string
+  readonly tag?: string
+  readonly parentRunId?: string | null
+  /** `configData` as the client wrote it. */
+  readonly configData?: string | undefined
+  readonly now: Date
+}
+
+export function readJobRequest(body: Static<typeof JobBody>, context: JobContext): JobRequest {
+  const component = context.component ?? body.component
+  if (component === undefined) throw refusal('component', 'This field is missing.')
+  const configData =
+    body.configData === undefined || body.configData === null ? undefined : objectText(body.configData, context.configData)
+  if (!body.config && configData === undefined)
+    throw refusal('config', 'Send "config", the id of a configuration, or "configData", a configuration.')
+  const values = body.variableValuesData && !Array.isArray(body.variableValuesData) ? (body.variableValuesData.values ?? []) : []
+  if (body.variableValuesId && values.length > 0) {
+    throw new PlatformError('queue.invalidJob', { reason: 'Only one of variableValuesId and variableValuesData can be set.' })
+  }
+  const rowIds = body.configRowIds ?? (body.row ? [body.row] : undefined)
+  const backend =
+    typeof body.backend === 'string' ? { type: body.backend } : Array.isArray(body.backend) ? undefined : body.backend
+  const startAfter = startOf(body, context.now)
+  const parentRunId = body.parentRunId ?? context.parentRunId
+  const tag = context.tag ?? body.tag
+  const behavior = Array.isArray(body.behavior) ? undefined : body.behavior
+  return {
+    component,
+    ...(body.config ? { config: body.config } : {}),
+    ...(configData === undefined ? {} : { configData }),
+    ...(rowIds && rowIds.length > 0 ? { configRowIds: rowIds } : {}),
+    ...(body.mode ? { mode: body.mode } : {}),
+    ...(tag ? { tag } : {}),
+    ...(body.branchId ? { branchId: body.branchId } : {}),
+    ...(body.variableValuesId ? { variableValuesId: body.variableValuesId } : {}),
+    ...(values.length > 0 ? { variableValues: values } : {}),
+    ...(body.parallelism === undefined || body.parallelism === null ? {} : { parallelism: parallelismOf(body.parallelism) }),
+    ...(backend ? { backend } : {}),
+    ...(parentRunId ? { parentRunId } : {}),
+    ...(behavior?.onError ? { onError: onErrorOf(behavior.onError) } : {}),
+    ...present(body, ['orchestrationJobId', 'orchestrationTaskId', 'orchestrationPhaseId', 'onlyOrchestrationTaskIds']),
+    ...present(body, ['onlyFlowTaskIds', 'previousJobId', 'deduplicationId', 'executor']),
+    ...(startAfter === undefined ? {} : { startAfter }),
+  }
+}
+
+function present<K extends keyof Static<typeof JobBody>>(body: Static<typeof JobBody>, names: readonly K[]) {
+  const found = names.flatMap((name) => (body[name] === undefined || body[name] === null ? [] : [[name, body[name]]]))
+  return Object.fromEntries(found) as { [Name in K]?: NonNullable<Static<typeof JobBody>[Name]> } // the names that are there
+}
+
+/** The text a client wrote is kept; from a form it is the field itself, else what was parsed is written again. */
+function objectText(parsed: unknown, written: string | undefined): string {
+  const text = typeof parsed === 'string' ? parsed : (written ?? JSON.stringify(parsed))
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw refusal('configData', 'This value should be valid JSON.')
+  }
+  if (Array.isArray(value) && value.length === 0) return '{}'
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw refusal('configData', 'This value should be an object.')
+  return text
+}
+
+function parallelismOf(text: string): string {
+  if (text === 'infinity') return text
+  if (!/^\d{1,3}$/.test(text) || Number(text) > 100)
+    throw refusal('parallelism', 'This value should be 0 to 100, "infinity" or null.')
+  return String(Number(text))
+}
+
+function onErrorOf(text: string): string {
+  if (!['stop', 'warning', 'fail'].includes(text))
+    throw refusal('behavior[onError]', 'This value should be stop, warning or fail.')
+  return text
+}
+
+const LONGEST_DELAY_MS = 366 * 86_400_000
+
+function startOf(body: Static<typeof JobBody>, now: Date): number | undefined {
+  const { delay, delayedStartTime } = body
+  if (delay !== undefined && delay !== null && !/^\d{1,9}$/.test(delay))
+    throw refusal('delay', 'This value should be a number of seconds.')
+  const moment = delayedStartTime
+    ? parseMoment(delayedStartTime, now)
+    : delay
+      ? new Date(now.getTime() + Number(delay) * 1000)
+      : undefined
+  if (delayedStartTime && !moment) throw refusal('delayedStartTime', 'This value should be a time.')
+  if (moment && moment.getTime() - now.getTime() > LONGEST_DELAY_MS)
+    throw refusal('delay', 'A job can be delayed by a year at most.')
+  return moment?.getTime()
+}
+
+export interface RowContext {
+  readonly actor: Actor
+  readonly branch: { readonly id: number; readonly isDefault: boolean }
+  readonly componentId: string
+  readonly tag: string
+  readonly isContainer: boolean
+  readonly parallelism: string | null
+  readonly configData: string | null
+  readonly deduplicationId: string | null
+  readonly status: JobStatus
+  readonly now: number
+}
+
+/** What is only shown again and never searched for, stored as one JSON value. */
+export interface StoredRequest {
+  readonly component: string
+  readonly variableValues: readonly VariableValue[]
+  readonly backend: Readonly<Record<string, unknown>> | null
+  readonly parallelism: string | null
+  readonly behavior: { readonly onError: string | null }
+  readonly orchestrationJobId: string | null
+  readonly orchestrationTaskId: string | null
+  readonly orchestrationPhaseId: string | null
+  readonly onlyOrchestrationTaskIds: readonly string[] | null
+  readonly onlyFlowTaskIds: readonly string[] | null
+  readonly previousJobId: string | null
+  readonly executor: string | null
+  readonly isDelayed: boolean
+}
+
+export function jobRow(request: JobRequest, context: RowContext): NewJobRow {
+  const { actor, branch, componentId, now } = context
+  const stored: StoredRequest = {
+    component: request.component,
+    variableValues: request.variableValues ?? [],
+    backend: request.backend ?? null,
+    parallelism: context.parallelism,
+    behavior: { onError: request.onError ?? null },
+    orchestrationJobId: request.orchestrationJobId ?? null,
+    orchestrationTaskId: request.orchestrationTaskId ?? null,
+    orchestrationPhaseId: request.orchestrationPhaseId ?? null,
+    onlyOrchestrationTaskIds: request.onlyOrchestrationTaskIds ?? null,
+    onlyFlowTaskIds: request.onlyFlowTaskIds ?? null,
+    previousJobId: request.previousJobId ?? null,
+    executor: request.executor ?? null,
+    isDelayed: request.startAfter !== undefined,
+  }
+  return {
+    project_id: actor.projectId,
+    branch_id: branch.id,
+    is_default_branch: branch.isDefault ? 1 : 0,
+    component_id: componentId,
+    configuration_id: request.config ?? null,
+    type: context.isContainer ? 'container' : 'standard',
+    mode: request.mode ?? 'run',
+    status: context.status,
+    waiting_reason: null,
+    parent_run_id: request.parentRunId ?? '',
+    parent_job_id: null,
+    row_ids: request.configRowIds ? JSON.stringify(request.configRowIds) : null,
+    tag: context.tag,
+    variable_values_id: request.variableValuesId ?? null,
+    deduplication_id: context.deduplicationId,
+    token_id: actor.tokenId,
+    token_description: actor.tokenDescription,
+    actor: JSON.stringify(actor),
+    request: JSON.stringify(stored),
+    config_data: context.configData,
+    // One configuration of a component in a branch runs once at a time; a job without one bothers nobody.
+    lock_key: request.config === undefined ? null : `${actor.projectId}/${branch.id}/${componentId}/${request.config}`,
+    sibling_limit: null,
+    created_at: now,
+    start_after: request.startAfter ?? now,
+    started_at: null,
+    ended_at: null,
+    updated_at: now,
+    attempt: 0,
+    worker: null,
+    lease_until: null,
+    has_begun: 0,
+    result: '{}',
+    usage: '[]',
+    metrics: '[]',
+    error: null,
+  }
+}

@@ -1,0 +1,168 @@
+// Search of jobs (platform contract 2.5): names and spellings clients use, turned into what the store compares.
+
+import { PlatformError } from '../../kit/errors.ts'
+import { parseMoment } from '../../kit/relative-time.ts'
+import { isJobStatus } from './job-states.ts'
+
+export type EqualColumn =
+  | 'id'
+  | 'run_id'
+  | 'branch_id'
+  | 'token_id'
+  | 'token_description'
+  | 'component_id'
+  | 'configuration_id'
+  | 'status'
+  | 'mode'
+  | 'type'
+  | 'variable_values_id'
+  | 'parent_run_id'
+export type TimeColumn = 'created_at' | 'started_at' | 'ended_at'
+export type SortColumn = EqualColumn | TimeColumn | 'project_id' | 'updated_at' | 'duration'
+
+export interface JobSearch {
+  readonly equal: readonly { readonly column: EqualColumn; readonly values: readonly (string | number)[] }[]
+  readonly ranges: readonly { readonly column: TimeColumn; readonly operator: '>=' | '<='; readonly value: number }[]
+  readonly rowIds: readonly string[]
+  readonly durationMsFrom: number | undefined
+  readonly durationMsTo: number | undefined
+  readonly limit: number
+  readonly offset: number
+  readonly sortBy: SortColumn
+  readonly sortOrder: 'asc' | 'desc'
+}
+
+export type Query = Readonly<Record<string, unknown>>
+
+const EQUAL: Readonly<Record<string, EqualColumn>> = {
+  id: 'id',
+  runId: 'run_id',
+  branchId: 'branch_id',
+  tokenId: 'token_id',
+  tokenDescription: 'token_description',
+  componentId: 'component_id',
+  component: 'component_id',
+  configId: 'configuration_id',
+  config: 'configuration_id',
+  status: 'status',
+  mode: 'mode',
+  type: 'type',
+  variableValuesId: 'variable_values_id',
+  parentRunId: 'parent_run_id',
+}
+const NUMERIC: ReadonlySet<EqualColumn> = new Set(['id', 'branch_id', 'token_id'])
+const TIMES: Readonly<Record<string, TimeColumn>> = { createdTime: 'created_at', startTime: 'started_at', endTime: 'ended_at' }
+const SORTS: Readonly<Record<string, SortColumn>> = {
+  id: 'id',
+  runId: 'run_id',
+  projectId: 'project_id',
+  branchId: 'branch_id',
+  componentId: 'component_id',
+  configId: 'configuration_id',
+  tokenDescription: 'token_description',
+  status: 'status',
+  createdTime: 'created_at',
+  updatedTime: 'updated_at',
+  startTime: 'started_at',
+  endTime: 'ended_at',
+  durationSeconds: 'duration',
+}
+const MOST = 500
+
+/** Unknown names are refused by name; `canonicalId` brings the component ids clients know to ours. */
+export function parseJobSearch(
+  query: Query,
+  now: Date,
+  canonicalId: (id: string) => string,
+  also: readonly string[] = [],
+): JobSearch {
+  const equal: { column: EqualColumn; values: (string | number)[] }[] = []
+  const ranges: { column: TimeColumn; operator: '>=' | '<='; value: number }[] = []
+  let rowIds: string[] = []
+  for (const [name, given] of Object.entries(query)) {
+    const column = EQUAL[name]
+    const time = /^(\w+)(From|To)$/.exec(name)
+    const timeColumn = time && TIMES[time[1]!]
+    if (column) equal.push({ column, values: equalValues(name, column, listOf(given), canonicalId) })
+    else if (timeColumn)
+      ranges.push({ column: timeColumn, operator: time[2] === 'From' ? '>=' : '<=', value: momentOf(name, given, now) })
+    else if (name === 'configRowIds') rowIds = listOf(given)
+    else if (name === 'projectId')
+      continue // a token sees its own project only
+    else if (!OTHERS.has(name) && !also.includes(name)) throw refusal(name, 'This field was not expected.')
+  }
+  return {
+    equal,
+    ranges,
+    rowIds,
+    durationMsFrom: secondsOf('durationSecondsFrom', query.durationSecondsFrom),
+    durationMsTo: secondsOf('durationSecondsTo', query.durationSecondsTo),
+    limit: numberOf('limit', query.limit, 100, 1, MOST),
+    offset: numberOf('offset', query.offset, 0, 0, Number.MAX_SAFE_INTEGER),
+    sortBy: sortOf(query.sortBy),
+    sortOrder: orderOf(query.sortOrder),
+  }
+}
+
+const OTHERS: ReadonlySet<string> = new Set([
+  'limit',
+  'offset',
+  'sortBy',
+  'sortOrder',
+  'durationSecondsFrom',
+  'durationSecondsTo',
+])
+
+const listOf = (given: unknown): string[] =>
+  Array.isArray(given)
+    ? given.map(String)
+    : typeof given === 'object' && given !== null
+      ? Object.values(given).map(String)
+      : [String(given ?? '')]
+
+function equalValues(
+  name: string,
+  column: EqualColumn,
+  values: readonly string[],
+  canonicalId: (id: string) => string,
+): (string | number)[] {
+  if (NUMERIC.has(column)) return values.map((value) => (/^\d{1,15}$/.test(value) ? Number(value) : -1)) // no such id: nothing is found
+  if (column === 'status') {
+    const wrong = values.find((value) => !isJobStatus(value))
+    if (wrong !== undefined) throw refusal(name, `"${wrong.slice(0, 60)}" is no status of a job.`)
+  }
+  return column === 'component_id' ? values.map(canonicalId) : [...values]
+}
+
+function momentOf(name: string, given: unknown, now: Date): number {
+  const moment = parseMoment(String(given), now)
+  if (!moment) throw refusal(name, 'This value should be a time, such as 2026-01-31T12:00:00+00:00 or "-8 hours".')
+  return moment.getTime()
+}
+
+function secondsOf(name: string, given: unknown): number | undefined {
+  return given === undefined ? undefined : numberOf(name, given, 0, 0, Number.MAX_SAFE_INTEGER / 1000) * 1000
+}
+
+export function numberOf(name: string, given: unknown, fallback: number, least: number, most: number): number {
+  if (given === undefined || given === '') return fallback
+  const number = Number(given)
+  if (!Number.isInteger(number) || number < least || number > most)
+    throw refusal(name, `This value should be a whole number between ${least} and ${most}.`)
+  return number
+}
+
+function sortOf(given: unknown): SortColumn {
+  const column = SORTS[String(given ?? 'id')]
+  if (!column) throw refusal('sortBy', `This value should be one of ${Object.keys(SORTS).join(', ')}.`)
+  return column
+}
+
+function orderOf(given: unknown): 'asc' | 'desc' {
+  const order = String(given ?? 'desc').toLowerCase()
+  if (order !== 'asc' && order !== 'desc') throw refusal('sortOrder', 'This value should be asc or desc.')
+  return order
+}
+
+export const refusal = (field: string, reason: string): PlatformError =>
+  new PlatformError('validation.failed', { field, reason }, { errors: [{ key: field, message: reason }] })

@@ -1,0 +1,292 @@
+// The worker: claims jobs, runs them, keeps them alive, and picks up after workers that are gone.
+//  (1) A job runs under a lease that is renewed while it runs; whoever finds it expired decides its fate, once.
+//  (2) Every write of a run carries the attempt it was claimed with; a worker that comes back late writes nothing.
+//  (3) A lost job goes back to the queue when no component had begun, and is an error otherwise: a component is never run twice by us.
+
+import { randomUUID } from 'node:crypto'
+import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { moveJob } from './job-states.ts'
+import type { Hold, JobEnd, JobRow, QueueStore } from './queue.store.ts'
+import type { Queue } from './queue.ts'
+
+/** How a run ended; the loop turns it into a status. */
+export interface JobOutcome {
+  readonly end: 'succeeded' | 'warned' | 'failed' | 'killed'
+  readonly result: Readonly<Record<string, unknown>>
+  readonly usage: readonly unknown[]
+  readonly metrics: Readonly<Record<string, unknown>> | readonly []
+  readonly error: string | null
+}
+
+/** Why a run is asked to end: by a client, because another worker has the job, or because this node goes down. */
+export type AbortReason = 'killed' | 'lost' | 'stopped'
+
+/** What a run may do with its job. */
+export interface JobHandle {
+  readonly job: JobRow
+  /** Its reason is an AbortReason. */
+  readonly signal: AbortSignal
+  /** To be called before the first component starts; throws when the job is no longer ours. */
+  begin(): Promise<void>
+  /** A transaction that commits only while the job is still ours. */
+  publish<T>(work: (trx: Trx) => Promise<T>): Promise<T>
+}
+
+export interface QueueLoopDeps {
+  readonly store: QueueStore
+  readonly queue: () => Queue
+  readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
+  readonly clock: Clock
+  readonly runJob: (handle: JobHandle) => Promise<JobOutcome>
+  /** Rows a container has to run, in order. */
+  readonly rowsOf: (job: JobRow) => Promise<readonly string[]>
+  /** What a lost run had promised to publish is finished first; true when the job can go on as if it had not been lost. */
+  readonly recover?: (job: JobRow) => Promise<void>
+  readonly slots: number
+  readonly projectLimit: number
+  /** Nobody else can hold a job of this database: leases of an earlier process are void at once. */
+  readonly isAlone: boolean
+  readonly log: { error(details: object, text: string): void; warn(details: object, text: string): void }
+}
+
+const LEASE_MS = 15_000
+const BEAT_MS = 1_000
+const STARTABLE = 50
+const EXPLAINED = 200
+
+interface Running {
+  readonly hold: Hold
+  readonly abort: AbortController
+  readonly done: Promise<void>
+}
+
+export type QueueLoop = ReturnType<typeof createQueueLoop>
+
+export function createQueueLoop(deps: QueueLoopDeps) {
+  const { store, inTransaction, clock } = deps
+  const worker = randomUUID()
+  const running = new Map<number, Running>()
+  let timer: NodeJS.Timeout | undefined
+  let looking: Promise<void> | undefined
+  let lookAgain = false
+  let stopped = true
+
+  /** Looks once: recovers what was lost, starts what can start, explains what waits. */
+  async function tick(): Promise<void> {
+    await recoverAbandoned()
+    while (running.size < deps.slots && !stopped) {
+      const job = await claim()
+      if (!job) break
+      start(job)
+    }
+    await explainWaiting()
+  }
+
+  const claim = (): Promise<JobRow | undefined> =>
+    inTransaction(async (trx) => {
+      const now = clock.now().getTime()
+      await store.serialiseClaims(trx)
+      const { projects, parents } = await store.countRunning(trx)
+      const full = [...projects].filter(([, count]) => count >= deps.projectLimit).map(([id]) => id)
+      const held = (await store.listLocks(trx)).map((lock) => lock.lock_key)
+      for (const job of await store.listStartable(trx, now, full, held, STARTABLE)) {
+        const siblings = job.parent_job_id === null ? 0 : (parents.get(job.parent_job_id) ?? 0)
+        if (job.sibling_limit !== null && siblings >= job.sibling_limit) continue
+        if (job.lock_key !== null && !(await store.takeLock(trx, job.lock_key, job.project_id, job.id))) continue
+        const started = await store.start(trx, job.id, worker, now, now + LEASE_MS)
+        if (started) return started
+      }
+      return undefined
+    })
+
+  function start(job: JobRow): void {
+    const abort = new AbortController()
+    const hold: Hold = { jobId: job.id, worker, attempt: job.attempt }
+    const done = (job.type === 'container' ? openContainer(job, hold) : run(job, hold, abort.signal))
+      .catch((error: unknown) =>
+        deps.log.error({ err: error, jobId: job.id }, 'a job could not be ended; its lease will run out'),
+      )
+      .finally(() => {
+        running.delete(job.id)
+        wake()
+      })
+    running.set(job.id, { hold, abort, done })
+  }
+
+  async function run(job: JobRow, hold: Hold, signal: AbortSignal): Promise<void> {
+    const held = async (trx: Trx): Promise<JobRow> => {
+      const found = await store.findHeld(trx, hold)
+      if (!found) throw new PlatformError('queue.leaseLost', { id: job.id })
+      return found
+    }
+    const outcome = await deps.runJob({
+      job,
+      signal,
+      begin: async () => {
+        if (!(await store.markBegun(hold))) throw new PlatformError('queue.leaseLost', { id: job.id })
+      },
+      publish: (work) =>
+        inTransaction(async (trx) => {
+          await held(trx)
+          return work(trx)
+        }),
+    })
+    await inTransaction(async (trx) => {
+      const current = await store.findHeld(trx, hold)
+      if (!current)
+        return deps.log.warn({ jobId: job.id }, 'a job was finished by a worker that no longer held it; nothing was written')
+      await deps.queue().end(trx, current, endOf(current, outcome), clock.now().getTime())
+    })
+  }
+
+  /** The container itself takes no slot: it is open until its last row has ended. */
+  async function openContainer(job: JobRow, hold: Hold): Promise<void> {
+    const rows = await deps.rowsOf(job)
+    await inTransaction(async (trx) => {
+      const current = await store.findHeld(trx, hold)
+      if (current) await deps.queue().openContainer(trx, current, rows, clock.now().getTime())
+    })
+  }
+
+  async function recoverAbandoned(): Promise<void> {
+    const now = clock.now().getTime()
+    const lost = await inTransaction(async (trx) => {
+      const found = await store.listAbandoned(trx, now)
+      const unfinished: JobRow[] = []
+      for (const job of found) {
+        if (job.status === 'processing' && job.has_begun === 0) {
+          await store.releaseLock(trx, job.id)
+          moveJob(job.status, 'giveBack')
+          await store.giveBack(trx, job.id, now)
+        } else unfinished.push(job)
+      }
+      return unfinished
+    })
+    for (const job of lost) await endLost(job)
+  }
+
+  async function endLost(job: JobRow): Promise<void> {
+    await deps.recover?.(job)
+    await inTransaction(async (trx) => {
+      const now = clock.now().getTime()
+      const current = await store.findForUpdate(trx, job.project_id, job.id)
+      if (!current || current.attempt !== job.attempt || current.lease_until === null || current.lease_until >= now) return
+      const message = 'The worker that ran this job was lost. What its finished rows had written is kept; run the job again.'
+      const failed: JobOutcome = {
+        end: current.status === 'terminating' ? 'killed' : 'failed',
+        result: {
+          ...(JSON.parse(current.result) as object),
+          message,
+          error: { type: 'application', exceptionId: `job-${job.id}` },
+        }, // a result is an object
+        usage: [],
+        metrics: [],
+        error: message,
+      }
+      await deps.queue().end(trx, current, endOf(current, failed), now)
+    })
+  }
+
+  /** Jobs that could not start say why. */
+  const explainWaiting = (): Promise<void> =>
+    inTransaction(async (trx) => {
+      const now = clock.now().getTime()
+      const queued = await store.listUnexplained(trx, now, EXPLAINED)
+      if (queued.length === 0) return
+      const holders = new Map((await store.listLocks(trx)).map((lock) => [lock.lock_key, lock.job_id]))
+      const { projects, parents } = await store.countRunning(trx)
+      for (const job of queued) {
+        const holder = job.lock_key === null ? undefined : holders.get(job.lock_key)
+        const siblings = job.parent_job_id === null ? 0 : (parents.get(job.parent_job_id) ?? 0)
+        const reason =
+          holder !== undefined
+            ? `Waiting for job ${holder}, which runs the same configuration.`
+            : job.sibling_limit !== null && siblings >= job.sibling_limit
+              ? `Waiting for other rows of job ${job.parent_job_id}: ${job.sibling_limit} run at once.`
+              : (projects.get(job.project_id) ?? 0) >= deps.projectLimit
+                ? `Waiting: the project runs ${deps.projectLimit} jobs at once.`
+                : undefined // only for a free worker, and that is no reason of the project's
+        if (reason !== undefined) await store.markWaiting(trx, job.id, reason, now)
+      }
+    })
+
+  async function beat(): Promise<void> {
+    const own = [...running.values()]
+    if (own.length === 0) return
+    const leaseUntil = clock.now().getTime() + LEASE_MS
+    const kept = await store.heartbeat(
+      worker,
+      own.map(({ hold }) => hold.jobId),
+      leaseUntil,
+    )
+    const byId = new Map(kept.map((job) => [job.id, job]))
+    for (const { hold, abort } of own) {
+      const job = byId.get(hold.jobId)
+      if (job?.attempt !== hold.attempt) abort.abort('lost' satisfies AbortReason)
+      else if (job.status === 'terminating') abort.abort('killed' satisfies AbortReason)
+    }
+  }
+
+  function wake(): void {
+    lookAgain = true
+    if (stopped || looking) return
+    looking = lookUntilQuiet().finally(() => {
+      looking = undefined
+      if (lookAgain) wake()
+    })
+  }
+
+  async function lookUntilQuiet(): Promise<void> {
+    while (lookAgain && !stopped) {
+      lookAgain = false
+      await tick().catch((error: unknown) => deps.log.error({ err: error }, 'the queue could not be read; the next look follows'))
+    }
+  }
+
+  return {
+    worker,
+    tick,
+    /** Something changed: look soon. Killed jobs of this worker are stopped right away. */
+    nudge(killed: readonly number[] = []): void {
+      for (const id of killed) running.get(id)?.abort.abort('killed' satisfies AbortReason)
+      wake()
+    },
+    async start(): Promise<void> {
+      stopped = false
+      if (deps.isAlone) await store.expireAllLeases()
+      timer = setInterval(() => {
+        beat().catch((error: unknown) => deps.log.error({ err: error }, 'the leases of running jobs could not be renewed'))
+        wake()
+      }, BEAT_MS).unref()
+      wake()
+    },
+    /** Starts nothing more and waits for what runs; after `graceMs` what still runs is left to its lease. */
+    async stop(graceMs: number): Promise<void> {
+      stopped = true
+      clearInterval(timer)
+      await looking
+      const ends = Promise.allSettled([...running.values()].map(({ done }) => done))
+      await Promise.race([ends, new Promise((resolve) => setTimeout(resolve, graceMs).unref())])
+      for (const { abort } of running.values()) abort.abort('stopped' satisfies AbortReason)
+      await Promise.race([ends, new Promise((resolve) => setTimeout(resolve, 2_000).unref())])
+    },
+    running: () => running.size,
+  }
+}
+
+/** A kill that arrived while the run was ending counts: the client was told that the job terminates. */
+function endOf(job: JobRow, outcome: JobOutcome): JobEnd {
+  const moves = { succeeded: 'succeed', warned: 'warn', failed: 'fail', killed: 'endKilled' } as const
+  const written = { usage: JSON.stringify(outcome.usage), metrics: JSON.stringify(outcome.metrics) }
+  if (job.status === 'terminating')
+    return {
+      ...written,
+      status: moveJob('terminating', 'endKilled'),
+      result: JSON.stringify({ ...outcome.result, message: 'The job was terminated.', error: undefined }),
+      error: null,
+    }
+  const move = outcome.end === 'killed' ? 'fail' : moves[outcome.end]
+  return { ...written, status: moveJob(job.status, move), result: JSON.stringify(outcome.result), error: outcome.error }
+}

@@ -1,0 +1,341 @@
+// HTTP for the queue (seeds, endpoint 9; platform contract 2.1): check the shape, call one use case, shape the answer.
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { serviceUrl } from '../../http/addresses.ts'
+import { idFrom } from '../../http/ids.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { membersOf, stringifyWithRaw } from '../../kit/json-text.ts'
+import { followJob, type JobEventList } from './job-events.ts'
+import { JobBody, type JobContext, type JobRequest, readJobRequest, type StoredRequest } from './job-request.ts'
+import { numberOf } from './job-search.ts'
+import { JobView, jobView, legacyJobView } from './job-view.ts'
+import type { JobRow } from './queue.store.ts'
+import type { Queue } from './queue.ts'
+
+export interface QueueRoutesDeps {
+  readonly queue: Queue
+  readonly clock: Clock
+  readonly domain: string | undefined
+  readonly projectName: (projectId: number) => Promise<string>
+  readonly events: JobEventList
+}
+
+const ById = Type.Object({ id: Type.String() })
+const ByComponent = Type.Object({ component: Type.String({ minLength: 1 }) })
+const ByTag = Type.Object({ component: Type.String({ minLength: 1 }), tag: Type.String({ minLength: 1 }) })
+const Jobs = Type.Array(JobView)
+const AnyQuery = Type.Record(Type.String(), Type.Unknown())
+const EventsQuery = Type.Object({
+  sinceId: Type.Optional(Type.String({ maxLength: 64 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+})
+
+export function queueRoutes({ queue, clock, domain, projectName, events }: QueueRoutesDeps): FastifyPluginAsyncTypebox {
+  const send = (reply: FastifyReply, status: number, body: unknown): FastifyReply =>
+    reply.code(status).type('application/json').send(stringifyWithRaw(body))
+
+  const viewer = async (req: FastifyRequest): Promise<(job: JobRow) => Record<string, unknown>> => {
+    const context = {
+      projectName: await projectName(req.actor.projectId),
+      queueUrl: serviceUrl('queue', req.baseUrl, domain),
+      now: clock.now(),
+    }
+    return (job) => jobView(job, context)
+  }
+
+  const legacyViewer = async (req: FastifyRequest): Promise<(job: JobRow) => Record<string, unknown>> => {
+    const legacyUrl = serviceUrl('syrup', req.baseUrl, domain)
+    const context = { projectName: await projectName(req.actor.projectId), queueUrl: '', legacyUrl, now: clock.now() }
+    return (job) => legacyJobView(job, context)
+  }
+
+  const requestOf = (req: FastifyRequest, body: Static<typeof JobBody>, context: Partial<JobContext>): JobRequest =>
+    readJobRequest(body, {
+      ...context,
+      parentRunId: req.origin.runId,
+      configData: membersOf(req.rawBody).get('configData'),
+      now: clock.now(),
+    })
+
+  const idempotencyKey = (req: FastifyRequest): string | undefined => {
+    const key = req.headers['idempotency-key']
+    return typeof key === 'string' && key !== '' ? key.slice(0, 255) : undefined
+  }
+
+  const jobId = (text: string): number => idFrom(text, () => new PlatformError('queue.jobNotFound', { id: text.slice(0, 60) }))
+
+  async function runComponent(
+    req: FastifyRequest,
+    body: Static<typeof JobBody>,
+    component: string,
+    tag?: string,
+  ): Promise<JobRow> {
+    const request = requestOf(req, body, { component, ...(tag === undefined ? {} : { tag }) })
+    return queue.create(req.actor, request, { branch: req.branch, asWaiting: true, idempotencyKey: idempotencyKey(req) })
+  }
+
+  return async (app) => {
+    for (const path of ['/queue/:component/run', '/queue/:component/run/tag/:tag']) {
+      app.post(
+        path,
+        {
+          config: {
+            operation: path.endsWith('run') ? 'queue.run' : 'queue.runTag',
+            summary: 'Run a configuration of a component',
+            validationCode: 'validation.failed',
+          },
+          schema: { params: path.endsWith('run') ? ByComponent : ByTag, body: JobBody, response: { 202: JobView } },
+        },
+        async (req, reply) => {
+          const { component, tag } = req.params as Static<typeof ByTag> // of the two shapes above, the one with more
+          return send(reply, 202, (await viewer(req))(await runComponent(req, req.body, component, tag)))
+        },
+      )
+      app.post(
+        path.replace('/queue/', '/syrup/docker/'),
+        {
+          config: {
+            operation: path.endsWith('run') ? 'syrup.run' : 'syrup.runTag',
+            summary: 'Run a configuration (older form)',
+            validationCode: 'validation.failed',
+          },
+          schema: {
+            params: path.endsWith('run') ? ByComponent : ByTag,
+            body: JobBody,
+            response: { 202: Type.Object({ id: Type.Integer(), url: Type.String(), status: Type.String() }) },
+          },
+        },
+        async (req, reply) => {
+          const { component, tag } = req.params as Static<typeof ByTag> // as above
+          const { id, url, status } = (await legacyViewer(req))(await runComponent(req, req.body, component, tag))
+          return send(reply, 202, { id, url, status })
+        },
+      )
+    }
+
+    app.post(
+      '/queue/jobs',
+      {
+        config: { operation: 'queue.create', summary: 'Create a job', validationCode: 'validation.failed' },
+        schema: { body: JobBody, response: { 201: JobView } },
+      },
+      async (req, reply) => {
+        const job = await queue.create(req.actor, requestOf(req, req.body, {}), {
+          branch: req.branch,
+          idempotencyKey: idempotencyKey(req),
+        })
+        return send(reply, 201, (await viewer(req))(job))
+      },
+    )
+
+    for (const path of ['/queue/jobs', '/queue/search/jobs']) {
+      app.get(
+        path,
+        {
+          config: { operation: path.includes('search') ? 'queue.search' : 'queue.list', summary: 'Find jobs, newest first' },
+          schema: { querystring: AnyQuery, response: { 200: Jobs } },
+        },
+        async (req, reply) => send(reply, 200, (await queue.search(req.actor, req.query)).map(await viewer(req))),
+      )
+    }
+
+    app.get(
+      '/queue/search/grouped-jobs',
+      {
+        config: { operation: 'queue.searchGrouped', summary: 'The newest jobs of each group' },
+        schema: {
+          querystring: AnyQuery,
+          response: { 200: Type.Array(Type.Object({ group: Type.Record(Type.String(), Type.String()), jobs: Jobs })) },
+        },
+      },
+      async (req, reply) => {
+        const { groupBy, jobsPerGroup, limit, filters, ...flat } = req.query
+        const names = Array.isArray(groupBy)
+          ? groupBy.map(String)
+          : groupBy === undefined
+            ? ['componentId', 'configId']
+            : [String(groupBy)]
+        const nested = typeof filters === 'object' && filters !== null ? (filters as Record<string, unknown>) : {} // an object, just checked
+        const groups = await queue.searchGrouped(
+          req.actor,
+          { ...flat, ...nested },
+          names,
+          numberOf('jobsPerGroup', jobsPerGroup, 10, 1, 500),
+          numberOf('limit', limit, 100, 1, 500),
+        )
+        const view = await viewer(req)
+        return send(
+          reply,
+          200,
+          groups.map(({ group, jobs }) => ({ group, jobs: jobs.map(view) })),
+        )
+      },
+    )
+
+    app.get(
+      '/queue/jobs/:id',
+      { config: { operation: 'queue.get', summary: 'Job detail' }, schema: { params: ById, response: { 200: JobView } } },
+      async (req, reply) => send(reply, 200, (await viewer(req))(await queue.get(req.actor, jobId(req.params.id)))),
+    )
+
+    app.post(
+      '/queue/jobs/:id/kill',
+      { config: { operation: 'queue.kill', summary: 'End a job' }, schema: { params: ById, response: { 200: JobView } } },
+      async (req, reply) => send(reply, 200, (await viewer(req))(await queue.kill(req.actor, jobId(req.params.id)))),
+    )
+
+    app.post(
+      '/queue/jobs/:id/rerun',
+      {
+        config: { operation: 'queue.rerun', summary: 'Run a job again, with the configuration as it is now' },
+        schema: { params: ById, response: { 201: JobView } },
+      },
+      async (req, reply) => {
+        const previous = await queue.get(req.actor, jobId(req.params.id))
+        const branch = { id: previous.branch_id, isDefault: previous.is_default_branch === 1 }
+        return send(reply, 201, (await viewer(req))(await queue.create(req.actor, requestAgain(previous), { branch })))
+      },
+    )
+
+    app.get(
+      '/queue/jobs/:id/events',
+      {
+        config: { operation: 'queue.events', summary: 'What a job said; as a stream with Accept: text/event-stream' },
+        schema: {
+          params: ById,
+          querystring: EventsQuery,
+          response: { 200: Type.Array(Type.Record(Type.String(), Type.Unknown())) },
+        },
+      },
+      async (req, reply) => {
+        const job = await queue.get(req.actor, jobId(req.params.id))
+        const lastSeen = req.headers['last-event-id']
+        const since = typeof lastSeen === 'string' ? lastSeen : req.query.sinceId
+        if (!String(req.headers.accept ?? '').includes('text/event-stream')) {
+          return events.list(req.actor, job, { sinceId: since, limit: req.query.limit ?? 1_000 }, req.baseUrl)
+        }
+        reply.hijack()
+        reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+        const current = () => queue.get(req.actor, job.id)
+        const view = await viewer(req)
+        await followJob(reply.raw, {
+          list: (sinceId) => events.list(req.actor, job, { sinceId, limit: 1_000 }, req.baseUrl),
+          current,
+          view,
+          since,
+        })
+        return reply
+      },
+    )
+
+    app.get(
+      '/queue/stats/project',
+      {
+        config: { operation: 'queue.stats', summary: 'Time the jobs of the project took' },
+        schema: { response: { 200: Type.Object({ jobs: Type.Object({ durationSum: Type.Integer() }) }) } },
+      },
+      async (req) => ({ jobs: { durationSum: Math.round((await queue.durationSumMs(req.actor)) / 1000) } }),
+    )
+
+    app.get(
+      '/queue/job/:id/open-api-lineage',
+      {
+        config: { operation: 'queue.lineage', summary: 'Tables a job read and wrote, as OpenLineage events' },
+        schema: { params: ById, response: { 200: Type.Array(Type.Unknown()) } },
+      },
+      async (req) => lineageOf(await queue.get(req.actor, jobId(req.params.id)), req.baseUrl),
+    )
+
+    app.get(
+      '/syrup/queue/job/:id',
+      {
+        config: { operation: 'syrup.get', summary: 'Job detail (older form)' },
+        schema: { params: ById, response: { 200: Type.Object({ id: Type.Integer(), status: Type.String() }) } },
+      },
+      async (req, reply) => send(reply, 200, (await legacyViewer(req))(await queue.get(req.actor, jobId(req.params.id)))),
+    )
+
+    app.get(
+      '/syrup/queue/jobs',
+      {
+        config: { operation: 'syrup.list', summary: 'Find jobs (older form)' },
+        schema: {
+          querystring: AnyQuery,
+          response: { 200: Type.Array(Type.Object({ id: Type.Integer(), status: Type.String() })) },
+        },
+      },
+      async (req, reply) =>
+        send(reply, 200, (await queue.search(req.actor, legacySearch(req.query))).map(await legacyViewer(req))),
+    )
+
+    app.post(
+      '/syrup/queue/jobs/:id/kill',
+      {
+        config: { operation: 'syrup.kill', summary: 'End a job (older form)' },
+        schema: { params: ById, response: { 202: Type.Object({ id: Type.Integer(), status: Type.String() }) } },
+      },
+      async (req, reply) => send(reply, 202, (await legacyViewer(req))(await queue.kill(req.actor, jobId(req.params.id)))),
+    )
+
+    app.get(
+      '/syrup/docker/stats/project',
+      {
+        config: { operation: 'syrup.stats', summary: 'Time the jobs of the project took (older form)' },
+        schema: { response: { 200: Type.Object({ jobs: Type.Object({ durationSum: Type.Integer() }) }) } },
+      },
+      async (req) => ({ jobs: { durationSum: Math.round((await queue.durationSumMs(req.actor)) / 1000) } }),
+    )
+  }
+}
+
+/** The same request as before; what was derived from it is derived again. */
+function requestAgain(job: JobRow): JobRequest {
+  const stored = JSON.parse(job.request) as StoredRequest // written by jobRow
+  return {
+    component: stored.component,
+    mode: job.mode,
+    tag: job.tag,
+    previousJobId: String(job.id),
+    ...(job.configuration_id === null ? {} : { config: job.configuration_id }),
+    ...(job.config_data === null ? {} : { configData: job.config_data }),
+    ...(job.row_ids === null ? {} : { configRowIds: JSON.parse(job.row_ids) as string[] }), // written by jobRow
+    ...(job.variable_values_id === null ? {} : { variableValuesId: job.variable_values_id }),
+    ...(stored.variableValues.length > 0 ? { variableValues: stored.variableValues } : {}),
+    ...(stored.parallelism === null ? {} : { parallelism: stored.parallelism }),
+    ...(stored.backend === null ? {} : { backend: stored.backend }),
+    onError: stored.behavior.onError,
+  }
+}
+
+/** Names of the older search that have another name today. */
+function legacySearch({ since, until, q: _, include: __, ...rest }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return {
+    ...rest,
+    ...(since === undefined ? {} : { createdTimeFrom: since }),
+    ...(until === undefined ? {} : { createdTimeTo: until }),
+  }
+}
+
+interface TablesOfResult {
+  readonly input?: { readonly tables?: readonly { readonly id: string }[] }
+  readonly output?: { readonly tables?: readonly { readonly id: string }[] }
+}
+
+function lineageOf(job: JobRow, namespace: string): unknown[] {
+  const result = JSON.parse(job.result) as TablesOfResult // written by the loop
+  const datasets = (tables: readonly { readonly id: string }[] = []) => tables.map(({ id }) => ({ namespace, name: id }))
+  const event = (eventType: string, at: number | null) => ({
+    eventType,
+    eventTime: new Date(at ?? job.created_at).toISOString(),
+    run: { runId: job.run_id },
+    job: { namespace, name: `${job.component_id}-${job.configuration_id ?? job.id}` },
+    inputs: datasets(result.input?.tables),
+    outputs: eventType === 'START' ? [] : datasets(result.output?.tables),
+  })
+  if (job.started_at === null) return []
+  const last = { success: 'COMPLETE', warning: 'COMPLETE', error: 'FAIL', terminated: 'ABORT' }[job.status as string]
+  return [event('START', job.started_at), ...(last ? [event(last, job.ended_at)] : [])]
+}

@@ -1,0 +1,366 @@
+// Jobs and locks in the metadata database. A lock is a row whose key is unique: two jobs can never hold one configuration.
+
+import { type Generated, type Insertable, type Kysely, type Selectable, sql } from 'kysely'
+import { claimRows, type Db, dialectOf, lockRows, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import type { JobSearch, SortColumn } from './job-search.ts'
+import { type JobStatus, QUEUED, RUNNING } from './job-states.ts'
+
+export interface QueueTables {
+  queue_job: {
+    id: Generated<number>
+    project_id: number
+    branch_id: number
+    is_default_branch: number
+    component_id: string
+    configuration_id: string | null
+    type: JobType
+    mode: JobMode
+    status: JobStatus
+    waiting_reason: string | null
+    run_id: string
+    parent_run_id: string
+    parent_job_id: number | null
+    row_ids: string | null
+    tag: string
+    variable_values_id: string | null
+    deduplication_id: string | null
+    token_id: number
+    token_description: string
+    actor: string
+    request: string
+    config_data: string | null
+    lock_key: string | null
+    sibling_limit: number | null
+    created_at: number
+    start_after: number
+    started_at: number | null
+    ended_at: number | null
+    updated_at: number
+    attempt: number
+    worker: string | null
+    lease_until: number | null
+    has_begun: number
+    result: string
+    usage: string
+    metrics: string
+    error: string | null
+  }
+  queue_lock: { lock_key: string; project_id: number; job_id: number }
+}
+
+export type JobType = 'standard' | 'container' | 'phaseContainer' | 'orchestrationContainer' | 'retryContainer'
+export type JobMode = 'run' | 'forceRun' | 'debug'
+export type JobRow = Selectable<QueueTables['queue_job']>
+export type NewJobRow = Omit<Insertable<QueueTables['queue_job']>, 'run_id' | 'id'>
+
+/** How a finished job is written. */
+export interface JobEnd {
+  readonly status: JobStatus
+  readonly result: string
+  readonly usage: string
+  readonly metrics: string
+  readonly error: string | null
+}
+
+/** Who holds a job: writes of a worker that lost it touch no row. */
+export interface Hold {
+  readonly jobId: number
+  readonly worker: string
+  readonly attempt: number
+}
+
+export type QueueStore = ReturnType<typeof createQueueStore>
+
+/** Claims are short; one at a time keeps the limits exact on several nodes. The number is ours alone. */
+const CLAIM_LOCK = 5_070_001
+
+export function createQueueStore(database: Db) {
+  const db = withTables<QueueTables>(database)
+  const on = (trx: Trx): Kysely<QueueTables> => withTables<QueueTables>(trx)
+
+  return {
+    /** The run id is made of the id, so it is written right after it is known. */
+    async insert(trx: Trx, job: NewJobRow): Promise<JobRow> {
+      const { id } = await on(trx)
+        .insertInto('queue_job')
+        .values({ ...job, run_id: '' })
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      const runId = job.parent_run_id === '' ? String(id) : `${job.parent_run_id}.${id}`
+      return on(trx).updateTable('queue_job').set({ run_id: runId }).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
+    },
+
+    find: (projectId: number, id: number): Promise<JobRow | undefined> =>
+      db.selectFrom('queue_job').selectAll().where('project_id', '=', projectId).where('id', '=', id).executeTakeFirst(),
+
+    findForUpdate: (trx: Trx, projectId: number, id: number): Promise<JobRow | undefined> =>
+      on(trx)
+        .selectFrom('queue_job')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('id', '=', id)
+        .$call(lockRows(trx))
+        .executeTakeFirst(),
+
+    findByDeduplicationId: (trx: Trx, projectId: number, deduplicationId: string): Promise<JobRow | undefined> =>
+      on(trx)
+        .selectFrom('queue_job')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('deduplication_id', '=', deduplicationId)
+        .executeTakeFirst(),
+
+    /** Everything below a run: its children and theirs. */
+    listBelow: (trx: Trx, projectId: number, runId: string): Promise<JobRow[]> =>
+      on(trx)
+        .selectFrom('queue_job')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        // `1.` up to `1/`: '/' follows '.' in the character set.
+        .where('run_id', '>=', `${runId}.`)
+        .where('run_id', '<', `${runId}/`)
+        .execute(),
+
+    listChildren: (trx: Trx, parentJobId: number): Promise<JobRow[]> =>
+      on(trx).selectFrom('queue_job').selectAll().where('parent_job_id', '=', parentJobId).orderBy('id').execute(),
+
+    search(projectId: number, search: JobSearch): Promise<JobRow[]> {
+      let query = db.selectFrom('queue_job').selectAll().where('project_id', '=', projectId)
+      for (const { column, values } of search.equal) query = query.where(column, 'in', values as never) // text or number, as the column
+      for (const { column, operator, value } of search.ranges) query = query.where(column, operator, value)
+      const duration = sql<number>`(ended_at - started_at)`
+      if (search.durationMsFrom !== undefined) query = query.where(duration, '>=', search.durationMsFrom)
+      if (search.durationMsTo !== undefined) query = query.where(duration, '<=', search.durationMsTo)
+      for (const rowId of search.rowIds) {
+        query = query.where(sql<string>`row_ids`, 'like', `%${JSON.stringify(rowId).replace(/[%_]/g, '')}%`)
+      }
+      const by = search.sortBy === 'duration' ? duration : sql.ref<SortColumn>(search.sortBy)
+      return query
+        .orderBy(by, search.sortOrder)
+        .orderBy('id', search.sortOrder)
+        .limit(search.limit)
+        .offset(search.offset)
+        .execute()
+    },
+
+    durationSumMs: async (projectId: number): Promise<number> => {
+      const { sum } = await db
+        .selectFrom('queue_job')
+        .select(sql<number | null>`sum(ended_at - started_at)`.as('sum'))
+        .where('project_id', '=', projectId)
+        .where('type', '=', 'standard')
+        .where('ended_at', 'is not', null)
+        .executeTakeFirstOrThrow()
+      return Number(sum ?? 0)
+    },
+
+    depths: async (): Promise<Record<string, number>> => {
+      const rows = await db
+        .selectFrom('queue_job')
+        .select(['status', sql<number>`count(*)`.as('count')])
+        .where('status', 'in', [...QUEUED, ...RUNNING])
+        .groupBy('status')
+        .execute()
+      return Object.fromEntries(rows.map(({ status, count }) => [status, Number(count)]))
+    },
+
+    /** Nobody else claims until this transaction ends. */
+    async serialiseClaims(trx: Trx): Promise<void> {
+      if (dialectOf(trx) === 'postgres') await sql`select pg_advisory_xact_lock(${CLAIM_LOCK})`.execute(trx)
+    },
+
+    listLocks: (trx: Trx): Promise<{ lock_key: string; job_id: number }[]> =>
+      on(trx).selectFrom('queue_lock').select(['lock_key', 'job_id']).execute(),
+
+    /** Projects and containers with the number of jobs that run in each. */
+    countRunning: async (trx: Trx): Promise<{ projects: Map<number, number>; parents: Map<number, number> }> => {
+      const rows = await on(trx)
+        .selectFrom('queue_job')
+        .select(['project_id', 'parent_job_id', sql<number>`count(*)`.as('count')])
+        .where('status', 'in', RUNNING)
+        .where('type', '=', 'standard')
+        .groupBy(['project_id', 'parent_job_id'])
+        .execute()
+      const projects = new Map<number, number>()
+      const parents = new Map<number, number>()
+      for (const { project_id, parent_job_id, count } of rows) {
+        projects.set(project_id, (projects.get(project_id) ?? 0) + Number(count))
+        if (parent_job_id !== null) parents.set(parent_job_id, Number(count))
+      }
+      return { projects, parents }
+    },
+
+    /** Jobs that could start, oldest first, without those of full projects and held configurations. */
+    listStartable(trx: Trx, now: number, fullProjects: readonly number[], heldKeys: readonly string[], limit: number) {
+      let query = on(trx)
+        .selectFrom('queue_job')
+        .select(['id', 'project_id', 'lock_key', 'parent_job_id', 'sibling_limit', 'type'])
+        .where('status', 'in', QUEUED)
+        .where('start_after', '<=', now)
+      if (fullProjects.length > 0)
+        query = query.where((e) => e.or([e('project_id', 'not in', fullProjects), e('type', '!=', 'standard')]))
+      if (heldKeys.length > 0) query = query.where((e) => e.or([e('lock_key', 'is', null), e('lock_key', 'not in', heldKeys)]))
+      return query.orderBy('id').limit(limit).$call(claimRows(trx)).execute()
+    },
+
+    /** False when another job took it first. */
+    async takeLock(trx: Trx, lockKey: string, projectId: number, jobId: number): Promise<boolean> {
+      const taken = await on(trx)
+        .insertInto('queue_lock')
+        .values({ lock_key: lockKey, project_id: projectId, job_id: jobId })
+        .onConflict((conflict) => conflict.column('lock_key').doNothing())
+        .returning('job_id')
+        .executeTakeFirst()
+      return taken !== undefined
+    },
+
+    releaseLock: async (trx: Trx, jobId: number): Promise<void> => {
+      await on(trx).deleteFrom('queue_lock').where('job_id', '=', jobId).execute()
+    },
+
+    start: (trx: Trx, jobId: number, worker: string, now: number, leaseUntil: number): Promise<JobRow | undefined> =>
+      on(trx)
+        .updateTable('queue_job')
+        .set((e) => ({
+          status: 'processing',
+          waiting_reason: null,
+          attempt: e('attempt', '+', 1),
+          worker,
+          lease_until: leaseUntil,
+          started_at: now,
+          updated_at: now,
+        }))
+        .where('id', '=', jobId)
+        .where('status', 'in', QUEUED)
+        .returningAll()
+        .executeTakeFirst(),
+
+    listUnexplained: (trx: Trx, now: number, limit: number) =>
+      on(trx)
+        .selectFrom('queue_job')
+        .select(['id', 'project_id', 'lock_key', 'parent_job_id', 'sibling_limit', 'type', 'status'])
+        .where('status', 'in', QUEUED)
+        .where('waiting_reason', 'is', null)
+        .where('start_after', '<=', now)
+        .orderBy('id')
+        .limit(limit)
+        .execute(),
+
+    markWaiting: async (trx: Trx, jobId: number, reason: string, now: number): Promise<void> => {
+      await on(trx)
+        .updateTable('queue_job')
+        .set({ status: 'waiting', waiting_reason: reason, updated_at: now })
+        .where('id', '=', jobId)
+        .where('status', 'in', QUEUED)
+        .execute()
+    },
+
+    /** Extends the leases of a worker's jobs; answers what it still holds, with the statuses. */
+    heartbeat: (
+      worker: string,
+      jobIds: readonly number[],
+      leaseUntil: number,
+    ): Promise<Pick<JobRow, 'id' | 'attempt' | 'status'>[]> =>
+      db
+        .updateTable('queue_job')
+        .set({ lease_until: leaseUntil })
+        .where('worker', '=', worker)
+        .where('id', 'in', jobIds)
+        .where('status', 'in', RUNNING)
+        .returning(['id', 'attempt', 'status'])
+        .execute(),
+
+    /** The job, when this worker still holds it; locked until the transaction ends, so that what follows is published once. */
+    findHeld: (trx: Trx, hold: Hold): Promise<JobRow | undefined> =>
+      on(trx)
+        .selectFrom('queue_job')
+        .selectAll()
+        .where('id', '=', hold.jobId)
+        .where('worker', '=', hold.worker)
+        .where('attempt', '=', hold.attempt)
+        .where('status', 'in', RUNNING)
+        .$call(lockRows(trx))
+        .executeTakeFirst(),
+
+    markBegun: async (hold: Hold): Promise<boolean> => {
+      const marked = await db
+        .updateTable('queue_job')
+        .set({ has_begun: 1 })
+        .where('id', '=', hold.jobId)
+        .where('worker', '=', hold.worker)
+        .where('attempt', '=', hold.attempt)
+        .where('status', 'in', RUNNING)
+        .returning('id')
+        .executeTakeFirst()
+      return marked !== undefined
+    },
+
+    saveProgress: async (
+      trx: Trx,
+      jobId: number,
+      change: { readonly result: string; readonly metrics: string },
+      now: number,
+    ): Promise<void> => {
+      await on(trx)
+        .updateTable('queue_job')
+        .set({ ...change, updated_at: now })
+        .where('id', '=', jobId)
+        .execute()
+    },
+
+    setStatus: async (trx: Trx, jobId: number, status: JobStatus, now: number): Promise<JobRow> =>
+      on(trx)
+        .updateTable('queue_job')
+        .set({ status, updated_at: now })
+        .where('id', '=', jobId)
+        .returningAll()
+        .executeTakeFirstOrThrow(),
+
+    end: (trx: Trx, jobId: number, end: JobEnd, now: number): Promise<JobRow> =>
+      on(trx)
+        .updateTable('queue_job')
+        .set({ ...end, waiting_reason: null, worker: null, lease_until: null, ended_at: now, updated_at: now })
+        .where('id', '=', jobId)
+        .returningAll()
+        .executeTakeFirstOrThrow(),
+
+    /** An open container is held by nobody; its rows are. */
+    leaveOpen: async (trx: Trx, jobId: number, now: number): Promise<void> => {
+      await on(trx)
+        .updateTable('queue_job')
+        .set({ worker: null, lease_until: null, updated_at: now })
+        .where('id', '=', jobId)
+        .execute()
+    },
+
+    giveBack: async (trx: Trx, jobId: number, now: number): Promise<void> => {
+      await on(trx)
+        .updateTable('queue_job')
+        .set({ status: 'created', worker: null, lease_until: null, started_at: null, updated_at: now })
+        .where('id', '=', jobId)
+        .execute()
+    },
+
+    /** Jobs whose worker has not been heard of in time, or all of a worker that is known to be gone. */
+    listAbandoned: (trx: Trx, now: number): Promise<JobRow[]> =>
+      on(trx)
+        .selectFrom('queue_job')
+        .selectAll()
+        .where('status', 'in', RUNNING)
+        .where('lease_until', '<', now)
+        .orderBy('id')
+        .limit(100)
+        .$call(claimRows(trx))
+        .execute(),
+
+    /** On one node with its own database nobody else can hold a job when it starts. */
+    expireAllLeases: async (): Promise<void> => {
+      await db
+        .updateTable('queue_job')
+        .set({ lease_until: 0 })
+        .where('status', 'in', RUNNING)
+        .where('worker', 'is not', null)
+        .execute()
+    },
+  }
+}

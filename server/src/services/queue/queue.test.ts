@@ -1,0 +1,317 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { onBothDatabases } from '../../../../tests/support/on-both-databases.ts'
+import type { MetadataDb } from '../../engines/metadata-db/metadata-db.ts'
+import type { Actor } from '../../kit/actor.ts'
+import type { JobRequest } from './job-request.ts'
+import { createQueueLoop, type JobHandle, type JobOutcome, type QueueLoop } from './queue.loop.ts'
+import { createQueueStore, type JobRow } from './queue.store.ts'
+import { createQueue } from './queue.ts'
+
+const DONE: JobOutcome = { end: 'succeeded', result: { message: 'done' }, usage: [], metrics: [], error: null }
+const QUIET = { error: () => {}, warn: () => {} }
+
+/** A queue on a project of its own, with a clock that is moved by hand and jobs that end when told to. */
+async function rig(metadata: MetadataDb, { slots = 10, projectLimit = 10, rows = ['a', 'b', 'c'] } = {}) {
+  const { db, inTransaction } = metadata
+  await sql`delete from queue_job`.execute(db)
+  await sql`delete from queue_lock`.execute(db)
+  const inserted = await sql<{
+    id: number
+  }>`insert into project (name, features, is_disabled, created_at) values ('p', '[]', 0, 0) returning id`.execute(db)
+  const projectId = Number(inserted.rows[0]!.id)
+  const actor = { projectId, tokenId: 1, tokenDescription: 'test', isMasterToken: true } as Actor // the only members these rules read
+  const branch = { id: projectId, isDefault: true }
+  let now = 1_000_000
+  let stopping = false
+  const clock = { now: () => new Date(now) }
+  const store = createQueueStore(db)
+  const runs: { handle: JobHandle; finish: (outcome: JobOutcome) => void }[] = []
+  const loops: QueueLoop[] = []
+  const queue = createQueue({
+    store,
+    inTransaction,
+    clock,
+    components: {
+      find: (id) => (id === 'none' ? undefined : { id, tag: '1', problem: undefined }),
+      canonicalId: (id) => id,
+    },
+    configurations: {
+      get: async ({ configurationId }) => ({
+        isDisabled: configurationId === 'disabled',
+        parallelism: null,
+        rows: configurationId === 'with-rows' ? rows.map((id) => ({ id, isDisabled: false })) : [],
+      }),
+    },
+    encrypt: async (_, __, text) => text,
+    findBranch: async (_, name) => (name === 'default' ? branch : undefined),
+    onChange: (killed) => {
+      for (const loop of loops) for (const id of killed ?? []) loop.nudge([id])
+    },
+  })
+  function newLoop(): QueueLoop {
+    const loop = createQueueLoop({
+      store,
+      queue: () => queue,
+      inTransaction,
+      clock,
+      runJob: (handle) =>
+        new Promise((finish) => {
+          runs.push({ handle, finish })
+          handle.signal.addEventListener('abort', () => stopping && finish({ ...DONE, end: 'killed' }))
+        }),
+      rowsOf: async () => rows,
+      slots,
+      projectLimit,
+      isAlone: false,
+      log: QUIET,
+    })
+    loops.push(loop)
+    return loop
+  }
+  const get = (id: number): Promise<JobRow> => queue.get(actor, id)
+  const until = async (condition: () => Promise<boolean> | boolean): Promise<void> => {
+    for (let i = 0; i < 500; i++) {
+      if (await condition()) return
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    assert.fail('the condition never came true')
+  }
+  const loop = newLoop()
+  await loop.start()
+  return {
+    actor,
+    queue,
+    store,
+    loop,
+    newLoop,
+    runs,
+    get,
+    until,
+    create: (request: Partial<JobRequest> = {}) => queue.create(actor, { component: 'x', config: 'one', ...request }, { branch }),
+    kill: (id: number) => queue.kill(actor, id),
+    tick: () => loop.tick(),
+    sleep: (ms: number) => {
+      now += ms
+    },
+    finish: async (index: number, outcome: JobOutcome = DONE) => {
+      const run = runs[index]!
+      run.finish(outcome)
+      await until(async () => (await get(run.handle.job.id)).ended_at !== null)
+    },
+    stop: async () => {
+      stopping = true
+      await Promise.all(loops.map((one) => one.stop(0)))
+    },
+  }
+}
+
+await onBothDatabases('queue', (metadata) => {
+  test('a job runs and ends with what its run says', async () => {
+    const { create, tick, finish, runs, get, stop } = await rig(metadata)
+    const job = await create()
+    assert.equal(job.status, 'created')
+    assert.equal(job.run_id, String(job.id))
+    await tick()
+    assert.equal((await get(job.id)).status, 'processing')
+    await finish(0, { ...DONE, end: 'failed', error: 'no luck' })
+    const ended = await get(job.id)
+    assert.deepEqual([ended.status, ended.error, ended.worker], ['error', 'no luck', null])
+    assert.equal(runs.length, 1)
+    await stop()
+  })
+
+  test('jobs of one configuration never overlap, and the one that waits says for whom', async () => {
+    const { create, tick, finish, runs, get, stop } = await rig(metadata)
+    const first = await create()
+    const second = await create()
+    const other = await create({ config: 'two' })
+    await tick()
+    assert.deepEqual(
+      runs.map(({ handle }) => handle.job.id),
+      [first.id, other.id],
+    )
+    const waiting = await get(second.id)
+    assert.equal(waiting.status, 'waiting')
+    assert.equal(waiting.waiting_reason, `Waiting for job ${first.id}, which runs the same configuration.`)
+    await finish(0)
+    await tick()
+    assert.equal((await get(second.id)).status, 'processing')
+    await stop()
+  })
+
+  test('a project runs only so many jobs at once', async () => {
+    const { create, tick, runs, get, finish, stop } = await rig(metadata, { projectLimit: 2 })
+    const jobs = [await create({ config: '1' }), await create({ config: '2' }), await create({ config: '3' })]
+    await tick()
+    assert.equal(runs.length, 2)
+    assert.match((await get(jobs[2]!.id)).waiting_reason ?? '', /runs 2 jobs at once/)
+    await finish(0)
+    await tick()
+    assert.equal(runs.length, 3)
+    await stop()
+  })
+
+  test('a delayed job starts when its time has come', async () => {
+    const { create, tick, runs, sleep, stop } = await rig(metadata)
+    await create({ startAfter: 1_000_000 + 60_000 })
+    await tick()
+    assert.equal(runs.length, 0)
+    sleep(60_000)
+    await tick()
+    assert.equal(runs.length, 1)
+    await stop()
+  })
+
+  test('a killed job that has not started is cancelled; one that runs is asked to end and is terminated', async () => {
+    const { create, tick, kill, runs, finish, get, stop } = await rig(metadata)
+    const running = await create()
+    const queued = await create()
+    await tick()
+    assert.equal((await kill(queued.id)).status, 'cancelled')
+    assert.equal((await kill(running.id)).status, 'terminating')
+    assert.equal(runs[0]!.handle.signal.aborted, true)
+    await finish(0, { ...DONE, end: 'killed' })
+    assert.equal((await get(running.id)).status, 'terminated')
+    await assert.rejects(kill(running.id), { code: 'queue.notKillable' })
+    await stop()
+  })
+
+  test('a run that ends well while it is being killed is terminated all the same', async () => {
+    const { create, tick, kill, finish, get, stop } = await rig(metadata)
+    const job = await create()
+    await tick()
+    await kill(job.id)
+    await finish(0)
+    assert.equal((await get(job.id)).status, 'terminated')
+    await stop()
+  })
+
+  test('a job lost before a component began is run again; a late worker publishes nothing', async () => {
+    const { create, tick, newLoop, runs, sleep, get, until, stop } = await rig(metadata)
+    const job = await create()
+    await tick()
+    sleep(60_000)
+    const other = newLoop()
+    await other.start()
+    await until(() => runs.length === 2)
+    assert.equal(runs[1]!.handle.job.attempt, 2)
+    await assert.rejects(runs[0]!.handle.begin(), { code: 'queue.leaseLost' })
+    await assert.rejects(
+      runs[0]!.handle.publish(async () => assert.fail('published')),
+      { code: 'queue.leaseLost' },
+    )
+    runs[0]!.finish(DONE)
+    await runs[1]!.handle.begin()
+    runs[1]!.finish({ ...DONE, result: { message: 'second' } })
+    await until(async () => (await get(job.id)).status === 'success')
+    assert.equal((await get(job.id)).result, '{"message":"second"}')
+    await stop()
+  })
+
+  test('a job lost after a component began is an error, and its configuration is free', async () => {
+    const { create, tick, newLoop, runs, sleep, get, until, stop } = await rig(metadata)
+    const job = await create()
+    await tick()
+    await runs[0]!.handle.begin()
+    sleep(60_000)
+    const next = await create()
+    await newLoop().start()
+    await until(async () => (await get(job.id)).status === 'error')
+    assert.match((await get(job.id)).error ?? '', /worker that ran this job was lost/)
+    await until(async () => (await get(next.id)).status === 'processing')
+    await stop()
+  })
+
+  test('a lease that is renewed is not taken', async () => {
+    const { create, tick, newLoop, runs, sleep, until, store, loop, stop } = await rig(metadata)
+    const job = await create()
+    await tick()
+    sleep(10_000)
+    await until(async () => (await store.find(job.project_id, job.id))!.lease_until! > 1_000_000 + 15_000)
+    sleep(10_000)
+    await newLoop().tick()
+    assert.equal(runs.length, 1)
+    assert.equal(loop.running(), 1)
+    await stop()
+  })
+
+  test('parallel rows are jobs of their own, so many at once, and the container ends with the last', async () => {
+    const { create, tick, runs, finish, get, queue, actor, until, stop } = await rig(metadata)
+    const container = await create({ config: 'with-rows', parallelism: '2' })
+    assert.equal(container.type, 'container')
+    await tick()
+    await until(async () => (await queue.search(actor, { parentRunId: container.run_id })).length === 3)
+    await until(async () => {
+      await tick()
+      return runs.length === 2
+    })
+    assert.deepEqual(
+      runs.map(({ handle }) => handle.job.row_ids),
+      ['["a"]', '["b"]'],
+    )
+    assert.equal(runs[0]!.handle.job.run_id, `${container.id}.${runs[0]!.handle.job.id}`)
+    await finish(0)
+    await until(() => runs.length === 3)
+    await finish(1, { ...DONE, end: 'failed', error: 'row b' })
+    assert.equal((await get(container.id)).status, 'processing')
+    await finish(2)
+    const ended = await get(container.id)
+    assert.equal(ended.status, 'error')
+    assert.match(ended.error ?? '', /Row b ended with error: row b/)
+    await stop()
+  })
+
+  test('killing a container ends its rows and then the container', async () => {
+    const { create, tick, runs, kill, finish, get, until, stop } = await rig(metadata)
+    const container = await create({ config: 'with-rows', parallelism: '1' })
+    await tick()
+    await until(() => runs.length === 1)
+    await kill(container.id)
+    assert.equal(runs[0]!.handle.signal.aborted, true)
+    await finish(0, { ...DONE, end: 'killed' })
+    assert.equal((await get(container.id)).status, 'terminated')
+    await stop()
+  })
+
+  test('what cannot run is refused when it is created', async () => {
+    const { create, stop } = await rig(metadata)
+    await assert.rejects(create({ component: 'none' }), { code: 'queue.unknownComponent' })
+    await assert.rejects(create({ config: 'disabled' }), { code: 'queue.configurationDisabled' })
+    await create({ config: 'disabled', mode: 'forceRun' })
+    await assert.rejects(create({ config: 'with-rows', configRowIds: ['zzz'] }), { code: 'queue.rowsNotFound' })
+    await assert.rejects(create({ branchId: '77' }), { code: 'notFound' })
+    await create({ deduplicationId: 'once' })
+    await assert.rejects(create({ deduplicationId: 'once' }), { code: 'dbDeduplicationIdConflict' })
+    await stop()
+  })
+
+  test('jobs are found by what clients ask for', async () => {
+    const { create, queue, actor, stop } = await rig(metadata)
+    const one = await create({ config: 'one' })
+    const two = await create({ config: 'two', configRowIds: undefined as never, parentRunId: '7' })
+    const ids = async (query: Record<string, unknown>) => (await queue.search(actor, query)).map(({ id }) => id)
+    assert.deepEqual(await ids({}), [two.id, one.id])
+    assert.deepEqual(await ids({ configId: 'one' }), [one.id])
+    assert.deepEqual(await ids({ config: ['one', 'two'], sortOrder: 'asc' }), [one.id, two.id])
+    assert.deepEqual(await ids({ parentRunId: '' }), [one.id])
+    assert.deepEqual(await ids({ status: 'success' }), [])
+    assert.deepEqual(await ids({ id: String(one.id) }), [one.id])
+    assert.deepEqual(await ids({ createdTimeFrom: '2030-01-01' }), [])
+    assert.deepEqual(await ids({ limit: '1', offset: '1' }), [one.id])
+    assert.deepEqual(await ids({ sortBy: 'durationSeconds', durationSecondsFrom: '1' }), [])
+    for (const wrong of [{ colour: 'red' }, { limit: '0' }, { status: 'lost' }, { sortBy: 'x' }, { startTimeTo: 'soon' }]) {
+      await assert.rejects(ids(wrong), { code: 'validation.failed' })
+    }
+    const groups = await queue.searchGrouped(actor, {}, ['configId'], 1, 10)
+    assert.deepEqual(
+      groups.map(({ group, jobs }) => [group, jobs.length]),
+      [
+        [{ configId: 'two' }, 1],
+        [{ configId: 'one' }, 1],
+      ],
+    )
+    await stop()
+  })
+})

@@ -1,0 +1,315 @@
+// Rules of the job queue: what may be queued, what a kill does, how a container of rows ends. Knows nothing of HTTP and of processes.
+//  (1) A job's status is written here and in the loop only, by the moves of job-states.ts, in one transaction with its lock.
+//  (2) A job that has ended holds no lock.
+//  (3) A container ends in the transaction in which its last child ends.
+
+import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import { type Actor, canUseComponent } from '../../kit/actor.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { type JobRequest, jobRow } from './job-request.ts'
+import { type JobSearch, parseJobSearch, type Query } from './job-search.ts'
+import { isFinished, moveJob } from './job-states.ts'
+import type { JobEnd, JobRow, QueueStore } from './queue.store.ts'
+
+/** What the queue needs to know of components. */
+export interface QueueComponents {
+  find(id: string): { readonly id: string; readonly tag: string; readonly problem: string | undefined } | undefined
+  canonicalId(id: string): string
+}
+
+/** What the queue needs to know of configurations. */
+export interface QueueConfigurations {
+  /** Throws not found. */
+  get(place: { projectId: number; branchId: number; componentId: string; configurationId: string }): Promise<{
+    readonly isDisabled: boolean
+    readonly parallelism: string | null
+    readonly rows: readonly { readonly id: string; readonly isDisabled: boolean }[]
+  }>
+}
+
+export interface QueueDeps {
+  readonly store: QueueStore
+  readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
+  readonly clock: Clock
+  readonly components: QueueComponents
+  readonly configurations: QueueConfigurations
+  /** Encrypts clear `#` values of a configuration that came with the job itself. */
+  readonly encrypt: (projectId: number, componentId: string, text: string) => Promise<string>
+  readonly findBranch: (
+    projectId: number,
+    name: string,
+  ) => Promise<{ readonly id: number; readonly isDefault: boolean } | undefined>
+  /** Something in the queue changed: the loop looks again, and a killed job is stopped at once. */
+  readonly onChange: (killed?: readonly number[]) => void
+}
+
+export interface CreateOptions {
+  readonly branch: { readonly id: number; readonly isDefault: boolean }
+  /** The status a client of the seeds understands; it polls while a job is waiting or processing. */
+  readonly asWaiting?: boolean
+  /** The same key again answers the job that is already there instead of an error. */
+  readonly idempotencyKey?: string | undefined
+}
+
+export interface JobGroup {
+  readonly group: Readonly<Record<string, string>>
+  readonly jobs: readonly JobRow[]
+}
+
+export type Queue = ReturnType<typeof createQueue>
+
+export function createQueue(deps: QueueDeps) {
+  const { store, inTransaction, clock, components, configurations } = deps
+
+  async function create(actor: Actor, request: JobRequest, options: CreateOptions): Promise<JobRow> {
+    const component = components.find(request.component)
+    if (!component) throw new PlatformError('queue.unknownComponent', { component: request.component })
+    if (!canUseComponent(actor, component.id)) throw new PlatformError('accessDenied')
+    if (component.problem)
+      throw new PlatformError('queue.notRunnable', { component: request.component, reason: component.problem })
+    const branch = request.branchId === undefined ? options.branch : await branchOf(actor, request.branchId)
+    const configuration =
+      request.config === undefined || request.configData !== undefined
+        ? undefined
+        : await configurations.get({
+            projectId: actor.projectId,
+            branchId: branch.id,
+            componentId: component.id,
+            configurationId: request.config,
+          })
+    if (configuration?.isDisabled && request.mode !== 'forceRun')
+      throw new PlatformError('queue.configurationDisabled', { configuration: request.config!, component: component.id })
+    const rows = configuration && rowsToRun(request, configuration.rows)
+    const parallelism = request.parallelism ?? configuration?.parallelism ?? null
+    const configData =
+      request.configData === undefined ? null : await deps.encrypt(actor.projectId, component.id, request.configData)
+    const deduplicationId =
+      request.deduplicationId ?? (options.idempotencyKey === undefined ? null : `idempotency-key ${options.idempotencyKey}`)
+    const row = jobRow(request, {
+      actor,
+      branch,
+      componentId: component.id,
+      tag: request.tag ?? component.tag,
+      isContainer: parallelism !== null && parallelism !== '0' && (rows?.length ?? 0) > 1,
+      parallelism,
+      configData,
+      deduplicationId,
+      status: options.asWaiting ? 'waiting' : 'created',
+      now: clock.now().getTime(),
+    })
+    const job = await inTransaction(async (trx) => {
+      const existing =
+        deduplicationId === null ? undefined : await store.findByDeduplicationId(trx, actor.projectId, deduplicationId)
+      if (existing && request.deduplicationId !== undefined)
+        throw new PlatformError('dbDeduplicationIdConflict', { deduplicationId: request.deduplicationId, id: existing.id })
+      return existing ?? store.insert(trx, row)
+    })
+    deps.onChange()
+    return job
+  }
+
+  function rowsToRun(request: JobRequest, rows: readonly { readonly id: string; readonly isDisabled: boolean }[]) {
+    const wanted = request.configRowIds
+    if (wanted === undefined) return rows.filter((row) => !row.isDisabled)
+    const found = rows.filter((row) => wanted.includes(row.id))
+    if (found.length === 0)
+      throw new PlatformError('queue.rowsNotFound', { rows: wanted.join(', '), configuration: request.config! })
+    return found
+  }
+
+  async function branchOf(actor: Actor, name: string): Promise<{ readonly id: number; readonly isDefault: boolean }> {
+    const branch = await deps.findBranch(actor.projectId, name)
+    if (!branch) throw new PlatformError('notFound', { what: `Branch "${name.slice(0, 60)}"` })
+    return branch
+  }
+
+  async function get(actor: Actor, id: number): Promise<JobRow> {
+    const job = await store.find(actor.projectId, id)
+    if (!job) throw new PlatformError('queue.jobNotFound', { id })
+    return job
+  }
+
+  const parse = (query: Query, also: readonly string[] = []): JobSearch =>
+    parseJobSearch(query, clock.now(), components.canonicalId, also)
+
+  const search = (actor: Actor, query: Query): Promise<JobRow[]> => store.search(actor.projectId, parse(query))
+
+  /** The newest jobs of each group; `groupBy` are names of the search. */
+  async function searchGrouped(
+    actor: Actor,
+    query: Query,
+    groupBy: readonly string[],
+    perGroup: number,
+    limit: number,
+  ): Promise<JobGroup[]> {
+    const wide = { ...parse(query), limit: GROUPED_FROM, offset: 0 }
+    const groups = new Map<string, { group: Record<string, string>; jobs: JobRow[] }>()
+    for (const job of await store.search(actor.projectId, wide)) {
+      const group = Object.fromEntries(groupBy.map((name) => [name, String(groupValue(job, name) ?? '')]))
+      const key = JSON.stringify(group)
+      const entry = groups.get(key) ?? { group, jobs: [] }
+      if (entry.jobs.length < perGroup) entry.jobs.push(job)
+      groups.set(key, entry)
+    }
+    return [...groups.values()].slice(0, limit)
+  }
+
+  /** A job that has not started is cancelled, one that runs is asked to end; so are all jobs below it. */
+  async function kill(actor: Actor, id: number): Promise<JobRow> {
+    const now = clock.now().getTime()
+    const { job, killed } = await inTransaction(async (trx) => {
+      const found = await store.findForUpdate(trx, actor.projectId, id)
+      if (!found) throw new PlatformError('queue.jobNotFound', { id })
+      if (found.status === 'terminating') return { job: found, killed: [found.id] }
+      if (isFinished(found.status)) throw new PlatformError('queue.notKillable', { id, status: found.status })
+      const below = await store.listBelow(trx, actor.projectId, found.run_id)
+      const ids: number[] = []
+      // The deepest first: a container may end in the same transaction, with its last child.
+      for (const one of [found, ...below].sort((a, b) => b.run_id.length - a.run_id.length)) {
+        if (await killOne(trx, one, now)) ids.push(one.id)
+      }
+      return { job: (await store.findForUpdate(trx, actor.projectId, id))!, killed: ids }
+    })
+    deps.onChange(killed)
+    return job
+  }
+
+  /** True when a worker has to stop it. */
+  async function killOne(trx: Trx, job: JobRow, now: number): Promise<boolean> {
+    if (isFinished(job.status) || job.status === 'terminating') return job.status === 'terminating'
+    const status = moveJob(job.status, 'kill')
+    if (isFinished(status)) {
+      await end(
+        trx,
+        job,
+        {
+          status,
+          result: JSON.stringify({ message: 'The job was cancelled before it started.' }),
+          usage: '[]',
+          metrics: '[]',
+          error: null,
+        },
+        now,
+      )
+      return false
+    }
+    const killed = await store.setStatus(trx, job.id, status, now)
+    if (killed.type !== 'standard') {
+      await settleContainer(trx, killed, now)
+      return false
+    }
+    return true
+  }
+
+  /** Ends a job, frees its configuration, and ends the container it may be the last of. */
+  async function end(trx: Trx, job: JobRow, how: JobEnd, now: number): Promise<void> {
+    await store.end(trx, job.id, how, now)
+    await store.releaseLock(trx, job.id)
+    if (job.parent_job_id === null) return
+    const parent = await store.findForUpdate(trx, job.project_id, job.parent_job_id)
+    if (parent && !isFinished(parent.status)) await settleContainer(trx, parent, now)
+  }
+
+  async function settleContainer(trx: Trx, container: JobRow, now: number): Promise<void> {
+    const children = await store.listChildren(trx, container.id)
+    if (children.some((child) => !isFinished(child.status))) return
+    await end(trx, container, containerEnd(container, children), now)
+  }
+
+  /** Makes the jobs of a container's rows, in the order they run; a container without any ends at once. */
+  async function openContainer(trx: Trx, container: JobRow, rowIds: readonly string[], now: number): Promise<void> {
+    const { parallelism } = JSON.parse(container.request) as { parallelism: string | null } // written by jobRow
+    for (const rowId of rowIds) {
+      const { id: _, run_id: __, ...copy } = container
+      await store.insert(trx, {
+        ...copy,
+        type: 'standard',
+        status: 'created',
+        parent_run_id: container.run_id,
+        parent_job_id: container.id,
+        row_ids: JSON.stringify([rowId]),
+        deduplication_id: null,
+        lock_key: container.lock_key === null ? null : `${container.lock_key}/${rowId}`,
+        sibling_limit: parallelism === 'infinity' ? null : Number(parallelism),
+        created_at: now,
+        start_after: now,
+        started_at: null,
+        updated_at: now,
+        attempt: 0,
+        worker: null,
+        lease_until: null,
+        has_begun: 0,
+      })
+    }
+    await store.leaveOpen(trx, container.id, now)
+    await settleContainer(trx, container, now)
+  }
+
+  return {
+    create,
+    get,
+    search,
+    searchGrouped,
+    kill,
+    end,
+    openContainer,
+    durationSumMs: (actor: Actor) => store.durationSumMs(actor.projectId),
+    depths: store.depths,
+  }
+}
+
+/** Groups are made of this many newest jobs. */
+const GROUPED_FROM = 5_000
+
+function groupValue(job: JobRow, name: string): string | number | null {
+  const values: Readonly<Record<string, string | number | null>> = {
+    projectId: job.project_id,
+    branchId: job.branch_id,
+    componentId: job.component_id,
+    component: job.component_id,
+    configId: job.configuration_id,
+    config: job.configuration_id,
+    status: job.status,
+    tokenId: job.token_id,
+    type: job.type,
+    mode: job.mode,
+  }
+  if (!Object.hasOwn(values, name))
+    throw new PlatformError('validation.failed', {
+      field: 'groupBy',
+      reason: `"${name.slice(0, 60)}" is none of ${Object.keys(values).join(', ')}.`,
+    })
+  return values[name] ?? null
+}
+
+function containerEnd(container: JobRow, children: readonly JobRow[]): JobEnd {
+  const { behavior } = JSON.parse(container.request) as { behavior: { onError: string | null } } // written by jobRow
+  const bad = children.filter((child) => child.status !== 'success' && child.status !== 'warning')
+  const message = bad.map((child) => `Row ${rowOf(child)} ended with ${child.status}: ${messageOf(child)}`).join('\n')
+  const ended = { usage: '[]', metrics: '[]' }
+  if (container.status === 'terminating')
+    return {
+      ...ended,
+      status: moveJob('terminating', 'endKilled'),
+      result: JSON.stringify({ message: 'The job was terminated.' }),
+      error: null,
+    }
+  if (bad.length === 0) {
+    const status = moveJob(container.status, children.some((child) => child.status === 'warning') ? 'warn' : 'succeed')
+    return { ...ended, status, result: JSON.stringify({ message: `${children.length} rows were processed.` }), error: null }
+  }
+  const tolerated = behavior.onError === 'warning'
+  const result = JSON.stringify({
+    message,
+    ...(tolerated ? {} : { error: { type: 'user', exceptionId: `job-${container.id}` } }),
+  })
+  return { ...ended, status: moveJob(container.status, tolerated ? 'warn' : 'fail'), result, error: tolerated ? null : message }
+}
+
+const rowOf = (job: JobRow): string => (JSON.parse(job.row_ids ?? '[]') as string[]).join(', ') // written by openContainer
+
+function messageOf(job: JobRow): string {
+  const { message } = JSON.parse(job.result) as { message?: string } // a result is an object, its message a text
+  return job.error ?? message ?? ''
+}

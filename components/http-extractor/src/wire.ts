@@ -1,9 +1,12 @@
-// The way out for one iteration: transport, SSH tunnel, AWS signature, recording. Everything below authentication.
+// The way out for one iteration, below authentication: signature, cache, record or replay, transport, tunnel.
 
 import type { ApiSettings } from './configuration/api.ts'
 import type { Configuration } from './configuration/configuration.ts'
+import { readAwsCredentials, withAwsSignature } from './http/aws-signature.ts'
 import type { Egress } from './http/egress.ts'
 import type { Send } from './http/exchange.ts'
+import { withCache } from './http/response-cache.ts'
+import { openTunnel, readSshSettings } from './http/ssh-tunnel.ts'
 import { createTransport } from './http/transport.ts'
 import type { Log } from './log.ts'
 
@@ -13,18 +16,42 @@ export interface Wire {
 }
 
 export interface WireDeps {
+  readonly dataDir: string
   readonly egress: Egress
   readonly now: () => number
   readonly log: Log
+  /** Around the transport: writes down every exchange, or answers from what was written down. */
+  readonly tap?: (send: Send) => Send
 }
 
-export async function openWire(_configuration: Configuration, api: ApiSettings, { egress }: WireDeps): Promise<Wire> {
+/** What can be wrong with the settings of the wire, found before the first request. */
+export function checkWire({ sshProxy, awsCredentials }: Configuration): void {
+  if (sshProxy) readSshSettings(sshProxy)
+  if (awsCredentials) readAwsCredentials(awsCredentials)
+}
+
+export async function openWire(configuration: Configuration, api: ApiSettings, deps: WireDeps): Promise<Wire> {
+  const { dataDir, egress, now, log, tap = (send) => send } = deps
+  const { sshProxy, awsCredentials, cache } = configuration
+  const { connectTimeoutMs, requestTimeoutMs, maxBodyBytes, tls } = api
+  const tunnel = sshProxy
+    ? await openTunnel({ settings: readSshSettings(sshProxy), egress, timeoutMs: connectTimeoutMs, tls, log })
+    : undefined
   const transport = createTransport({
     egress,
-    connectTimeoutMs: api.connectTimeoutMs,
-    requestTimeoutMs: api.requestTimeoutMs,
-    maxBodyBytes: api.maxBodyBytes,
-    tls: api.tls,
+    connectTimeoutMs,
+    requestTimeoutMs,
+    maxBodyBytes,
+    tls,
+    ...(tunnel ? { connector: tunnel.connector } : {}),
   })
-  return transport
+  const tapped = tap(transport.send)
+  const cached = cache ? withCache(tapped, cache, dataDir, now) : tapped
+  return {
+    send: awsCredentials ? withAwsSignature(cached, readAwsCredentials(awsCredentials), now) : cached,
+    close: async () => {
+      await transport.close()
+      tunnel?.close()
+    },
+  }
 }

@@ -1,0 +1,32 @@
+// Synchronous actions for builders: config.json names one in `action`; the answer is one JSON document on standard output.
+// They end within the 30 seconds the platform gives them, so they try a request once and wait less.
+
+import type { Configuration } from '../configuration/configuration.ts'
+import { UserError } from '../errors.ts'
+import type { JsonObject, JsonValue } from '../json/json.ts'
+import type { RunDeps } from '../run.ts'
+import { curlToConfig } from './curl-to-config.ts'
+import { evaluateAction } from './evaluate.ts'
+import { previewPage } from './preview-page.ts'
+import { testConnection } from './test-connection.ts'
+
+export interface ActionDeps extends RunDeps {
+  /** The whole of config.json: an action need not have `api` and `config`. */
+  readonly file: JsonObject
+  readonly configuration: () => Configuration
+}
+
+const ACTIONS: Readonly<Record<string, (deps: ActionDeps) => Promise<JsonValue>>> = {
+  testConnection,
+  previewPage,
+  curlToConfig,
+  evaluate: evaluateAction,
+}
+
+export const ACTION_NAMES: readonly string[] = Object.keys(ACTIONS)
+
+export async function runAction(name: string, deps: ActionDeps): Promise<JsonValue> {
+  const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined
+  if (!action) throw new UserError(`Unknown action '${name}'. Known actions: run, ${ACTION_NAMES.join(', ')}.`)
+  return action(deps)
+}

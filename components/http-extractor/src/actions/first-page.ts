@@ -1,0 +1,78 @@
+// The first page of one job, with the request as it went over the wire: what testConnection and previewPage share.
+
+import { at, integerAt } from '../configuration/read.ts'
+import { UserError } from '../errors.ts'
+import { evaluateMembers } from '../functions/evaluate.ts'
+import { addressText } from '../http/address.ts'
+import type { Fetched } from '../http/client.ts'
+import type { HttpRequest, HttpResponse, Send } from '../http/exchange.ts'
+import type { RequestSettings } from '../http/request.ts'
+import type { JobDefinition } from '../jobs/job.ts'
+import { type JsonObject, objectOf } from '../json/json.ts'
+import { clientOf } from '../run.ts'
+import { createPlan, type RunPlan } from '../run-plan.ts'
+import type { ActionDeps } from './actions.ts'
+
+const TIMEOUT_MS = 20_000
+
+export interface FirstPage {
+  readonly plan: RunPlan
+  readonly job: JobDefinition
+  readonly settings: RequestSettings
+  readonly fetched: Fetched
+  /** Every exchange of the way: login, redirects, the page itself last. */
+  readonly exchanges: readonly { readonly request: HttpRequest; readonly response: HttpResponse }[]
+}
+
+/** `parameters.job` picks one of config.jobs; the first without it. Children need a parent's item and cannot be picked. */
+export async function fetchFirstPage(deps: ActionDeps): Promise<FirstPage> {
+  const configuration = deps.configuration()
+  const currentStart = Math.floor(deps.now() / 1000)
+  const plan = quick(createPlan(configuration, configuration.runs[0]!, { ...deps, previousStart: 0, currentStart }))
+  const index = integerAt(at(configuration.parameters, 'job'), 'job') ?? 0
+  const job = plan.jobs[index]
+  if (!job) throw new UserError(`There is no job ${index}; the configuration has ${plan.jobs.length}.`)
+  const wire = await deps.openWire(plan)
+  const exchanges: { request: HttpRequest; response: HttpResponse }[] = []
+  const noted: Send = async (request) => {
+    const response = await wire.send(request)
+    exchanges.push({ request, response })
+    return response
+  }
+  try {
+    const client = clientOf(plan, noted, deps)
+    const settings: RequestSettings = {
+      endpoint: job.endpoint,
+      method: job.method ?? client.defaultMethod,
+      params: evaluateMembers(job.params, plan.scope),
+      headers: job.headers,
+    }
+    const fetched = await client.fetch(plan.scrollers(job.scroller).first(settings))
+    return { plan, job, settings, fetched, exchanges }
+  } finally {
+    await wire.close()
+  }
+}
+
+/** One try, within the time of an action. */
+function quick(plan: RunPlan): RunPlan {
+  const { api } = plan
+  return {
+    ...plan,
+    api: {
+      ...api,
+      retry: { ...api.retry, maxRetries: 0 },
+      connectTimeoutMs: Math.min(api.connectTimeoutMs, TIMEOUT_MS / 2),
+      requestTimeoutMs: Math.min(api.requestTimeoutMs, TIMEOUT_MS),
+    },
+  }
+}
+
+export function describeRequest({ method, address, headers, body }: HttpRequest): JsonObject {
+  return objectOf([
+    ['method', method],
+    ['url', addressText(address)],
+    ['headers', objectOf([...headers.values()])],
+    ['body', body ?? null],
+  ])
+}

@@ -1,0 +1,76 @@
+// previewPage: the first page of a job as the extractor sees it. The request as sent, the answer, its items, the rows they
+// become, and the request that would follow.
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buildRequest } from '../http/request.ts'
+import { type JsonObject, type JsonValue, objectOf } from '../json/json.ts'
+import { createTables } from '../tables/tables.ts'
+import type { ActionDeps } from './actions.ts'
+import { parseCsv } from './csv.ts'
+import { describeRequest, type FirstPage, fetchFirstPage } from './first-page.ts'
+
+const SHOWN_ITEMS = 20
+const SHOWN_ROWS = 20
+const SHOWN_BODY = 20_000
+
+export async function previewPage(deps: ActionDeps): Promise<JsonValue> {
+  const page = await fetchFirstPage(deps)
+  const { job, fetched, exchanges } = page
+  const { items: picked, warning } = job.pick(fetched.response)
+  const items = job.filter(picked)
+  const last = exchanges.at(-1)!
+  return objectOf([
+    ['request', describeRequest(last.request)],
+    [
+      'response',
+      objectOf([
+        ['status', last.response.status],
+        ['headers', objectOf(Object.entries(last.response.headers))],
+        ['body', last.response.body.subarray(0, SHOWN_BODY).toString()],
+        ['bytes', last.response.body.length],
+      ]),
+    ],
+    ['warning', warning ?? null],
+    ['itemCount', items.length],
+    ['items', items.slice(0, SHOWN_ITEMS)],
+    ['tables', await tablesOf(page, items, deps)],
+    ['next', nextOf(page, items)],
+  ])
+}
+
+function nextOf({ plan, job, settings, fetched }: FirstPage, items: readonly JsonValue[]): JsonObject {
+  const scroller = plan.scrollers(job.scroller)
+  scroller.first(settings)
+  const next = scroller.next(settings, { response: fetched.response, items, body: fetched.body })
+  if ('stop' in next) return objectOf([['stop', next.stop || 'The job has no pagination.']])
+  return objectOf([['request', describeRequest(buildRequest(plan.api.base, next.request))]])
+}
+
+/** Written as a run would write them, in a folder of their own. */
+async function tablesOf({ plan, job }: FirstPage, items: readonly JsonValue[], { log }: ActionDeps): Promise<JsonObject[]> {
+  const dir = mkdtempSync(join(tmpdir(), 'extractor-preview-'))
+  try {
+    const tables = createTables({
+      outDir: join(dir, 'out'),
+      workDir: join(dir, 'work'),
+      mappings: plan.mappings,
+      compatLevel: plan.compatLevel,
+      log,
+    })
+    tables.add({ type: job.dataType, items })
+    const { tables: made } = await tables.finish({ incremental: plan.incremental })
+    return made.map(({ table, file, rows, columns }) => {
+      const cells = parseCsv(readFileSync(join(dir, 'out', file), 'utf8'), SHOWN_ROWS + 1).slice(1)
+      return objectOf([
+        ['table', table],
+        ['columns', [...columns]],
+        ['rowCount', rows],
+        ['rows', cells],
+      ])
+    })
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,17 @@
+// testConnection: logs in if the configuration says so, and asks for the first page of a job.
+
+import { type JsonValue, objectOf } from '../json/json.ts'
+import type { ActionDeps } from './actions.ts'
+import { describeRequest, fetchFirstPage } from './first-page.ts'
+
+export async function testConnection(deps: ActionDeps): Promise<JsonValue> {
+  const { job, fetched, exchanges } = await fetchFirstPage(deps)
+  const { items, warning } = job.pick(fetched.response)
+  return objectOf([
+    ['status', 'success'],
+    ['message', `${fetched.request.method} '${job.endpoint}' answered ${fetched.status} with ${items.length} items.`],
+    ['warning', warning ?? null],
+    ['request', describeRequest(exchanges.at(-1)!.request)],
+    ['requests', exchanges.length],
+  ])
+}

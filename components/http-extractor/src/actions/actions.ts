@@ -1,20 +1,13 @@
 // Synchronous actions for builders: config.json names one in `action`; the answer is one JSON document on standard output.
 // They end within the 30 seconds the platform gives them, so they try a request once and wait less.
 
-import type { Configuration } from '../configuration/configuration.ts'
 import { UserError } from '../errors.ts'
-import type { JsonObject, JsonValue } from '../json/json.ts'
-import type { RunDeps } from '../run.ts'
+import type { JsonValue } from '../json/json.ts'
+import type { ActionDeps } from './action.ts'
 import { curlToConfig } from './curl-to-config.ts'
 import { evaluateAction } from './evaluate.ts'
 import { previewPage } from './preview-page.ts'
 import { testConnection } from './test-connection.ts'
-
-export interface ActionDeps extends RunDeps {
-  /** The whole of config.json: an action need not have `api` and `config`. */
-  readonly file: JsonObject
-  readonly configuration: () => Configuration
-}
 
 const ACTIONS: Readonly<Record<string, (deps: ActionDeps) => Promise<JsonValue>>> = {
   testConnection,

@@ -7,7 +7,7 @@ import { originOf, parseAddress } from '../http/address.ts'
 import { parseQuery } from '../http/query.ts'
 import { isObject, type JsonObject, type JsonValue, keysOf, objectOf } from '../json/json.ts'
 import { JsonSyntaxError, parseJson } from '../json/parse.ts'
-import type { ActionDeps } from './actions.ts'
+import type { ActionDeps } from './action.ts'
 import { splitCommand } from './shell-words.ts'
 
 export async function curlToConfig({ file }: ActionDeps): Promise<JsonValue> {

@@ -5,7 +5,7 @@ import { UserError } from '../errors.ts'
 import { evaluate } from '../functions/evaluate.ts'
 import { PLACEHOLDER_FUNCTIONS } from '../functions/functions.ts'
 import { isObject, type JsonValue, objectOf } from '../json/json.ts'
-import type { ActionDeps } from './actions.ts'
+import type { ActionDeps } from './action.ts'
 
 export async function evaluateAction({ file, now }: ActionDeps): Promise<JsonValue> {
   const below = at(file, 'parameters')

@@ -11,7 +11,7 @@ import type { JobDefinition } from '../jobs/job.ts'
 import { type JsonObject, objectOf } from '../json/json.ts'
 import { clientOf } from '../run.ts'
 import { createPlan, type RunPlan } from '../run-plan.ts'
-import type { ActionDeps } from './actions.ts'
+import type { ActionDeps } from './action.ts'
 
 const TIMEOUT_MS = 20_000
 

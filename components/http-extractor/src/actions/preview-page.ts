@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { buildRequest } from '../http/request.ts'
 import { type JsonObject, type JsonValue, objectOf } from '../json/json.ts'
 import { createTables } from '../tables/tables.ts'
-import type { ActionDeps } from './actions.ts'
+import type { ActionDeps } from './action.ts'
 import { parseCsv } from './csv.ts'
 import { describeRequest, type FirstPage, fetchFirstPage } from './first-page.ts'
 

@@ -1,7 +1,7 @@
 // testConnection: logs in if the configuration says so, and asks for the first page of a job.
 
 import { type JsonValue, objectOf } from '../json/json.ts'
-import type { ActionDeps } from './actions.ts'
+import type { ActionDeps } from './action.ts'
 import { describeRequest, fetchFirstPage } from './first-page.ts'
 
 export async function testConnection(deps: ActionDeps): Promise<JsonValue> {

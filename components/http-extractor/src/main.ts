@@ -9,11 +9,13 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { runAction } from './actions/actions.ts'
 import { parseArchive } from './archive/archive.ts'
 import { createRecorder, type Recorder } from './archive/record.ts'
 import { createReplay } from './archive/replay.ts'
 import { actionOf, type Configuration, hideSecrets, loadConfiguration, readConfiguration } from './configuration/configuration.ts'
 import { at, flagAt } from './configuration/read.ts'
+import { configurationSchema } from './configuration/schema.ts'
 import { ApplicationError, UserError } from './errors.ts'
 import { createEgress } from './http/egress.ts'
 import { readEgressPolicy } from './http/egress-policy.ts'
@@ -31,7 +33,6 @@ const print = (text: string) => void process.stdout.write(text)
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { replay: { type: 'string' }, schema: { type: 'boolean' } } })
   if (values.schema) {
-    const { configurationSchema } = await import('./configuration/schema.ts')
     return print(`${JSON.stringify(configurationSchema(), null, 2)}\n`)
   }
   const dataDir = (process.env.KBC_DATADIR ?? '/data').replace(/\/+$/, '') || '/'
@@ -98,7 +99,6 @@ function readArchive(archive: string): string {
 
 /** The answer is the only thing on standard output, so an action logs nothing. */
 async function runActionOf(file: JsonObject, dataDir: string): Promise<void> {
-  const { runAction } = await import('./actions/actions.ts')
   log = createLog({ debug: false, redactor, write: () => {} })
   const configuration = () => checkedConfiguration(file)
   const answer = await runAction(actionOf(file), { ...live(configuration, dataDir), file, configuration })

@@ -122,6 +122,14 @@ export const ERRORS = {
     text: 'There is no upload in parts with this id for {key}. It was completed, aborted or never started.',
   },
   'storage.invalidPart': { kind: 'invalid', text: 'Part {number} was not uploaded, or its etag is not {etag}.' },
+  // Storage jobs
+  'storage.jobs.notFound': { kind: 'not-found', text: 'Job {id} was not found.' },
+  'storage.jobs.lost': { kind: 'conflict', text: 'Job {id} was taken over by another worker; this attempt changed nothing.' },
+  'storage.jobs.failed': { kind: 'invalid', text: '{message}' },
+  'storage.jobs.workerLost': {
+    kind: 'transient',
+    text: 'The process that ran this job ended in the middle of it. Nothing was changed; start the operation again.',
+  },
   // Events
   'storage.event.schemaValidationFailed': { kind: 'invalid', text: 'Invalid event - {field}: {reason}' },
   'storage.events.notFound': { kind: 'not-found', text: 'Event not found' },

@@ -20,6 +20,7 @@ async function main(): Promise<void> {
   const address = platform.app.server.address() as AddressInfo // a TCP listener has one
   // After the port is ours: a start that fails must not make a token nobody sees.
   const masterToken = await platform.firstStart(config.secrets.masterToken)
+  await platform.start()
   const url = config.addresses.publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`
 
   stopOnSignal(async () => {

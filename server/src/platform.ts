@@ -5,11 +5,15 @@ import { type FoundationOptions, openFoundation } from './foundation.ts'
 import { SERVICE_IDS, type ServiceId } from './http/addresses.ts'
 import { collectRoutes } from './http/openapi.ts'
 import { createHttpServer } from './http/server.ts'
+import { systemClock } from './kit/clock.ts'
 import { eventsRoutes, eventView } from './services/events/events.routes.ts'
 import { indexRoutes } from './services/index/index.routes.ts'
 import { neighboursRoutes } from './services/neighbours/neighbours.routes.ts'
 import { createMetrics } from './services/operations/metrics.ts'
 import { operationsRoutes } from './services/operations/operations.routes.ts'
+import { createStorageJobsLoop } from './services/storage-jobs/storage-jobs.loop.ts'
+import { storageJobsRoutes } from './services/storage-jobs/storage-jobs.routes.ts'
+import { createStorageJobs, type StorageJobs } from './services/storage-jobs/storage-jobs.ts'
 import { tokensRoutes } from './services/tokens/tokens.routes.ts'
 import type { Tokens } from './services/tokens/tokens.ts'
 
@@ -30,6 +34,9 @@ export interface Platform {
   s3Url(): string
   /** On an empty stack: makes the first project and answers its master token. Undefined ever after. */
   firstStart(masterToken: string | undefined): Promise<string | undefined>
+  readonly storageJobs: StorageJobs
+  /** Starts the background loops; until then nothing runs by itself. */
+  start(): Promise<void>
   close(): Promise<void>
 }
 
@@ -37,11 +44,19 @@ export interface Platform {
 const BUILT: ReadonlySet<ServiceId> = new Set([])
 
 export async function createPlatform(options: PlatformOptions): Promise<Platform> {
-  const { version, log } = options
+  const { version, log, clock = systemClock } = options
 
   const { metadata, events, tokens } = await openFoundation(options)
-  const { db } = metadata
+  const { db, inTransaction } = metadata
 
+  const storageJobs = createStorageJobs({ db, inTransaction, clock })
+  const storageJobsLoop = createStorageJobsLoop({
+    jobs: storageJobs,
+    inTransaction,
+    clock,
+    log,
+    onlyNode: metadata.dialect === 'sqlite',
+  })
   const metrics = createMetrics(async () => ({}))
 
   // HTTP
@@ -82,6 +97,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     }),
   )
   app.register(eventsRoutes(events))
+  app.register(storageJobsRoutes(storageJobs, clock))
   await app.ready()
 
   return {
@@ -90,8 +106,13 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     s3Url: () => '',
     firstStart: async (masterToken) =>
       (await tokens.listProjects()).length > 0 ? undefined : (await tokens.createProject('Millrace', masterToken)).master.value,
+    storageJobs,
+    start: async () => {
+      await storageJobsLoop.start()
+    },
     close: async () => {
       await app.close()
+      await storageJobsLoop.stop()
       await metadata.close()
     },
   }

@@ -47,6 +47,7 @@ export async function startTestStack(t: TestContext, options: Partial<PlatformOp
     dataDir,
   })
   const { project, master } = await platform.tokens.createProject('Test')
+  await platform.start()
   const url = await platform.app.listen({ port: 0, host: '127.0.0.1' })
   t.after(async () => {
     await platform.close()

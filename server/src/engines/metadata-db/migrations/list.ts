@@ -3,6 +3,7 @@
 
 import type { DialectName, Trx } from '../dialects.ts'
 import * as projectsTokensEvents from './0001-projects-tokens-events.ts'
+import * as storageJobs from './0020-storage-jobs.ts'
 import * as queue from './0050-queue.ts'
 
 export interface Migration {
@@ -15,4 +16,5 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { name: '0001-projects-tokens-events', up: projectsTokensEvents.up },
   { name: '0050-queue', up: queue.up },
+  { name: '0020-storage-jobs', up: storageJobs.up },
 ]

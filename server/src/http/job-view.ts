@@ -1,0 +1,47 @@
+// The record of a storage job (contract storage 2.7), which routes of many rooms answer with, always with status 202.
+
+import { Type } from 'typebox'
+import { formatTimestamp } from '../kit/clock.ts'
+import type { StorageJob } from '../kit/storage-job.ts'
+import { Timestamp } from './record-schemas.ts'
+
+export const JobView = Type.Object({
+  id: Type.Integer(),
+  status: Type.String({ description: 'waiting, processing, success or error' }),
+  url: Type.String({ description: 'Address to poll' }),
+  tableId: Type.Union([Type.String(), Type.Null()]),
+  operationName: Type.String(),
+  operationParams: Type.Record(Type.String(), Type.Unknown()),
+  createdTime: Timestamp,
+  startTime: Type.Union([Timestamp, Type.Null()]),
+  endTime: Type.Union([Timestamp, Type.Null()]),
+  runId: Type.Union([Type.String(), Type.Null()]),
+  results: Type.Unknown(),
+  creatorToken: Type.Object({ id: Type.String(), description: Type.String() }),
+  metrics: Type.Object({
+    inCompressed: Type.Boolean(),
+    inBytes: Type.Integer(),
+    inBytesUncompressed: Type.Integer(),
+    outCompressed: Type.Boolean(),
+    outBytes: Type.Integer(),
+    outBytesUncompressed: Type.Integer(),
+  }),
+  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String(), exceptionId: Type.String() })),
+})
+
+export const jobView = (job: StorageJob, baseUrl: string) => ({
+  id: job.id,
+  status: job.status,
+  url: `${baseUrl}/v2/storage/jobs/${job.id}`,
+  tableId: job.tableId,
+  operationName: job.operationName,
+  operationParams: job.operationParams,
+  createdTime: formatTimestamp(job.createdAt),
+  startTime: job.startedAt ? formatTimestamp(job.startedAt) : null,
+  endTime: job.endedAt ? formatTimestamp(job.endedAt) : null,
+  runId: job.origin.runId,
+  results: job.results,
+  creatorToken: { id: String(job.source.tokenId), description: job.source.tokenDescription },
+  metrics: job.metrics,
+  ...(job.error && { error: job.error }),
+})

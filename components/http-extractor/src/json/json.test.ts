@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { entriesOf, equalJson, isEmpty, JsonNumber, type JsonValue, objectOf, valueAt } from './json.ts'
 import { compareNumeric, isNumeric, toInteger } from './numbers.ts'
 import { JsonSyntaxError, MAX_DEPTH, parseJson, scan } from './parse.ts'
-import { exactJson, phpSerialize, phpSerializeAssociative, serialize, toText } from './text.ts'
+import { exactJson, formatFloat, phpSerialize, phpSerializeAssociative, serialize, toText } from './text.ts'
 
 const ROUNDS = process.env.MILLRACE_LONG ? 20_000 : 1_000
 
@@ -210,4 +210,35 @@ test('numeric texts are recognised and compared as PHP does, integers without lo
 
 test('an object is built in the order of its entries', () => {
   assert.deepEqual(entriesOf(objectOf([['2', 1], ['1', 2], ['2', 3]])), [['2', 3], ['1', 2]]) // biome-ignore format: pairs
+})
+
+test('the short way to write a float gives what exact arithmetic gives', () => {
+  // The digits of a double, from its exact value as a fraction of integers; half to even.
+  const exactDigits = (value: number, digits: number): string => {
+    const [mantissa, exponent] = value.toExponential(100).split('e') as [string, string]
+    const kept = BigInt(mantissa.replace('.', '').slice(0, digits))
+    const rest = mantissa.replace('.', '').slice(digits)
+    const half = `5${'0'.repeat(rest.length - 1)}`
+    const rounded = rest > half || (rest === half && kept % 2n === 1n) ? kept + 1n : kept
+    const grown = String(rounded).length > digits
+    return `${String(rounded).replace(/0+$/, '')} ${Number(exponent) + (grown ? 1 : 0)}`
+  }
+  const figures = (text: string): string => {
+    const [mantissa, exponent = '0'] = text.split('E') as [string, string?]
+    const [whole, fraction = ''] = mantissa.split('.') as [string, string?]
+    const all = (whole + fraction).replace(/^0+/, '')
+    const leading = whole === '0' ? -1 - (fraction.length - all.length) : whole.length - 1
+    return `${all.replace(/0+$/, '')} ${Number(exponent) + leading}`
+  }
+  const decimal = fc.tuple(fc.nat({ max: 99_999 }), fc.nat({ max: 1000 })).map(([a, b]) => a / (b + 1) + 0.001)
+  const dyadic = fc.tuple(fc.maxSafeInteger(), fc.nat({ max: 40 })).map(([a, b]) => Math.abs(a) / 2 ** b + 2 ** -b)
+  const any = fc.double({ min: 1e-300, noNaN: true, noDefaultInfinity: true, max: 1e300 })
+  fc.assert(
+    fc.property(fc.oneof(decimal, dyadic, any), (value) => {
+      assert.equal(figures(formatFloat(value, 14, 'E')), exactDigits(value, 14), String(value))
+      assert.equal(figures(formatFloat(value, 17, 'E')), exactDigits(value, 17), String(value))
+      assert.equal(formatFloat(-value, 17, 'E'), `-${formatFloat(value, 17, 'E')}`)
+    }),
+    { numRuns: ROUNDS * 5 },
+  )
 })

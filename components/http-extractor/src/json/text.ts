@@ -20,14 +20,32 @@ export function toText(value: JsonScalar | null): string {
 }
 
 /** A kept number: an integer token as it was sent, whatever its size (ADR 0035), everything else as a float. */
-function numberText(number: JsonNumber, digits: number, mark: 'E' | 'e'): string {
+function numberText(number: JsonNumber, digits: 14 | 17, mark: 'E' | 'e'): string {
   if (number.isInteger) return number.text
   const double = number.double
   return Number.isFinite(double) ? formatFloat(double, digits, mark) : number.text
 }
 
 /** PHP's `%.<digits>G`: trailing zeros cut, exponent form below 1e-4 and from 1e<digits> on, its mantissa always with a point. */
-export function formatFloat(value: number, digits: number, mark: 'E' | 'e'): string {
+export function formatFloat(value: number, digits: 14 | 17, mark: 'E' | 'e'): string {
+  return formatShort(value, digits) ?? formatAny(value, digits, mark)
+}
+
+/** The common decimals, where a native conversion already gives the digits. */
+function formatShort(value: number, digits: 14 | 17): string | undefined {
+  const size = Math.abs(value)
+  if (!(size >= 1e-4 && size < 1e13)) return undefined
+  const shortest = String(value)
+  // Up to 14 digits (and a point) the shortest text is the rounded text; with few binary places it is the exact one too.
+  if (shortest.length <= 15 && (digits === 14 || (size < 1e7 && Number.isInteger(value * 256)))) return shortest
+  if (digits === 14 || canBeTie(value)) return undefined
+  const text = value.toPrecision(digits)
+  let end = text.length
+  while (text.charCodeAt(end - 1) === 0x30) end--
+  return text.slice(0, end)
+}
+
+function formatAny(value: number, digits: number, mark: 'E' | 'e'): string {
   if (value === 0) return Object.is(value, -0) ? '-0' : '0'
   const [mantissa, exponentText] = roundedHalfEven(value, digits).split('e') as [string, string]
   const exponent = Number(exponentText)
@@ -45,12 +63,17 @@ export function formatFloat(value: number, digits: number, mark: 'E' | 'e'): str
 /** `toExponential` rounds an exact tie up, PHP to the even digit: 12345678901234.5 has the 14 digits 12345678901234. */
 function roundedHalfEven(value: number, digits: number): string {
   const rounded = value.toExponential(digits - 1)
-  if (!/5e/.test(value.toExponential(digits))) return rounded
+  if (!canBeTie(value)) return rounded
   const exact = value.toExponential(100)
   const end = exact.indexOf('.') + digits
   const isTie = /^50*e/.test(exact.slice(end))
   const isEven = '02468'.includes(exact[end - 1]!)
   return isTie && isEven ? exact.slice(0, end) + exact.slice(exact.indexOf('e')) : rounded
+}
+
+/** A value halfway between two texts of 17 digits has at most 18 digits, and each binary place costs 0.7 of them. */
+function canBeTie(value: number): boolean {
+  return Number.isInteger(value * 2 ** 26) || !Number.isFinite(value * 2 ** 26)
 }
 
 /** Compact JSON with `/` and everything outside ASCII escaped, and floats with 17 significant digits. */

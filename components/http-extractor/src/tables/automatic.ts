@@ -49,7 +49,7 @@ export function createAutomaticType({ type, state, newFile, log }: Options): Aut
     let target = targets.get(table)
     if (target === undefined) {
       const layout = layouts.get(table)!
-      target = { layout, file: new CsvFile(newFile('csv'), layout.columns), cells: layout.columns.map(() => '') }
+      target = { layout, file: new CsvFile(newFile('csv'), layout.columns) }
       targets.set(table, target)
     }
     return target

@@ -1,52 +1,54 @@
 /** CSV as every table is written: each cell in double quotes, LF after each line (contract 13.3). */
 import { closeSync, openSync, writeSync } from 'node:fs'
+import { ByteWriter } from './bytes.ts'
 
-/** Rows are gathered to about this many characters before they go to the disk. */
-const BATCH = 1 << 17
+/** Rows are gathered to this many bytes before they go to the disk. */
+const BATCH = 1 << 18
 
-export function escapeCell(text: string): string {
-  return text.includes('"') ? text.replaceAll('"', '""') : text
+/** The header line. */
+export function headerOf(columns: readonly string[]): Uint8Array {
+  const line = new ByteWriter()
+  for (const column of columns) line.cell(column)
+  if (columns.length > 0) line.endRow()
+  return line.bytes.subarray(0, line.length)
 }
 
-/** A line of cells that are escaped already. */
-export function csvLine(cells: readonly string[]): string {
-  return `"${cells.join('","')}"\n`
-}
-
-/** A file being written. Lines of a page count only once the page is committed, so a page can be taken back. */
+/** A file being written. Rows of a page count only once the page is committed, so a page can be taken back. */
 export class CsvFile {
   readonly path: string
+  /** Rows go here, cell by cell; `rowDone` after each. */
+  readonly out = new ByteWriter()
   private readonly fd: number
-  private page = ''
   private pageRows = 0
-  private pending = ''
   private committedRows = 0
+  private committedBytes: number
 
   constructor(path: string, columns: readonly string[]) {
     this.path = path
     this.fd = openSync(path, 'w', 0o600)
-    this.pending = csvLine(columns.map(escapeCell))
+    this.out.copy(headerOf(columns))
+    this.committedBytes = this.out.length
   }
 
   get rows(): number {
     return this.committedRows
   }
 
-  add(line: string): void {
-    this.page += line
+  rowDone(): void {
+    this.out.endRow()
     this.pageRows++
   }
 
   commit(): void {
-    this.pending += this.page
     this.committedRows += this.pageRows
-    this.rollBack()
-    if (this.pending.length > BATCH) this.flush()
+    this.pageRows = 0
+    if (this.out.length > BATCH) this.flush()
+    this.committedBytes = this.out.length
   }
 
   rollBack(): void {
-    this.page = ''
     this.pageRows = 0
+    this.out.length = this.committedBytes
   }
 
   close(): void {
@@ -55,8 +57,8 @@ export class CsvFile {
   }
 
   private flush(): void {
-    const bytes = Buffer.from(this.pending, 'utf8')
-    for (let at = 0; at < bytes.length; ) at += writeSync(this.fd, bytes, at)
-    this.pending = ''
+    const { bytes, length } = this.out
+    for (let at = 0; at < length; ) at += writeSync(this.fd, bytes, at, length - at)
+    this.out.length = 0
   }
 }

@@ -2,25 +2,25 @@
 import { cleanName, uniqueName } from './names.ts'
 import { DATA_COLUMN, type Node, type TableNode, tablesBelow } from './structure.ts'
 
-export type AddedColumn = { readonly name: string; readonly slot: number; readonly keyMark: string }
+/** A column that does not come from the items; `key` is its name as a member of the serialised item. */
+export type AddedColumn = { readonly name: string; readonly slot: number; readonly key: string }
 
 export type Layout = {
+  /** Those of the items, then the added ones. */
   readonly columns: readonly string[]
-  /** By the name asked for; `name` is the one it got. */
+  /** By the name asked for, in order of their slots. */
   readonly added: ReadonlyMap<string, AddedColumn>
 }
 
-/** Lays out every table of a type and numbers the nodes accordingly. */
+/** Lays out every table of a type and prepares the nodes for walking. */
 export function layOut(rows: Node): Map<TableNode, Layout> {
-  numberNodes(rows)
+  prepare(rows)
   return new Map(tablesBelow(rows).map((table) => [table, layOutTable(table)]))
 }
 
 function layOutTable(table: TableNode): Layout {
-  const columns: string[] = []
   const { rows } = table
-  if (rows.type === 'object') place(rows, columns)
-  else rows.slot = columns.push(DATA_COLUMN) - 1
+  const columns = rows.type === 'object' ? columnsBelow(rows) : [DATA_COLUMN]
   const own = new Set(columns)
   const added = new Map<string, AddedColumn>()
   for (const asked of table.added) {
@@ -28,28 +28,26 @@ function layOutTable(table: TableNode): Layout {
     const wanted = cleanName(asked)
     const name = uniqueName(wanted, (candidate) => own.has(candidate) || (rows.type === 'object' && rows.members.has(candidate)))
     own.add(name)
-    const key = name === wanted ? asked : name
-    added.set(asked, { name, slot: columns.push(name) - 1, keyMark: `s:${Buffer.byteLength(key)}:"${key}";` })
+    added.set(asked, { name, slot: columns.push(name) - 1, key: name === wanted ? asked : name })
   }
   return { columns, added }
 }
 
-function place(node: Node, columns: string[]): void {
-  for (const child of node.list) {
-    if (child.type === 'object') place(child, columns)
-    else child.slot = columns.push(child.column!) - 1 // named when the page was analysed
-  }
+/** Every place below has a name: it was given when its page was analysed. */
+function columnsBelow(node: Node): string[] {
+  return node.list.flatMap((child) => (child.type === 'object' ? columnsBelow(child) : [child.column ?? '']))
 }
 
-function numberNodes(node: Node): boolean {
-  node.slot = -1
+function prepare(node: Node): void {
   node.list = [...node.members.values()]
   node.hasArrays = false
+  let width = 0
   node.list.forEach((child, index) => {
     child.index = index
-    const leads = numberNodes(child)
-    if (child.type === 'array' || leads) node.hasArrays = true
+    prepare(child)
+    width += child.width
+    if (child.type === 'array' || child.hasArrays) node.hasArrays = true
   })
-  if (node.element !== undefined) numberNodes(node.element)
-  return node.hasArrays
+  node.width = node.type === 'object' ? width : 1
+  if (node.element !== undefined) prepare(node.element)
 }

@@ -1,71 +1,73 @@
 /** Items to rows by a mapping (contract 14). The columns are known, so rows are written as the pages come. */
 import { hash } from 'node:crypto'
 import { isObject, isScalar, type JsonValue, memberOf } from '../json/json.ts'
-import { phpSerialize, phpSerializeAssociative, serialize, toText } from '../json/text.ts'
-import { type CsvFile, csvLine, escapeCell } from './csv.ts'
+import { phpSerializeAssociative, serialize, toText } from '../json/text.ts'
+import { ByteWriter } from './bytes.ts'
+import type { CsvFile } from './csv.ts'
 import { kindOf, type MappedEntry, type MappedTable, type Path } from './mapping.ts'
 import type { AddedValue } from './page.ts'
 import { addedText } from './rows.ts'
 import { TablesError } from './tables-error.ts'
 
-export type MappedTarget = { readonly file: CsvFile; readonly slots: ReadonlyMap<string, number>; readonly cells: string[] }
-
 export type MappedWriter = (items: readonly JsonValue[], table: MappedTable, added: readonly AddedValue[]) => void
 
-export function createMappedWriter(targetOf: (table: MappedTable) => MappedTarget): MappedWriter {
-  /** `user`: what the rows of this table can refer to and are hashed with; `page`: what came with the page. */
-  function write(
-    items: readonly JsonValue[],
-    table: MappedTable,
-    user: readonly AddedValue[],
-    page: readonly AddedValue[],
-  ): void {
-    const { file, cells } = targetOf(table)
+/** What rows can refer to besides their item: `own` is hashed with it (the link to the parent, or what came with the page). */
+type Added = { readonly own: readonly AddedValue[]; readonly page: readonly AddedValue[] }
+
+/** Elements to be written as rows of a nested table, after the row they belong to. */
+type Nested = { readonly elements: readonly JsonValue[]; readonly table: MappedTable; readonly added: Added }
+
+export function createMappedWriter(fileOf: (table: MappedTable) => CsvFile): MappedWriter {
+  const text = new ByteWriter()
+
+  function writeRows(items: readonly JsonValue[], table: MappedTable, added: Added): void {
+    const file = fileOf(table)
     for (const item of items) {
-      const row = cells.slice().fill('')
-      writeRow(item, table, row, user, page)
-      file.add(csvLine(row))
+      const nested = writeRow(item, table, added, file)
+      file.rowDone()
+      if (nested !== undefined) for (const rows of nested) writeRows(rows.elements, rows.table, rows.added)
     }
   }
 
-  function writeRow(
-    item: JsonValue,
-    table: MappedTable,
-    row: string[],
-    user: readonly AddedValue[],
-    page: readonly AddedValue[],
-  ): void {
-    const { slots } = targetOf(table)
+  function writeRow(item: JsonValue, table: MappedTable, added: Added, { out }: CsvFile): Nested[] | undefined {
+    let nested: Nested[] | undefined
     for (const entry of table.entries) {
-      if (entry.kind === 'column')
-        row[slots.get(entry.column)!] = escapeCell(columnText(valueAtPath(item, entry.path), entry, table))
-      else if (entry.kind === 'user') row[slots.get(entry.column)!] = escapeCell(userText(entry.name, user, page))
-      else writeTable(entry, item, table, row, user, page)
+      if (entry.kind === 'column') {
+        out.cell(columnText(valueAtPath(item, entry.path), entry, table))
+      } else if (entry.kind === 'user') {
+        out.cell(userText(entry.name, added))
+      } else {
+        const rows = nestedRows(entry, item, table, added)
+        if (entry.column !== undefined) out.cell(rows?.link ?? '')
+        if (rows !== undefined) (nested ??= []).push(rows)
+      }
     }
-    if (table.parentColumn !== undefined) row[slots.get(table.parentColumn)!] = escapeCell(userText(table.parentColumn, user, []))
+    if (table.parentColumn !== undefined) out.cell(userText(table.parentColumn, added))
+    return nested
   }
 
-  function writeTable(
-    entry: MappedEntry & { kind: 'table' },
-    item: JsonValue,
-    table: MappedTable,
-    row: string[],
-    user: readonly AddedValue[],
-    page: readonly AddedValue[],
-  ): void {
+  function nestedRows(entry: MappedEntry & { kind: 'table' }, item: JsonValue, table: MappedTable, added: Added) {
     const value = valueAtPath(item, entry.path)
-    if (value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)) return
+    if (value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)) return undefined
     const elements = Array.isArray(value) ? value : [value]
-    if (entry.table.parentColumn === undefined || entry.table === table) {
-      write(elements, entry.table, entry.table === table ? user : [], page)
-      return
-    }
-    const link = entry.column === undefined ? keyOf(item, table, user, page) : rowHash(item, user)
-    if (entry.column !== undefined) row[targetOf(table).slots.get(entry.column)!] = link
-    write(elements, entry.table, [[entry.table.parentColumn, link]], page)
+    const link = linkOf(entry, item, table, added)
+    if (entry.table === table) return { elements, table, added, link }
+    const { parentColumn } = entry.table
+    const own: AddedValue[] = parentColumn === undefined ? [] : [[parentColumn, link]]
+    return { elements, table: entry.table, added: { own, page: added.page }, link }
   }
 
-  return (items, table, added) => write(items, table, added, added)
+  /** What the rows of a nested table hold to refer to this one: its primary key, or a hash of the item. */
+  function linkOf(entry: MappedEntry & { kind: 'table' }, item: JsonValue, table: MappedTable, added: Added): string {
+    if (entry.table.parentColumn === undefined || entry.table === table) return ''
+    if (entry.column === undefined) return keyOf(item, table, added)
+    text.length = 0
+    text.php(item)
+    if (added.own.length > 0) text.utf8(phpSerializeAssociative(added.own))
+    return hash('md5', text.bytes.subarray(0, text.length))
+  }
+
+  return (items, table, added) => writeRows(items, table, { own: added, page: added })
 }
 
 function valueAtPath(item: JsonValue, path: Path): JsonValue | undefined {
@@ -79,6 +81,7 @@ function valueAtPath(item: JsonValue, path: Path): JsonValue | undefined {
 }
 
 function columnText(value: JsonValue | undefined, entry: MappedEntry & { kind: 'column' }, table: MappedTable): string {
+  if (typeof value === 'string') return value
   if (value === undefined || value === null) return ''
   if (isScalar(value)) return toText(value)
   if (entry.forceType) return serialize(value)
@@ -88,15 +91,15 @@ function columnText(value: JsonValue | undefined, entry: MappedEntry & { kind: '
   )
 }
 
-function userText(name: string, user: readonly AddedValue[], page: readonly AddedValue[]): string {
-  const found = user.find(([key]) => key === name) ?? page.find(([key]) => key === name)
+function userText(name: string, { own, page }: Added): string {
+  const found = own.find(([key]) => key === name) ?? page.find(([key]) => key === name)
   return found === undefined ? '' : addedText(found[1])
 }
 
-/** The values of the primary key, which identify the row: that is what its children refer to. */
-function keyOf(item: JsonValue, table: MappedTable, user: readonly AddedValue[], page: readonly AddedValue[]): string {
+/** The values of the primary key, which identify the row. */
+function keyOf(item: JsonValue, table: MappedTable, added: Added): string {
   const values = table.keyEntries.map((entry) => {
-    if (entry.kind === 'user') return userText(entry.name, user, page)
+    if (entry.kind === 'user') return userText(entry.name, added)
     const value = entry.kind === 'column' ? valueAtPath(item, entry.path) : undefined
     if (isScalar(value)) return toText(value)
     throw new TablesError(
@@ -105,8 +108,4 @@ function keyOf(item: JsonValue, table: MappedTable, user: readonly AddedValue[],
     )
   })
   return values.join(',')
-}
-
-function rowHash(item: JsonValue, user: readonly AddedValue[]): string {
-  return hash('md5', phpSerialize(item) + (user.length > 0 ? phpSerializeAssociative(user) : ''))
 }

@@ -90,9 +90,25 @@ function readTable(type: string, mapping: JsonObject, where: string, parent: Par
   }
   if (parent?.isKey) primaryKey.push(parent.column)
   for (const read of pending) read()
-  const columns = entries.flatMap((entry) => entry.column ?? [])
-  table.columns.push(...new Set(parent === undefined ? columns : [...columns, parent.column]))
+  keepLastOfEachColumn(entries)
+  table.columns.push(...entries.flatMap((entry) => entry.column ?? []))
+  if (parent !== undefined) table.columns.push(parent.column)
   return table
+}
+
+/** Two paths into one column: the later one wins, at the place of the first. From here on entries and columns are in step. */
+function keepLastOfEachColumn(entries: MappedEntry[]): void {
+  const first = new Map<string, number>()
+  for (let i = 0; i < entries.length; i++) {
+    const entry = entries[i]!
+    const place = entry.column === undefined ? undefined : first.get(entry.column)
+    if (place !== undefined) {
+      entries[place] = entry
+      entries.splice(i--, 1)
+    } else if (entry.column !== undefined) {
+      first.set(entry.column, i)
+    }
+  }
 }
 
 function readTableEntry(path: Path, settings: JsonObject, at: string, owner: MappedTable, ownerHasKey: boolean): MappedEntry {

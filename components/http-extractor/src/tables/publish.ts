@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
-import { csvLine, escapeCell } from './csv.ts'
+import { headerOf } from './csv.ts'
 import type { TableSummary } from './page.ts'
 import { TablesError } from './tables-error.ts'
 
@@ -88,7 +88,7 @@ function merged(made: readonly MadeTable[]): MadeTable[] {
 function appendRows(from: MadeTable, to: string): void {
   const fd = openSync(from.path, 'r')
   const piece = Buffer.alloc(1 << 16)
-  let at = Buffer.byteLength(csvLine(from.columns.map(escapeCell)))
+  let at = headerOf(from.columns).length
   for (let count = readSync(fd, piece, 0, piece.length, at); count > 0; count = readSync(fd, piece, 0, piece.length, at)) {
     appendFileSync(to, piece.subarray(0, count))
     at += count

@@ -1,154 +1,230 @@
 /**
  * Items to rows, when their structure is known (contract 13.2, 13.9).
  *
- * One walk over an item fills the cells of its row and, where the structure has arrays, builds its PHP serialisation at the same
- * time: the id that links the elements to it is the hash of that text. The walk expects the keys in the order of the structure
- * and looks one up only where they differ. Anything the structure does not know ends it with `Mismatch`: the caller takes the
- * page back, analyses it and tries again.
+ * The usual item has its keys in the order of the structure. One walk then writes its cells and, where the structure has arrays,
+ * its PHP serialisation: the id that links the elements to it is the hash of that. The id stands in the arrays' own cells, before
+ * it can be known; its length is known, so the cell is left open and filled in afterwards. An item out of step is serialised
+ * first and then written key by key.
+ *
+ * Anything the structure does not know ends the walk with `Mismatch`: the caller takes the page back, analyses it, tries again.
  */
 import { hash } from 'node:crypto'
-import { JsonNumber, type JsonObject, type JsonValue } from '../json/json.ts'
-import { byteLength, phpSerialize, serialize, toText } from '../json/text.ts'
-import { type CsvFile, csvLine, escapeCell } from './csv.ts'
+import { entriesOf, isObject, isScalar, type JsonObject, type JsonValue, keysOf, memberOf, type PlainObject } from '../json/json.ts'
+import { serialize, toText } from '../json/text.ts'
+import { ByteWriter } from './bytes.ts'
+import type { CsvFile } from './csv.ts'
 import type { Layout } from './layout.ts'
 import type { AddedValue } from './page.ts'
-import { type Node, PARENT_ID, reportNestedArray, type TableNode } from './structure.ts'
+import { MD5_LENGTH, type Node, PARENT_ID, reportNestedArray, type TableNode } from './structure.ts'
 
 /** The page has something that was not analysed. */
 export class Mismatch extends Error {}
 const MISMATCH = new Mismatch()
 
-export type TableTarget = { readonly layout: Layout; readonly file: CsvFile; readonly cells: string[] }
-
-/** Objects of a row whose arrays wait for the id of the object. */
-type Waiting = { readonly node: Node; text: string; arrays: [Node, JsonValue[]][] | undefined; objects: Waiting[] | undefined }
+export type TableTarget = { readonly layout: Layout; readonly file: CsvFile }
 
 export type RowWriter = (items: readonly JsonValue[], rows: Node, added: readonly AddedValue[]) => void
 
-export function createRowWriter(targetOf: (table: TableNode) => TableTarget, warn: (message: string) => void): RowWriter {
-  const writeRows: RowWriter = (items, rows, added) => {
-    const { layout, file, cells } = targetOf(rows.table)
-    const extra = added.map(([name, value]) => {
-      const column = layout.added.get(name)
-      if (column === undefined) throw MISMATCH
-      return {
-        slot: column.slot,
-        cell: escapeCell(addedText(value)),
-        mark: rows.hasArrays ? column.keyMark + phpSerialize(value) : '',
-      }
-    })
-    const marks = extra.map(({ mark }) => mark).join('')
+/** What follows the item in each of its rows: cells, and the same as members of the serialised item. */
+type Tail = { readonly cells: readonly string[]; readonly keys: number; readonly text: Uint8Array }
 
-    for (const item of items) {
-      cells.fill('')
-      for (const { slot, cell } of extra) cells[slot] = cell
-      if (isObjectRow(item)) {
-        if (rows.type !== 'object') throw MISMATCH
-        const waiting = writeObject(item, rows, cells, false, extra.length, marks)
-        if (waiting !== undefined) link(waiting, '', cells)
-      } else if (rows.type !== 'object') {
-        if (rows.type === 'null' && item !== null) throw MISMATCH
-        if (Array.isArray(item)) reportNestedArray(rows, warn)
-        cells[rows.slot] = escapeCell(Array.isArray(item) ? serialize(item) : toText(item as string)) // no object here, so a scalar or null
-      } else if (item !== null) {
-        throw MISMATCH
-      }
-      file.add(csvLine(cells))
-    }
-  }
+const NO_BYTES = new Uint8Array()
+const NO_TAIL: Tail = { cells: [], keys: 0, text: NO_BYTES }
 
-  /** Rows of the arrays below an object, once its id is known, and the id in the arrays' own columns. */
-  function link(waiting: Waiting, outerId: string, cells: string[]): void {
-    const id = `${waiting.node.cleanPath}_${hash('md5', waiting.text + outerId)}`
-    if (waiting.arrays !== undefined) {
-      const cell = escapeCell(id)
-      for (const [node, elements] of waiting.arrays) {
-        cells[node.slot] = cell
-        if (node.element === undefined) throw MISMATCH
-        writeRows(elements, node.element, [[PARENT_ID, id]])
-      }
-    }
-    if (waiting.objects !== undefined) for (const inner of waiting.objects) link(inner, id, cells)
-  }
-
-  return writeRows
+/** An object and the arrays in it that wait for its id: in itself, or in an object inside it. */
+type Linked = {
+  readonly node: Node
+  readonly object: JsonObject
+  arrays?: { readonly node: Node; readonly elements: readonly JsonValue[]; readonly at: number }[]
+  objects?: Linked[]
 }
 
-/**
- * Fills the cells of an object. Returns what waits for its id; with `wantsText` also when nothing waits, because the text is part of
- * the enclosing object's.
- */
-function writeObject(
-  object: JsonObject,
-  node: Node,
-  cells: string[],
-  wantsText: boolean,
-  extraKeys: number,
-  marks: string,
-): Waiting | undefined {
-  const keepsText = wantsText || node.hasArrays
-  const { list } = node
-  let next = 0
-  let keys = extraKeys
-  let text = ''
-  let arrays: [Node, JsonValue[]][] | undefined
-  let objects: Waiting[] | undefined
+export function createRowWriter(targetOf: (table: TableNode) => TableTarget, warn: (message: string) => void): RowWriter {
+  /** Serialised objects; a row of an array is written while the one it belongs to waits, so they stand one behind the other. */
+  const text = new ByteWriter()
 
-  const put = (key: string, value: JsonValue): void => {
-    let child = list[next]
-    if (child === undefined || child.key !== key) {
-      child = node.members.get(key)
-      if (child === undefined) throw MISMATCH
-    }
-    next = child.index + 1
-    keys++
-    if (typeof value === 'string') {
-      if (keepsText) text += `${child.keyMark}s:${byteLength(value)}:"${value}";`
-      if (child.type === 'scalar') cells[child.slot] = escapeCell(value)
-      else if (child.type === 'array') arrays = pushed(arrays, [child, [value]])
-      else throw MISMATCH
-    } else if (value === null) {
-      if (keepsText) text += `${child.keyMark}N;`
-    } else if (typeof value !== 'object' || value instanceof JsonNumber) {
-      if (keepsText) text += child.keyMark + phpSerialize(value)
-      if (child.type === 'scalar') cells[child.slot] = toText(value)
-      else if (child.type === 'array') arrays = pushed(arrays, [child, [value]])
-      else throw MISMATCH
-    } else if (Array.isArray(value)) {
-      if (keepsText) text += child.keyMark + phpSerialize(value)
-      if (child.type !== 'array') throw MISMATCH
-      if (value.length > 0) arrays = pushed(arrays, [child, value])
-    } else if (child.type === 'object') {
-      const inner = writeObject(value, child, cells, keepsText, 0, '')
-      if (inner !== undefined) {
-        text += child.keyMark + inner.text
-        if (inner.arrays !== undefined || inner.objects !== undefined) objects = pushed(objects, inner)
+  function writeRows(items: readonly JsonValue[], rows: Node, tail: Tail): void {
+    const { file } = targetOf(rows.table)
+    for (const item of items) {
+      if (isObject(item)) {
+        if (rows.type !== 'object') throw MISMATCH
+        writeItem(item, rows, tail, file)
+      } else {
+        writeScalarItem(item, rows, file.out)
+        endRow(tail, file)
       }
-    } else if (child.type === 'array') {
-      if (keepsText) text += child.keyMark + phpSerialize(value)
-      arrays = pushed(arrays, [child, [value]])
+    }
+  }
+
+  function writeScalarItem(item: Exclude<JsonValue, JsonObject>, rows: Node, out: ByteWriter): void {
+    if (item === null) {
+      out.emptyCells(rows.width)
+    } else if (rows.type !== 'scalar') {
+      throw MISMATCH
+    } else if (Array.isArray(item)) {
+      reportNestedArray(rows, warn)
+      out.cell(serialize(item))
+    } else {
+      out.cell(toText(item))
+    }
+  }
+
+  function writeItem(item: JsonObject, rows: Node, tail: Tail, file: CsvFile): void {
+    const { out } = file
+    const rowStart = out.length
+    const textStart = text.length
+    let linked: Linked = { node: rows, object: item }
+    if (item instanceof Map || !writeInStep(item, rows, out, rows.hasArrays, linked, tail)) {
+      out.length = rowStart
+      text.length = textStart
+      linked = { node: rows, object: item }
+      writeByKey(item, rows, out, linked)
+      if (rows.hasArrays) serializeItem(item, tail)
+    }
+    endRow(tail, file)
+    if (isWaiting(linked)) link(linked, hash('md5', text.bytes.subarray(textStart, text.length)), out)
+    text.length = textStart
+  }
+
+  /** Cells and text in one walk. False when a key comes after one that it should precede. */
+  function writeInStep(object: PlainObject, node: Node, out: ByteWriter, keepsText: boolean, linked: Linked, tail: Tail): boolean {
+    const { list } = node
+    let next = 0
+    if (keepsText) text.ascii(`O:8:"stdClass":${tail.keys + countKeys(object)}:{`)
+    for (const key in object) {
+      let child = list[next]
+      if (child === undefined || child.key !== key) {
+        child = node.members.get(key)
+        if (child === undefined) throw MISMATCH
+        if (child.index < next) return false
+        while (next < child.index) out.emptyCells(list[next++]!.width)
+      }
+      next++
+      const value = object[key]!
+      if (keepsText) text.copy(child.keyMark)
+
+      if (typeof value === 'string' && child.type === 'scalar') {
+        if (keepsText) text.phpString(value)
+        out.cell(value)
+      } else if (child.type === 'object' && isPlain(value)) {
+        if (!writeInner(value, child, out, keepsText, linked)) return false
+      } else {
+        if (keepsText) text.php(value)
+        writeCell(value, child, out, linked)
+      }
+    }
+    while (next < list.length) out.emptyCells(list[next++]!.width)
+    if (keepsText) {
+      text.copy(tail.text)
+      text.ascii('}')
+    }
+    return true
+  }
+
+  function writeInner(object: PlainObject, node: Node, out: ByteWriter, keepsText: boolean, linked: Linked): boolean {
+    if (!node.hasArrays) return writeInStep(object, node, out, keepsText, linked, NO_TAIL)
+    const inner: Linked = { node, object }
+    const isInStep = writeInStep(object, node, out, keepsText, inner, NO_TAIL)
+    if (isWaiting(inner)) (linked.objects ??= []).push(inner)
+    return isInStep
+  }
+
+  function writeByKey(object: JsonObject, node: Node, out: ByteWriter, linked: Linked): void {
+    for (const key of keysOf(object)) if (!node.members.has(key)) throw MISMATCH
+    for (const child of node.list) writeCell(memberOf(object, child.key) ?? null, child, out, linked)
+  }
+
+  /** The cell of a value, or the cells of an object. An array is noted down and its cell left open for the id. */
+  function writeCell(value: JsonValue, node: Node, out: ByteWriter, linked: Linked): void {
+    if (value === null) {
+      out.emptyCells(node.width)
+    } else if (node.type === 'array') {
+      if (Array.isArray(value) && value.length === 0) {
+        out.emptyCells(1)
+        return
+      }
+      out.cell(linked.node.openId)
+      const at = out.length - MD5_LENGTH - '",'.length
+      ;(linked.arrays ??= []).push({ node, elements: Array.isArray(value) ? value : [value], at })
+    } else if (isObject(value)) {
+      if (node.type !== 'object') throw MISMATCH
+      const inner: Linked = { node, object: value }
+      writeByKey(value, node, out, inner)
+      if (isWaiting(inner)) (linked.objects ??= []).push(inner)
+    } else if (node.type === 'scalar' && !Array.isArray(value)) {
+      out.cell(toText(value))
     } else {
       throw MISMATCH
     }
   }
 
-  if (object instanceof Map) for (const [key, value] of object) put(key, value)
-  else for (const key in object) put(key, object[key]!)
-  if (!wantsText && arrays === undefined && objects === undefined) return undefined
-  return { node, text: `O:8:"stdClass":${keys}:{${text}${marks}}`, arrays, objects }
+  /** Fills in the open cells of an object's arrays and writes their rows. */
+  function link({ node, arrays = [], objects = [] }: Linked, md5: string, out: ByteWriter): void {
+    const id = `${node.cleanPath}_${md5}`
+    for (const { node: array, elements, at } of arrays) {
+      out.bytes.write(md5, at, 'latin1')
+      if (array.element === undefined) throw MISMATCH
+      writeRows(elements, array.element, array.element.hasArrays ? tailOf(array.element, [[PARENT_ID, id]]) : { ...NO_TAIL, cells: [id] })
+    }
+    for (const inner of objects) {
+      const start = text.length
+      text.php(inner.object)
+      text.utf8(id)
+      link(inner, hash('md5', text.bytes.subarray(start, text.length)), out)
+      text.length = start
+    }
+  }
+
+  function serializeItem(item: JsonObject, tail: Tail): void {
+    text.ascii(`O:8:"stdClass":${tail.keys + keysOf(item).length}:{`)
+    for (const [key, value] of entriesOf(item)) {
+      text.phpString(key)
+      text.php(value)
+    }
+    text.copy(tail.text)
+    text.ascii('}')
+  }
+
+  function tailOf(rows: Node, added: readonly AddedValue[]): Tail {
+    const { columns, added: places } = targetOf(rows.table).layout
+    const cells: string[] = new Array(places.size).fill('')
+    const members = new ByteWriter()
+    for (const [name, value] of added) {
+      const place = places.get(name)
+      if (place === undefined) throw MISMATCH
+      cells[place.slot - (columns.length - places.size)] = addedText(value)
+      members.phpString(place.key)
+      members.php(value)
+    }
+    return { cells, keys: added.length, text: members.bytes.subarray(0, members.length) }
+  }
+
+  return (items, rows, added) => {
+    text.length = 0 // a page that was taken back may have left something
+    writeRows(items, rows, tailOf(rows, added))
+  }
 }
 
-function pushed<T>(list: T[] | undefined, value: T): T[] {
-  if (list === undefined) return [value]
-  list.push(value)
-  return list
+function endRow(tail: Tail, file: CsvFile): void {
+  for (const cell of tail.cells) file.out.cell(cell)
+  file.rowDone()
 }
 
-function isObjectRow(item: JsonValue): item is JsonObject {
-  return typeof item === 'object' && item !== null && !Array.isArray(item) && !(item instanceof JsonNumber)
+function isWaiting({ arrays, objects }: Linked): boolean {
+  return arrays !== undefined || objects !== undefined
+}
+
+function isPlain(value: JsonValue): value is PlainObject {
+  return isObject(value) && !(value instanceof Map)
+}
+
+function countKeys(object: PlainObject): number {
+  let keys = 0
+  for (const _ in object) keys++
+  return keys
 }
 
 /** User data that is still an object is written as JSON (contract 13.8). */
 export function addedText(value: JsonValue): string {
-  return typeof value === 'object' && value !== null && !(value instanceof JsonNumber) ? serialize(value) : toText(value)
+  return value === null || isScalar(value) ? toText(value) : serialize(value)
 }

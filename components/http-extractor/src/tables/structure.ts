@@ -6,6 +6,7 @@
  * tables whose columns changed, so that the caller knows whether rows it has written still fit.
  */
 import { isObject, JsonNumber, type JsonObject, type JsonValue } from '../json/json.ts'
+import { phpSerialize } from '../json/text.ts'
 import { cleanName, columnName, uniqueName } from './names.ts'
 import { TablesError } from './tables-error.ts'
 
@@ -28,9 +29,11 @@ export type Node = {
   /** The elements of an array. */
   element: Node | undefined
   /** The `s:4:"name";` of the key in PHP's serialisation. */
-  readonly keyMark: string
-  /** Index of its cell in a row; set by the layout. */
-  slot: number
+  readonly keyMark: Uint8Array
+  /** An id of this place whose hash is still to be filled in. */
+  readonly openId: string
+  /** How many cells it has in a row; set by the layout. */
+  width: number
   /** Its members in order, for walking in step with the keys of an item, and its own index among those of its parent; set by the layout. */
   list: readonly Node[]
   index: number
@@ -58,6 +61,8 @@ export type Structure = {
   readonly analyse: (items: readonly JsonValue[]) => void
   readonly toState: () => JsonValue
 }
+
+export const MD5_LENGTH = 32
 
 /** The column of an item or element that is not an object. */
 export const DATA_COLUMN = 'data'
@@ -94,17 +99,18 @@ function createRows(cleanPath: string, place: string): Node {
 }
 
 function createNode(at: Pick<Node, 'key' | 'path' | 'cleanPath' | 'place' | 'table'>): Node {
-  const keyMark = `s:${Buffer.byteLength(at.key)}:"${at.key}";`
+  const keyMark = Buffer.from(phpSerialize(at.key))
+  const openId = `${at.cleanPath}_${'0'.repeat(MD5_LENGTH)}`
   const blank = {
     column: undefined,
     element: undefined,
-    slot: -1,
+    width: 0,
     list: [],
     index: 0,
     hasArrays: false,
     nestedArrayReported: false,
   } as const
-  return { ...at, ...blank, keyMark, type: 'null', members: new Map() }
+  return { ...at, ...blank, keyMark, openId, type: 'null', members: new Map() }
 }
 
 function memberNode(parent: Node, key: string): Node {

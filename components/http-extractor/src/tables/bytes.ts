@@ -4,8 +4,9 @@
  * Joining strings and encoding them afterwards costs about three times as much: most cells are short ASCII, and for those a loop
  * that copies, checks and escapes in one go is the fastest there is. Everything else goes to the native encoder.
  */
-import { formatFloat, phpSerialize } from '../json/text.ts'
+
 import { JsonNumber, type JsonValue } from '../json/json.ts'
+import { formatFloat, phpSerialize } from '../json/text.ts'
 
 const QUOTE = 0x22
 const COMMA = 0x2c

@@ -9,7 +9,16 @@
  * Anything the structure does not know ends the walk with `Mismatch`: the caller takes the page back, analyses it, tries again.
  */
 import { hash } from 'node:crypto'
-import { entriesOf, isObject, isScalar, type JsonObject, type JsonValue, keysOf, memberOf, type PlainObject } from '../json/json.ts'
+import {
+  entriesOf,
+  isObject,
+  isScalar,
+  type JsonObject,
+  type JsonValue,
+  keysOf,
+  memberOf,
+  type PlainObject,
+} from '../json/json.ts'
 import { serialize, toText } from '../json/text.ts'
 import { ByteWriter } from './bytes.ts'
 import type { CsvFile } from './csv.ts'
@@ -87,7 +96,14 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
   }
 
   /** Cells and text in one walk. False when a key comes after one that it should precede. */
-  function writeInStep(object: PlainObject, node: Node, out: ByteWriter, keepsText: boolean, linked: Linked, tail: Tail): boolean {
+  function writeInStep(
+    object: PlainObject,
+    node: Node,
+    out: ByteWriter,
+    keepsText: boolean,
+    linked: Linked,
+    tail: Tail,
+  ): boolean {
     const { list } = node
     let next = 0
     if (keepsText) text.ascii(`O:8:"stdClass":${tail.keys + countKeys(object)}:{`)
@@ -164,7 +180,11 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
     for (const { node: array, elements, at } of arrays) {
       out.bytes.write(md5, at, 'latin1')
       if (array.element === undefined) throw MISMATCH
-      writeRows(elements, array.element, array.element.hasArrays ? tailOf(array.element, [[PARENT_ID, id]]) : { ...NO_TAIL, cells: [id] })
+      writeRows(
+        elements,
+        array.element,
+        array.element.hasArrays ? tailOf(array.element, [[PARENT_ID, id]]) : { ...NO_TAIL, cells: [id] },
+      )
     }
     for (const inner of objects) {
       const start = text.length

@@ -25,12 +25,12 @@ export function createMappedWriter(fileOf: (table: MappedTable) => CsvFile): Map
     for (const item of items) {
       const nested = writeRow(item, table, added, file)
       file.rowDone()
-      if (nested !== undefined) for (const rows of nested) writeRows(rows.elements, rows.table, rows.added)
+      for (const rows of nested) writeRows(rows.elements, rows.table, rows.added)
     }
   }
 
-  function writeRow(item: JsonValue, table: MappedTable, added: Added, { out }: CsvFile): Nested[] | undefined {
-    let nested: Nested[] | undefined
+  function writeRow(item: JsonValue, table: MappedTable, added: Added, { out }: CsvFile): Nested[] {
+    const nested: Nested[] = []
     for (const entry of table.entries) {
       if (entry.kind === 'column') {
         out.cell(columnText(valueAtPath(item, entry.path), entry, table))
@@ -39,7 +39,7 @@ export function createMappedWriter(fileOf: (table: MappedTable) => CsvFile): Map
       } else {
         const rows = nestedRows(entry, item, table, added)
         if (entry.column !== undefined) out.cell(rows?.link ?? '')
-        if (rows !== undefined) (nested ??= []).push(rows)
+        if (rows !== undefined) nested.push(rows)
       }
     }
     if (table.parentColumn !== undefined) out.cell(userText(table.parentColumn, added))

@@ -141,7 +141,7 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
     if (!node.hasArrays) return writeInStep(object, node, out, keepsText, linked, NO_TAIL)
     const inner: Linked = { node, object }
     const isInStep = writeInStep(object, node, out, keepsText, inner, NO_TAIL)
-    if (isWaiting(inner)) (linked.objects ??= []).push(inner)
+    if (isWaiting(inner)) linked.objects = pushed(linked.objects, inner)
     return isInStep
   }
 
@@ -161,12 +161,12 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
       }
       out.cell(linked.node.openId)
       const at = out.length - MD5_LENGTH - '",'.length
-      ;(linked.arrays ??= []).push({ node, elements: Array.isArray(value) ? value : [value], at })
+      linked.arrays = pushed(linked.arrays, { node, elements: Array.isArray(value) ? value : [value], at })
     } else if (isObject(value)) {
       if (node.type !== 'object') throw MISMATCH
       const inner: Linked = { node, object: value }
       writeByKey(value, node, out, inner)
-      if (isWaiting(inner)) (linked.objects ??= []).push(inner)
+      if (isWaiting(inner)) linked.objects = pushed(linked.objects, inner)
     } else if (node.type === 'scalar' && !Array.isArray(value)) {
       out.cell(toText(value))
     } else {
@@ -228,6 +228,13 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
 function endRow(tail: Tail, file: CsvFile): void {
   for (const cell of tail.cells) file.out.cell(cell)
   file.rowDone()
+}
+
+/** A list that exists only once there is something in it: most items have none. */
+function pushed<T>(list: T[] | undefined, value: T): T[] {
+  if (list === undefined) return [value]
+  list.push(value)
+  return list
 }
 
 function isWaiting({ arrays, objects }: Linked): boolean {

@@ -16,6 +16,7 @@ export function errorsDocument(): string {
 
 Every error has the same body: \`error\` (a sentence), \`code\` (a stable name), \`exceptionId\` (finds the request in the log) and \`status\`;
 where fields of the request are wrong, \`errors\` lists them as \`{key, message}\`. Match on \`code\`, never on the text.
+The services around storage (queue, scheduler, encryption, ...) put the HTTP status into \`code\` and the name into \`context.stringCode\`; their clients expect that.
 A failed job carries the same code in its \`error\`, with the status it would have had as an answer.
 
 Words in braces are filled in. This page is written by \`node tools/errors-doc.ts\` from \`contract/error-codes.ts\`; a test compares the two.

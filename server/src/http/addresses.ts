@@ -22,6 +22,11 @@ export const SERVICE_IDS = [
 
 export type ServiceId = (typeof SERVICE_IDS)[number]
 
+const SERVICE_PATH = new RegExp(`^/(${SERVICE_IDS.join('|')})(?=[/?]|$)`)
+
+/** Whether an address (after rewriting) belongs to one of the services around storage. */
+export const isServicePath = (path: string): boolean => SERVICE_PATH.test(path)
+
 const BRANCH_PREFIX = /^\/v2\/storage\/branch\/([^/?]+)(?=[/?]|$)/
 const branchOf = new WeakMap<IncomingMessage, string>()
 

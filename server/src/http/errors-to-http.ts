@@ -22,22 +22,27 @@ const STATUS: Record<ErrorKind, number> = {
 
 export interface ErrorBody {
   readonly error: string
-  /** Empty for a missing token: clients compare that (contract storage 1.2). */
-  readonly code: string
+  /** Empty for a missing token: clients compare that (contract storage 1.2). A number in the dialect of the other services. */
+  readonly code: string | number
   readonly exceptionId: string
   readonly status: string
+  readonly message?: string
+  readonly context?: { readonly stringCode: string }
   readonly errors?: readonly { readonly key: string; readonly message: string }[]
   readonly params?: Readonly<Record<string, unknown>>
 }
 
 export const statusOf = (error: PlatformError): number => STATUS[error.kind]
 
-export function errorBody(error: PlatformError, exceptionId: string): ErrorBody {
+/** `storage` names its errors by `code`; the services around it put the status there and the name into `context.stringCode` (contract platform 9.2). */
+export function errorBody(error: PlatformError, exceptionId: string, dialect: 'storage' | 'service' = 'storage'): ErrorBody {
+  const name = error.code === 'storage.tokenMissing' ? '' : error.code
   return {
     error: error.message,
-    code: error.code === 'storage.tokenMissing' ? '' : error.code,
+    code: dialect === 'storage' ? name : statusOf(error),
     exceptionId,
     status: 'error',
+    ...(dialect === 'service' && { message: error.message, context: { stringCode: name } }),
     ...(error.errors && { errors: error.errors }),
     ...(error.params && { params: error.params }),
   }

@@ -8,7 +8,10 @@ export const CreatorToken = Type.Object({ id: Type.Integer(), description: Type.
 
 export const ErrorSchema = Type.Object({
   error: Type.String({ description: 'A sentence for people: which value, why, what to do.' }),
-  code: Type.String({ description: 'A stable name for programs; all are listed in docs/errors.md.' }),
+  code: Type.Union([Type.String(), Type.Integer()], {
+    description:
+      'Storage: a stable name for programs, all listed in docs/errors.md. Other services: the status; the name is context.stringCode.',
+  }),
   exceptionId: Type.String({ description: 'Finds the request in the log.' }),
   status: Type.String(),
   errors: Type.Optional(Type.Array(Type.Object({ key: Type.String(), message: Type.String() }))),

@@ -78,7 +78,6 @@ test('every error has the one envelope and no stack trace', async (t) => {
     await request('GET', '/v2/storage/events?limit=10001'),
     await request('GET', '/v2/storage/events?limit=x'),
     await request('GET', '/v2/storage/events/not-an-event'),
-    await request('GET', '/templates/anything'),
   ]
   for (const answer of answers) {
     assert.ok(answer.status >= 400 && answer.status !== 500, answer.text)
@@ -154,4 +153,13 @@ test('with a domain the services answer by host, and the index publishes those a
     const queue = index.services.find((service: { id: string }) => service.id === 'queue')
     assert.equal(queue.url, `http://${host.replace('connection', 'queue')}`)
   }
+})
+
+test('services around storage give the status as code and the name in context.stringCode', async (t) => {
+  const { request } = await startTestStack(t)
+  const body = (await request('GET', '/templates/anything')).json<Record<string, unknown> & { context: unknown }>()
+  assert.equal(body.code, 501)
+  assert.deepEqual(body.context, { stringCode: 'notImplemented' })
+  assert.equal(body.message, body.error)
+  assert.equal(body.status, 'error')
 })

@@ -20,7 +20,7 @@ import type { ErrorCode } from '../../../contract/error-codes.ts'
 import type { Actor } from '../kit/actor.ts'
 import { PlatformError } from '../kit/errors.ts'
 import type { Origin } from '../kit/event.ts'
-import { type AddressOptions, baseUrlOf, namedBranch, rewriteUrl } from './addresses.ts'
+import { type AddressOptions, baseUrlOf, isServicePath, namedBranch, rewriteUrl } from './addresses.ts'
 import { registerBodyParsers } from './body.ts'
 import { errorBody, platformErrorOf, statusOf } from './errors-to-http.ts'
 import { parseForm } from './form.ts'
@@ -225,7 +225,7 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   return reply
     .code(statusOf(named))
     .header('content-type', 'application/json')
-    .send(Buffer.from(JSON.stringify(errorBody(named, request.id))))
+    .send(Buffer.from(JSON.stringify(errorBody(named, request.id, isServicePath(request.url) ? 'service' : 'storage'))))
 }
 
 function sendMaintenance(request: FastifyRequest, reply: FastifyReply, reason: string): FastifyReply {

@@ -159,6 +159,77 @@ export const ERRORS = {
     kind: 'conflict',
     text: 'A job with deduplicationId "{deduplicationId}" already exists: job {id}.',
   },
+
+  // Components and configurations
+  'storage.components.notFound': { kind: 'not-found', text: 'Component "{id}" not found' },
+  'storage.components.validation': { kind: 'invalid', text: 'Invalid parameters - {field}: {reason}' },
+  'storage.componentsRows.validation': { kind: 'invalid', text: 'Invalid parameters - {field}: {reason}' },
+  'storage.components.tooLarge': {
+    kind: 'too-large',
+    text: 'A configuration and a state may be {limit} bytes each; this one is larger. Keep data in files or tables, not in the configuration.',
+  },
+  'storage.components.stateInBranch': {
+    kind: 'invalid',
+    text: "Using 'state' parameter on {what} update is restricted for dev/branch context. Use direct API call.",
+  },
+  'storage.components.cannotDeleteConfiguration': {
+    kind: 'invalid',
+    text: 'Configuration "{id}" is already deleted in this branch. It goes for good when the branch is merged or deleted.',
+  },
+  'storage.components.configurations.versionConflict': {
+    kind: 'conflict',
+    text: '{what} is at version {actual}, not {expected}: somebody changed it meanwhile. Read it again and repeat the change.',
+  },
+  'storage.configuration.notFound': { kind: 'not-found', text: 'Configuration "{id}" not found' },
+  'storage.configuration.versionNotFound': { kind: 'not-found', text: 'Version {version} not found' },
+  'storage.configuration.diffNotAvailableOnDefaultBranch': {
+    kind: 'invalid',
+    text: 'A diff compares a branch with the default branch. Use the address of a development branch.',
+  },
+  'storage.configuration.rebaseNotAvailableOnDefaultBranch': {
+    kind: 'invalid',
+    text: 'Only a configuration of a development branch can be rebased. Use the address of a development branch.',
+  },
+  'storage.configuration.resetNotAvailableOnDefaultBranch': {
+    kind: 'not-built',
+    text: 'Reset to default branch is not implemented for default branch',
+  },
+  configurationAlreadyExists: { kind: 'invalid', text: 'Configuration "{id}" already exists.' },
+  configurationRowAlreadyExists: { kind: 'invalid', text: 'Row "{id}" already exists.' },
+  'validation.invalidConfigurationFormat': { kind: 'invalid', text: 'Invalid configuration body format: {reason}' },
+  'validation.invalidStateFormat': { kind: 'invalid', text: 'Invalid state body format: {reason}' },
+  'validation.invalidRowSortOrder': {
+    kind: 'invalid',
+    text: 'rowsSortOrder must name every row of the configuration once. Missing: {missing}.',
+  },
+
+  // Metadata of configurations, branches, buckets, tables and columns
+  'storage.metadata.invalidStructure': { kind: 'invalid', text: 'The metadata cannot be stored: {reason}' },
+  'storage.metadata.invalidKey': {
+    kind: 'invalid',
+    text: 'The metadata key "{key}" is not valid: use 1 to 255 letters, digits, dots, dashes or underscores.',
+  },
+  'storage.metadata.notFound': { kind: 'not-found', text: 'Metadata with id "{id}" not found' },
+
+  // Branches
+  'devBranch.notFound': { kind: 'not-found', text: 'Branch id:"{id}" was not found.' },
+  'devBranch.duplicateName': { kind: 'invalid', text: 'There already is a branch with name "{name}"' },
+  'devBranch.defaultName': { kind: 'invalid', text: 'You can not update default branch name.' },
+  'devBranch.deleteDefault': { kind: 'invalid', text: 'Cannot delete Main branch' },
+
+  // Encryption
+  'encryption.scope': {
+    kind: 'invalid',
+    text: 'No cipher exists for this scope ({given}). Give nothing, componentId, projectId, or both; configId needs both of them, branchType needs projectId.',
+  },
+  'encryption.notEncrypted': {
+    kind: 'invalid',
+    text: 'The value of {path} is not encrypted. Save the configuration again, or encrypt the value first.',
+  },
+  'encryption.foreignCipher': {
+    kind: 'invalid',
+    text: 'The value of {path} cannot be decrypted here: it was encrypted for another project, component, configuration or stack, or it is damaged. Enter it again.',
+  },
 } as const satisfies Record<string, ErrorEntry>
 
 export type ErrorCode = keyof typeof ERRORS

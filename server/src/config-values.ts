@@ -92,6 +92,9 @@ export const key32: Parse<Uint8Array> = (text) => {
   return bytes?.length === 32 ? bytes : refuse('no key of 32 bytes, written as 64 hexadecimal digits or base64.')
 }
 
+/** Not listOf: that one repeats the entry it refuses. */
+export const keys32: Parse<readonly Uint8Array[]> = (text) => text.split(',').map((entry) => key32(entry.trim()))
+
 /** `*`, a host, `*.host`, an IP address, a CIDR, or a host or address with `:port`; IPv6 with a port as `[::1]:8080`. */
 export const egressTarget: Parse<string> = (text) => {
   if (text === '*' || isIP(text)) return text

@@ -94,7 +94,7 @@ test('a key is 32 bytes, in hexadecimal or base64', () => {
   const bytes = Buffer.alloc(32, 7)
   for (const encoding of ['hex', 'base64', 'base64url'] as const)
     assert.deepEqual(
-      Buffer.from(readConfig({ MILLRACE_ENCRYPTION_KEY: bytes.toString(encoding) }).secrets.encryptionKey ?? []),
+      Buffer.from(readConfig({ MILLRACE_ENCRYPTION_KEY: bytes.toString(encoding) }).secrets.encryptionKeys?.[0] ?? []),
       bytes,
     )
   assert.equal(problemsOf({ MILLRACE_ENCRYPTION_KEY: bytes.subarray(1).toString('base64') }).length, 1)

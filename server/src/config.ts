@@ -104,9 +104,10 @@ export const VARIABLES = {
   }),
   MILLRACE_ENCRYPTION_KEY: variable({
     default: 'generated into the data folder, mode 0600',
-    sentence: 'Root key for `#` values: 32 bytes as 64 hexadecimal digits or base64. Without it they cannot be read again.',
+    sentence:
+      'Root key for `#` values: 32 bytes as 64 hexadecimal digits or base64. Without it they cannot be read again. While it is being rotated: the new key, a comma, the old one.',
     secret: true,
-    parse: read.key32,
+    parse: read.keys32,
   }),
 
   // What this node does, and how much
@@ -241,7 +242,7 @@ function configOf(values: Values, unknown: readonly string[]) {
       /** Undefined: the embedded object store. */
       external: values.MILLRACE_S3_ENDPOINT === undefined ? undefined : externalS3(values, values.MILLRACE_S3_ENDPOINT),
     },
-    secrets: { masterToken: values.MILLRACE_MASTER_TOKEN, encryptionKey: values.MILLRACE_ENCRYPTION_KEY },
+    secrets: { masterToken: values.MILLRACE_MASTER_TOKEN, encryptionKeys: values.MILLRACE_ENCRYPTION_KEY },
     roles: values.MILLRACE_ROLES ?? (['api', 'worker', 'scheduler'] as const),
     egressAllow: values.MILLRACE_EGRESS_ALLOW ?? [],
     log: { level: values.MILLRACE_LOG_LEVEL ?? ('info' as const) },

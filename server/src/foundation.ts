@@ -4,15 +4,19 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Trx } from './engines/metadata-db/dialects.ts'
+import { rootKeysFromEnvironment, rootKeysFromFile } from './engines/encryption/root-keys.ts'
 import { type MetadataDb, openMetadataDb } from './engines/metadata-db/metadata-db.ts'
 import { type Clock, systemClock } from './kit/clock.ts'
+import { insertDefaultBranch } from './services/branches/branches.store.ts'
+import { createKeyRing, type KeyRing } from './services/encryption/key-ring.ts'
 import { createEvents, type Events } from './services/events/events.ts'
 import { createTokens, type Tokens } from './services/tokens/tokens.ts'
 
 export interface FoundationOptions {
   readonly dataDir: string
   readonly databaseUrl?: string | undefined
+  /** Root keys for secrets, the current one first; without them there is a key file in the data folder. */
+  readonly encryptionKeys?: readonly Uint8Array[] | undefined
   readonly log: FastifyBaseLogger
   readonly clock?: Clock
 }
@@ -21,9 +25,11 @@ export interface Foundation {
   readonly metadata: MetadataDb
   readonly events: Events
   readonly tokens: Tokens
+  readonly keyRing: KeyRing
 }
 
-export async function openFoundation({ dataDir, databaseUrl, log, clock = systemClock }: FoundationOptions): Promise<Foundation> {
+export async function openFoundation(options: FoundationOptions): Promise<Foundation> {
+  const { dataDir, databaseUrl, encryptionKeys, log, clock = systemClock } = options
   await mkdir(dataDir, { recursive: true })
   const metadata = await openMetadataDb(
     databaseUrl === undefined ? { path: join(dataDir, METADATA_FILE), log } : { url: databaseUrl, log },
@@ -37,12 +43,19 @@ export async function openFoundation({ dataDir, databaseUrl, log, clock = system
     clock,
     recordEvent: events.record,
     bucketIds: async () => [],
-    onProjectCreated,
+    // What a new project has from its first moment, written in the transaction that makes it.
+    onProjectCreated: (trx, projectId) => insertDefaultBranch(trx, projectId, clock.now().getTime()),
   })
-  return { metadata, events, tokens }
+  const keyRing = createKeyRing({
+    db,
+    inTransaction,
+    clock,
+    rootKeys:
+      encryptionKeys === undefined ? rootKeysFromFile(join(dataDir, ROOT_KEYS_FILE)) : rootKeysFromEnvironment(encryptionKeys),
+    projectExists: async (id) => (await tokens.findProject(id)) !== undefined,
+  })
+  return { metadata, events, tokens, keyRing }
 }
 
 export const METADATA_FILE = 'metadata.sqlite'
-
-/** What a new project has from its first moment, written in the transaction that makes it. */
-async function onProjectCreated(_trx: Trx, _projectId: number): Promise<void> {}
+export const ROOT_KEYS_FILE = 'root-keys'

@@ -1,6 +1,7 @@
 // The wiring: builds each room and hands it what it needs. No logic here; read it top to bottom to know who talks to whom.
 
 import type { FastifyInstance } from 'fastify'
+import { createConfigurationRooms } from './configuration-rooms.ts'
 import { type FoundationOptions, openFoundation } from './foundation.ts'
 import { SERVICE_IDS, type ServiceId } from './http/addresses.ts'
 import { collectRoutes } from './http/openapi.ts'
@@ -41,13 +42,16 @@ export interface Platform {
 }
 
 /** Services that have a room of their own; the others are described by the neighbours room. */
-const BUILT: ReadonlySet<ServiceId> = new Set([])
+const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>(['encryption'])
 
 export async function createPlatform(options: PlatformOptions): Promise<Platform> {
   const { version, log, clock = systemClock } = options
 
-  const { metadata, events, tokens } = await openFoundation(options)
+  const foundation = await openFoundation(options)
+  const { metadata, events, tokens } = foundation
   const { db, inTransaction } = metadata
+
+  const configurationRooms = await createConfigurationRooms({ ...foundation, dataDir: options.dataDir, clock, log })
 
   const storageJobs = createStorageJobs({ db, inTransaction, clock })
   const storageJobsLoop = createStorageJobsLoop({
@@ -68,8 +72,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     publicUrl: options.publicUrl,
     domain: options.domain,
     authenticate: tokens.authenticate,
-    findBranch: async (projectId, name) =>
-      name === undefined || name === 'default' ? { id: projectId, isDefault: true } : undefined,
+    findBranch: configurationRooms.branches.resolve,
     onFinished: metrics.requestFinished,
   })
   const routes = collectRoutes(app)
@@ -85,7 +88,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       s3Url: () => '',
     }),
   )
-  app.register(indexRoutes({ revision: version, domain: options.domain, components: () => [] }))
+  app.register(indexRoutes({ revision: version, domain: options.domain, components: configurationRooms.publishedComponents }))
   app.register(neighboursRoutes(SERVICE_IDS, BUILT))
   app.register(
     tokensRoutes({
@@ -98,6 +101,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   )
   app.register(eventsRoutes(events))
   app.register(storageJobsRoutes(storageJobs, clock))
+  configurationRooms.registerRoutes(app)
   await app.ready()
 
   return {
@@ -108,11 +112,13 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       (await tokens.listProjects()).length > 0 ? undefined : (await tokens.createProject('Millrace', masterToken)).master.value,
     storageJobs,
     start: async () => {
+      configurationRooms.start()
       await storageJobsLoop.start()
     },
     close: async () => {
       await app.close()
       await storageJobsLoop.stop()
+      await configurationRooms.stop()
       await metadata.close()
     },
   }

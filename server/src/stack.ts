@@ -27,6 +27,7 @@ export async function openStack(config: Config): Promise<Stack> {
     version: VERSION,
     dataDir: config.dataDir,
     databaseUrl: config.database.url,
+    encryptionKeys: config.secrets.encryptionKeys,
     publicUrl: config.addresses.publicUrl,
     domain: config.addresses.domain,
     region: config.s3.region,
@@ -41,7 +42,12 @@ export async function openStack(config: Config): Promise<Stack> {
 /** Opens projects and tokens only, beside a running stack if there is one: what the command line administers. */
 export async function withFoundation<T>(config: Config, work: (foundation: Foundation) => Promise<T>): Promise<T> {
   const log = createLog({ level: 'silent', secrets: createSecrets() })
-  const foundation = await openFoundation({ dataDir: config.dataDir, databaseUrl: config.database.url, log })
+  const foundation = await openFoundation({
+    dataDir: config.dataDir,
+    databaseUrl: config.database.url,
+    encryptionKeys: config.secrets.encryptionKeys,
+    log,
+  })
   try {
     return await work(foundation)
   } finally {

@@ -27,7 +27,7 @@ async function parseBody(request: FastifyRequest, payload: IncomingMessage): Pro
   if (type === 'multipart/form-data') return await readFields(payload, limit)
   const text = await readText(payload, limit, request.headers['content-length'])
   if (request.routeOptions.config.body === 'text') {
-    if (isJson(type) && text.trim() !== '') JSON.parse(text) // a body that claims to be JSON must be JSON
+    if (isJson(type) && text.trim() !== '') parseJson(text) // a body that claims to be JSON must be JSON
     return text
   }
   request.rawBody = text
@@ -48,9 +48,12 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   } catch (error) {
-    throw malformed(`the body is not valid JSON (${error instanceof Error ? error.message : 'unknown reason'}).`)
+    throw malformed(`the body is not valid JSON${placeOf(error)}.`)
   }
 }
+
+/** Where the mistake is. The rest of the engine's message quotes the body, and the body may hold secrets. */
+const placeOf = (error: unknown): string => /\(line \d+ column \d+\)/.exec(String(error))?.[0].replace('(', ' (') ?? ''
 
 function checkDepth(text: string): void {
   let depth = 0

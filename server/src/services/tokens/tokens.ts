@@ -272,6 +272,7 @@ export function createTokens({ db, inTransaction, clock, recordEvent, bucketIds,
       if (!master) throw new PlatformError('storage.tokens.notFound', { id: `of project ${projectId}` })
       return actorOf(master)
     },
+    findProject: store.findProject,
     getProject: async (id: number): Promise<Project> => {
       const project = await store.findProject(id)
       if (!project) throw new PlatformError('notFound', { what: `Project ${id}` })

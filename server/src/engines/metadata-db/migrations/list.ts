@@ -4,6 +4,9 @@
 import type { DialectName, Trx } from '../dialects.ts'
 import * as projectsTokensEvents from './0001-projects-tokens-events.ts'
 import * as storageJobs from './0020-storage-jobs.ts'
+import * as encryption from './0030-encryption.ts'
+import * as branches from './0031-branches.ts'
+import * as configurations from './0032-configurations.ts'
 import * as queue from './0050-queue.ts'
 
 export interface Migration {
@@ -17,4 +20,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0001-projects-tokens-events', up: projectsTokensEvents.up },
   { name: '0050-queue', up: queue.up },
   { name: '0020-storage-jobs', up: storageJobs.up },
+  { name: '0030-encryption', up: encryption.up },
+  { name: '0031-branches', up: branches.up },
+  { name: '0032-configurations', up: configurations.up },
 ]

@@ -1,0 +1,79 @@
+// The wiring of components, encryption, configurations and branches: one part of platform.ts, in a file of its own for its length.
+
+import { join } from 'node:path'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { createJsonFolder } from './engines/json-folder/json-folder.ts'
+import type { Foundation } from './foundation.ts'
+import type { Clock } from './kit/clock.ts'
+import { createUlids } from './kit/ulid.ts'
+import { createBranches } from './services/branches/branches.ts'
+import { createComponentsLoop } from './services/components/components.loop.ts'
+import { componentsRoutes, published } from './services/components/components.routes.ts'
+import { createComponents } from './services/components/components.ts'
+import { configurationsRoutes } from './services/configurations/configurations.routes.ts'
+import { createConfigurations } from './services/configurations/configurations.ts'
+import { configurationMetadataRoutes } from './services/configurations/metadata.routes.ts'
+import { createConfigurationMetadata } from './services/configurations/metadata.ts'
+import { createReader } from './services/configurations/reader.ts'
+import { rowsRoutes } from './services/configurations/rows.routes.ts'
+import { createRows } from './services/configurations/rows.ts'
+import { createRunAccess } from './services/configurations/run-access.ts'
+import { createVersions } from './services/configurations/versions.ts'
+import { encryptionRoutes } from './services/encryption/encryption.routes.ts'
+import { createEncryption } from './services/encryption/encryption.ts'
+
+export interface ConfigurationRoomsDeps extends Foundation {
+  readonly dataDir: string
+  readonly clock: Clock
+  readonly log: FastifyBaseLogger
+}
+
+export type ConfigurationRooms = Awaited<ReturnType<typeof createConfigurationRooms>>
+
+export async function createConfigurationRooms({ metadata, events, keyRing, dataDir, clock, log }: ConfigurationRoomsDeps) {
+  const { db, inTransaction } = metadata
+  const components = createComponents({ folder: createJsonFolder(join(dataDir, 'components')), log })
+  const componentsLoop = createComponentsLoop(components, log)
+  await componentsLoop.tick()
+  const encryption = createEncryption({ keyRing, canonicalComponentId: components.canonicalId })
+  const recordEvent = events.record
+  const deps = { db, inTransaction, clock, components, recordEvent, secretsOf: encryption.secretsOf, newId: createUlids(clock) }
+  const reader = createReader(deps)
+  const versions = createVersions(deps)
+  const configurations = createConfigurations(deps)
+  const rows = createRows(deps)
+  const branches = createBranches({
+    db,
+    inTransaction,
+    clock,
+    recordEvent,
+    onCreate: async () => {},
+    onDelete: async () => {},
+  })
+
+  return {
+    components,
+    encryption,
+    branches,
+    configurations,
+    /** For the queue and the runner: configurations as they run, and where their state is saved. */
+    runAccess: createRunAccess(deps),
+    /** Descriptions as the index publishes them. */
+    publishedComponents: (baseUrl: string) => components.list().map((component) => published(component, baseUrl)),
+    registerRoutes(app: FastifyInstance): void {
+      app.register(encryptionRoutes(encryption))
+      app.register(
+        componentsRoutes({
+          components,
+          configurationsOf: ({ actor, branch, origin }, isDeleted, include) =>
+            reader.listAll({ actor, branch, origin }, isDeleted, include),
+        }),
+      )
+      app.register(configurationsRoutes({ configurations, versions, reader }))
+      app.register(rowsRoutes({ rows, versions, reader }))
+      app.register(configurationMetadataRoutes(createConfigurationMetadata(deps)))
+    },
+    start: () => componentsLoop.start(),
+    stop: () => componentsLoop.stop(),
+  }
+}

@@ -1,0 +1,46 @@
+// The list of key-value pairs that metadata routes take, whichever thing the metadata is on (contract storage 2.5.9).
+
+import { PlatformError } from '../kit/errors.ts'
+
+const KEY = /^[A-Za-z0-9._-]{1,255}$/
+const MAX_ITEMS = 1000
+const MAX_VALUE = 65_536
+
+export interface MetadataPair {
+  readonly key: string
+  readonly value: string
+}
+
+/** `value` is the member `metadata` of a body: a list, a map of a form, or a string holding the JSON of one. */
+export function readMetadataItems(value: unknown): readonly MetadataPair[] {
+  const list = typeof value === 'string' ? parse(value) : value
+  if (!Array.isArray(list) || list.length === 0 || list.length > MAX_ITEMS) {
+    throw new PlatformError('storage.metadata.invalidStructure', {
+      reason: `it must be a list of 1 to ${MAX_ITEMS} objects with key and value.`,
+    })
+  }
+  return list.map(readItem)
+}
+
+function readItem(item: unknown, i: number): MetadataPair {
+  const { key, value } = (typeof item === 'object' && item !== null ? item : {}) as { key?: unknown; value?: unknown } // checked below
+  if (typeof key !== 'string' || !['string', 'number', 'boolean'].includes(typeof value)) {
+    throw new PlatformError('storage.metadata.invalidStructure', { reason: `item ${i} needs a key and a value, both strings.` })
+  }
+  if (!KEY.test(key)) throw new PlatformError('storage.metadata.invalidKey', { key: key.slice(0, 300) })
+  const text = String(value)
+  if (text.length > MAX_VALUE || text.includes('\u0000')) {
+    throw new PlatformError('storage.metadata.invalidStructure', {
+      reason: `the value of ${key} is longer than ${MAX_VALUE} characters or contains NUL.`,
+    })
+  }
+  return { key, value: text.toWellFormed() }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}

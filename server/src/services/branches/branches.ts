@@ -1,0 +1,228 @@
+// Rules for branches. The default branch is named Main, cannot be renamed and cannot be deleted.
+
+import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
+import { type Actor, creatorTokenOf } from '../../kit/actor.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { NewEvent, Origin, RecordEvent } from '../../kit/event.ts'
+import {
+  type BranchMetadata,
+  type BranchRecord,
+  deleteBranch,
+  deleteBranchMetadata,
+  findBranch,
+  findBranchByName,
+  findDefaultBranch,
+  insertBranch,
+  listBranches,
+  listBranchMetadata,
+  setBranchMetadata,
+  updateBranch,
+} from './branches.store.ts'
+
+export interface BranchesDeps {
+  readonly db: Db
+  readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
+  readonly recordEvent: RecordEvent
+  readonly clock: Clock
+  /** Fills a new branch: what other rooms keep for each branch. */
+  readonly onCreate: (trx: Trx, defaultBranch: BranchRecord, branch: BranchRecord, creator: Actor) => Promise<void>
+  /** Empties a branch before it goes. */
+  readonly onDelete: (trx: Trx, branch: BranchRecord) => Promise<void>
+}
+
+export interface BranchInput {
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+}
+
+export interface Branches {
+  /** For the HTTP kernel: undefined names the default branch. */
+  resolve(projectId: number, name: string | undefined): Promise<{ readonly id: number; readonly isDefault: boolean } | undefined>
+  list(projectId: number): Promise<readonly BranchRecord[]>
+  /** By id or `default`. */
+  get(projectId: number, name: string): Promise<BranchRecord>
+  checkNew(actor: Actor, input: BranchInput): Promise<void>
+  create(trx: Trx, actor: Actor, input: BranchInput, origin: Origin): Promise<BranchRecord>
+  update(actor: Actor, name: string, input: BranchInput, origin: Origin): Promise<BranchRecord>
+  checkDelete(actor: Actor, name: string): Promise<BranchRecord>
+  remove(trx: Trx, actor: Actor, id: number, origin: Origin): Promise<void>
+  listMetadata(projectId: number, branchId: number): Promise<readonly BranchMetadata[]>
+  setMetadata(
+    actor: Actor,
+    branchId: number,
+    items: readonly { readonly key: string; readonly value: string }[],
+    origin: Origin,
+  ): Promise<readonly BranchMetadata[]>
+  removeMetadata(actor: Actor, branchId: number, metadataId: number, origin: Origin): Promise<void>
+}
+
+const MAX_NAME = 255
+
+export function createBranches({ db, inTransaction, recordEvent, clock, onCreate, onDelete }: BranchesDeps): Branches {
+  /** Never changes once a project has it, and every request asks for it. */
+  const defaultIds = new Map<number, number>()
+
+  async function resolve(projectId: number, name: string | undefined) {
+    if (name === undefined || name === 'default') {
+      const known = defaultIds.get(projectId) ?? (await rememberDefault(projectId))
+      return known === undefined ? undefined : { id: known, isDefault: true }
+    }
+    if (!/^[0-9]{1,15}$/.test(name)) return undefined
+    if (defaultIds.get(projectId) === Number(name)) return { id: Number(name), isDefault: true }
+    return await findBranch(db, projectId, Number(name))
+  }
+
+  async function rememberDefault(projectId: number): Promise<number | undefined> {
+    const found = await findDefaultBranch(db, projectId)
+    if (found) defaultIds.set(projectId, found.id)
+    return found?.id
+  }
+
+  async function get(projectId: number, name: string): Promise<BranchRecord> {
+    const found =
+      name === 'default'
+        ? await findDefaultBranch(db, projectId)
+        : /^[0-9]{1,15}$/.test(name)
+          ? await findBranch(db, projectId, Number(name))
+          : undefined
+    if (!found) throw branchNotFound(name)
+    return found
+  }
+
+  async function checkNew(actor: Actor, input: BranchInput): Promise<void> {
+    mustManage(actor)
+    await checkName(db, actor.projectId, nameOf(input))
+  }
+
+  async function create(trx: Trx, actor: Actor, input: BranchInput, origin: Origin): Promise<BranchRecord> {
+    const { projectId } = actor
+    const name = nameOf(input)
+    await checkName(trx, projectId, name)
+    const { id: tokenId, description: tokenDescription } = creatorTokenOf(actor)
+    const defaultBranch = await findDefaultBranch(trx, projectId)
+    if (!defaultBranch) throw branchNotFound('default')
+    const branch = await insertBranch(trx, {
+      projectId,
+      name,
+      description: (input.description ?? '').toWellFormed(),
+      isDefault: false,
+      createdAt: clock.now().getTime(),
+      creator: { tokenId, tokenDescription },
+    })
+    await onCreate(trx, defaultBranch, branch, actor)
+    await recordEvent(trx, actor, branchEvent('devBranchCreated', `Created branch "${name}"`, branch), origin)
+    return branch
+  }
+
+  async function update(actor: Actor, id: string, input: BranchInput, origin: Origin): Promise<BranchRecord> {
+    mustManage(actor)
+    return await inTransaction(async (trx) => {
+      const before = await get(actor.projectId, id)
+      const name = input.name === undefined ? before.name : nameOf(input)
+      if (before.isDefault && name !== before.name) throw new PlatformError('devBranch.defaultName')
+      if (name !== before.name) await checkName(trx, actor.projectId, name)
+      const after = { ...before, name, description: input.description?.toWellFormed() ?? before.description }
+      await updateBranch(trx, after)
+      await recordEvent(trx, actor, branchEvent('devBranchUpdated', `Updated branch "${name}"`, after), origin)
+      return after
+    })
+  }
+
+  async function checkDelete(actor: Actor, name: string): Promise<BranchRecord> {
+    const branch = await get(actor.projectId, name)
+    if (branch.isDefault) throw new PlatformError('devBranch.deleteDefault')
+    if (branch.creator?.tokenId !== actor.tokenId) mustManage(actor)
+    return branch
+  }
+
+  async function remove(trx: Trx, actor: Actor, id: number, origin: Origin): Promise<void> {
+    const branch = await findBranch(trx, actor.projectId, id)
+    if (!branch || branch.isDefault) throw branchNotFound(String(id))
+    await onDelete(trx, branch)
+    await deleteBranch(trx, actor.projectId, id)
+    await recordEvent(trx, actor, branchEvent('devBranchDeleted', `Deleted branch "${branch.name}"`, branch), origin)
+  }
+
+  async function setMetadata(
+    actor: Actor,
+    branchId: number,
+    items: readonly { readonly key: string; readonly value: string }[],
+    origin: Origin,
+  ): Promise<readonly BranchMetadata[]> {
+    mustManage(actor)
+    return await inTransaction(async (trx) => {
+      const branch = await mustFind(trx, actor.projectId, branchId)
+      await setBranchMetadata(trx, actor.projectId, branchId, items, clock.now().getTime())
+      await recordEvent(
+        trx,
+        actor,
+        branchEvent('devBranchMetadataSet', `Set metadata of branch "${branch.name}"`, branch),
+        origin,
+      )
+      return await listBranchMetadata(trx, actor.projectId, branchId)
+    })
+  }
+
+  async function removeMetadata(actor: Actor, branchId: number, metadataId: number, origin: Origin): Promise<void> {
+    mustManage(actor)
+    await inTransaction(async (trx) => {
+      const branch = await mustFind(trx, actor.projectId, branchId)
+      if (!(await deleteBranchMetadata(trx, actor.projectId, branchId, metadataId))) {
+        throw new PlatformError('storage.metadata.notFound', { id: metadataId })
+      }
+      const message = `Deleted metadata of branch "${branch.name}"`
+      await recordEvent(trx, actor, branchEvent('devBranchMetadataDeleted', message, branch), origin)
+    })
+  }
+
+  return {
+    resolve,
+    list: (projectId) => listBranches(db, projectId),
+    get,
+    checkNew,
+    create,
+    update,
+    checkDelete,
+    remove,
+    listMetadata: (projectId, branchId) => listBranchMetadata(db, projectId, branchId),
+    setMetadata,
+    removeMetadata,
+  }
+}
+
+async function mustFind(trx: Db, projectId: number, id: number): Promise<BranchRecord> {
+  const branch = await findBranch(trx, projectId, id)
+  if (!branch) throw branchNotFound(String(id))
+  return branch
+}
+
+async function checkName(db: Db, projectId: number, name: string): Promise<void> {
+  if (await findBranchByName(db, projectId, name)) throw new PlatformError('devBranch.duplicateName', { name })
+}
+
+function nameOf({ name = '' }: BranchInput): string {
+  const trimmed = name.trim().toWellFormed()
+  const reason =
+    trimmed === '' ? 'This value should not be blank.' : `This value is longer than ${MAX_NAME} characters or contains NUL.`
+  if (trimmed === '' || trimmed.length > MAX_NAME || trimmed.includes('\u0000')) {
+    throw new PlatformError('storage.validation', { field: 'name', reason }, { errors: [{ key: 'name', message: reason }] })
+  }
+  return trimmed
+}
+
+function mustManage(actor: Actor): void {
+  if (!actor.isMasterToken && !actor.canManageDevBranches && !actor.canManageBuckets) throw new PlatformError('accessDenied')
+}
+
+export const branchNotFound = (id: string) => new PlatformError('devBranch.notFound', { id: id.slice(0, 60) })
+
+const branchEvent = (event: string, message: string, branch: BranchRecord): NewEvent => ({
+  event: `storage.${event}`,
+  message,
+  objectId: String(branch.id),
+  objectName: branch.name,
+  objectType: 'devBranch',
+  params: { devBranchId: branch.id, devBranchName: branch.name },
+  branchId: branch.isDefault ? null : branch.id,
+})

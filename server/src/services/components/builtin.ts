@@ -1,0 +1,38 @@
+// What Millrace ships. Each description states what differs from the defaults of description.ts.
+// Aliases are the ids under which real clients know these components (contracts/platform.md, "Names").
+
+import type { ComponentDescription } from '../../../../contract/component.ts'
+import flow from './builtin/flow.json' with { type: 'json' }
+import httpExtractor from './builtin/http-extractor.json' with { type: 'json' }
+import orchestrator from './builtin/orchestrator.json' with { type: 'json' }
+import processors from './builtin/processors.json' with { type: 'json' }
+import sandboxes from './builtin/sandboxes.json' with { type: 'json' }
+import scheduler from './builtin/scheduler.json' with { type: 'json' }
+import sharedCode from './builtin/shared-code.json' with { type: 'json' }
+import variables from './builtin/variables.json' with { type: 'json' }
+import { readDescription } from './description.ts'
+
+/** Processors differ in little more than their names. */
+const processorDescriptions = processors.map(({ name, title, description, vendor }) => ({
+  id: `platform.processor-${name}`,
+  aliases: [`${vendor ?? 'keboola'}.processor-${name}`],
+  type: 'processor',
+  name: title,
+  description,
+  data: { definition: { type: 'builtin', uri: 'processors/src/main.ts', name, tag: '1' }, network: 'none' },
+}))
+
+export const BUILTIN: readonly ComponentDescription[] = [
+  flow,
+  httpExtractor,
+  orchestrator,
+  sandboxes,
+  scheduler,
+  sharedCode,
+  variables,
+  ...processorDescriptions,
+].map((stated) => {
+  const read = readDescription(stated)
+  if (!read.ok) throw new Error(`Built-in component ${stated.id}: ${read.problems.join('; ')}`)
+  return read.description
+})

@@ -1,0 +1,88 @@
+// HTTP for components (contracts/storage.md 2.8.2).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { ComponentDescription } from '../../../../contract/component.ts'
+import { sendJson } from '../../http/send-json.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { rawJson, stringifyWithRaw } from '../../kit/json-text.ts'
+import type { Components } from './components.ts'
+
+const INCLUDES = ['configuration', 'rows', 'state'] as const
+export type ComponentInclude = Readonly<Record<(typeof INCLUDES)[number], boolean>>
+
+export interface ComponentsRoutesDeps {
+  readonly components: Components
+  /** The configurations this request may see, as JSON texts by component id. */
+  readonly configurationsOf: (
+    request: Pick<FastifyRequest, 'actor' | 'branch' | 'origin'>,
+    isDeleted: boolean,
+    include: ComponentInclude,
+  ) => Promise<ReadonlyMap<string, readonly string[]>>
+}
+
+const ListQuery = Type.Object({
+  include: Type.Optional(Type.String({ description: 'Comma list of configuration, rows, state.' })),
+  componentType: Type.Optional(Type.String()),
+  isDeleted: Type.Optional(Type.Boolean()),
+})
+
+export function componentsRoutes({ components, configurationsOf }: ComponentsRoutesDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.get(
+      '/v2/storage/components',
+      {
+        config: { operation: 'components.list', summary: 'Components that have configurations, with them', needs: 'components' },
+        schema: {
+          querystring: ListQuery,
+          response: {
+            200: Type.Array(Type.Intersect([ComponentDescription, Type.Object({ configurations: Type.Array(Type.Unknown()) })])),
+          },
+        },
+      },
+      async (req, reply) => {
+        const { componentType, isDeleted = false } = req.query
+        const texts = await configurationsOf(req, isDeleted, includeOf(req.query.include))
+        const shown = components
+          .list()
+          .filter(({ id, type }) => texts.has(id) && (componentType === undefined || type === componentType))
+          .map((component) => ({ ...published(component, req.baseUrl), configurations: texts.get(component.id)!.map(rawJson) }))
+        return sendJson(reply, stringifyWithRaw(shown))
+      },
+    )
+
+    app.get(
+      '/v2/storage/components/:componentId',
+      {
+        config: { operation: 'components.get', summary: 'Description of a component', needs: 'nothing' },
+        schema: { params: Type.Object({ componentId: Type.String() }), response: { 200: ComponentDescription } },
+      },
+      async (req) => {
+        const component = components.find(req.params.componentId)
+        if (!component) throw new PlatformError('storage.components.notFound', { id: req.params.componentId.slice(0, 130) })
+        return published(component, req.baseUrl)
+      },
+    )
+  }
+}
+
+/** The description as clients see it: with its address, without what only the runner needs to pull an image. */
+export function published(component: ComponentDescription, baseUrl: string): ComponentDescription {
+  const { '#password': _secret, ...repository } = component.data.definition.repository
+  const definition = { ...component.data.definition, repository }
+  return { ...component, uri: `${baseUrl}/queue/${component.id}`, data: { ...component.data, definition } }
+}
+
+function includeOf(list: string | undefined): ComponentInclude {
+  const words = (list ?? '')
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
+  const unknown = words.find((word) => !INCLUDES.includes(word as (typeof INCLUDES)[number]))
+  if (unknown !== undefined) {
+    const reason = `"${unknown.slice(0, 50)}" is not one of ${INCLUDES.join(', ')}.`
+    throw new PlatformError('storage.validation', { field: 'include', reason }, { errors: [{ key: 'include', message: reason }] })
+  }
+  return { configuration: words.includes('configuration'), rows: words.includes('rows'), state: words.includes('state') }
+}

@@ -1,0 +1,97 @@
+// The registry of components: the built-in ones and the files of the components folder, by id and by alias.
+//  (1) a lookup never waits; the list is swapped whole when a reload has succeeded for each file by itself;
+//  (2) a broken file keeps its last good description, so that a slip of the pen stops nobody's schedule;
+//  (3) a file may replace a built-in description by using its id, never by using its alias.
+
+import type { ComponentDescription } from '../../../../contract/component.ts'
+import { readJson } from '../../kit/json-text.ts'
+import { BUILTIN } from './builtin.ts'
+import { readDescription } from './description.ts'
+
+export interface Components {
+  /** By id or alias. */
+  find(id: string): ComponentDescription | undefined
+  /** The id itself when no component has it. */
+  canonicalId(id: string): string
+  list(): readonly ComponentDescription[]
+  /** Reads the folder again when it changed. */
+  reload(): Promise<void>
+  /** What is wrong with the files of the folder, by file and field. */
+  problems(): readonly string[]
+}
+
+export interface ComponentsDeps {
+  readonly folder: { readIfChanged(): Promise<readonly { readonly file: string; readonly text: string }[] | undefined> }
+  readonly log: { warn(details: object, text: string): void; info(details: object, text: string): void }
+}
+
+interface Registry {
+  readonly all: readonly ComponentDescription[]
+  readonly byId: ReadonlyMap<string, ComponentDescription>
+}
+
+export function createComponents({ folder, log }: ComponentsDeps): Components {
+  let lastGood = new Map<string, ComponentDescription>()
+  let registry = index(BUILTIN, []).registry
+  let problems: readonly string[] = []
+
+  async function reload(): Promise<void> {
+    const files = await folder.readIfChanged()
+    if (!files) return
+    const found: string[] = []
+    const good = new Map<string, ComponentDescription>()
+    for (const { file, text } of files) {
+      const read = parse(text)
+      if (!read.ok) found.push(...read.problems.map((problem) => `${file}: ${problem}`))
+      const description = read.ok ? read.description : lastGood.get(file)
+      if (description) good.set(file, description)
+    }
+    const { registry: next, clashes } = index(BUILTIN, [...good])
+    lastGood = good
+    registry = next
+    problems = [...found, ...clashes]
+    if (problems.length > 0) log.warn({ problems }, 'The components folder has problems')
+    else if (files.length > 0) log.info({ components: files.length }, 'The components folder was read')
+  }
+
+  return {
+    find: (id) => registry.byId.get(id),
+    canonicalId: (id) => registry.byId.get(id)?.id ?? id,
+    list: () => registry.all,
+    reload,
+    problems: () => problems,
+  }
+}
+
+function parse(text: string) {
+  const read = readJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+  return read.ok ? readDescription(read.value) : ({ ok: false, problems: [read.reason] } as const)
+}
+
+function index(builtin: readonly ComponentDescription[], files: readonly (readonly [string, ComponentDescription])[]) {
+  const clashes: string[] = []
+  const byOwnId = new Map(builtin.map((description) => [description.id, description]))
+  const aliasOwner = new Map(builtin.flatMap(({ id, aliases }) => aliases.map((alias) => [alias, id])))
+  const fileOf = new Map<string, string>()
+  for (const [file, description] of files) {
+    const { id } = description
+    const taken = fileOf.get(id) ?? (aliasOwner.has(id) ? `the component ${aliasOwner.get(id)}, as an alias` : undefined)
+    if (taken !== undefined) {
+      clashes.push(`${file}: id: "${id}" is already used by ${taken}`)
+      continue
+    }
+    fileOf.set(id, file)
+    byOwnId.set(id, description)
+  }
+  const byId = new Map(byOwnId)
+  for (const description of byOwnId.values()) {
+    for (const alias of description.aliases) {
+      const holder = byId.get(alias)
+      if (holder && holder.id !== description.id)
+        clashes.push(`${fileOf.get(description.id) ?? description.id}: aliases: "${alias}" is already used by ${holder.id}`)
+      else byId.set(alias, description)
+    }
+  }
+  const all = [...byOwnId.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+  return { registry: { all, byId } satisfies Registry, clashes }
+}

@@ -1,0 +1,236 @@
+// HTTP for configurations and their versions (contracts/storage.md 2.8.3).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { exactMembers } from '../../http/exact-members.ts'
+import { sendJson } from '../../http/send-json.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { Configurations } from './configurations.ts'
+import { readConfigurationInput, readObject } from './input.ts'
+import type { Reader } from './reader.ts'
+import {
+  BODY_LIMIT,
+  ChangeBody,
+  CONFIG,
+  CONFIGS,
+  ConfigurationBody,
+  ConfigurationView,
+  CopyBody,
+  callerOf,
+  expectedVersionOf,
+  InComponent,
+  InConfiguration,
+  NewConfigurationBody,
+  OfVersion,
+  PageQuery,
+  StateBody,
+  VersionView,
+  versionOf,
+  wordsOf,
+} from './route-shapes.ts'
+import type { Versions } from './versions.ts'
+import { listOf, versionText, wholeVersionText } from './views.ts'
+
+export interface ConfigurationsRoutesDeps {
+  readonly configurations: Configurations
+  readonly versions: Versions
+  readonly reader: Reader
+}
+
+const config = (operation: string, summary: string) =>
+  ({
+    operation: `configurations.${operation}`,
+    summary,
+    needs: 'components',
+    validationCode: 'storage.components.validation',
+  }) as const
+
+const DEFAULT_PAGE = 100
+
+export function configurationsRoutes({ configurations, versions, reader }: ConfigurationsRoutesDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.get(
+      CONFIGS,
+      {
+        config: config('list', 'List configurations of a component'),
+        schema: {
+          params: InComponent,
+          querystring: Type.Object({ isDeleted: Type.Optional(Type.Boolean()) }),
+          response: { 200: Type.Array(ConfigurationView) },
+        },
+      },
+      async (req, reply) =>
+        sendJson(reply, await reader.list(callerOf(req), req.params.componentId, req.query.isDeleted ?? false)),
+    )
+
+    app.post(
+      CONFIGS,
+      {
+        config: config('create', 'Create a configuration'),
+        bodyLimit: BODY_LIMIT,
+        schema: { params: InComponent, body: NewConfigurationBody, response: { 201: ConfigurationView } },
+      },
+      async (req, reply) => {
+        const input = readConfigurationInput(req.body, exactMembers(req))
+        const record = await configurations.create(callerOf(req), req.params.componentId, input)
+        return sendJson(reply, await reader.render(record), 201)
+      },
+    )
+
+    app.get(
+      CONFIG,
+      {
+        config: config('get', 'A configuration with its rows'),
+        schema: { params: InConfiguration, response: { 200: ConfigurationView } },
+      },
+      async (req, reply) => {
+        const { componentId, configurationId } = req.params
+        return sendJson(reply, await reader.get(callerOf(req), componentId, configurationId))
+      },
+    )
+
+    app.put(
+      CONFIG,
+      {
+        config: config('update', 'Change a configuration; what differs makes one new version'),
+        bodyLimit: BODY_LIMIT,
+        schema: { params: InConfiguration, body: ConfigurationBody, response: { 200: ConfigurationView } },
+      },
+      async (req, reply) => {
+        const { componentId, configurationId } = req.params
+        const { configurationId: _fixed, ...input } = readConfigurationInput(req.body, exactMembers(req))
+        const expected = expectedVersionOf(req)
+        const record = await configurations.update(callerOf(req), componentId, configurationId, input, expected)
+        return sendJson(reply, await reader.render(record))
+      },
+    )
+
+    app.put(
+      `${CONFIG}/state`,
+      {
+        config: config('setState', 'Set the state of a configuration, without a new version'),
+        bodyLimit: BODY_LIMIT,
+        schema: { params: InConfiguration, body: StateBody, response: { 200: ConfigurationView } },
+      },
+      async (req, reply) => {
+        const { componentId, configurationId } = req.params
+        const state = stateFrom(exactMembers(req)('state'))
+        return sendJson(
+          reply,
+          await reader.render(await configurations.setState(callerOf(req), componentId, configurationId, state)),
+        )
+      },
+    )
+
+    app.delete(
+      CONFIG,
+      {
+        config: config('delete', 'Move a configuration to the trash; from there, delete it for good'),
+        schema: { params: InConfiguration, response: { 204: Type.Null() } },
+      },
+      async (req, reply) => {
+        const { componentId, configurationId } = req.params
+        await configurations.remove(callerOf(req), componentId, configurationId, expectedVersionOf(req))
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.post(
+      `${CONFIG}/restore`,
+      {
+        config: config('restore', 'Take a configuration out of the trash'),
+        schema: { params: InConfiguration, response: { 200: ConfigurationView } },
+      },
+      async (req, reply) => {
+        const { componentId, configurationId } = req.params
+        return sendJson(reply, await reader.render(await configurations.restore(callerOf(req), componentId, configurationId)))
+      },
+    )
+
+    app.get(
+      `${CONFIG}/versions`,
+      {
+        config: config('versions', 'List versions, newest first'),
+        schema: { params: InConfiguration, querystring: PageQuery, response: { 200: Type.Array(VersionView) } },
+      },
+      async (req, reply) => {
+        const { componentId, configurationId } = req.params
+        const { limit = DEFAULT_PAGE, offset = 0 } = req.query
+        const withConfiguration = wordsIn(req.query.include).includes('configuration')
+        const list = await versions.list(callerOf(req), componentId, configurationId, { limit, offset })
+        return sendJson(reply, listOf(list.map((version) => versionText(version, withConfiguration))))
+      },
+    )
+
+    app.get(
+      `${CONFIG}/versions/:versionId`,
+      {
+        config: config('version', 'One version with its rows'),
+        schema: { params: OfVersion, response: { 200: VersionView } },
+      },
+      async (req, reply) => {
+        const { componentId, configurationId, versionId } = req.params
+        return sendJson(
+          reply,
+          wholeVersionText(await versions.get(callerOf(req), componentId, configurationId, versionOf(versionId))),
+        )
+      },
+    )
+
+    app.post(
+      `${CONFIG}/versions/:versionId/rollback`,
+      {
+        config: config('rollBack', 'Make a new version that is like an old one'),
+        schema: {
+          params: OfVersion,
+          body: Type.Optional(ChangeBody),
+          response: { 201: Type.Object({ version: Type.String() }) },
+        },
+      },
+      async (req, reply) => {
+        const { componentId, configurationId, versionId } = req.params
+        const words = wordsOf(req.body?.changeDescription)
+        const record = await versions.rollBack(callerOf(req), componentId, configurationId, versionOf(versionId), words)
+        return reply.code(201).send({ version: String(record.version) })
+      },
+    )
+
+    app.post(
+      `${CONFIG}/versions/:versionId/create`,
+      {
+        config: config('copy', 'Make a new configuration from a version'),
+        schema: { params: OfVersion, body: CopyBody, response: { 201: Type.Object({ id: Type.String() }) } },
+      },
+      async (req, reply) => {
+        const { componentId, configurationId, versionId } = req.params
+        const { name, description, changeDescription } = readConfigurationInput(req.body, () => undefined)
+        const given = {
+          name: name ?? '', // never absent: the schema requires it
+          ...(description !== undefined && { description }),
+          ...(changeDescription !== undefined && changeDescription !== '' && { changeDescription }),
+        }
+        const record = await versions.copy(callerOf(req), componentId, configurationId, versionOf(versionId), given)
+        return reply.code(201).send({ id: record.configurationId })
+      },
+    )
+  }
+}
+
+/** The state endpoint of a configuration reports its mistakes as field errors, the one of a row by a code of its own. */
+function stateFrom(given: string | undefined): string {
+  const refuse = (reason: string) => new PlatformError('storage.components.validation', { field: 'state', reason })
+  if (given === undefined) throw refuse('This field is missing.')
+  try {
+    return readObject(given, 'validation.invalidStateFormat').text
+  } catch (error) {
+    if (error instanceof PlatformError && error.code === 'validation.invalidStateFormat')
+      throw refuse(String(error.details.reason))
+    throw error
+  }
+}
+
+export const wordsIn = (list: string | undefined): readonly string[] =>
+  (list ?? '')
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '')

@@ -1,0 +1,280 @@
+// Heads and versions of configurations, in SQL. Every function carries the project id; what it means to change one is in versioning.ts.
+
+import type { Selectable } from 'kysely'
+import { type Db, lockRows } from '../../engines/metadata-db/dialects.ts'
+import type { Address, ConfigurationRecord, VersionRecord } from './records.ts'
+import { type ConfigurationTable, tables, type VersionTable } from './tables.ts'
+
+export interface ListFilter {
+  readonly projectId: number
+  readonly branchId: number
+  readonly componentIds?: readonly string[]
+  readonly isDeleted: boolean
+}
+
+/** What a reader needs to know whether what it has in memory is still true. */
+export interface Revision {
+  readonly ownerId: number
+  readonly revision: number
+  readonly rowsRevision: number
+}
+
+const headsWithContent = (db: Db) =>
+  tables(db)
+    .selectFrom('configuration')
+    .innerJoin('configuration_version as content', (join) =>
+      join.onRef('content.owner_id', '=', 'configuration.id').onRef('content.version', '=', 'configuration.content_version'),
+    )
+    .selectAll('configuration')
+    .select('content.content')
+
+export async function findConfiguration(db: Db, address: Address): Promise<ConfigurationRecord | undefined> {
+  const row = await headsWithContent(db)
+    .where('configuration.project_id', '=', address.projectId)
+    .where('configuration.branch_id', '=', address.branchId)
+    .where('configuration.component_id', '=', address.componentId)
+    .where('configuration.configuration_id', '=', address.configurationId)
+    .executeTakeFirst()
+  return row && recordOf(row)
+}
+
+/** The head, held until the transaction ends: changes of one configuration happen one after the other. */
+export async function lockConfiguration(trx: Db, address: Address): Promise<ConfigurationRecord | undefined> {
+  const locked = await tables(trx)
+    .selectFrom('configuration')
+    .select('id')
+    .where('project_id', '=', address.projectId)
+    .where('branch_id', '=', address.branchId)
+    .where('component_id', '=', address.componentId)
+    .where('configuration_id', '=', address.configurationId)
+    .$call(lockRows(trx))
+    .executeTakeFirst()
+  return locked && (await findConfiguration(trx, address))
+}
+
+export async function findRevision(db: Db, address: Address): Promise<(Revision & { readonly isDeleted: boolean }) | undefined> {
+  const row = await tables(db)
+    .selectFrom('configuration')
+    .select(['id', 'revision', 'rows_revision', 'is_deleted'])
+    .where('project_id', '=', address.projectId)
+    .where('branch_id', '=', address.branchId)
+    .where('component_id', '=', address.componentId)
+    .where('configuration_id', '=', address.configurationId)
+    .executeTakeFirst()
+  return row && { ownerId: row.id, revision: row.revision, rowsRevision: row.rows_revision, isDeleted: row.is_deleted === 1 }
+}
+
+/** In the order they were made. */
+export async function listRevisions(
+  db: Db,
+  filter: ListFilter,
+): Promise<readonly (Revision & { readonly componentId: string })[]> {
+  let query = tables(db)
+    .selectFrom('configuration')
+    .select(['id', 'revision', 'rows_revision', 'component_id'])
+    .where('project_id', '=', filter.projectId)
+    .where('branch_id', '=', filter.branchId)
+    .where('is_deleted', '=', filter.isDeleted ? 1 : 0)
+  if (filter.componentIds) query = query.where('component_id', 'in', filter.componentIds)
+  const rows = await query.orderBy('id').execute()
+  return rows.map((row) => ({
+    ownerId: row.id,
+    revision: row.revision,
+    rowsRevision: row.rows_revision,
+    componentId: row.component_id,
+  }))
+}
+
+export async function listConfigurations(
+  db: Db,
+  projectId: number,
+  ownerIds: readonly number[],
+): Promise<readonly ConfigurationRecord[]> {
+  if (ownerIds.length === 0) return []
+  const rows = await headsWithContent(db)
+    .where('configuration.project_id', '=', projectId)
+    .where('configuration.id', 'in', ownerIds)
+    .execute()
+  return rows.map(recordOf)
+}
+
+export type NewConfiguration = Omit<ConfigurationRecord, 'ownerId'>
+
+export async function insertConfiguration(trx: Db, record: NewConfiguration): Promise<number> {
+  const { id } = await tables(trx)
+    .insertInto('configuration')
+    .values({
+      project_id: record.projectId,
+      branch_id: record.branchId,
+      component_id: record.componentId,
+      configuration_id: record.configurationId,
+      ...headColumns(record),
+      created_at: record.created.at,
+      creator_token_id: record.created.tokenId,
+      creator_token_description: record.created.tokenDescription,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+export async function updateConfiguration(trx: Db, record: ConfigurationRecord): Promise<void> {
+  await tables(trx)
+    .updateTable('configuration')
+    .set(headColumns(record))
+    .where('project_id', '=', record.projectId)
+    .where('id', '=', record.ownerId)
+    .execute()
+}
+
+/** `content` is the configuration text where this version changed it. */
+export async function insertVersion(trx: Db, record: ConfigurationRecord): Promise<void> {
+  await tables(trx)
+    .insertInto('configuration_version')
+    .values({
+      project_id: record.projectId,
+      owner_id: record.ownerId,
+      version: record.version,
+      name: record.name,
+      description: record.description,
+      is_disabled: record.isDisabled ? 1 : 0,
+      is_deleted: record.isDeleted ? 1 : 0,
+      content_version: record.contentVersion,
+      content: record.contentVersion === record.version ? record.configuration : null,
+      rows_sort_order: JSON.stringify(record.rowsSortOrder),
+      change_description: record.changeDescription,
+      version_identifier: record.versionIdentifier,
+      created_at: record.changed.at,
+      creator_token_id: record.changed.tokenId,
+      creator_token_description: record.changed.tokenDescription,
+    })
+    .execute()
+}
+
+/** Versions, rows and metadata go with it. */
+export async function purgeConfiguration(trx: Db, projectId: number, ownerId: number): Promise<void> {
+  await tables(trx).deleteFrom('configuration').where('project_id', '=', projectId).where('id', '=', ownerId).execute()
+}
+
+export async function listVersions(
+  db: Db,
+  projectId: number,
+  ownerId: number,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<readonly VersionRecord[]> {
+  const rows = await tables(db)
+    .selectFrom('configuration_version')
+    .select([
+      'version',
+      'name',
+      'description',
+      'is_disabled',
+      'is_deleted',
+      'content_version',
+      'rows_sort_order',
+      'change_description',
+      'version_identifier',
+      'created_at',
+      'creator_token_id',
+      'creator_token_description',
+    ])
+    .where('project_id', '=', projectId)
+    .where('owner_id', '=', ownerId)
+    .orderBy('version', 'desc')
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute()
+  return rows.map(versionOf)
+}
+
+export async function findVersion(
+  db: Db,
+  projectId: number,
+  ownerId: number,
+  version: number,
+): Promise<VersionRecord | undefined> {
+  const row = await tables(db)
+    .selectFrom('configuration_version')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('owner_id', '=', ownerId)
+    .where('version', '=', version)
+    .executeTakeFirst()
+  return row && versionOf(row)
+}
+
+/** The configuration texts of some content versions. */
+export async function findContents(
+  db: Db,
+  projectId: number,
+  ownerId: number,
+  contentVersions: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  if (contentVersions.length === 0) return new Map()
+  const rows = await tables(db)
+    .selectFrom('configuration_version')
+    .select(['version', 'content'])
+    .where('project_id', '=', projectId)
+    .where('owner_id', '=', ownerId)
+    .where('version', 'in', [...new Set(contentVersions)])
+    .execute()
+  return new Map(rows.map((row) => [row.version, row.content ?? '{}'])) // never null at a content version
+}
+
+const headColumns = (record: NewConfiguration) => ({
+  name: record.name,
+  description: record.description,
+  is_disabled: record.isDisabled ? 1 : 0,
+  is_deleted: record.isDeleted ? 1 : 0,
+  version: record.version,
+  content_version: record.contentVersion,
+  rows_sort_order: JSON.stringify(record.rowsSortOrder),
+  state: record.state,
+  change_description: record.changeDescription,
+  version_identifier: record.versionIdentifier,
+  revision: record.revision,
+  rows_revision: record.rowsRevision,
+  changed_at: record.changed.at,
+  changer_token_id: record.changed.tokenId,
+  changer_token_description: record.changed.tokenDescription,
+  base_version: record.baseVersion,
+})
+
+const recordOf = (row: Selectable<ConfigurationTable> & { content: string | null }): ConfigurationRecord => ({
+  ownerId: row.id,
+  projectId: row.project_id,
+  branchId: row.branch_id,
+  componentId: row.component_id,
+  configurationId: row.configuration_id,
+  name: row.name,
+  description: row.description,
+  isDisabled: row.is_disabled === 1,
+  isDeleted: row.is_deleted === 1,
+  version: row.version,
+  contentVersion: row.content_version,
+  configuration: row.content ?? '{}', // never null: the join is on the version that holds it
+  rowsSortOrder: idsOf(row.rows_sort_order),
+  state: row.state,
+  changeDescription: row.change_description,
+  versionIdentifier: row.version_identifier,
+  revision: row.revision,
+  rowsRevision: row.rows_revision,
+  created: { at: row.created_at, tokenId: row.creator_token_id, tokenDescription: row.creator_token_description },
+  changed: { at: row.changed_at, tokenId: row.changer_token_id, tokenDescription: row.changer_token_description },
+  baseVersion: row.base_version,
+})
+
+const versionOf = (row: Omit<Selectable<VersionTable>, 'project_id' | 'owner_id' | 'content'>): VersionRecord => ({
+  version: row.version,
+  name: row.name,
+  description: row.description,
+  isDisabled: row.is_disabled === 1,
+  isDeleted: row.is_deleted === 1,
+  contentVersion: row.content_version,
+  rowsSortOrder: idsOf(row.rows_sort_order),
+  changeDescription: row.change_description,
+  versionIdentifier: row.version_identifier,
+  created: { at: row.created_at, tokenId: row.creator_token_id, tokenDescription: row.creator_token_description },
+})
+
+const idsOf = (text: string): readonly string[] => JSON.parse(text) as string[] // written by us as a list of strings

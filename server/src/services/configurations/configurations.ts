@@ -1,0 +1,257 @@
+// Rules for configurations: create, update, state, trash. Knows nothing of HTTP and SQL.
+//  (1) an update makes exactly one version when something differs, and none when nothing does;
+//  (2) `configuration` and `state` are replaced whole, never merged (seeds, States and transitions);
+//  (3) secrets are encrypted inside the transaction, against the text that is really being replaced.
+
+import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { RecordEvent } from '../../kit/event.ts'
+import { sameJson } from '../../kit/json-text.ts'
+import {
+  addressOf,
+  type Caller,
+  type ComponentLookup,
+  checkVersion,
+  configurationNotFound,
+  type ExpectedVersion,
+  existing,
+  stampOf,
+  usableComponent,
+} from './access.ts'
+import { createTellChange, looksWrapped, type TellChange, wrappedWarning } from './change-events.ts'
+import { insertConfiguration, insertVersion, lockConfiguration, purgeConfiguration } from './configurations.store.ts'
+import type { ConfigurationInput } from './input.ts'
+import type { ConfigurationRecord } from './records.ts'
+import { listRowIds, markRowsDeleted } from './rows.store.ts'
+import { type ChangedFields, saveState, saveVersion } from './versioning.ts'
+
+/** What this room needs of encryption. */
+export interface SecretBox {
+  encrypt(text: string, componentId: string, previous?: string): string
+}
+
+export interface ConfigurationsDeps {
+  readonly db: Db
+  readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
+  readonly components: ComponentLookup
+  readonly secretsOf: (projectId: number) => Promise<SecretBox>
+  readonly recordEvent: RecordEvent
+  readonly clock: Clock
+  /** Ids of configurations, rows and versions; they sort by the time they were made. */
+  readonly newId: () => string
+}
+
+export interface Configurations {
+  create(caller: Caller, componentId: string, input: ConfigurationInput): Promise<ConfigurationRecord>
+  update(
+    caller: Caller,
+    componentId: string,
+    configurationId: string,
+    input: ConfigurationInput,
+    expected?: ExpectedVersion,
+  ): Promise<ConfigurationRecord>
+  setState(caller: Caller, componentId: string, configurationId: string, state: string): Promise<ConfigurationRecord>
+  /** To the trash, and from the trash for good. */
+  remove(caller: Caller, componentId: string, configurationId: string, expected?: ExpectedVersion): Promise<void>
+  restore(caller: Caller, componentId: string, configurationId: string): Promise<ConfigurationRecord>
+}
+
+export function createConfigurations(deps: ConfigurationsDeps): Configurations {
+  const { inTransaction, components, secretsOf, recordEvent, clock, newId } = deps
+  const tell: TellChange = createTellChange(recordEvent)
+
+  async function create(caller: Caller, componentId: string, input: ConfigurationInput): Promise<ConfigurationRecord> {
+    const component = usableComponent(components, caller.actor, componentId)
+    const secrets = await secretsOf(caller.actor.projectId)
+    const address = addressOf(caller, component, input.configurationId ?? newId())
+    const content = {
+      name: input.name ?? '',
+      description: input.description ?? '',
+      isDisabled: input.isDisabled ?? false,
+      configuration: secrets.encrypt(input.configuration?.text ?? '{}', component),
+      state: secrets.encrypt(input.state?.text ?? '{}', component),
+    }
+    const changeDescription = input.changeDescription ?? 'Configuration created'
+    return await inTransaction(async (trx) => {
+      const stamp = stampOf(caller.actor, clock.now().getTime())
+      const before = await lockConfiguration(trx, address)
+      if (before && !before.isDeleted) {
+        throw new PlatformError('configurationAlreadyExists', { id: address.configurationId })
+      }
+      const record = before
+        ? await revive(trx, before, content, { stamp, changeDescription, newId })
+        : await insertFirst(trx, { ...address, ...content, changeDescription, stamp })
+      await tell(trx, caller, 'Created', record)
+      await warnIfWrapped(trx, caller, input, record)
+      return record
+    })
+  }
+
+  async function insertFirst(
+    trx: Trx,
+    {
+      stamp,
+      ...given
+    }: Pick<
+      ConfigurationRecord,
+      | 'projectId'
+      | 'branchId'
+      | 'componentId'
+      | 'configurationId'
+      | 'name'
+      | 'description'
+      | 'isDisabled'
+      | 'configuration'
+      | 'state'
+      | 'changeDescription'
+    > & { stamp: ConfigurationRecord['created'] },
+  ): Promise<ConfigurationRecord> {
+    const first = {
+      ...given,
+      isDeleted: false,
+      version: 1,
+      contentVersion: 1,
+      rowsSortOrder: [],
+      versionIdentifier: newId(),
+      revision: 1,
+      rowsRevision: 1,
+      created: stamp,
+      changed: stamp,
+      baseVersion: null,
+    }
+    const record = { ...first, ownerId: await insertConfiguration(trx, first) }
+    await insertVersion(trx, record)
+    return record
+  }
+
+  /** An id that was deleted continues its versions; the rows it had stay in the past. */
+  async function revive(
+    trx: Trx,
+    before: ConfigurationRecord,
+    content: ChangedFields,
+    change: Parameters<typeof saveVersion>[3],
+  ): Promise<ConfigurationRecord> {
+    const rowIds = await listRowIds(trx, before.projectId, before.ownerId)
+    const record = await saveVersion(trx, before, { ...content, isDeleted: false, rowsSortOrder: [] }, change)
+    await markRowsDeleted(trx, record.projectId, record.ownerId, rowIds, record.version)
+    return record
+  }
+
+  async function update(
+    caller: Caller,
+    componentId: string,
+    configurationId: string,
+    input: ConfigurationInput,
+    expected?: ExpectedVersion,
+  ): Promise<ConfigurationRecord> {
+    const component = usableComponent(components, caller.actor, componentId)
+    if (input.state && !caller.branch.isDefault)
+      throw new PlatformError('storage.components.stateInBranch', { what: 'configuration' })
+    const secrets = await secretsOf(caller.actor.projectId)
+    return await inTransaction(async (trx) => {
+      const before = existing(await lockConfiguration(trx, addressOf(caller, component, configurationId)), configurationId)
+      checkVersion(expected, before.version, `Configuration "${configurationId}"`)
+      if (input.rowsSortOrder) await checkSortOrder(trx, before, input.rowsSortOrder)
+      const fields = differences(before, input, (text, previous) => secrets.encrypt(text, component, previous))
+      if (Object.keys(fields).length === 0) return before
+      const stamp = stampOf(caller.actor, clock.now().getTime())
+      const changeDescription = input.changeDescription ?? 'Configuration updated'
+      const record = await saveVersion(trx, before, fields, { stamp, changeDescription, newId })
+      await tell(trx, caller, 'Changed', record)
+      if (fields.configuration !== undefined) await warnIfWrapped(trx, caller, input, record)
+      return record
+    })
+  }
+
+  async function warnIfWrapped(trx: Trx, caller: Caller, input: ConfigurationInput, record: ConfigurationRecord): Promise<void> {
+    if (looksWrapped(input.configuration?.value))
+      await recordEvent(trx, caller.actor, wrappedWarning(caller, record), caller.origin)
+  }
+
+  async function setState(
+    caller: Caller,
+    componentId: string,
+    configurationId: string,
+    state: string,
+  ): Promise<ConfigurationRecord> {
+    const component = usableComponent(components, caller.actor, componentId)
+    const secrets = await secretsOf(caller.actor.projectId)
+    return await inTransaction(async (trx) => {
+      const before = existing(await lockConfiguration(trx, addressOf(caller, component, configurationId)), configurationId)
+      return await saveState(trx, before, secrets.encrypt(state, component, before.state))
+    })
+  }
+
+  async function remove(caller: Caller, componentId: string, configurationId: string, expected?: ExpectedVersion): Promise<void> {
+    const component = usableComponent(components, caller.actor, componentId)
+    await inTransaction(async (trx) => {
+      const before = await lockConfiguration(trx, addressOf(caller, component, configurationId))
+      if (!before) throw configurationNotFound(configurationId)
+      checkVersion(expected, before.version, `Configuration "${configurationId}"`)
+      if (before.isDeleted) return await purge(trx, caller, before)
+      const stamp = stampOf(caller.actor, clock.now().getTime())
+      const change = { stamp, changeDescription: 'Configuration deleted', newId }
+      await tell(trx, caller, 'Deleted', await saveVersion(trx, before, { isDeleted: true }, change))
+    })
+  }
+
+  async function purge(trx: Trx, caller: Caller, record: ConfigurationRecord): Promise<void> {
+    if (!caller.branch.isDefault) {
+      throw new PlatformError('storage.components.cannotDeleteConfiguration', { id: record.configurationId })
+    }
+    if (!caller.actor.isMasterToken && !caller.actor.canPurgeTrash) throw new PlatformError('accessDenied')
+    await purgeConfiguration(trx, record.projectId, record.ownerId)
+    await tell(trx, caller, 'Purged', record)
+  }
+
+  async function restore(caller: Caller, componentId: string, configurationId: string): Promise<ConfigurationRecord> {
+    const component = usableComponent(components, caller.actor, componentId)
+    return await inTransaction(async (trx) => {
+      const before = await lockConfiguration(trx, addressOf(caller, component, configurationId))
+      if (!before?.isDeleted) throw configurationNotFound(configurationId)
+      const stamp = stampOf(caller.actor, clock.now().getTime())
+      const change = { stamp, changeDescription: 'Configuration restored', newId }
+      const record = await saveVersion(trx, before, { isDeleted: false }, change)
+      await tell(trx, caller, 'Restored', record)
+      return record
+    })
+  }
+
+  return { create, update, setState, remove, restore }
+}
+
+/** The fields of `input` that say something else than what is stored. White space between JSON tokens is no difference. */
+function differences(
+  before: ConfigurationRecord,
+  input: ConfigurationInput,
+  encrypt: (text: string, previous: string) => string,
+): ChangedFields {
+  const configuration = input.configuration && encrypt(input.configuration.text, before.configuration)
+  const state = input.state && encrypt(input.state.text, before.state)
+  const { name, description, isDisabled, rowsSortOrder } = input
+  return {
+    ...(name !== undefined && name !== before.name && { name }),
+    ...(description !== undefined && description !== before.description && { description }),
+    ...(isDisabled !== undefined && isDisabled !== before.isDisabled && { isDisabled }),
+    ...(configuration !== undefined && !sameJson(configuration, before.configuration) && { configuration }),
+    ...(state !== undefined && !sameJson(state, before.state) && { state }),
+    ...(rowsSortOrder && rowsSortOrder.join() !== before.rowsSortOrder.join() && { rowsSortOrder }),
+  }
+}
+
+/** Either nothing (back to the order of ids) or every row exactly once. */
+async function checkSortOrder(trx: Trx, { projectId, ownerId }: ConfigurationRecord, order: readonly string[]): Promise<void> {
+  if (order.length === 0) return
+  const ids = await listRowIds(trx, projectId, ownerId)
+  const unknown = order.find((id) => !ids.includes(id))
+  if (unknown !== undefined) {
+    const reason = `row "${unknown.slice(0, 100)}" is not a row of this configuration.`
+    throw new PlatformError('storage.components.validation', { field: 'rowsSortOrder', reason })
+  }
+  if (new Set(order).size !== order.length) {
+    throw new PlatformError('storage.components.validation', { field: 'rowsSortOrder', reason: 'it names a row twice.' })
+  }
+  const missing = ids.filter((id) => !order.includes(id))
+  if (missing.length > 0) throw new PlatformError('validation.invalidRowSortOrder', { missing: missing.slice(0, 10).join(', ') })
+}

@@ -1,0 +1,118 @@
+// Bodies of this room become inputs: exact texts for `configuration` and `state`, plain values for the rest.
+// An absent field and null mean the same: unchanged, or the default.
+
+import type { ErrorCode } from '../../../../contract/error-codes.ts'
+import type { ExactMember } from '../../http/exact-members.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { readJson } from '../../kit/json-text.ts'
+
+/** JSON as text, and parsed for rules that look inside. */
+export interface JsonInput {
+  readonly text: string
+  readonly value: unknown
+}
+
+export interface RowInput {
+  readonly rowId?: string
+  readonly name?: string
+  readonly description?: string
+  readonly configuration?: JsonInput
+  readonly state?: JsonInput
+  readonly changeDescription?: string
+  readonly isDisabled?: boolean
+}
+
+export interface ConfigurationInput extends Omit<RowInput, 'rowId'> {
+  readonly configurationId?: string
+  readonly rowsSortOrder?: readonly string[]
+}
+
+/** What the routes' schemas have checked already. */
+export interface CheckedBody {
+  readonly name?: string | null
+  readonly description?: string | null
+  readonly changeDescription?: string | null
+  readonly isDisabled?: boolean | null
+}
+
+/** Each of configuration and state (contracts/storage.md 1.13). */
+const MAX_JSON_BYTES = 4 * 2 ** 20
+const MAX_TEXT = 65_536
+const ID = /^[A-Za-z0-9._-]{1,200}$/
+
+export function readConfigurationInput(body: CheckedBody, exact: ExactMember): ConfigurationInput {
+  const code = 'storage.components.validation'
+  const order = exact('rowsSortOrder')
+  return {
+    ...readCommon(body, exact, code),
+    ...readId(exact('configurationId'), 'configurationId', code),
+    ...(order !== undefined && { rowsSortOrder: readIds(order) }),
+  }
+}
+
+export const readRowInput = (body: CheckedBody, exact: ExactMember): RowInput => ({
+  ...readCommon(body, exact, 'storage.componentsRows.validation'),
+  ...readId(exact('rowId'), 'rowId', 'storage.componentsRows.validation'),
+})
+
+function readCommon(body: CheckedBody, exact: ExactMember, code: ErrorCode): Omit<RowInput, 'rowId'> {
+  const configuration = exact('configuration')
+  const state = exact('state')
+  return {
+    ...text('name', body.name, code),
+    ...text('description', body.description, code),
+    ...text('changeDescription', body.changeDescription, code),
+    ...(typeof body.isDisabled === 'boolean' && { isDisabled: body.isDisabled }),
+    ...(configuration !== undefined && { configuration: readObject(configuration, 'validation.invalidConfigurationFormat') }),
+    ...(state !== undefined && { state: readObject(state, 'validation.invalidStateFormat') }),
+  }
+}
+
+function text(
+  field: 'name' | 'description' | 'changeDescription',
+  value: string | null | undefined,
+  code: ErrorCode,
+): { [name: string]: string } {
+  if (value === null || value === undefined) return {}
+  if (value.length > MAX_TEXT) throw new PlatformError(code, { field, reason: `it is longer than ${MAX_TEXT} characters.` })
+  // PostgreSQL stores neither; a text that differs between the two stores would be worse than a refusal.
+  if (value.includes('\u0000')) throw new PlatformError(code, { field, reason: 'it contains a NUL character.' })
+  return { [field]: value.toWellFormed() }
+}
+
+/** The text of an object. PHP writes an empty object as `[]`, so that one list stands for `{}`. */
+export function readObject(given: string, code: ErrorCode): JsonInput {
+  if (given.trim() === '') throw new PlatformError(code, { reason: 'This value should not be blank.' })
+  if (given.length > MAX_JSON_BYTES || Buffer.byteLength(given) > MAX_JSON_BYTES) {
+    throw new PlatformError('storage.components.tooLarge', { limit: MAX_JSON_BYTES })
+  }
+  const read = readJson(given)
+  if (!read.ok) {
+    const reason = read.reason.includes('deeper') ? `This value is refused: ${read.reason}.` : 'This value should be valid JSON.'
+    throw new PlatformError(code, { reason })
+  }
+  if (Array.isArray(read.value) && read.value.length === 0) return { text: '{}', value: {} }
+  if (read.kind !== 'object') throw new PlatformError(code, { reason: `This value should be a JSON object, not ${read.kind}.` })
+  return { text: given.trim(), value: read.value }
+}
+
+/** An empty id asks for a new one. A JSON number is taken by its digits, so that long ones are not rounded. */
+function readId(given: string | undefined, field: string, code: ErrorCode): { [field: string]: string } {
+  if (given === undefined || given === '') return {}
+  if (!ID.test(given) || /^\.+$/.test(given)) {
+    throw new PlatformError(code, { field, reason: 'an id is 1 to 200 letters, digits, dots, dashes or underscores.' })
+  }
+  return { [field]: given }
+}
+
+/** A list of ids: strings or numbers, in JSON or as form fields. */
+function readIds(given: string): readonly string[] {
+  const read = readJson(given)
+  if (!read.ok || !Array.isArray(read.value) || !read.value.every((id) => typeof id === 'string' || typeof id === 'number')) {
+    throw new PlatformError('storage.components.validation', {
+      field: 'rowsSortOrder',
+      reason: 'This value should be of type array.',
+    })
+  }
+  return read.value.map(String)
+}

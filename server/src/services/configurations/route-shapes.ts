@@ -1,0 +1,127 @@
+// Shapes that the routes of this room share: addresses, bodies, answers, and how a request becomes a Caller.
+
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { CreatorToken, Timestamp } from '../../http/record-schemas.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { type Caller, type ExpectedVersion, versionNotFound } from './access.ts'
+
+export const CONFIGS = '/v2/storage/components/:componentId/configs'
+export const CONFIG = `${CONFIGS}/:configurationId`
+export const ROWS = `${CONFIG}/rows`
+export const ROW = `${ROWS}/:rowId`
+
+/** A configuration and a state of 4 MB each, sent as a form: every quote and bracket takes three characters there. */
+export const BODY_LIMIT = 32 * 2 ** 20
+
+export const InComponent = Type.Object({ componentId: Type.String() })
+export const InConfiguration = Type.Object({ componentId: Type.String(), configurationId: Type.String() })
+export const InRow = Type.Object({ componentId: Type.String(), configurationId: Type.String(), rowId: Type.String() })
+export const OfVersion = Type.Object({ componentId: Type.String(), configurationId: Type.String(), versionId: Type.String() })
+export const OfRowVersion = Type.Object({
+  componentId: Type.String(),
+  configurationId: Type.String(),
+  rowId: Type.String(),
+  versionId: Type.String(),
+})
+
+const Words = Type.Optional(Type.Union([Type.String(), Type.Null()]))
+const Json = Type.Optional(
+  Type.Unknown({ description: 'An object, or a string that holds one as JSON. Kept exactly as it is sent.' }),
+)
+
+const common = {
+  description: Words,
+  configuration: Json,
+  state: Json,
+  changeDescription: Words,
+  isDisabled: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
+}
+const Id = Type.Optional(Type.Unknown({ description: 'Letters, digits, dots, dashes, underscores; made for you when left out.' }))
+
+export const NewConfigurationBody = Type.Object({ name: Type.String({ minLength: 1 }), configurationId: Id, ...common })
+export const ConfigurationBody = Type.Object({
+  name: Words,
+  ...common,
+  rowsSortOrder: Type.Optional(Type.Unknown({ description: 'Every row id once, in the new order.' })),
+})
+export const RowBody = Type.Object({ rowId: Id, name: Words, ...common })
+export const StateBody = Type.Object({ state: Json }, { additionalProperties: false })
+export const ChangeBody = Type.Object({ changeDescription: Words })
+export const CopyBody = Type.Object({ name: Type.String({ minLength: 1 }), description: Words, changeDescription: Words })
+
+const Stored = Type.Record(Type.String(), Type.Unknown())
+export const RowView = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  configuration: Stored,
+  isDisabled: Type.Boolean(),
+  version: Type.Integer(),
+  created: Timestamp,
+  creatorToken: CreatorToken,
+  changeDescription: Type.String(),
+  state: Stored,
+  versionIdentifier: Type.String(),
+})
+export const ConfigurationView = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  created: Timestamp,
+  creatorToken: CreatorToken,
+  version: Type.Integer(),
+  changeDescription: Type.String(),
+  isDisabled: Type.Boolean(),
+  isDeleted: Type.Boolean(),
+  configuration: Stored,
+  rowsSortOrder: Type.Array(Type.String()),
+  rows: Type.Array(RowView),
+  state: Stored,
+  currentVersion: Type.Object({
+    created: Timestamp,
+    creatorToken: CreatorToken,
+    changeDescription: Type.String(),
+    versionIdentifier: Type.String(),
+  }),
+})
+export const VersionView = Type.Object({
+  version: Type.Integer(),
+  created: Timestamp,
+  creatorToken: CreatorToken,
+  changeDescription: Type.String(),
+  isDeleted: Type.Boolean(),
+  name: Type.String(),
+  description: Type.String(),
+  isDisabled: Type.Boolean(),
+  versionIdentifier: Type.String(),
+  configuration: Type.Optional(Stored),
+})
+export const RowVersionView = Type.Omit(RowView, ['state'])
+export const MetadataView = Type.Object({ id: Type.String(), key: Type.String(), value: Type.String(), timestamp: Timestamp })
+
+export const PageQuery = Type.Object({
+  include: Type.Optional(Type.String({ description: 'Comma list; `configuration` adds the configuration itself.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+  offset: Type.Optional(Type.Integer({ minimum: 0 })),
+})
+
+export const callerOf = ({ actor, branch, origin }: FastifyRequest): Caller => ({ actor, branch, origin })
+
+export const wordsOf = (text: string | null | undefined): string | undefined => (text === '' ? undefined : (text ?? undefined))
+
+export function versionOf(text: string): number {
+  if (!/^[0-9]{1,15}$/.test(text)) throw versionNotFound(text.slice(0, 30))
+  return Number(text)
+}
+
+/** `If-Match: "7"`: change version 7 or nothing. */
+export function expectedVersionOf(request: FastifyRequest): ExpectedVersion {
+  const header = request.headers['if-match']?.trim()
+  if (header === undefined || header === '' || header === '*') return undefined
+  const version = /^(?:W\/)?"?([0-9]{1,15})"?$/.exec(header)?.[1]
+  if (version === undefined) {
+    throw new PlatformError('malformedRequest', { reason: 'the header If-Match must be one version number, for example "7".' })
+  }
+  return Number(version)
+}

@@ -1,0 +1,240 @@
+// Rows and their versions, in SQL. A deleted row keeps its head: an id that comes back continues its versions.
+
+import { type Selectable, sql } from 'kysely'
+import type { Db } from '../../engines/metadata-db/dialects.ts'
+import type { RowRecord, RowVersionRecord } from './records.ts'
+import { type RowTable, type RowVersionTable, tables } from './tables.ts'
+
+export async function listRows(db: Db, projectId: number, ownerId: number): Promise<readonly RowRecord[]> {
+  const rows = await tables(db)
+    .selectFrom('configuration_row')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('owner_id', '=', ownerId)
+    .where('is_deleted', '=', 0)
+    .execute()
+  return rows.map(rowOf)
+}
+
+/** Rows of several configurations at once, by owner. */
+export async function listRowsOf(
+  db: Db,
+  projectId: number,
+  ownerIds: readonly number[],
+): Promise<ReadonlyMap<number, RowRecord[]>> {
+  const byOwner = new Map<number, RowRecord[]>(ownerIds.map((id) => [id, []]))
+  if (ownerIds.length === 0) return byOwner
+  const rows = await tables(db)
+    .selectFrom('configuration_row')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('owner_id', 'in', ownerIds)
+    .where('is_deleted', '=', 0)
+    .execute()
+  for (const row of rows) byOwner.get(row.owner_id)?.push(rowOf(row))
+  return byOwner
+}
+
+export async function listRowIds(db: Db, projectId: number, ownerId: number): Promise<readonly string[]> {
+  const rows = await tables(db)
+    .selectFrom('configuration_row')
+    .select('row_id')
+    .where('project_id', '=', projectId)
+    .where('owner_id', '=', ownerId)
+    .where('is_deleted', '=', 0)
+    .execute()
+  return rows.map((row) => row.row_id)
+}
+
+/** Deleted rows are found as well. */
+export async function findRow(db: Db, projectId: number, ownerId: number, rowId: string): Promise<RowRecord | undefined> {
+  const row = await tables(db)
+    .selectFrom('configuration_row')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('owner_id', '=', ownerId)
+    .where('row_id', '=', rowId)
+    .executeTakeFirst()
+  return row && rowOf(row)
+}
+
+/** Writes the head, new or changed. */
+export async function saveRow(trx: Db, projectId: number, ownerId: number, row: RowRecord): Promise<void> {
+  const columns = {
+    name: row.name,
+    description: row.description,
+    is_disabled: row.isDisabled ? 1 : 0,
+    is_deleted: row.isDeleted ? 1 : 0,
+    version: row.version,
+    content: row.configuration,
+    state: row.state,
+    change_description: row.changeDescription,
+    version_identifier: row.versionIdentifier,
+    created_at: row.created.at,
+    creator_token_id: row.created.tokenId,
+    creator_token_description: row.created.tokenDescription,
+  }
+  await tables(trx)
+    .insertInto('configuration_row')
+    .values({ project_id: projectId, owner_id: ownerId, row_id: row.id, ...columns })
+    .onConflict((conflict) => conflict.columns(['owner_id', 'row_id']).doUpdateSet(columns))
+    .execute()
+}
+
+export async function setRowState(trx: Db, projectId: number, ownerId: number, rowId: string, state: string): Promise<void> {
+  await tables(trx)
+    .updateTable('configuration_row')
+    .set({ state })
+    .where('project_id', '=', projectId)
+    .where('owner_id', '=', ownerId)
+    .where('row_id', '=', rowId)
+    .execute()
+}
+
+export interface NewRowVersion extends RowVersionRecord {
+  /** The configuration's version that this row version came with. */
+  readonly configurationVersion: number
+}
+
+export async function insertRowVersion(trx: Db, projectId: number, ownerId: number, row: NewRowVersion): Promise<void> {
+  await tables(trx)
+    .insertInto('configuration_row_version')
+    .values({
+      project_id: projectId,
+      owner_id: ownerId,
+      row_id: row.rowId,
+      version: row.version,
+      configuration_version: row.configurationVersion,
+      deleted_in: null,
+      name: row.name,
+      description: row.description,
+      is_disabled: row.isDisabled ? 1 : 0,
+      content: row.configuration,
+      change_description: row.changeDescription,
+      version_identifier: row.versionIdentifier,
+      created_at: row.created.at,
+      creator_token_id: row.created.tokenId,
+      creator_token_description: row.created.tokenDescription,
+    })
+    .execute()
+}
+
+/** The rows are gone from this version of the configuration on. */
+export async function markRowsDeleted(
+  trx: Db,
+  projectId: number,
+  ownerId: number,
+  rowIds: readonly string[],
+  configurationVersion: number,
+): Promise<void> {
+  if (rowIds.length === 0) return
+  await tables(trx)
+    .updateTable('configuration_row')
+    .set({ is_deleted: 1 })
+    .where('project_id', '=', projectId)
+    .where('owner_id', '=', ownerId)
+    .where('row_id', 'in', rowIds)
+    .execute()
+  await tables(trx)
+    .updateTable('configuration_row_version')
+    .set({ deleted_in: configurationVersion })
+    .where('project_id', '=', projectId)
+    .where('owner_id', '=', ownerId)
+    .where('row_id', 'in', rowIds)
+    .where('deleted_in', 'is', null)
+    .execute()
+}
+
+/** The rows as they were in one version of the configuration. */
+export async function listRowsAt(
+  db: Db,
+  projectId: number,
+  ownerId: number,
+  configurationVersion: number,
+): Promise<readonly RowVersionRecord[]> {
+  const rows = await tables(db)
+    .selectFrom('configuration_row_version as row')
+    .selectAll('row')
+    .where('row.project_id', '=', projectId)
+    .where('row.owner_id', '=', ownerId)
+    .where('row.configuration_version', '<=', configurationVersion)
+    .where((eb) => eb.or([eb('row.deleted_in', 'is', null), eb('row.deleted_in', '>', configurationVersion)]))
+    .where((eb) =>
+      eb(
+        'row.version',
+        '=',
+        eb
+          .selectFrom('configuration_row_version as newest')
+          .select(sql<number>`max(newest.version)`.as('version'))
+          .whereRef('newest.owner_id', '=', 'row.owner_id')
+          .whereRef('newest.row_id', '=', 'row.row_id')
+          .where('newest.configuration_version', '<=', configurationVersion),
+      ),
+    )
+    .execute()
+  return rows.map(rowVersionOf)
+}
+
+export async function listRowVersions(
+  db: Db,
+  projectId: number,
+  ownerId: number,
+  rowId: string,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<readonly RowVersionRecord[]> {
+  const rows = await tables(db)
+    .selectFrom('configuration_row_version')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('owner_id', '=', ownerId)
+    .where('row_id', '=', rowId)
+    .orderBy('version', 'desc')
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute()
+  return rows.map(rowVersionOf)
+}
+
+export async function findRowVersion(
+  db: Db,
+  projectId: number,
+  ownerId: number,
+  rowId: string,
+  version: number,
+): Promise<RowVersionRecord | undefined> {
+  const row = await tables(db)
+    .selectFrom('configuration_row_version')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('owner_id', '=', ownerId)
+    .where('row_id', '=', rowId)
+    .where('version', '=', version)
+    .executeTakeFirst()
+  return row && rowVersionOf(row)
+}
+
+const rowOf = (row: Selectable<RowTable>): RowRecord => ({
+  id: row.row_id,
+  name: row.name,
+  description: row.description,
+  isDisabled: row.is_disabled === 1,
+  isDeleted: row.is_deleted === 1,
+  version: row.version,
+  configuration: row.content,
+  state: row.state,
+  changeDescription: row.change_description,
+  versionIdentifier: row.version_identifier,
+  created: { at: row.created_at, tokenId: row.creator_token_id, tokenDescription: row.creator_token_description },
+})
+
+const rowVersionOf = (row: Selectable<RowVersionTable>): RowVersionRecord => ({
+  rowId: row.row_id,
+  version: row.version,
+  name: row.name,
+  description: row.description,
+  isDisabled: row.is_disabled === 1,
+  configuration: row.content,
+  changeDescription: row.change_description,
+  versionIdentifier: row.version_identifier,
+  created: { at: row.created_at, tokenId: row.creator_token_id, tokenDescription: row.creator_token_description },
+})

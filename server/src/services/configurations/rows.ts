@@ -1,0 +1,203 @@
+// Rules for rows. Every change of a row is a new version of the whole configuration (seeds, States and transitions).
+
+import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { sameJson } from '../../kit/json-text.ts'
+import {
+  addressOf,
+  type Caller,
+  checkVersion,
+  type ExpectedVersion,
+  existing,
+  rowNotFound,
+  stampOf,
+  usableComponent,
+  versionNotFound,
+} from './access.ts'
+import { createTellChange, type RowEvent } from './change-events.ts'
+import { lockConfiguration } from './configurations.store.ts'
+import type { ConfigurationsDeps, SecretBox } from './configurations.ts'
+import type { RowInput } from './input.ts'
+import type { ConfigurationRecord, RowRecord } from './records.ts'
+import { findRow, findRowVersion, markRowsDeleted, setRowState } from './rows.store.ts'
+import { saveRowVersion, saveState, saveVersion } from './versioning.ts'
+
+/** Which row of which configuration. */
+export interface RowPlace {
+  readonly componentId: string
+  readonly configurationId: string
+  readonly rowId: string
+}
+
+export interface Rows {
+  create(caller: Caller, componentId: string, configurationId: string, input: RowInput): Promise<RowRecord>
+  update(caller: Caller, place: RowPlace, input: RowInput, expected?: ExpectedVersion): Promise<RowRecord>
+  setState(caller: Caller, place: RowPlace, state: string): Promise<RowRecord>
+  remove(caller: Caller, place: RowPlace, changeDescription?: string, expected?: ExpectedVersion): Promise<void>
+  rollBack(caller: Caller, place: RowPlace, version: number, changeDescription?: string): Promise<RowRecord>
+  copy(
+    caller: Caller,
+    place: RowPlace,
+    version: number,
+    options: { readonly targetConfigurationId?: string; readonly changeDescription?: string },
+  ): Promise<RowRecord>
+}
+
+export function createRows({ inTransaction, components, secretsOf, recordEvent, clock, newId }: ConfigurationsDeps): Rows {
+  const tell = createTellChange(recordEvent)
+
+  async function inOwner<T>(
+    caller: Caller,
+    componentId: string,
+    configurationId: string,
+    work: (trx: Trx, owner: ConfigurationRecord, secrets: SecretBox) => Promise<T>,
+  ): Promise<T> {
+    const component = usableComponent(components, caller.actor, componentId)
+    const secrets = await secretsOf(caller.actor.projectId)
+    return await inTransaction(async (trx) => {
+      const owner = existing(await lockConfiguration(trx, addressOf(caller, component, configurationId)), configurationId)
+      return await work(trx, owner, secrets)
+    })
+  }
+
+  /** One version of the configuration, one of the row, one event. */
+  async function save(
+    trx: Trx,
+    caller: Caller,
+    owner: ConfigurationRecord,
+    row: Omit<RowRecord, 'versionIdentifier' | 'created'> & Partial<Pick<RowRecord, 'created'>>,
+    told: { readonly kind: RowEvent; readonly ownerDescription: string },
+  ): Promise<RowRecord> {
+    const stamp = stampOf(caller.actor, clock.now().getTime())
+    const isNew = told.kind === 'RowCreated' || told.kind === 'RowCopied'
+    const order = isNew && owner.rowsSortOrder.length > 0 ? { rowsSortOrder: [...owner.rowsSortOrder, row.id] } : {}
+    const change = { stamp, changeDescription: told.ownerDescription, newId }
+    const saved = { ...row, versionIdentifier: newId(), created: row.created ?? stamp }
+    const after = await saveVersion(trx, owner, order, change, { rowsChanged: true })
+    await saveRowVersion(trx, after, saved, stamp)
+    await tell(trx, caller, told.kind, after, saved)
+    return saved
+  }
+
+  const create: Rows['create'] = (caller, componentId, configurationId, input) =>
+    inOwner(caller, componentId, configurationId, async (trx, owner, secrets) => {
+      const id = input.rowId ?? newId()
+      const before = await findRow(trx, owner.projectId, owner.ownerId, id)
+      if (before && !before.isDeleted) throw new PlatformError('configurationRowAlreadyExists', { id })
+      const changeDescription = input.changeDescription ?? `Row ${id} added`
+      const row = {
+        id,
+        name: input.name ?? '',
+        description: input.description ?? '',
+        isDisabled: input.isDisabled ?? false,
+        isDeleted: false,
+        configuration: secrets.encrypt(input.configuration?.text ?? '{}', owner.componentId),
+        state: secrets.encrypt(input.state?.text ?? '{}', owner.componentId),
+        version: (before?.version ?? 0) + 1,
+        changeDescription,
+      }
+      return await save(trx, caller, owner, row, { kind: 'RowCreated', ownerDescription: changeDescription })
+    })
+
+  const update: Rows['update'] = async (caller, { componentId, configurationId, rowId }, input, expected) => {
+    if (input.state && !caller.branch.isDefault)
+      throw new PlatformError('storage.components.stateInBranch', { what: 'configuration row' })
+    return await inOwner(caller, componentId, configurationId, async (trx, owner, secrets) => {
+      const before = live(await findRow(trx, owner.projectId, owner.ownerId, rowId), rowId)
+      checkVersion(expected, before.version, `Row "${rowId}"`)
+      const encrypt = (text: string, previous: string) => secrets.encrypt(text, owner.componentId, previous)
+      const fields = differences(before, input, encrypt)
+      if (Object.keys(fields).length === 0) return before
+      const changeDescription = input.changeDescription ?? `Row ${rowId} changed`
+      const row = { ...before, ...fields, version: before.version + 1, changeDescription }
+      return await save(trx, caller, owner, row, { kind: 'RowChanged', ownerDescription: changeDescription })
+    })
+  }
+
+  const setState: Rows['setState'] = (caller, { componentId, configurationId, rowId }, state) =>
+    inOwner(caller, componentId, configurationId, async (trx, owner, secrets) => {
+      const before = live(await findRow(trx, owner.projectId, owner.ownerId, rowId), rowId)
+      const encrypted = secrets.encrypt(state, owner.componentId, before.state)
+      await setRowState(trx, owner.projectId, owner.ownerId, rowId, encrypted)
+      await saveState(trx, owner, owner.state, { rowsChanged: true })
+      return { ...before, state: encrypted }
+    })
+
+  const remove: Rows['remove'] = (caller, { componentId, configurationId, rowId }, changeDescription, expected) =>
+    inOwner(caller, componentId, configurationId, async (trx, owner) => {
+      const before = live(await findRow(trx, owner.projectId, owner.ownerId, rowId), rowId)
+      checkVersion(expected, before.version, `Row "${rowId}"`)
+      const stamp = stampOf(caller.actor, clock.now().getTime())
+      const change = { stamp, changeDescription: changeDescription ?? `Row ${rowId} deleted`, newId }
+      const order = owner.rowsSortOrder.filter((id) => id !== rowId)
+      const after = await saveVersion(trx, owner, { rowsSortOrder: order }, change, { rowsChanged: true })
+      await markRowsDeleted(trx, after.projectId, after.ownerId, [rowId], after.version)
+      await tell(trx, caller, 'RowDeleted', after, before)
+    })
+
+  const rollBack: Rows['rollBack'] = (caller, { componentId, configurationId, rowId }, version, changeDescription) =>
+    inOwner(caller, componentId, configurationId, async (trx, owner) => {
+      const before = live(await findRow(trx, owner.projectId, owner.ownerId, rowId), rowId)
+      const chosen = await findRowVersion(trx, owner.projectId, owner.ownerId, rowId, version)
+      if (!chosen) throw versionNotFound(version)
+      const { name, description, isDisabled, configuration } = chosen
+      const row = {
+        ...before,
+        ...{ name, description, isDisabled, configuration },
+        version: before.version + 1,
+        changeDescription: changeDescription ?? `Rollback to version ${version}`,
+      }
+      const ownerDescription = changeDescription ?? `Row ${rowId} version ${version} rollback`
+      return await save(trx, caller, owner, row, { kind: 'RowRolledBack', ownerDescription })
+    })
+
+  const copy: Rows['copy'] = async (caller, { componentId, configurationId, rowId }, version, options) => {
+    const target = options.targetConfigurationId ?? configurationId
+    return await inOwner(caller, componentId, target, async (trx, owner) => {
+      const component = owner.componentId
+      const source =
+        target === configurationId
+          ? owner
+          : existing(await lockConfiguration(trx, addressOf(caller, component, configurationId)), configurationId)
+      live(await findRow(trx, source.projectId, source.ownerId, rowId), rowId)
+      const chosen = await findRowVersion(trx, source.projectId, source.ownerId, rowId, version)
+      if (!chosen) throw versionNotFound(version)
+      const id = newId()
+      const from = `copied from configuration "${source.name}" (${configurationId}) row "${chosen.name}" (${rowId}) version ${version}`
+      const { name, description, isDisabled, configuration } = chosen
+      const row = {
+        ...{ id, name, description, isDisabled, configuration },
+        isDeleted: false,
+        state: '{}',
+        version: 1,
+        changeDescription: options.changeDescription ?? `C${from.slice(1)}`,
+      }
+      const ownerDescription = options.changeDescription ?? `Row ${id} ${from}`
+      return await save(trx, caller, owner, row, { kind: 'RowCopied', ownerDescription })
+    })
+  }
+
+  return { create, update, setState, remove, rollBack, copy }
+}
+
+function live(row: RowRecord | undefined, rowId: string): RowRecord {
+  if (!row || row.isDeleted) throw rowNotFound(rowId)
+  return row
+}
+
+function differences(
+  before: RowRecord,
+  input: RowInput,
+  encrypt: (text: string, previous: string) => string,
+): Partial<RowRecord> {
+  const configuration = input.configuration && encrypt(input.configuration.text, before.configuration)
+  const state = input.state && encrypt(input.state.text, before.state)
+  const { name, description, isDisabled } = input
+  return {
+    ...(name !== undefined && name !== before.name && { name }),
+    ...(description !== undefined && description !== before.description && { description }),
+    ...(isDisabled !== undefined && isDisabled !== before.isDisabled && { isDisabled }),
+    ...(configuration !== undefined && !sameJson(configuration, before.configuration) && { configuration }),
+    ...(state !== undefined && !sameJson(state, before.state) && { state }),
+  }
+}

@@ -1,0 +1,82 @@
+// What a run needs of configurations: read one as it stands, open its secrets, save what the component remembers.
+
+import type { Db } from '../../engines/metadata-db/dialects.ts'
+import type { ComponentLookup } from './access.ts'
+import { findConfiguration, lockConfiguration } from './configurations.store.ts'
+import type { ConfigurationsDeps } from './configurations.ts'
+import { type Address, inOrder } from './records.ts'
+import { findRow, listRows, setRowState } from './rows.store.ts'
+import { saveState } from './versioning.ts'
+
+export interface RunConfiguration {
+  readonly componentId: string
+  readonly configurationId: string
+  readonly name: string
+  readonly version: number
+  readonly isDisabled: boolean
+  /** JSON text, secrets still encrypted. */
+  readonly configuration: string
+  readonly state: string
+  /** In the order they run. */
+  readonly rows: readonly {
+    readonly id: string
+    readonly name: string
+    readonly version: number
+    readonly isDisabled: boolean
+    readonly configuration: string
+    readonly state: string
+  }[]
+}
+
+export interface RunAccess {
+  /** Undefined when there is no such configuration, or it is deleted. The component may be named by an alias. */
+  find(address: Address): Promise<RunConfiguration | undefined>
+  /**
+   * Saves what a component remembers, in the transaction that makes the run's outcome visible. Makes no version.
+   * Clear `#` values are encrypted. False when the configuration or the row was deleted meanwhile.
+   */
+  saveState(trx: Db, address: Address, rowId: string | undefined, state: string): Promise<boolean>
+  /** Encryption keys are read before the transaction begins: call it first, once for each project. */
+  prepare(projectId: number): Promise<void>
+}
+
+export function createRunAccess({
+  inTransaction,
+  components,
+  secretsOf,
+}: Pick<ConfigurationsDeps, 'inTransaction' | 'secretsOf'> & { readonly components: ComponentLookup }): RunAccess {
+  const canonical = (address: Address): Address => ({ ...address, componentId: components.canonicalId(address.componentId) })
+
+  async function find(given: Address): Promise<RunConfiguration | undefined> {
+    // Head and rows of one moment: a run must not mix two versions.
+    return await inTransaction(async (trx) => {
+      const record = await findConfiguration(trx, canonical(given))
+      if (!record || record.isDeleted) return undefined
+      const rows = inOrder(await listRows(trx, record.projectId, record.ownerId), record.rowsSortOrder)
+      const { componentId, configurationId, name, version, isDisabled, configuration, state } = record
+      return { componentId, configurationId, name, version, isDisabled, configuration, state, rows }
+    })
+  }
+
+  async function save(trx: Db, given: Address, rowId: string | undefined, state: string): Promise<boolean> {
+    const address = canonical(given)
+    const secrets = await secretsOf(address.projectId)
+    const record = await lockConfiguration(trx, address)
+    if (!record || record.isDeleted) return false
+    if (rowId === undefined) {
+      await saveState(trx, record, secrets.encrypt(state, record.componentId, record.state))
+      return true
+    }
+    const row = await findRow(trx, record.projectId, record.ownerId, rowId)
+    if (!row || row.isDeleted) return false
+    await setRowState(trx, record.projectId, record.ownerId, rowId, secrets.encrypt(state, record.componentId, row.state))
+    await saveState(trx, record, record.state, { rowsChanged: true })
+    return true
+  }
+
+  const prepare = async (projectId: number): Promise<void> => {
+    await secretsOf(projectId)
+  }
+
+  return { find, saveState: save, prepare }
+}

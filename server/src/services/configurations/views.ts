@@ -1,0 +1,62 @@
+// Records as JSON text. Written by hand, because `configuration` and `state` are text already and must stay as they are.
+
+import { formatTimestamp } from '../../kit/clock.ts'
+import type { ConfigurationRecord, MetadataItem, RowRecord, RowVersionRecord, Stamp, VersionRecord } from './records.ts'
+import type { WholeVersion } from './versions.ts'
+
+const json = JSON.stringify
+
+const timestamp = (at: number): string => `"${formatTimestamp(new Date(at))}"`
+const token = ({ tokenId, tokenDescription }: Stamp): string => `{"id":${tokenId},"description":${json(tokenDescription)}}`
+const stamped = (stamp: Stamp): string => `"created":${timestamp(stamp.at)},"creatorToken":${token(stamp)}`
+
+export const listOf = (texts: readonly string[]): string => `[${texts.join(',')}]`
+
+/** What a list of components shows of a configuration (contracts/storage.md 2.8.2); the rest comes with `include`. */
+export interface Include {
+  readonly configuration: boolean
+  readonly state: boolean
+  /** The rows as a JSON list, or undefined to leave them out. */
+  readonly rows: string | undefined
+}
+
+export function configurationText(record: ConfigurationRecord, include: Include): string {
+  const { configurationId, name, description, version, changeDescription, isDisabled, isDeleted, changed } = record
+  return (
+    `{"id":${json(configurationId)},"name":${json(name)},"description":${json(description)},${stamped(record.created)},` +
+    `"version":${version},"changeDescription":${json(changeDescription)},"isDisabled":${isDisabled},"isDeleted":${isDeleted},` +
+    `${include.configuration ? `"configuration":${record.configuration},` : ''}` +
+    `${include.rows === undefined ? '' : `"rowsSortOrder":${json(record.rowsSortOrder)},"rows":${include.rows},`}` +
+    `${include.state ? `"state":${record.state},` : ''}` +
+    `"currentVersion":{${stamped(changed)},"changeDescription":${json(changeDescription)},"versionIdentifier":${json(record.versionIdentifier)}}}`
+  )
+}
+
+export const rowText = (row: RowRecord): string =>
+  `{"id":${json(row.id)},"name":${json(row.name)},"description":${json(row.description)},"configuration":${row.configuration},` +
+  `"isDisabled":${row.isDisabled},"version":${row.version},${stamped(row.created)},` +
+  `"changeDescription":${json(row.changeDescription)},"state":${row.state},"versionIdentifier":${json(row.versionIdentifier)}}`
+
+const versionMembers = (version: VersionRecord): string =>
+  `"version":${version.version},${stamped(version.created)},"changeDescription":${json(version.changeDescription)},` +
+  `"isDeleted":${version.isDeleted},"name":${json(version.name)},"description":${json(version.description)},` +
+  `"isDisabled":${version.isDisabled},"versionIdentifier":${json(version.versionIdentifier)}`
+
+export const versionText = (version: VersionRecord & { readonly configuration: string }, withConfiguration: boolean): string =>
+  `{${versionMembers(version)}${withConfiguration ? `,"configuration":${version.configuration}` : ''}}`
+
+export const wholeVersionText = (version: WholeVersion): string =>
+  `{${versionMembers(version)},"configuration":${version.configuration},"rowsSortOrder":${json(version.rowsSortOrder)},` +
+  `"rows":${listOf(version.rows.map((row) => rowVersionText(row, true)))}}`
+
+export const rowVersionText = (row: RowVersionRecord, withConfiguration: boolean): string =>
+  `{"id":${json(row.rowId)},"version":${row.version},"name":${json(row.name)},"description":${json(row.description)},` +
+  `"isDisabled":${row.isDisabled},${stamped(row.created)},"changeDescription":${json(row.changeDescription)},` +
+  `"versionIdentifier":${json(row.versionIdentifier)}${withConfiguration ? `,"configuration":${row.configuration}` : ''}}`
+
+export const metadataView = (item: MetadataItem) => ({
+  id: String(item.id),
+  key: item.key,
+  value: item.value,
+  timestamp: formatTimestamp(new Date(item.changedAt)),
+})

@@ -1,0 +1,63 @@
+// Encryption of secrets: what other rooms and the encrypt endpoint use. There is no way to ask for a clear value over HTTP.
+
+import { PlatformError } from '../../kit/errors.ts'
+import { readJson } from '../../kit/json-text.ts'
+import type { KeyRing } from './key-ring.ts'
+import type { Scope } from './scope.ts'
+import { type Decrypted, decryptSecrets, encryptSecrets, encryptValue } from './secrets.ts'
+
+/** Where a secret of a configuration is used. */
+export interface SecretContext {
+  readonly componentId: string
+  readonly configurationId?: string | undefined
+  readonly branchType?: 'default' | 'dev'
+}
+
+/** The secrets of one project, without waiting: for use inside a transaction. */
+export interface ProjectSecrets {
+  /** Encrypts clear `#` values of a JSON text for the project and component; see `encryptSecrets` for `previous`. */
+  encrypt(text: string, componentId: string, previous?: string): string
+  decrypt(text: string, context: SecretContext): Decrypted
+}
+
+export interface Encryption {
+  secretsOf(projectId: number): Promise<ProjectSecrets>
+  /** The endpoint: `body` is JSON whose `#` values are encrypted, or a text that is encrypted whole. */
+  encryptBody(body: string, isJson: boolean, scope: Scope): Promise<string>
+  rotate: KeyRing['rotate']
+}
+
+export interface EncryptionDeps {
+  readonly keyRing: KeyRing
+  /** Two ids of one component share their ciphers. */
+  readonly canonicalComponentId: (id: string) => string
+}
+
+export function createEncryption({ keyRing, canonicalComponentId }: EncryptionDeps): Encryption {
+  async function secretsOf(projectId: number): Promise<ProjectSecrets> {
+    const project = String(projectId)
+    const keys = await keyRing.keysOf(project)
+    return {
+      encrypt: (text, componentId, previous) =>
+        encryptSecrets(keys, { componentId: canonicalComponentId(componentId), projectId: project }, text, previous),
+      decrypt: (text, { componentId, configurationId, branchType = 'default' }) =>
+        decryptSecrets(
+          keys,
+          { componentId: canonicalComponentId(componentId), projectId: project, configId: configurationId, branchType },
+          text,
+        ),
+    }
+  }
+
+  async function encryptBody(body: string, isJson: boolean, given: Scope): Promise<string> {
+    const scope = { ...given, ...(given.componentId !== undefined && { componentId: canonicalComponentId(given.componentId) }) }
+    const keys = await keyRing.keysOf(scope.projectId)
+    if (!isJson) return encryptValue(keys, scope, body)
+    const read = readJson(body)
+    if (!read.ok) throw new PlatformError('malformedRequest', { reason: `the body cannot be used because ${read.reason}.` })
+    encryptValue(keys, scope, '') // a wrong scope is refused also when nothing is there to encrypt
+    return encryptSecrets(keys, scope, body)
+  }
+
+  return { secretsOf, encryptBody, rotate: keyRing.rotate }
+}

@@ -1,0 +1,93 @@
+// `#` values inside JSON text (contracts/platform.md 4.3). The text is edited by offsets; whatever is no secret stays byte for byte.
+// A scalar is a secret when the name of the member that holds it starts with `#`; the items of a list belong to the list's member.
+
+import { dataKeyIdOf, open, seal } from '../../engines/encryption/cipher.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { type Edit, type JsonPath, replaceSpans, visitScalars } from '../../kit/json-text.ts'
+import type { ProjectKeys } from './key-ring.ts'
+import { associatedData, type CipherKind, isCipher, isPlaceholder, kindFor, parseCipher, prefixOf, type Scope } from './scope.ts'
+
+export interface Decrypted {
+  readonly text: string
+  /** Every clear value that is now in the text, for the log sink to redact. */
+  readonly values: readonly string[]
+}
+
+export function encryptValue(keys: ProjectKeys, scope: Scope, value: string): string {
+  if (isCipher(value) || isPlaceholder(value)) return value
+  const kind = kindFor(scope)
+  const associated = kind && associatedData(keys.stackId, kind, scope)
+  if (associated === undefined) throw new PlatformError('encryption.scope', { given: Object.keys(scope).join(', ') || 'nothing' })
+  return prefixOf(kind as CipherKind) + seal(keys.current, value, associated) // kind is set when associated is
+}
+
+/** The clear value; undefined when the cipher is not for this context, not of this stack, or damaged. */
+export function decryptValue(keys: ProjectKeys, context: Scope, cipher: string): string | undefined {
+  const parsed = parseCipher(cipher)
+  if (!parsed) return undefined
+  const key = keys.byId.get(dataKeyIdOf(parsed.sealed) ?? '')
+  const associated = associatedData(keys.stackId, parsed.kind, context)
+  return key && associated !== undefined ? open(key, parsed.sealed, associated) : undefined
+}
+
+/**
+ * Encrypts what arrived in clear. A clear value that equals the one in `previous` at the same place keeps its cipher,
+ * so that saving the same configuration again changes nothing.
+ */
+export function encryptSecrets(keys: ProjectKeys, scope: Scope, text: string, previous?: string): string {
+  if (!mayHoldSecrets(text)) return text
+  const edits: Edit[] = []
+  let before: Map<string, string> | undefined
+  visitSecrets(text, ({ start, end, value, path }) => {
+    if (isCipher(value) || isPlaceholder(value)) return
+    before ??= ciphersOf(previous)
+    const kept = before.get(JSON.stringify(path()))
+    const cipher = kept !== undefined && decryptValue(keys, scope, kept) === value ? kept : encryptValue(keys, scope, value)
+    edits.push({ start, end, text: JSON.stringify(cipher) })
+  })
+  return replaceSpans(text, edits)
+}
+
+export function decryptSecrets(keys: ProjectKeys, context: Scope, text: string): Decrypted {
+  const values: string[] = []
+  if (!mayHoldSecrets(text)) return { text, values }
+  const edits: Edit[] = []
+  visitSecrets(text, ({ start, end, value, path }) => {
+    if (isPlaceholder(value)) return
+    if (!isCipher(value)) throw new PlatformError('encryption.notEncrypted', { path: path().join('.') })
+    const clear = decryptValue(keys, context, value)
+    if (clear === undefined) throw new PlatformError('encryption.foreignCipher', { path: path().join('.') })
+    if (clear !== '') values.push(clear)
+    edits.push({ start, end, text: JSON.stringify(clear) })
+  })
+  return { text: replaceSpans(text, edits), values }
+}
+
+interface Secret {
+  readonly start: number
+  readonly end: number
+  readonly value: string
+  readonly path: () => JsonPath
+}
+
+/** A name can also be written with escapes, so `#` may hide behind `\u0023`. */
+const mayHoldSecrets = (text: string): boolean => text.includes('"#') || text.includes('\\u0023')
+
+function visitSecrets(text: string, visit: (secret: Secret) => void): void {
+  visitScalars(text, (scalar) => {
+    if (!scalar.name?.startsWith('#')) return
+    visit({ start: scalar.start, end: scalar.end, value: asString(text.slice(scalar.start, scalar.end)), path: scalar.path })
+  })
+}
+
+/** Numbers and booleans are encrypted as they are written, null as nothing. */
+function asString(literal: string): string {
+  if (literal === 'null') return ''
+  return literal.startsWith('"') ? (JSON.parse(literal) as string) : literal // a quoted literal parses to a string
+}
+
+function ciphersOf(text: string | undefined): Map<string, string> {
+  const found = new Map<string, string>()
+  if (text !== undefined) visitSecrets(text, ({ value, path }) => isCipher(value) && found.set(JSON.stringify(path()), value))
+  return found
+}

@@ -1,0 +1,127 @@
+// The HTTP extractor as a program: KBC_DATADIR names a data folder with config.json; tables and state appear in its out/.
+// Exit codes: 0 success, 1 the user can fix it, 2 anything else.
+//
+//   main.ts                     run (or the action that config.json names)
+//   main.ts --replay archive    run against recorded exchanges, without a network
+//   main.ts --schema            print the JSON Schema of the configuration
+
+import { readFileSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { runAction } from './actions/actions.ts'
+import { parseArchive } from './archive/archive.ts'
+import { createRecorder, type Recorder } from './archive/record.ts'
+import { createReplay } from './archive/replay.ts'
+import { actionOf, type Configuration, hideSecrets, loadConfiguration, readConfiguration } from './configuration/configuration.ts'
+import { at, flagAt } from './configuration/read.ts'
+import { configurationSchema } from './configuration/schema.ts'
+import { ApplicationError, UserError } from './errors.ts'
+import { createEgress } from './http/egress.ts'
+import { readEgressPolicy } from './http/egress-policy.ts'
+import type { JsonObject } from './json/json.ts'
+import { exactJson } from './json/text.ts'
+import { createLog, type Log } from './log.ts'
+import { createRedactor, type Redactor } from './redaction.ts'
+import { type RunDeps, run } from './run.ts'
+import { checkWire, openWire } from './wire.ts'
+
+const now = () => Date.now()
+const redactor = createRedactor()
+const print = (text: string) => void process.stdout.write(text)
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { replay: { type: 'string' }, schema: { type: 'boolean' } } })
+  if (values.schema) {
+    return print(`${JSON.stringify(configurationSchema(), null, 2)}\n`)
+  }
+  const dataDir = (process.env.KBC_DATADIR ?? '/data').replace(/\/+$/, '') || '/'
+  const file = loadConfiguration(dataDir)
+  hideSecrets(file, redactor)
+  if (actionOf(file) !== 'run') return runActionOf(file, dataDir)
+
+  const configuration = checkedConfiguration(file)
+  log = createLog({ debug: anyRun(configuration, 'debug'), redactor, write: print })
+  const recorder = anyRun(configuration, 'record') ? createRecorder(dataDir, redactor) : undefined
+  try {
+    await run(
+      configuration,
+      values.replay === undefined ? live(() => configuration, dataDir, recorder) : replayed(values.replay, dataDir),
+    )
+  } finally {
+    await recorder?.finish()
+  }
+  log.info('Extractor finished successfully.')
+}
+
+function checkedConfiguration(file: JsonObject): Configuration {
+  const configuration = readConfiguration(file)
+  checkWire(configuration)
+  return configuration
+}
+
+const anyRun = (configuration: Configuration, key: string) =>
+  configuration.runs.some((config) => flagAt(at(config, key), `config.${key}`))
+
+function live(configuration: () => Configuration, dataDir: string, recorder?: Recorder): RunDeps {
+  const egress = createEgress(readEgressPolicy(process.env.MILLRACE_EGRESS_POLICY))
+  const tap = recorder ? { tap: recorder.tap } : {}
+  return {
+    dataDir,
+    log,
+    redactor,
+    now,
+    sleep: (seconds) => wait(seconds * 1000),
+    openWire: (plan) => openWire(configuration(), plan.api, { dataDir, egress, now, log, ...tap }),
+  }
+}
+
+/** No network, and no waiting between retries: what would be waited for has been recorded. */
+function replayed(archive: string, dataDir: string): RunDeps {
+  const replay = createReplay(parseArchive(readArchive(archive), archive), redactor)
+  return {
+    dataDir,
+    log,
+    redactor,
+    now,
+    sleep: async () => {},
+    openWire: async () => ({ send: replay.send, close: async () => {} }),
+  }
+}
+
+function readArchive(archive: string): string {
+  try {
+    return readFileSync(archive, 'utf8')
+  } catch (cause) {
+    throw new UserError(`The archive '${archive}' cannot be read.`, {}, cause)
+  }
+}
+
+/** The answer is the only thing on standard output, so an action logs nothing. */
+async function runActionOf(file: JsonObject, dataDir: string): Promise<void> {
+  log = createLog({ debug: false, redactor, write: () => {} })
+  const configuration = () => checkedConfiguration(file)
+  const answer = await runAction(actionOf(file), { ...live(configuration, dataDir), file, configuration })
+  print(`${redactor.redact(exactJson(answer))}\n`)
+}
+
+let log: Log = createLog({ debug: false, redactor, write: print })
+try {
+  await main()
+} catch (error) {
+  process.exitCode = report(error, redactor)
+}
+
+/** The line in the log, and the bare message on standard error, which the platform shows to the user. */
+function report(error: unknown, { redact }: Redactor): number {
+  if (error instanceof UserError) {
+    log.error(error.message, error.context)
+    process.stderr.write(`${redact(error.message)}\n`)
+    return 1
+  }
+  if (error instanceof ApplicationError) log.error(error.message, error.context)
+  else
+    log.error(`Unexpected error: ${error instanceof Error ? error.message : String(error)}`, {
+      stack: error instanceof Error ? error.stack : null,
+    })
+  return 2
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readlinkSync, rmSync } from 'node:fs'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { startStack, until } from './stack.ts'
+
+test('a killed stack is ready again within five seconds, with the same token', async (t) => {
+  const stack = await startStack(t)
+  assert.equal((await stack.get('/v2/storage/tokens/verify')).status, 200)
+  await stack.kill()
+  const { readyMs } = await stack.start()
+  assert.ok(readyMs < 5000, `${readyMs} ms`)
+  assert.equal((await stack.get('/v2/storage/tokens/verify')).status, 200)
+})
+
+test('SIGTERM ends the stack in good order', async (t) => {
+  const stack = await startStack(t)
+  assert.equal(await stack.stop(), 0)
+})
+
+test('a bad variable stops the start and is named', async (t) => {
+  await assert.rejects(startStack(t, { env: { PORT: 'eighty' } }), /PORT="eighty" is not a whole number/)
+})
+
+test('a stack cannot outlive the process that started it', {
+  skip: process.platform !== 'linux' && 'looks into /proc',
+}, async () => {
+  const stackModule = fileURLToPath(new URL('./stack.ts', import.meta.url))
+  const starter = `import { startStack } from ${JSON.stringify(stackModule)}
+const stack = await startStack({ after() {} })
+console.log(stack.dataDir)
+setInterval(() => {}, 1000)`
+  const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', starter], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = await once(child.stdout.setEncoding('utf8'), 'data')
+  const dataDir = String(line).trim()
+  assert.ok(runningIn(dataDir) > 0)
+  child.kill('SIGKILL')
+  await until(
+    async () => runningIn(dataDir) === 0,
+    5000,
+    () => 'the stack is still there',
+  )
+  rmSync(dataDir, { recursive: true })
+})
+
+/** Processes whose working folder this is. */
+const runningIn = (folder: string): number =>
+  readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && workingFolder(pid) === folder).length
+
+function workingFolder(pid: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`)
+  } catch {
+    return undefined
+  }
+}

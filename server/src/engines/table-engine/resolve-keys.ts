@@ -8,7 +8,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Database } from './database.ts'
-import { LOAD_TIME, liveSegment, outAs, pathOf, scan } from './relation.ts'
+import { LOAD_TIME, outAs, pathOf, scan } from './relation.ts'
 import { copyToDeleteFile, copyToSegment, rowGroupRows } from './segment-file.ts'
 import { type Column, columnById, type Segment } from './snapshot.ts'
 import { fieldName, literal } from './sql.ts'
@@ -35,27 +35,13 @@ export async function resolveKeys(db: Database, job: ResolveKeysJob): Promise<Re
     `CREATE TEMP TABLE dead AS SELECT f.place FROM (${freshKeys}) f JOIN (FROM latest WHERE n > 1) l USING (${names}) WHERE f.place < l.place`,
   )
   const duplicate = await countOf(db, 'dead')
-
-  const existing: Record<string, SegmentChange> = {}
-  let replaced = 0
-  if (job.incremental) {
-    for (const [i, segment] of job.snapshot.segments.entries()) {
-      const hits = await findHits(db, job, segment, keys)
-      if (hits === 0) continue
-      const unchanged = job.keepUnchanged ? await findUnchanged(db, job, segment, keys) : 0
-      if (unchanged > 0) await db.run('INSERT INTO dead SELECT DISTINCT place FROM same ANTI JOIN dead USING (place)')
-      replaced += hits - unchanged
-      if (hits === unchanged) continue
-      const dying = `SELECT pos FROM hit ${unchanged > 0 ? 'ANTI JOIN same USING (pos)' : ''}`
-      existing[segment.key] = await deleteFrom(db, segment, dying, hits - unchanged, job, join(job.workDir, `old-${i}.parquet`))
-    }
-  }
+  const old = job.incremental ? await resolveExisting(db, job, keys) : { existing: {}, replaced: 0 }
   const fresh: Record<string, SegmentChange> = {}
   for (const [i, segment] of job.fresh.entries()) {
     const change = await settleFresh(db, job, segment, i)
     if (change) fresh[segment.key] = change
   }
-  return { existing, fresh, replaced, unchanged: (await countOf(db, 'dead')) - duplicate, duplicate }
+  return { ...old, fresh, unchanged: (await countOf(db, 'dead')) - duplicate, duplicate }
 }
 
 const freshRows = (job: ResolveKeysJob, columns: readonly Column[]): string => {
@@ -63,36 +49,70 @@ const freshRows = (job: ResolveKeysJob, columns: readonly Column[]): string => {
   return `SELECT ${columns.map((c) => fieldName(c.fieldId)).join(', ')}, ${PLACE} AS place FROM ${scan(files, columns, job.snapshot.typed)}`
 }
 
-/** `hit`: live rows of the segment whose key the load brings, each with the place of its successor. */
-async function findHits(db: Database, job: ResolveKeysJob, segment: Segment, keys: readonly Column[]): Promise<number> {
-  const live = liveSegment(segment, keys, job.snapshot.typed, job.local)
-  const names = keys.map((c) => fieldName(c.fieldId)).join(', ')
-  await db.run(
-    `CREATE OR REPLACE TEMP TABLE hit AS SELECT s.file_row_number AS pos, l.place FROM (${live}) s JOIN latest l USING (${names})`,
+/** All segments of the table in one scan; `file_index` is the number of the segment. */
+const oldRows = (job: ResolveKeysJob, columns: readonly Column[]): string =>
+  scan(
+    job.snapshot.segments.map((s) => pathOf(job.local, s.key)),
+    columns,
+    job.snapshot.typed,
   )
-  return countOf(db, 'hit')
+
+async function resolveExisting(
+  db: Database,
+  job: ResolveKeysJob,
+  keys: readonly Column[],
+): Promise<Pick<ResolvedKeys, 'existing' | 'replaced'>> {
+  await findHits(db, job, keys)
+  if (job.keepUnchanged) {
+    await findUnchanged(db, job, keys)
+    await db.run('INSERT INTO dead SELECT DISTINCT place FROM same ANTI JOIN dead USING (place)')
+    await db.run('CREATE OR REPLACE TEMP TABLE hit AS FROM hit ANTI JOIN same USING (seg, pos)')
+  }
+  const counts = await db.rows('SELECT seg, count(*) FROM hit GROUP BY seg')
+  const existing: Record<string, SegmentChange> = {}
+  for (const [seg, count] of counts) {
+    const segment = job.snapshot.segments[Number(seg)]
+    if (!segment) continue
+    const path = join(job.workDir, `old-${seg}.parquet`)
+    existing[segment.key] = await deleteFrom(db, segment, `SELECT pos FROM hit WHERE seg = ${seg}`, Number(count), job, path)
+  }
+  return { existing, replaced: counts.reduce((sum, [, count]) => sum + Number(count), 0) }
+}
+
+/** `hit`: live rows of the table whose key the load brings, as segment number and position, each with the place of its successor. */
+async function findHits(db: Database, job: ResolveKeysJob, keys: readonly Column[]): Promise<void> {
+  const names = keys.map((c) => fieldName(c.fieldId)).join(', ')
+  await db.run(`CREATE TEMP TABLE hit AS
+    SELECT s.file_index::BIGINT AS seg, s.file_row_number AS pos, l.place FROM ${oldRows(job, keys)} s JOIN latest l USING (${names})`)
+  const gone = job.snapshot.segments.flatMap(({ deletes }, seg) =>
+    deletes ? [`SELECT ${seg}::BIGINT AS seg, pos FROM read_parquet(${literal(pathOf(job.local, deletes.key))})`] : [],
+  )
+  if (gone.length === 0) return
+  // Rows that died before are many and hits are few: look the dead up among the hits, not the other way round.
+  await db.run(
+    `CREATE TEMP TABLE hit_before AS SELECT h.seg, h.pos FROM (${gone.join(' UNION ALL ')}) g JOIN hit h USING (seg, pos)`,
+  )
+  await db.run('CREATE OR REPLACE TEMP TABLE hit AS FROM hit ANTI JOIN hit_before USING (seg, pos)')
 }
 
 /**
  * `same`: the hits whose other columns are all equal. Column by column, smallest first, stopping when nothing is left: rows that did
  * change are mostly found out by the first column or two, so the wide ones are rarely read.
  */
-async function findUnchanged(db: Database, job: ResolveKeysJob, segment: Segment, keys: readonly Column[]): Promise<number> {
-  await db.run('CREATE OR REPLACE TEMP TABLE same AS SELECT pos, place FROM hit')
+async function findUnchanged(db: Database, job: ResolveKeysJob, keys: readonly Column[]): Promise<void> {
+  await db.run('CREATE TEMP TABLE same AS FROM hit')
   const keyIds = new Set(keys.map((c) => c.fieldId))
   const others = job.snapshot.columns.filter((c) => !keyIds.has(c.fieldId))
-  const path = pathOf(job.local, segment.key)
-  let left = await countOf(db, 'same')
-  for (const columns of inSteps(await bySize(db, path, others))) {
+  const largest = job.snapshot.segments.toSorted((a, b) => b.bytes - a.bytes)[0]
+  const ordered = largest ? await bySize(db, pathOf(job.local, largest.key), others) : others
+  for (const columns of inSteps(ordered)) {
+    if ((await countOf(db, 'same')) === 0) return
     const equal = columns.map((c) => `o.${fieldName(c.fieldId)} IS NOT DISTINCT FROM n.${fieldName(c.fieldId)}`).join(' AND ')
     await db.run(`CREATE OR REPLACE TEMP TABLE same_next AS
-      SELECT h.pos, h.place FROM ${scan([path], columns, job.snapshot.typed)} o
-      JOIN same h ON o.file_row_number = h.pos JOIN (${freshRows(job, columns)}) n ON n.place = h.place WHERE ${equal}`)
+      SELECT h.seg, h.pos, h.place FROM ${oldRows(job, columns)} o
+      JOIN same h ON o.file_index = h.seg AND o.file_row_number = h.pos JOIN (${freshRows(job, columns)}) n ON n.place = h.place WHERE ${equal}`)
     await db.run('CREATE OR REPLACE TEMP TABLE same AS FROM same_next')
-    left = await countOf(db, 'same')
-    if (left === 0) return 0
   }
-  return left
 }
 
 async function bySize(db: Database, path: string, columns: readonly Column[]): Promise<readonly Column[]> {

@@ -85,7 +85,10 @@ export class WorkerPool {
     for (const lane of ['long', 'short'] as const)
       for (const task of this.#waiting[lane].splice(0)) task.reject(new PlatformError('tableEngine.cancelled'))
     const ends = [...this.#all].map((worker) => new Promise((resolve) => worker.child.once('exit', resolve)))
-    for (const worker of this.#all) this.#kill(worker)
+    for (const worker of this.#all) {
+      worker.child.ref() // wait for it even if nothing else keeps this process alive
+      this.#kill(worker)
+    }
     await Promise.all(ends)
   }
 

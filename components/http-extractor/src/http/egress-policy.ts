@@ -35,35 +35,35 @@ export function readEgressPolicy(text: string | undefined): EgressPolicy {
 }
 
 const DENIED_V4: readonly (readonly [string, number, string])[] = [
-  ['0.0.0.0', 8, 'this network'],
+  ['0.0.0.0', 8, 'the local machine (0.0.0.0/8)'],
   ['10.0.0.0', 8, 'a private network'],
   ['100.64.0.0', 10, 'carrier-grade NAT'],
-  ['127.0.0.0', 8, 'loopback'],
+  ['127.0.0.0', 8, 'the loopback interface'],
   ['168.63.129.16', 32, 'a cloud metadata service'],
-  ['169.254.0.0', 16, 'link-local'],
+  ['169.254.0.0', 16, 'the link-local network'],
   ['172.16.0.0', 12, 'a private network'],
-  ['192.0.0.0', 24, 'reserved'],
-  ['192.0.2.0', 24, 'documentation'],
-  ['192.31.196.0', 24, 'reserved'],
-  ['192.52.193.0', 24, 'reserved'],
+  ['192.0.0.0', 24, 'a reserved network'],
+  ['192.0.2.0', 24, 'a network for documentation'],
+  ['192.31.196.0', 24, 'a reserved network'],
+  ['192.52.193.0', 24, 'a reserved network'],
   ['192.88.99.0', 24, 'a 6to4 relay'],
   ['192.168.0.0', 16, 'a private network'],
-  ['192.175.48.0', 24, 'reserved'],
-  ['198.18.0.0', 15, 'benchmarking'],
-  ['198.51.100.0', 24, 'documentation'],
-  ['203.0.113.0', 24, 'documentation'],
-  ['224.0.0.0', 4, 'multicast'],
-  ['240.0.0.0', 4, 'reserved or broadcast'],
+  ['192.175.48.0', 24, 'a reserved network'],
+  ['198.18.0.0', 15, 'a network for benchmarks'],
+  ['198.51.100.0', 24, 'a network for documentation'],
+  ['203.0.113.0', 24, 'a network for documentation'],
+  ['224.0.0.0', 4, 'a multicast group'],
+  ['240.0.0.0', 4, 'a reserved network'],
 ]
 
 /** Only 2000::/3 is handed out to the public Internet; inside it these are not. Mapped, NAT64, ULA and link-local lie outside. */
 const PUBLIC_V6: readonly [string, number] = ['2000::', 3]
 const DENIED_V6: readonly (readonly [string, number, string])[] = [
   ['2001::', 23, 'a protocol assignment (Teredo and others)'],
-  ['2001:db8::', 32, 'documentation'],
-  ['2002::', 16, 'a 6to4 embedding'],
-  ['2620:4f:8000::', 48, 'reserved'],
-  ['3fff::', 20, 'documentation'],
+  ['2001:db8::', 32, 'a network for documentation'],
+  ['2002::', 16, 'a 6to4 network, which embeds IPv4 addresses'],
+  ['2620:4f:8000::', 48, 'a reserved network'],
+  ['3fff::', 20, 'a network for documentation'],
 ]
 
 const METADATA_NAMES = new Set([
@@ -103,7 +103,7 @@ export interface EgressRules {
   /** Why a name and port may not be asked for at all, before it is resolved; undefined when they may. */
   refuseName(hostname: string, port: number, extraPorts?: readonly number[]): string | undefined
   /** Why one resolved address may not be connected to; undefined when it may. */
-  refuseAddress(address: string, hostname: string, port: number): string | undefined
+  refuseAddress(address: string, hostname: string, port: number, extraPorts?: readonly number[]): string | undefined
 }
 
 export function egressRules(policy: EgressPolicy): EgressRules {
@@ -123,27 +123,28 @@ export function egressRules(policy: EgressPolicy): EgressRules {
     if (name === '' || name.endsWith('.')) return 'a host name must not be empty or end with a dot'
     if (name.includes('%')) return 'zone identifiers are not allowed in addresses'
     if (allowsName(name, port)) return undefined
-    const literal = isIP(unbracketed(name)) > 0
-    if (literal) {
-      const portAllowed = STANDARD_PORTS.has(port) || extraPorts.includes(port) || allowsAddress(unbracketed(name), port)
-      return portAllowed ? undefined : portText(port)
-    }
     if (METADATA_NAMES.has(name)) return 'it is the name of a cloud metadata service'
     if (LOCAL_SUFFIXES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`)))
       return 'it is a name of the local network'
-    // A port that is open for a network is checked again with the resolved address.
-    const portAllowed =
-      STANDARD_PORTS.has(port) || extraPorts.includes(port) || allowances.some((a) => a.list && (a.port ?? port) === port)
-    return portAllowed ? undefined : portText(port)
+    // A port may be open for a network only; then the address decides, once it is known.
+    const isOpen = isStandard(port, extraPorts) || allowances.some((a) => a.list && (a.port ?? port) === port)
+    return isOpen ? undefined : portText(port)
   }
 
-  function refuseAddress(address: string, hostname: string, port: number): string | undefined {
+  function refuseAddress(
+    address: string,
+    hostname: string,
+    port: number,
+    extraPorts: readonly number[] = [],
+  ): string | undefined {
     if (allowsName(hostname.toLowerCase(), port) || allowsAddress(address, port)) return undefined
     if (isIP(address) === 0) return 'it is not an IP address'
     if (own.has(address)) return 'it is an address of this machine'
     const kind = family(address)
     if (kind === 'ipv6' && !publicV6.check(address, 'ipv6')) return 'it is not a public IPv6 address'
-    return denials.find((d) => d.family === kind && d.list.check(address, kind))?.why
+    const denied = denials.find((d) => d.family === kind && d.list.check(address, kind))
+    if (denied) return `it is an address of ${denied.why}`
+    return isStandard(port, extraPorts) ? undefined : portText(port)
   }
 
   return { refuseName, refuseAddress }
@@ -151,6 +152,7 @@ export function egressRules(policy: EgressPolicy): EgressRules {
 
 export const unbracketed = (host: string) => host.replace(/^\[|\]$/g, '')
 
+const isStandard = (port: number, extraPorts: readonly number[]) => STANDARD_PORTS.has(port) || extraPorts.includes(port)
 const portText = (port: number) => `port ${port} is not open (80 and 443 are)`
 
 function parseAllowance(entry: string): Allowance {

@@ -29,9 +29,9 @@ export interface Egress {
   /** Throws unless the host and port may be asked for. `extraPorts` are standard for the caller's protocol (SSH: 22). */
   check(hostname: string, port: number, extraPorts?: readonly number[]): void
   /** Resolves a name to addresses that all passed the policy. */
-  resolve(hostname: string, port: number): Promise<readonly LookupAddress[]>
+  resolve(hostname: string, port: number, extraPorts?: readonly number[]): Promise<readonly LookupAddress[]>
   /** For net.connect and tls.connect. */
-  lookupFor(port: number): LookupFunction
+  lookupFor(port: number, extraPorts?: readonly number[]): LookupFunction
   /** Wraps a connector of undici so that it can only reach permitted addresses. */
   guard(connect: (lookup: LookupFunction) => buildConnector.connector): buildConnector.connector
 }
@@ -43,28 +43,28 @@ export function createEgress(policy: EgressPolicy, resolveName: Resolve = resolv
   const rules = egressRules(policy)
 
   function check(hostname: string, port: number, extraPorts: readonly number[] = []): void {
-    const why = rules.refuseName(hostname, port, extraPorts) ?? refuseLiteral(hostname, port)
+    const why = refuseLiteral(hostname, port, extraPorts) ?? rules.refuseName(hostname, port, extraPorts)
     if (why !== undefined) throw new EgressError(hostname, port, why)
   }
 
-  function refuseLiteral(hostname: string, port: number): string | undefined {
+  function refuseLiteral(hostname: string, port: number, extraPorts: readonly number[]): string | undefined {
     const address = unbracketed(hostname)
-    return isIP(address) ? rules.refuseAddress(address, hostname, port) : undefined
+    return isIP(address) ? rules.refuseAddress(address, hostname, port, extraPorts) : undefined
   }
 
-  async function resolve(hostname: string, port: number): Promise<readonly LookupAddress[]> {
+  async function resolve(hostname: string, port: number, extraPorts: readonly number[] = []): Promise<readonly LookupAddress[]> {
     const found = await resolveName(hostname)
     for (const { address } of found) {
-      const why = rules.refuseAddress(address, hostname, port)
-      if (why !== undefined) throw new EgressError(hostname, port, `it resolves to ${address}, and that is ${why}`)
+      const why = rules.refuseAddress(address, hostname, port, extraPorts)
+      if (why !== undefined) throw new EgressError(hostname, port, `it resolves to ${address}, but ${why}`)
     }
     return found
   }
 
   const lookupFor =
-    (port: number): LookupFunction =>
+    (port: number, extraPorts: readonly number[] = []): LookupFunction =>
     (hostname, options, callback) => {
-      resolve(hostname, port).then(
+      resolve(hostname, port, extraPorts).then(
         (found) => {
           const usable = options.family === 4 || options.family === 6 ? found.filter((a) => a.family === options.family) : found
           const first = usable[0]

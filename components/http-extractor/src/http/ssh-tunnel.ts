@@ -90,7 +90,11 @@ export async function openTunnel({ settings, egress, timeoutMs, tls, log }: Tunn
 
   function openOnce(): Promise<SshClient> {
     egress.check(settings.host, settings.port, [SSH_PORT])
-    const socket = connectSocket({ host: settings.host, port: settings.port, lookup: egress.lookupFor(settings.port) })
+    const socket = connectSocket({
+      host: settings.host,
+      port: settings.port,
+      lookup: egress.lookupFor(settings.port, [SSH_PORT]),
+    })
     const client = new Client()
     return new Promise((done, fail) => {
       const forget = () => {

@@ -1,0 +1,355 @@
+// The egress guard (reliability.md, S1): no spelling of a forbidden address, and no way to bring one in, opens a connection to
+// the canary. The canary listens on the loopback interface, where a broken guard would reach it.
+
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { createEgress, EgressError, type Resolve } from '../src/http/egress.ts'
+import { egressRules, readEgressPolicy } from '../src/http/egress-policy.ts'
+import { extract, json, serve } from './harness.ts'
+
+/** Counts connections, not requests: a handshake would be enough to map a network. */
+async function canary(t: TestContext) {
+  let connections = 0
+  const listen = async (host: string) => {
+    const server = createServer((_request, response) => response.end('[{"reached":"the canary"}]'))
+    server.on('connection', () => connections++)
+    await new Promise<void>((ready, fail) => server.once('error', fail).listen(host === '::1' ? port : 0, host, ready))
+    t.after(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    return (server.address() as AddressInfo).port
+  }
+  let port = 0
+  port = await listen('127.0.0.1')
+  await listen('::1').catch(() => {}) // a machine without IPv6
+  return { port, connections: () => connections }
+}
+
+// Spellings that reach the loopback interface or this machine when nothing guards them.
+const LOOPBACK = [
+  '127.0.0.1',
+  '127.1',
+  '127.0.1',
+  '127.000.000.001',
+  '127.0.0.2',
+  '127.255.255.254',
+  '2130706433',
+  '0x7f000001',
+  '0x7F000001',
+  '0x7f.0.0.1',
+  '0x7f.0x0.0x0.0x1',
+  '0177.0.0.1',
+  '0177.0.0.01',
+  '017700000001',
+  '0x7f.1',
+  '0177.1',
+  '0',
+  '0.0.0.0',
+  '0x0',
+  '00',
+  '127.0.0.1.',
+  '①②⑦.⓪.⓪.①',
+  '127。0。0。1',
+  '127．0．0．1',
+  '１２７.0.0.1',
+  '%31%32%37.0.0.1',
+  '127.0.0.%31',
+  'localhost',
+  'LOCALHOST',
+  'LocalHost',
+  'localhost.',
+  'api.localhost',
+  'ｌｏｃａｌｈｏｓｔ',
+  'loc%61lhost',
+  '[::1]',
+  '[0:0:0:0:0:0:0:1]',
+  '[0000:0000:0000:0000:0000:0000:0000:0001]',
+  '[::0001]',
+  '[::]',
+  '[::ffff:127.0.0.1]',
+  '[::FFFF:127.0.0.1]',
+  '[::ffff:7f00:1]',
+  '[0:0:0:0:0:ffff:127.0.0.1]',
+  '[::127.0.0.1]',
+  '[::7f00:1]',
+  '[64:ff9b::127.0.0.1]',
+  '[64:ff9b::7f00:1]',
+  '[64:ff9b:1::7f00:1]',
+  '[2002:7f00:1::]',
+  '[2002:7f00:0001::1]',
+  '[2001:0:7f00:1::]',
+  '[2001:0000:4136:e378:8000:63bf:80ff:fffe]',
+]
+
+const OTHERS = [
+  '10.0.0.1',
+  '10.255.255.255',
+  '0x0a000001',
+  '167772161',
+  '012.0.0.1',
+  '172.16.0.1',
+  '172.31.255.254',
+  '2886729729',
+  '192.168.0.1',
+  '192.168.255.255',
+  '0xc0a80001',
+  '0300.0250.0.1',
+  '3232235521',
+  '192.168.1',
+  '100.64.0.1',
+  '100.127.255.254',
+  '100.100.100.200',
+  '169.254.0.1',
+  '169.254.169.254',
+  '169.254.170.2',
+  '0xa9fea9fe',
+  '2852039166',
+  '0251.0376.0251.0376',
+  '169.254.43518',
+  '[::ffff:169.254.169.254]',
+  '[::ffff:a9fe:a9fe]',
+  '[fd00:ec2::254]',
+  '[fe80::1]',
+  '[fe80::a9fe:a9fe]',
+  '[fe80::1%25eth0]',
+  '[febf::1]',
+  '[fc00::1]',
+  '[fdff:ffff::1]',
+  '[fec0::1]',
+  '[ff02::1]',
+  '[ff0e::1]',
+  '[100::1]',
+  '[2001:db8::1]',
+  '[3fff::1]',
+  '[2002:0a00:0001::]',
+  '[2002:c0a8:0101::]',
+  '[2002:a9fe:a9fe::]',
+  '[64:ff9b::10.0.0.1]',
+  '[::ffff:10.0.0.1]',
+  '[::ffff:192.168.0.1]',
+  '[::10.0.0.1]',
+  '168.63.129.16',
+  '192.0.0.1',
+  '192.0.0.192',
+  '192.0.2.1',
+  '192.88.99.1',
+  '198.18.0.1',
+  '198.19.255.255',
+  '198.51.100.1',
+  '203.0.113.1',
+  '224.0.0.1',
+  '239.255.255.250',
+  '240.0.0.1',
+  '255.255.255.255',
+  'metadata',
+  'metadata.google.internal',
+  'METADATA.google.internal',
+  'metadata.goog',
+  'instance-data',
+  'db.internal',
+  'printer.local',
+  'nas.lan',
+  'router.home.arpa',
+]
+
+const FORMS = [...LOOPBACK, ...OTHERS]
+
+/** Names resolve to the loopback address: a guard that trusts a name would connect. */
+const evilResolver: Resolve = async () => [{ address: '127.0.0.1', family: 4 }]
+
+const config = (baseUrl: string, more: { api?: object; job?: object } = {}) => ({
+  api: { baseUrl, retryConfig: { maxRetries: 0 }, http: { connectTimeout: 2, requestTimeout: 5 }, ...more.api },
+  config: { jobs: [{ endpoint: 'x', ...more.job }] },
+})
+
+test(`${FORMS.length} spellings of forbidden addresses as the base address`, async (t) => {
+  const { port, connections } = await canary(t)
+  const policy = { mode: 'guarded', allow: [`192.0.2.200:${port}`] } as const // the port is open, so the address must decide
+  for (const form of FORMS) {
+    const { error, tables } = await extract(config(`http://${form}:${port}/`), { policy, resolve: evilResolver })
+    assert.ok(error, form)
+    assert.deepEqual(tables, {}, form)
+  }
+  assert.equal(connections(), 0)
+})
+
+test('the same spellings as the target of a redirect', async (t) => {
+  const { port, connections } = await canary(t)
+  let target = ''
+  const outside = await serve(t, (_request, response) => {
+    response.writeHead(302, { location: Buffer.from(target).toString('latin1') })
+    response.end()
+  })
+  const policy = { mode: 'guarded', allow: [`127.0.0.1:${outside.port}`, `192.0.2.200:${port}`] } as const
+  for (const form of FORMS) {
+    target = `http://${form}:${port}/`
+    const { error } = await extract(config(outside.url), { policy, resolve: evilResolver })
+    assert.ok(error, form)
+  }
+  assert.equal(connections(), 0)
+  assert.equal(outside.seen.length, FORMS.length, 'every redirect was really sent')
+})
+
+const WAYS = [
+  'next link',
+  'next link without a scheme',
+  'login endpoint',
+  'job endpoint',
+  'login redirect',
+  'child endpoint',
+] as const
+
+for (const way of WAYS) {
+  test(`a forbidden address as ${way}`, async (t) => {
+    const { port, connections } = await canary(t)
+    for (const form of LOOPBACK.slice(0, 30).concat(OTHERS.slice(0, 10))) {
+      const target = way === 'next link without a scheme' ? `//${form}:${port}/` : `http://${form}:${port}/`
+      const outside = await serve(t, (request, response) => {
+        if (way === 'login redirect' && request.url === '/login')
+          json(response, '', 307, { location: Buffer.from(target).toString('latin1') })
+        else json(response, { items: [{ id: 1, url: target }], next: way.startsWith('next') ? target : null })
+      })
+      const login = (endpoint: string) => ({ authentication: { type: 'login', loginRequest: { endpoint } } })
+      const settings = {
+        'next link': { api: { pagination: { method: 'response.url', urlKey: 'next' } } },
+        'next link without a scheme': { api: { pagination: { method: 'response.url', urlKey: 'next' } } },
+        'login endpoint': { api: login(target) },
+        'login redirect': { api: login('login') },
+        'job endpoint': { job: { endpoint: target } },
+        'child endpoint': { job: { children: [{ endpoint: '{url}', placeholders: { url: 'url' } }] } },
+      }[way]
+      const policy = { mode: 'guarded', allow: [`127.0.0.1:${outside.port}`, `192.0.2.200:${port}`] } as const
+      const { error, tables } = await extract(config(outside.url, settings), { policy, resolve: evilResolver })
+      assert.ok(error, form)
+      assert.deepEqual(tables, {}, form)
+    }
+    assert.equal(connections(), 0)
+  })
+}
+
+test('without the guard the loopback spellings do reach the canary, so the tests above can fail', async (t) => {
+  const { port, connections } = await canary(t)
+  for (const form of ['127.0.0.1', '2130706433', '0x7f.1', '①②⑦.⓪.⓪.①', 'api.example.com']) {
+    const { error } = await extract(config(`http://${form}:${port}/`), { resolve: evilResolver })
+    assert.equal(error, undefined, form)
+  }
+  assert.ok(connections() >= 5)
+})
+
+test('a name with one forbidden answer among many is refused', async (t) => {
+  const { port, connections } = await canary(t)
+  const resolve: Resolve = async () => [
+    { address: '93.184.215.14', family: 4 },
+    { address: '2606:2800:220:1::1', family: 6 },
+    { address: '127.0.0.1', family: 4 },
+  ]
+  const policy = { mode: 'guarded', allow: [`192.0.2.200:${port}`] } as const
+  const { error } = await extract(config(`http://api.example.com:${port}/`), { policy, resolve })
+  assert.match(error?.message ?? '', /resolves to 127\.0\.0\.1/)
+  assert.equal(connections(), 0)
+})
+
+test('a name that changes its answer is resolved once per connection, and what was checked is what is connected to', async (t) => {
+  const { port, connections } = await canary(t)
+  let asked = 0
+  const rebinding: Resolve = async () => [{ address: asked++ === 0 ? '93.184.215.14' : '127.0.0.1', family: 4 }]
+  const egress = createEgress({ mode: 'guarded', allow: [] }, rebinding)
+  const lookUp = () =>
+    new Promise<string>((done, fail) =>
+      egress.lookupFor(80)('rebind.example.com', {}, (error, address) => (error ? fail(error) : done(String(address)))),
+    )
+  assert.equal(await lookUp(), '93.184.215.14')
+  assert.equal(asked, 1)
+  await assert.rejects(lookUp(), EgressError)
+  const policy = { mode: 'guarded', allow: [`192.0.2.200:${port}`] } as const
+  const { error } = await extract(config(`http://rebind.example.com:${port}/`), { policy, resolve: rebinding })
+  assert.ok(error instanceof EgressError)
+  assert.equal(connections(), 0)
+})
+
+test('only http and https are spoken, guarded or not', async (t) => {
+  const { port, connections } = await canary(t)
+  const schemes = ['ftp', 'file', 'gopher', 'ws', 'data', 'unix', 'dict', 'ldap', 'jar', 'javascript']
+  for (const scheme of schemes) {
+    for (const endpoint of [`${scheme}://127.0.0.1:${port}/`, `${scheme}:///etc/passwd`, `${scheme}:etc/passwd`]) {
+      const { error } = await extract(config(`http://127.0.0.1:${port}/`, { job: { endpoint } }))
+      assert.ok(error, endpoint)
+    }
+  }
+  assert.equal(connections(), 0)
+})
+
+test('credentials and control characters in an address are refused', async (t) => {
+  const { port, connections } = await canary(t)
+  const hosts = [
+    `user:pw@127.0.0.1:${port}`,
+    `good.example.com@127.0.0.1:${port}`,
+    `127.0.0.1:${port}\\@good.example.com`,
+    `127.0.0.1\t:${port}`,
+    `127.0.0.1:${port} `,
+    '',
+  ]
+  for (const host of hosts) {
+    const { error } = await extract(config(`http://${host}/`))
+    assert.ok(error, host)
+    assert.ok(!error.message.includes('user:pw'), error.message)
+  }
+  assert.equal(connections(), 0)
+})
+
+test('a public address on a port that is not open is refused, and an allowed host:port is not', () => {
+  const egress = createEgress({
+    mode: 'guarded',
+    allow: ['erp.example.com:8443', '10.1.0.0/16', '[fd00::5]:9000', '*.corp.example.com'],
+  })
+  assert.throws(() => egress.check('api.example.com', 22), /port 22 is not open/)
+  assert.throws(() => egress.check('93.184.215.14', 8080), /port 8080 is not open/)
+  assert.throws(() => egress.check('erp.example.com', 9443), /port 9443 is not open|not allowed/)
+  for (const [host, port] of [
+    ['api.example.com', 443],
+    ['93.184.215.14', 80],
+    ['erp.example.com', 8443],
+    ['10.1.2.3', 5000],
+    ['[fd00::5]', 9000],
+    ['db.corp.example.com', 5432],
+  ] as const) {
+    egress.check(host, port)
+  }
+})
+
+test('an allowed network is allowed by address, whatever the name', () => {
+  const { refuseAddress } = egressRules({ mode: 'guarded', allow: ['10.1.0.0/16'] })
+  assert.equal(refuseAddress('10.1.2.3', 'erp.example.com', 443), undefined)
+  assert.equal(refuseAddress('10.2.0.1', 'erp.example.com', 443), 'it is an address of a private network')
+})
+
+test('public addresses are allowed', () => {
+  const { refuseAddress } = egressRules({ mode: 'guarded', allow: [] })
+  for (const address of [
+    '8.8.8.8',
+    '1.1.1.1',
+    '93.184.215.14',
+    '172.15.0.1',
+    '172.32.0.1',
+    '100.63.0.1',
+    '100.128.0.1',
+    '2606:4700::1111',
+    '2a00:1450:4001::1',
+  ]) {
+    assert.equal(refuseAddress(address, 'x', 443), undefined, address)
+  }
+})
+
+test('a policy that cannot be read opens nothing', () => {
+  for (const text of ['{', '[]', '{"mode":"off"}', '{"mode":"guarded","allow":"*"}', '{"mode":"guarded","allow":[1]}', 'null']) {
+    assert.throws(() => readEgressPolicy(text), /MILLRACE_EGRESS_POLICY/, text)
+  }
+  assert.equal(readEgressPolicy(undefined).mode, 'open')
+})
+
+test('the list of spellings is long enough', () => {
+  assert.ok(new Set(FORMS).size + LOOPBACK.length >= 150, `${FORMS.length} forms`)
+})

@@ -239,17 +239,16 @@ test('without the guard the loopback spellings do reach the canary, so the tests
   assert.ok(connections() >= 5)
 })
 
-test('a name with one forbidden answer among many is refused', async (t) => {
-  const { port, connections } = await canary(t)
+test('a name with one forbidden answer among many is refused', async () => {
   const resolve: Resolve = async () => [
     { address: '93.184.215.14', family: 4 },
     { address: '2606:2800:220:1::1', family: 6 },
     { address: '127.0.0.1', family: 4 },
   ]
-  const policy = { mode: 'guarded', allow: [`192.0.2.200:${port}`] } as const
-  const { error } = await extract(config(`http://api.example.com:${port}/`), { policy, resolve })
-  assert.match(error?.message ?? '', /resolves to 127\.0\.0\.1/)
-  assert.equal(connections(), 0)
+  await assert.rejects(
+    createEgress({ mode: 'guarded', allow: [] }, resolve).resolve('api.example.com', 443),
+    /resolves to 127\.0\.0\.1/,
+  )
 })
 
 test('a name that changes its answer is resolved once per connection, and what was checked is what is connected to', async (t) => {
@@ -300,24 +299,25 @@ test('credentials and control characters in an address are refused', async (t) =
   assert.equal(connections(), 0)
 })
 
-test('a public address on a port that is not open is refused, and an allowed host:port is not', () => {
-  const egress = createEgress({
-    mode: 'guarded',
-    allow: ['erp.example.com:8443', '10.1.0.0/16', '[fd00::5]:9000', '*.corp.example.com'],
-  })
-  assert.throws(() => egress.check('api.example.com', 22), /port 22 is not open/)
-  assert.throws(() => egress.check('93.184.215.14', 8080), /port 8080 is not open/)
-  assert.throws(() => egress.check('erp.example.com', 9443), /port 9443 is not open|not allowed/)
-  for (const [host, port] of [
-    ['api.example.com', 443],
-    ['93.184.215.14', 80],
-    ['erp.example.com', 8443],
-    ['10.1.2.3', 5000],
-    ['[fd00::5]', 9000],
-    ['db.corp.example.com', 5432],
-  ] as const) {
-    egress.check(host, port)
-  }
+test('a public address on a port that is not open is refused, and an allowed host:port is not', async () => {
+  const names = createEgress({ mode: 'guarded', allow: ['erp.example.com:8443', '*.corp.example.com'] })
+  assert.throws(() => names.check('api.example.com', 22), /port 22 is not open/)
+  assert.throws(() => names.check('93.184.215.14', 8080), /port 8080 is not open/)
+  assert.throws(() => names.check('erp.example.com', 9443), /port 9443 is not open/)
+  names.check('api.example.com', 443)
+  names.check('93.184.215.14', 80)
+  names.check('erp.example.com', 8443)
+  names.check('db.corp.example.com', 5432)
+
+  // A network opens its own ports, not those of the rest of the world.
+  const networks = createEgress({ mode: 'guarded', allow: ['10.1.0.0/16', '[fd00::5]:9000'] }, async () => [
+    { address: '93.184.215.14', family: 4 },
+  ])
+  networks.check('10.1.2.3', 5000)
+  networks.check('[fd00::5]', 9000)
+  assert.throws(() => networks.check('[fd00::5]', 9001), EgressError)
+  assert.throws(() => networks.check('93.184.215.14', 5000), /port 5000 is not open/)
+  await assert.rejects(networks.resolve('api.example.com', 5000), /port 5000 is not open/)
 })
 
 test('an allowed network is allowed by address, whatever the name', () => {

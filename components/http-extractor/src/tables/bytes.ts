@@ -13,8 +13,12 @@ const COMMA = 0x2c
 const COLON = 0x3a
 const SEMICOLON = 0x3b
 const LINE_FEED = 0x0a
+const CLOSING_BRACE = 0x7d
 /** Longer texts are copied by the native encoder. */
 const SHORT = 96
+
+const objectStart = (keys: number) => `O:8:"stdClass":${keys}:{`
+const OBJECT_STARTS = Array.from({ length: 64 }, (_, keys) => Buffer.from(objectStart(keys)))
 
 export class ByteWriter {
   /** Valid up to `length`; replaced when it grows. */
@@ -30,8 +34,7 @@ export class ByteWriter {
     this.length = at
   }
 
-  copy(source: Uint8Array): void {
-    const { length } = source
+  copy(source: Uint8Array, length = source.length): void {
     const bytes = this.room(length)
     let at = this.length
     for (let i = 0; i < length; i++) bytes[at++] = source[i]!
@@ -142,24 +145,36 @@ export class ByteWriter {
     else this.phpObject(value)
   }
 
+  /** Start of an object; its members follow, each a string and a value, then `phpEnd`. */
+  phpObjectStart(keys: number): void {
+    if (keys >= OBJECT_STARTS.length) this.ascii(objectStart(keys))
+    else this.copy(OBJECT_STARTS[keys]!)
+  }
+
+  phpEnd(): void {
+    this.room(1)[this.length++] = CLOSING_BRACE
+  }
+
   private phpList(list: readonly JsonValue[]): void {
-    this.ascii(`a:${list.length}:{`)
+    this.ascii('a:')
+    this.ascii(String(list.length))
+    this.ascii(':{')
     for (let i = 0; i < list.length; i++) {
       this.phpInteger(String(i))
       this.php(list[i]!)
     }
-    this.ascii('}')
+    this.phpEnd()
   }
 
   private phpObject(object: { readonly [key: string]: JsonValue }): void {
     let keys = 0
     for (const _ in object) keys++
-    this.ascii(`O:8:"stdClass":${keys}:{`)
+    this.phpObjectStart(keys)
     for (const key in object) {
       this.phpString(key)
       this.php(object[key]!)
     }
-    this.ascii('}')
+    this.phpEnd()
   }
 
   /** Makes sure `count` more bytes fit. */

@@ -24,7 +24,7 @@ import { ByteWriter } from './bytes.ts'
 import type { CsvFile } from './csv.ts'
 import type { Layout } from './layout.ts'
 import type { AddedValue } from './page.ts'
-import { MD5_LENGTH, type Node, PARENT_ID, reportNestedArray, type TableNode } from './structure.ts'
+import { CELL_END, MD5_LENGTH, type Node, PARENT_ID, reportNestedArray, type TableNode } from './structure.ts'
 
 /** The page has something that was not analysed. */
 export class Mismatch extends Error {}
@@ -35,10 +35,10 @@ export type TableTarget = { readonly layout: Layout; readonly file: CsvFile }
 export type RowWriter = (items: readonly JsonValue[], rows: Node, added: readonly AddedValue[]) => void
 
 /** What follows the item in each of its rows: cells, and the same as members of the serialised item. */
-type Tail = { readonly cells: readonly string[]; readonly keys: number; readonly text: Uint8Array }
+type Tail = { readonly cells: Uint8Array; readonly keys: number; readonly text: Uint8Array }
 
 const NO_BYTES = new Uint8Array()
-const NO_TAIL: Tail = { cells: [], keys: 0, text: NO_BYTES }
+const NO_TAIL: Tail = { cells: NO_BYTES, keys: 0, text: NO_BYTES }
 
 /** An object and the arrays in it that wait for its id: in itself, or in an object inside it. */
 type Linked = {
@@ -106,7 +106,7 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
   ): boolean {
     const { list } = node
     let next = 0
-    if (keepsText) text.ascii(`O:8:"stdClass":${tail.keys + countKeys(object)}:{`)
+    if (keepsText) text.phpObjectStart(tail.keys + countKeys(object))
     for (const key in object) {
       let child = list[next]
       if (child === undefined || child.key !== key) {
@@ -132,7 +132,7 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
     while (next < list.length) out.emptyCells(list[next++]!.width)
     if (keepsText) {
       text.copy(tail.text)
-      text.ascii('}')
+      text.phpEnd()
     }
     return true
   }
@@ -159,8 +159,8 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
         out.emptyCells(1)
         return
       }
-      out.cell(linked.node.openId)
-      const at = out.length - MD5_LENGTH - '",'.length
+      out.copy(linked.node.openIdCell)
+      const at = out.length - MD5_LENGTH - CELL_END
       linked.arrays = pushed(linked.arrays, { node, elements: Array.isArray(value) ? value : [value], at })
     } else if (isObject(value)) {
       if (node.type !== 'object') throw MISMATCH
@@ -175,48 +175,59 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
   }
 
   /** Fills in the open cells of an object's arrays and writes their rows. */
-  function link({ node, arrays = [], objects = [] }: Linked, md5: string, out: ByteWriter): void {
-    const id = `${node.cleanPath}_${md5}`
-    for (const { node: array, elements, at } of arrays) {
-      out.bytes.write(md5, at, 'latin1')
-      if (array.element === undefined) throw MISMATCH
-      writeRows(
-        elements,
-        array.element,
-        array.element.hasArrays ? tailOf(array.element, [[PARENT_ID, id]]) : { ...NO_TAIL, cells: [id] },
-      )
+  function link({ node, arrays, objects }: Linked, md5: string, out: ByteWriter): void {
+    if (arrays !== undefined) {
+      for (const { node: array, elements, at } of arrays) {
+        out.bytes.write(md5, at, 'latin1')
+        if (array.element === undefined) throw MISMATCH
+        writeRows(elements, array.element, linkTail(array.element, node, md5))
+      }
     }
-    for (const inner of objects) {
-      const start = text.length
-      text.php(inner.object)
-      text.utf8(id)
-      link(inner, hash('md5', text.bytes.subarray(start, text.length)), out)
-      text.length = start
-    }
+    if (objects !== undefined) for (const inner of objects) link(inner, hashInner(inner.object, `${node.cleanPath}_${md5}`), out)
+  }
+
+  /** The id of an object inside an object covers the id of the outer one. */
+  function hashInner(object: JsonObject, outerId: string): string {
+    const start = text.length
+    text.php(object)
+    text.utf8(outerId)
+    const md5 = hash('md5', text.bytes.subarray(start, text.length))
+    text.length = start
+    return md5
+  }
+
+  /** `JSON_parentId` is the only added column of a table of elements. */
+  function linkTail(elements: Node, node: Node, md5: string): Tail {
+    if (elements.hasArrays) return tailOf(elements, [[PARENT_ID, `${node.cleanPath}_${md5}`]])
+    const cells = Buffer.from(node.openIdCell)
+    cells.write(md5, cells.length - MD5_LENGTH - CELL_END, 'latin1')
+    return { cells, keys: 0, text: NO_BYTES }
   }
 
   function serializeItem(item: JsonObject, tail: Tail): void {
-    text.ascii(`O:8:"stdClass":${tail.keys + keysOf(item).length}:{`)
+    text.phpObjectStart(tail.keys + keysOf(item).length)
     for (const [key, value] of entriesOf(item)) {
       text.phpString(key)
       text.php(value)
     }
     text.copy(tail.text)
-    text.ascii('}')
+    text.phpEnd()
   }
 
   function tailOf(rows: Node, added: readonly AddedValue[]): Tail {
     const { columns, added: places } = targetOf(rows.table).layout
-    const cells: string[] = new Array(places.size).fill('')
+    const texts: string[] = new Array(places.size).fill('')
     const members = new ByteWriter()
     for (const [name, value] of added) {
       const place = places.get(name)
       if (place === undefined) throw MISMATCH
-      cells[place.slot - (columns.length - places.size)] = addedText(value)
+      texts[place.slot - (columns.length - places.size)] = addedText(value)
       members.phpString(place.key)
       members.php(value)
     }
-    return { cells, keys: added.length, text: members.bytes.subarray(0, members.length) }
+    const cells = new ByteWriter()
+    for (const cell of texts) cells.cell(cell)
+    return { cells: cells.bytes.subarray(0, cells.length), keys: added.length, text: members.bytes.subarray(0, members.length) }
   }
 
   return (items, rows, added) => {
@@ -226,7 +237,7 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
 }
 
 function endRow(tail: Tail, file: CsvFile): void {
-  for (const cell of tail.cells) file.out.cell(cell)
+  file.out.copy(tail.cells)
   file.rowDone()
 }
 

@@ -30,8 +30,8 @@ export type Node = {
   element: Node | undefined
   /** The `s:4:"name";` of the key in PHP's serialisation. */
   readonly keyMark: Uint8Array
-  /** An id of this place whose hash is still to be filled in. */
-  readonly openId: string
+  /** A cell with an id of this place, whose hash is still to be filled in. */
+  readonly openIdCell: Uint8Array
   /** How many cells it has in a row; set by the layout. */
   width: number
   /** Its members in order, for walking in step with the keys of an item, and its own index among those of its parent; set by the layout. */
@@ -63,6 +63,8 @@ export type Structure = {
 }
 
 export const MD5_LENGTH = 32
+/** Length of what follows the text in a written cell. */
+export const CELL_END = '",'.length
 
 /** The column of an item or element that is not an object. */
 export const DATA_COLUMN = 'data'
@@ -100,7 +102,7 @@ function createRows(cleanPath: string, place: string): Node {
 
 function createNode(at: Pick<Node, 'key' | 'path' | 'cleanPath' | 'place' | 'table'>): Node {
   const keyMark = Buffer.from(phpSerialize(at.key))
-  const openId = `${at.cleanPath}_${'0'.repeat(MD5_LENGTH)}`
+  const openIdCell = Buffer.from(`"${at.cleanPath.replaceAll('"', '""')}_${'0'.repeat(MD5_LENGTH)}",`)
   const blank = {
     column: undefined,
     element: undefined,
@@ -110,7 +112,7 @@ function createNode(at: Pick<Node, 'key' | 'path' | 'cleanPath' | 'place' | 'tab
     hasArrays: false,
     nestedArrayReported: false,
   } as const
-  return { ...at, ...blank, keyMark, openId, type: 'null', members: new Map() }
+  return { ...at, ...blank, keyMark, openIdCell, type: 'null', members: new Map() }
 }
 
 function memberNode(parent: Node, key: string): Node {

@@ -230,6 +230,18 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'The value of {path} cannot be decrypted here: it was encrypted for another project, component, configuration or stack, or it is damaged. Enter it again.',
   },
+  // Scheduler
+  'scheduler.masterTokenNeeded': {
+    kind: 'forbidden',
+    text: 'Insufficient permissions: a schedule is activated, changed and removed with a master token of the project. This token is none.',
+  },
+  'scheduler.notFound': { kind: 'not-found', text: 'Schedule {id} was not found.' },
+  'scheduler.configurationNotFound': {
+    kind: 'not-found',
+    text: 'There is no configuration "{id}" of the scheduler component. Create it first, then activate it.',
+  },
+  'scheduler.notRegistered': { kind: 'not-found', text: 'No schedule is registered for the configuration "{id}".' },
+  'scheduler.invalidConfiguration': { kind: 'invalid', text: 'The schedule cannot be activated - {field}: {reason}' },
 } as const satisfies Record<string, ErrorEntry>
 
 export type ErrorCode = keyof typeof ERRORS

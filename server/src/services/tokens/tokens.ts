@@ -204,6 +204,35 @@ export function createTokens({ db, inTransaction, clock, recordEvent, bucketIds,
     })
   }
 
+  /** A token that the platform uses itself, for example for the runs of a schedule. Its value is known to nobody. */
+  async function issueInternal(trx: Trx, creator: Actor, description: string): Promise<number> {
+    const token = await store.insert(trx, {
+      projectId: creator.projectId,
+      hash: hashOf(newTokenValue(creator.projectId)),
+      description,
+      permissions: { ...EVERYTHING, canManageTokens: false },
+      isMasterToken: false,
+      creatorToken: { id: creator.tokenId, description: creator.tokenDescription },
+      createdAt: clock.now(),
+      expiresAt: undefined,
+    })
+    return token.id
+  }
+
+  /** Answers whether the token still exists. */
+  const refreshInternal = async (trx: Trx, projectId: number, id: number): Promise<boolean> =>
+    (await store.replaceHash(trx, projectId, id, hashOf(newTokenValue(projectId)), clock.now())) !== undefined
+
+  const revokeInternal = async (trx: Trx, projectId: number, id: number): Promise<void> => {
+    await store.remove(trx, projectId, id)
+  }
+
+  /** Who a token id stands for; undefined when it is gone, expired or disabled. */
+  async function findActor(projectId: number, id: number): Promise<Actor | undefined> {
+    const token = await store.find(projectId, id)
+    return token && !token.isDisabled && !isExpired(token) ? actorOf(token) : undefined
+  }
+
   async function permissionsFrom(actor: Actor, request: TokenRequest): Promise<Permissions> {
     const flags = Object.fromEntries(FLAGS.map((flag) => [flag, request[flag] === true])) as Record<
       (typeof FLAGS)[number],
@@ -263,6 +292,10 @@ export function createTokens({ db, inTransaction, clock, recordEvent, bucketIds,
     refresh,
     remove,
     createProject,
+    issueInternal,
+    refreshInternal,
+    revokeInternal,
+    findActor,
     isExpired,
     bucketPermissionsOf,
     listProjects: store.listProjects,

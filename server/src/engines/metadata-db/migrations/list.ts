@@ -8,6 +8,7 @@ import * as encryption from './0030-encryption.ts'
 import * as branches from './0031-branches.ts'
 import * as configurations from './0032-configurations.ts'
 import * as queue from './0050-queue.ts'
+import * as schedules from './0060-schedules.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -18,9 +19,10 @@ export interface Migration {
 
 export const MIGRATIONS: readonly Migration[] = [
   { name: '0001-projects-tokens-events', up: projectsTokensEvents.up },
-  { name: '0050-queue', up: queue.up },
   { name: '0020-storage-jobs', up: storageJobs.up },
   { name: '0030-encryption', up: encryption.up },
   { name: '0031-branches', up: branches.up },
   { name: '0032-configurations', up: configurations.up },
+  { name: '0050-queue', up: queue.up },
+  { name: '0060-schedules', up: schedules.up },
 ]

@@ -1,0 +1,175 @@
+// HTTP for schedules: seeds (endpoint 7, schedule record) and contract platform 3; `next` and `preview` are ours.
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { idFrom } from '../../http/ids.ts'
+import { formatTimestamp } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { PlannedRun } from './planned-runs.ts'
+import { MOST_UPCOMING, type Scheduler, type ScheduleWithExecutions } from './scheduler.ts'
+
+const ScheduleView = Type.Object({
+  id: Type.String(),
+  tokenId: Type.String(),
+  configurationId: Type.String(),
+  configurationVersionId: Type.String(),
+  schedule: Type.Object({ cronTab: Type.String(), timezone: Type.String(), state: Type.String() }),
+  target: Type.Object({
+    componentId: Type.String(),
+    configurationId: Type.String(),
+    configurationRowIds: Type.Array(Type.String()),
+    mode: Type.String(),
+    tag: Type.String(),
+  }),
+  executions: Type.Array(
+    Type.Object({
+      jobId: Type.Union([Type.String(), Type.Null()]),
+      executionTime: Type.String(),
+      dueTime: Type.String(),
+      status: Type.String({ description: 'started, skipped or failed' }),
+      reason: Type.Union([Type.String(), Type.Null()]),
+    }),
+  ),
+  nextExecutionTime: Type.Union([Type.String(), Type.Null()]),
+  stoppedReason: Type.Union([Type.String(), Type.Null()]),
+})
+
+const PlannedRunView = Type.Object({
+  executionTime: Type.String(),
+  dst: Type.Union([Type.String(), Type.Null()], { description: 'What daylight saving did to this run, if anything.' }),
+})
+
+const ById = Type.Object({ id: Type.String() })
+const Count = Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_UPCOMING, description: 'How many runs; 10 by default.' }))
+
+export function schedulerRoutes(scheduler: Scheduler): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.post(
+      '/scheduler/schedules',
+      {
+        config: {
+          operation: 'scheduler.activate',
+          summary: 'Activate a schedule configuration (master token)',
+          branch: 'refused',
+        },
+        schema: {
+          body: Type.Object({
+            configurationId: Type.String({ minLength: 1, maxLength: 255 }),
+            configurationVersionId: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+          }),
+          response: { 201: ScheduleView },
+        },
+      },
+      async (req, reply) => reply.code(201).send(view(await scheduler.activate(req.actor, req.body.configurationId, req.origin))),
+    )
+
+    app.get(
+      '/scheduler/schedules',
+      {
+        config: { operation: 'scheduler.list', summary: 'List schedules' },
+        schema: {
+          querystring: Type.Object({
+            componentId: Type.Optional(Type.String({ description: 'Component of the target.' })),
+            configurationId: Type.Optional(Type.String({ description: 'Configuration of the target.' })),
+          }),
+          response: { 200: Type.Array(ScheduleView) },
+        },
+      },
+      async (req) => (await scheduler.list(req.actor, req.query)).map(view),
+    )
+
+    app.get(
+      '/scheduler/schedules/:id',
+      {
+        config: { operation: 'scheduler.get', summary: 'Schedule detail' },
+        schema: { params: ById, response: { 200: ScheduleView } },
+      },
+      async (req) => view(await scheduler.get(req.actor, scheduleId(req.params.id))),
+    )
+
+    app.delete(
+      '/scheduler/schedules/:id',
+      {
+        config: { operation: 'scheduler.delete', summary: 'Remove a schedule (master token)' },
+        schema: { params: ById, response: { 204: Type.Null() } },
+      },
+      async (req, reply) => {
+        await scheduler.remove(req.actor, scheduleId(req.params.id), req.origin)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.delete(
+      '/scheduler/configurations/:id',
+      {
+        config: {
+          operation: 'scheduler.deleteByConfiguration',
+          summary: 'Remove the schedule of a configuration (master token)',
+        },
+        schema: { params: ById, response: { 204: Type.Null() } },
+      },
+      async (req, reply) => {
+        await scheduler.removeByConfiguration(req.actor, req.params.id, req.origin)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.post(
+      '/scheduler/schedules/:id/refreshToken',
+      {
+        config: { operation: 'scheduler.refreshToken', summary: 'Give the token of a schedule a new value (master token)' },
+        schema: { params: ById, response: { 200: ScheduleView } },
+      },
+      async (req) => view(await scheduler.refreshToken(req.actor, scheduleId(req.params.id), req.origin)),
+    )
+
+    app.get(
+      '/scheduler/schedules/:id/next',
+      {
+        config: { operation: 'scheduler.next', summary: 'The next runs of a schedule' },
+        schema: { params: ById, querystring: Type.Object({ count: Count }), response: { 200: Type.Array(PlannedRunView) } },
+      },
+      async (req) => (await scheduler.next(req.actor, scheduleId(req.params.id), req.query.count ?? 10)).map(runView),
+    )
+
+    app.post(
+      '/scheduler/preview',
+      {
+        config: { operation: 'scheduler.preview', summary: 'The next runs an expression would have' },
+        schema: {
+          body: Type.Object({
+            cronTab: Type.String({ maxLength: 255 }),
+            timezone: Type.Optional(Type.String({ maxLength: 255 })),
+            dst: Type.Optional(Type.Union([Type.Literal('once'), Type.Literal('skip'), Type.Literal('every')])),
+            count: Count,
+          }),
+          response: { 200: Type.Array(PlannedRunView) },
+        },
+      },
+      async ({ body }) => scheduler.preview(body.cronTab, body.timezone ?? 'UTC', body.dst, body.count).map(runView),
+    )
+  }
+}
+
+const view = ({ record, executions }: ScheduleWithExecutions) => ({
+  id: String(record.id),
+  tokenId: String(record.tokenId),
+  configurationId: record.configurationId,
+  configurationVersionId: String(record.configurationVersion),
+  schedule: record.schedule,
+  target: { ...record.target, configurationRowIds: [...record.target.configurationRowIds] },
+  executions: executions.map((execution) => ({
+    jobId: execution.jobId ?? null,
+    executionTime: formatTimestamp(execution.executedAt),
+    dueTime: formatTimestamp(execution.dueAt),
+    status: execution.status,
+    reason: execution.reason ?? null,
+  })),
+  nextExecutionTime: record.nextRunAt ? formatTimestamp(record.nextRunAt) : null,
+  stoppedReason: record.stoppedReason ?? null,
+})
+
+const runView = (run: PlannedRun) => ({ executionTime: formatTimestamp(new Date(run.at)), dst: run.mark ?? null })
+
+const scheduleId = (text: string): number =>
+  idFrom(text, () => new PlatformError('scheduler.notFound', { id: text.slice(0, 40) }))

@@ -1,0 +1,231 @@
+// Activated schedules and their executions in the metadata database.
+
+import type { Generated, Selectable } from 'kysely'
+import { claimRows, type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import type { Policy, Schedule, ScheduleConfiguration, Target } from './schedule-configuration.ts'
+
+interface Tables {
+  schedule: {
+    id: Generated<number>
+    project_id: number
+    token_id: number
+    configuration_id: string
+    configuration_version: number
+    schedule: string
+    target: string
+    target_component_id: string
+    target_configuration_id: string
+    policy: string
+    next_run_at: number | null
+    stopped_reason: string | null
+    created_at: number
+  }
+  schedule_execution: {
+    id: Generated<number>
+    project_id: number
+    schedule_id: number
+    due_at: number
+    executed_at: number
+    status: string
+    job_id: string | null
+    reason: string | null
+  }
+}
+
+export interface ScheduleRecord extends ScheduleConfiguration {
+  readonly id: number
+  readonly projectId: number
+  readonly tokenId: number
+  readonly configurationId: string
+  readonly configurationVersion: number
+  readonly nextRunAt: Date | undefined
+  readonly stoppedReason: string | undefined
+}
+
+export type NewSchedule = Omit<ScheduleRecord, 'id'> & { readonly createdAt: Date }
+
+export type ExecutionStatus = 'started' | 'skipped' | 'failed'
+
+export interface Execution {
+  readonly scheduleId: number
+  readonly dueAt: Date
+  readonly executedAt: Date
+  readonly status: ExecutionStatus
+  readonly jobId: string | undefined
+  readonly reason: string | undefined
+}
+
+export interface ScheduleFilter {
+  readonly componentId?: string
+  readonly configurationId?: string
+}
+
+export type SchedulerStore = ReturnType<typeof createSchedulerStore>
+
+export function createSchedulerStore(database: Db) {
+  const db = withTables<Tables>(database)
+
+  return {
+    find: async (projectId: number, id: number): Promise<ScheduleRecord | undefined> =>
+      recordOf(
+        await db.selectFrom('schedule').selectAll().where('project_id', '=', projectId).where('id', '=', id).executeTakeFirst(),
+      ),
+
+    findByConfiguration: async (trx: Trx, projectId: number, configurationId: string): Promise<ScheduleRecord | undefined> =>
+      recordOf(
+        await withTables<Tables>(trx)
+          .selectFrom('schedule')
+          .selectAll()
+          .where('project_id', '=', projectId)
+          .where('configuration_id', '=', configurationId)
+          .executeTakeFirst(),
+      ),
+
+    list: async (projectId: number, filter: ScheduleFilter): Promise<ScheduleRecord[]> => {
+      let query = db.selectFrom('schedule').selectAll().where('project_id', '=', projectId)
+      if (filter.componentId !== undefined) query = query.where('target_component_id', '=', filter.componentId)
+      if (filter.configurationId !== undefined) query = query.where('target_configuration_id', '=', filter.configurationId)
+      return (await query.orderBy('id').execute()).map(toRecord)
+    },
+
+    insert: async (trx: Trx, schedule: NewSchedule): Promise<ScheduleRecord> =>
+      toRecord(
+        await withTables<Tables>(trx)
+          .insertInto('schedule')
+          .values({
+            ...columnsOf(schedule),
+            project_id: schedule.projectId,
+            token_id: schedule.tokenId,
+            created_at: schedule.createdAt.getTime(),
+          })
+          .returningAll()
+          .executeTakeFirstOrThrow(),
+      ),
+
+    replace: async (trx: Trx, id: number, schedule: Omit<NewSchedule, 'createdAt'>): Promise<ScheduleRecord> =>
+      toRecord(
+        await withTables<Tables>(trx)
+          .updateTable('schedule')
+          .set({ ...columnsOf(schedule), token_id: schedule.tokenId })
+          .where('project_id', '=', schedule.projectId)
+          .where('id', '=', id)
+          .returningAll()
+          .executeTakeFirstOrThrow(),
+      ),
+
+    remove: async (trx: Trx, projectId: number, id: number): Promise<boolean> => {
+      const result = await withTables<Tables>(trx)
+        .deleteFrom('schedule')
+        .where('project_id', '=', projectId)
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return result.numDeletedRows > 0n
+    },
+
+    /** Due schedules of all projects, the longest waiting first; another node's are passed over. */
+    claimDue: async (trx: Trx, now: Date, limit: number): Promise<ScheduleRecord[]> =>
+      (
+        await withTables<Tables>(trx)
+          .selectFrom('schedule')
+          .selectAll()
+          .where('next_run_at', '<=', now.getTime())
+          .orderBy('next_run_at')
+          .orderBy('id')
+          .limit(limit)
+          .$call(claimRows(trx))
+          .execute()
+      ).map(toRecord),
+
+    hasDue: async (now: Date): Promise<boolean> =>
+      (await db.selectFrom('schedule').select('id').where('next_run_at', '<=', now.getTime()).limit(1).executeTakeFirst()) !==
+      undefined,
+
+    setNextRun: async (trx: Trx, id: number, nextRunAt: Date | undefined, stoppedReason?: string): Promise<void> => {
+      await withTables<Tables>(trx)
+        .updateTable('schedule')
+        .set({ next_run_at: nextRunAt?.getTime() ?? null, stopped_reason: stoppedReason ?? null })
+        .where('id', '=', id)
+        .execute()
+    },
+
+    addExecution: async (trx: Trx, projectId: number, execution: Execution): Promise<void> => {
+      await withTables<Tables>(trx)
+        .insertInto('schedule_execution')
+        .values({
+          project_id: projectId,
+          schedule_id: execution.scheduleId,
+          due_at: execution.dueAt.getTime(),
+          executed_at: execution.executedAt.getTime(),
+          status: execution.status,
+          job_id: execution.jobId ?? null,
+          reason: execution.reason ?? null,
+        })
+        .execute()
+    },
+
+    /** When the last due minute was acted on: an activation must not plan it again. */
+    lastDue: async (trx: Trx, id: number): Promise<Date | undefined> => {
+      const row = await withTables<Tables>(trx)
+        .selectFrom('schedule_execution')
+        .select('due_at')
+        .where('schedule_id', '=', id)
+        .orderBy('due_at', 'desc')
+        .limit(1)
+        .executeTakeFirst()
+      return row && new Date(row.due_at)
+    },
+
+    /** The newest executions of each schedule, newest first. */
+    executions: async (projectId: number, scheduleIds: readonly number[], most: number): Promise<Map<number, Execution[]>> => {
+      const found = new Map<number, Execution[]>()
+      for (const id of scheduleIds) {
+        const rows = await db
+          .selectFrom('schedule_execution')
+          .selectAll()
+          .where('project_id', '=', projectId)
+          .where('schedule_id', '=', id)
+          .orderBy('due_at', 'desc')
+          .limit(most)
+          .execute()
+        found.set(id, rows.map(toExecution))
+      }
+      return found
+    },
+  }
+}
+
+const columnsOf = (schedule: Omit<NewSchedule, 'createdAt'>) => ({
+  configuration_id: schedule.configurationId,
+  configuration_version: schedule.configurationVersion,
+  schedule: JSON.stringify(schedule.schedule),
+  target: JSON.stringify(schedule.target),
+  target_component_id: schedule.target.componentId,
+  target_configuration_id: schedule.target.configurationId,
+  policy: JSON.stringify(schedule.policy),
+  next_run_at: schedule.nextRunAt?.getTime() ?? null,
+  stopped_reason: schedule.stoppedReason ?? null,
+})
+
+const recordOf = (row: Selectable<Tables['schedule']> | undefined): ScheduleRecord | undefined => row && toRecord(row)
+
+const toRecord = (row: Selectable<Tables['schedule']>): ScheduleRecord => ({
+  id: row.id,
+  projectId: row.project_id,
+  tokenId: row.token_id,
+  configurationId: row.configuration_id,
+  configurationVersion: row.configuration_version,
+  schedule: JSON.parse(row.schedule) as Schedule, // these three were written by columnsOf
+  target: JSON.parse(row.target) as Target,
+  policy: JSON.parse(row.policy) as Policy,
+  nextRunAt: row.next_run_at === null ? undefined : new Date(row.next_run_at),
+  stoppedReason: row.stopped_reason ?? undefined,
+})
+
+const toExecution = (row: Selectable<Tables['schedule_execution']>): Execution => ({
+  scheduleId: row.schedule_id,
+  dueAt: new Date(row.due_at),
+  executedAt: new Date(row.executed_at),
+  status: row.status as ExecutionStatus, // written by addExecution
+  jobId: row.job_id ?? undefined,
+  reason: row.reason ?? undefined,
+})

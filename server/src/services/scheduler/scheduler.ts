@@ -1,0 +1,202 @@
+// Rules for schedules: activating, listing, removing, looking ahead. Firing is firing.ts.
+//  1. A configuration alone never fires; activation with a master token makes a record that does.
+//  2. Activating again reloads the current version into the same record; a disabled state keeps the record without a next run.
+//  3. Runs use a token of the schedule's own, which ends with the schedule.
+
+import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
+import type { Actor } from '../../kit/actor.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { Origin, RecordEvent } from '../../kit/event.ts'
+import { nextRun, type PlannedRun, upcomingRuns } from './planned-runs.ts'
+import { DEFAULT_POLICY, invalid, type Policy, planOf, readScheduleConfiguration, type Target } from './schedule-configuration.ts'
+import { createSchedulerStore, type Execution, type ScheduleFilter, type ScheduleRecord } from './scheduler.store.ts'
+import { createZones } from './zone.ts'
+
+/** A stored configuration, as far as the scheduler looks into it. Deleted ones are not found. */
+export interface StoredConfiguration {
+  readonly version: number
+  readonly isDisabled: boolean
+  readonly configuration: unknown
+  readonly rowIds: readonly string[]
+}
+
+export interface SchedulerDeps {
+  readonly db: Db
+  readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
+  readonly clock: Clock
+  readonly recordEvent: RecordEvent
+  /** The id under which scheduler configurations are stored. */
+  readonly schedulerComponentId: string
+  readonly findConfiguration: (
+    projectId: number,
+    componentId: string,
+    configurationId: string,
+  ) => Promise<StoredConfiguration | undefined>
+  readonly tokens: {
+    /** A long-lived token for the runs of a schedule; answers its id. */
+    issue(trx: Trx, creator: Actor, description: string): Promise<number>
+    refresh(trx: Trx, projectId: number, tokenId: number): Promise<boolean>
+    revoke(trx: Trx, projectId: number, tokenId: number): Promise<void>
+  }
+}
+
+export interface ScheduleWithExecutions {
+  readonly record: ScheduleRecord
+  readonly executions: readonly Execution[]
+}
+
+const TOKEN_DESCRIPTION = '[_internal] Scheduler'
+const LISTED_EXECUTIONS = 20
+export const MOST_UPCOMING = 1000
+
+export type Scheduler = ReturnType<typeof createScheduler>
+
+export function createScheduler(deps: SchedulerDeps) {
+  const { db, inTransaction, clock, recordEvent, findConfiguration, tokens, schedulerComponentId } = deps
+  const store = createSchedulerStore(db)
+  const zoneOf = createZones()
+
+  async function activate(actor: Actor, configurationId: string, origin: Origin): Promise<ScheduleWithExecutions> {
+    needMaster(actor)
+    const stored = await findConfiguration(actor.projectId, schedulerComponentId, configurationId)
+    if (!stored) throw new PlatformError('scheduler.configurationNotFound', { id: configurationId.slice(0, 100) })
+    const configuration = readScheduleConfiguration(stored.configuration)
+    const plan = planOf(configuration.schedule, configuration.policy.dst, zoneOf, clock.now().getTime())
+    await checkTarget(actor.projectId, configuration.target)
+    const isActive = configuration.schedule.state === 'enabled' && !stored.isDisabled
+
+    const record = await inTransaction(async (trx) => {
+      const before = await store.findByConfiguration(trx, actor.projectId, configurationId)
+      // A due minute that was acted on stays done, also when the clock was set back since.
+      const done = before ? await store.lastDue(trx, before.id) : undefined
+      const planned = isActive ? nextRun(plan, Math.max(clock.now().getTime(), done?.getTime() ?? 0)) : undefined
+      const schedule = {
+        ...configuration,
+        projectId: actor.projectId,
+        tokenId: before?.tokenId ?? (await tokens.issue(trx, actor, TOKEN_DESCRIPTION)),
+        configurationId,
+        configurationVersion: stored.version,
+        nextRunAt: planned && new Date(planned.at),
+        stoppedReason: undefined,
+      }
+      const saved = before
+        ? await store.replace(trx, before.id, schedule)
+        : await store.insert(trx, { ...schedule, createdAt: clock.now() })
+      await recordEvent(
+        trx,
+        actor,
+        eventOf('scheduler.scheduleActivated', `Activated schedule ${saved.id} (${saved.schedule.cronTab})`, saved),
+        origin,
+      )
+      return saved
+    })
+    return withExecutions(record)
+  }
+
+  async function checkTarget(projectId: number, target: Target): Promise<void> {
+    const found = await findConfiguration(projectId, target.componentId, target.configurationId)
+    if (!found)
+      throw invalid(
+        'target.configurationId',
+        `There is no configuration "${target.configurationId}" of component "${target.componentId}".`,
+      )
+    const missing = target.configurationRowIds.filter((id) => !found.rowIds.includes(id))
+    if (missing.length > 0)
+      throw invalid(
+        'target.configurationRowIds',
+        `The target has no row ${missing.slice(0, 5).join(', ')}. Remove it from the list.`,
+      )
+  }
+
+  async function get(actor: Actor, id: number): Promise<ScheduleWithExecutions> {
+    return withExecutions(await getRecord(actor, id))
+  }
+
+  async function getRecord(actor: Actor, id: number): Promise<ScheduleRecord> {
+    const record = await store.find(actor.projectId, id)
+    if (!record) throw new PlatformError('scheduler.notFound', { id })
+    return record
+  }
+
+  async function list(actor: Actor, filter: ScheduleFilter): Promise<ScheduleWithExecutions[]> {
+    const records = await store.list(actor.projectId, filter)
+    const executions = await store.executions(
+      actor.projectId,
+      records.map((record) => record.id),
+      LISTED_EXECUTIONS,
+    )
+    return records.map((record) => ({ record, executions: executions.get(record.id) ?? [] }))
+  }
+
+  async function remove(actor: Actor, id: number, origin: Origin): Promise<void> {
+    needMaster(actor)
+    await end(actor, await getRecord(actor, id), origin)
+  }
+
+  async function removeByConfiguration(actor: Actor, configurationId: string, origin: Origin): Promise<void> {
+    needMaster(actor)
+    const [record] = (await store.list(actor.projectId, {})).filter((one) => one.configurationId === configurationId)
+    if (!record) throw new PlatformError('scheduler.notRegistered', { id: configurationId.slice(0, 100) })
+    await end(actor, record, origin)
+  }
+
+  const end = (actor: Actor, record: ScheduleRecord, origin: Origin): Promise<void> =>
+    inTransaction(async (trx) => {
+      if (!(await store.remove(trx, actor.projectId, record.id))) throw new PlatformError('scheduler.notFound', { id: record.id })
+      await tokens.revoke(trx, actor.projectId, record.tokenId)
+      await recordEvent(trx, actor, eventOf('scheduler.scheduleDeleted', `Deleted schedule ${record.id}`, record), origin)
+    })
+
+  /** A new value for the schedule's token; a token that somebody deleted is issued anew. */
+  async function refreshToken(actor: Actor, id: number, origin: Origin): Promise<ScheduleWithExecutions> {
+    needMaster(actor)
+    const record = await getRecord(actor, id)
+    const refreshed = await inTransaction(async (trx) => {
+      const kept = await tokens.refresh(trx, actor.projectId, record.tokenId)
+      const tokenId = kept ? record.tokenId : await tokens.issue(trx, actor, TOKEN_DESCRIPTION)
+      const saved = await store.replace(trx, record.id, { ...record, tokenId })
+      await recordEvent(
+        trx,
+        actor,
+        eventOf('scheduler.tokenRefreshed', `Refreshed the token of schedule ${record.id}`, saved),
+        origin,
+      )
+      return saved
+    })
+    return withExecutions(refreshed)
+  }
+
+  async function next(actor: Actor, id: number, count: number): Promise<PlannedRun[]> {
+    const { schedule, policy, nextRunAt } = await getRecord(actor, id)
+    if (nextRunAt === undefined) return []
+    const now = clock.now().getTime()
+    return upcomingRuns(planOf(schedule, policy.dst, zoneOf, now), Math.min(now, nextRunAt.getTime() - 1), count)
+  }
+
+  /** The same for a form: what would an expression do? */
+  function preview(cronTab: string, timezone: string, dst: Policy['dst'] = DEFAULT_POLICY.dst, count = 10): PlannedRun[] {
+    const now = clock.now().getTime()
+    return upcomingRuns(planOf({ cronTab, timezone }, dst, zoneOf, now), now, count)
+  }
+
+  const withExecutions = async (record: ScheduleRecord): Promise<ScheduleWithExecutions> => ({
+    record,
+    executions: (await store.executions(record.projectId, [record.id], LISTED_EXECUTIONS)).get(record.id) ?? [],
+  })
+
+  return { activate, get, list, remove, removeByConfiguration, refreshToken, next, preview, store, zoneOf }
+}
+
+function needMaster(actor: Actor): void {
+  if (!actor.isMasterToken) throw new PlatformError('scheduler.masterTokenNeeded')
+}
+
+export const eventOf = (event: string, message: string, record: ScheduleRecord) => ({
+  event,
+  component: 'scheduler',
+  message,
+  configurationId: record.configurationId,
+  objectId: String(record.id),
+  objectType: 'schedule',
+})

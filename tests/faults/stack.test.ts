@@ -44,7 +44,7 @@ setInterval(() => {}, 1000)`
     5000,
     () => 'the stack is still there',
   )
-  rmSync(dataDir, { recursive: true })
+  for (const path of [dataDir, `${dataDir}.log`]) rmSync(path, { recursive: true })
 })
 
 /** Processes whose working folder this is. */

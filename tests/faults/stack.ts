@@ -7,14 +7,13 @@
 //
 // It ends with the test `t`, and with the test process however that ends (tests/support/leash.ts).
 
-import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import type { Readable, Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -52,8 +51,6 @@ export interface StackOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-type Child = ChildProcessByStdio<Writable, Readable, Readable>
-
 export async function startStack(t: Pick<TestContext, 'after'>, options: StackOptions = {}): Promise<Stack> {
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-stack-'))
   const masterToken = `1-1-${randomBytes(24).toString('hex')}`
@@ -65,44 +62,40 @@ export async function startStack(t: Pick<TestContext, 'after'>, options: StackOp
     MILLRACE_MASTER_TOKEN: masterToken,
     ...options.env,
   }
-  let child: Child | undefined
-  let output = ''
+  // A file, not a pipe: whoever measures the stack must not be busy reading its log.
+  const logFile = `${dataDir}.log`
+  const output = () => readFileSync(logFile, 'utf8').slice(-20_000)
+  let child: ChildProcess | undefined
   let addresses = { url: '', s3Url: '' }
 
   async function start(): Promise<{ readyMs: number }> {
     if (child?.exitCode === null) throw new Error('The stack is already running.')
     const begun = performance.now()
-    output = ''
-    child = spawn(process.execPath, [LEASH, process.execPath, MAIN], {
+    const log = openSync(logFile, 'w')
+    const started = spawn(process.execPath, [LEASH, process.execPath, MAIN], {
       env,
       cwd: dataDir,
       detached: true,
-      stdio: ['pipe', 'pipe', 'pipe'],
+      stdio: ['pipe', log, log],
     })
-    child.stdin.on('error', () => {}) // the stack may be gone before we say goodbye
-    child.stderr.setEncoding('utf8').on('data', keep)
-    const ready = readyLine(child, keep)
-    const ended = once(child, 'exit').then(([code]) =>
-      Promise.reject(new Error(`The stack ended with ${code} instead of starting:\n${output}`)),
-    )
-    ended.catch(() => {}) // every stack ends some day; only one that never started is an error
-    addresses = await Promise.race([ready, ended, tooSlow(START_LIMIT_MS, () => output)])
-    await until(
-      async () => (await request('GET', '/ready')).status === 200,
-      START_LIMIT_MS,
-      () => `/ready never said yes:\n${output}`,
-    )
+    closeSync(log)
+    started.stdin?.on('error', () => {}) // the stack may be gone before we say goodbye
+    child = started
+    const isReady = async () => {
+      if (started.exitCode !== null) return true
+      addresses = readyLine(readFileSync(logFile, 'utf8')) ?? addresses
+      return addresses.url !== '' && (await request('GET', '/ready')).status === 200
+    }
+    addresses = { url: '', s3Url: '' }
+    await until(isReady, START_LIMIT_MS, () => `The stack was not ready after ${START_LIMIT_MS} ms:\n${output()}`)
+    if (started.exitCode !== null) throw new Error(`The stack ended with ${started.exitCode} instead of starting:\n${output()}`)
     return { readyMs: performance.now() - begun }
-  }
-
-  const keep = (text: string) => {
-    output = (output + text).slice(-20_000)
   }
 
   async function end(order: 'kill' | 'term'): Promise<number> {
     if (!child || child.exitCode !== null) return child?.exitCode ?? 0
     const exited = once(child, 'exit')
-    child.stdin.write(`${order}\n`)
+    child.stdin?.write(`${order}\n`)
     const [code] = await exited
     return Number(code)
   }
@@ -129,7 +122,7 @@ export async function startStack(t: Pick<TestContext, 'after'>, options: StackOp
 
   t.after(async () => {
     await end('kill')
-    await rm(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+    for (const path of [dataDir, logFile]) await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
   })
   await start()
   return {
@@ -141,7 +134,7 @@ export async function startStack(t: Pick<TestContext, 'after'>, options: StackOp
     },
     masterToken,
     dataDir,
-    output: () => output,
+    output,
     start,
     kill: async () => void (await end('kill')),
     stop: () => end('term'),
@@ -151,21 +144,10 @@ export async function startStack(t: Pick<TestContext, 'after'>, options: StackOp
   }
 }
 
-/** The log line `ready` carries the addresses; everything else is kept for failures. */
-function readyLine(child: Child, keep: (text: string) => void): Promise<{ url: string; s3Url: string }> {
-  return new Promise((resolve) => {
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      keep(`${line}\n`)
-      if (!line.includes('"msg":"ready"')) return
-      const { url, s3Url } = JSON.parse(line) as { url: string; s3Url: string } // main.ts wrote it
-      resolve({ url, s3Url })
-    })
-  })
-}
-
-async function tooSlow(ms: number, output: () => string): Promise<never> {
-  await sleep(ms, undefined, { ref: false })
-  throw new Error(`The stack was not ready after ${ms} ms:\n${output()}`)
+/** The log line `ready` carries the addresses. */
+function readyLine(log: string): { url: string; s3Url: string } | undefined {
+  const line = log.split('\n').find((text) => text.includes('"msg":"ready"') && text.endsWith('}'))
+  return line === undefined ? undefined : (JSON.parse(line) as { url: string; s3Url: string }) // main.ts wrote it
 }
 
 /** Asks until the answer is yes. A failed attempt counts as no. */

@@ -1,0 +1,10 @@
+// The bare Fastify route that our routes are measured against: GET and POST / answer the given bytes. Prints its address, ends with its stdin.
+
+import Fastify from 'fastify'
+
+const answer = process.argv[2] ?? '{}'
+const app = Fastify()
+for (const method of ['GET', 'POST'] as const)
+  app.route({ method, url: '/', handler: async (_request, reply) => reply.type('application/json').send(answer) })
+console.log(await app.listen({ port: 0, host: '127.0.0.1' }))
+process.stdin.on('end', () => process.exit(0)).resume()

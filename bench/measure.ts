@@ -1,0 +1,120 @@
+// What the benches share. A figure of ours is always divided by a figure of the bare thing, taken in the same run, in turns: machines
+// and their moods differ, the ratio stays.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { createInterface } from 'node:readline'
+
+/** Runs every candidate once per round, in turns, and answers each one's median. */
+export async function inTurns<Name extends string>(
+  rounds: number,
+  candidates: Readonly<Record<Name, () => Promise<number> | number>>,
+): Promise<Record<Name, number>> {
+  const names = Object.keys(candidates) as Name[] // the keys of a record are its names
+  const figures = new Map<Name, number[]>(names.map((name) => [name, []]))
+  for (let round = 0; round < rounds; round++) for (const name of names) figures.get(name)!.push(await candidates[name]())
+  return Object.fromEntries(names.map((name) => [name, median(figures.get(name)!)])) as Record<Name, number>
+}
+
+export function median(figures: readonly number[]): number {
+  const sorted = figures.toSorted((a, b) => a - b)
+  const middle = Math.floor(sorted.length / 2)
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+export interface BenchLine {
+  readonly bench: string
+  readonly ratio: number
+  /** `>= 0.5` or `<= 1.2`; run.ts fails when the ratio misses it. */
+  readonly target: `${'>=' | '<='} ${number}`
+  readonly [detail: string]: unknown
+}
+
+export function report({ ratio, ...line }: BenchLine): void {
+  const { bench, target, ...details } = line
+  console.log(JSON.stringify({ bench, ratio: Number(ratio.toFixed(3)), target, ...details }))
+}
+
+export interface Load {
+  readonly url: string
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly connections: number
+  readonly durationMs: number
+}
+
+/** Answers per second over keep-alive connections. Speaks HTTP on bare sockets, so that the client costs little beside the server. */
+export async function requestsPerSecond({
+  url,
+  method = 'GET',
+  headers = {},
+  body = '',
+  connections,
+  durationMs,
+}: Load): Promise<number> {
+  const { hostname, port, pathname, search, host } = new URL(url)
+  const lines = {
+    host,
+    connection: 'keep-alive',
+    ...headers,
+    ...(method === 'GET' ? {} : { 'content-length': Buffer.byteLength(body) }),
+  }
+  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`)
+  const request = Buffer.from(`${method} ${pathname}${search} HTTP/1.1\r\n${head.join('')}\r\n${body}`)
+  const started = performance.now()
+  const counts = await Promise.all(
+    Array.from({ length: connections }, () => oneConnection(hostname, Number(port), request, started + durationMs)),
+  )
+  return (counts.reduce((sum, count) => sum + count, 0) / (performance.now() - started)) * 1000
+}
+
+function oneConnection(host: string, port: number, request: Buffer, until: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let answers = 0
+    let pending = ''
+    const socket = connect({ host, port, noDelay: true }, () => socket.write(request))
+    socket.setEncoding('latin1') // one character per byte, so that lengths are bytes
+    socket.on('error', reject)
+    socket.on('data', (text: string) => {
+      pending += text
+      const length = answerLength(pending)
+      if (length === undefined || pending.length < length) return
+      if (!pending.startsWith('HTTP/1.1 2')) return void socket.destroy(new Error(`Unexpected answer: ${pending.slice(0, 500)}`))
+      pending = pending.slice(length)
+      answers++
+      if (performance.now() < until) socket.write(request)
+      else socket.end(() => resolve(answers))
+    })
+  })
+}
+
+/** Bytes of the first answer, or undefined while its head has not arrived. */
+function answerLength(text: string): number | undefined {
+  const headEnd = text.indexOf('\r\n\r\n')
+  if (headEnd < 0) return undefined
+  const declared = text.slice(0, headEnd).match(/\r\ncontent-length: *(\d+)/i)?.[1]
+  if (declared !== undefined) return headEnd + 4 + Number(declared)
+  const chunksEnd = text.indexOf('\r\n0\r\n\r\n', headEnd)
+  return chunksEnd < 0 ? Number.POSITIVE_INFINITY : chunksEnd + 7
+}
+
+/** Runs a program of this folder that prints its address first and ends when its stdin closes. */
+export async function startBare(
+  file: string,
+  ...args: readonly string[]
+): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const child = spawn(process.execPath, [new URL(file, import.meta.url).pathname, ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const [url] = await once(createInterface({ input: child.stdout }), 'line')
+  return {
+    url: String(url),
+    stop: async () => {
+      const exited = once(child, 'exit')
+      child.stdin.end()
+      await exited
+    },
+  }
+}

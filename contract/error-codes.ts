@@ -216,6 +216,14 @@ export const ERRORS = {
   'devBranch.duplicateName': { kind: 'invalid', text: 'There already is a branch with name "{name}"' },
   'devBranch.defaultName': { kind: 'invalid', text: 'You can not update default branch name.' },
   'devBranch.deleteDefault': { kind: 'invalid', text: 'Cannot delete Main branch' },
+  'devBranch.mergeDefault': {
+    kind: 'invalid',
+    text: 'The default branch is what others are merged into. Name a development branch.',
+  },
+  'devBranch.mergeConflict': {
+    kind: 'conflict',
+    text: 'Branch "{branch}" cannot be merged: these configurations changed in the default branch as well: {configurations}. Rebase or reset them first.',
+  },
 
   // Encryption
   'encryption.scope': {

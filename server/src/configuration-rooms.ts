@@ -3,13 +3,19 @@
 import { join } from 'node:path'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createJsonFolder } from './engines/json-folder/json-folder.ts'
+import type { Trx } from './engines/metadata-db/dialects.ts'
 import type { Foundation } from './foundation.ts'
 import type { Clock } from './kit/clock.ts'
+import type { NewStorageJob, Requester, StorageJob } from './kit/storage-job.ts'
 import { createUlids } from './kit/ulid.ts'
+import { branchJobs } from './services/branches/branches.jobs.ts'
+import { branchesRoutes } from './services/branches/branches.routes.ts'
 import { createBranches } from './services/branches/branches.ts'
 import { createComponentsLoop } from './services/components/components.loop.ts'
 import { componentsRoutes, published } from './services/components/components.routes.ts'
 import { createComponents } from './services/components/components.ts'
+import { branchCopiesRoutes } from './services/configurations/branch-copies.routes.ts'
+import { createBranchCopies } from './services/configurations/branch-copies.ts'
 import { configurationsRoutes } from './services/configurations/configurations.routes.ts'
 import { createConfigurations } from './services/configurations/configurations.ts'
 import { configurationMetadataRoutes } from './services/configurations/metadata.routes.ts'
@@ -26,11 +32,15 @@ export interface ConfigurationRoomsDeps extends Foundation {
   readonly dataDir: string
   readonly clock: Clock
   readonly log: FastifyBaseLogger
+  readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
+  /** Drops what other rooms keep in a branch, before the branch goes. */
+  readonly emptyBranch: (trx: Trx, branch: { readonly projectId: number; readonly id: number }) => Promise<void>
 }
 
 export type ConfigurationRooms = Awaited<ReturnType<typeof createConfigurationRooms>>
 
-export async function createConfigurationRooms({ metadata, events, keyRing, dataDir, clock, log }: ConfigurationRoomsDeps) {
+export async function createConfigurationRooms(given: ConfigurationRoomsDeps) {
+  const { metadata, events, keyRing, dataDir, clock, log, createJob, emptyBranch } = given
   const { db, inTransaction } = metadata
   const components = createComponents({ folder: createJsonFolder(join(dataDir, 'components')), log })
   const componentsLoop = createComponentsLoop(components, log)
@@ -47,9 +57,13 @@ export async function createConfigurationRooms({ metadata, events, keyRing, data
     inTransaction,
     clock,
     recordEvent,
-    onCreate: async () => {},
-    onDelete: async () => {},
+    onCreate: (trx, from, into, source) => copies.copyAll(trx, into.projectId, from, into, source),
+    onDelete: async (trx, branch) => {
+      await copies.dropAll(trx, branch.projectId, branch.id)
+      await emptyBranch(trx, branch)
+    },
   })
+  const copies = createBranchCopies({ ...deps, defaultBranchId: async (projectId) => (await branches.findDefault(projectId)).id })
 
   return {
     components,
@@ -60,6 +74,8 @@ export async function createConfigurationRooms({ metadata, events, keyRing, data
     runAccess: createRunAccess(deps),
     /** Descriptions as the index publishes them. */
     publishedComponents: (baseUrl: string) => components.list().map((component) => published(component, baseUrl)),
+    /** Storage jobs of these rooms, by operation name. */
+    jobs: branchJobs({ branches, merge: (trx, from, into, source) => copies.merge(trx, from.projectId, from, into, source) }),
     registerRoutes(app: FastifyInstance): void {
       app.register(encryptionRoutes(encryption))
       app.register(
@@ -72,6 +88,10 @@ export async function createConfigurationRooms({ metadata, events, keyRing, data
       app.register(configurationsRoutes({ configurations, versions, reader }))
       app.register(rowsRoutes({ rows, versions, reader }))
       app.register(configurationMetadataRoutes(createConfigurationMetadata(deps)))
+      app.register(branchCopiesRoutes(copies, reader))
+      app.register(
+        branchesRoutes({ branches, createJob, changes: (from, into) => copies.changes(db, from.projectId, from, into) }),
+      )
     },
     start: () => componentsLoop.start(),
     stop: () => componentsLoop.stop(),

@@ -51,8 +51,6 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const { metadata, events, tokens } = foundation
   const { db, inTransaction } = metadata
 
-  const configurationRooms = await createConfigurationRooms({ ...foundation, dataDir: options.dataDir, clock, log })
-
   const storageJobs = createStorageJobs({ db, inTransaction, clock })
   const storageJobsLoop = createStorageJobsLoop({
     jobs: storageJobs,
@@ -61,6 +59,15 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     log,
     onlyNode: metadata.dialect === 'sqlite',
   })
+  const configurationRooms = await createConfigurationRooms({
+    ...foundation,
+    dataDir: options.dataDir,
+    clock,
+    log,
+    createJob: storageJobs.create,
+    emptyBranch: async () => {},
+  })
+  for (const [operation, run] of Object.entries(configurationRooms.jobs)) storageJobsLoop.registerHandler(operation, run, 'light')
   const metrics = createMetrics(async () => ({}))
 
   // HTTP

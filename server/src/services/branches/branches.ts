@@ -1,10 +1,10 @@
 // Rules for branches. The default branch is named Main, cannot be renamed and cannot be deleted.
 
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
-import { type Actor, creatorTokenOf } from '../../kit/actor.ts'
+import type { Actor } from '../../kit/actor.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { NewEvent, Origin, RecordEvent } from '../../kit/event.ts'
+import type { EventSource, NewEvent, Origin, RecordEvent } from '../../kit/event.ts'
 import {
   type BranchMetadata,
   type BranchRecord,
@@ -26,7 +26,7 @@ export interface BranchesDeps {
   readonly recordEvent: RecordEvent
   readonly clock: Clock
   /** Fills a new branch: what other rooms keep for each branch. */
-  readonly onCreate: (trx: Trx, defaultBranch: BranchRecord, branch: BranchRecord, creator: Actor) => Promise<void>
+  readonly onCreate: (trx: Trx, defaultBranch: BranchRecord, branch: BranchRecord, source: EventSource) => Promise<void>
   /** Empties a branch before it goes. */
   readonly onDelete: (trx: Trx, branch: BranchRecord) => Promise<void>
 }
@@ -43,10 +43,14 @@ export interface Branches {
   /** By id or `default`. */
   get(projectId: number, name: string): Promise<BranchRecord>
   checkNew(actor: Actor, input: BranchInput): Promise<void>
-  create(trx: Trx, actor: Actor, input: BranchInput, origin: Origin): Promise<BranchRecord>
+  /** In the transaction that ends the job; who asks was checked when the job was made. */
+  create(trx: Trx, source: EventSource, input: BranchInput, origin: Origin): Promise<BranchRecord>
   update(actor: Actor, name: string, input: BranchInput, origin: Origin): Promise<BranchRecord>
   checkDelete(actor: Actor, name: string): Promise<BranchRecord>
-  remove(trx: Trx, actor: Actor, id: number, origin: Origin): Promise<void>
+  remove(trx: Trx, source: EventSource, id: number, origin: Origin): Promise<void>
+  /** The branch to merge, and the one it goes into. */
+  checkMerge(actor: Actor, name: string): Promise<{ readonly branch: BranchRecord; readonly into: BranchRecord }>
+  findDefault(projectId: number): Promise<BranchRecord>
   listMetadata(projectId: number, branchId: number): Promise<readonly BranchMetadata[]>
   setMetadata(
     actor: Actor,
@@ -95,11 +99,10 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
     await checkName(db, actor.projectId, nameOf(input))
   }
 
-  async function create(trx: Trx, actor: Actor, input: BranchInput, origin: Origin): Promise<BranchRecord> {
-    const { projectId } = actor
+  async function create(trx: Trx, source: EventSource, input: BranchInput, origin: Origin): Promise<BranchRecord> {
+    const { projectId, tokenId, tokenDescription } = source
     const name = nameOf(input)
     await checkName(trx, projectId, name)
-    const { id: tokenId, description: tokenDescription } = creatorTokenOf(actor)
     const defaultBranch = await findDefaultBranch(trx, projectId)
     if (!defaultBranch) throw branchNotFound('default')
     const branch = await insertBranch(trx, {
@@ -110,8 +113,8 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
       createdAt: clock.now().getTime(),
       creator: { tokenId, tokenDescription },
     })
-    await onCreate(trx, defaultBranch, branch, actor)
-    await recordEvent(trx, actor, branchEvent('devBranchCreated', `Created branch "${name}"`, branch), origin)
+    await onCreate(trx, defaultBranch, branch, source)
+    await recordEvent(trx, source, branchEvent('devBranchCreated', `Created branch "${name}"`, branch), origin)
     return branch
   }
 
@@ -136,12 +139,19 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
     return branch
   }
 
-  async function remove(trx: Trx, actor: Actor, id: number, origin: Origin): Promise<void> {
-    const branch = await findBranch(trx, actor.projectId, id)
+  async function checkMerge(actor: Actor, name: string) {
+    mustManage(actor)
+    const branch = await get(actor.projectId, name)
+    if (branch.isDefault) throw new PlatformError('devBranch.mergeDefault')
+    return { branch, into: await get(actor.projectId, 'default') }
+  }
+
+  async function remove(trx: Trx, source: EventSource, id: number, origin: Origin): Promise<void> {
+    const branch = await findBranch(trx, source.projectId, id)
     if (!branch || branch.isDefault) throw branchNotFound(String(id))
     await onDelete(trx, branch)
-    await deleteBranch(trx, actor.projectId, id)
-    await recordEvent(trx, actor, branchEvent('devBranchDeleted', `Deleted branch "${branch.name}"`, branch), origin)
+    await deleteBranch(trx, source.projectId, id)
+    await recordEvent(trx, source, branchEvent('devBranchDeleted', `Deleted branch "${branch.name}"`, branch), origin)
   }
 
   async function setMetadata(
@@ -184,6 +194,8 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
     create,
     update,
     checkDelete,
+    checkMerge,
+    findDefault: (projectId) => get(projectId, 'default'),
     remove,
     listMetadata: (projectId, branchId) => listBranchMetadata(db, projectId, branchId),
     setMetadata,

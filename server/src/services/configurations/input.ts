@@ -4,7 +4,7 @@
 import type { ErrorCode } from '../../../../contract/error-codes.ts'
 import type { ExactMember } from '../../http/exact-members.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { readJson } from '../../kit/json-text.ts'
+import { itemsOf, kindOf, membersOf, readJson } from '../../kit/json-text.ts'
 
 /** JSON as text, and parsed for rules that look inside. */
 export interface JsonInput {
@@ -25,6 +25,18 @@ export interface RowInput {
 export interface ConfigurationInput extends Omit<RowInput, 'rowId'> {
   readonly configurationId?: string
   readonly rowsSortOrder?: readonly string[]
+}
+
+/** A rebase states the new base and, where they change, the contents. */
+export interface RebaseInput extends Omit<ConfigurationInput, 'state' | 'configurationId' | 'rowsSortOrder'> {
+  readonly version: number
+  readonly rows?: readonly {
+    readonly id: string
+    readonly name: string
+    readonly description: string
+    readonly isDisabled: boolean
+    readonly configuration: string
+  }[]
 }
 
 /** What the routes' schemas have checked already. */
@@ -54,6 +66,42 @@ export const readRowInput = (body: CheckedBody, exact: ExactMember): RowInput =>
   ...readCommon(body, exact, 'storage.componentsRows.validation'),
   ...readId(exact('rowId'), 'rowId', 'storage.componentsRows.validation'),
 })
+
+export function readRebaseInput(body: CheckedBody & { readonly version: number }, exact: ExactMember): RebaseInput {
+  const { state: _perBranch, ...common } = readCommon(body, exact, 'storage.components.validation')
+  const rows = exact('rows')
+  return { ...common, version: body.version, ...(rows !== undefined && { rows: readRows(rows) }) }
+}
+
+function readRows(text: string): NonNullable<RebaseInput['rows']> {
+  const refuse = (reason: string) => new PlatformError('storage.components.validation', { field: 'rows', reason })
+  if (!readJson(text).ok || kindOf(text) !== 'array') throw refuse('This value should be of type array.')
+  const rows = itemsOf(text).map((item, i) => {
+    const members = membersOf(item)
+    const exact: ExactMember = (name) => {
+      const slice = members.get(name)
+      if (slice === undefined || slice === 'null') return undefined
+      return kindOf(slice) === 'string' ? (JSON.parse(slice) as string) : slice // a string literal parses to a string
+    }
+    const { id: rowId } = readId(exact('id'), 'id', 'storage.components.validation')
+    if (rowId === undefined) throw refuse(`row ${i} has no id.`)
+    const checked = { name: exact('name') ?? '', description: exact('description') ?? '' }
+    const common = readCommon(
+      checked,
+      (name) => (name === 'configuration' ? exact(name) : undefined),
+      'storage.components.validation',
+    )
+    return {
+      id: rowId,
+      name: common.name ?? '',
+      description: common.description ?? '',
+      isDisabled: ['true', '1'].includes(exact('isDisabled') ?? ''),
+      configuration: common.configuration?.text ?? '{}',
+    }
+  })
+  if (new Set(rows.map((row) => row.id)).size !== rows.length) throw refuse('it names a row twice.')
+  return rows
+}
 
 function readCommon(body: CheckedBody, exact: ExactMember, code: ErrorCode): Omit<RowInput, 'rowId'> {
   const configuration = exact('configuration')

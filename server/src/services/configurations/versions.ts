@@ -1,38 +1,16 @@
 // Versions of configurations: read, roll back, copy. A version is never changed and never removed while the configuration lives.
 
-import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import { addressOf, type Caller, existing, rowNotFound, stampOf, usableComponent, versionNotFound } from './access.ts'
 import { createTellChange } from './change-events.ts'
-import {
-  findConfiguration,
-  findContents,
-  findVersion,
-  insertConfiguration,
-  insertVersion,
-  listVersions,
-  lockConfiguration,
-} from './configurations.store.ts'
+import { findConfiguration, findContents, listVersions, lockConfiguration } from './configurations.store.ts'
 import type { ConfigurationsDeps } from './configurations.ts'
-import {
-  type ConfigurationRecord,
-  type Content,
-  inOrder,
-  type RowRecord,
-  type RowVersionRecord,
-  type Stamp,
-  type VersionRecord,
-} from './records.ts'
-import { findRow, findRowVersion, listRowIds, listRowsAt, listRowVersions, markRowsDeleted } from './rows.store.ts'
-import { saveRowVersion, saveVersion } from './versioning.ts'
+import type { ConfigurationRecord, RowVersionRecord, VersionRecord } from './records.ts'
+import { findRow, findRowVersion, listRowVersions } from './rows.store.ts'
+import { insertWhole, replaceWhole, type WholeVersion, wholeVersion } from './whole-content.ts'
 
 export interface Page {
   readonly limit: number
   readonly offset: number
-}
-
-export interface WholeVersion extends VersionRecord {
-  readonly configuration: string
-  readonly rows: readonly RowVersionRecord[]
 }
 
 export interface Versions {
@@ -103,44 +81,17 @@ export function createVersions({ db, inTransaction, components, recordEvent, clo
     return await inTransaction(async (trx) => {
       const before = existing(await lockConfiguration(trx, addressOf(caller, component, configurationId)), configurationId)
       const chosen = await wholeVersion(trx, before, version)
-      const stamp = stampOf(caller.actor, clock.now().getTime())
-      const change = { stamp, changeDescription: changeDescription ?? `Rollback to version ${version}`, newId }
-      const { name, description, isDisabled, configuration, contentVersion, rowsSortOrder } = chosen
-      const fields = { name, description, isDisabled, configuration, contentVersion, rowsSortOrder }
-      const after = await saveVersion(trx, before, fields, change, { rowsChanged: true })
-      await restoreRows(trx, after, chosen, stamp)
+      const change = {
+        stamp: stampOf(caller.actor, clock.now().getTime()),
+        changeDescription: changeDescription ?? `Rollback to version ${version}`,
+        describeRow: (row: { version: number }) =>
+          `Rollback to version ${row.version} (via configuration rollback to version ${version})`,
+        newId,
+      }
+      const after = await replaceWhole(trx, before, chosen, change, { contentVersion: chosen.contentVersion })
       await tell(trx, caller, 'RolledBack', after)
       return after
     })
-  }
-
-  /** Rows that are as they were keep their version; the others get a new one, or go. Their state stays. */
-  async function restoreRows(trx: Trx, owner: ConfigurationRecord, chosen: WholeVersion, stamp: Stamp): Promise<void> {
-    const { projectId, ownerId } = owner
-    const wanted = new Set(chosen.rows.map((row) => row.rowId))
-    const present = await listRowIds(trx, projectId, ownerId)
-    await markRowsDeleted(
-      trx,
-      projectId,
-      ownerId,
-      present.filter((id) => !wanted.has(id)),
-      owner.version,
-    )
-    for (const row of chosen.rows) {
-      const head = await findRow(trx, projectId, ownerId, row.rowId)
-      if (head && !head.isDeleted && sameContent(head, row)) continue
-      const { name, description, isDisabled, configuration } = row
-      const changeDescription = `Rollback to version ${row.version} (via configuration rollback to version ${chosen.version})`
-      const restored: RowRecord = {
-        ...{ id: row.rowId, name, description, isDisabled, configuration, changeDescription },
-        isDeleted: false,
-        state: head?.state ?? '{}',
-        version: (head?.version ?? 0) + 1,
-        versionIdentifier: newId(),
-        created: head?.created ?? stamp,
-      }
-      await saveRowVersion(trx, owner, restored, stamp)
-    }
   }
 
   const copy: Versions['copy'] = async (caller, componentId, configurationId, version, given) => {
@@ -148,42 +99,12 @@ export function createVersions({ db, inTransaction, components, recordEvent, clo
     return await inTransaction(async (trx) => {
       const source = existing(await lockConfiguration(trx, addressOf(caller, component, configurationId)), configurationId)
       const chosen = await wholeVersion(trx, source, version)
-      const stamp = stampOf(caller.actor, clock.now().getTime())
       const changeDescription =
         given.changeDescription ?? `Copied from configuration "${chosen.name}" (${configurationId}) version ${version}`
-      const first = {
-        ...addressOf(caller, component, newId()),
-        name: given.name,
-        description: given.description ?? chosen.description,
-        isDisabled: chosen.isDisabled,
-        isDeleted: false,
-        configuration: chosen.configuration,
-        state: '{}',
-        version: 1,
-        contentVersion: 1,
-        rowsSortOrder: chosen.rowsSortOrder,
-        changeDescription,
-        versionIdentifier: newId(),
-        revision: 1,
-        rowsRevision: 1,
-        created: stamp,
-        changed: stamp,
-        baseVersion: null,
-      }
-      const record = { ...first, ownerId: await insertConfiguration(trx, first) }
-      await insertVersion(trx, record)
-      for (const row of chosen.rows) {
-        const { name, description, isDisabled, configuration } = row
-        const copied: RowRecord = {
-          ...{ id: row.rowId, name, description, isDisabled, configuration, changeDescription },
-          isDeleted: false,
-          state: '{}',
-          version: 1,
-          versionIdentifier: newId(),
-          created: stamp,
-        }
-        await saveRowVersion(trx, record, copied, stamp)
-      }
+      const stamp = stampOf(caller.actor, clock.now().getTime())
+      const content = { ...chosen, name: given.name, description: given.description ?? chosen.description }
+      const change = { stamp, changeDescription, describeRow: () => changeDescription, newId }
+      const record = await insertWhole(trx, addressOf(caller, component, newId()), content, change)
       await tell(trx, caller, 'Copied', record)
       return record
     })
@@ -215,23 +136,3 @@ export function createVersions({ db, inTransaction, components, recordEvent, clo
 
   return { list, get, rollBack, copy, listOfRow, getOfRow }
 }
-
-/** A version with its text and its rows, in the order they had. */
-export async function wholeVersion(db: Db, { projectId, ownerId }: ConfigurationRecord, version: number): Promise<WholeVersion> {
-  const found = await findVersion(db, projectId, ownerId, version)
-  if (!found) throw versionNotFound(version)
-  const contents = await findContents(db, projectId, ownerId, [found.contentVersion])
-  const rows = await listRowsAt(db, projectId, ownerId, version)
-  return {
-    ...found,
-    configuration: contents.get(found.contentVersion) ?? '{}',
-    rows: inOrder(
-      rows.map((row) => ({ ...row, id: row.rowId })),
-      found.rowsSortOrder,
-    ),
-  }
-}
-
-/** Texts are compared as they are: a version is restored as it was, white space included. */
-export const sameContent = (a: Content, b: Content): boolean =>
-  a.name === b.name && a.description === b.description && a.isDisabled === b.isDisabled && a.configuration === b.configuration

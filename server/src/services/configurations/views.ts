@@ -1,8 +1,9 @@
 // Records as JSON text. Written by hand, because `configuration` and `state` are text already and must stay as they are.
 
 import { formatTimestamp } from '../../kit/clock.ts'
+import type { ThreeSides } from './branch-copies.ts'
 import type { ConfigurationRecord, MetadataItem, RowRecord, RowVersionRecord, Stamp, VersionRecord } from './records.ts'
-import type { WholeVersion } from './versions.ts'
+import type { WholeVersion } from './whole-content.ts'
 
 const json = JSON.stringify
 
@@ -48,6 +49,9 @@ export const versionText = (version: VersionRecord & { readonly configuration: s
 export const wholeVersionText = (version: WholeVersion): string =>
   `{${versionMembers(version)},"configuration":${version.configuration},"rowsSortOrder":${json(version.rowsSortOrder)},` +
   `"rows":${listOf(version.rows.map((row) => rowVersionText(row, true)))}}`
+
+export const threeSidesText = ({ base, ours, theirs }: ThreeSides): string =>
+  `{"base":${base ? wholeVersionText(base) : null},"ours":${wholeVersionText(ours)},"theirs":${theirs ? wholeVersionText(theirs) : null}}`
 
 export const rowVersionText = (row: RowVersionRecord, withConfiguration: boolean): string =>
   `{"id":${json(row.rowId)},"version":${row.version},"name":${json(row.name)},"description":${json(row.description)},` +

@@ -1,0 +1,8 @@
+// Names of this room's storage jobs (contracts/storage.md 6), and the lock they share.
+
+export const CREATE = 'devBranchCreate'
+export const DELETE = 'devBranchDelete'
+export const MERGE = 'devBranchMerge'
+
+/** Jobs on branches of one project run one after the other: a branch is copied from a default branch nobody is merging into. */
+export const BRANCHES_LOCK = 'dev-branches'

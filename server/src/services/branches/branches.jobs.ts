@@ -1,0 +1,38 @@
+// What the jobs of this room do: create, delete and merge a branch, each in the one transaction that also ends the job.
+
+import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import type { EventSource } from '../../kit/event.ts'
+import type { JobHandler } from '../../kit/storage-job.ts'
+import { CREATE, DELETE, MERGE } from './branch-job-names.ts'
+import { branchView } from './branches.routes.ts'
+import type { BranchRecord } from './branches.store.ts'
+import type { Branches, BranchInput } from './branches.ts'
+
+export interface BranchJobsDeps {
+  readonly branches: Branches
+  readonly merge: (trx: Trx, from: BranchRecord, into: BranchRecord, source: EventSource) => Promise<unknown>
+}
+
+export function branchJobs({ branches, merge }: BranchJobsDeps): Readonly<Record<string, JobHandler>> {
+  const create: JobHandler = ({ job, publish }) =>
+    publish(async (trx) => {
+      const branch = await branches.create(trx, job.source, job.input as BranchInput, job.origin) // written by the route
+      return { results: branchView(branch) }
+    })
+
+  const remove: JobHandler = ({ job, publish }) =>
+    publish(async (trx) => {
+      await branches.remove(trx, job.source, idOf(job.input), job.origin)
+      return undefined
+    })
+
+  const mergeBack: JobHandler = async ({ job, publish }) => {
+    const into = await branches.findDefault(job.projectId)
+    const from = await branches.get(job.projectId, String(idOf(job.input)))
+    await publish(async (trx) => ({ results: { changes: await merge(trx, from, into, job.source) } }))
+  }
+
+  return { [CREATE]: create, [DELETE]: remove, [MERGE]: mergeBack }
+}
+
+const idOf = (input: unknown): number => (input as { readonly branchId: number }).branchId // written by the route

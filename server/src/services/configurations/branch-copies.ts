@@ -1,0 +1,273 @@
+// What development branches do with configurations: start as copies, change on their own, be compared, reset, rebased and merged back.
+//  (1) a copy remembers in `baseVersion` which version of the default branch it started from; that is all the history a merge needs;
+//  (2) state belongs to one branch: it is neither copied nor merged (contracts/platform.md 1.6);
+//  (3) a merge is refused as a whole when one configuration changed on both sides, and says which.
+
+import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { EventSource } from '../../kit/event.ts'
+import { addressOf, type Caller, configurationNotFound, existing, rowNotFound, stampOf, usableComponent } from './access.ts'
+import { createTellChange } from './change-events.ts'
+import {
+  findConfiguration,
+  listConfigurations,
+  listRevisions,
+  lockConfiguration,
+  purgeConfiguration,
+  updateConfiguration,
+} from './configurations.store.ts'
+import type { ConfigurationsDeps } from './configurations.ts'
+import type { RebaseInput } from './input.ts'
+import { listMetadata, setMetadata } from './metadata.store.ts'
+import type { ConfigurationRecord } from './records.ts'
+import { saveVersion } from './versioning.ts'
+import { insertWhole, replaceWhole, sameWhole, type WholeVersion, wholeVersion } from './whole-content.ts'
+
+export interface BranchRef {
+  readonly id: number
+  readonly name: string
+}
+
+/** A configuration at three points: where the branch started, in the branch, in the default branch now. */
+export interface ThreeSides {
+  readonly base: WholeVersion | undefined
+  readonly ours: WholeVersion
+  readonly theirs: WholeVersion | undefined
+}
+
+export interface BranchChange {
+  readonly componentId: string
+  readonly configurationId: string
+  readonly kind: 'created' | 'changed' | 'deleted'
+  readonly isConflict: boolean
+  readonly branchVersionIdentifier: string
+  readonly defaultVersionIdentifier: string | undefined
+}
+
+export interface BranchCopies {
+  copyAll(trx: Trx, projectId: number, from: BranchRef, into: BranchRef, source: EventSource): Promise<void>
+  dropAll(trx: Trx, projectId: number, branchId: number): Promise<void>
+  diff(caller: Caller, componentId: string, configurationId: string): Promise<ThreeSides>
+  diffRow(caller: Caller, componentId: string, configurationId: string, rowId: string): Promise<ThreeSides>
+  resetToDefault(caller: Caller, componentId: string, configurationId: string): Promise<void>
+  rebase(caller: Caller, componentId: string, configurationId: string, input: RebaseInput): Promise<ConfigurationRecord>
+  changes(db: Db, projectId: number, from: BranchRef, into: BranchRef): Promise<readonly BranchChange[]>
+  merge(trx: Trx, projectId: number, from: BranchRef, into: BranchRef, source: EventSource): Promise<readonly BranchChange[]>
+}
+
+export interface BranchCopiesDeps extends ConfigurationsDeps {
+  readonly defaultBranchId: (projectId: number) => Promise<number>
+}
+
+export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
+  const { db, inTransaction, components, secretsOf, recordEvent, clock, newId, defaultBranchId } = deps
+  const tell = createTellChange(recordEvent)
+
+  const changeBy = (
+    source: EventSource,
+    changeDescription: string,
+    describeRow: (row: { id: string; name: string; version: number }) => string,
+  ) => ({
+    stamp: { at: clock.now().getTime(), tokenId: source.tokenId, tokenDescription: source.tokenDescription },
+    changeDescription,
+    describeRow,
+    newId,
+  })
+
+  const copyAll: BranchCopies['copyAll'] = async (trx, projectId, from, into, source) => {
+    for (const record of await headsIn(trx, projectId, from.id, false)) {
+      const content = await wholeVersion(trx, record, record.version)
+      const words = (what: string, { id, name, version }: { id: string; name: string; version: number }) =>
+        `Copied from default branch ${what} "${name}" (${id}) version ${version}`
+      const change = changeBy(source, words('configuration', { ...record, id: record.configurationId }), (row) =>
+        words('configuration row', row),
+      )
+      const copy = await insertWhole(trx, { ...record, branchId: into.id }, content, change, record.version)
+      await setMetadata(trx, projectId, copy.ownerId, await listMetadata(trx, projectId, record.ownerId), change.stamp.at)
+    }
+  }
+
+  const dropAll: BranchCopies['dropAll'] = async (trx, projectId, branchId) => {
+    for (const isDeleted of [false, true]) {
+      for (const { ownerId } of await listRevisions(trx, { projectId, branchId, isDeleted })) {
+        await purgeConfiguration(trx, projectId, ownerId)
+      }
+    }
+  }
+
+  async function twin(from: Db, record: ConfigurationRecord): Promise<ConfigurationRecord | undefined> {
+    return await findConfiguration(from, { ...record, branchId: await defaultBranchId(record.projectId) })
+  }
+
+  const diff: BranchCopies['diff'] = async (caller, componentId, configurationId) => {
+    if (caller.branch.isDefault) throw new PlatformError('storage.configuration.diffNotAvailableOnDefaultBranch')
+    const component = usableComponent(components, caller.actor, componentId)
+    const ours = await findConfiguration(db, addressOf(caller, component, configurationId))
+    if (!ours) throw configurationNotFound(configurationId)
+    const theirs = await twin(db, ours)
+    return {
+      base: theirs && ours.baseVersion !== null ? await wholeVersion(db, theirs, ours.baseVersion) : undefined,
+      ours: await wholeVersion(db, ours, ours.version),
+      theirs: theirs && (await wholeVersion(db, theirs, theirs.version)),
+    }
+  }
+
+  const diffRow: BranchCopies['diffRow'] = async (caller, componentId, configurationId, rowId) => {
+    const sides = await diff(caller, componentId, configurationId)
+    const only = (side: WholeVersion) => ({ ...side, rows: side.rows.filter((row) => row.id === rowId) })
+    if (![sides.base, sides.ours, sides.theirs].some((side) => side?.rows.some((row) => row.id === rowId)))
+      throw rowNotFound(rowId)
+    return { base: sides.base && only(sides.base), ours: only(sides.ours), theirs: sides.theirs && only(sides.theirs) }
+  }
+
+  const resetToDefault: BranchCopies['resetToDefault'] = async (caller, componentId, configurationId) => {
+    if (caller.branch.isDefault) throw new PlatformError('storage.configuration.resetNotAvailableOnDefaultBranch')
+    const component = usableComponent(components, caller.actor, componentId)
+    await inTransaction(async (trx) => {
+      const address = addressOf(caller, component, configurationId)
+      const theirs = await findConfiguration(trx, { ...address, branchId: await defaultBranchId(address.projectId) })
+      if (!theirs) throw configurationNotFound(configurationId)
+      const words = `Reset to default branch version ${theirs.version}`
+      const change = changeBy(caller.actor, words, () => words)
+      const content = await wholeVersion(trx, theirs, theirs.version)
+      const before = await lockConfiguration(trx, address)
+      const after = before
+        ? await replaceWhole(trx, before, content, change, { isDeleted: theirs.isDeleted, baseVersion: theirs.version })
+        : await insertWhole(trx, address, content, change, theirs.version)
+      await tell(trx, caller, 'Changed', after)
+    })
+  }
+
+  const rebase: BranchCopies['rebase'] = async (caller, componentId, configurationId, input) => {
+    if (caller.branch.isDefault) throw new PlatformError('storage.configuration.rebaseNotAvailableOnDefaultBranch')
+    const component = usableComponent(components, caller.actor, componentId)
+    const secrets = await secretsOf(caller.actor.projectId)
+    return await inTransaction(async (trx) => {
+      const before = existing(await lockConfiguration(trx, addressOf(caller, component, configurationId)), configurationId)
+      const theirs = await twin(trx, before)
+      if (!theirs) throw configurationNotFound(configurationId)
+      await wholeVersion(trx, theirs, input.version) // the new base must exist
+      const current = await wholeVersion(trx, before, before.version)
+      const encrypt = (text: string, previous?: string) => secrets.encrypt(text, component, previous)
+      const rows = input.rows?.map((row) => {
+        const previous = current.rows.find(({ id }) => id === row.id)
+        return { ...row, version: previous?.version ?? 0, configuration: encrypt(row.configuration, previous?.configuration) }
+      })
+      const content = {
+        name: input.name ?? current.name,
+        description: input.description ?? current.description,
+        isDisabled: input.isDisabled ?? current.isDisabled,
+        configuration: input.configuration ? encrypt(input.configuration.text, current.configuration) : current.configuration,
+        rows: rows ?? current.rows,
+        rowsSortOrder: rows ? rows.map((row) => row.id) : current.rowsSortOrder,
+      }
+      const words = input.changeDescription ?? `Rebased on default branch version ${input.version}`
+      const change = { ...changeBy(caller.actor, words, () => words), stamp: stampOf(caller.actor, clock.now().getTime()) }
+      const after = await replaceWhole(trx, before, content, change, { baseVersion: input.version })
+      await tell(trx, caller, 'Changed', after)
+      return after
+    })
+  }
+
+  async function headsIn(
+    from: Db,
+    projectId: number,
+    branchId: number,
+    isDeleted: boolean,
+  ): Promise<readonly ConfigurationRecord[]> {
+    const ids = (await listRevisions(from, { projectId, branchId, isDeleted })).map(({ ownerId }) => ownerId)
+    const heads: ConfigurationRecord[] = []
+    for (let at = 0; at < ids.length; at += 500)
+      heads.push(...(await listConfigurations(from, projectId, ids.slice(at, at + 500))))
+    return heads.sort((a, b) => a.ownerId - b.ownerId)
+  }
+
+  interface Pair extends BranchChange {
+    readonly ours: ConfigurationRecord
+    readonly theirs: ConfigurationRecord | undefined
+  }
+
+  async function compare(from: Db, projectId: number, branchId: number, defaultId: number): Promise<readonly Pair[]> {
+    const pairs: Pair[] = []
+    for (const ours of [
+      ...(await headsIn(from, projectId, branchId, false)),
+      ...(await headsIn(from, projectId, branchId, true)),
+    ]) {
+      const theirs = await findConfiguration(from, { ...ours, branchId: defaultId })
+      const kind = await kindOfChange(from, ours, theirs)
+      if (kind === undefined) continue
+      pairs.push({
+        componentId: ours.componentId,
+        configurationId: ours.configurationId,
+        kind,
+        isConflict: theirs !== undefined && theirs.version !== ours.baseVersion,
+        branchVersionIdentifier: ours.versionIdentifier,
+        defaultVersionIdentifier: theirs?.versionIdentifier,
+        ours,
+        theirs,
+      })
+    }
+    return pairs
+  }
+
+  /** What the branch did to the configuration since it started; undefined when nothing, or when the default branch says the same. */
+  async function kindOfChange(
+    from: Db,
+    ours: ConfigurationRecord,
+    theirs: ConfigurationRecord | undefined,
+  ): Promise<BranchChange['kind'] | undefined> {
+    if (!theirs || ours.baseVersion === null) {
+      if (ours.isDeleted) return undefined
+      const same =
+        theirs &&
+        !theirs.isDeleted &&
+        sameWhole(await wholeVersion(from, ours, ours.version), await wholeVersion(from, theirs, theirs.version))
+      return same ? undefined : 'created'
+    }
+    if (ours.isDeleted) return theirs.isDeleted ? undefined : 'deleted'
+    const mine = await wholeVersion(from, ours, ours.version)
+    if (sameWhole(mine, await wholeVersion(from, theirs, ours.baseVersion))) return undefined
+    const already = !theirs.isDeleted && sameWhole(mine, await wholeVersion(from, theirs, theirs.version))
+    return already ? undefined : 'changed'
+  }
+
+  const changes: BranchCopies['changes'] = async (from, projectId, branch, into) =>
+    (await compare(from, projectId, branch.id, into.id)).map(({ ours: _ours, theirs: _theirs, ...change }) => change)
+
+  const merge: BranchCopies['merge'] = async (trx, projectId, from, into, source) => {
+    const pairs = await compare(trx, projectId, from.id, into.id)
+    const conflicts = pairs.filter((pair) => pair.isConflict)
+    if (conflicts.length > 0) {
+      const names = conflicts.map(({ componentId, configurationId }) => `${componentId}/${configurationId}`)
+      throw new PlatformError(
+        'devBranch.mergeConflict',
+        { branch: from.name, configurations: names.slice(0, 10).join(', ') },
+        { params: { conflicts: names } },
+      )
+    }
+    for (const { ours, theirs, kind } of pairs) {
+      const words = `Merged from branch "${from.name}" (${from.id}) version ${ours.version}`
+      const change = changeBy(source, words, () => words)
+      const merged = await apply(trx, ours, theirs, kind, into.id, change)
+      await updateConfiguration(trx, { ...ours, baseVersion: merged.version })
+    }
+    return pairs.map(({ ours: _ours, theirs: _theirs, ...change }) => change)
+  }
+
+  async function apply(
+    trx: Trx,
+    ours: ConfigurationRecord,
+    theirs: ConfigurationRecord | undefined,
+    kind: BranchChange['kind'],
+    defaultId: number,
+    change: ReturnType<typeof changeBy>,
+  ): Promise<ConfigurationRecord> {
+    if (!theirs)
+      return await insertWhole(trx, { ...ours, branchId: defaultId }, await wholeVersion(trx, ours, ours.version), change)
+    const locked = (await lockConfiguration(trx, theirs)) ?? theirs
+    if (kind === 'deleted') return await saveVersion(trx, locked, { isDeleted: true }, change)
+    return await replaceWhole(trx, locked, await wholeVersion(trx, ours, ours.version), change, { isDeleted: false })
+  }
+
+  return { copyAll, dropAll, diff, diffRow, resetToDefault, rebase, changes, merge }
+}

@@ -1,0 +1,113 @@
+// Configurations as a whole, with their rows: how they are read at a version, put in the place of another, and copied.
+
+import type { Db } from '../../engines/metadata-db/dialects.ts'
+import { versionNotFound } from './access.ts'
+import { findContents, findVersion, insertConfiguration, insertVersion } from './configurations.store.ts'
+import {
+  type Address,
+  type ConfigurationRecord,
+  type Content,
+  inOrder,
+  type RowRecord,
+  type RowVersionRecord,
+  type VersionRecord,
+} from './records.ts'
+import { findRow, listRowIds, listRowsAt, markRowsDeleted } from './rows.store.ts'
+import { type Change, type ChangedFields, saveRowVersion, saveVersion } from './versioning.ts'
+
+export interface WholeContent extends Content {
+  readonly rowsSortOrder: readonly string[]
+  readonly rows: readonly (Content & { readonly id: string; readonly version: number })[]
+}
+
+export interface WholeVersion extends VersionRecord, WholeContent {
+  readonly rows: readonly (RowVersionRecord & { readonly id: string })[]
+}
+
+export interface WholeChange extends Change {
+  readonly describeRow: (row: WholeContent['rows'][number]) => string
+}
+
+/** A version with its text and its rows, in the order they had. */
+export async function wholeVersion(db: Db, { projectId, ownerId }: ConfigurationRecord, version: number): Promise<WholeVersion> {
+  const found = await findVersion(db, projectId, ownerId, version)
+  if (!found) throw versionNotFound(version)
+  const contents = await findContents(db, projectId, ownerId, [found.contentVersion])
+  const rows = (await listRowsAt(db, projectId, ownerId, version)).map((row) => ({ ...row, id: row.rowId }))
+  return { ...found, configuration: contents.get(found.contentVersion) ?? '{}', rows: inOrder(rows, found.rowsSortOrder) }
+}
+
+/** A new version of `before` that is like `content`. Rows that are so already keep their version; the state of all stays. */
+export async function replaceWhole(
+  trx: Db,
+  before: ConfigurationRecord,
+  content: WholeContent,
+  change: WholeChange,
+  fields: ChangedFields = {},
+): Promise<ConfigurationRecord> {
+  const { name, description, isDisabled, configuration, rowsSortOrder } = content
+  const all = { name, description, isDisabled, configuration, rowsSortOrder, ...fields }
+  const after = await saveVersion(trx, before, all, change, { rowsChanged: true })
+  const { projectId, ownerId } = after
+  const wanted = new Set(content.rows.map((row) => row.id))
+  const surplus = (await listRowIds(trx, projectId, ownerId)).filter((id) => !wanted.has(id))
+  await markRowsDeleted(trx, projectId, ownerId, surplus, after.version)
+  for (const row of content.rows) {
+    const head = await findRow(trx, projectId, ownerId, row.id)
+    if (!head || head.isDeleted || !sameContent(head, row))
+      await saveRowVersion(trx, after, rowLike(row, head, change), change.stamp)
+  }
+  return after
+}
+
+/** A new configuration like `content`, at version 1, with an empty state. */
+export async function insertWhole(
+  trx: Db,
+  address: Address,
+  content: WholeContent,
+  change: WholeChange,
+  baseVersion: number | null = null,
+): Promise<ConfigurationRecord> {
+  const { name, description, isDisabled, configuration, rowsSortOrder } = content
+  const first = {
+    ...address,
+    ...{ name, description, isDisabled, configuration, rowsSortOrder, baseVersion },
+    isDeleted: false,
+    state: '{}',
+    version: 1,
+    contentVersion: 1,
+    changeDescription: change.changeDescription,
+    versionIdentifier: change.newId(),
+    revision: 1,
+    rowsRevision: 1,
+    created: change.stamp,
+    changed: change.stamp,
+  }
+  const record = { ...first, ownerId: await insertConfiguration(trx, first) }
+  await insertVersion(trx, record)
+  for (const row of content.rows) await saveRowVersion(trx, record, rowLike(row, undefined, change), change.stamp)
+  return record
+}
+
+function rowLike(row: WholeContent['rows'][number], head: RowRecord | undefined, change: WholeChange): RowRecord {
+  const { id, name, description, isDisabled, configuration } = row
+  return {
+    ...{ id, name, description, isDisabled, configuration },
+    isDeleted: false,
+    changeDescription: change.describeRow(row),
+    state: head?.state ?? '{}',
+    version: (head?.version ?? 0) + 1,
+    versionIdentifier: change.newId(),
+    created: head?.created ?? change.stamp,
+  }
+}
+
+/** Texts are compared as they are: a version is restored as it was, white space included. */
+export const sameContent = (a: Content, b: Content): boolean =>
+  a.name === b.name && a.description === b.description && a.isDisabled === b.isDisabled && a.configuration === b.configuration
+
+export const sameWhole = (a: WholeContent, b: WholeContent): boolean =>
+  sameContent(a, b) &&
+  a.rowsSortOrder.join() === b.rowsSortOrder.join() &&
+  a.rows.length === b.rows.length &&
+  a.rows.every((row, i) => row.id === b.rows[i]?.id && sameContent(row, b.rows[i]))

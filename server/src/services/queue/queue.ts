@@ -52,6 +52,13 @@ export interface CreateOptions {
   readonly idempotencyKey?: string | undefined
 }
 
+/** A job that may be queued. */
+export interface PreparedJob {
+  readonly row: ReturnType<typeof jobRow>
+  /** As the client sent it: asking for the same one twice is an error. */
+  readonly deduplicationId: string | undefined
+}
+
 export interface JobGroup {
   readonly group: Readonly<Record<string, string>>
   readonly jobs: readonly JobRow[]
@@ -63,6 +70,14 @@ export function createQueue(deps: QueueDeps) {
   const { store, inTransaction, clock, components, configurations } = deps
 
   async function create(actor: Actor, request: JobRequest, options: CreateOptions): Promise<JobRow> {
+    const prepared = await prepare(actor, request, options)
+    const job = await inTransaction((trx) => insert(trx, prepared))
+    deps.onChange()
+    return job
+  }
+
+  /** Everything that may be refused, before a transaction begins. */
+  async function prepare(actor: Actor, request: JobRequest, options: CreateOptions): Promise<PreparedJob> {
     const component = components.find(request.component)
     if (!component) throw new PlatformError('queue.unknownComponent', { component: request.component })
     if (!canUseComponent(actor, component.id)) throw new PlatformError('accessDenied')
@@ -98,15 +113,16 @@ export function createQueue(deps: QueueDeps) {
       status: options.asWaiting ? 'waiting' : 'created',
       now: clock.now().getTime(),
     })
-    const job = await inTransaction(async (trx) => {
-      const existing =
-        deduplicationId === null ? undefined : await store.findByDeduplicationId(trx, actor.projectId, deduplicationId)
-      if (existing && request.deduplicationId !== undefined)
-        throw new PlatformError('dbDeduplicationIdConflict', { deduplicationId: request.deduplicationId, id: existing.id })
-      return existing ?? store.insert(trx, row)
-    })
-    deps.onChange()
-    return job
+    return { row, deduplicationId: request.deduplicationId }
+  }
+
+  /** In the caller's transaction; who calls it says onChange afterwards. */
+  async function insert(trx: Trx, { row, deduplicationId }: PreparedJob): Promise<JobRow> {
+    const known = row.deduplication_id ?? null
+    const existing = known === null ? undefined : await store.findByDeduplicationId(trx, row.project_id, known)
+    if (existing && deduplicationId !== undefined)
+      throw new PlatformError('dbDeduplicationIdConflict', { deduplicationId, id: existing.id })
+    return existing ?? store.insert(trx, row)
   }
 
   function rowsToRun(request: JobRequest, rows: readonly { readonly id: string; readonly isDisabled: boolean }[]) {
@@ -248,6 +264,8 @@ export function createQueue(deps: QueueDeps) {
 
   return {
     create,
+    prepare,
+    insert,
     get,
     search,
     searchGrouped,

@@ -20,7 +20,7 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
   async function setUp(cronTab: string, extra: Record<string, unknown> = {}, timezone = 'UTC') {
     let now = new Date('2026-05-01T12:00:30Z')
     const clock = { now: () => now }
-    const jobs: { due: string; committed: boolean }[] = []
+    const jobs: string[] = []
     let crashNext = false
     let unfinished = false
     const configurations = new Map<string, StoredConfiguration>()
@@ -76,15 +76,19 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
         inTransaction: crashing,
         recordEvent: events.record,
         schedulerComponentId: SCHEDULER,
-        findConfiguration,
+        configurationExists: async (owner, component, id) =>
+          owner !== project.id || (await findConfiguration(owner, component, id)) !== undefined,
         actorOfToken: tokens.findActor,
         queue: {
-          createJob: async (_trx, owner) => {
-            if (owner.projectId !== project.id) return { id: 'of another test' } // they share the database
-            jobs.push({ due: now.toISOString(), committed: true })
-            return { id: String(jobs.length) }
-          },
+          prepare: async (owner) => ({
+            insert: async () => {
+              if (owner.projectId !== project.id) return { id: 'of another test' } // they share the database
+              jobs.push(now.toISOString())
+              return { id: String(jobs.length) }
+            },
+          }),
           hasUnfinished: async () => unfinished,
+          wake: () => {},
         },
         onError: () => {},
       })

@@ -1,4 +1,5 @@
-// Firing due schedules. For one schedule everything that happens for a due minute is one transaction: the job, the execution, the next run.
+// Firing due schedules. What is read is read first; then one short transaction claims the schedule and writes the job, the execution and the
+// next run together, so that a due minute is acted on whole or not at all, and at most once on any number of nodes.
 //
 // On time (within a minute of its due minute) a schedule starts a job. Later than that the stack was down, or the clock was set forward:
 // then the newest missed minute inside the grace window runs, once, and what else was missed is recorded as skipped.
@@ -10,143 +11,180 @@ import { PlatformError } from '../../kit/errors.ts'
 import type { RecordEvent } from '../../kit/event.ts'
 import { nextRun, type Plan } from './planned-runs.ts'
 import { planOf, type Target } from './schedule-configuration.ts'
-import type { ExecutionStatus, ScheduleRecord } from './scheduler.store.ts'
-import { eventOf, type Scheduler, type StoredConfiguration } from './scheduler.ts'
+import type { Execution, ScheduleRecord } from './scheduler.store.ts'
+import { eventOf, type Scheduler } from './scheduler.ts'
+
+/** A job that was found possible; `insert` queues it in the transaction of the firing. */
+export interface PreparedRun {
+  insert(trx: Trx): Promise<{ readonly id: string }>
+}
 
 export interface FiringDeps {
   readonly scheduler: Scheduler
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly recordEvent: RecordEvent
   readonly schedulerComponentId: string
-  readonly findConfiguration: (
-    projectId: number,
-    componentId: string,
-    configurationId: string,
-  ) => Promise<StoredConfiguration | undefined>
+  readonly configurationExists: (projectId: number, componentId: string, configurationId: string) => Promise<boolean>
   /** Undefined when the token is gone, expired or disabled. */
   readonly actorOfToken: (projectId: number, tokenId: number) => Promise<Actor | undefined>
   readonly queue: {
-    createJob(trx: Trx, actor: Actor, target: Target): Promise<{ readonly id: string }>
+    /** Refuses with a PlatformError what cannot run: a disabled configuration, rows that are gone. */
+    prepare(actor: Actor, target: Target): Promise<PreparedRun>
     hasUnfinished(projectId: number, target: Target): Promise<boolean>
+    /** Jobs were queued and committed. */
+    wake(): void
   }
   readonly onError: (error: unknown, scheduleId: number) => void
 }
+
+type Written = Omit<Execution, 'scheduleId' | 'executedAt' | 'jobId'>
+
+/** What a due schedule leads to, decided before the transaction. */
+type Decision =
+  | { readonly kind: 'stop'; readonly reason: string }
+  | {
+      readonly kind: 'go'
+      readonly run: { readonly dueAt: Date; readonly job: PreparedRun } | undefined
+      readonly notes: readonly Written[]
+      readonly next: Date | undefined
+    }
 
 const ON_TIME_MS = 60_000
 const BATCH = 100
 const MOST_COUNTED = 1000
 
-/** Fires everything that is due at `now`; answers how many schedules it acted on. */
 export function createFiring(deps: FiringDeps) {
   const { scheduler, inTransaction } = deps
   const { store } = scheduler
 
+  /** Fires everything that is due at `now`; answers how many schedules it acted on. */
   async function fireDue(now: Date): Promise<number> {
     let acted = 0
-    while (await store.hasDue(now)) {
-      const count = await fireBatch(now)
-      if (count === 0) break // another node holds what is left
+    for (;;) {
+      const due = await store.listDue(now, BATCH)
+      if (due.length === 0) return acted
+      const decided: [ScheduleRecord, Decision][] = []
+      for (const record of due) decided.push([record, await decide(record, now)])
+      const count = await actOnAll(decided, now)
+      if (count === 0) return acted // another node has what is left
       acted += count
     }
-    return acted
   }
 
-  /** Many schedules share one commit. When one of them fails the batch, each gets a transaction of its own. */
-  async function fireBatch(now: Date): Promise<number> {
+  /** Many schedules share one commit. When one of them fails it, each gets a transaction of its own. */
+  async function actOnAll(decided: readonly [ScheduleRecord, Decision][], now: Date): Promise<number> {
     try {
-      return await inTransaction(async (trx) => {
-        const due = await store.claimDue(trx, now, BATCH)
-        for (const record of due) await fire(trx, record, now)
-        return due.length
-      })
-    } catch {
-      return fireOneByOne(now)
-    }
-  }
-
-  async function fireOneByOne(now: Date): Promise<number> {
-    let acted = 0
-    for (; acted < BATCH; acted++) {
-      let current: ScheduleRecord | undefined
-      try {
-        const found = await inTransaction(async (trx) => {
-          ;[current] = await store.claimDue(trx, now, 1)
-          if (current) await fire(trx, current, now)
-          return current !== undefined
-        })
-        if (!found) break
-      } catch (error) {
-        if (!current) throw error
-        const failed = current
-        deps.onError(error, failed.id)
-        await inTransaction((trx) => skipAfterFailure(trx, failed, now))
+      const count = await inTransaction((trx) => actOn(trx, decided, now))
+      deps.queue.wake()
+      return count
+    } catch (error) {
+      const [only, ...others] = decided
+      if (!only) return 0
+      if (others.length > 0) {
+        let count = 0
+        for (const one of decided) count += await actOnAll([one], now)
+        return count
       }
+      deps.onError(error, only[0].id)
+      return inTransaction((trx) => actOn(trx, [[only[0], ourFault(only[0], now)]], now))
     }
-    return acted
   }
 
-  async function fire(trx: Trx, record: ScheduleRecord, now: Date): Promise<void> {
-    const dueAt = record.nextRunAt
-    if (!dueAt) return
-    const obstacle = await obstacleOf(record)
-    if (obstacle !== undefined) return stop(trx, record, obstacle)
-    const plan = planOf(record.schedule, record.policy.dst, scheduler.zoneOf, now.getTime())
-    const run = now.getTime() - dueAt.getTime() < ON_TIME_MS ? dueAt : await catchUp(trx, record, plan, now)
-    if (run) await start(trx, record, run, now)
-    // Only when start() did not stop the schedule; the next run lies after now and after what was just run.
-    const next = nextRun(plan, Math.max(now.getTime(), dueAt.getTime()))
-    await store.setNextRun(trx, record.id, next && new Date(next.at))
-  }
-
-  /** Records what was missed; answers the due minute that still runs, if any. */
-  async function catchUp(trx: Trx, record: ScheduleRecord, plan: Plan, now: Date): Promise<Date | undefined> {
-    const first = record.nextRunAt!.getTime()
-    const graceMs = record.policy.graceMinutes * 60_000
-    const from = Math.max(first, now.getTime() - graceMs)
-    const run = record.policy.missed === 'catch-up' ? lastRunBetween(plan, from, now.getTime()) : undefined
-    const missed = countRuns(plan, first, run ?? now.getTime() + 1)
-    if (missed > 0) {
-      const count = missed >= MOST_COUNTED ? `more than ${MOST_COUNTED}` : String(missed)
-      const reason = `${count} run${missed === 1 ? '' : 's'} from ${new Date(first).toISOString()} on passed while the stack was not running.`
-      await note(trx, record, new Date(first), now, 'skipped', undefined, reason)
+  async function actOn(trx: Trx, decided: readonly [ScheduleRecord, Decision][], now: Date): Promise<number> {
+    let count = 0
+    for (const [record, decision] of decided) {
+      if (!(await store.claim(trx, record))) continue
+      count++
+      if (decision.kind === 'stop') {
+        await stop(trx, record, decision.reason)
+        continue
+      }
+      const common = { scheduleId: record.id, executedAt: now }
+      for (const note of decision.notes) await store.addExecution(trx, record.projectId, { ...common, ...note, jobId: undefined })
+      if (decision.run) {
+        const { id } = await decision.run.job.insert(trx)
+        await store.addExecution(trx, record.projectId, {
+          ...common,
+          dueAt: decision.run.dueAt,
+          status: 'started',
+          jobId: id,
+          reason: undefined,
+        })
+      }
+      await store.setNextRun(trx, record.id, decision.next)
     }
-    return run === undefined ? undefined : new Date(run)
+    return count
   }
 
-  async function start(trx: Trx, record: ScheduleRecord, dueAt: Date, now: Date): Promise<void> {
-    if (record.policy.overlap === 'skip' && (await deps.queue.hasUnfinished(record.projectId, record.target)))
-      return note(trx, record, dueAt, now, 'skipped', undefined, 'The run before it has not ended (policy overlap: skip).')
-    const actor = await deps.actorOfToken(record.projectId, record.tokenId)
-    if (!actor) return
+  async function decide(record: ScheduleRecord, now: Date): Promise<Decision> {
     try {
-      const job = await deps.queue.createJob(trx, actor, record.target)
-      await note(trx, record, dueAt, now, 'started', job.id, undefined)
+      return await decideFor(record, now)
+    } catch (error) {
+      deps.onError(error, record.id)
+      return ourFault(record, now)
+    }
+  }
+
+  async function decideFor(record: ScheduleRecord, now: Date): Promise<Decision> {
+    const { projectId, target } = record
+    const actor = await deps.actorOfToken(projectId, record.tokenId)
+    if (!actor)
+      return {
+        kind: 'stop',
+        reason: `Its token ${record.tokenId} is no longer valid. Refresh it, then activate the schedule again.`,
+      }
+    if (!(await deps.configurationExists(projectId, deps.schedulerComponentId, record.configurationId)))
+      return { kind: 'stop', reason: `Its configuration ${record.configurationId} was deleted.` }
+    if (!(await deps.configurationExists(projectId, target.componentId, target.configurationId)))
+      return {
+        kind: 'stop',
+        reason: `Its target, configuration ${target.configurationId} of ${target.componentId}, was deleted.`,
+      }
+
+    const plan = planFor(record, now)
+    const { dueAt, notes } = dueRun(record, plan, now)
+    const base = { kind: 'go', next: nextAfter(plan, record, now) } as const
+    if (!dueAt) return { ...base, run: undefined, notes }
+    if (record.policy.overlap === 'skip' && (await deps.queue.hasUnfinished(projectId, target))) {
+      const reason = 'The run before it has not ended (policy overlap: skip).'
+      return { ...base, run: undefined, notes: [...notes, { dueAt, status: 'skipped', reason }] }
+    }
+    try {
+      return { ...base, run: { dueAt, job: await deps.queue.prepare(actor, target) }, notes }
     } catch (error) {
       if (!(error instanceof PlatformError) || error.kind === 'bug' || error.kind === 'transient') throw error
-      await note(trx, record, dueAt, now, 'failed', undefined, error.message)
+      return { ...base, run: undefined, notes: [...notes, { dueAt, status: 'failed', reason: error.message }] }
     }
   }
 
-  const note = (
-    trx: Trx,
-    record: ScheduleRecord,
-    dueAt: Date,
-    executedAt: Date,
-    status: ExecutionStatus,
-    jobId: string | undefined,
-    reason: string | undefined,
-  ) => store.addExecution(trx, record.projectId, { scheduleId: record.id, dueAt, executedAt, status, jobId, reason })
+  /** The due minute that runs now, if any, and what is recorded of the others. */
+  function dueRun(record: ScheduleRecord, plan: Plan, now: Date): { dueAt: Date | undefined; notes: Written[] } {
+    const first = record.nextRunAt ?? now
+    if (now.getTime() - first.getTime() < ON_TIME_MS) return { dueAt: first, notes: [] }
+    const from = Math.max(first.getTime(), now.getTime() - record.policy.graceMinutes * 60_000)
+    const run = record.policy.missed === 'catch-up' ? lastRunBetween(plan, from, now.getTime()) : undefined
+    const missed = countRuns(plan, first.getTime(), run ?? now.getTime() + 1)
+    const dueAt = run === undefined ? undefined : new Date(run)
+    if (missed === 0) return { dueAt, notes: [] }
+    const count = missed >= MOST_COUNTED ? `more than ${MOST_COUNTED}` : String(missed)
+    const reason = `${count} run${missed === 1 ? '' : 's'} from ${first.toISOString()} on passed while the stack was not running.`
+    return { dueAt, notes: [{ dueAt: first, status: 'skipped', reason }] }
+  }
 
-  /** Why the schedule can never run again as it is. */
-  async function obstacleOf(record: ScheduleRecord): Promise<string | undefined> {
-    const { projectId, target } = record
-    if (!(await deps.findConfiguration(projectId, deps.schedulerComponentId, record.configurationId)))
-      return `Its configuration ${record.configurationId} was deleted.`
-    if (!(await deps.findConfiguration(projectId, target.componentId, target.configurationId)))
-      return `Its target, configuration ${target.configurationId} of ${target.componentId}, was deleted.`
-    if (!(await deps.actorOfToken(projectId, record.tokenId)))
-      return `Its token ${record.tokenId} is no longer valid. Refresh it, then activate the schedule again.`
-    return undefined
+  /** Our own fault must not make a schedule fire in a loop: the due minute is recorded as failed and the next one is planned. */
+  function ourFault(record: ScheduleRecord, now: Date): Decision {
+    const reason = 'The run could not be started by our fault; the log has the details.'
+    const notes = [{ dueAt: record.nextRunAt ?? now, status: 'failed', reason }] as const
+    return { kind: 'go', run: undefined, notes, next: nextAfter(planFor(record, now), record, now) }
+  }
+
+  const planFor = (record: ScheduleRecord, now: Date): Plan =>
+    planOf(record.schedule, record.policy.dst, scheduler.zoneOf, now.getTime())
+
+  /** After now, and after what is acted on now. */
+  function nextAfter(plan: Plan, record: ScheduleRecord, now: Date): Date | undefined {
+    const next = nextRun(plan, Math.max(now.getTime(), record.nextRunAt?.getTime() ?? 0))
+    return next && new Date(next.at)
   }
 
   async function stop(trx: Trx, record: ScheduleRecord, reason: string): Promise<void> {
@@ -156,22 +194,6 @@ export function createFiring(deps: FiringDeps) {
       ...eventOf('scheduler.scheduleStopped', `Schedule ${record.id} stopped: ${reason}`, record),
       type: 'warn',
     })
-  }
-
-  /** Our own fault must not make a schedule fire in a loop: the due minute is recorded as failed and the next one is planned. */
-  async function skipAfterFailure(trx: Trx, record: ScheduleRecord, now: Date): Promise<void> {
-    const plan = planOf(record.schedule, record.policy.dst, scheduler.zoneOf, now.getTime())
-    await note(
-      trx,
-      record,
-      record.nextRunAt!,
-      now,
-      'failed',
-      undefined,
-      'The run could not be started by our fault; the log has the details.',
-    )
-    const next = nextRun(plan, now.getTime())
-    await store.setNextRun(trx, record.id, next && new Date(next.at))
   }
 
   return { fireDue }

@@ -122,23 +122,30 @@ export function createSchedulerStore(database: Db) {
       return result.numDeletedRows > 0n
     },
 
-    /** Due schedules of all projects, the longest waiting first; another node's are passed over. */
-    claimDue: async (trx: Trx, now: Date, limit: number): Promise<ScheduleRecord[]> =>
+    /** Due schedules of all projects, the longest waiting first. */
+    listDue: async (now: Date, limit: number): Promise<ScheduleRecord[]> =>
       (
-        await withTables<Tables>(trx)
+        await db
           .selectFrom('schedule')
           .selectAll()
           .where('next_run_at', '<=', now.getTime())
           .orderBy('next_run_at')
           .orderBy('id')
           .limit(limit)
-          .$call(claimRows(trx))
           .execute()
       ).map(toRecord),
 
-    hasDue: async (now: Date): Promise<boolean> =>
-      (await db.selectFrom('schedule').select('id').where('next_run_at', '<=', now.getTime()).limit(1).executeTakeFirst()) !==
-      undefined,
+    /** Takes a due schedule for this transaction; false when another node has it, or it was changed since it was read. */
+    claim: async (trx: Trx, { id, nextRunAt, configurationVersion, tokenId }: ScheduleRecord): Promise<boolean> =>
+      (await withTables<Tables>(trx)
+        .selectFrom('schedule')
+        .select('id')
+        .where('id', '=', id)
+        .where('next_run_at', '=', nextRunAt?.getTime() ?? 0)
+        .where('configuration_version', '=', configurationVersion)
+        .where('token_id', '=', tokenId)
+        .$call(claimRows(trx))
+        .executeTakeFirst()) !== undefined,
 
     setNextRun: async (trx: Trx, id: number, nextRunAt: Date | undefined, stoppedReason?: string): Promise<void> => {
       await withTables<Tables>(trx)

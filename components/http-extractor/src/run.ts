@@ -1,6 +1,7 @@
 // A whole run: read, check, extract, write. Nothing appears in out/ before every job of every iteration is done, and
 // out/state.json comes last (contract section 1.6).
 
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Configuration } from './configuration/configuration.ts'
 import { at } from './configuration/read.ts'
@@ -68,8 +69,13 @@ export async function run(configuration: Configuration, deps: RunDeps): Promise<
   } catch (error) {
     for (const { tables } of outputs.values()) await tables.discard()
     throw error instanceof TablesError ? new UserError(error.message, {}, error) : error
+  } finally {
+    rmSync(workDirOf(dataDir), { recursive: true, force: true })
   }
 }
+
+/** On the same disk as the output, so that finished tables are moved, not copied. */
+const workDirOf = (dataDir: string) => join(dataDir, '.extractor')
 
 export const clientOf = (
   plan: RunPlan,
@@ -106,7 +112,7 @@ function createOutputs(
       named(() =>
         createTables({
           outDir: join(dataDir, 'out', 'tables'),
-          workDir: join(dataDir, '.extractor', String(outputs.size)),
+          workDir: join(workDirOf(dataDir), String(outputs.size)),
           bucket,
           mappings,
           compatLevel,

@@ -1,8 +1,9 @@
 // Retries (contract section 10.4): which answers and failures are tried again, and how long to wait before.
 
+import { UserError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { addressText } from './address.ts'
-import type { HttpResponse, Send } from './exchange.ts'
+import type { HttpRequest, HttpResponse, Send } from './exchange.ts'
 import { TransportError } from './transport-error.ts'
 
 export interface RetryRules {
@@ -28,6 +29,7 @@ export interface RetryDeps {
 }
 
 const DAY_SECONDS = 86_400
+const MAX_WAIT_SECONDS = DAY_SECONDS / 2
 
 /** Seconds the server asks us to wait; 0 when it says nothing usable. */
 export function delayFromHeader(value: string | undefined, nowSeconds: number): number {
@@ -54,7 +56,10 @@ export function withRetries(send: Send, { rules, nowSeconds, sleep, log }: Retry
       })
       const isFailure = outcome instanceof TransportError
       if (!isFailure && !(rules.httpCodes.has(outcome.status) && retry <= rules.maxRetries)) return outcome
-      const delay = delayOf(isFailure ? 0 : delayFromHeader(outcome.headers[rules.retryHeader], nowSeconds()), retry)
+      const delay = patience(
+        request,
+        delayOf(isFailure ? 0 : delayFromHeader(outcome.headers[rules.retryHeader], nowSeconds()), retry),
+      )
       log.debug(`Http request failed, retrying in ${delay.toFixed(1)} seconds [${retry}x].`, {
         request: `${request.method} ${addressText(request.address)}`,
         ...(isFailure ? { message: outcome.message } : describe(outcome)),
@@ -62,6 +67,15 @@ export function withRetries(send: Send, { rules, nowSeconds, sleep, log }: Retry
       await sleep(delay)
     }
   }
+}
+
+/** Nobody waits for a server that wants to be asked again in the next century. */
+function patience(request: HttpRequest, delay: number): number {
+  if (delay <= MAX_WAIT_SECONDS) return delay
+  throw new UserError(
+    `The API asks to wait ${Math.round(delay)} seconds before the next attempt (${request.method} ${addressText(request.address)}), ` +
+      `and the run waits at most ${MAX_WAIT_SECONDS}.`,
+  )
 }
 
 const describe = ({ status, body }: HttpResponse) => ({ status, body: body.subarray(0, 300).toString() })

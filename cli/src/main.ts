@@ -2,9 +2,12 @@
 // The millrace command. Exit codes: 0 done, 1 the user can mend it, 2 our bug. Data on stdout, progress and errors on stderr.
 
 import { Command, CommanderError } from 'commander'
+import { ConfigError } from '../../server/src/config.ts'
 import { PlatformError } from '../../server/src/kit/errors.ts'
+import { addDoctorCommand } from './doctor.ts'
 import { UserError } from './output.ts'
 import { addProjectCommands } from './project.ts'
+import { addStartCommand } from './start.ts'
 import { addTokenCommands } from './token.ts'
 
 const program = new Command('millrace')
@@ -14,8 +17,10 @@ const program = new Command('millrace')
   .exitOverride()
 
 // Each noun has a file of its own that adds its commands here.
+addStartCommand(program)
 addProjectCommands(program)
 addTokenCommands(program)
+addDoctorCommand(program)
 
 try {
   await program.parseAsync()
@@ -25,7 +30,7 @@ try {
 
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1
-  if (error instanceof UserError || (error instanceof PlatformError && error.kind !== 'bug')) {
+  if (error instanceof UserError || error instanceof ConfigError || (error instanceof PlatformError && error.kind !== 'bug')) {
     console.error(`millrace: ${error.message}`)
     return 1
   }

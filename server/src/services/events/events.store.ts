@@ -105,6 +105,10 @@ export function createEventsStore(database: Db) {
         .execute()
     },
 
+    /** Of all projects: when something last happened here. */
+    newestAt: async (): Promise<number | undefined> =>
+      (await db.selectFrom('event').select('created_at').orderBy('id', 'desc').limit(1).executeTakeFirst())?.created_at,
+
     nextTicket: async (trx: Trx): Promise<number> => {
       const { last_id } = await withTables<Tables>(trx)
         .updateTable('ticket')

@@ -149,7 +149,12 @@ export function createEvents({ db, inTransaction, clock }: EventsDeps) {
     return row
   }
 
-  return { record, create, list, get, nextTicket: () => inTransaction(store.nextTicket) }
+  async function newestAt(): Promise<Date | undefined> {
+    const at = await store.newestAt()
+    return at === undefined ? undefined : new Date(at)
+  }
+
+  return { record, create, list, get, newestAt, nextTicket: () => inTransaction(store.nextTicket) }
 }
 
 const SEARCHABLE: Readonly<Record<string, SearchColumn>> = {

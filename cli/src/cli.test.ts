@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
+
+interface Result {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The real command in a process of its own, on an empty data folder. */
+async function inFolder(t: { after(fn: () => Promise<void>): void }) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'millrace-cli-'))
+  t.after(() => rm(dataDir, { recursive: true, force: true }))
+  const run = (args: readonly string[], env: Record<string, string> = {}): Promise<Result> =>
+    new Promise((resolve) => {
+      const options = { env: { PATH: process.env.PATH, MILLRACE_DATA_DIR: dataDir, PORT: '0', ...env } }
+      execFile(process.execPath, [MAIN, ...args], options, (error, stdout, stderr) =>
+        resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+      )
+    })
+  return { dataDir, run }
+}
+
+test('projects and tokens are made by the rules of the API, values shown once', async (t) => {
+  const { run } = await inFolder(t)
+  const project = JSON.parse((await run(['project', 'create', 'Brook', '--json'])).stdout)
+  assert.equal(project.name, 'Brook')
+  assert.ok(project.masterToken.length > 40)
+  const token = JSON.parse((await run(['--json', 'token', 'create', '--description', 'reader', '--expires-in', '60'])).stdout)
+  assert.ok(token.token.length > 40)
+  const listed = await run(['token', 'list'])
+  assert.match(listed.stdout, /reader/)
+  assert.ok(!listed.stdout.includes(token.token))
+  const reset = JSON.parse((await run(['token', 'reset-master', '--json'])).stdout)
+  assert.notEqual(reset.token, project.masterToken)
+})
+
+test('what the user can mend ends with 1 and one line', async (t) => {
+  const { run } = await inFolder(t)
+  for (const args of [
+    ['token', 'create', '--project', '99'],
+    ['project', 'create', ''],
+    ['token', 'create', '--project', 'x'],
+    ['no-such-command'],
+  ]) {
+    const { code, stderr, stdout } = await run(args)
+    assert.equal(code, 1, `${args.join(' ')}: ${stderr}`)
+    assert.notEqual(stderr, '')
+    assert.equal(stdout, '')
+    assert.ok(!stderr.includes('    at '), stderr)
+  }
+  const config = await run(['project', 'list'], { PORT: 'x', MILLRACE_LOG_LEVEL: 'y' })
+  assert.equal(config.code, 1)
+  assert.match(config.stderr, /PORT.*\n.*MILLRACE_LOG_LEVEL/)
+})
+
+test('doctor finds a healthy installation well, and names what is wrong with another', async (t) => {
+  const { run, dataDir } = await inFolder(t)
+  await run(['project', 'create', 'P'])
+  const well = await run(['doctor', '--json'])
+  assert.equal(well.code, 0, well.stdout)
+  assert.equal(JSON.parse(well.stdout).ok, true)
+
+  await writeFile(join(dataDir, 'root-keys'), 'x')
+  await chmod(join(dataDir, 'root-keys'), 0o644)
+  const busy = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => busy.once('listening', resolve))
+  const { port } = busy.address() as { port: number }
+  const ill = await run(['doctor'], { MILLRACE_S3_PORT: String(port) })
+  busy.close()
+  assert.equal(ill.code, 1)
+  assert.match(ill.stdout, /PROBLEM\s+object store port/)
+  assert.match(ill.stdout, /PROBLEM\s+encryption key/)
+})

@@ -1,0 +1,143 @@
+// millrace doctor: is this installation well? Each line is one question with its answer; exit code 1 when something must be mended.
+
+import { access, constants, stat, statfs } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { type Config, readConfig } from '../../server/src/config.ts'
+import { METADATA_FILE, ROOT_KEYS_FILE } from '../../server/src/foundation.ts'
+import { VERSION, withFoundation } from '../../server/src/stack.ts'
+import { print } from './output.ts'
+
+interface Finding {
+  readonly check: string
+  readonly status: 'ok' | 'warning' | 'problem'
+  readonly text: string
+}
+
+const LEAST_NODE = 24
+const LITTLE_SPACE_BYTES = 5e9
+const NO_SPACE_BYTES = 5e8
+
+export function addDoctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .description('check versions, ports, disk, database, clock and keys of this installation')
+    .action(async (_options, command: Command) => {
+      const config = readConfig()
+      const findings = [
+        versions(),
+        await dataFolder(config),
+        await space(config),
+        await port('stack port', config, config.listen.port),
+        await port('object store port', config, config.listen.s3Port),
+        await keyFile(config),
+        ...(await database(config)),
+      ]
+      const isWell = findings.every((finding) => finding.status !== 'problem')
+      print(command, { ok: isWell, version: VERSION, findings }, () =>
+        findings.map(({ check, status, text }) => `${MARK[status]}  ${check.padEnd(18)} ${text}`).join('\n'),
+      )
+      if (!isWell) process.exitCode = 1
+    })
+}
+
+const MARK = { ok: 'ok     ', warning: 'warning', problem: 'PROBLEM' } as const
+
+function versions(): Finding {
+  const { node, sqlite, tz } = process.versions
+  const text = `Millrace ${VERSION}, Node ${node}, SQLite ${sqlite}, time zones ${tz}`
+  return Number(node.split('.')[0]) >= LEAST_NODE
+    ? { check: 'versions', status: 'ok', text }
+    : { check: 'versions', status: 'problem', text: `${text}. Node ${LEAST_NODE} or newer is needed; npm start brings its own.` }
+}
+
+async function dataFolder({ dataDir }: Config): Promise<Finding> {
+  const check = 'data folder'
+  try {
+    await access(dataDir, constants.R_OK | constants.W_OK)
+    return { check, status: 'ok', text: dataDir }
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT'
+      ? { check, status: 'warning', text: `${dataDir} does not exist yet; the first start makes it.` }
+      : { check, status: 'problem', text: `${dataDir} cannot be written by this user.` }
+  }
+}
+
+async function space({ dataDir }: Config): Promise<Finding> {
+  const check = 'disk space'
+  const { bavail, bsize } = await statfs(dataDir).catch(() => statfs('.'))
+  const free = bavail * bsize
+  const text = `${(free / 1e9).toFixed(1)} GB free`
+  if (free < NO_SPACE_BYTES) return { check, status: 'problem', text: `${text}. New data will soon be refused; make room.` }
+  return { check, status: free < LITTLE_SPACE_BYTES ? 'warning' : 'ok', text }
+}
+
+/** Free, or held by this very stack; anything else would stop a start. */
+async function port(check: string, { listen }: Config, number: number): Promise<Finding> {
+  if (number === 0) return { check, status: 'ok', text: 'any free port' }
+  if (await isFree(listen.host, number)) return { check, status: 'ok', text: `${number} is free` }
+  const isOurs = await fetch(`http://${listen.host}:${number}/health`, { signal: AbortSignal.timeout(2000) }).then(
+    (response) => response.ok || response.status === 403,
+    () => false,
+  )
+  return isOurs
+    ? { check, status: 'ok', text: `${number} is held by a running stack` }
+    : { check, status: 'problem', text: `${number} is held by another program. Stop it, or choose another port.` }
+}
+
+const isFree = (host: string, number: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(number, host, () => server.close(() => resolve(true)))
+  })
+
+async function keyFile({ dataDir, secrets }: Config): Promise<Finding> {
+  const check = 'encryption key'
+  if (secrets.encryptionKeys) return { check, status: 'ok', text: 'from MILLRACE_ENCRYPTION_KEY' }
+  const path = join(dataDir, ROOT_KEYS_FILE)
+  const found = await stat(path).catch(() => undefined)
+  if (!found) return { check, status: 'warning', text: 'none yet; the first secret makes it.' }
+  const mode = (found.mode & 0o777).toString(8)
+  return (found.mode & 0o077) === 0
+    ? { check, status: 'ok', text: `${path}, mode ${mode}` }
+    : { check, status: 'problem', text: `${path} has mode ${mode}: others can read it. chmod 600 it.` }
+}
+
+async function database(config: Config): Promise<Finding[]> {
+  if (config.database.url === undefined && !(await stat(join(config.dataDir, METADATA_FILE)).catch(() => undefined)))
+    return [{ check: 'database', status: 'warning', text: 'none yet; the first start makes it.' }]
+  try {
+    return await withFoundation(config, async ({ metadata, tokens, events }) => {
+      const damage = await metadata.check()
+      const projects = await tokens.listProjects()
+      const newest = await events.newestAt()
+      return [
+        damage.length === 0
+          ? {
+              check: 'database',
+              status: 'ok',
+              text: `${metadata.dialect}, whole, ${projects.length} project${projects.length === 1 ? '' : 's'}`,
+            }
+          : { check: 'database', status: 'problem', text: `${damage.slice(0, 3).join(' ')} Restore a backup.` },
+        clock(newest),
+      ]
+    })
+  } catch (error) {
+    return [{ check: 'database', status: 'problem', text: error instanceof Error ? error.message : String(error) }]
+  }
+}
+
+/** A clock that stands before what already happened was set back: schedules would wait, links would not expire. */
+function clock(newest: Date | undefined): Finding {
+  const now = new Date()
+  const behindMs = newest ? newest.getTime() - now.getTime() : 0
+  return behindMs > 60_000
+    ? {
+        check: 'clock',
+        status: 'problem',
+        text: `${now.toISOString()} lies ${Math.round(behindMs / 1000)} s before the newest event. Set the clock.`,
+      }
+    : { check: 'clock', status: 'ok', text: now.toISOString() }
+}

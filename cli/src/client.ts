@@ -8,6 +8,9 @@ const DEFAULT_URL = 'http://127.0.0.1:8000'
 export interface ClientRequest {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly json?: unknown
+  /** A body that is JSON text already and must be sent as it is. */
+  readonly jsonText?: string
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** A job of the storage service, as far as the command line looks into it. */
@@ -27,21 +30,28 @@ export const stackOptions = (command: Command): Command =>
     .option('--url <address>', `address of the stack (default: $MILLRACE_URL or ${DEFAULT_URL})`)
     .option('--token <token>', 'storage token (default: $MILLRACE_TOKEN)')
 
+export const stackUrl = (command: Command): string =>
+  (command.optsWithGlobals<{ url?: string }>().url ?? process.env.MILLRACE_URL ?? DEFAULT_URL).replace(/\/+$/, '')
+
 export function createClient(command: Command) {
-  const options = command.optsWithGlobals<{ url?: string; token?: string }>()
-  const url = (options.url ?? process.env.MILLRACE_URL ?? DEFAULT_URL).replace(/\/+$/, '')
-  const token = options.token ?? process.env.MILLRACE_TOKEN
+  const url = stackUrl(command)
+  const token = command.optsWithGlobals<{ token?: string }>().token ?? process.env.MILLRACE_TOKEN
   if (!token) throw new UserError('A token is needed: give --token or set MILLRACE_TOKEN.')
   const headers = { 'X-StorageApi-Token': token }
 
   /** One request; `path` is relative to the stack or a whole address. Errors of the stack become one readable line. */
-  async function send(method: string, path: string, { query = {}, json }: ClientRequest = {}): Promise<Response> {
+  async function send(
+    method: string,
+    path: string,
+    { query = {}, json, jsonText, headers: more }: ClientRequest = {},
+  ): Promise<Response> {
     const address = new URL(path, `${url}/`)
+    const body = jsonText ?? (json === undefined ? undefined : JSON.stringify(json))
     for (const [name, value] of Object.entries(query)) if (value !== undefined) address.searchParams.set(name, String(value))
     const response = await fetch(address, {
       method,
-      headers: { ...headers, ...(json !== undefined && { 'Content-Type': 'application/json' }) },
-      ...(json !== undefined && { body: JSON.stringify(json) }),
+      headers: { ...headers, ...(body !== undefined && { 'Content-Type': 'application/json' }), ...more },
+      ...(body !== undefined && { body }),
     }).catch((cause: unknown) => {
       throw new UserError(`No answer from ${address.origin}: ${reasonOf(cause)}. Does the stack run? Start it with npm start.`)
     })

@@ -4,7 +4,9 @@
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../../server/src/config.ts'
 import { PlatformError } from '../../server/src/kit/errors.ts'
+import { addConfigCommands } from './config.ts'
 import { addDoctorCommand } from './doctor.ts'
+import { addEncryptionCommands } from './encryption.ts'
 import { UserError } from './output.ts'
 import { addProjectCommands } from './project.ts'
 import { addStartCommand } from './start.ts'
@@ -18,6 +20,8 @@ const program = new Command('millrace')
 
 // Each noun has a file of its own that adds its commands here.
 addStartCommand(program)
+addConfigCommands(program)
+addEncryptionCommands(program)
 addProjectCommands(program)
 addTokenCommands(program)
 addDoctorCommand(program)

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { startTestStack } from '../../tests/support/test-stack.ts'
+import { lineDiff } from './line-diff.ts'
+
+const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
+const C = 'platform.ex-http'
+const CONFIGS = `/v2/storage/components/${C}/configs`
+
+async function start(t: TestContext) {
+  const stack = await startTestStack(t)
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-cli-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const run = async (args: readonly string[], { code = 0, input = '', env = {} } = {}) => {
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      env: { PATH: process.env.PATH, MILLRACE_URL: stack.url, MILLRACE_TOKEN: stack.masterToken, ...env },
+    })
+    child.stdin.end(input)
+    const [out, err, exit] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      new Promise((done) => child.on('exit', done)),
+    ])
+    assert.equal(exit, code, `millrace ${args.join(' ')}\n${out}${err}`)
+    return { out, err, json: <T>() => JSON.parse(out) as T }
+  }
+  return { ...stack, folder, run }
+}
+
+const filesIn = async (folder: string): Promise<Record<string, string>> => {
+  const names = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
+  const paths = names.map((entry) => join(entry.parentPath, entry.name)).sort()
+  return Object.fromEntries(
+    await Promise.all(paths.map(async (path) => [path.slice(folder.length + 1), await readFile(path, 'utf8')])),
+  )
+}
+
+test('configurations are created, changed, shown, rolled back, copied and compared', async (t) => {
+  const { run, folder } = await start(t)
+  const file = join(folder, 'c.json')
+  await writeFile(file, '{"parameters":{"10":1.10,"2":12345678901234567890,"#s":"canary"}}')
+  const made = (await run(['config', 'create', C, '--name', 'N', '--id', 'mine', '--file', file, '--json'])).json<{
+    version: number
+  }>()
+  assert.equal(made.version, 1)
+  await run(['config', 'update', C, 'mine', '--file', '-', '--message', 'm'], { input: '{"parameters":{"a":2}}' })
+  const stale = await run(['config', 'update', C, 'mine', '--name', 'X', '--if-version', '1'], { code: 1 })
+  assert.match(stale.err, /version 2, not 1/)
+  const shown = await run(['config', 'show', C, 'mine', '--version-id', '1'])
+  assert.match(shown.out, /"10": 1\.10,\n\s+"2": 12345678901234567890/)
+  assert.ok(!shown.out.includes('canary'))
+  const diff = await run(['config', 'diff', C, 'mine', '1', '2'])
+  assert.match(diff.out, /^- {7}"10": 1\.10,$/m)
+  assert.match(diff.out, /^\+ {7}"a": 2$/m)
+  assert.equal((await run(['config', 'rollback', C, 'mine', '1', '--json'])).json<{ version: string }>().version, '3')
+  assert.equal((await run(['config', 'diff', C, 'mine', '1', '3'])).out, 'no difference\n')
+  const copy = (await run(['config', 'copy', C, 'mine', '1', '--name', 'copy', '--json'])).json<{ id: string }>()
+  const list = (await run(['config', 'list', '--json'])).json<{ id: string; name: string }[]>()
+  assert.deepEqual(
+    list.map((one) => [one.id, one.name]),
+    [
+      ['mine', 'N'],
+      [copy.id, 'copy'],
+    ],
+  )
+  assert.match((await run(['config', 'list', C])).out, /^COMPONENT +ID +NAME/)
+  assert.match((await run(['config', 'show', C, 'none'], { code: 1 })).err, /Configuration "none" not found/)
+})
+
+test('a pulled folder is deterministic, and pushing it back changes nothing', async (t) => {
+  const { run, folder, request } = await start(t)
+  const text = '{"z":{},"10":[],"2":1.10,"#s":"canary-pull"}'
+  await request('POST', CONFIGS, {
+    body: `{"name":"a","configurationId":"a","configuration":${text}}`,
+    headers: { 'content-type': 'application/json' },
+  })
+  for (const rowId of ['r2', 'r1']) await request('POST', `${CONFIGS}/a/rows`, { json: { rowId, configuration: { rowId } } })
+  await request('PUT', `${CONFIGS}/a`, { json: { rowsSortOrder: ['r2', 'r1'] } })
+  const [one, two] = [join(folder, 'one'), join(folder, 'two')]
+  await run(['config', 'pull', one])
+  await run(['config', 'pull', two])
+  const files = await filesIn(one)
+  assert.deepEqual(files, await filesIn(two))
+  assert.deepEqual(Object.keys(files), [
+    '.millrace.json',
+    `${C}/a/configuration.json`,
+    `${C}/a/rows/r1.json`,
+    `${C}/a/rows/r2.json`,
+  ])
+  assert.match(
+    files[`${C}/a/configuration.json`] ?? '',
+    /"z": \{\},\n {4}"10": \[\],\n {4}"2": 1\.10,\n {4}"#s": "KBC::ProjectSecure::/,
+  )
+  assert.match((await run(['config', 'push', one])).out, /^0 changes done/)
+  assert.equal((await run(['config', 'pull', one, '--json'])).json<{ changedFiles: number }>().changedFiles, 0)
+})
+
+test('a push shows its plan, makes, changes and deletes, and refuses to overwrite newer work', async (t) => {
+  const { run, folder, request } = await start(t)
+  for (const id of ['kept', 'gone'])
+    await request('POST', CONFIGS, { json: { name: id, configurationId: id, configuration: { v: 1 } } })
+  await request('POST', `${CONFIGS}/kept/rows`, { json: { rowId: 'old' } })
+  await run(['config', 'pull', folder])
+  await rm(join(folder, C, 'gone'), { recursive: true })
+  await rm(join(folder, C, 'kept', 'rows'), { recursive: true })
+  const place = join(folder, C, 'kept', 'configuration.json')
+  await writeFile(place, (await readFile(place, 'utf8')).replace('"v": 1', '"v": 2, "#s": "canary-push"'))
+  const fresh = join(folder, C, 'fresh')
+  await mkdir(join(fresh, 'rows'), { recursive: true })
+  await writeFile(
+    join(fresh, 'configuration.json'),
+    '{"name":"fresh","configuration":{"n":12345678901234567890},"rowsSortOrder":["b","a"]}',
+  )
+  for (const row of ['a', 'b']) await writeFile(join(fresh, 'rows', `${row}.json`), '{"name":"row","configuration":{}}')
+
+  const plan = (await run(['config', 'push', folder, '--plan', '--json'])).json<{ plan: string[]; isApplied: boolean }>()
+  assert.deepEqual(plan, {
+    plan: [`+ ${C}/fresh "fresh" with 2 rows`, `~ ${C}/kept: configuration; rows gone old`, `- ${C}/gone "gone"`],
+    isApplied: false,
+  })
+  assert.equal((await request('GET', `${CONFIGS}/fresh`)).status, 404)
+
+  await request('PUT', `${CONFIGS}/kept`, { json: { description: 'changed by somebody' } })
+  const conflict = await run(['config', 'push', folder], { code: 1 })
+  assert.match(conflict.err, /! platform\.ex-http\/kept/)
+  assert.match(conflict.err, /changed on the stack since the pull/)
+  await run(['config', 'push', folder, '--force'])
+  const made = await request('GET', `${CONFIGS}/fresh`)
+  assert.ok(made.text.includes('"configuration":{"n":12345678901234567890}'))
+  assert.deepEqual(
+    made.json<{ rows: { id: string }[] }>().rows.map((row) => row.id),
+    ['b', 'a'],
+  )
+  assert.equal((await request('GET', `${CONFIGS}/gone`)).status, 404)
+  const files = await filesIn(folder)
+  assert.ok(!JSON.stringify(files).includes('canary-push'), 'after a push the folder holds ciphers')
+  assert.match((await run(['config', 'push', folder, '--plan'])).out, /^0 changes planned/)
+})
+
+test('a folder that cannot be read says which file', async (t) => {
+  const { run, folder, request } = await start(t)
+  await request('POST', CONFIGS, { json: { name: 'a', configurationId: 'a' } })
+  await run(['config', 'pull', folder])
+  await writeFile(join(folder, C, 'a', 'configuration.json'), '{"name": ')
+  assert.match(
+    (await run(['config', 'push', folder], { code: 1 })).err,
+    /a\/configuration\.json cannot be used: it is not valid JSON/,
+  )
+})
+
+test('secrets are encrypted from standard input, and the root key rotates beside a running stack', async (t) => {
+  const { run, request, dataDir } = await start(t)
+  const cipher = (await run(['encrypt', '--component', C, '--project', '1'], { input: 'canary-cli\n' })).out.trim()
+  assert.match(cipher, /^KBC::ProjectSecure::/)
+  assert.match((await run(['encrypt', '--document'], { input: '{"#a":"b","c":1}' })).out, /^\{"#a":"KBC::Secure::[^"]+","c":1\}/)
+  await request('POST', CONFIGS, { json: { name: 'a', configurationId: 'a', configuration: { '#s': cipher } } })
+  const before = await readFile(join(dataDir, 'root-keys'), 'utf8')
+  await run(['encryption', 'rotate'], { env: { MILLRACE_DATA_DIR: dataDir } })
+  assert.notEqual(await readFile(join(dataDir, 'root-keys'), 'utf8'), before)
+  const again = await request('PUT', `${CONFIGS}/a`, { json: { configuration: { '#s': 'canary-cli' } } })
+  assert.equal(again.json<{ version: number }>().version, 1, 'the stored cipher still opens')
+})
+
+test('a diff keeps the lines around a change and leaves out the rest', () => {
+  const lines = Array.from({ length: 20 }, (_, i) => `line ${i}`)
+  const changed = lines.with(10, 'other')
+  assert.equal(
+    lineDiff(lines.join('\n'), changed.join('\n')),
+    ['  line 7', '  line 8', '  line 9', '- line 10', '+ other', '  line 11', '  line 12', '  line 13'].join('\n'),
+  )
+  assert.equal(lineDiff('a\nb', 'a\nb'), '')
+  assert.equal(lineDiff('a\nb\nc', 'a\nx\nb\ny\nc').replaceAll(/^ .*\n?/gm, ''), '+ x\n+ y\n')
+})

@@ -1,0 +1,262 @@
+// millrace config: configurations of a running stack: look, change, roll back, copy, compare, and keep them in a folder.
+
+import { readFile } from 'node:fs/promises'
+import { text as readAll } from 'node:stream/consumers'
+import type { Command } from 'commander'
+import { itemsOf, membersOf, readJson } from '../../server/src/kit/json-text.ts'
+import { type Client, createClient, stackOptions } from './client.ts'
+import { planPush, readFolder, type Step, writeFolder } from './config-folder.ts'
+import { type ConfigurationFile, type FileMembers, filesOf, laidOut, objectText, stringOf, wholeText } from './config-text.ts'
+import { lineDiff } from './line-diff.ts'
+import { print, table, UserError, wantsJson } from './output.ts'
+
+interface Chosen {
+  readonly branch: string
+}
+
+interface ChangeOptions extends Chosen {
+  readonly name?: string
+  readonly description?: string
+  readonly file?: string
+  readonly id?: string
+  readonly message?: string
+  readonly disable?: boolean
+  readonly enable?: boolean
+  readonly ifVersion?: string
+}
+
+export function addConfigCommands(program: Command): void {
+  const config = program.command('config').description('component configurations of a running stack')
+  const withStack = (command: Command) => stackOptions(command).option('--branch <id>', 'branch id or default', 'default')
+  const withFields = (command: Command) =>
+    withStack(command)
+      .option('--name <name>')
+      .option('--description <text>')
+      .option('--file <path>', 'file with the JSON of the configuration node; - reads standard input')
+      .option('--message <text>', 'description of the change')
+      .option('--disable', 'keep it from running')
+      .option('--enable', 'let it run')
+
+  withStack(config.command('list'))
+    .description('configurations, of all components or of one')
+    .argument('[component]', 'component id')
+    .action(async (component: string | undefined, { branch }: Chosen, command: Command) => {
+      const all = await listAll(createClient(command), branch, component)
+      const rows = all.map(({ componentId, id, version, members, rows: own }) => ({
+        component: componentId,
+        id,
+        name: stringOf(members.name),
+        version,
+        rows: own.length,
+        isDisabled: members.isDisabled === 'true',
+      }))
+      print(command, rows, (found) =>
+        table(
+          ['COMPONENT', 'ID', 'NAME', 'VERSION', 'ROWS', 'DISABLED'],
+          found.map((one) => [one.component, one.id, one.name, one.version, one.rows, one.isDisabled ? 'yes' : '']),
+          'no configurations',
+        ),
+      )
+    })
+
+  withStack(config.command('show'))
+    .description('a configuration with its rows, or one version of it')
+    .argument('<component>')
+    .argument('<id>')
+    .option('--version-id <number>', 'an older version')
+    .action(async (component: string, id: string, options: Chosen & { versionId?: string }, command: Command) => {
+      const path = options.versionId === undefined ? id : `${id}/versions/${encodeURIComponent(options.versionId)}`
+      process.stdout.write(laidOut(await getText(createClient(command), placeOf(options.branch, component, path))))
+    })
+
+  withFields(config.command('create'))
+    .description('make a configuration')
+    .argument('<component>')
+    .option('--id <id>', 'id of the new configuration')
+    .action(async (component: string, options: ChangeOptions, command: Command) => {
+      if (options.name === undefined) throw new UserError('A configuration needs a name: give --name.')
+      const body = await bodyOf({ ...options, ...(options.id !== undefined && { configurationId: options.id }) })
+      const made = await sendText(createClient(command), 'POST', placeOf(options.branch, component), body)
+      report(command, component, made)
+    })
+
+  withFields(config.command('update'))
+    .description('change a configuration; what differs makes one new version')
+    .argument('<component>')
+    .argument('<id>')
+    .option('--if-version <number>', 'refuse when the configuration is at another version')
+    .action(async (component: string, id: string, options: ChangeOptions, command: Command) => {
+      const headers = options.ifVersion === undefined ? {} : { 'If-Match': `"${options.ifVersion}"` }
+      const place = placeOf(options.branch, component, id)
+      report(command, component, await sendText(createClient(command), 'PUT', place, await bodyOf(options), headers))
+    })
+
+  withStack(config.command('rollback'))
+    .description('make a new version that is like an old one')
+    .argument('<component>')
+    .argument('<id>')
+    .argument('<version>')
+    .action(async (component: string, id: string, version: string, { branch }: Chosen, command: Command) => {
+      const place = placeOf(branch, component, `${id}/versions/${encodeURIComponent(version)}/rollback`)
+      const made = await createClient(command).request<{ version: string }>('POST', place, { json: {} })
+      print(command, made, () => `${component}/${id} is at version ${made.version}, like version ${version}.`)
+    })
+
+  withStack(config.command('copy'))
+    .description('make a new configuration from a version')
+    .argument('<component>')
+    .argument('<id>')
+    .argument('<version>')
+    .requiredOption('--name <name>', 'name of the copy')
+    .action(async (component: string, id: string, version: string, options: Chosen & { name: string }, command: Command) => {
+      const place = placeOf(options.branch, component, `${id}/versions/${encodeURIComponent(version)}/create`)
+      const made = await createClient(command).request<{ id: string }>('POST', place, { json: { name: options.name } })
+      print(command, made, () => `${component}/${made.id}`)
+    })
+
+  withStack(config.command('diff'))
+    .description('what differs between two versions, rows included')
+    .argument('<component>')
+    .argument('<id>')
+    .argument('<from>', 'version')
+    .argument('<to>', 'version')
+    .action(async (component: string, id: string, from: string, to: string, { branch }: Chosen, command: Command) => {
+      const client = createClient(command)
+      const versionOf = async (version: string) =>
+        filesOf(component, await getText(client, placeOf(branch, component, `${id}/versions/${encodeURIComponent(version)}`)))
+      const [before, after] = [wholeText(await versionOf(from)), wholeText(await versionOf(to))]
+      const diff = lineDiff(before, after)
+      print(command, { from, to, isEqual: diff === '', diff }, () => diff || 'no difference')
+    })
+
+  withStack(config.command('pull'))
+    .description('write the configurations of the project into a folder, secrets as ciphers')
+    .argument('<folder>')
+    .action(async (folder: string, { branch }: Chosen, command: Command) => {
+      const all = await listAll(createClient(command), branch)
+      const changed = await writeFolder(folder, all)
+      print(
+        command,
+        { configurations: all.length, changedFiles: changed },
+        () => `${all.length} configurations, ${changed} files changed`,
+      )
+    })
+
+  withStack(config.command('push'))
+    .description('bring the folder to the project: shows the plan, then does it')
+    .argument('<folder>')
+    .option('--plan', 'show the plan only')
+    .option('--force', 'also overwrite what changed on the stack since the pull')
+    .action(async (folder: string, options: Chosen & { plan?: boolean; force?: boolean }, command: Command) => {
+      const client = createClient(command)
+      const local = await readFolder(folder)
+      const steps = planPush(local, await listAll(client, options.branch))
+      const lines = steps.map(describe)
+      if (!wantsJson(command)) for (const line of lines) process.stderr.write(`${line}\n`)
+      const conflicts = steps.filter((step) => step.kind === 'update' && step.isConflict)
+      if (conflicts.length > 0 && !options.force) {
+        throw new UserError(
+          `${conflicts.length} configurations changed on the stack since the pull. Pull again and bring your changes there, or give --force.`,
+        )
+      }
+      if (!options.plan) {
+        for (const step of steps) await apply(client, options.branch, step)
+        if (steps.length > 0) await writeFolder(folder, await listAll(client, options.branch))
+      }
+      print(
+        command,
+        { plan: lines, isApplied: !options.plan },
+        () => `${steps.length} ${options.plan ? 'changes planned' : 'changes done'}`,
+      )
+    })
+}
+
+const placeOf = (branch: string, component: string, rest = ''): string =>
+  `/v2/storage/branch/${encodeURIComponent(branch)}/components/${encodeURIComponent(component)}/configs${rest === '' ? '' : `/${rest}`}`
+
+const getText = async (client: Client, path: string): Promise<string> => (await client.send('GET', path)).text()
+
+const sendText = async (
+  client: Client,
+  method: string,
+  path: string,
+  jsonText: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<string> => (await client.send(method, path, { jsonText, headers })).text()
+
+async function listAll(client: Client, branch: string, component?: string): Promise<readonly ConfigurationFile[]> {
+  if (component !== undefined) {
+    return itemsOf(await getText(client, placeOf(branch, component))).map((record) => filesOf(component, record))
+  }
+  const path = `/v2/storage/branch/${encodeURIComponent(branch)}/components?include=configuration,rows`
+  return itemsOf(await getText(client, path)).flatMap((text) => {
+    const members = membersOf(text)
+    return itemsOf(members.get('configurations') ?? '[]').map((record) => filesOf(stringOf(members.get('id')), record))
+  })
+}
+
+/** The body of a create or update, with the file's text in it exactly as it is. */
+async function bodyOf(options: ChangeOptions & { readonly configurationId?: string }): Promise<string> {
+  if (options.disable && options.enable) throw new UserError('Give --disable or --enable, not both.')
+  const members: Record<string, string> = {}
+  if (options.configurationId !== undefined) members.configurationId = JSON.stringify(options.configurationId)
+  if (options.name !== undefined) members.name = JSON.stringify(options.name)
+  if (options.description !== undefined) members.description = JSON.stringify(options.description)
+  if (options.message !== undefined) members.changeDescription = JSON.stringify(options.message)
+  if (options.disable || options.enable) members.isDisabled = String(options.disable === true)
+  if (options.file !== undefined) members.configuration = await readConfiguration(options.file)
+  return objectText(members)
+}
+
+async function readConfiguration(path: string): Promise<string> {
+  const content =
+    path === '-'
+      ? await readAll(process.stdin)
+      : await readFile(path, 'utf8').catch(() => {
+          throw new UserError(`${path} cannot be read.`)
+        })
+  const read = readJson(content)
+  if (!read.ok) throw new UserError(`${path} cannot be used: ${read.reason}.`)
+  return content.trim()
+}
+
+function report(command: Command, component: string, record: string): void {
+  const { id, version, members } = filesOf(component, record)
+  print(command, { component, id, version }, () => `${component}/${id} "${stringOf(members.name)}" version ${version}`)
+}
+
+function describe(step: Step): string {
+  if (step.kind === 'create') return `+ ${step.key} "${stringOf(step.file.members.name)}" with ${step.file.rows.length} rows`
+  if (step.kind === 'delete') return `- ${step.key} "${stringOf(step.file.members.name)}"`
+  const { create, update, delete: gone } = step.rows
+  const parts = [
+    step.fields.join(', '),
+    create.length > 0 ? `new rows ${create.map((row) => row.id).join(', ')}` : '',
+    update.length > 0 ? `changed rows ${update.map((row) => row.id).join(', ')}` : '',
+    gone.length > 0 ? `rows gone ${gone.join(', ')}` : '',
+  ]
+  return `${step.isConflict ? '!' : '~'} ${step.key}: ${parts.filter((part) => part !== '').join('; ')}`
+}
+
+async function apply(client: Client, branch: string, step: Step): Promise<void> {
+  const { componentId, id, members, rows } = step.file
+  const place = placeOf(branch, componentId, id)
+  if (step.kind === 'delete') {
+    await client.send('DELETE', place)
+    return
+  }
+  const { rowsSortOrder, ...rest } = members
+  if (step.kind === 'create') {
+    await sendText(client, 'POST', placeOf(branch, componentId), objectText({ ...rest, configurationId: JSON.stringify(id) }))
+    for (const row of rows) await sendText(client, 'POST', `${place}/rows`, rowBody(row.id, row.members))
+  } else {
+    for (const row of step.rows.create) await sendText(client, 'POST', `${place}/rows`, rowBody(row.id, row.members))
+    for (const row of step.rows.update)
+      await sendText(client, 'PUT', `${place}/rows/${encodeURIComponent(row.id)}`, objectText(row.members))
+    for (const rowId of step.rows.delete) await client.send('DELETE', `${place}/rows/${encodeURIComponent(rowId)}`)
+  }
+  // Last, because the order may name rows that were made just now.
+  await sendText(client, 'PUT', place, objectText(rowsSortOrder === undefined ? rest : { ...rest, rowsSortOrder }))
+}
+
+const rowBody = (id: string, members: FileMembers): string => objectText({ ...members, rowId: JSON.stringify(id) })

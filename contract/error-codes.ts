@@ -102,6 +102,27 @@ export const ERRORS = {
     text: 'The component {component} is an image ({image}), and this stack has neither docker nor podman running. Start one of them, or use a component that is a command.',
   },
   'runner.imageMissing': { kind: 'invalid', text: 'The image {image} could not be fetched: {reason}' },
+  // Files
+  'storage.files.notFound': { kind: 'not-found', text: 'File not found' },
+  'storage.files.tagNotFound': { kind: 'not-found', text: 'File {id} has no tag "{tag}".' },
+  'storage.files.noContent': {
+    kind: 'invalid',
+    text: 'The content of file {id} cannot be shown: {reason}. Download it by its url instead.',
+  },
+  'storage.fileNotUploaded': { kind: 'invalid', text: 'File {id} was prepared, but nothing has been uploaded to it.' },
+  'storage.manifestFileMissing': {
+    kind: 'invalid',
+    text: 'Sliced file {id} has no manifest. Upload one to its key followed by "manifest".',
+  },
+  'storage.invalidManifest': { kind: 'invalid', text: 'The manifest of sliced file {id} cannot be used: {reason}.' },
+  'storage.importFileMissing': { kind: 'invalid', text: 'The manifest of file {id} names {slice}, which has not been uploaded.' },
+  'storage.unauthorizedAccess': {
+    kind: 'forbidden',
+    text: 'The manifest of file {id} names {slice}, which does not belong to that file.',
+  },
+  'query.syntax': { kind: 'invalid', text: 'The query "{query}" could not be understood: {reason}.' },
+  'import.dataMissing': { kind: 'invalid', text: 'The form has no file. Send it as the multipart field "data".' },
+
   // Object store
   'storage.unavailable': { kind: 'transient', text: 'The object store could not {what}. Try again.' },
   'storage.full': {

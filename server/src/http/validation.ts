@@ -1,7 +1,7 @@
 // Request validation from the same TypeBox schemas that make the types and the OpenAPI document.
 
 import type { FastifySchemaCompiler } from 'fastify'
-import type { TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { ErrorCode } from '../../../contract/error-codes.ts'
 import { type FieldError, PlatformError } from '../kit/errors.ts'
@@ -25,6 +25,14 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema }) =>
     if (compiled.Check(value)) return { value }
     return { error: new InvalidRequest(fieldErrorsOf(compiled.Errors(value))) }
   }
+}
+
+/** For what arrives beside a streamed body: the value in the shape of the schema, or the error a route's own validation would give. */
+export function validate<T extends TSchema>(schema: T, input: unknown, code: ErrorCode = 'storage.validation'): Static<T> {
+  const compiled = Compile(schema)
+  const value = coerce(schema, input)
+  if (!compiled.Check(value)) throw validationError(code, fieldErrorsOf(compiled.Errors(value)))
+  return value
 }
 
 interface SchemaError {

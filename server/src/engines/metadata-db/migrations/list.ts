@@ -9,6 +9,7 @@ import * as branches from './0031-branches.ts'
 import * as configurations from './0032-configurations.ts'
 import * as queue from './0050-queue.ts'
 import * as schedules from './0060-schedules.ts'
+import * as files from './0010-files.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -25,4 +26,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0032-configurations', up: configurations.up },
   { name: '0050-queue', up: queue.up },
   { name: '0060-schedules', up: schedules.up },
+  { name: '0010-files', up: files.up },
 ]

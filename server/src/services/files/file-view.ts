@@ -1,0 +1,51 @@
+// A file as the API shows it (specification, File resource, plus what real clients index: contract storage 2.6.1).
+
+import { Type } from 'typebox'
+import type { ObjectAccess, TemporaryCredentials } from '../../engines/object-store/object-access.ts'
+import { formatTimestamp } from '../../kit/clock.ts'
+import type { FileRecord } from './files.store.ts'
+
+export const Tag = Type.String({ minLength: 1, maxLength: 1000 })
+
+/** What may be said about a file when it is prepared or uploaded. */
+export const FileFlags = {
+  isPermanent: Type.Optional(Type.Boolean()),
+  isPublic: Type.Optional(Type.Boolean()),
+  isEncrypted: Type.Optional(Type.Boolean()),
+  notify: Type.Optional(Type.Boolean()),
+  tags: Type.Optional(Type.Array(Tag, { maxItems: 1000 })),
+}
+
+export const fileView = (file: FileRecord, url: string, region: string) => ({
+  id: file.id,
+  created: formatTimestamp(file.createdAt),
+  isPublic: file.isPublic,
+  isSliced: file.isSliced,
+  isEncrypted: file.isEncrypted,
+  name: file.name,
+  url,
+  provider: 'aws',
+  fileType: /\.parquet$/i.test(file.name) ? 'parquet' : 'csv',
+  region,
+  sizeBytes: file.sizeBytes ?? 0,
+  tags: [...file.tags],
+  maxAgeDays: file.maxAgeDays,
+  runId: file.runId,
+  runIds: file.runId === null ? [] : [file.runId],
+  creatorToken: file.creatorToken,
+})
+
+export const uploadParams = (
+  file: FileRecord,
+  access: ObjectAccess,
+  baseUrl: string,
+  credentials: TemporaryCredentials | undefined,
+) => ({
+  key: file.key,
+  bucket: access.bucket,
+  acl: 'private',
+  // Four clients read this without looking whether it is there.
+  'x-amz-server-side-encryption': 'AES256',
+  ...(credentials && { credentials }),
+  endpoint: access.endpointFor(baseUrl),
+})

@@ -1,0 +1,201 @@
+// HTTP for files (specification rows 1 and 3, contract storage 2.6).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { ObjectAccess } from '../../engines/object-store/object-access.ts'
+import { idFrom } from '../../http/ids.ts'
+import { CreatorToken, Timestamp } from '../../http/record-schemas.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { FileFlags, fileView, Tag, uploadParams } from './file-view.ts'
+import type { FileRecord } from './files.store.ts'
+import type { Files } from './files.ts'
+
+const MAX_NAME = 10_000
+/** S3's own limit for one object. */
+const MAX_SIZE_BYTES = 5 * 1024 ** 4
+
+const PrepareBody = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: MAX_NAME }),
+  sizeBytes: Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: MAX_SIZE_BYTES }), Type.Null()])),
+  federationToken: Type.Optional(Type.Boolean({ description: 'True asks for temporary credentials.' })),
+  contentType: Type.Optional(Type.Union([Type.String({ maxLength: 255 }), Type.Null()])),
+  isSliced: Type.Optional(Type.Boolean()),
+  ...FileFlags,
+})
+
+const Credentials = Type.Object({
+  AccessKeyId: Type.String(),
+  SecretAccessKey: Type.String(),
+  SessionToken: Type.String(),
+  Expiration: Type.String({ description: 'YYYY-MM-DDThh:mm:ss+hh:mm' }),
+})
+
+const FileView = Type.Object({
+  id: Type.Integer(),
+  created: Timestamp,
+  isPublic: Type.Boolean(),
+  isSliced: Type.Boolean(),
+  isEncrypted: Type.Boolean(),
+  name: Type.String(),
+  url: Type.String({ description: 'Downloads the file (of a sliced one: the manifest) for 3600 seconds.' }),
+  provider: Type.String(),
+  region: Type.String(),
+  sizeBytes: Type.Integer(),
+  tags: Type.Array(Type.String()),
+  maxAgeDays: Type.Union([Type.Integer(), Type.Null()]),
+  runId: Type.Union([Type.String(), Type.Null()]),
+  runIds: Type.Array(Type.String()),
+  creatorToken: CreatorToken,
+  uploadParams: Type.Optional(
+    Type.Object({
+      key: Type.String(),
+      bucket: Type.String(),
+      acl: Type.String(),
+      credentials: Type.Optional(Credentials),
+      endpoint: Type.String({ description: 'Address of the object store, for the endpoint setting of SDKs.' }),
+    }),
+  ),
+  s3Path: Type.Optional(Type.Object({ bucket: Type.String(), key: Type.String() })),
+  credentials: Type.Optional(Credentials),
+})
+
+const ById = Type.Object({ id: Type.String() })
+const DetailQuery = Type.Object({ federationToken: Type.Optional(Type.Boolean()) })
+
+const ListQuery = Type.Object({
+  limit: Type.Optional(Type.Integer()),
+  offset: Type.Optional(Type.Integer({ minimum: 0 })),
+  tags: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+  q: Type.Optional(Type.String({ maxLength: 4000 })),
+  sinceId: Type.Optional(Type.Integer()),
+  maxId: Type.Optional(Type.Integer()),
+  runId: Type.Optional(Type.String({ maxLength: 255 })),
+  showExpired: Type.Optional(Type.Boolean()),
+})
+
+const TagBody = Type.Object({ tag: Tag })
+
+export interface FilesRoutesDeps {
+  readonly files: Files
+  readonly access: ObjectAccess
+}
+
+export function filesRoutes({ files, access }: FilesRoutesDeps): FastifyPluginAsyncTypebox {
+  const show = (file: FileRecord, baseUrl: string) => fileView(file, files.link(file, access.endpointFor(baseUrl)), access.region)
+
+  return async (app) => {
+    app.post(
+      '/v2/storage/files/prepare',
+      {
+        config: { operation: 'files.prepare', summary: 'Prepare a file and get credentials to upload it' },
+        schema: { body: PrepareBody, response: { 201: FileView } },
+      },
+      async (req, reply) => {
+        const { federationToken, sizeBytes, contentType, ...request } = req.body
+        const optional = { ...(typeof sizeBytes === 'number' && { sizeBytes }), ...(contentType && { contentType }) }
+        const file = await files.prepare(req.actor, { ...request, ...optional }, req.origin)
+        const credentials = federationToken ? await files.credentials(file, 'upload') : undefined
+        return reply
+          .code(201)
+          .send({ ...show(file, req.baseUrl), uploadParams: uploadParams(file, access, req.baseUrl, credentials) })
+      },
+    )
+
+    app.get(
+      '/v2/storage/files',
+      {
+        config: { operation: 'files.list', summary: 'List files, newest first' },
+        schema: { querystring: ListQuery, response: { 200: Type.Array(FileView) } },
+      },
+      async (req) => (await files.list(req.actor, req.query)).map((file) => show(file, req.baseUrl)),
+    )
+
+    app.get(
+      '/v2/storage/files/:id',
+      {
+        config: { operation: 'files.get', summary: 'File detail, with credentials to download it when asked' },
+        schema: { params: ById, querystring: DetailQuery, response: { 200: FileView } },
+      },
+      async (req) => {
+        const file = await files.get(req.actor, fileId(req.params.id))
+        const view = show(file, req.baseUrl)
+        if (!req.query.federationToken) return view
+        const credentials = await files.credentials(file, 'download')
+        return {
+          ...view,
+          s3Path: { bucket: access.bucket, key: file.key },
+          credentials,
+          endpoint: access.endpointFor(req.baseUrl),
+        }
+      },
+    )
+
+    app.delete(
+      '/v2/storage/files/:id',
+      {
+        config: { operation: 'files.delete', summary: 'Delete a file' },
+        schema: { params: ById, response: { 204: Type.Null() } },
+      },
+      async (req, reply) => {
+        await files.remove(req.actor, fileId(req.params.id), req.origin)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.put(
+      '/v2/storage/files/:id/refresh',
+      {
+        config: { operation: 'files.refresh', summary: 'Fresh credentials to go on with an upload' },
+        schema: { params: ById, response: { 200: FileView } },
+      },
+      async (req) => {
+        const file = await files.get(req.actor, fileId(req.params.id))
+        const credentials = await files.credentials(file, 'upload')
+        return { ...show(file, req.baseUrl), uploadParams: uploadParams(file, access, req.baseUrl, credentials) }
+      },
+    )
+
+    app.post(
+      '/v2/storage/files/:id/tags',
+      {
+        config: { operation: 'files.addTag', summary: 'Add a tag to a file' },
+        schema: { params: ById, body: TagBody, response: { 204: Type.Null() } },
+      },
+      async (req, reply) => {
+        await files.addTag(req.actor, fileId(req.params.id), req.body.tag)
+        return reply.code(204).send(null)
+      },
+    )
+
+    // A tag may contain slashes, raw in the path (contract storage 1.1).
+    app.delete(
+      '/v2/storage/files/:id/tags/*',
+      {
+        config: { operation: 'files.removeTag', summary: 'Remove a tag from a file' },
+        schema: { params: Type.Object({ id: Type.String(), '*': Type.String() }), response: { 204: Type.Null() } },
+      },
+      async (req, reply) => {
+        await files.removeTag(req.actor, fileId(req.params.id), req.params['*'])
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.get(
+      '/v2/storage/files/:id/content',
+      {
+        config: { operation: 'files.content', summary: 'The bytes of a small file' },
+        schema: { params: ById, response: { 200: Type.Unknown() } },
+      },
+      async (req, reply) => {
+        const { info, body } = await files.content(req.actor, fileId(req.params.id))
+        return reply
+          .type(info.attributes.contentType ?? 'application/octet-stream')
+          .header('content-length', info.sizeBytes)
+          .header('content-disposition', 'attachment')
+          .send(body)
+      },
+    )
+  }
+}
+
+const fileId = (text: string): number => idFrom(text, () => new PlatformError('storage.files.notFound'))

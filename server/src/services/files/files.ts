@@ -1,0 +1,333 @@
+// Rules for files. Knows nothing of HTTP.
+//  1. A token sees files of its project only; without canReadAllFileUploads, those it made itself.
+//  2. Bytes first, record last, where we write them (upload); record first, bytes last, where we remove them.
+//  3. Whatever a file's credentials could still write after its record is gone is swept until they have expired.
+
+import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
+import type { AccessScope, ObjectAccess, TemporaryCredentials } from '../../engines/object-store/object-access.ts'
+import type { Bytes, ObjectStore, OpenObject } from '../../engines/object-store/object-store.ts'
+import type { Actor } from '../../kit/actor.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { EventSource, Origin, RecordEvent } from '../../kit/event.ts'
+import { attachment, fileKey } from './file-key.ts'
+import { parseFileQuery } from './file-query.ts'
+import { createFilesStore, type FileRecord, type NewFile } from './files.store.ts'
+
+export interface FilesDeps {
+  readonly db: Db
+  readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
+  readonly clock: Clock
+  readonly objects: ObjectStore
+  readonly access: ObjectAccess
+  readonly recordEvent: RecordEvent
+}
+
+export interface FileRequest {
+  readonly name: string
+  readonly sizeBytes?: number
+  readonly contentType?: string
+  readonly isPermanent?: boolean
+  readonly isPublic?: boolean
+  readonly isEncrypted?: boolean
+  readonly isSliced?: boolean
+  readonly notify?: boolean
+  readonly tags?: readonly string[]
+  /** Days until the file expires; 15 unless said otherwise, never for permanent ones. */
+  readonly maxAgeDays?: number
+}
+
+export interface FileListQuery {
+  readonly limit?: number
+  readonly offset?: number
+  readonly tags?: readonly string[]
+  readonly q?: string
+  readonly sinceId?: number
+  readonly maxId?: number
+  readonly runId?: string
+  readonly showExpired?: boolean
+}
+
+export interface OpenedFile {
+  readonly file: FileRecord
+  readonly credentials: TemporaryCredentials
+}
+
+const DEFAULT_MAX_AGE_DAYS = 15
+const DAY_MS = 24 * 3600 * 1000
+const LINK_SECONDS = 3600
+const MAX_LIMIT = 10_000
+/** The route that shows content is for looking at small files. */
+const MAX_CONTENT_BYTES = 10 * 1024 * 1024
+
+export type Files = ReturnType<typeof createFiles>
+
+export function createFiles({ db, inTransaction, clock, objects, access, recordEvent }: FilesDeps) {
+  const store = createFilesStore(db)
+
+  const newFile = (source: EventSource, request: FileRequest, runId: string | null, state: FileRecord['state']): NewFile => {
+    const createdAt = clock.now()
+    const maxAgeDays = request.isPermanent ? null : (request.maxAgeDays ?? DEFAULT_MAX_AGE_DAYS)
+    return {
+      projectId: source.projectId,
+      state,
+      name: request.name,
+      contentType: request.contentType,
+      sizeBytes: request.sizeBytes,
+      isSizeConfirmed: false,
+      isPublic: request.isPublic ?? false,
+      isSliced: request.isSliced ?? false,
+      isEncrypted: request.isEncrypted ?? false,
+      notify: request.notify ?? false,
+      maxAgeDays,
+      runId,
+      creatorToken: { id: source.tokenId, description: source.tokenDescription },
+      createdAt,
+      expiresAt: maxAgeDays === null ? undefined : new Date(createdAt.getTime() + maxAgeDays * DAY_MS),
+      tags: request.tags ?? [],
+    }
+  }
+
+  const insert = (trx: Trx, file: NewFile): Promise<FileRecord> =>
+    store.insert(trx, file, (fileId) => fileKey({ ...file, fileId }))
+
+  const announce = (trx: Trx, source: EventSource, file: FileRecord, what: 'Uploaded' | 'Deleted', origin?: Origin) =>
+    recordEvent(
+      trx,
+      source,
+      {
+        event: `storage.file${what}`,
+        message: `${what} file ${file.name.slice(0, 200)} (${file.id})`,
+        objectId: String(file.id),
+        objectName: file.name.slice(0, 200),
+        objectType: 'file',
+        params: { name: file.name.slice(0, 200), sizeBytes: file.sizeBytes ?? null, isSliced: file.isSliced },
+      },
+      origin,
+    )
+
+  /** A record, and the place to upload to. */
+  async function prepare(actor: Actor, request: FileRequest, origin: Origin): Promise<FileRecord> {
+    return inTransaction(async (trx) => {
+      const file = await insert(trx, newFile(actor, request, origin.runId, 'visible'))
+      await announce(trx, actor, file, 'Uploaded', origin)
+      return file
+    })
+  }
+
+  /** An id and a key that nobody sees until `publish`: for bytes we write ourselves. Never published ones are swept. */
+  async function reserve(source: EventSource, request: FileRequest, runId: string | null = null): Promise<FileRecord> {
+    return inTransaction((trx) => insert(trx, newFile(source, request, runId, 'reserved')))
+  }
+
+  /** Makes a reserved file visible, in the caller's transaction: after its bytes are in the store. */
+  async function publish(
+    trx: Trx,
+    source: EventSource,
+    file: FileRecord,
+    sizeBytes: number,
+    origin?: Origin,
+  ): Promise<FileRecord> {
+    const changed = await store.changeState(trx, file.projectId, file.id, ['reserved'], 'visible', clock.now())
+    if (!changed) throw new PlatformError('storage.files.notFound')
+    await store.confirmSize(trx, file.projectId, file.id, sizeBytes)
+    const published: FileRecord = { ...file, state: 'visible', sizeBytes, isSizeConfirmed: true }
+    await announce(trx, source, published, 'Uploaded', origin)
+    return published
+  }
+
+  /**
+   * Stores the bytes of one file. What is said about it may come after its bytes (fields of a form after its file), hence
+   * `finish`, which is asked once the body has ended.
+   */
+  async function upload(
+    actor: Actor,
+    name: string,
+    body: Bytes,
+    finish: () => Promise<FileRequest>,
+    origin: Origin,
+  ): Promise<FileRecord> {
+    const reserved = await reserve(actor, { name }, origin.runId)
+    const { sizeBytes } = await objects.put(reserved.key, body, { attributes: { contentDisposition: attachment(name) } })
+    const described = describe(reserved, newFile(actor, await finish(), origin.runId, 'reserved'))
+    const moved = described.key !== reserved.key
+    if (moved) await objects.copy(reserved.key, described.key)
+    const published = await inTransaction(async (trx) => {
+      await store.describe(trx, described)
+      return publish(trx, actor, described, sizeBytes, origin)
+    })
+    if (moved) await objects.delete(reserved.key)
+    return published
+  }
+
+  /** A reserved file with all that was said about it later. Only permanence moves it: such files live outside the folders that expire. */
+  const describe = (reserved: FileRecord, said: NewFile): FileRecord => ({
+    ...reserved,
+    ...said,
+    createdAt: reserved.createdAt,
+    expiresAt: said.maxAgeDays === null ? undefined : reserved.expiresAt,
+    tags: [...new Set(said.tags)],
+    key: said.maxAgeDays === null ? fileKey({ ...reserved, fileId: reserved.id, maxAgeDays: null }) : reserved.key,
+  })
+
+  async function find(projectId: number, id: number): Promise<FileRecord> {
+    const file = await store.find(projectId, id)
+    const expired = file?.expiresAt !== undefined && file.expiresAt <= clock.now()
+    if (!file || file.state !== 'visible' || expired) throw new PlatformError('storage.files.notFound')
+    return file
+  }
+
+  async function get(actor: Actor, id: number): Promise<FileRecord> {
+    const file = await find(actor.projectId, id)
+    if (!maySee(actor, file)) throw new PlatformError('accessDenied')
+    return withSize(file)
+  }
+
+  const maySee = (actor: Actor, file: FileRecord): boolean =>
+    actor.isMasterToken || actor.canReadAllFileUploads || file.creatorToken.id === actor.tokenId
+
+  /** The announced size until the bytes are there; then theirs, looked up once. */
+  async function withSize(file: FileRecord): Promise<FileRecord> {
+    if (file.isSizeConfirmed) return file
+    const sizeBytes = await storedSize(file)
+    if (sizeBytes === undefined) return file
+    await store.confirmSize(db, file.projectId, file.id, sizeBytes)
+    return { ...file, sizeBytes, isSizeConfirmed: true }
+  }
+
+  async function storedSize(file: FileRecord): Promise<number | undefined> {
+    if (!file.isSliced) return (await objects.head(file.key))?.sizeBytes
+    if (!(await objects.head(manifestKey(file)))) return undefined
+    let total = 0
+    for await (const object of everything(file.key)) if (object.key !== manifestKey(file)) total += object.sizeBytes
+    return total
+  }
+
+  async function list(actor: Actor, query: FileListQuery): Promise<FileRecord[]> {
+    const limit = query.limit ?? 100
+    if (limit < 0 || limit > MAX_LIMIT)
+      throw new PlatformError('storage.validation', {
+        field: 'limit',
+        reason: `This value should be between 0 and ${MAX_LIMIT}.`,
+      })
+    const wanted = query.q === undefined ? undefined : parseFileQuery(query.q)
+    const seesAll = actor.isMasterToken || actor.canReadAllFileUploads
+    return store.list(actor.projectId, {
+      limit,
+      offset: query.offset ?? 0,
+      tags: query.tags ?? [],
+      showExpired: query.showExpired ?? false,
+      now: clock.now(),
+      ...(wanted && { query: wanted }),
+      ...(query.sinceId !== undefined && { sinceId: query.sinceId }),
+      ...(query.maxId !== undefined && { maxId: query.maxId }),
+      ...(query.runId !== undefined && query.runId !== '' && { runId: query.runId }),
+      ...(!seesAll && { creatorTokenId: actor.tokenId }),
+    })
+  }
+
+  async function remove(actor: Actor, id: number, origin: Origin): Promise<void> {
+    const file = await find(actor.projectId, id)
+    if (!maySee(actor, file)) throw new PlatformError('accessDenied')
+    await inTransaction(async (trx) => {
+      if (!(await store.changeState(trx, file.projectId, id, ['visible'], 'deleted', clock.now())))
+        throw new PlatformError('storage.files.notFound')
+      await announce(trx, actor, file, 'Deleted', origin)
+    })
+    await removeBytes(file)
+  }
+
+  /** Bytes of a file, and of uploads in parts to it that nobody will finish. */
+  async function removeBytes(file: FileRecord): Promise<void> {
+    for (const { key, uploadId } of await objects.multipart.listUploads(file.key))
+      await objects.multipart.abort(key, uploadId).catch(() => {}) // completed or aborted in between
+    if (!file.isSliced) return objects.delete(file.key)
+    let batch: string[] = []
+    for await (const object of everything(file.key)) {
+      batch.push(object.key)
+      if (batch.length === 1000) {
+        await objects.delete(batch)
+        batch = []
+      }
+    }
+    if (batch.length > 0) await objects.delete(batch)
+  }
+
+  async function* everything(prefix: string) {
+    for (let after = ''; ; ) {
+      const page = await objects.list({ prefix, after })
+      yield* page.objects
+      if (!page.more) return
+      after = page.objects.at(-1)!.key
+    }
+  }
+
+  async function addTag(actor: Actor, id: number, tag: string): Promise<void> {
+    const file = await get(actor, id)
+    await inTransaction((trx) => store.addTags(trx, file.projectId, id, [tag]))
+  }
+
+  async function removeTag(actor: Actor, id: number, tag: string): Promise<void> {
+    const file = await get(actor, id)
+    if (!(await inTransaction((trx) => store.removeTag(trx, file.projectId, id, tag))))
+      throw new PlatformError('storage.files.tagNotFound', { id, tag: tag.slice(0, 100) })
+  }
+
+  const credentials = (file: FileRecord, action: AccessScope['action']): Promise<TemporaryCredentials> =>
+    access.credentials({
+      action,
+      key: file.key,
+      isPrefix: file.isSliced,
+      demandEncryption: action === 'upload' && file.isEncrypted,
+    })
+
+  /** A link that downloads the file, or the manifest of a sliced one, for an hour. */
+  const link = (file: FileRecord, endpoint: string): string =>
+    file.isSliced
+      ? access.link(manifestKey(file), {
+          endpoint,
+          expiresInSeconds: LINK_SECONDS,
+          contentDisposition: attachment(`${file.name}.manifest`),
+          contentType: 'application/json',
+        })
+      : access.link(file.key, { endpoint, expiresInSeconds: LINK_SECONDS, contentDisposition: attachment(file.name) })
+
+  /** The bytes of a small file, for looking at it. */
+  async function content(actor: Actor, id: number): Promise<OpenObject> {
+    const file = await get(actor, id)
+    if (file.isSliced) throw new PlatformError('storage.files.noContent', { id, reason: 'it is sliced' })
+    const info = await objects.head(file.key)
+    if (!info) throw new PlatformError('storage.fileNotUploaded', { id })
+    if (info.sizeBytes > MAX_CONTENT_BYTES)
+      throw new PlatformError('storage.files.noContent', {
+        id,
+        reason: `it has ${info.sizeBytes} bytes and at most ${MAX_CONTENT_BYTES} are shown`,
+      })
+    const found = await objects.get(file.key)
+    if (!found) throw new PlatformError('storage.fileNotUploaded', { id })
+    return found
+  }
+
+  return {
+    prepare,
+    reserve,
+    publish,
+    upload,
+    find,
+    get,
+    list,
+    remove,
+    removeBytes,
+    addTag,
+    removeTag,
+    credentials,
+    link,
+    content,
+    usageOf: store.usageOf,
+    /** For the sweep. */
+    store,
+  }
+}
+
+/** Slices are the key and whatever follows it; the manifest is one of them. */
+export const manifestKey = (file: Pick<FileRecord, 'key'>): string => `${file.key}manifest`

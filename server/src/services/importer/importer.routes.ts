@@ -1,0 +1,61 @@
+// HTTP of the importer (specification row 2, contract platform 5): one request uploads a file.
+
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { type IncomingFile, readMultipartFile } from '../../http/multipart-file.ts'
+import { validate } from '../../http/validation.ts'
+import { PlatformError } from '../../kit/errors.ts'
+
+/** Fields beside the file; what a form says about it, all optional. */
+const UploadFields = Type.Object({
+  name: Type.Optional(Type.String({ maxLength: 10_000 })),
+  isPermanent: Type.Optional(Type.Boolean()),
+  isPublic: Type.Optional(Type.Boolean()),
+  isEncrypted: Type.Optional(Type.Boolean()),
+  notify: Type.Optional(Type.Boolean()),
+  tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), { maxItems: 1000 })),
+})
+
+export type UploadFields = Type.Static<typeof UploadFields>
+
+export interface ImporterDeps {
+  /** Stores the bytes and makes the file; resolves to the file as the files room shows it. */
+  readonly uploadFile: (request: FastifyRequest, upload: IncomingUpload) => Promise<unknown>
+}
+
+export interface IncomingUpload {
+  readonly filename: string
+  readonly body: AsyncIterable<Uint8Array>
+  /** Asked when the body has ended: fields may follow the file in the form. */
+  readonly fields: () => Promise<UploadFields & { readonly name: string }>
+}
+
+export function importerRoutes({ uploadFile }: ImporterDeps): FastifyPluginAsync {
+  return async (app) => {
+    app.post(
+      '/import/upload-file',
+      {
+        config: {
+          operation: 'import.uploadFile',
+          summary: 'Upload a file in one request (multipart, field data)',
+          body: 'stream',
+        },
+        schema: { response: { 201: Type.Unknown() } },
+      },
+      async (req, reply) => {
+        const file = await readMultipartFile(req.raw, 'data', (incoming) => uploadFile(req, uploadOf(incoming)))
+        if (file === undefined) throw new PlatformError('import.dataMissing')
+        return reply.code(201).send(file)
+      },
+    )
+  }
+}
+
+const uploadOf = ({ filename, body, fields }: IncomingFile): IncomingUpload => ({
+  filename: filename || 'upload',
+  body,
+  fields: async () => {
+    const said = validate(UploadFields, await fields)
+    return { ...said, name: said.name || filename || 'upload' }
+  },
+})

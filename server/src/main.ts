@@ -17,6 +17,9 @@ async function main(): Promise<void> {
   await platform.app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EADDRINUSE' ? new PortInUse(port) : error
   })
+  await platform.objects.listen(config.listen.s3Port, host).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EADDRINUSE' ? new PortInUse(config.listen.s3Port) : error
+  })
   const address = platform.app.server.address() as AddressInfo // a TCP listener has one
   // After the port is ours: a start that fails must not make a token nobody sees.
   const masterToken = await platform.firstStart(config.secrets.masterToken)
@@ -39,7 +42,7 @@ async function main(): Promise<void> {
 
     Page           ${url}/
     Storage API    ${url}/v2/storage
-    Object store   ${platform.s3Url() || 'starts with the files service'}
+    Object store   ${platform.s3Url()}
     Data folder    ${config.dataDir}${firstToken(masterToken, config.secrets.masterToken !== undefined)}
 `)
   log.info({ url, s3Url: platform.s3Url(), dataDir: config.dataDir, version }, 'ready')
@@ -56,7 +59,7 @@ const firstToken = (token: string | undefined, chosen: boolean): string => {
 class PortInUse extends Error {
   constructor(port: number) {
     super(
-      `Port ${port} is in use. Stop the program that holds it, or choose another with PORT=... (the object store takes the next one).`,
+      `Port ${port} is in use. Stop the program that holds it, or choose others with PORT=... and MILLRACE_S3_PORT=... (by default the object store takes the next port).`,
     )
   }
 }

@@ -7,7 +7,13 @@ import { SERVICE_IDS, type ServiceId } from './http/addresses.ts'
 import { collectRoutes } from './http/openapi.ts'
 import { createHttpServer } from './http/server.ts'
 import { systemClock } from './kit/clock.ts'
+import { type Objects, openObjects } from './objects.ts'
 import { eventsRoutes, eventView } from './services/events/events.routes.ts'
+import { fileView } from './services/files/file-view.ts'
+import { createFilesLoop, type FilesLoop } from './services/files/files.loop.ts'
+import { filesRoutes } from './services/files/files.routes.ts'
+import { createFiles, type Files } from './services/files/files.ts'
+import { importerRoutes } from './services/importer/importer.routes.ts'
 import { indexRoutes } from './services/index/index.routes.ts'
 import { neighboursRoutes } from './services/neighbours/neighbours.routes.ts'
 import { createMetrics } from './services/operations/metrics.ts'
@@ -23,6 +29,9 @@ export interface PlatformOptions extends FoundationOptions {
   readonly publicUrl?: string | undefined
   readonly domain?: string | undefined
   readonly region: string
+  readonly bucket: string
+  /** The address clients use for the embedded object store, when it is not the host of the API. */
+  readonly s3PublicUrl?: string | undefined
   readonly bodyLimitBytes: number
   readonly maintenance?: { readonly reason: string } | undefined
   readonly corsOrigins: readonly string[]
@@ -31,6 +40,9 @@ export interface PlatformOptions extends FoundationOptions {
 export interface Platform {
   readonly app: FastifyInstance
   readonly tokens: Tokens
+  readonly objects: Objects
+  readonly files: Files
+  readonly filesLoop: FilesLoop
   /** The address clients reach the object store at; empty until it listens. */
   s3Url(): string
   /** On an empty stack: makes the first project and answers its master token. Undefined ever after. */
@@ -42,7 +54,7 @@ export interface Platform {
 }
 
 /** Services that have a room of their own; the others are described by the neighbours room. */
-const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>(['encryption'])
+const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>(['encryption', 'import'])
 
 export async function createPlatform(options: PlatformOptions): Promise<Platform> {
   const { version, log, clock = systemClock } = options
@@ -50,6 +62,19 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const foundation = await openFoundation(options)
   const { metadata, events, tokens } = foundation
   const { db, inTransaction } = metadata
+
+  const objects = await openObjects({ ...options, publicUrl: options.s3PublicUrl, clock })
+  const { store, access } = objects
+
+  // Rooms
+  const files = createFiles({ db, inTransaction, clock, objects: store, access, recordEvent: events.record })
+  const filesLoop = createFilesLoop({
+    files,
+    objects: store,
+    inTransaction,
+    clock,
+    onError: (err) => log.error({ err }, 'the sweep of files failed; it runs again later'),
+  })
 
   const storageJobs = createStorageJobs({ db, inTransaction, clock })
   const storageJobsLoop = createStorageJobsLoop({
@@ -92,7 +117,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
         return []
       },
       metrics: metrics.read,
-      s3Url: () => '',
+      s3Url: objects.url,
     }),
   )
   app.register(indexRoutes({ revision: version, domain: options.domain, components: configurationRooms.publishedComponents }))
@@ -109,16 +134,29 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   app.register(eventsRoutes(events))
   app.register(storageJobsRoutes(storageJobs, clock))
   configurationRooms.registerRoutes(app)
+  app.register(filesRoutes({ files, access }))
+  app.register(
+    importerRoutes({
+      uploadFile: async ({ actor, origin, baseUrl }, { filename, body, fields }) => {
+        const file = await files.upload(actor, filename, body, fields, origin)
+        return fileView(file, files.link(file, access.endpointFor(baseUrl)), access.region)
+      },
+    }),
+  )
   await app.ready()
 
   return {
     app,
     tokens,
-    s3Url: () => '',
+    objects,
+    files,
+    filesLoop,
+    s3Url: objects.url,
     firstStart: async (masterToken) =>
       (await tokens.listProjects()).length > 0 ? undefined : (await tokens.createProject('Millrace', masterToken)).master.value,
     storageJobs,
     start: async () => {
+      filesLoop.start()
       configurationRooms.start()
       await storageJobsLoop.start()
     },
@@ -126,6 +164,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       await app.close()
       await storageJobsLoop.stop()
       await configurationRooms.stop()
+      await filesLoop.stop()
+      await objects.close()
       await metadata.close()
     },
   }

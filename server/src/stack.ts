@@ -31,6 +31,8 @@ export async function openStack(config: Config): Promise<Stack> {
     publicUrl: config.addresses.publicUrl,
     domain: config.addresses.domain,
     region: config.s3.region,
+    bucket: config.s3.bucket,
+    s3PublicUrl: config.addresses.s3PublicUrl,
     bodyLimitBytes: config.http.bodyLimitBytes,
     maintenance: config.http.maintenance,
     corsOrigins: config.http.corsOrigins,

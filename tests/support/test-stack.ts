@@ -40,6 +40,7 @@ export async function startTestStack(t: TestContext, options: Partial<PlatformOp
   const platform = await createPlatform({
     version: '0.0.0-test',
     region: 'us-east-1',
+    bucket: 'millrace',
     bodyLimitBytes: 8 << 20,
     corsOrigins: [],
     log: pino({ level: process.env.MILLRACE_TEST_LOG ?? 'fatal' }),
@@ -49,6 +50,7 @@ export async function startTestStack(t: TestContext, options: Partial<PlatformOp
   const { project, master } = await platform.tokens.createProject('Test')
   await platform.start()
   const url = await platform.app.listen({ port: 0, host: '127.0.0.1' })
+  await platform.objects.listen(0, '127.0.0.1')
   t.after(async () => {
     await platform.close()
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true })

@@ -1,10 +1,10 @@
 // Bodies: JSON, urlencoded and multipart all become one object; the text of a JSON body is kept for rooms that store it exactly.
 
 import type { IncomingMessage } from 'node:http'
-import busboy from '@fastify/busboy'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { PlatformError } from '../kit/errors.ts'
 import { fromPairs, parseForm } from './form.ts'
+import { boundaryOf, readParts } from './multipart.ts'
 
 /** PHP's json_decode stops here as well; deeper values cannot be serialised safely. */
 const MAX_JSON_DEPTH = 512
@@ -106,84 +106,22 @@ async function readText(payload: IncomingMessage, limit: number, announced: stri
 
 /** Multipart text fields. A file part is read as a field too (curl's `--form field=@file`), within the body limit. */
 async function readFields(payload: IncomingMessage, limit: number): Promise<unknown> {
+  const boundary = boundaryOf(payload.headers['content-type'])
+  if (boundary === undefined) throw malformed('a multipart/form-data body is expected here.')
   const pairs: [string, string][] = []
   let size = 0
-  await new Promise<void>((resolve, reject) => {
-    const refuse = (error: Error) => {
-      payload.unpipe()
-      payload.resume()
-      reject(error)
+  // Not destroyed on the way out: after a refusal the answer still has to get through.
+  for await (const part of readParts(payload.iterator({ destroyOnReturn: false }), boundary)) {
+    const chunks: Buffer[] = []
+    for await (const chunk of part.body) {
+      size += chunk.length
+      if (size > limit) throw tooLarge(limit)
+      chunks.push(chunk)
     }
-    const form = openMultipart(payload, refuse)
-    if (!form) return
-    const count = (bytes: number) => {
-      size += bytes
-      if (size > limit) refuse(tooLarge(limit))
-    }
-    form.on('field', (name, value) => {
-      count(name.length + value.length)
-      pairs.push([name, value])
-    })
-    form.on('file', (name, stream) => {
-      const chunks: Buffer[] = []
-      stream.on('data', (chunk: Buffer) => {
-        count(chunk.length)
-        if (size <= limit) chunks.push(chunk)
-      })
-      stream.on('end', () => pairs.push([name, Buffer.concat(chunks).toString('utf8')]))
-      stream.on('error', refuse)
-    })
-    form.on('finish', () => resolve())
-    payload.pipe(form)
-  })
+    pairs.push([part.name, Buffer.concat(chunks).toString('utf8')])
+  }
   return fromPairs(pairs)
 }
 
-/** How long the parser may take to notice the end of the body once all of it is there. */
-const MULTIPART_END_MS = 200
-
-/**
- * A multipart reader for the request; the caller listens to its parts and pipes the request into it.
- * Everything that can go wrong ends in `refuse`, once or more: no boundary, broken parts, a connection that ends too early.
- */
-export function openMultipart(payload: IncomingMessage, refuse: (error: Error) => void) {
-  const contentType = payload.headers['content-type']
-  if (contentType === undefined) {
-    refuse(malformed('a multipart/form-data body is expected here.'))
-    return undefined
-  }
-  let form: InstanceType<typeof busboy.Busboy>
-  try {
-    form = new busboy.Busboy({
-      headers: { ...payload.headers, 'content-type': contentType },
-      limits: { fieldSize: 64 << 20, headerPairs: 100 },
-    })
-  } catch (error) {
-    refuse(malformed(`the multipart body cannot be read (${messageOf(error)}).`))
-    return undefined
-  }
-  let openFiles = 0
-  let finished = false
-  form.on('file', (_name, stream) => {
-    openFiles++
-    stream.once('close', () => openFiles--)
-  })
-  form.on('finish', () => {
-    finished = true
-  })
-  form.on('error', (error) => refuse(malformed(`the multipart body is broken (${messageOf(error)}).`)))
-  payload.on('error', refuse)
-  payload.on('aborted', () => refuse(malformed('the connection ended before the body did.')))
-  // The parser waits for ever on some broken bodies (a part without headers): it gets a moment after the last byte.
-  const checkEnd = () => {
-    if (finished) return
-    if (openFiles > 0) setTimeout(checkEnd, MULTIPART_END_MS)
-    else refuse(malformed('the multipart body is broken (a part is not complete).'))
-  }
-  payload.on('end', () => setTimeout(checkEnd, MULTIPART_END_MS))
-  return form
-}
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 const malformed = (reason: string) => new PlatformError('malformedRequest', { reason })
 const tooLarge = (limit: number) => new PlatformError('bodyTooLarge', { limit })

@@ -71,7 +71,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     return {
       projectId: source.projectId,
       state,
-      name: request.name,
+      name: storable(request.name),
       contentType: request.contentType,
       sizeBytes: request.sizeBytes,
       isSizeConfirmed: false,
@@ -84,7 +84,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
       creatorToken: { id: source.tokenId, description: source.tokenDescription },
       createdAt,
       expiresAt: maxAgeDays === null ? undefined : new Date(createdAt.getTime() + maxAgeDays * DAY_MS),
-      tags: request.tags ?? [],
+      tags: (request.tags ?? []).map(storable),
     }
   }
 
@@ -210,18 +210,18 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
         field: 'limit',
         reason: `This value should be between 0 and ${MAX_LIMIT}.`,
       })
-    const wanted = query.q === undefined ? undefined : parseFileQuery(query.q)
+    const wanted = query.q === undefined ? undefined : parseFileQuery(storable(query.q))
     const seesAll = actor.isMasterToken || actor.canReadAllFileUploads
     return store.list(actor.projectId, {
       limit,
       offset: query.offset ?? 0,
-      tags: query.tags ?? [],
+      tags: (query.tags ?? []).map(storable),
       showExpired: query.showExpired ?? false,
       now: clock.now(),
       ...(wanted && { query: wanted }),
       ...(query.sinceId !== undefined && { sinceId: query.sinceId }),
       ...(query.maxId !== undefined && { maxId: query.maxId }),
-      ...(query.runId !== undefined && query.runId !== '' && { runId: query.runId }),
+      ...(query.runId !== undefined && query.runId !== '' && { runId: storable(query.runId) }),
       ...(!seesAll && { creatorTokenId: actor.tokenId }),
     })
   }
@@ -264,12 +264,12 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
 
   async function addTag(actor: Actor, id: number, tag: string): Promise<void> {
     const file = await get(actor, id)
-    await inTransaction((trx) => store.addTags(trx, file.projectId, id, [tag]))
+    await inTransaction((trx) => store.addTags(trx, file.projectId, id, [storable(tag)]))
   }
 
   async function removeTag(actor: Actor, id: number, tag: string): Promise<void> {
     const file = await get(actor, id)
-    if (!(await inTransaction((trx) => store.removeTag(trx, file.projectId, id, tag))))
+    if (!(await inTransaction((trx) => store.removeTag(trx, file.projectId, id, storable(tag)))))
       throw new PlatformError('storage.files.tagNotFound', { id, tag: tag.slice(0, 100) })
   }
 
@@ -328,6 +328,9 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     store,
   }
 }
+
+/** PostgreSQL cannot hold NUL in a text, and neither can hold half a surrogate pair. */
+const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd')
 
 /** Slices are the key and whatever follows it; the manifest is one of them. */
 export const manifestKey = (file: Pick<FileRecord, 'key'>): string => `${file.key}manifest`

@@ -3,13 +3,13 @@
 
 import type { DialectName, Trx } from '../dialects.ts'
 import * as projectsTokensEvents from './0001-projects-tokens-events.ts'
+import * as files from './0010-files.ts'
 import * as storageJobs from './0020-storage-jobs.ts'
 import * as encryption from './0030-encryption.ts'
 import * as branches from './0031-branches.ts'
 import * as configurations from './0032-configurations.ts'
 import * as queue from './0050-queue.ts'
 import * as schedules from './0060-schedules.ts'
-import * as files from './0010-files.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -27,4 +27,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0050-queue', up: queue.up },
   { name: '0060-schedules', up: schedules.up },
   { name: '0010-files', up: files.up },
+  { name: '0050-queue', up: queue.up },
 ]

@@ -1,0 +1,66 @@
+// The object store the configuration asks for, and how clients reach it: the embedded one with its own listener, or an external S3.
+
+import { join } from 'node:path'
+import type { FastifyBaseLogger } from 'fastify'
+import { openDiskObjectStore } from './engines/object-store/disk-object-store.ts'
+import { createEmbeddedAccess } from './engines/object-store/embedded-access.ts'
+import type { ObjectAccess } from './engines/object-store/object-access.ts'
+import type { ObjectStore } from './engines/object-store/object-store.ts'
+import { loadServerSecret } from './engines/object-store/server-secret.ts'
+import { createSessionTokens } from './engines/object-store/session-token.ts'
+import type { Clock } from './kit/clock.ts'
+import { createS3Server, type S3RequestLine } from './services/s3/s3.server.ts'
+
+export interface ObjectsOptions {
+  readonly dataDir: string
+  readonly bucket: string
+  readonly region: string
+  /** The address clients use for the embedded store, when it is not the host of the API. */
+  readonly publicUrl?: string | undefined
+  readonly clock: Clock
+  readonly log: FastifyBaseLogger
+}
+
+export interface Objects {
+  readonly store: ObjectStore
+  readonly access: ObjectAccess
+  /** Starts the listener of the embedded store. */
+  listen(port: number, host: string): Promise<void>
+  /** Where clients find the store; empty until it listens. */
+  url(): string
+  close(): Promise<void>
+}
+
+export async function openObjects({ dataDir, bucket, region, publicUrl, clock, log }: ObjectsOptions): Promise<Objects> {
+  const root = join(dataDir, 'objects')
+  const store = await openDiskObjectStore({ root, clock })
+  const sessions = createSessionTokens(await loadServerSecret(join(root, 'access.key')))
+  const server = createS3Server({ store, sessions, bucket, region, clock, onRequest: (line) => logRequest(log, line) })
+  let listening: { readonly port: number; readonly host: string } | undefined
+
+  return {
+    store,
+    access: createEmbeddedAccess({
+      sessions,
+      bucket,
+      region,
+      clock,
+      endpointFor: (apiOrigin) => publicUrl ?? `http://${new URL(apiOrigin).hostname}:${listening?.port ?? 0}`,
+    }),
+    async listen(port, host) {
+      listening = { port: await server.listen(port, host), host }
+    },
+    url: () =>
+      publicUrl ??
+      (listening ? `http://${listening.host.includes(':') ? `[${listening.host}]` : listening.host}:${listening.port}` : ''),
+    async close() {
+      if (listening) await server.close()
+      await store.close()
+    },
+  }
+}
+
+function logRequest(log: FastifyBaseLogger, { error, operation, ...line }: S3RequestLine): void {
+  if (error) log.error({ err: error, operation: `s3.${operation}`, ...line }, 'a request to the object store failed by our fault')
+  else log.info({ operation: `s3.${operation}`, ...line }, 'request')
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { request as httpRequest } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import type { FileAnswer } from '../../../../tests/support/file-client.ts'
+import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
+
+const run = promisify(execFile)
+const boundary = '----millrace'
+const part = (head: string, content: string) => `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n${content}\r\n`
+const multipart = (...parts: string[]) => ({
+  body: Buffer.from(`${parts.join('')}--${boundary}--\r\n`),
+  headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+})
+
+const contentOf = async (file: FileAnswer) => (await fetch(file.url)).text()
+const objectCount = async (stack: TestStack) => (await stack.platform.objects.store.list({})).objects.length
+
+test('a form with a file becomes a file, with everything the form says about it', async (t) => {
+  const stack = await startTestStack(t)
+  const form = new FormData()
+  form.set('name', 'příliš.csv')
+  form.append('tags[]', 'one')
+  form.append('tags[]', 'two')
+  form.set('data', new Blob(['a,b\n1,2\n']), 'ignored.csv')
+  form.set('isEncrypted', '1')
+  form.set('notify', '0')
+  const answer = await stack.request('POST', '/import/upload-file', { body: form })
+  assert.equal(answer.status, 201)
+  const file = answer.json<FileAnswer>()
+  assert.equal(file.uploadParams, undefined)
+  assert.deepEqual(
+    [file.name, file.tags, file.isEncrypted, file.sizeBytes, file.maxAgeDays],
+    ['příliš.csv', ['one', 'two'], true, 8, 15],
+  )
+  assert.equal(await contentOf(file), 'a,b\n1,2\n')
+  const detail = (await stack.request('GET', `/v2/storage/files/${file.id}`)).json<FileAnswer>()
+  assert.deepEqual({ ...detail, url: '' }, { ...file, url: '' })
+})
+
+test('what is said after the file counts too, even that it is permanent', async (t) => {
+  const stack = await startTestStack(t)
+  const form = multipart(
+    part('name="data"; filename="x.csv"', 'abc'),
+    part('name="isPermanent"', '1'),
+    part('name="tags[]"', 'late'),
+  )
+  const file = (await stack.request('POST', '/import/upload-file', form)).json<FileAnswer>()
+  assert.deepEqual([file.name, file.maxAgeDays, file.tags], ['x.csv', null, ['late']])
+  assert.equal(await contentOf(file), 'abc')
+  assert.equal(await objectCount(stack), 1)
+})
+
+test('curl uploads as the specification shows', async (t) => {
+  const stack = await startTestStack(t)
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-curl-'))
+  t.after(() => rm(folder, { recursive: true }))
+  await writeFile(join(folder, 'my data.csv'), 'x,y\n')
+  const { stdout } = await run('curl', [
+    '-sS',
+    '-X',
+    'POST',
+    '--header',
+    `X-StorageApi-Token: ${stack.masterToken}`,
+    '--form',
+    `data=@${join(folder, 'my data.csv')}`,
+    `${stack.url}/import/upload-file`,
+  ])
+  const file = JSON.parse(stdout) as FileAnswer
+  assert.equal(file.name, 'my data.csv')
+  assert.equal(await contentOf(file), 'x,y\n')
+})
+
+test('an empty file is a file', async (t) => {
+  const stack = await startTestStack(t)
+  const file = (
+    await stack.request('POST', '/import/upload-file', multipart(part('name="data"; filename="empty"', '')))
+  ).json<FileAnswer>()
+  assert.equal(file.sizeBytes, 0)
+  assert.equal(await contentOf(file), '')
+})
+
+test('a file of many megabytes arrives byte for byte', async (t) => {
+  const stack = await startTestStack(t)
+  const data = randomBytes(20_000_000)
+  data.write(`\r\n--${boundary.slice(0, -1)}x`, 1_000_000) // nearly the boundary
+  const body = Buffer.concat([
+    Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="data"; filename="big"\r\n\r\n`),
+    data,
+    Buffer.from(`\r\n--${boundary}--\r\n`),
+  ])
+  const file = (await stack.request('POST', '/import/upload-file', { ...multipart(), body })).json<FileAnswer>()
+  assert.ok(Buffer.from(await (await fetch(file.url)).arrayBuffer()).equals(data))
+})
+
+test('bad forms are refused with a sentence and leave nothing', async (t) => {
+  const stack = await startTestStack(t)
+  const bad = [
+    [{ json: { data: 'x' } }, 400, 'malformedRequest'],
+    [{ body: 'x', headers: { 'content-type': 'multipart/form-data' } }, 400, 'malformedRequest'],
+    [multipart(part('name="other"; filename="x"', 'abc')), 400, 'import.dataMissing'],
+    [multipart(part('name="name"', 'abc')), 400, 'import.dataMissing'],
+    [multipart(), 400, 'import.dataMissing'],
+    [
+      {
+        ...multipart(),
+        body: Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="data"; filename="x"\r\n\r\nno end`),
+      },
+      400,
+      'malformedRequest',
+    ],
+    [multipart(part('name="data"; filename="x"', 'abc'), part('name="isPermanent"', 'perhaps')), 400, 'storage.validation'],
+    [multipart(part('name="tags"', 'no list'), part('name="data"; filename="x"', 'abc')), 400, 'storage.validation'],
+  ] as const
+  for (const [options, status, code] of bad) {
+    const answer = await stack.request('POST', '/import/upload-file', options)
+    assert.deepEqual([answer.status, answer.json().code], [status, code], answer.text)
+  }
+  assert.equal((await stack.request('POST', '/import/upload-file', { ...multipart(), token: null })).status, 401)
+  assert.deepEqual((await stack.request('GET', '/v2/storage/files')).json(), [])
+})
+
+test('an upload that breaks off leaves no file', async (t) => {
+  const stack = await startTestStack(t)
+  await new Promise<void>((resolve) => {
+    const req = httpRequest(`${stack.url}/import/upload-file`, {
+      method: 'POST',
+      headers: { ...multipart().headers, 'X-StorageApi-Token': stack.masterToken, 'content-length': '10000000' },
+    })
+    req.on('error', () => resolve())
+    req.write(`--${boundary}\r\nContent-Disposition: form-data; name="data"; filename="x"\r\n\r\n`)
+    req.write(randomBytes(3_000_000), () => req.destroy())
+  })
+  assert.deepEqual((await stack.request('GET', '/v2/storage/files')).json(), [])
+  assert.equal(await objectCount(stack), 0)
+})

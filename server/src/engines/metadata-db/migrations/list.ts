@@ -20,12 +20,11 @@ export interface Migration {
 
 export const MIGRATIONS: readonly Migration[] = [
   { name: '0001-projects-tokens-events', up: projectsTokensEvents.up },
+  { name: '0010-files', up: files.up },
   { name: '0020-storage-jobs', up: storageJobs.up },
   { name: '0030-encryption', up: encryption.up },
   { name: '0031-branches', up: branches.up },
   { name: '0032-configurations', up: configurations.up },
   { name: '0050-queue', up: queue.up },
   { name: '0060-schedules', up: schedules.up },
-  { name: '0010-files', up: files.up },
-  { name: '0050-queue', up: queue.up },
 ]

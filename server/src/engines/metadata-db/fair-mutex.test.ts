@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createFairMutex } from './fair-mutex.ts'
 
 test('turns are handed on in the order they were asked for, one at a time', async () => {
-  const mutex = createFairMutex(1000, () => '')
+  const mutex = createFairMutex({ patienceMs: 1000, explain: () => '' })
   const order: number[] = []
   let inside = 0
   await Promise.all(
@@ -23,7 +23,7 @@ test('turns are handed on in the order they were asked for, one at a time', asyn
 })
 
 test('a turn ended twice is handed on once', async () => {
-  const mutex = createFairMutex(1000, () => '')
+  const mutex = createFairMutex({ patienceMs: 1000, explain: () => '' })
   const end = await mutex.acquire()
   const second = mutex.acquire()
   end()
@@ -37,7 +37,7 @@ test('a turn ended twice is handed on once', async () => {
 })
 
 test('waiting too long fails with the explanation, and the next in line still gets a turn', async () => {
-  const mutex = createFairMutex(20, () => 'somebody forgot to end')
+  const mutex = createFairMutex({ patienceMs: 20, explain: () => 'somebody forgot to end' })
   const end = await mutex.acquire()
   await assert.rejects(mutex.acquire(), /somebody forgot/)
   const next = mutex.acquire()
@@ -46,7 +46,7 @@ test('waiting too long fails with the explanation, and the next in line still ge
 })
 
 test('a row of writers without end does not keep timers waiting', async () => {
-  const mutex = createFairMutex(1000, () => '')
+  const mutex = createFairMutex({ patienceMs: 1000, explain: () => '' })
   let stop = false
   const stopper = new Promise<void>((resolve) =>
     setImmediate(() => {

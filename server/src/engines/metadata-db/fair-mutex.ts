@@ -1,24 +1,30 @@
 // First come, first served: the one writer SQLite allows is handed on in the order it was asked for, so no request starves.
 
 /** SQLite answers without leaving the event loop's turn, so a long row of writers would keep requests and timers waiting. */
-const TURNS_BEFORE_A_BREATH = 16
+const TURNS_BEFORE_A_BREATH = 32
 
 export interface FairMutex {
   /** Resolves when it is the caller's turn, with the function that ends the turn. */
   acquire(): Promise<() => void>
 }
 
-/**
- * Waiting longer than `patienceMs` is a programming error (a transaction that waits for something that itself needs the writer),
- * and fails with `explain()` instead of hanging for ever.
- */
-export function createFairMutex(patienceMs: number, explain: () => string): FairMutex {
+export interface FairMutexOptions {
+  /** Waiting longer is a programming error (a turn that waits for something that itself needs a turn), and fails instead of hanging for ever. */
+  readonly patienceMs: number
+  readonly explain: () => string
+  /** Called at the end of a turn when nobody waits, or before the row takes a breath: when no next turn follows at once. */
+  readonly onPause?: () => void
+}
+
+export function createFairMutex({ patienceMs, explain, onPause = () => {} }: FairMutexOptions): FairMutex {
   const waiting: Array<() => void> = []
   let held = false
   let turns = 0
 
   function release(): void {
-    if (++turns % TURNS_BEFORE_A_BREATH === 0) setImmediate(handOn)
+    const breathe = ++turns % TURNS_BEFORE_A_BREATH === 0
+    if (breathe || waiting.length === 0) onPause()
+    if (breathe) setImmediate(handOn)
     else handOn()
   }
 

@@ -1,11 +1,9 @@
 // Kysely over node:sqlite. What must stay true:
-//  (1) one connection writes, and only inside its turn of the mutex; it never waits for another statement of this process;
+//  (1) one connection writes, and only inside a transaction of sqlite-writer.ts, which also syncs it to disk;
 //  (2) reads outside a transaction run on a connection of their own and never wait for the writer (WAL);
-//  (3) a transaction reads through the writer, so it sees what it wrote;
-//  (4) a commit that has returned is on disk (synchronous=full).
+//  (3) a transaction reads through the writer, so it sees what it wrote.
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -19,19 +17,16 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import { createFairMutex, type FairMutex } from './fair-mutex.ts'
+import { openSqliteWriter, type SqliteWriter, type WriterTransaction } from './sqlite-writer.ts'
 
-const WRITER_PATIENCE_MS = 60_000
-const BUSY_PATIENCE_MS = 10_000
 const STATEMENTS_KEPT = 500
 
-/** Both connections see LIKE as PostgreSQL does: with upper and lower case told apart. */
-const SESSION = 'pragma busy_timeout = 10000; pragma case_sensitive_like = on;'
-const WRITER_SESSION = `${SESSION} pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma cache_size = -32000; pragma busy_timeout = 0;`
+/** LIKE as PostgreSQL has it: with upper and lower case told apart. */
+const READER_SESSION = 'pragma busy_timeout = 10000; pragma case_sensitive_like = on;'
 
 export function openSqliteReader(path: string): DatabaseSync {
   const reader = new DatabaseSync(path, { readOnly: true })
-  reader.exec(SESSION)
+  reader.exec(READER_SESSION)
   return reader
 }
 
@@ -65,20 +60,14 @@ class NodeSqliteDriver implements Driver {
   }
 
   async init(): Promise<void> {
-    const writer = new DatabaseSync(this.#path)
-    writer.exec(WRITER_SESSION)
+    const writer = openSqliteWriter(this.#path)
     const reader = openSqliteReader(this.#path)
     this.#engine = {
       path: this.#path,
       writer,
       reader,
-      prepareWrite: statementCache(writer),
+      prepareWrite: statementCache(writer.db),
       prepareRead: statementCache(reader),
-      mutex: createFairMutex(
-        WRITER_PATIENCE_MS,
-        () =>
-          `Waited ${WRITER_PATIENCE_MS / 1000} s for the database writer. A transaction is held open that long, or code inside a transaction writes through the database instead of the transaction.`,
-      ),
     }
   }
 
@@ -87,23 +76,19 @@ class NodeSqliteDriver implements Driver {
   }
 
   async releaseConnection(connection: SqliteConnection): Promise<void> {
-    connection.endTurn()
     this.#idle.push(connection)
   }
 
-  async beginTransaction(connection: SqliteConnection): Promise<void> {
-    await connection.takeTurn()
-    await whenNotBusy(() => connection.control('begin immediate'))
+  beginTransaction(connection: SqliteConnection): Promise<void> {
+    return connection.begin()
   }
 
-  async commitTransaction(connection: SqliteConnection): Promise<void> {
-    connection.control('commit')
-    connection.endTurn()
+  commitTransaction(connection: SqliteConnection): Promise<void> {
+    return connection.commit()
   }
 
   async rollbackTransaction(connection: SqliteConnection): Promise<void> {
     connection.rollback()
-    connection.endTurn()
   }
 
   async savepoint(connection: SqliteConnection, name: string): Promise<void> {
@@ -127,11 +112,10 @@ class NodeSqliteDriver implements Driver {
 
 interface Engine {
   readonly path: string
-  readonly writer: DatabaseSync
+  readonly writer: SqliteWriter
   readonly reader: DatabaseSync
   readonly prepareWrite: (sql: string) => Prepared
   readonly prepareRead: (sql: string) => Prepared
-  readonly mutex: FairMutex
 }
 
 interface Prepared {
@@ -139,50 +123,58 @@ interface Prepared {
   readonly returnsRows: boolean
 }
 
-/** What Kysely calls a connection: no more than the right to use the reader, and from takeTurn() to endTurn() the writer. */
+/** What Kysely calls a connection: no more than the right to use the reader, and from begin() on the writer. */
 class SqliteConnection implements DatabaseConnection {
   readonly #engine: Engine
-  #endTurn: (() => void) | undefined
+  #transaction: WriterTransaction | undefined
 
   constructor(engine: Engine) {
     this.#engine = engine
   }
 
-  async takeTurn(): Promise<void> {
-    this.#endTurn = await this.#engine.mutex.acquire()
+  async begin(): Promise<void> {
+    this.#transaction = await this.#engine.writer.begin()
   }
 
-  endTurn(): void {
-    this.#endTurn?.()
-    this.#endTurn = undefined
+  async commit(): Promise<void> {
+    const transaction = this.#transaction
+    this.#transaction = undefined
+    await transaction?.commit()
+  }
+
+  /** Kysely also rolls back after a commit that failed; then there is nothing left to undo. */
+  rollback(): void {
+    this.#transaction?.rollback()
+    this.#transaction = undefined
   }
 
   control(sql: string): void {
     this.#engine.prepareWrite(sql).statement.run()
   }
 
-  /** SQLite ends a transaction by itself on some failures (disk full); a second rollback would hide the first error. */
-  rollback(): void {
-    if (this.#engine.writer.isTransaction) this.control('rollback')
-  }
-
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    if (this.#endTurn) return run<R>(this.#engine.prepareWrite(query.sql), query.parameters)
-    if (isRead(query)) return run<R>(this.#engine.prepareRead(query.sql), query.parameters)
-    const endTurn = await this.#engine.mutex.acquire()
+    const { prepareRead, prepareWrite, writer } = this.#engine
+    if (this.#transaction) return run<R>(prepareWrite(query.sql), query.parameters)
+    if (isRead(query)) return run<R>(prepareRead(query.sql), query.parameters)
+    if (RAW_SETTING.test(query.sql)) return writer.outsideTransaction(() => run<R>(prepareWrite(query.sql), query.parameters))
+    const transaction = await writer.begin()
+    let result: QueryResult<R>
     try {
-      return await whenNotBusy(() => run<R>(this.#engine.prepareWrite(query.sql), query.parameters))
-    } finally {
-      endTurn()
+      result = run<R>(prepareWrite(query.sql), query.parameters)
+    } catch (error) {
+      transaction.rollback()
+      throw error
     }
+    await transaction.commit()
+    return result
   }
 
   /** Outside a transaction a stream gets its own reader: an unfinished statement would pin the shared one to an old snapshot. */
   async *streamQuery<R>(query: CompiledQuery, chunkSize: number): AsyncIterableIterator<QueryResult<R>> {
-    const own = this.#endTurn ? undefined : openSqliteReader(this.#engine.path)
+    const own = this.#transaction ? undefined : openSqliteReader(this.#engine.path)
     try {
       let rows: R[] = []
-      for (const row of (own ?? this.#engine.writer).prepare(query.sql).iterate(...bindable(query.parameters))) {
+      for (const row of (own ?? this.#engine.writer.db).prepare(query.sql).iterate(...bindable(query.parameters))) {
         rows.push(row as R) // Kysely's own promise: R is what the compiled query returns
         if (rows.length >= chunkSize) {
           yield { rows }
@@ -196,20 +188,6 @@ class SqliteConnection implements DatabaseConnection {
   }
 }
 
-/** Another process (the command line, a second node by mistake) may hold the file: wait without blocking this one. */
-async function whenNotBusy<T>(work: () => T): Promise<T> {
-  for (let waitedMs = 0; ; waitedMs += 5) {
-    try {
-      return work()
-    } catch (error) {
-      if ((error as { errcode?: number }).errcode !== SQLITE_BUSY || waitedMs >= BUSY_PATIENCE_MS) throw error
-      await sleep(5)
-    }
-  }
-}
-
-const SQLITE_BUSY = 5
-
 function run<R>({ statement, returnsRows }: Prepared, parameters: readonly unknown[]): QueryResult<R> {
   if (returnsRows) return { rows: statement.all(...bindable(parameters)) as R[] }
   const { changes, lastInsertRowid } = statement.run(...bindable(parameters))
@@ -220,6 +198,7 @@ function run<R>({ statement, returnsRows }: Prepared, parameters: readonly unkno
 const bindable = (parameters: readonly unknown[]) => parameters as Parameters<StatementSync['run']>
 
 const RAW_READ = /^\s*(select|explain)\b/i
+const RAW_SETTING = /^\s*(pragma|vacuum|attach|detach)\b/i
 const isRead = ({ query, sql }: CompiledQuery): boolean =>
   query.kind === 'SelectQueryNode' || (query.kind === 'RawNode' && RAW_READ.test(sql))
 

@@ -11,6 +11,7 @@ export function isNumeric(value: JsonValue | undefined): boolean {
 
 /** The integer part of a numeric value, exactly; undefined when it is not numeric (or not finite). */
 export function toInteger(value: JsonValue | undefined): bigint | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? BigInt(Math.trunc(value)) : undefined
   if (!isNumeric(value)) return undefined
   const text = String(value).trim()
   const plain = /^[+-]?\d+/.exec(text)?.[0] ?? '0'

@@ -12,8 +12,10 @@ const QUOTE = 0x22
 const COMMA = 0x2c
 const COLON = 0x3a
 const SEMICOLON = 0x3b
+const LETTER_S = 0x73
 const LINE_FEED = 0x0a
 const CLOSING_BRACE = 0x7d
+const NO_BYTES = new Uint8Array()
 /** Longer texts are copied by the native encoder. */
 const SHORT = 96
 
@@ -90,15 +92,20 @@ export class ByteWriter {
   // ---- PHP's serialisation ----
 
   phpString(text: string): void {
+    this.phpMember(NO_BYTES, text)
+  }
+
+  /** A key that is serialised already, and a text as its value: by far the most frequent member. */
+  phpMember(key: Uint8Array, text: string): void {
     const { length } = text
-    const start = this.length
     if (length > SHORT) {
-      this.phpLongString(text)
+      this.phpLongMember(key, text)
       return
     }
-    const bytes = this.room(length * 3 + 16)
-    let at = start
-    bytes[at++] = 0x73
+    const bytes = this.room(key.length + length + 16)
+    let at = this.length
+    for (let i = 0; i < key.length; i++) bytes[at++] = key[i]!
+    bytes[at++] = LETTER_S
     bytes[at++] = COLON
     if (length > 9) bytes[at++] = 0x30 + Math.trunc(length / 10)
     bytes[at++] = 0x30 + (length % 10)
@@ -107,7 +114,7 @@ export class ByteWriter {
     for (let i = 0; i < length; i++) {
       const code = text.charCodeAt(i)
       if (code > 0x7f) {
-        this.phpLongString(text)
+        this.phpLongMember(key, text)
         return
       }
       bytes[at++] = code
@@ -117,7 +124,8 @@ export class ByteWriter {
     this.length = at
   }
 
-  private phpLongString(text: string): void {
+  private phpLongMember(key: Uint8Array, text: string): void {
+    this.copy(key)
     this.ascii(`s:${Buffer.byteLength(text)}:"`)
     this.utf8(text)
     this.ascii('";')

@@ -24,7 +24,7 @@ import { ByteWriter } from './bytes.ts'
 import type { CsvFile } from './csv.ts'
 import type { Layout } from './layout.ts'
 import type { AddedValue } from './page.ts'
-import { CELL_END, MD5_LENGTH, type Node, PARENT_ID, reportNestedArray, type TableNode } from './structure.ts'
+import { CELL_END, MD5_LENGTH, type Node, PARENT_ID, reportNestedArray, type TableNode, type Tail } from './structure.ts'
 
 /** The page has something that was not analysed. */
 export class Mismatch extends Error {}
@@ -34,11 +34,7 @@ export type TableTarget = { readonly layout: Layout; readonly file: CsvFile }
 
 export type RowWriter = (items: readonly JsonValue[], rows: Node, added: readonly AddedValue[]) => void
 
-/** What follows the item in each of its rows: cells, and the same as members of the serialised item. */
-type Tail = { readonly cells: Uint8Array; readonly keys: number; readonly text: Uint8Array }
-
-const NO_BYTES = new Uint8Array()
-const NO_TAIL: Tail = { cells: NO_BYTES, keys: 0, text: NO_BYTES }
+const NO_TAIL: Tail = { cells: new Uint8Array(), keys: 0, text: new Uint8Array() }
 
 /** An object and the arrays in it that wait for its id: in itself, or in an object inside it. */
 type Linked = {
@@ -47,6 +43,9 @@ type Linked = {
   arrays?: { readonly node: Node; readonly elements: readonly JsonValue[]; readonly at: number }[]
   objects?: Linked[]
 }
+
+/** For rows of a table in which no place is an array: nothing is ever added to it. */
+const NOTHING_LINKED = Object.freeze({}) as Linked
 
 export function createRowWriter(targetOf: (table: TableNode) => TableTarget, warn: (message: string) => void): RowWriter {
   /** Serialised objects; a row of an array is written while the one it belongs to waits, so they stand one behind the other. */
@@ -82,11 +81,11 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
     const { out } = file
     const rowStart = out.length
     const textStart = text.length
-    let linked: Linked = { node: rows, object: item }
+    let linked: Linked = rows.hasArrays ? { node: rows, object: item } : NOTHING_LINKED
     if (item instanceof Map || !writeInStep(item, rows, out, rows.hasArrays, linked, tail)) {
       out.length = rowStart
       text.length = textStart
-      linked = { node: rows, object: item }
+      if (rows.hasArrays) linked = { node: rows, object: item }
       writeByKey(item, rows, out, linked)
       if (rows.hasArrays) serializeItem(item, tail)
     }
@@ -117,12 +116,13 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
       }
       next++
       const value = object[key]!
-      if (keepsText) text.copy(child.keyMark)
-
       if (typeof value === 'string' && child.type === 'scalar') {
-        if (keepsText) text.phpString(value)
+        if (keepsText) text.phpMember(child.keyMark, value)
         out.cell(value)
-      } else if (child.type === 'object' && isPlain(value)) {
+        continue
+      }
+      if (keepsText) text.copy(child.keyMark)
+      if (child.type === 'object' && isPlain(value)) {
         if (!writeInner(value, child, out, keepsText, linked)) return false
       } else {
         if (keepsText) text.php(value)
@@ -159,7 +159,7 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
         out.emptyCells(1)
         return
       }
-      out.copy(linked.node.openIdCell)
+      out.copy(linked.node.idCell)
       const at = out.length - MD5_LENGTH - CELL_END
       linked.arrays = pushed(linked.arrays, { node, elements: Array.isArray(value) ? value : [value], at })
     } else if (isObject(value)) {
@@ -176,11 +176,18 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
 
   /** Fills in the open cells of an object's arrays and writes their rows. */
   function link({ node, arrays, objects }: Linked, md5: string, out: ByteWriter): void {
+    // The cell of the place now holds this id; it is the last cell of every row of these arrays.
+    node.idCell.write(md5, node.idCell.length - MD5_LENGTH - CELL_END, 'latin1')
     if (arrays !== undefined) {
       for (const { node: array, elements, at } of arrays) {
         out.bytes.write(md5, at, 'latin1')
         if (array.element === undefined) throw MISMATCH
-        writeRows(elements, array.element, linkTail(array.element, node, md5))
+        const { hasArrays } = array.element
+        writeRows(
+          elements,
+          array.element,
+          hasArrays ? tailOf(array.element, [[PARENT_ID, `${node.cleanPath}_${md5}`]]) : node.idTail,
+        )
       }
     }
     if (objects !== undefined) for (const inner of objects) link(inner, hashInner(inner.object, `${node.cleanPath}_${md5}`), out)
@@ -194,14 +201,6 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
     const md5 = hash('md5', text.bytes.subarray(start, text.length))
     text.length = start
     return md5
-  }
-
-  /** `JSON_parentId` is the only added column of a table of elements. */
-  function linkTail(elements: Node, node: Node, md5: string): Tail {
-    if (elements.hasArrays) return tailOf(elements, [[PARENT_ID, `${node.cleanPath}_${md5}`]])
-    const cells = Buffer.from(node.openIdCell)
-    cells.write(md5, cells.length - MD5_LENGTH - CELL_END, 'latin1')
-    return { cells, keys: 0, text: NO_BYTES }
   }
 
   function serializeItem(item: JsonObject, tail: Tail): void {

@@ -30,8 +30,10 @@ export type Node = {
   element: Node | undefined
   /** The `s:4:"name";` of the key in PHP's serialisation. */
   readonly keyMark: Uint8Array
-  /** A cell with an id of this place, whose hash is still to be filled in. */
-  readonly openIdCell: Uint8Array
+  /** A cell with the id of the object at this place; the hash is filled in for each object anew. */
+  readonly idCell: Buffer
+  /** The same as the end of the rows that are linked to the object. */
+  readonly idTail: Tail
   /** How many cells it has in a row; set by the layout. */
   width: number
   /** Its members in order, for walking in step with the keys of an item, and its own index among those of its parent; set by the layout. */
@@ -41,6 +43,9 @@ export type Node = {
   hasArrays: boolean
   nestedArrayReported: boolean
 }
+
+/** What follows an item in its row: cells, and the same as members of the serialised item. */
+export type Tail = { readonly cells: Uint8Array; readonly keys: number; readonly text: Uint8Array }
 
 export type TableNode = {
   readonly name: string
@@ -62,6 +67,7 @@ export type Structure = {
   readonly toState: () => JsonValue
 }
 
+const NO_BYTES = new Uint8Array()
 export const MD5_LENGTH = 32
 /** Length of what follows the text in a written cell. */
 export const CELL_END = '",'.length
@@ -102,7 +108,7 @@ function createRows(cleanPath: string, place: string): Node {
 
 function createNode(at: Pick<Node, 'key' | 'path' | 'cleanPath' | 'place' | 'table'>): Node {
   const keyMark = Buffer.from(phpSerialize(at.key))
-  const openIdCell = Buffer.from(`"${at.cleanPath.replaceAll('"', '""')}_${'0'.repeat(MD5_LENGTH)}",`)
+  const idCell = Buffer.from(`"${at.cleanPath.replaceAll('"', '""')}_${'0'.repeat(MD5_LENGTH)}",`)
   const blank = {
     column: undefined,
     element: undefined,
@@ -112,7 +118,15 @@ function createNode(at: Pick<Node, 'key' | 'path' | 'cleanPath' | 'place' | 'tab
     hasArrays: false,
     nestedArrayReported: false,
   } as const
-  return { ...at, ...blank, keyMark, openIdCell, type: 'null', members: new Map() }
+  return {
+    ...at,
+    ...blank,
+    keyMark,
+    idCell,
+    idTail: { cells: idCell, keys: 0, text: NO_BYTES },
+    type: 'null',
+    members: new Map(),
+  }
 }
 
 function memberNode(parent: Node, key: string): Node {

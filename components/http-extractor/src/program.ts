@@ -70,7 +70,7 @@ function live(configuration: () => Configuration, dataDir: string, recorder?: Re
     log,
     redactor,
     now,
-    sleep: (seconds) => wait(seconds * 1000),
+    sleep: (seconds, signal) => wait(seconds * 1000, undefined, signal ? { signal } : {}),
     openWire: (plan) => openWire(configuration(), plan.api, { dataDir, egress, now, log, ...tap }),
   }
 }

@@ -24,7 +24,8 @@ export interface RunDeps {
   readonly redactor: Redactor
   /** Milliseconds. */
   readonly now: () => number
-  readonly sleep: (seconds: number) => Promise<void>
+  /** Ends early, with an error, when the signal is given. */
+  readonly sleep: (seconds: number, signal?: AbortSignal) => Promise<void>
   /** Opens the way out for one iteration. */
   readonly openWire: (plan: RunPlan) => Promise<Wire>
 }
@@ -38,11 +39,13 @@ export async function run(configuration: Configuration, deps: RunDeps): Promise<
   )
   const outputs = createOutputs(plans, at(state.content, 'json_parser'), deps)
   const progress = createProgress(log, now)
+  const end = new AbortController()
+  const sleep = (seconds: number) => deps.sleep(seconds, end.signal)
   try {
     for (const plan of plans) {
       const wire = await deps.openWire(plan)
       try {
-        const client = clientOf(plan, wire.send, deps)
+        const client = clientOf(plan, wire.send, { ...deps, sleep })
         await runJobs(plan.jobs, {
           client,
           scrollers: plan.scrollers,
@@ -67,6 +70,7 @@ export async function run(configuration: Configuration, deps: RunDeps): Promise<
     )
     summarise(finished, progress.pages, progress.items, now() - currentStart * 1000, log)
   } catch (error) {
+    end.abort() // a request sent ahead must not be retried any more
     for (const { tables } of outputs.values()) await tables.discard()
     throw error instanceof TablesError ? new UserError(error.message, {}, error) : error
   } finally {

@@ -1,8 +1,11 @@
 // The work itself (contract section 8.1). Jobs run one after another; a job runs page by page; after a page is stored, each
 // child runs to its end for each item of that page. Requests are never parallel, and nothing of a page is kept but the spool.
+//
+// Where a page has no children the next request is sent before the page is stored: the API works on its answer while we write rows.
 
+import { setImmediate as turn } from 'node:timers/promises'
 import { evaluate, evaluateMembers, type Scope } from '../functions/evaluate.ts'
-import type { Client } from '../http/client.ts'
+import type { Client, Fetched } from '../http/client.ts'
 import type { RequestSettings } from '../http/request.ts'
 import { entriesOf, equalJson, isObject, type JsonValue } from '../json/json.ts'
 import type { Log } from '../log.ts'
@@ -53,35 +56,53 @@ async function runJob(job: JobDefinition, place: Place, deps: JobsDeps): Promise
   const scroller = scrollers(job.scroller)
   const guard = createLoopGuard(scroller.repeats)
   let previous: { readonly body: Buffer; readonly response: JsonValue } | undefined
-  let request = scroller.first(settings)
+  let answer = client.fetch(scroller.first(settings))
 
   for (let number = 1; ; number++) {
-    const page = await withJobContext({ job: job.id, endpoint: settings.endpoint, page: number }, async () => {
-      const { body, response, isBodyDecoded } = await client.fetch(request)
-      if (previous && (previous.body.equals(body) || equalJson(previous.response, response))) return undefined
-      previous = { body, response }
-      const { items: picked, warning } = job.pick(response)
+    const context = { job: job.id, endpoint: settings.endpoint, page: number }
+    const page = await withJobContext(context, async () => {
+      const fetched = await answer
+      if (previous && (previous.body.equals(fetched.body) || equalJson(previous.response, fetched.response))) return undefined
+      previous = fetched
+      const { items, warning } = job.pick(fetched.response)
       if (warning !== undefined) log.warning(warning)
-      const items = job.filter(picked)
-      store({ type: job.dataType, items, added, origin: isBodyDecoded ? { body, pick: job.pickAgain } : undefined })
-      progress.page(items.length)
-      return { body, response, items }
+      return { ...fetched, items: job.filter(items) }
     })
     if (page === undefined) {
       log.debug('Job finished when last response matched the previous one.', { job: job.id, page: number })
       return
     }
-    for (const child of job.children) await runChild(child, page.items, place, deps)
-    const next = withJobContext({ job: job.id, endpoint: settings.endpoint, page: number }, () => scroller.next(settings, page))
-    if ('stop' in next) {
-      if (next.stop !== '')
-        log[place.depth === 0 ? 'info' : 'debug'](`Job '${settings.endpoint}' stops after ${number} pages: ${next.stop}.`, {
+    /** Undefined when there is no further page; then `stopReason` says why. */
+    let stopReason = ''
+    const sendNext = (): Promise<Fetched> | undefined => {
+      const next = withJobContext(context, () => scroller.next(settings, page))
+      if ('stop' in next) {
+        stopReason = next.stop
+        return undefined
+      }
+      withJobContext(context, () => guard.check(next.request, page.items))
+      const sent = client.fetch(next.request)
+      sent.catch(() => {}) // looked at when its turn comes, or never when this page cannot be stored
+      return sent
+    }
+    const { body, items, isBodyDecoded } = page
+    const isLeaf = job.children.length === 0
+    const early = isLeaf ? sendNext() : undefined
+    if (early) await turn() // storing does not yield, so let the request leave first
+    withJobContext(context, () =>
+      store({ type: job.dataType, items, added, origin: isBodyDecoded ? { body, pick: job.pickAgain } : undefined }),
+    )
+    progress.page(items.length)
+    for (const child of job.children) await runChild(child, items, place, deps)
+    const next = isLeaf ? early : sendNext()
+    if (next === undefined) {
+      if (stopReason !== '')
+        log[place.depth === 0 ? 'info' : 'debug'](`Job '${settings.endpoint}' stops after ${number} pages: ${stopReason}.`, {
           job: job.id,
         })
       return
     }
-    request = next.request
-    guard.check(request, page.items)
+    answer = next
   }
 }
 

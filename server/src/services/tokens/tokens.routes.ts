@@ -63,10 +63,10 @@ export function tokensRoutes({ tokens, eventsOfToken, usageOf, region }: TokenRo
     app.get(
       '/v2/storage/tokens/verify',
       { config: { operation: 'tokens.verify', summary: 'Whose token is this?' }, schema: { response: { 200: TokenView } } },
-      async (req) => ({
-        ...(await withOwner(await tokens.get(req.actor.projectId, req.actor.tokenId), req.baseUrl)),
-        token: req.tokenValue,
-      }),
+      async (req) => {
+        const { token, project } = await tokens.verify(req.tokenValue)
+        return { ...(await withOwner(token, project, req.baseUrl)), token: req.tokenValue }
+      },
     )
 
     app.get(
@@ -90,7 +90,10 @@ export function tokensRoutes({ tokens, eventsOfToken, usageOf, region }: TokenRo
     app.get(
       '/v2/storage/tokens/:id',
       { config: { operation: 'tokens.get', summary: 'Token detail' }, schema: { params: ById, response: { 200: TokenView } } },
-      async (req) => withOwner(await tokens.getVisible(req.actor, tokenId(req.params.id)), req.baseUrl),
+      async (req) => {
+        const token = await tokens.getVisible(req.actor, tokenId(req.params.id))
+        return withOwner(token, await tokens.getProject(token.projectId), req.baseUrl)
+      },
     )
 
     app.put(
@@ -175,8 +178,7 @@ export function tokensRoutes({ tokens, eventsOfToken, usageOf, region }: TokenRo
     }
   }
 
-  async function withOwner(token: Token, baseUrl: string) {
-    const project = await tokens.getProject(token.projectId)
+  async function withOwner(token: Token, project: Project, baseUrl: string) {
     return {
       ...(await view(token, baseUrl)),
       isBYODB: false,

@@ -84,12 +84,19 @@ export function createTokens({ db, inTransaction, clock, recordEvent, bucketIds,
     return known && !isExpired(known.token) ? known.actor : undefined
   }
 
-  async function load(hash: string): Promise<{ token: Token; actor: Actor } | undefined> {
+  /** The record behind a value that was authenticated a moment ago, with its project. */
+  async function verify(value: string): Promise<{ readonly token: Token; readonly project: Project }> {
+    const known = await cache.get(hashOf(value))
+    if (!known) throw new PlatformError('storage.tokenInvalid')
+    return known
+  }
+
+  async function load(hash: string): Promise<{ token: Token; project: Project; actor: Actor } | undefined> {
     const token = await store.findByHash(hash)
     if (!token || !timingSafeEqual(Buffer.from(token.hash), Buffer.from(hash)) || token.isDisabled) return undefined
     const project = await store.findProject(token.projectId)
     if (!project || project.isDisabled) return undefined
-    return { token, actor: actorOf(token) }
+    return { token, project, actor: actorOf(token) }
   }
 
   const isExpired = (token: Token): boolean => token.expiresAt !== undefined && token.expiresAt <= clock.now()
@@ -284,6 +291,7 @@ export function createTokens({ db, inTransaction, clock, recordEvent, bucketIds,
 
   return {
     authenticate,
+    verify,
     list,
     get,
     getVisible,

@@ -271,6 +271,18 @@ export const ERRORS = {
   },
   'scheduler.notRegistered': { kind: 'not-found', text: 'No schedule is registered for the configuration "{id}".' },
   'scheduler.invalidConfiguration': { kind: 'invalid', text: 'The schedule cannot be activated - {field}: {reason}' },
+  // Job runner
+  'jobRunner.invalidConfiguration': { kind: 'invalid', text: 'The configuration cannot be run: {reason}.' },
+  'jobRunner.missingVariables': { kind: 'invalid', text: 'No value was given for the variables: {names}.' },
+  'jobRunner.brokenByVariables': {
+    kind: 'invalid',
+    text: 'The configuration is no valid JSON after its variables were replaced ({names}). Check the values and the placeholders.',
+  },
+  'jobRunner.inputMissing': { kind: 'invalid', text: 'The input mapping cannot be read: {reason}' },
+  'jobRunner.outputInvalid': { kind: 'invalid', text: 'The results cannot be stored: {reason}' },
+  'jobRunner.componentFailed': { kind: 'invalid', text: '{message}' },
+  'jobRunner.componentBroken': { kind: 'bug', text: '{message}' },
+  'jobRunner.unknownAction': { kind: 'invalid', text: 'The component {component} has no action "{action}". It has: {actions}.' },
 } as const satisfies Record<string, ErrorEntry>
 
 export type ErrorCode = keyof typeof ERRORS

@@ -1,0 +1,153 @@
+// One component or processor of a run: which program it is, what it knows of its surroundings, and the run itself.
+
+import { basename, join } from 'node:path'
+import type { ContainerEngine } from '../../engines/runner/container-engine.ts'
+import type { DataFolder } from '../../engines/runner/data-folder.ts'
+import type { Mask } from '../../engines/runner/mask.ts'
+import type { Program } from '../../engines/runner/program.ts'
+import type { LogEvent, Runner, RunOutcome } from '../../engines/runner/runner.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { ComponentLimits } from './limits.ts'
+import type { ProjectInfo, RunnableComponent, RunScope } from './storage.ts'
+
+export interface ProgramSettings {
+  readonly runner: Runner
+  /** The docker or podman of this machine, when its engine answers. */
+  readonly findContainerEngine: () => Promise<ContainerEngine | undefined>
+  /** Where built-in programs are; `readable` is what else they have to read (packages). */
+  readonly builtinFolder: string
+  readonly readable: readonly string[]
+  /** Where registered commands start. */
+  readonly commandsFolder: string
+  /** For the extractor's guard of outgoing connections, as JSON. */
+  readonly egressPolicy: string
+}
+
+/** As shown in the result of a job. */
+export interface ImageRecord {
+  readonly id: string
+  readonly digests: readonly string[]
+}
+
+export interface ComponentRun {
+  readonly component: RunnableComponent
+  readonly tag: string
+  readonly folder: DataFolder
+  readonly environment: Readonly<Record<string, string>>
+  readonly limits: ComponentLimits
+  readonly mask: Mask
+  readonly signal: AbortSignal
+  readonly collectStdout?: boolean
+  onEvent(event: LogEvent): void
+}
+
+export async function runComponent(
+  settings: ProgramSettings,
+  run: ComponentRun,
+): Promise<{ outcome: RunOutcome; image: ImageRecord }> {
+  const environment =
+    run.component.definition.type === 'builtin'
+      ? { ...run.environment, MILLRACE_EGRESS_POLICY: settings.egressPolicy }
+      : run.environment
+  const { program, image } = await programOf(settings, run, Object.keys(environment))
+  const outcome = await settings.runner.run({
+    program,
+    folder: run.folder,
+    environment,
+    limits: run.limits,
+    gelf: run.component.logging.type === 'gelf' ? run.component.logging.gelfServerType : undefined,
+    mask: run.mask,
+    signal: run.signal,
+    onEvent: run.onEvent,
+    ...(run.collectStdout ? { collectStdout: true } : {}),
+  })
+  return { outcome, image }
+}
+
+async function programOf(
+  settings: ProgramSettings,
+  run: ComponentRun,
+  environmentNames: readonly string[],
+): Promise<{ program: Program; image: ImageRecord }> {
+  const { definition, id } = run.component
+  if (definition.type === 'builtin') {
+    const entry = join(settings.builtinFolder, definition.uri)
+    const own = join(settings.builtinFolder, definition.uri.split('/')[0] ?? '')
+    return {
+      program: { kind: 'node', entry, arguments: [], readable: [own, ...settings.readable] },
+      image: { id: `builtin/${id}:${run.tag}`, digests: [] },
+    }
+  }
+  if (definition.type === 'command') {
+    const program = {
+      kind: 'command',
+      command: definition.command ?? [],
+      folder: join(settings.commandsFolder, definition.uri),
+    } as const
+    return { program, image: { id: `command/${id}:${run.tag}`, digests: [] } }
+  }
+  return imageOf(settings, run, environmentNames)
+}
+
+async function imageOf(
+  settings: ProgramSettings,
+  run: ComponentRun,
+  environmentNames: readonly string[],
+): Promise<{ program: Program; image: ImageRecord }> {
+  const { component, limits } = run
+  const { definition } = component
+  const image = `${definition.type === 'quayio' ? 'quay.io/' : ''}${definition.uri}:${run.tag}`
+  const engine = await settings.findContainerEngine()
+  if (!engine) throw new PlatformError('runner.noContainerEngine', { component: component.id, image })
+  const { username, server, '#password': password } = definition.repository ?? {}
+  const login = username && password ? { username, password, server: server ?? '' } : undefined
+  const digests = await engine.prepare(image, login)
+  const container = await engine.container({
+    image,
+    name: `millrace-${basename(run.folder.root)}-${component.id.replace(/[^A-Za-z0-9]+/g, '-')}`,
+    folder: run.folder,
+    environmentNames,
+    memoryBytes: limits.memoryBytes,
+    cpus: limits.cpus,
+    network: component.network,
+    asRoot: component.features.includes('container-root-user'),
+    noSwap: component.features.includes('no-swap'),
+  })
+  return { program: { kind: 'image', container }, image: { id: image, digests } }
+}
+
+export interface EnvironmentParts {
+  readonly scope: RunScope
+  readonly component: RunnableComponent
+  readonly project: ProjectInfo
+  readonly configurationId: string
+  readonly version: string
+  readonly rowId: string | null
+  readonly mode: 'run' | 'debug'
+  /** Set when the main component wants it. */
+  readonly token: string | undefined
+  readonly dataTypesSupport: string
+}
+
+/** Platform contract 1.13. A processor sees its own id, and everything else of the component it works for. */
+export function environmentOf(parts: EnvironmentParts): Record<string, string> {
+  const { scope, component, project, rowId, token } = parts
+  return {
+    KBC_RUNID: scope.runId,
+    KBC_PROJECTID: String(scope.projectId),
+    KBC_STACKID: new URL(scope.baseUrl).hostname,
+    KBC_CONFIGID: parts.configurationId,
+    KBC_CONFIGVERSION: parts.version,
+    KBC_COMPONENTID: component.id,
+    KBC_STAGING_FILE_PROVIDER: 'aws',
+    KBC_PROJECT_FEATURE_GATES: project.features.join(','),
+    KBC_COMPONENT_RUN_MODE: parts.mode,
+    KBC_BRANCHID: String(scope.branchId),
+    KBC_DATA_TYPE_SUPPORT: parts.dataTypesSupport,
+    ...(rowId === null ? {} : { KBC_CONFIGROWID: rowId }),
+    ...(component.forwardToken && token !== undefined ? { KBC_TOKEN: token, KBC_URL: scope.baseUrl } : {}),
+    ...(component.forwardTokenDetails
+      ? { KBC_PROJECTNAME: project.name, KBC_TOKENID: String(scope.actor.tokenId), KBC_TOKENDESC: scope.actor.tokenDescription }
+      : {}),
+  }
+}

@@ -1,0 +1,169 @@
+// Input mapping: tables and files of the project into the data folder of a row, read only now, when the rows before it are done.
+
+import { join } from 'node:path'
+import { type DataFolder, writeDataFile } from '../../engines/runner/data-folder.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { parseMoment } from '../../kit/relative-time.ts'
+import { fileManifest, tableManifest } from './manifests.ts'
+import type { FileInputMapping, Mapping, TableInputMapping } from './mapping.ts'
+import type { FileState, RunState, TableState } from './state.ts'
+import type { FileInfo, RunFiles, RunScope, RunTables, TableInfo } from './storage.ts'
+
+export interface InputDeps {
+  readonly tables: RunTables
+  readonly files: RunFiles
+}
+
+export interface Inputs {
+  /** Tables that were read, once each, for the result of the job. */
+  readonly tables: readonly TableInfo[]
+  readonly bytes: number
+  readonly tableStates: readonly TableState[]
+  readonly fileStates: readonly FileState[]
+  /** Files to be tagged when the run has succeeded. */
+  readonly processed: readonly { readonly fileId: number; readonly tags: readonly string[] }[]
+}
+
+export interface InputRequest {
+  readonly scope: RunScope
+  readonly mapping: Mapping
+  readonly state: RunState
+  readonly folder: DataFolder
+  readonly signal: AbortSignal
+  readonly now: Date
+}
+
+/** Everything is read side by side. */
+export async function readInputs(deps: InputDeps, request: InputRequest): Promise<Inputs> {
+  const { mapping } = request
+  refuseClashes(mapping.inputTables)
+  const [tables, files] = await Promise.all([
+    Promise.all(mapping.inputTables.map((entry) => readTable(deps, request, entry))),
+    Promise.all(mapping.inputFiles.map((entry) => readFiles(deps, request, entry))),
+  ])
+  const byId = new Map(tables.map((table) => [table.id, table]))
+  return {
+    tables: [...byId.values()],
+    bytes: [...byId.values()].reduce((sum, table) => sum + table.dataSizeBytes, 0),
+    tableStates: [...byId.values()].map(({ id, lastImportDate }) => ({ source: id, lastImportDate: lastImportDate ?? '' })),
+    fileStates: files.flatMap(({ state }) => (state ? [state] : [])),
+    processed: files.flatMap(({ processed }) => processed),
+  }
+}
+
+function refuseClashes(tables: readonly TableInputMapping[]): void {
+  const taken = new Set<string>()
+  for (const table of tables) {
+    const name = destinationOf(table)
+    if (taken.has(name))
+      throw failure(`two tables of the input mapping would be written to the file "${name}". Give them different destinations.`)
+    taken.add(name)
+  }
+}
+
+const destinationOf = (table: TableInputMapping): string => table.destination || table.source || ''
+
+async function readTable(deps: InputDeps, request: InputRequest, entry: TableInputMapping): Promise<TableInfo> {
+  const { scope, folder, signal } = request
+  const source = entry.source ?? ''
+  const table = await deps.tables.find(scope, source)
+  if (!table) throw failure(`the table "${source}" does not exist, or the token may not read it.`)
+  const columns = columnsOf(entry, table)
+  const path = join(folder.data, 'in/tables', safeName(destinationOf(entry)))
+  const query = {
+    columns,
+    where: entry.where_column
+      ? {
+          column: entry.where_column,
+          operator: entry.where_operator === 'ne' ? ('ne' as const) : ('eq' as const),
+          values: (entry.where_values ?? []).map(String),
+        }
+      : undefined,
+    changedSince: changedSince(entry, table, request),
+    limit: entry.limit || undefined,
+  }
+  await deps.tables.download(scope, table.id, query, path, signal)
+  await writeDataFile(`${path}.manifest`, tableManifest(table, columns))
+  return table
+}
+
+function columnsOf(entry: TableInputMapping, table: TableInfo): readonly string[] | undefined {
+  const named = entry.columns?.length ? entry.columns : entry.column_types?.map(({ source }) => source)
+  if (!named || named.length === 0) return undefined
+  const unknown = named.filter((column) => !table.columns.includes(column))
+  if (unknown.length > 0) throw failure(`the table "${table.id}" has no column ${unknown.join(', ')}.`)
+  return named
+}
+
+function changedSince(entry: TableInputMapping, table: TableInfo, { state, now }: InputRequest): number | undefined {
+  if (entry.days) return now.getTime() - entry.days * 86_400_000
+  const text = entry.changed_since === undefined || entry.changed_since === null ? '' : String(entry.changed_since)
+  if (text === '') return undefined
+  if (text !== 'adaptive') return momentOf(text, now)
+  const known = state.tables.find(({ source }) => source === table.id)?.lastImportDate
+  return known ? momentOf(known, now) : undefined // no state: the whole table
+}
+
+function momentOf(text: string, now: Date): number {
+  const moment = parseMoment(text, now)
+  if (!moment) throw failure(`"${text}" in changed_since is no time. Write "-2 days", a unix time, an ISO time, or "adaptive".`)
+  return moment.getTime()
+}
+
+const DEFAULT_FILES = 10
+
+async function readFiles(deps: InputDeps, request: InputRequest, entry: FileInputMapping) {
+  const { scope, folder, signal, state } = request
+  if (entry.query && !scope.isDefaultBranch)
+    throw failure('a files mapping with "query" does not work in a development branch. Use tags.')
+  const sourceTags = entry.source?.tags ?? (entry.tags ?? []).map((name) => ({ name, match: 'include' as const }))
+  const tags = sourceTags.map(({ name, match }) => ({ name, match: match ?? 'include' }))
+  const isAdaptive = entry.changed_since === 'adaptive'
+  const known = state.files.find((one) => sameTags(one.tags, tags))
+  const files = await deps.files.list(scope, {
+    fileIds: entry.file_ids?.map(Number),
+    tags: tags.filter(({ match }) => match === 'include').map(({ name }) => name),
+    withoutTags: tags.filter(({ match }) => match === 'exclude').map(({ name }) => name),
+    query: entry.query ?? undefined,
+    createdSince: entry.changed_since && !isAdaptive ? momentOf(String(entry.changed_since), request.now) : undefined,
+    sinceId: isAdaptive && known ? Number(known.lastImportId) : undefined,
+    limit: entry.limit ?? (entry.file_ids ? entry.file_ids.length : DEFAULT_FILES),
+  })
+  await Promise.all(files.map((file) => readFile(deps, scope, folder, file, signal)))
+  const newest = files.reduce((most, { id }) => Math.max(most, id), 0)
+  return {
+    state: files.length > 0 && tags.length > 0 ? { tags, lastImportId: String(newest) } : known,
+    processed: files.flatMap(({ id }) => (entry.processed_tags?.length ? [{ fileId: id, tags: entry.processed_tags }] : [])),
+  }
+}
+
+async function readFile(
+  deps: InputDeps,
+  scope: RunScope,
+  folder: DataFolder,
+  file: FileInfo,
+  signal: AbortSignal,
+): Promise<void> {
+  const path = join(folder.data, 'in/files', safeName(`${file.id}_${file.name}`))
+  await deps.files.download(scope, file.id, path, signal)
+  await writeDataFile(`${path}.manifest`, fileManifest(file))
+}
+
+type Tags = readonly { readonly name: string; readonly match: string }[]
+
+const sameTags = (a: Tags, b: Tags): boolean => keyOf(a) === keyOf(b)
+const keyOf = (tags: Tags): string => JSON.stringify(tags.map(({ name, match }) => [name, match]).sort())
+
+/** A name of one file in the folder: nothing that leads elsewhere, and no longer than disks allow with a manifest beside it. */
+function safeName(name: string): string {
+  const clean = name.replace(/[/\\\0]/g, '_')
+  if (clean === '' || clean === '.' || clean === '..') throw failure(`"${name}" is no name for a file.`)
+  return Buffer.byteLength(clean) <= 240
+    ? clean
+    : Buffer.from(clean)
+        .subarray(0, 240)
+        .toString('utf8')
+        .replace(/\uFFFD+$/, '')
+}
+
+const failure = (reason: string): PlatformError => new PlatformError('jobRunner.inputMissing', { reason })

@@ -1,0 +1,36 @@
+// Manifests beside the files a component is given (platform contract 1.8).
+
+import type { FileInfo, TableInfo } from './storage.ts'
+
+export function tableManifest(table: TableInfo, columns: readonly string[] | undefined): string {
+  const selected = columns ?? table.columns
+  return JSON.stringify({
+    id: table.id,
+    uri: table.uri,
+    name: table.name,
+    primary_key: table.primaryKey,
+    distribution_key: [],
+    created: table.created,
+    last_change_date: table.lastChangeDate,
+    last_import_date: table.lastImportDate,
+    ...(table.description === '' ? {} : { description: table.description }),
+    columns: selected,
+    metadata: table.metadata,
+    column_metadata: Object.fromEntries(selected.map((column) => [column, table.columnMetadata[column] ?? []])),
+    ...(table.schema === undefined ? {} : { schema: table.schema }),
+  })
+}
+
+export const fileManifest = (file: FileInfo): string =>
+  JSON.stringify({
+    id: file.id,
+    name: file.name,
+    created: file.created,
+    is_public: file.isPublic,
+    is_encrypted: file.isEncrypted,
+    is_sliced: file.isSliced,
+    tags: file.tags,
+    max_age_days: file.maxAgeDays ?? 0,
+    size_bytes: file.sizeBytes,
+    creator_token: file.creatorToken,
+  })

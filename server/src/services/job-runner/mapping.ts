@@ -1,0 +1,244 @@
+// The mapping of a configuration (`storage`), validated after the merge. A message names the place: storage.input.tables[0].source.
+
+import { type Static, type TSchema, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { PlatformError } from '../../kit/errors.ts'
+
+const Text = Type.String()
+const Texts = Type.Array(Type.Union([Type.String(), Type.Number()]))
+const Flag = Type.Boolean()
+const optional = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
+
+const TableInput = Type.Object({
+  source: Type.Optional(Type.String({ minLength: 1 })),
+  source_search: Type.Optional(Type.Object({ key: Text, value: Text })),
+  destination: optional(Text),
+  columns: optional(Type.Array(Text)),
+  column_types: optional(Type.Array(Type.Object({ source: Text }))),
+  where_column: optional(Text),
+  where_values: optional(Texts),
+  where_operator: optional(Type.Union([Type.Literal('eq'), Type.Literal('ne'), Type.Literal('')])),
+  changed_since: optional(Type.Union([Text, Type.Number()])),
+  days: optional(Type.Integer()),
+  limit: optional(Type.Integer({ minimum: 0 })),
+  overwrite: optional(Flag),
+})
+const FileInput = Type.Object({
+  tags: optional(Type.Array(Text)),
+  source: optional(
+    Type.Object({
+      tags: Type.Array(
+        Type.Object({ name: Text, match: Type.Optional(Type.Union([Type.Literal('include'), Type.Literal('exclude')])) }),
+      ),
+    }),
+  ),
+  query: optional(Text),
+  file_ids: optional(Type.Array(Type.Union([Type.Integer(), Type.String({ pattern: '^[0-9]{1,15}$' })]))),
+  limit: optional(Type.Integer({ minimum: 1 })),
+  changed_since: optional(Type.Union([Text, Type.Number()])),
+  processed_tags: optional(Type.Array(Text)),
+  overwrite: optional(Flag),
+})
+const Values = Type.Optional(Texts)
+const DeleteWhere = Type.Object({
+  changed_since: optional(Text),
+  changed_until: optional(Text),
+  where_filters: Type.Optional(
+    Type.Array(
+      Type.Object({
+        column: Text,
+        operator: Type.Optional(Type.Union([Type.Literal('eq'), Type.Literal('ne')])),
+        values_from_set: Values,
+        values_from_workspace: Type.Optional(
+          Type.Object({ workspace_id: Type.Optional(Text), table: Text, column: Type.Optional(Text) }),
+        ),
+        values_from_storage: Type.Optional(Type.Object({ bucket_id: Text, table: Text, column: Type.Optional(Text) })),
+      }),
+    ),
+  ),
+})
+const MetadataList = Type.Array(Type.Object({ key: Text, value: Type.Union([Text, Type.Number(), Flag]) }))
+
+/** Keys a mapping of a result table and its manifest share. */
+const TABLE_RESULT = {
+  destination: optional(Text),
+  incremental: optional(Flag),
+  primary_key: optional(Type.Array(Text)),
+  columns: optional(Type.Array(Text)),
+  distribution_key: optional(Type.Array(Text)),
+  delete_where: optional(Type.Array(DeleteWhere)),
+  delete_where_column: optional(Text),
+  delete_where_values: optional(Texts),
+  delete_where_operator: optional(Type.Union([Type.Literal('eq'), Type.Literal('ne'), Type.Literal('')])),
+  delimiter: optional(Text),
+  enclosure: optional(Text),
+  write_always: optional(Flag),
+  metadata: optional(MetadataList),
+  column_metadata: optional(Type.Union([Type.Record(Text, MetadataList), Type.Array(Type.Never())])),
+  description: optional(Text),
+  table_metadata: optional(Type.Union([Type.Record(Text, Type.Unknown()), Type.Array(Type.Never())])),
+  manifest_type: optional(Text),
+  has_header: optional(Flag),
+  schema: optional(
+    Type.Array(
+      Type.Object({
+        name: Text,
+        data_type: optional(
+          Type.Record(
+            Text,
+            Type.Object({ type: Text, length: optional(Type.Union([Text, Type.Number()])), default: optional(Text) }),
+          ),
+        ),
+        nullable: optional(Flag),
+        primary_key: optional(Flag),
+        distribution_key: optional(Flag),
+        description: optional(Text),
+        metadata: optional(Type.Union([Type.Record(Text, Type.Unknown()), Type.Array(Type.Never())])),
+      }),
+    ),
+  ),
+}
+export const TableManifest = Type.Object(TABLE_RESULT)
+const TableOutput = Type.Object({ source: Type.String({ minLength: 1 }), ...TABLE_RESULT })
+
+const FILE_RESULT = {
+  tags: optional(Type.Array(Text)),
+  is_public: optional(Flag),
+  is_permanent: optional(Flag),
+  is_encrypted: optional(Flag),
+  notify: optional(Flag),
+}
+export const FileManifest = Type.Object(FILE_RESULT)
+const FileOutput = Type.Object({ source: Type.String({ minLength: 1 }), ...FILE_RESULT })
+
+/** PHP writes empty objects as lists. */
+const objectOrEmpty = <T extends TSchema>(schema: T) => optional(Type.Union([schema, Type.Array(Type.Never())]))
+
+const Storage = Type.Object({
+  input: objectOrEmpty(Type.Object({ tables: optional(Type.Array(TableInput)), files: optional(Type.Array(FileInput)) })),
+  output: objectOrEmpty(
+    Type.Object({
+      tables: optional(Type.Array(TableOutput)),
+      files: optional(Type.Array(FileOutput)),
+      default_bucket: optional(Text),
+      treat_values_as_null: optional(Type.Array(Text)),
+    }),
+  ),
+})
+const Processor = Type.Object({
+  definition: Type.Object({ component: Type.String({ minLength: 1 }), tag: optional(Text) }),
+  parameters: Type.Optional(Type.Unknown()),
+})
+const Processors = Type.Object({ before: optional(Type.Array(Processor)), after: optional(Type.Array(Processor)) })
+const Runtime = Type.Object({
+  tag: optional(Text),
+  image_tag: optional(Text),
+  process_timeout: optional(Type.Integer({ minimum: 1 })),
+  backend: objectOrEmpty(Type.Object({ type: optional(Text), context: optional(Text) })),
+  parallelism: optional(Type.Union([Type.Integer({ minimum: 0, maximum: 100 }), Text])),
+  safe: optional(Flag),
+})
+
+export type TableInputMapping = Static<typeof TableInput>
+export type FileInputMapping = Static<typeof FileInput>
+export type TableOutputMapping = Static<typeof TableOutput>
+export type TableManifestContent = Static<typeof TableManifest>
+export type FileOutputMapping = Static<typeof FileOutput>
+export type FileManifestContent = Static<typeof FileManifest>
+export type ProcessorDefinition = Static<typeof Processor>
+export type RuntimeSettings = Static<typeof Runtime>
+
+export interface Mapping {
+  readonly inputTables: readonly TableInputMapping[]
+  readonly inputFiles: readonly FileInputMapping[]
+  readonly outputTables: readonly TableOutputMapping[]
+  readonly outputFiles: readonly FileOutputMapping[]
+  readonly defaultBucket: string | undefined
+}
+
+const checkers = new Map<TSchema, ReturnType<typeof Compile>>()
+
+/** Compiled on first use; the schemas are constants of this file. */
+export function read<T extends TSchema>(schema: T, value: unknown, place: string): Static<T> {
+  const checker = checkers.get(schema) ?? Compile(schema)
+  checkers.set(schema, checker)
+  if (checker.Check(value)) return value as Static<T> // just checked
+  const [error] = checker.Errors(value)
+  const path = (error?.instancePath ?? '')
+    .split('/')
+    .slice(1)
+    .map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${part}`))
+    .join('')
+  const missing = (error?.params as { requiredProperties?: readonly string[] } | undefined)?.requiredProperties // typebox: set for `required`
+  throw invalid(`${place}${path}${missing ? `.${missing[0]} is missing` : ` ${error?.message ?? 'is not valid'}`}`)
+}
+
+export const invalid = (reason: string): PlatformError => new PlatformError('jobRunner.invalidConfiguration', { reason })
+
+export function readMapping(storage: unknown): Mapping {
+  const { input, output } =
+    storage === undefined || isEmptyList(storage) ? { input: undefined, output: undefined } : read(Storage, storage, 'storage')
+  const from = input && !Array.isArray(input) ? input : {}
+  const to = output && !Array.isArray(output) ? output : {}
+  const mapping: Mapping = {
+    inputTables: from.tables ?? [],
+    inputFiles: from.files ?? [],
+    outputTables: to.tables ?? [],
+    outputFiles: to.files ?? [],
+    defaultBucket: to.default_bucket ?? undefined,
+  }
+  for (const [at, table] of mapping.inputTables.entries()) checkTableInput(table, `storage.input.tables[${at}]`)
+  for (const [at, file] of mapping.inputFiles.entries()) checkFileInput(file, `storage.input.files[${at}]`)
+  for (const [at, table] of mapping.outputTables.entries()) checkDestination(table, `storage.output.tables[${at}]`)
+  return mapping
+}
+
+export const readProcessors = (
+  node: unknown,
+): { readonly before: readonly ProcessorDefinition[]; readonly after: readonly ProcessorDefinition[] } => {
+  if (node === undefined || isEmptyList(node)) return { before: [], after: [] }
+  const { before, after } = read(Processors, node, 'processors')
+  return { before: before ?? [], after: after ?? [] }
+}
+
+export const readRuntime = (node: unknown): RuntimeSettings =>
+  node === undefined || isEmptyList(node) ? {} : read(Runtime, node, 'runtime')
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
+
+function checkTableInput(table: TableInputMapping, place: string): void {
+  if (!table.source && !table.source_search) throw invalid(`${place}.source is missing`)
+  const hasValues = (table.where_values?.length ?? 0) > 0
+  if (Boolean(table.where_column) !== hasValues) throw invalid(`${place}: where_column and where_values must be given together`)
+  if (table.days && table.changed_since) throw invalid(`${place}: days and changed_since exclude each other`)
+  const typed = table.column_types?.map(({ source }) => source) ?? []
+  if (typed.length > 0 && table.columns && table.columns.length > 0) {
+    const surplus = [
+      ...typed.filter((name) => !table.columns!.includes(name)),
+      ...table.columns.filter((name) => !typed.includes(name)),
+    ]
+    if (surplus.length > 0) throw invalid(`${place}: columns and column_types name different columns: ${surplus.join(', ')}`)
+  }
+}
+
+function checkFileInput(file: FileInputMapping, place: string): void {
+  const byTags = (file.tags?.length ?? 0) > 0
+  const bySource = (file.source?.tags.length ?? 0) > 0
+  const byIds = (file.file_ids?.length ?? 0) > 0
+  if (!byTags && !bySource && !byIds && !file.query)
+    throw invalid(`${place}: one of tags, source.tags, query and file_ids is needed`)
+  if (byTags && bySource) throw invalid(`${place}: tags and source.tags exclude each other`)
+  if (file.query && file.changed_since) throw invalid(`${place}: query and changed_since exclude each other`)
+  if (byIds && (byTags || bySource || file.query || file.changed_since || file.limit))
+    throw invalid(`${place}: file_ids can only be combined with overwrite and processed_tags`)
+  if (file.overwrite === false) throw invalid(`${place}.overwrite must be true: files are written into an empty folder`)
+}
+
+const TABLE_ID = /^[^.]+\.[^.]+\.[^.]+$/
+
+function checkDestination(table: TableOutputMapping, place: string): void {
+  if (table.destination && !TABLE_ID.test(table.destination))
+    throw invalid(`${place}.destination "${table.destination}" must be a whole table id such as in.c-main.orders`)
+}
+
+export const isTableId = (text: string): boolean => TABLE_ID.test(text)

@@ -1,0 +1,108 @@
+// What a component left in `out`, read after nothing of it runs any more: every name checked, every manifest parsed.
+
+import { join } from 'node:path'
+import type { TSchema } from 'typebox'
+import { readCsvHeader } from '../../engines/runner/csv-header.ts'
+import { type DataFolder, listOutputs, listSlices, type OutputEntry, readOutput } from '../../engines/runner/data-folder.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import {
+  FileManifest,
+  type FileManifestContent,
+  type Mapping,
+  read,
+  TableManifest,
+  type TableManifestContent,
+} from './mapping.ts'
+import { needsHeader, type Result } from './output-plan.ts'
+
+const MANIFEST_BYTES = 16 * 2 ** 20
+const STATE_BYTES = 16 * 2 ** 20
+const SUFFIX = '.manifest'
+
+export async function readTableResults(folder: DataFolder, mapping: Mapping): Promise<Result<TableManifestContent>[]> {
+  const results = await readResults<TableManifestContent>(folder, 'out/tables', TableManifest)
+  return Promise.all(
+    results.map(async (result) => {
+      const mapped = mapping.outputTables.filter(({ source }) => source === result.name)
+      if (result.slices || !needsHeader(result.manifest, mapped)) return result
+      const stated = { ...result.manifest, ...Object.fromEntries(Object.entries(mapped[0] ?? {}).filter(([, value]) => value)) }
+      const dialect = { delimiter: stated.delimiter ?? ',', enclosure: stated.enclosure ?? '"' }
+      return { ...result, header: await readCsvHeader(result.path, dialect) }
+    }),
+  )
+}
+
+export const readFileResults = (folder: DataFolder): Promise<Result<FileManifestContent>[]> =>
+  readResults<FileManifestContent>(folder, 'out/files', FileManifest)
+
+async function readResults<Manifest>(folder: DataFolder, path: string, schema: TSchema): Promise<Result<Manifest>[]> {
+  const entries = await listOutputs(folder, path)
+  const names = new Set(entries.map(({ name }) => name))
+  const orphan = entries.find(({ name }) => name.endsWith(SUFFIX) && !names.has(name.slice(0, -SUFFIX.length)))
+  if (orphan) throw failure(`${path}/${orphan.name} is the manifest of a file that is not there`)
+  const data = entries.filter(({ name }) => !name.endsWith(SUFFIX))
+  return Promise.all(
+    data.map((entry) => readResult<Manifest>(folder, path, entry, names.has(entry.name + SUFFIX) ? schema : undefined)),
+  )
+}
+
+async function readResult<Manifest>(
+  folder: DataFolder,
+  path: string,
+  entry: OutputEntry,
+  schema: TSchema | undefined,
+): Promise<Result<Manifest>> {
+  const place = `${path}/${entry.name}${SUFFIX}`
+  const manifest = schema && read(schema, parse((await readOutput(folder, place, MANIFEST_BYTES)) ?? '', place), place)
+  return {
+    name: entry.name,
+    path: entry.path,
+    slices: entry.isFolder ? (await listSlices(entry.path)).map((slice) => join(entry.path, slice)) : undefined,
+    header: undefined,
+    manifest: manifest as Manifest | undefined, // read with the schema of this kind
+  }
+}
+
+/** The text of out/state.json, as written; undefined when there is none. */
+export async function readStateResult(folder: DataFolder): Promise<string | undefined> {
+  const text = await readOutput(folder, 'out/state.json', STATE_BYTES)
+  if (text === undefined || text.trim() === '') return undefined
+  const state = parse(text, 'out/state.json')
+  if (Array.isArray(state) && state.length === 0) return '{}'
+  if (typeof state !== 'object' || state === null || Array.isArray(state)) throw failure('out/state.json must hold a JSON object')
+  return text
+}
+
+/** out/usage.json: a list of {metric, value}. */
+export async function readUsage(folder: DataFolder): Promise<readonly unknown[]> {
+  const text = await readOutput(folder, 'out/usage.json', MANIFEST_BYTES)
+  if (text === undefined) return []
+  const usage = parse(text, 'out/usage.json')
+  const isUsage = (one: { metric?: unknown; value?: unknown } | null): boolean =>
+    typeof one?.metric === 'string' && one.metric !== '' && typeof one.value === 'number'
+  if (!Array.isArray(usage) || !usage.every(isUsage)) {
+    throw new PlatformError('jobRunner.componentBroken', {
+      message: 'The component wrote an out/usage.json that is no list of {"metric", "value"}.',
+    })
+  }
+  return usage
+}
+
+/** Scalars of out/result.json, for the flow the job may be part of. */
+export async function readResultVariables(folder: DataFolder): Promise<Readonly<Record<string, unknown>>> {
+  const text = await readOutput(folder, 'out/result.json', MANIFEST_BYTES)
+  const result = text === undefined ? {} : parse(text, 'out/result.json')
+  const variables = typeof result === 'object' && result !== null && 'variables' in result ? result.variables : {}
+  if (typeof variables !== 'object' || variables === null) return {}
+  return Object.fromEntries(Object.entries(variables).filter(([, value]) => typeof value !== 'object'))
+}
+
+function parse(text: string, place: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw failure(`${place} is not valid JSON`)
+  }
+}
+
+const failure = (reason: string): PlatformError => new PlatformError('jobRunner.outputInvalid', { reason: `${reason}.` })

@@ -1,0 +1,97 @@
+// Sync actions (platform contract 1.21, 6.3): the same component with another action, at once, without data, state or processors.
+
+import { removeDataFolder, writeConfigFile, writeStateFile } from '../../engines/runner/data-folder.ts'
+import { createMask } from '../../engines/runner/mask.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { membersOf } from '../../kit/json-text.ts'
+import { environmentOf, runComponent } from './component-run.ts'
+import { configFile } from './config-file.ts'
+import { failureOf, limitsOf, thrown } from './limits.ts'
+import type { JobRunnerDeps } from './run-job.ts'
+import type { RunScope } from './storage.ts'
+
+export interface ActionRequest {
+  readonly componentId: string
+  readonly action: string
+  /** JSON text; `#` values in clear or as ciphers of this project and component. */
+  readonly configData: string
+  readonly tag: string | undefined
+}
+
+const ACTION_MS = 30_000
+
+/** The component's answer as JSON text, secrets hidden. */
+export async function runAction(
+  deps: JobRunnerDeps,
+  scope: RunScope,
+  request: ActionRequest,
+  signal: AbortSignal,
+): Promise<string> {
+  const component = deps.components.find(request.componentId)
+  if (!component) throw new PlatformError('queue.unknownComponent', { component: request.componentId })
+  if (!component.synchronousActions.includes(request.action)) {
+    throw new PlatformError('jobRunner.unknownAction', {
+      component: component.id,
+      action: request.action,
+      actions: component.synchronousActions.join(', ') || 'none',
+    })
+  }
+  const place = {
+    projectId: scope.projectId,
+    componentId: component.id,
+    configurationId: undefined,
+    isDefaultBranch: scope.isDefaultBranch,
+  }
+  const encrypt = await deps.secrets.encrypterOf(scope.projectId)
+  const { text, values } = await deps.secrets.decrypt(place, encrypt(onlyParameters(request.configData), component.id))
+  const images = await deps.secrets.decrypt(place, encrypt(JSON.stringify(component.imageParameters), component.id))
+  const folder = await deps.programs.runner.newFolder()
+  try {
+    await writeConfigFile(folder, configFile({ configuration: text, imageParameters: images.text, action: request.action }))
+    await writeStateFile(folder, '{}')
+    const limits = { ...limitsOf(component, {}, undefined, true), timeoutMs: ACTION_MS }
+    const { outcome } = await runComponent(deps.programs, {
+      component,
+      tag: request.tag ?? component.definition.tag,
+      folder,
+      environment: environmentOf({
+        scope,
+        component,
+        project: await deps.project(scope.projectId),
+        configurationId: '',
+        version: '',
+        rowId: null,
+        mode: 'run',
+        token: undefined,
+        dataTypesSupport: component.dataTypesSupport,
+      }),
+      limits,
+      mask: createMask([...values, ...images.values]),
+      signal,
+      collectStdout: true,
+      onEvent: () => {},
+    })
+    const failure = failureOf(component, outcome, limits)
+    if (failure) throw thrown(failure)
+    return answerOf(component.id, outcome.stdout)
+  } finally {
+    await removeDataFolder(folder)
+  }
+}
+
+/** Parameters, and what the extractor reads beside them; no mapping, no processors, no state. */
+function onlyParameters(configData: string): string {
+  const members = [...membersOf(configData)].filter(([name]) => name !== 'storage' && name !== 'processors')
+  return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`
+}
+
+function answerOf(componentId: string, stdout: string): string {
+  try {
+    JSON.parse(stdout)
+    return stdout.trim()
+  } catch {
+    throw new PlatformError('jobRunner.componentBroken', {
+      message: `The component ${componentId} answered with something that is not JSON.`,
+    })
+  }
+}

@@ -1,0 +1,238 @@
+// One row of a job, or the one run of a configuration without rows (platform contract 1.5; seeds, rules for rows 2, 4, 5 and 6).
+//  (1) Inputs are read when this function is called, so after every row before it is done.
+//  (2) Tables, files and state become visible in one transaction, and only while the job is still ours.
+//  (3) The data folder, with the clear secrets in it, is gone when this function has ended.
+
+import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import { type DataFolder, handOver, removeDataFolder, writeConfigFile, writeStateFile } from '../../engines/runner/data-folder.ts'
+import { createMask, type Mask } from '../../engines/runner/mask.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { type ImageRecord, type ProgramSettings, runComponent } from './component-run.ts'
+import { type DebugArchive, saveStage } from './debug-archive.ts'
+import { type Inputs, readInputs } from './input.ts'
+import type { JobLog } from './job-log.ts'
+import { type ComponentLimits, failureOf, thrown } from './limits.ts'
+import type { Mapping } from './mapping.ts'
+import { type OutputContext, type PlannedLoad, planFiles, planTables } from './output-plan.ts'
+import { readFileResults, readResultVariables, readStateResult, readTableResults, readUsage } from './results.ts'
+import { type RunState, readState, writeState } from './state.ts'
+import type {
+  ConfigurationPlace,
+  LoadedTable,
+  RunConfigurations,
+  RunFiles,
+  RunnableComponent,
+  RunScope,
+  RunTables,
+  TableInfo,
+} from './storage.ts'
+
+export interface RowDeps {
+  readonly programs: ProgramSettings
+  readonly tables: RunTables
+  readonly files: RunFiles
+  readonly configurations: RunConfigurations
+  readonly clock: Clock
+}
+
+/** A component or processor that runs as part of the row, in order. */
+export interface Step {
+  readonly component: RunnableComponent
+  readonly tag: string
+  readonly isMain: boolean
+  readonly limits: ComponentLimits
+  /** Text of config.json, secrets in clear. */
+  readonly configFile: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+export interface RowRun {
+  readonly scope: RunScope
+  readonly steps: readonly Step[]
+  readonly mapping: Mapping
+  /** Secrets in clear. */
+  readonly state: string
+  /** Every clear value that is in the folder. */
+  readonly secrets: readonly string[]
+  readonly output: Omit<OutputContext, 'now'>
+  /** Where the state is saved; undefined when it is not. */
+  readonly statePlace: { readonly place: ConfigurationPlace; readonly rowId: string | null } | undefined
+  readonly debug: DebugArchive | undefined
+  readonly log: JobLog
+  readonly signal: AbortSignal
+  /** To be called before the first program starts. */
+  begin(): Promise<void>
+  /** Fails when the job is no longer ours; part of every transaction that publishes. */
+  hold(trx: Trx): Promise<void>
+  publish<T>(work: (trx: Trx) => Promise<T>): Promise<T>
+}
+
+export interface RowResult {
+  readonly images: readonly ImageRecord[]
+  readonly inputTables: readonly TableInfo[]
+  readonly outputTables: readonly LoadedTable[]
+  readonly inputBytes: number
+  readonly outputBytes: number
+  readonly usage: readonly unknown[]
+  readonly outputVariables: Readonly<Record<string, unknown>>
+}
+
+/** What is known of a row while it runs: a failed one still tells its images, inputs and usage. */
+export interface RowProgress {
+  images: ImageRecord[]
+  inputTables: readonly TableInfo[]
+  usage: readonly unknown[]
+}
+
+export async function runRow(deps: RowDeps, run: RowRun, progress: RowProgress): Promise<RowResult> {
+  const folder = await deps.programs.runner.newFolder()
+  const mask = createMask(run.secrets)
+  try {
+    const state = readState(run.state)
+    const now = deps.clock.now()
+    const inputs = await readInputs(deps, { scope: run.scope, mapping: run.mapping, state, folder, signal: run.signal, now })
+    progress.inputTables = inputs.tables
+    if (inputs.tables.length > 0)
+      run.log.say('info', `Fetched ${plural(inputs.tables.length, 'table')}: ${inputs.tables.map(({ id }) => id).join(', ')}.`)
+    await run.begin()
+    const told = await runSteps(deps, run, folder, mask, state, progress)
+    if (run.debug) {
+      await saveStage(run.debug, folder, 'stage_output.zip', mask)
+      return { ...emptyResult(inputs), images: progress.images, usage: told.usage }
+    }
+    const outputTables = await publishRow(deps, run, folder, writeState(state, told.state, inputs.tableStates, inputs.fileStates))
+    await Promise.all(inputs.processed.map(({ fileId, tags }) => deps.files.addTags(run.scope, fileId, tags)))
+    return {
+      ...emptyResult(inputs),
+      images: progress.images,
+      outputTables,
+      outputBytes: outputTables.reduce((sum, table) => sum + table.bytes, 0),
+      usage: told.usage,
+      outputVariables: told.variables,
+    }
+  } finally {
+    await removeDataFolder(folder)
+  }
+}
+
+const emptyResult = (inputs: Inputs): RowResult => ({
+  images: [],
+  inputTables: inputs.tables,
+  outputTables: [],
+  inputBytes: inputs.bytes,
+  outputBytes: 0,
+  usage: [],
+  outputVariables: {},
+})
+
+interface Told {
+  readonly state: string | undefined
+  readonly usage: readonly unknown[]
+  readonly variables: Readonly<Record<string, unknown>>
+}
+
+/** Runs the programs one after the other over the folder; what one leaves is the input of the next. */
+async function runSteps(
+  deps: RowDeps,
+  run: RowRun,
+  folder: DataFolder,
+  mask: Mask,
+  state: RunState,
+  progress: RowProgress,
+): Promise<Told> {
+  let told: Told = { state: undefined, usage: [], variables: {} }
+  for (const [index, step] of run.steps.entries()) {
+    if (index > 0) await handOver(folder)
+    await writeConfigFile(folder, step.configFile)
+    if (step.isMain) await writeStateFile(folder, state.component)
+    if (run.debug) await saveStage(run.debug, folder, `stage_${index}.zip`, mask)
+    if (!step.isMain) run.log.say('info', `Running processor ${step.component.id}.`)
+    const { outcome, image } = await runComponent(deps.programs, {
+      ...step,
+      folder,
+      mask,
+      signal: run.signal,
+      onEvent: (event) => run.log.component(step.component, event),
+    })
+    progress.images.push(image)
+    if (step.isMain) progress.usage = await readUsage(folder)
+    const failure = failureOf(step.component, outcome, step.limits)
+    if (failure) {
+      if (!run.signal.aborted && !run.debug) await publishAlways(deps, run, folder)
+      throw thrown(failure)
+    }
+    if (step.isMain)
+      told = { state: await readStateResult(folder), usage: progress.usage, variables: await readResultVariables(folder) }
+  }
+  return told
+}
+
+/** Loads everything side by side, then shows it all at once, with the state. */
+async function publishRow(deps: RowDeps, run: RowRun, folder: DataFolder, state: string): Promise<readonly LoadedTable[]> {
+  const context = { ...run.output, now: deps.clock.now() }
+  const { loads, warnings } = planTables(await readTableResults(folder, run.mapping), run.mapping, context)
+  for (const warning of warnings) run.log.say('warn', warning)
+  const planned = planFiles(await readFileResults(folder), run.mapping.outputFiles, context)
+  const files = await Promise.all(planned.map((file) => deps.files.stage(run.scope, file, run.signal)))
+  const commit = async (trx: Trx): Promise<void> => {
+    await run.hold(trx)
+    for (const file of files) await file.publish(trx)
+    const saved =
+      run.statePlace === undefined ||
+      (await deps.configurations.saveState(trx, run.statePlace.place, run.statePlace.rowId, state))
+    if (!saved) run.log.say('warn', 'The state was not saved: the configuration was deleted while the job ran.')
+  }
+  const tables = await loadTables(deps, run, loads, commit)
+  const stored = [
+    ...tables.map(({ id, importedRowsCount }) => `${id} (${plural(importedRowsCount, 'row')})`),
+    ...planned.map(({ name }) => `file ${name}`),
+  ]
+  if (stored.length > 0) run.log.say('info', `Stored ${stored.join(', ')}.`)
+  return tables
+}
+
+/** Tables that the mapping wants also from a run that failed. What else is wrong with the output does not matter any more. */
+async function publishAlways(deps: RowDeps, run: RowRun, folder: DataFolder): Promise<void> {
+  try {
+    const wanted = run.mapping.outputTables.filter(({ write_always }) => write_always)
+    const results = await readTableResults(folder, run.mapping)
+    const mapping = { ...run.mapping, outputTables: wanted.filter(({ source }) => results.some(({ name }) => name === source)) }
+    const { loads } = planTables(results, mapping, { ...run.output, now: deps.clock.now() })
+    const always = loads.filter(({ writeAlways }) => writeAlways)
+    if (always.length > 0) await loadTables(deps, run, always, run.hold)
+  } catch (error) {
+    run.log.say('warn', `Tables of the failed run were not stored: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+async function loadTables(
+  deps: RowDeps,
+  run: RowRun,
+  loads: readonly PlannedLoad[],
+  commit: (trx: Trx) => Promise<void>,
+): Promise<readonly LoadedTable[]> {
+  if (loads.length === 0) {
+    await run.publish(commit)
+    return []
+  }
+  const filled = await Promise.all(loads.map((load) => withDeferredValues(deps, run.scope, load)))
+  return deps.tables.loadAll(run.scope, filled, commit, run.signal)
+}
+
+/** Delete rules whose values are in another table get them now. */
+async function withDeferredValues(deps: RowDeps, scope: RunScope, load: PlannedLoad): Promise<PlannedLoad> {
+  if (load.deferredFilters.length === 0) return load
+  const fetched = await Promise.all(
+    load.deferredFilters.map(async (filter) => ({
+      ...filter,
+      values: await deps.tables.columnValues(scope, filter.tableId, filter.fromColumn),
+    })),
+  )
+  const deleteWhere = load.deleteWhere.map((rule, at) => ({
+    ...rule,
+    filters: [...rule.filters, ...fetched.filter((one) => one.rule === at)],
+  }))
+  return { ...load, deleteWhere }
+}
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

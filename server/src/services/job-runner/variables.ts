@@ -1,0 +1,90 @@
+// Variables in a configuration (platform contract 1.22): Mustache over the JSON text, values JSON-escaped. Every placeholder needs a value.
+
+import { PlatformError } from '../../kit/errors.ts'
+
+export interface Replaced {
+  readonly text: string
+  /** Names and values that were put in, for the result of the job. */
+  readonly used: Readonly<Record<string, string>>
+}
+
+/** Replaces `{{ name }}` by the value of that name. Text without placeholders comes back as it is. */
+export function replaceVariables(text: string, values: ReadonlyMap<string, string>): Replaced {
+  const used: [string, string][] = []
+  const missing = new Set<string>()
+  const replaced = render(text, (name) => {
+    const value = values.get(name)
+    if (value === undefined) missing.add(name)
+    else used.push([name, value])
+    return value ?? ''
+  })
+  if (missing.size > 0) throw new PlatformError('jobRunner.missingVariables', { names: [...missing].join(', ') })
+  try {
+    JSON.parse(replaced)
+  } catch {
+    throw new PlatformError('jobRunner.brokenByVariables', { names: used.map(([name]) => name).join(', ') })
+  }
+  return { text: replaced, used: Object.fromEntries(used) }
+}
+
+type Value = (name: string) => string
+
+/** Tags: `{{ name }}`, `{{{ name }}}`, `{{& name }}`, `{{! comment }}`, `{{=<% %>=}}`, `{{# name }}...{{/ name }}`, `{{^ name }}...{{/ name }}`. */
+function render(text: string, lookUp: Value): string {
+  let open = '{{'
+  let close = '}}'
+  const out: string[] = []
+  for (let at = 0; at < text.length; ) {
+    const start = text.indexOf(open, at)
+    const end = start === -1 ? -1 : text.indexOf(close, start + open.length)
+    if (end === -1) {
+      out.push(text.slice(at))
+      break
+    }
+    out.push(text.slice(at, start))
+    let tag = text.slice(start + open.length, end)
+    at = end + close.length
+    if (tag.startsWith('{') && open === '{{' && text[at] === '}') {
+      tag = `&${tag.slice(1)}`
+      at += 1
+    }
+    const kind = tag.trimStart()[0] ?? ''
+    const name = tag
+      .trimStart()
+      .slice('#^/&!='.includes(kind) ? 1 : 0)
+      .trim()
+    if (kind === '!' || kind === '/') continue
+    if (kind === '=') {
+      const [newOpen, newClose] = name.replace(/=$/, '').trim().split(/\s+/)
+      if (newOpen && newClose) [open, close] = [newOpen, newClose]
+      continue
+    }
+    if (kind === '#' || kind === '^') {
+      const closing = findClosing(text, at, name, open, close)
+      const isSet = !['', 'false', '0'].includes(lookUp(name))
+      if (isSet === (kind === '#')) out.push(render(text.slice(at, closing.start), lookUp))
+      at = closing.end
+      continue
+    }
+    // A tag can only name a variable; anything else with these brackets is the user's own text.
+    if (!/^[A-Za-z0-9_.-]+$/.test(name)) out.push(text.slice(start, at))
+    else out.push(JSON.stringify(lookUp(name)).slice(1, -1))
+  }
+  return out.join('')
+}
+
+function findClosing(text: string, from: number, name: string, open: string, close: string): { start: number; end: number } {
+  for (let at = text.indexOf(open, from); at !== -1; at = text.indexOf(open, at + 1)) {
+    const end = text.indexOf(close, at)
+    if (end !== -1 && text.slice(at + open.length, end).replace(/\s/g, '') === `/${name}`)
+      return { start: at, end: end + close.length }
+  }
+  throw new PlatformError('jobRunner.brokenByVariables', { names: name })
+}
+
+/** Declared names and given values: every declared variable needs one. */
+export function valuesFor(declared: readonly string[], given: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const missing = declared.filter((name) => !given.has(name))
+  if (missing.length > 0) throw new PlatformError('jobRunner.missingVariables', { names: missing.join(', ') })
+  return given
+}

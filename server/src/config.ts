@@ -116,6 +116,16 @@ export const VARIABLES = {
     sentence: 'What this node does, separated by commas.',
     parse: read.listOf(read.oneOf('api', 'worker', 'scheduler')),
   }),
+  MILLRACE_WORKER_JOBS: variable({
+    default: '10',
+    sentence: 'Most component jobs this node runs at once.',
+    parse: read.wholeNumber(1, 1000),
+  }),
+  PATH: variable({
+    default: 'the system folders',
+    sentence: 'Where components that are commands, and docker or podman, are looked for.',
+    parse: (text) => text,
+  }),
   MILLRACE_EGRESS_ALLOW: variable({
     default: 'none',
     sentence:
@@ -244,6 +254,7 @@ function configOf(values: Values, unknown: readonly string[]) {
     },
     secrets: { masterToken: values.MILLRACE_MASTER_TOKEN, encryptionKeys: values.MILLRACE_ENCRYPTION_KEY },
     roles: values.MILLRACE_ROLES ?? (['api', 'worker', 'scheduler'] as const),
+    worker: { jobs: values.MILLRACE_WORKER_JOBS ?? 10, path: values.PATH ?? '/usr/local/bin:/usr/bin:/bin' },
     egressAllow: values.MILLRACE_EGRESS_ALLOW ?? [],
     log: { level: values.MILLRACE_LOG_LEVEL ?? ('info' as const) },
     /** Variables that look like ours and are not: probably misspelt. Worth a warning. */

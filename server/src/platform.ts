@@ -8,6 +8,8 @@ import { collectRoutes } from './http/openapi.ts'
 import { createHttpServer } from './http/server.ts'
 import { systemClock } from './kit/clock.ts'
 import { type Objects, openObjects } from './objects.ts'
+import { createQueueRooms, type WorkerSettings } from './queue-rooms.ts'
+import { absentFiles, absentTables } from './run-storage.ts'
 import { eventsRoutes, eventView } from './services/events/events.routes.ts'
 import { fileView } from './services/files/file-view.ts'
 import { createFilesLoop, type FilesLoop } from './services/files/files.loop.ts'
@@ -35,6 +37,11 @@ export interface PlatformOptions extends FoundationOptions {
   readonly bodyLimitBytes: number
   readonly maintenance?: { readonly reason: string } | undefined
   readonly corsOrigins: readonly string[]
+  /** What this node does; everything by default. */
+  readonly roles?: readonly ('api' | 'worker' | 'scheduler')[]
+  readonly worker?: WorkerSettings
+  /** How long running work may finish when the platform closes. */
+  readonly graceMs?: number
 }
 
 export interface Platform {
@@ -54,7 +61,14 @@ export interface Platform {
 }
 
 /** Services that have a room of their own; the others are described by the neighbours room. */
-const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>(['encryption', 'import'])
+const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>([
+  'docker-runner',
+  'encryption',
+  'import',
+  'queue',
+  'sync-actions',
+  'syrup',
+])
 
 export async function createPlatform(options: PlatformOptions): Promise<Platform> {
   const { version, log, clock = systemClock } = options
@@ -93,7 +107,18 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     emptyBranch: async () => {},
   })
   for (const [operation, run] of Object.entries(configurationRooms.jobs)) storageJobsLoop.registerHandler(operation, run, 'light')
-  const metrics = createMetrics(async () => ({}))
+  const queueRooms = createQueueRooms({
+    ...foundation,
+    dataDir: options.dataDir,
+    clock,
+    log,
+    domain: options.domain,
+    rooms: configurationRooms,
+    tables: absentTables,
+    files: absentFiles,
+    worker: options.worker ?? { jobs: 10, path: '/usr/local/bin:/usr/bin:/bin', egressAllow: [] },
+  })
+  const metrics = createMetrics(queueRooms.queue.depths)
 
   // HTTP
   const app = createHttpServer({
@@ -143,6 +168,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       },
     }),
   )
+  queueRooms.registerRoutes(app)
   await app.ready()
 
   return {
@@ -159,9 +185,11 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       filesLoop.start()
       configurationRooms.start()
       await storageJobsLoop.start()
+      await queueRooms.start(options.roles?.includes('worker') ?? true)
     },
     close: async () => {
       await app.close()
+      await queueRooms.stop(options.graceMs ?? 0)
       await storageJobsLoop.stop()
       await configurationRooms.stop()
       await filesLoop.stop()

@@ -36,6 +36,9 @@ export async function openStack(config: Config): Promise<Stack> {
     bodyLimitBytes: config.http.bodyLimitBytes,
     maintenance: config.http.maintenance,
     corsOrigins: config.http.corsOrigins,
+    roles: config.roles,
+    worker: { ...config.worker, egressAllow: config.egressAllow },
+    graceMs: config.listen.drainTimeoutMs / 2,
     log,
   })
   return { platform, log, version: VERSION }

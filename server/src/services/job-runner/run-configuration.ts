@@ -4,7 +4,15 @@
 import { effectiveConfiguration, processorsText } from '../../kit/effective-configuration.ts'
 import type { PlatformError } from '../../kit/errors.ts'
 import { itemsOf, membersOf } from '../../kit/json-text.ts'
-import { invalid, type Mapping, type RuntimeSettings, readMapping, readProcessors, readRuntime } from './mapping.ts'
+import {
+  invalid,
+  type Mapping,
+  type ProcessorDefinition,
+  type RuntimeSettings,
+  readMapping,
+  readProcessors,
+  readRuntime,
+} from './mapping.ts'
 import { replaceSharedCode } from './shared-code.ts'
 import type { RowOfConfiguration, RunConfigurations, RunSecrets, SecretPlace, StoredConfiguration } from './storage.ts'
 import { replaceVariables, valuesFor } from './variables.ts'
@@ -67,19 +75,32 @@ export interface PlanRequest {
   readonly variableValues: readonly { readonly name: string; readonly value: unknown }[]
 }
 
-export async function planRow(deps: PlanDeps, request: PlanRequest): Promise<RowPlan> {
-  const { stored, row, place } = request
+/** The configuration of a row with shared code and variables put in, secrets still ciphers; `processors` is part of it. */
+export async function resolveRow(
+  deps: PlanDeps,
+  request: PlanRequest,
+): Promise<{ readonly text: string; readonly used: Readonly<Record<string, string>> }> {
+  const { stored, row } = request
   const processors = chooseProcessors(stored.configuration, row?.configuration)
   const effective = effectiveConfiguration(stored.configuration, row?.configuration).text
-  // Processors take part in variables and secrets like everything else, and are taken out again at the end.
   const whole = processors === undefined ? effective : withMember(effective, 'processors', processors)
   const shared = replaceSharedCode(whole, await sharedCodeOf(deps, request, effective))
-  const replaced = await withVariables(deps, request, shared, effective)
+  return withVariables(deps, request, shared, effective)
+}
+
+export async function planRow(deps: PlanDeps, request: PlanRequest): Promise<RowPlan> {
+  const { stored, row, place } = request
+  const replaced = await resolveRow(deps, request)
   const opened = await openSecrets(deps, place, replaced.text)
   const state = await openSecrets(deps, place, row ? row.state : stored.state)
   const members = membersOf(opened.text)
   const { before, after } = readProcessors(parsed(members.get('processors')))
   const texts = processorParameters(members.get('processors'))
+  const planOf = ({ definition }: ProcessorDefinition, parameters: string | undefined): ProcessorPlan => ({
+    component: definition.component,
+    tag: definition.tag ?? undefined,
+    parameters: parameters ?? '{}',
+  })
   return {
     rowId: row?.id ?? null,
     name: row?.name ?? '',
@@ -88,16 +109,8 @@ export async function planRow(deps: PlanDeps, request: PlanRequest): Promise<Row
     secrets: [...opened.values, ...state.values],
     mapping: readMapping(parsed(members.get('storage'))),
     runtime: readRuntime(parsed(members.get('runtime'))),
-    before: before.map(({ definition }, at) => ({
-      component: definition.component,
-      tag: definition.tag ?? undefined,
-      parameters: texts.before[at] ?? '{}',
-    })),
-    after: after.map(({ definition }, at) => ({
-      component: definition.component,
-      tag: definition.tag ?? undefined,
-      parameters: texts.after[at] ?? '{}',
-    })),
+    before: before.map((one, at) => planOf(one, texts.before[at])),
+    after: after.map((one, at) => planOf(one, texts.after[at])),
     variables: replaced.used,
   }
 }

@@ -187,6 +187,7 @@ export interface RowContext {
   readonly configData: string | null
   readonly deduplicationId: string | null
   readonly status: JobStatus
+  readonly baseUrl: string
   readonly now: number
 }
 
@@ -205,6 +206,8 @@ export interface StoredRequest {
   readonly previousJobId: string | null
   readonly executor: string | null
   readonly isDelayed: boolean
+  /** The stack's address as the client saw it, for links and for components that call back. */
+  readonly baseUrl: string
 }
 
 export function jobRow(request: JobRequest, context: RowContext): NewJobRow {
@@ -223,6 +226,7 @@ export function jobRow(request: JobRequest, context: RowContext): NewJobRow {
     previousJobId: request.previousJobId ?? null,
     executor: request.executor ?? null,
     isDelayed: request.startAfter !== undefined,
+    baseUrl: context.baseUrl,
   }
   return {
     project_id: actor.projectId,

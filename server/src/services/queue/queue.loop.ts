@@ -30,6 +30,8 @@ export interface JobHandle {
   readonly signal: AbortSignal
   /** To be called before the first component starts; throws when the job is no longer ours. */
   begin(): Promise<void>
+  /** Throws, inside a transaction that publishes, when the job is no longer ours. */
+  hold(trx: Trx): Promise<void>
   /** A transaction that commits only while the job is still ours. */
   publish<T>(work: (trx: Trx) => Promise<T>): Promise<T>
 }
@@ -115,26 +117,25 @@ export function createQueueLoop(deps: QueueLoopDeps) {
     running.set(job.id, { hold, abort, done })
   }
 
-  async function run(job: JobRow, hold: Hold, signal: AbortSignal): Promise<void> {
-    const held = async (trx: Trx): Promise<JobRow> => {
-      const found = await store.findHeld(trx, hold)
-      if (!found) throw new PlatformError('queue.leaseLost', { id: job.id })
-      return found
+  async function run(job: JobRow, held: Hold, signal: AbortSignal): Promise<void> {
+    const hold = async (trx: Trx): Promise<void> => {
+      if (!(await store.findHeld(trx, held))) throw new PlatformError('queue.leaseLost', { id: job.id })
     }
     const outcome = await deps.runJob({
       job,
       signal,
       begin: async () => {
-        if (!(await store.markBegun(hold))) throw new PlatformError('queue.leaseLost', { id: job.id })
+        if (!(await store.markBegun(held))) throw new PlatformError('queue.leaseLost', { id: job.id })
       },
+      hold,
       publish: (work) =>
         inTransaction(async (trx) => {
-          await held(trx)
+          await hold(trx)
           return work(trx)
         }),
     })
     await inTransaction(async (trx) => {
-      const current = await store.findHeld(trx, hold)
+      const current = await store.findHeld(trx, held)
       if (!current)
         return deps.log.warn({ jobId: job.id }, 'a job was finished by a worker that no longer held it; nothing was written')
       await deps.queue().end(trx, current, endOf(current, outcome), clock.now().getTime())

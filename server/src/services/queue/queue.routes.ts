@@ -74,7 +74,12 @@ export function queueRoutes({ queue, clock, domain, projectName, events }: Queue
     tag?: string,
   ): Promise<JobRow> {
     const request = requestOf(req, body, { component, ...(tag === undefined ? {} : { tag }) })
-    return queue.create(req.actor, request, { branch: req.branch, asWaiting: true, idempotencyKey: idempotencyKey(req) })
+    return queue.create(req.actor, request, {
+      branch: req.branch,
+      baseUrl: req.baseUrl,
+      asWaiting: true,
+      idempotencyKey: idempotencyKey(req),
+    })
   }
 
   return async (app) => {
@@ -125,6 +130,7 @@ export function queueRoutes({ queue, clock, domain, projectName, events }: Queue
       async (req, reply) => {
         const job = await queue.create(req.actor, requestOf(req, req.body, {}), {
           branch: req.branch,
+          baseUrl: req.baseUrl,
           idempotencyKey: idempotencyKey(req),
         })
         return send(reply, 201, (await viewer(req))(job))
@@ -196,7 +202,11 @@ export function queueRoutes({ queue, clock, domain, projectName, events }: Queue
       async (req, reply) => {
         const previous = await queue.get(req.actor, jobId(req.params.id))
         const branch = { id: previous.branch_id, isDefault: previous.is_default_branch === 1 }
-        return send(reply, 201, (await viewer(req))(await queue.create(req.actor, requestAgain(previous), { branch })))
+        return send(
+          reply,
+          201,
+          (await viewer(req))(await queue.create(req.actor, requestAgain(previous), { branch, baseUrl: req.baseUrl })),
+        )
       },
     )
 

@@ -143,6 +143,19 @@ export function createQueueStore(database: Db) {
         .execute()
     },
 
+    hasUnfinished: async (projectId: number, componentId: string, configurationId: string): Promise<boolean> => {
+      const found = await db
+        .selectFrom('queue_job')
+        .select('id')
+        .where('project_id', '=', projectId)
+        .where('component_id', '=', componentId)
+        .where('configuration_id', '=', configurationId)
+        .where('status', 'in', [...QUEUED, ...RUNNING])
+        .limit(1)
+        .executeTakeFirst()
+      return found !== undefined
+    },
+
     durationSumMs: async (projectId: number): Promise<number> => {
       const { sum } = await db
         .selectFrom('queue_job')

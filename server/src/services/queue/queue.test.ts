@@ -89,7 +89,8 @@ async function rig(metadata: MetadataDb, { slots = 10, projectLimit = 10, rows =
     runs,
     get,
     until,
-    create: (request: Partial<JobRequest> = {}) => queue.create(actor, { component: 'x', config: 'one', ...request }, { branch }),
+    create: (request: Partial<JobRequest> = {}) =>
+      queue.create(actor, { component: 'x', config: 'one', ...request }, { branch, baseUrl: 'http://test' }),
     kill: (id: number) => queue.kill(actor, id),
     tick: () => loop.tick(),
     sleep: (ms: number) => {

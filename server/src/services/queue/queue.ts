@@ -46,6 +46,7 @@ export interface QueueDeps {
 
 export interface CreateOptions {
   readonly branch: { readonly id: number; readonly isDefault: boolean }
+  readonly baseUrl: string
   /** The status a client of the seeds understands; it polls while a job is waiting or processing. */
   readonly asWaiting?: boolean
   /** The same key again answers the job that is already there instead of an error. */
@@ -111,6 +112,7 @@ export function createQueue(deps: QueueDeps) {
       configData,
       deduplicationId,
       status: options.asWaiting ? 'waiting' : 'created',
+      baseUrl: options.baseUrl,
       now: clock.now().getTime(),
     })
     return { row, deduplicationId: request.deduplicationId }
@@ -266,6 +268,9 @@ export function createQueue(deps: QueueDeps) {
     create,
     prepare,
     insert,
+    wake: () => deps.onChange(),
+    hasUnfinished: (projectId: number, componentId: string, configurationId: string): Promise<boolean> =>
+      store.hasUnfinished(projectId, components.canonicalId(componentId), configurationId),
     get,
     search,
     searchGrouped,

@@ -1,0 +1,311 @@
+// The wiring of the queue, the job runner and sync actions: one part of platform.ts, in a file of its own for its length.
+
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { ComponentDescription } from '../../contract/component.ts'
+import type { ConfigurationRooms } from './configuration-rooms.ts'
+import { type ContainerEngine, findContainerEngine } from './engines/runner/container-engine.ts'
+import { createRunner } from './engines/runner/runner.ts'
+import type { Foundation } from './foundation.ts'
+import type { Actor } from './kit/actor.ts'
+import type { Clock } from './kit/clock.ts'
+import { PlatformError } from './kit/errors.ts'
+import { NO_ORIGIN } from './kit/event.ts'
+import { membersOf } from './kit/json-text.ts'
+import { eventView } from './services/events/events.routes.ts'
+import { runAction } from './services/job-runner/run-action.ts'
+import { chooseRows, notFound, resolveRow } from './services/job-runner/run-configuration.ts'
+import { type JobRunnerDeps, type QueuedJob, runJob } from './services/job-runner/run-job.ts'
+import type { RunFiles, RunnableComponent, RunScope, RunTables } from './services/job-runner/storage.ts'
+import type { StoredRequest } from './services/queue/job-request.ts'
+import { createQueueLoop } from './services/queue/queue.loop.ts'
+import { queueRoutes } from './services/queue/queue.routes.ts'
+import { createQueueStore, type JobRow } from './services/queue/queue.store.ts'
+import { createQueue } from './services/queue/queue.ts'
+import { type Caller, syncActionsRoutes } from './services/sync-actions/sync-actions.routes.ts'
+
+export interface QueueRoomsDeps extends Foundation {
+  readonly dataDir: string
+  readonly clock: Clock
+  readonly log: FastifyBaseLogger
+  readonly domain: string | undefined
+  readonly rooms: ConfigurationRooms
+  readonly tables: RunTables
+  readonly files: RunFiles
+  readonly worker: WorkerSettings
+}
+
+export interface WorkerSettings {
+  /** Most jobs this node runs at once. */
+  readonly jobs: number
+  /** Where commands are looked for. */
+  readonly path: string
+  readonly egressAllow: readonly string[]
+}
+
+/** Jobs one project runs at once (platform contract 2.6). */
+const PROJECT_JOBS = 10
+const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url))
+/** How long an answer about docker or podman holds; it may be started or stopped at any time. */
+const ENGINE_MS = 30_000
+
+export type QueueRooms = ReturnType<typeof createQueueRooms>
+
+export function createQueueRooms(deps: QueueRoomsDeps) {
+  const { metadata, events, tokens, clock, log, rooms, dataDir, worker } = deps
+  const { db, inTransaction } = metadata
+  const { components, encryption, branches, runAccess } = rooms
+  const runner = createRunner({
+    runsFolder: join(dataDir, 'runs'),
+    cacheFolder: join(dataDir, 'cache', 'programs'),
+    path: worker.path,
+  })
+
+  const runnerDeps: JobRunnerDeps = {
+    inTransaction,
+    clock,
+    log,
+    tables: deps.tables,
+    files: deps.files,
+    recordEvent: events.record,
+    onError: (error) => log.error({ err: error }, 'events of a job could not be written'),
+    components: { find: (id) => runnable(components.find(id)) },
+    configurations: {
+      find: runAccess.find,
+      saveState: (trx, place, rowId, state) => runAccess.saveState(trx, place, rowId ?? undefined, state),
+    },
+    secrets: {
+      decrypt: async (place, text) => {
+        const secrets = await encryption.secretsOf(place.projectId)
+        const { componentId, configurationId, isDefaultBranch } = place
+        return secrets.decrypt(text, { componentId, configurationId, branchType: isDefaultBranch ? 'default' : 'dev' })
+      },
+      encrypterOf: async (projectId) => {
+        const secrets = await encryption.secretsOf(projectId)
+        return (text, componentId) => secrets.encrypt(text, componentId)
+      },
+    },
+    tokens: {
+      issue: async ({ actor }, description, expiresIn) => {
+        const { token, value } = await tokens.create(manager(actor), { ...actor, description, expiresIn }, NO_ORIGIN)
+        return { id: token.id, value }
+      },
+      revoke: ({ actor }, id) => tokens.remove(manager(actor), id, NO_ORIGIN),
+    },
+    project: async (projectId) => (await tokens.findProject(projectId)) ?? { name: '', features: [] },
+    programs: {
+      runner,
+      findContainerEngine: engineFinder(clock, worker.path),
+      builtinFolder: join(REPOSITORY, 'components'),
+      readable: [join(REPOSITORY, 'node_modules')],
+      commandsFolder: join(dataDir, 'components'),
+      egressPolicy: JSON.stringify(
+        worker.egressAllow.includes('*') ? { mode: 'open', allow: [] } : { mode: 'guarded', allow: worker.egressAllow },
+      ),
+    },
+  }
+
+  const store = createQueueStore(db)
+  const queue = createQueue({
+    store,
+    inTransaction,
+    clock,
+    components: {
+      find: (id) => {
+        const found = components.find(id)
+        return found && { id: found.id, tag: found.data.definition.tag, problem: problemOf(found) }
+      },
+      canonicalId: components.canonicalId,
+    },
+    configurations: {
+      get: async (place) => {
+        const found = await runAccess.find(place)
+        if (!found)
+          throw new PlatformError('storage.configuration.notFound', { id: place.configurationId, component: place.componentId })
+        return { isDisabled: found.isDisabled, parallelism: parallelismOf(found.configuration), rows: found.rows }
+      },
+    },
+    encrypt: async (projectId, componentId, text) => (await encryption.secretsOf(projectId)).encrypt(text, componentId),
+    findBranch: branches.resolve,
+    onChange: (killed) => loop.nudge(killed),
+  })
+  const loop = createQueueLoop({
+    store,
+    queue: () => queue,
+    inTransaction,
+    clock,
+    log,
+    runJob: async (handle) => {
+      await runAccess.prepare(handle.job.project_id)
+      return runJob(runnerDeps, { ...handle, job: queuedJob(handle.job) })
+    },
+    rowsOf: async (job) => rowsOf(runnerDeps, queuedJob(job)),
+    slots: worker.jobs,
+    projectLimit: PROJECT_JOBS,
+    isAlone: metadata.dialect === 'sqlite',
+  })
+
+  const scopeOf = ({ actor, branch, baseUrl }: Caller): RunScope => ({
+    actor,
+    projectId: actor.projectId,
+    branchId: branch.id,
+    isDefaultBranch: branch.isDefault,
+    runId: '',
+    baseUrl,
+  })
+
+  return {
+    queue,
+    registerRoutes(app: FastifyInstance): void {
+      app.register(
+        queueRoutes({
+          queue,
+          clock,
+          domain: deps.domain,
+          projectName: async (projectId) => (await tokens.findProject(projectId))?.name ?? '',
+          events: {
+            list: async (actor, job, { sinceId, limit }, baseUrl) => {
+              // Who may see the job may see what it said.
+              const query = { runId: String(job.id), sortOrder: 'asc', limit, ...(sinceId === undefined ? {} : { sinceId }) }
+              const rows = await events.list({ ...actor, canReadAllProjectEvents: true }, query)
+              return rows.map((row) => eventView(row, baseUrl))
+            },
+          },
+        }),
+      )
+      app.register(
+        syncActionsRoutes({
+          run: (caller, action, signal) => runAction(runnerDeps, scopeOf(caller), action, signal),
+          actionsOf: (id) => components.find(id)?.data.synchronous_actions,
+          findBranch: branches.resolve,
+          resolve: (caller, request) => resolveConfiguration(runnerDeps, scopeOf(caller), request),
+        }),
+      )
+    },
+    async start(isWorker: boolean): Promise<void> {
+      await runner.sweep()
+      if (isWorker) await loop.start()
+    },
+    async stop(graceMs: number): Promise<void> {
+      await loop.stop(graceMs)
+      await runner.close()
+    },
+  }
+}
+
+/** The platform itself makes and removes the token of a job, for a token that may not do so. */
+const manager = (actor: Actor): Actor => ({ ...actor, canManageTokens: true })
+
+const problemOf = ({ data, hasRun, id }: ComponentDescription): string | undefined => {
+  if (!hasRun && data.definition.uri === '' && !data.definition.command)
+    return `${id} has no program; it only keeps configurations.`
+  return data.definition.type === 'command' && !data.definition.command ? 'its description names no command.' : undefined
+}
+
+/** `runtime.parallelism` of the configuration, as the queue reads it. */
+function parallelismOf(configuration: string): string | null {
+  const runtime = membersOf(configuration).get('runtime')
+  const value: unknown = JSON.parse((runtime && membersOf(runtime).get('parallelism')) ?? 'null')
+  return value === 'infinity' || (Number.isInteger(Number(value)) && Number(value) > 0) ? String(value) : null
+}
+
+async function rowsOf(deps: JobRunnerDeps, job: QueuedJob): Promise<readonly string[]> {
+  const stored = await deps.configurations.find({ ...job, configurationId: job.configurationId ?? '' })
+  if (!stored) return []
+  return chooseRows(stored, job.rowIds).rows.flatMap((row) => (row ? [row.id] : []))
+}
+
+interface VariableData {
+  readonly values?: { readonly name: string; readonly value: unknown }[]
+}
+
+interface ResolveRequest {
+  readonly componentId: string
+  readonly configId: string
+  readonly configRowId?: string | null
+  readonly variableValuesId?: string | null
+  readonly variableValuesData?: VariableData | never[] | null
+}
+
+async function resolveConfiguration(deps: JobRunnerDeps, scope: RunScope, request: ResolveRequest): Promise<string> {
+  const { componentId, configId, variableValuesData } = request
+  const place = { ...scope, componentId, configurationId: configId }
+  const stored = await deps.configurations.find(place)
+  if (!stored) throw notFound(componentId, configId)
+  const row = request.configRowId ? stored.rows.find(({ id }) => id === request.configRowId) : undefined
+  const values = variableValuesData && !Array.isArray(variableValuesData) ? (variableValuesData.values ?? []) : []
+  const { text } = await resolveRow(deps, {
+    place,
+    stored,
+    row,
+    variableValuesId: request.variableValuesId ?? null,
+    variableValues: values,
+  })
+  return `{"configuration":${text}}`
+}
+
+function queuedJob(job: JobRow): QueuedJob {
+  const request = JSON.parse(job.request) as StoredRequest // written by the queue
+  const backend = request.backend?.containerType ?? request.backend?.type
+  return {
+    id: job.id,
+    projectId: job.project_id,
+    branchId: job.branch_id,
+    isDefaultBranch: job.is_default_branch === 1,
+    componentId: job.component_id,
+    configurationId: job.configuration_id,
+    configData: job.config_data,
+    rowIds: job.row_ids === null ? null : (JSON.parse(job.row_ids) as string[]), // written by the queue
+    mode: job.mode,
+    tag: job.tag,
+    actor: JSON.parse(job.actor) as QueuedJob['actor'], // written by the queue
+    variableValuesId: job.variable_values_id,
+    variableValues: request.variableValues,
+    backend: typeof backend === 'string' ? backend : undefined,
+    baseUrl: request.baseUrl,
+  }
+}
+
+/** A description as the runner reads it. */
+function runnable(component: ComponentDescription | undefined): RunnableComponent | undefined {
+  if (!component) return undefined
+  const { data } = component
+  const { name, command, digest, ...definition } = data.definition
+  return {
+    id: component.id,
+    type: component.type,
+    features: component.features,
+    definition: { ...definition, ...(name ? { name } : {}), ...(command ? { command } : {}), ...(digest ? { digest } : {}) },
+    network: data.network,
+    memory: data.memory,
+    processTimeoutSeconds: data.process_timeout,
+    forwardToken: data.forward_token,
+    forwardTokenDetails: data.forward_token_details,
+    defaultBucket: data.default_bucket,
+    defaultBucketStage: data.default_bucket_stage,
+    stagingInput: data.staging_storage.input,
+    imageParameters: data.image_parameters,
+    synchronousActions: data.synchronous_actions,
+    logging: {
+      type: data.logging.type,
+      gelfServerType: data.logging.gelf_server_type,
+      verbosity: data.logging.verbosity as RunnableComponent['logging']['verbosity'], // other words count as the default
+      noApplicationErrors: data.logging.no_application_errors,
+    },
+    dataTypesSupport: oneOf(component.dataTypesConfiguration.dataTypesSupport, ['hints', 'authoritative'], 'none'),
+    processorPosition: oneOf(component.processorConfiguration.allowedProcessorPosition, ['before', 'after'], 'any'),
+  }
+}
+
+const oneOf = <const T extends string, const F extends string>(value: unknown, choices: readonly T[], fallback: F): T | F =>
+  choices.find((choice) => choice === value) ?? fallback
+
+function engineFinder(clock: Clock, path: string): () => Promise<ContainerEngine | undefined> {
+  let known: { readonly at: number; readonly engine: Promise<ContainerEngine | undefined> } | undefined
+  return () => {
+    const now = clock.now().getTime()
+    if (!known || now - known.at > ENGINE_MS) known = { at: now, engine: findContainerEngine(path) }
+    return known.engine
+  }
+}

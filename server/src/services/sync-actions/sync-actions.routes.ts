@@ -1,0 +1,172 @@
+// HTTP for sync actions (platform contract 6.3, 2.10): the component's own JSON is the answer.
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { type Actor, canUseComponent } from '../../kit/actor.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { membersOf } from '../../kit/json-text.ts'
+
+export interface Caller {
+  readonly actor: Actor
+  readonly branch: { readonly id: number; readonly isDefault: boolean }
+  readonly baseUrl: string
+}
+
+export interface SyncActionsDeps {
+  /** The component's answer as JSON text. Aborting ends the component. */
+  readonly run: (
+    caller: Caller,
+    action: {
+      readonly componentId: string
+      readonly action: string
+      readonly configData: string
+      readonly tag: string | undefined
+    },
+    signal: AbortSignal,
+  ) => Promise<string>
+  /** Undefined when there is no such component. */
+  readonly actionsOf: (componentId: string) => readonly string[] | undefined
+  readonly findBranch: (
+    projectId: number,
+    name: string,
+  ) => Promise<{ readonly id: number; readonly isDefault: boolean } | undefined>
+  /** A configuration with shared code and variables put in, as JSON text, secrets as ciphers. */
+  readonly resolve: (caller: Caller, request: Static<typeof ResolveBody>) => Promise<string>
+}
+
+const ConfigData = Type.Optional(
+  Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Never()), Type.String()]),
+)
+const Branch = Type.Optional(Type.Union([Type.String({ maxLength: 64 }), Type.Null()]))
+const Tag = Type.Optional(Type.Union([Type.String({ maxLength: 255 }), Type.Null()]))
+const ActionBody = Type.Object({
+  componentId: Type.String({ minLength: 1 }),
+  action: Type.String({ minLength: 1 }),
+  configData: ConfigData,
+  tag: Tag,
+  branchId: Branch,
+})
+const LegacyBody = Type.Object({ configData: ConfigData, tag: Tag, branchId: Branch })
+export const ResolveBody = Type.Object({
+  componentId: Type.String({ minLength: 1 }),
+  configId: Type.String({ minLength: 1 }),
+  configRowId: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  configVersion: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  variableValuesId: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  variableValuesData: Type.Optional(
+    Type.Union([
+      Type.Object({ values: Type.Optional(Type.Array(Type.Object({ name: Type.String(), value: Type.Unknown() }))) }),
+      Type.Array(Type.Never()),
+      Type.Null(),
+    ]),
+  ),
+  branchId: Branch,
+})
+
+export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncTypebox {
+  async function callerOf(req: FastifyRequest, branchId: string | null | undefined): Promise<Caller> {
+    const branch = branchId ? await deps.findBranch(req.actor.projectId, branchId) : req.branch
+    if (!branch) throw new PlatformError('notFound', { what: `Branch "${String(branchId).slice(0, 60)}"` })
+    return { actor: req.actor, branch, baseUrl: req.baseUrl }
+  }
+
+  async function run(req: FastifyRequest, reply: FastifyReply, body: Static<typeof ActionBody>): Promise<FastifyReply> {
+    if (!canUseComponent(req.actor, body.componentId)) throw new PlatformError('accessDenied')
+    const caller = await callerOf(req, body.branchId)
+    // A client that goes away takes its action with it.
+    const abort = new AbortController()
+    reply.raw.once('close', () => abort.abort('killed'))
+    const configData = textOf(body.configData, membersOf(req.rawBody).get('configData'))
+    const action = { componentId: body.componentId, action: body.action, configData, tag: body.tag ?? undefined }
+    return reply.type('application/json').send(await deps.run(caller, action, abort.signal))
+  }
+
+  return async (app) => {
+    app.post(
+      '/sync-actions/actions',
+      {
+        config: {
+          operation: 'syncActions.run',
+          summary: 'Run an action of a component and answer what it says',
+          validationCode: 'validation.failed',
+        },
+        schema: { body: ActionBody, response: { 200: Type.Unknown() } },
+      },
+      (req, reply) => run(req, reply, req.body),
+    )
+
+    app.get(
+      '/sync-actions/actions',
+      {
+        config: { operation: 'syncActions.list', summary: 'Actions a component has' },
+        schema: {
+          querystring: Type.Object({ componentId: Type.String({ minLength: 1 }) }),
+          response: { 200: Type.Object({ actions: Type.Array(Type.String()) }) },
+        },
+      },
+      async (req) => {
+        const actions = deps.actionsOf(req.query.componentId)
+        if (!actions) throw new PlatformError('queue.unknownComponent', { component: req.query.componentId })
+        return { actions: [...actions] }
+      },
+    )
+
+    app.post(
+      '/docker-runner/docker/:component/action/:action',
+      {
+        config: {
+          operation: 'dockerRunner.action',
+          summary: 'Run an action of a component (older form)',
+          validationCode: 'validation.failed',
+        },
+        schema: {
+          params: Type.Object({ component: Type.String(), action: Type.String() }),
+          body: LegacyBody,
+          response: { 200: Type.Unknown() },
+        },
+      },
+      (req, reply) => run(req, reply, { ...req.body, componentId: req.params.component, action: req.params.action }),
+    )
+
+    for (const path of [
+      '/sync-actions/configuration/resolve',
+      '/syrup/docker/configuration/resolve',
+      '/docker-runner/docker/configuration/resolve',
+    ]) {
+      app.post(
+        path,
+        {
+          config: {
+            operation: `${path.split('/')[1]}.resolve`,
+            summary: 'A configuration with shared code and variables put in',
+            validationCode: 'validation.failed',
+          },
+          schema: { body: ResolveBody, response: { 200: Type.Unknown() } },
+        },
+        async (req, reply) => {
+          if (!canUseComponent(req.actor, req.body.componentId)) throw new PlatformError('accessDenied')
+          return reply.type('application/json').send(await deps.resolve(await callerOf(req, req.body.branchId), req.body))
+        },
+      )
+    }
+  }
+}
+
+/** As the client wrote it; a form has it as a text, and an empty PHP object arrives as a list. */
+function textOf(parsed: unknown, written: string | undefined): string {
+  const text = typeof parsed === 'string' ? parsed : (written ?? JSON.stringify(parsed ?? {}))
+  try {
+    const value: unknown = JSON.parse(text)
+    if (Array.isArray(value) && value.length === 0) return '{}'
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return text
+  } catch {
+    // told below
+  }
+  const reason = 'This value should be an object.'
+  throw new PlatformError(
+    'validation.failed',
+    { field: 'configData', reason },
+    { errors: [{ key: 'configData', message: reason }] },
+  )
+}

@@ -10,9 +10,9 @@ const shape = { connections: 16, durationMs: 2000, headers }
 
 for (const { bench, method, path, body } of [
   { bench: 'http-get', method: 'GET', path: '/v2/storage/tokens/verify', body: '' },
-  { bench: 'http-post', method: 'POST', path: '/v2/storage/tickets', body: '{}' },
+  { bench: 'http-post', method: 'POST', path: '/v2/storage/webalize/display-name', body: '{"displayName":"Sales (2026)"}' },
 ]) {
-  const answer = await stack.request(method, path, method === 'POST' ? {} : undefined)
+  const answer = await stack.request(method, path, body === '' ? undefined : JSON.parse(body))
   const bare = await startBare('./bare-route.ts', JSON.stringify(answer.body))
   const ours = { ...shape, method, body, url: stack.url + path }
   const theirs = { ...shape, method, body, url: `${bare.url}/` }

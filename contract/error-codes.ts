@@ -283,6 +283,16 @@ export const ERRORS = {
   'jobRunner.componentFailed': { kind: 'invalid', text: '{message}' },
   'jobRunner.componentBroken': { kind: 'bug', text: '{message}' },
   'jobRunner.unknownAction': { kind: 'invalid', text: 'The component {component} has no action "{action}". It has: {actions}.' },
+
+  // Names
+  'storage.webalize.displayName.invalid': {
+    kind: 'unprocessable',
+    text: '"{name}" holds no letter or digit to make a name of. Use letters, digits, dashes and underscores.',
+  },
+  'storage.webalize.columnNames.invalid': {
+    kind: 'unprocessable',
+    text: 'Some column names are not possible. The first problem: {reason}',
+  },
 } as const satisfies Record<string, ErrorEntry>
 
 export type ErrorCode = keyof typeof ERRORS

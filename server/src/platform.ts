@@ -17,6 +17,7 @@ import { filesRoutes } from './services/files/files.routes.ts'
 import { createFiles, type Files } from './services/files/files.ts'
 import { importerRoutes } from './services/importer/importer.routes.ts'
 import { indexRoutes } from './services/index/index.routes.ts'
+import { namingRoutes } from './services/naming/naming.routes.ts'
 import { neighboursRoutes } from './services/neighbours/neighbours.routes.ts'
 import { createMetrics } from './services/operations/metrics.ts'
 import { operationsRoutes } from './services/operations/operations.routes.ts'
@@ -157,6 +158,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     }),
   )
   app.register(eventsRoutes(events))
+  app.register(namingRoutes)
   app.register(storageJobsRoutes(storageJobs, clock))
   configurationRooms.registerRoutes(app)
   app.register(filesRoutes({ files, access }))

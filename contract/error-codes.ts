@@ -88,6 +88,10 @@ export const ERRORS = {
     kind: 'too-large',
     text: 'The work does not fit into the {limit} MB of a table worker. Ask the operator for more memory per worker.',
   },
+  'tableEngine.objectMissing': {
+    kind: 'bug',
+    text: 'The object store has no object {key}, which the table needs. Restore it from a backup.',
+  },
   'tableEngine.diskFull': { kind: 'full', text: 'The disk is full: the work on the table was stopped and nothing was changed.' },
   'tableEngine.failed': { kind: 'bug', text: 'The table engine failed: {reason}' },
 

@@ -80,18 +80,20 @@ export async function createTableEngine({ objects, scratchDir, settings = {} }: 
 
   /** Local paths of objects while `work` runs. */
   async function withLocal<T>(keys: readonly string[], work: (local: LocalPaths) => Promise<T>): Promise<T> {
-    const open: LocalFile[] = []
+    const wanted = [...new Set(keys)]
+    const opened = await Promise.allSettled(wanted.map((key) => objects.openLocal(key)))
     const links: string[] = []
     try {
       const local: Record<string, string> = {}
-      for (const key of new Set(keys)) {
-        const file = await objects.openLocal(key)
-        open.push(file)
+      for (const [i, key] of wanted.entries()) {
+        const file = settledFile(opened[i])
+        if (!file) throw new PlatformError('tableEngine.objectMissing', { key })
         local[key] = GLOB.test(file.path) ? await linkTo(file.path, links) : file.path
       }
       return await work(local)
     } finally {
-      await Promise.all([...open.map((file) => file.release()), ...links.map((link) => rm(link, { force: true }))])
+      const files = opened.flatMap((result) => (result.status === 'fulfilled' && result.value ? [result.value] : []))
+      await Promise.all([...files.map((file) => file.release()), ...links.map((link) => rm(link, { force: true }))])
     }
   }
 
@@ -316,6 +318,11 @@ export async function createTableEngine({ objects, scratchDir, settings = {} }: 
 
 const GLOB = /[*?[\]{}]/
 const NOTHING_RESOLVED: ResolvedKeys = { existing: {}, fresh: {}, replaced: 0, unchanged: 0, duplicate: 0 }
+
+function settledFile(result: PromiseSettledResult<LocalFile | undefined> | undefined): LocalFile | undefined {
+  if (result?.status === 'rejected') throw result.reason
+  return result?.value
+}
 
 const newKey = (prefix: string): string => `${prefix}${randomUUID()}.parquet`
 const sum = <T>(items: readonly T[], of: (item: T) => number): number => items.reduce((total, item) => total + of(item), 0)

@@ -84,7 +84,7 @@ async function profileColumn(db: Database, column: Column, rows: string, top: nu
   const [row = []] = await db.rows(
     `SELECT coalesce(sum(n), 0)::BIGINT, coalesce(sum(n) FILTER (WHERE ${c} IS NULL), 0)::BIGINT,
        coalesce(sum(n) FILTER (WHERE CAST(${c} AS VARCHAR) = ''), 0)::BIGINT, count(${c}), ${text(`min(${c})`)}, ${text(`max(${c})`)},
-       max_by({v: ${text(c)}, n: n}, n, ${Math.trunc(top)}) FILTER (WHERE ${c} IS NOT NULL)
+       ${top > 0 ? `max_by({v: ${text(c)}, n: n}, n, ${Math.trunc(top)}) FILTER (WHERE ${c} IS NOT NULL)` : 'NULL'}
      FROM (SELECT ${c}, count(*) AS n FROM ${rows} GROUP BY ${c})`,
   )
   const [all, nulls, empty, distinct] = row.slice(0, 4).map(Number)

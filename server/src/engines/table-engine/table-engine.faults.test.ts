@@ -10,7 +10,7 @@ import { createTableEngine } from './engine.ts'
 import { countRows, emptySnapshot, referencedKeys } from './snapshot.ts'
 import { createFolderObjects, startTables, type TestTables } from './table-engine.fixture.ts'
 
-const ROUNDS = process.env.MILLRACE_LONG ? 100 : 10
+const ROUNDS = process.env.MILLRACE_LONG ? 200 : 20
 const ROWS = 300_000
 
 let tables: TestTables
@@ -125,6 +125,16 @@ test('an object store that fails while a load is published keeps nothing of it',
   assert.deepEqual(await readdir(join(root, 'objects', 't')), [])
   assert.equal(countRows((await engine.load(load)).snapshot), 5)
   await engine.close()
+})
+
+test('a table whose file has disappeared says which one', async () => {
+  const { snapshot } = await tables.load('a\n1\n', { keyPrefix: 'tables/gone/' })
+  const key = referencedKeys(snapshot)[0]!
+  await tables.objects.delete(key)
+  await assert.rejects(tables.engine.preview({ snapshot, limit: 1 }), {
+    code: 'tableEngine.objectMissing',
+    message: new RegExp(key),
+  })
 })
 
 test('what a crash left in the scratch folder is gone after the next start', async () => {

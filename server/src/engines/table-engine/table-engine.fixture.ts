@@ -1,5 +1,6 @@
 // What the tests and benches of this engine stand on: an object store that is a folder, and a table held in a variable.
 
+import { existsSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -23,6 +24,7 @@ export function createFolderObjects(root: string): TableObjects & { open(): numb
   return {
     open: () => open,
     openLocal: async (key) => {
+      if (!existsSync(pathOf(key))) return undefined
       open++
       return {
         path: pathOf(key),

@@ -7,13 +7,16 @@ import type { BaseType, TableSnapshot } from './snapshot.ts'
 
 // ---------------------------------------------------------------------------------------------------------------- what it needs
 
-/** The bytes, seen from here. `platform.ts` fills this with the object store. */
+/** The bytes, seen from here; the object store has this shape. `platform.ts` passes it. */
 export interface TableObjects {
-  /** A local path to the object's bytes, valid until `release`. On disk the file itself, on S3 a copy in the cache. */
-  openLocal(key: string): Promise<LocalFile>
+  /**
+   * A local path to the object's bytes, valid until `release`; undefined when there is no such object. On disk the file itself, on
+   * S3 a copy in the cache.
+   */
+  openLocal(key: string): Promise<LocalFile | undefined>
   /** Takes over a finished local file as the object `key`; durable once resolved. The path may be gone afterwards. */
-  adopt(key: string, localPath: string): Promise<void>
-  delete(key: string): Promise<void>
+  adopt(key: string, localPath: string): Promise<unknown>
+  delete(key: string): Promise<unknown>
 }
 
 export interface LocalFile {
@@ -44,7 +47,7 @@ export interface TableEngineSettings {
 
 export interface TableEngineDeps {
   readonly objects: TableObjects
-  /** A folder for work in progress, emptied at start. Best on the disk of the object store, so that `adopt` is a rename. */
+  /** A folder for work in progress, emptied at start. Inside the `tempDir` of the object store, so that `adopt` is a rename. */
   readonly scratchDir: string
   readonly settings?: TableEngineSettings
 }
@@ -259,7 +262,7 @@ export interface ProfileRequest {
   readonly snapshot: TableSnapshot
   /** Default all. */
   readonly columns?: readonly string[]
-  /** Default 10. */
+  /** Default 10; 0 for none. */
   readonly topValues?: number
 }
 

@@ -14,16 +14,39 @@ export interface LogOptions {
 }
 
 export function createLog({ level, secrets, write }: LogOptions): Logger {
-  const sink = write ? undefined : pino.destination({ fd: 1, sync: false })
-  const put = write ?? ((line: string) => sink?.write(line))
+  const put: Sink = write ?? standardOutput()
   return pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
     {
       write: (line: string) => put(maskLine(line, secrets)),
-      // pino's flush(): the last lines before the process ends
-      flush: (done: (error?: Error | null) => void) => (sink ? sink.flush(done) : done()),
+      // Behind pino's own flush(), for the last lines before the process ends.
+      flush: (done: (error?: Error | null) => void) => (put.flush ? put.flush(done) : done()),
     } as pino.DestinationStream,
   )
+}
+
+const LINES_WAIT_MS = 20
+const BUFFER_BYTES = 8 * 1024
+
+interface Sink {
+  (line: string): void
+  flush?: (done: (error?: Error | null) => void) => void
+}
+
+/** Lines of a few milliseconds are written together: one write per line would cost a tenth of the requests per second. */
+function standardOutput(): Sink {
+  const sink = pino.destination({ fd: 1, sync: false, minLength: BUFFER_BYTES })
+  let due: NodeJS.Timeout | undefined
+  const put: Sink = (line) => {
+    sink.write(line)
+    due ??= setTimeout(() => {
+      due = undefined
+      sink.flush()
+    }, LINES_WAIT_MS)
+  }
+  put.flush = (done) => sink.flush(done)
+  process.on('exit', () => sink.flushSync())
+  return put
 }
 
 const SECRET_KEY =

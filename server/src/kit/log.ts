@@ -36,11 +36,13 @@ interface Sink {
 /** Lines of a few milliseconds are written together: one write per line would cost a tenth of the requests per second. */
 function standardOutput(): Sink {
   const sink = pino.destination({ fd: 1, sync: false, minLength: BUFFER_BYTES })
-  let due: NodeJS.Timeout | undefined
+  let scheduled = false
   const put: Sink = (line) => {
     sink.write(line)
-    due ??= setTimeout(() => {
-      due = undefined
+    if (scheduled) return
+    scheduled = true
+    setTimeout(() => {
+      scheduled = false
       sink.flush()
     }, LINES_WAIT_MS)
   }

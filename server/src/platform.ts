@@ -9,8 +9,9 @@ import { createHttpServer } from './http/server.ts'
 import { systemClock } from './kit/clock.ts'
 import { type Objects, openObjects } from './objects.ts'
 import { createQueueRooms, type WorkerSettings } from './queue-rooms.ts'
-import { absentFiles, absentTables } from './run-storage.ts'
+import { absentTables, createRunFiles } from './run-storage.ts'
 import { eventsRoutes, eventView } from './services/events/events.routes.ts'
+import { createFileSlices } from './services/files/file-slices.ts'
 import { fileView } from './services/files/file-view.ts'
 import { createFilesLoop, type FilesLoop } from './services/files/files.loop.ts'
 import { filesRoutes } from './services/files/files.routes.ts'
@@ -116,7 +117,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     domain: options.domain,
     rooms: configurationRooms,
     tables: absentTables,
-    files: absentFiles,
+    files: createRunFiles({ files, slices: createFileSlices(store, access.bucket), objects: store }),
     worker: options.worker ?? { jobs: 10, path: '/usr/local/bin:/usr/bin:/bin', egressAllow: [] },
   })
   const metrics = createMetrics(queueRooms.queue.depths)

@@ -3,8 +3,10 @@
 //  (2) Nothing a component left is read before refuseStrangers() has seen it: plain files and folders only, no link out of it.
 //  (3) Between two programs of a run, `out` becomes `in`; what a program does not hand on is lost.
 
+import { constants, createWriteStream } from 'node:fs'
 import { chmod, lstat, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { named, PlatformError } from '../../kit/errors.ts'
 
 export interface DataFolder {
@@ -168,3 +170,15 @@ export async function syncFile(path: string): Promise<void> {
 
 /** A file of the platform's own in a data folder: a manifest. */
 export const writeDataFile = (path: string, text: string): Promise<void> => writeFile(path, text)
+
+/** Bytes of the platform into a file of the folder. */
+export async function receiveFile(path: string, body: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await pipeline(body, createWriteStream(path), { signal })
+}
+
+/** A file of the folder as bytes; never through a link, however it came there. */
+export async function* sendFile(path: string): AsyncGenerator<Uint8Array> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  yield* handle.createReadStream({ highWaterMark: 2 ** 18 }) // closes the handle at its end
+}

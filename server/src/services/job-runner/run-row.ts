@@ -174,6 +174,7 @@ async function publishRow(deps: RowDeps, run: RowRun, folder: DataFolder, state:
   for (const warning of warnings) run.log.say('warn', warning)
   const planned = planFiles(await readFileResults(folder), run.mapping.outputFiles, context)
   const files = await Promise.all(planned.map((file) => deps.files.stage(run.scope, file, run.signal)))
+  await run.log.flush() // what the component said comes before what the storage says of its results
   const commit = async (trx: Trx): Promise<void> => {
     await run.hold(trx)
     for (const file of files) await file.publish(trx)

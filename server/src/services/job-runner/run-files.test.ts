@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type Job, shellStack } from '../../../../tests/support/shell-stack.ts'
+
+interface StoredFile {
+  readonly id: number
+  readonly name: string
+  readonly tags: readonly string[]
+  readonly url: string
+  readonly maxAgeDays: number | null
+  readonly isSliced: boolean
+}
+
+test('files go in by tag, and what the component writes becomes files with its tags', async (t) => {
+  const { add, configure, request, wait, url, masterToken } = await shellStack(t)
+  const upload = async (name: string, content: string, tags: readonly string[]): Promise<StoredFile> => {
+    const form = new FormData()
+    form.append('data', new Blob([content]), name)
+    for (const tag of tags) form.append('tags[]', tag)
+    const response = await fetch(`${url}/import/upload-file`, {
+      method: 'POST',
+      body: form,
+      headers: { 'x-storageapi-token': masterToken },
+    })
+    return (await response.json()) as StoredFile
+  }
+  const one = await upload('one.txt', 'first', ['in', 'x'])
+  await upload('two.txt', 'second', ['in'])
+  await upload('three.txt', 'third', ['in', 'x', 'old'])
+  await add(
+    'test.files',
+    `ls "$KBC_DATADIR/in/files"
+     cat "$KBC_DATADIR"/in/files/*_one.txt
+     grep -o '"tags":[^]]*' "$KBC_DATADIR"/in/files/*_one.txt.manifest
+     echo result > "$KBC_DATADIR/out/files/plain.txt"
+     echo other > "$KBC_DATADIR/out/files/mapped.txt"
+     mkdir "$KBC_DATADIR/out/files/sliced"; echo a > "$KBC_DATADIR/out/files/sliced/1"; echo b > "$KBC_DATADIR/out/files/sliced/2"
+     echo '{"tags":["from-manifest"],"is_permanent":true}' > "$KBC_DATADIR/out/files/plain.txt.manifest"`,
+  )
+  const tags = [{ name: 'x' }, { name: 'old', match: 'exclude' }]
+  const config = await configure('test.files', {
+    storage: {
+      input: { files: [{ source: { tags }, processed_tags: ['done'] }] },
+      output: { files: [{ source: 'mapped.txt', tags: ['from-mapping'] }] },
+    },
+  })
+  const job = await wait((await request('POST', '/queue/test.files/run', { json: { config } })).json<Job>())
+  assert.equal(job.status, 'success', JSON.stringify(job))
+  const said = (await request('GET', `/queue/jobs/${job.id}/events`)).json<{ message: string }[]>().map(({ message }) => message)
+  assert.deepEqual(said.slice(1, 4), [`${one.id}_one.txt`, `${one.id}_one.txt.manifest`, 'first"tags":["in","x"'])
+  const files = (await request('GET', '/v2/storage/files?limit=100')).json<StoredFile[]>()
+  const find = (name: string) => files.find((file) => file.name === name)!
+  assert.ok(find('plain.txt').tags.includes('from-manifest'))
+  assert.ok(find('plain.txt').tags.includes(`runId: ${job.id}`))
+  assert.ok(find('plain.txt').tags.includes(`configurationId: ${config}`))
+  assert.equal(find('plain.txt').maxAgeDays, null)
+  assert.ok(find('mapped.txt').tags.includes('from-mapping'))
+  assert.equal(await (await fetch(find('mapped.txt').url)).text(), 'other\n')
+  assert.equal(find('sliced').isSliced, true)
+  assert.ok(find('one.txt').tags.includes('done'))
+  assert.ok(!find('two.txt').tags.includes('done'))
+})
+
+test('a mapped file that the component did not write fails the job and stores nothing', async (t) => {
+  const { add, configure, request, wait } = await shellStack(t)
+  await add('test.files', 'echo x > "$KBC_DATADIR/out/files/written"')
+  const config = await configure('test.files', {
+    storage: { output: { files: [{ source: 'missing-one' }, { source: 'missing-two' }] } },
+  })
+  const job = await wait((await request('POST', '/queue/test.files/run', { json: { config } })).json<Job>())
+  assert.match(job.error!.message, /did not write: missing-one, missing-two/)
+  assert.deepEqual((await request('GET', '/v2/storage/files')).json(), [])
+})
+
+test('debug mode keeps the data folder as archives, with secrets hidden, and publishes nothing else', async (t) => {
+  const { add, configure, request, wait } = await shellStack(t)
+  await add('test.files', 'echo x > "$KBC_DATADIR/out/files/written"; echo "{\\"a\\":1}" > "$KBC_DATADIR/out/state.json"')
+  const config = await configure('test.files', { parameters: { '#key': 'canary-of-debug-mode' } })
+  const created = (await request('POST', '/queue/jobs', { json: { component: 'test.files', config, mode: 'debug' } })).json<Job>()
+  const job = await wait({ ...created, status: 'waiting' })
+  assert.equal(job.status, 'success', JSON.stringify(job))
+  const files = (await request('GET', '/v2/storage/files')).json<StoredFile[]>()
+  assert.deepEqual(files.map(({ name }) => name).sort(), ['stage_0.zip', 'stage_output.zip'])
+  assert.ok(files[0]!.tags.includes(`jobId:${job.id}`) && files[0]!.tags.includes('debug'))
+  const archive = Buffer.from(await (await fetch(files.find(({ name }) => name === 'stage_0.zip')!.url)).arrayBuffer())
+  assert.equal(archive.subarray(0, 2).toString(), 'PK')
+  const detail = (await request('GET', `/v2/storage/components/test.files/configs/${config}`)).json<{ state: object }>()
+  assert.deepEqual(detail.state, {})
+})

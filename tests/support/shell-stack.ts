@@ -1,0 +1,56 @@
+// A stack with components written in shell: what the tests of queue and runner run jobs on.
+
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { startTestStack, type TestStack } from './test-stack.ts'
+
+export interface Job {
+  readonly id: string
+  readonly status: string
+  readonly url: string
+  readonly isFinished: boolean
+  readonly waitingReason: string | null
+  readonly result: { readonly message: string; readonly error?: { readonly type: string } }
+  readonly error?: { readonly message: string }
+  readonly [name: string]: unknown
+}
+
+/** Components are registered as files in the stack's components folder. */
+export async function shellStack(t: TestContext, options: Parameters<typeof startTestStack>[1] = {}) {
+  const stack = await startTestStack(t, options)
+  const add = async (id: string, script: string, data: object = {}): Promise<void> => {
+    const folder = join(stack.dataDir, 'components')
+    mkdirSync(folder, { recursive: true })
+    const definition = { type: 'command', uri: '', tag: '1', command: ['/bin/sh', '-c', script] }
+    writeFileSync(
+      join(folder, `${id}.json`),
+      JSON.stringify({ id, type: 'application', name: id, hasRun: true, data: { definition, ...data } }),
+    )
+    for (let i = 0; i < 200 && (await stack.request('GET', `/v2/storage/components/${id}`)).status !== 200; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+  const configure = async (component: string, configuration: object, rows: readonly object[] = []): Promise<string> => {
+    const { id } = (
+      await stack.request('POST', `/v2/storage/components/${component}/configs`, { json: { name: 'c', configuration } })
+    ).json<{ id: string }>()
+    for (const row of rows) {
+      const answer = await stack.request('POST', `/v2/storage/components/${component}/configs/${id}/rows`, { json: row })
+      assert.equal(answer.status, 201, answer.text)
+    }
+    return id
+  }
+  return { ...stack, add, configure, wait: (job: Job) => wait(stack, job) }
+}
+
+/** Polls as a client of the seeds does: while the job is waiting or processing. */
+async function wait(stack: TestStack, job: Job): Promise<Job> {
+  let current = job
+  for (let i = 0; i < 600 && (current.status === 'waiting' || current.status === 'processing'); i++) {
+    await new Promise((resolve) => setTimeout(resolve, 25))
+    current = (await stack.request('GET', job.url)).json<Job>()
+  }
+  return current
+}

@@ -10,6 +10,7 @@ import { systemClock } from './kit/clock.ts'
 import { type Objects, openObjects } from './objects.ts'
 import { createQueueRooms, type WorkerSettings } from './queue-rooms.ts'
 import { absentTables, createRunFiles } from './run-storage.ts'
+import { createSchedulerRoom } from './scheduler-room.ts'
 import { eventsRoutes, eventView } from './services/events/events.routes.ts'
 import { createFileSlices } from './services/files/file-slices.ts'
 import { fileView } from './services/files/file-view.ts'
@@ -57,6 +58,8 @@ export interface Platform {
   /** On an empty stack: makes the first project and answers its master token. Undefined ever after. */
   firstStart(masterToken: string | undefined): Promise<string | undefined>
   readonly storageJobs: StorageJobs
+  /** Tests drive schedules by its tick. */
+  readonly schedulerLoop: { tick(now: Date): Promise<number> }
   /** Starts the background loops; until then nothing runs by itself. */
   start(): Promise<void>
   close(): Promise<void>
@@ -68,6 +71,7 @@ const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>([
   'encryption',
   'import',
   'queue',
+  'scheduler',
   'sync-actions',
   'syrup',
 ])
@@ -119,6 +123,14 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     tables: absentTables,
     files: createRunFiles({ files, slices: createFileSlices(store, access.bucket), objects: store }),
     worker: options.worker ?? { jobs: 10, path: '/usr/local/bin:/usr/bin:/bin', egressAllow: [] },
+  })
+  const schedulerRoom = createSchedulerRoom({
+    ...foundation,
+    clock,
+    log,
+    rooms: configurationRooms,
+    queueRooms,
+    baseUrl: () => options.publicUrl ?? app.listeningOrigin,
   })
   const metrics = createMetrics(queueRooms.queue.depths)
 
@@ -172,6 +184,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     }),
   )
   queueRooms.registerRoutes(app)
+  schedulerRoom.registerRoutes(app)
   await app.ready()
 
   return {
@@ -184,14 +197,17 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     firstStart: async (masterToken) =>
       (await tokens.listProjects()).length > 0 ? undefined : (await tokens.createProject('Millrace', masterToken)).master.value,
     storageJobs,
+    schedulerLoop: schedulerRoom.loop,
     start: async () => {
       filesLoop.start()
       configurationRooms.start()
       await storageJobsLoop.start()
       await queueRooms.start(options.roles?.includes('worker') ?? true)
+      if (options.roles?.includes('scheduler') ?? true) schedulerRoom.loop.start()
     },
     close: async () => {
       await app.close()
+      await schedulerRoom.loop.stop()
       await queueRooms.stop(options.graceMs ?? 0)
       await storageJobsLoop.stop()
       await configurationRooms.stop()

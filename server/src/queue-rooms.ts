@@ -157,6 +157,8 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
 
   return {
     queue,
+    /** Jobs were queued by another room's transaction. */
+    wake: () => loop.nudge(),
     registerRoutes(app: FastifyInstance): void {
       app.register(
         queueRoutes({

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Configuration } from './configuration/configuration.ts'
 import { at } from './configuration/read.ts'
 import { UserError } from './errors.ts'
+import { createHeapKeeper } from './heap.ts'
 import { createClient } from './http/client.ts'
 import type { HttpRequest, Send } from './http/exchange.ts'
 import { createProgress } from './jobs/progress.ts'
@@ -39,6 +40,7 @@ export async function run(configuration: Configuration, deps: RunDeps): Promise<
   )
   const outputs = createOutputs(plans, at(state.content, 'json_parser'), deps)
   const progress = createProgress(log, now)
+  const heap = createHeapKeeper()
   const end = new AbortController()
   const sleep = (seconds: number) => deps.sleep(seconds, end.signal)
   try {
@@ -49,7 +51,10 @@ export async function run(configuration: Configuration, deps: RunDeps): Promise<
         await runJobs(plan.jobs, {
           client,
           scrollers: plan.scrollers,
-          store: (page) => outputs.get(plan.bucket)!.tables.add(page),
+          store: (page) => {
+            outputs.get(plan.bucket)!.tables.add(page)
+            heap.check()
+          },
           scope: plan.scope,
           userData: plan.userData,
           log,

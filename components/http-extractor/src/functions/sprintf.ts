@@ -55,9 +55,9 @@ function directive(arg: Printable, flags: Flags, width: number, precision: numbe
     }
     case 'd':
     case 'i':
-      return paddedNumber(signed(toInteger(arg), flags), flags, width)
+      return paddedNumber(signed(toInteger(arg), flags), wholeNumber(flags), width)
     case 'u':
-      return paddedNumber(BigInt.asUintN(64, toInteger(arg)).toString(), flags, width)
+      return paddedNumber(BigInt.asUintN(64, toInteger(arg)).toString(), wholeNumber(flags), width)
     case 'f':
     case 'F':
       return paddedNumber(withSign(fixed(toFloat(arg), precision ?? 6), toFloat(arg), flags), flags, width)
@@ -85,6 +85,9 @@ function directive(arg: Printable, flags: Flags, width: number, precision: numbe
 function padded(text: string, { left, pad }: Flags, width: number): string {
   return left ? text.padEnd(width, pad) : text.padStart(width, pad)
 }
+
+/** Zeros behind an integer would make it another one: PHP fills up with blanks instead. */
+const wholeNumber = (flags: Flags): Flags => (flags.left && flags.pad === '0' ? { ...flags, pad: ' ' } : flags)
 
 /** Zeros go between the sign and the digits; every other filler goes outside. */
 function paddedNumber(text: string, flags: Flags, width: number): string {

@@ -18,13 +18,19 @@ const formEncode = (text: string) =>
 function formsOf(secret: string): string[] {
   // A lone surrogate cannot be percent-encoded; it cannot be sent either.
   const wellFormed = secret.toWellFormed()
-  const escaped = JSON.stringify(wellFormed).slice(1, -1)
+  const inJson = (text: string) => JSON.stringify(text).slice(1, -1)
+  // Bodies are written with slashes and everything outside ASCII escaped.
+  const inBody = inJson(wellFormed)
+    .replaceAll('/', '\\/')
+    .replace(/[\u0080-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
   const bytes = Buffer.from(wellFormed)
   const forms = [
     wellFormed,
-    escaped,
-    escaped.replaceAll('/', '\\/'),
-    JSON.stringify(escaped).slice(1, -1),
+    inJson(wellFormed),
+    inBody,
+    // A body inside a line of JSON.
+    inJson(inJson(wellFormed)),
+    inJson(inBody),
     encodeURIComponent(wellFormed),
     formEncode(wellFormed),
     formEncode(wellFormed).replaceAll('%20', '+'),

@@ -23,6 +23,7 @@ import { entriesOf, isEmpty, isObject, isScalar, type JsonObject, type JsonValue
 import { isNumeric } from '../json/numbers.ts'
 import { JsonSyntaxError, parseJson } from '../json/parse.ts'
 import { toText } from '../json/text.ts'
+import type { Redactor } from '../redaction.ts'
 import type { AuthDeps, Authentication } from './authentication.types.ts'
 import { nowSeconds } from './expressions.ts'
 
@@ -108,6 +109,7 @@ export function createLoginWith(deps: AuthDeps, loginReferences: Readonly<Record
     if (response.status >= 400)
       throw failedRequest(response, buildRequest(base, { ...request, params: objectOf([]), headers: [] }), 'login')
     const answer = readAnswer(response, format)
+    hideTokens(answer, redactor)
     const inApi = scope({ response: answer })
     const value = (expression: JsonValue) => applied(expression, answer, inApi)
     log.debug('Logged in.')
@@ -198,6 +200,15 @@ function readAnswer(response: HttpResponse, format: 'json' | 'text'): JsonObject
   if (isObject(answer)) return answer
   if (isScalar(answer)) return objectOf([['data', answer]])
   throw new UserError(`The response to the login request should be an object or a scalar value, given "${kindOf(answer)}".`)
+}
+
+/** What is not used now may still be a key to the API: a refresh token, a session. */
+const TOKEN_NAME = /token|secret|passw|key|session|auth|jwt|sid$|^data$/i
+
+function hideTokens(value: JsonValue, redactor: Redactor, name = ''): void {
+  if (Array.isArray(value)) for (const element of value) hideTokens(element, redactor, name)
+  else if (isObject(value)) for (const [key, member] of entriesOf(value)) hideTokens(member, redactor, key)
+  else if (typeof value === 'string' && TOKEN_NAME.test(name)) redactor.add(value)
 }
 
 function expiresAt(expiry: Expiry, answer: JsonObject, sentAt: number, now: number): number | undefined {

@@ -9,6 +9,7 @@ import { addDoctorCommand } from './doctor.ts'
 import { addEncryptionCommands } from './encryption.ts'
 import { UserError } from './output.ts'
 import { addProjectCommands } from './project.ts'
+import { addScheduleCommands } from './schedule.ts'
 import { addStartCommand } from './start.ts'
 import { addTokenCommands } from './token.ts'
 
@@ -24,6 +25,7 @@ addConfigCommands(program)
 addEncryptionCommands(program)
 addProjectCommands(program)
 addTokenCommands(program)
+addScheduleCommands(program)
 addDoctorCommand(program)
 
 try {

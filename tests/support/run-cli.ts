@@ -1,0 +1,22 @@
+// The real millrace command in a process of its own, against a test stack or an empty data folder.
+
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url))
+
+export interface CliResult {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+  readonly json: <T = Record<string, unknown>>() => T
+}
+
+export async function runCli(args: readonly string[], env: Readonly<Record<string, string>>, input = ''): Promise<CliResult> {
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...env } })
+  child.stdin.end(input)
+  const exit = new Promise<number | null>((resolve) => child.on('exit', resolve))
+  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), exit])
+  return { code, out, err, json: <T>() => JSON.parse(out) as T }
+}

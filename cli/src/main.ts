@@ -7,6 +7,7 @@ import { PlatformError } from '../../server/src/kit/errors.ts'
 import { addConfigCommands } from './config.ts'
 import { addDoctorCommand } from './doctor.ts'
 import { addEncryptionCommands } from './encryption.ts'
+import { addJobCommands } from './job.ts'
 import { UserError } from './output.ts'
 import { addProjectCommands } from './project.ts'
 import { addScheduleCommands } from './schedule.ts'
@@ -23,6 +24,7 @@ const program = new Command('millrace')
 addStartCommand(program)
 addConfigCommands(program)
 addEncryptionCommands(program)
+addJobCommands(program)
 addProjectCommands(program)
 addTokenCommands(program)
 addScheduleCommands(program)

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import test from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { shellStack } from '../../tests/support/shell-stack.ts'
+
+const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
+
+test('jobs are run, watched, listed, run again and ended from the command line', async (t) => {
+  const { add, configure, url, masterToken } = await shellStack(t)
+  await add(
+    'test.talk',
+    'echo "one two"; grep -q \'"fail":true\' "$KBC_DATADIR/config.json" && { echo "as asked" >&2; exit 1; }; true',
+  )
+  await add('test.sleep', 'sleep 600')
+  const millrace = (...args: string[]): Promise<{ code: number; out: string }> =>
+    new Promise((resolve) => {
+      const env = { PATH: process.env.PATH, MILLRACE_URL: url, MILLRACE_TOKEN: masterToken }
+      execFile(process.execPath, [MAIN, ...args], { env }, (error, stdout, stderr) =>
+        resolve({ code: error ? Number(error.code) : 0, out: stdout + stderr }),
+      )
+    })
+  const good = await configure('test.talk', {})
+  const bad = await configure('test.talk', { parameters: { fail: true } })
+  const sleeping = await configure('test.sleep', {})
+
+  const followed = await millrace('job', 'run', 'test.talk', good, '--follow')
+  assert.equal(followed.code, 0, followed.out)
+  assert.match(followed.out, /info {4}one two/)
+  assert.match(followed.out, /Job \d+ {2}success {2}test\.talk/)
+
+  const failed = await millrace('job', 'run', 'test.talk', bad)
+  assert.equal(failed.code, 1)
+  assert.match(failed.out, /error {2}test\.talk .*\nas asked/)
+
+  const started = JSON.parse((await millrace('job', 'run', 'test.sleep', sleeping, '--no-wait', '--json')).out) as { id: string }
+  assert.match((await millrace('job', 'kill', started.id)).out, /is (terminating|cancelled)/)
+  assert.equal((await millrace('job', 'wait', started.id)).code, 1)
+
+  const listed = JSON.parse((await millrace('job', 'list', '--component', 'test.talk', '--json')).out) as {
+    id: string
+    status: string
+  }[]
+  assert.deepEqual(
+    listed.map(({ status }) => status),
+    ['error', 'success'],
+  )
+  assert.match((await millrace('job', 'logs', listed[1]!.id)).out, /one two/)
+  assert.match((await millrace('job', 'show', listed[0]!.id)).out, /as asked/)
+  assert.equal((await millrace('job', 'rerun', listed[1]!.id)).code, 0)
+  const unknown = await millrace('job', 'show', '999999')
+  assert.equal(unknown.code, 1)
+  assert.match(unknown.out, /Job "999999" not found/)
+})

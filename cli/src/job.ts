@@ -1,0 +1,209 @@
+// millrace job: run configurations, watch what they say, end them.
+
+import type { Command } from 'commander'
+import { type Client, createClient, stackOptions } from './client.ts'
+import { print, progress, table, UserError, wantsJson } from './output.ts'
+
+interface Job {
+  readonly id: string
+  readonly status: string
+  readonly component: string
+  readonly config: string | null
+  readonly createdTime: string
+  readonly durationSeconds: number
+  readonly isFinished: boolean
+  readonly waitingReason: string | null
+  readonly error?: { readonly message: string }
+  readonly result: {
+    readonly message?: string
+    readonly output?: { readonly tables?: readonly { readonly id: string; readonly importedRowsCount: number }[] }
+  }
+}
+
+interface JobEvent {
+  readonly id: string | number
+  readonly created: string
+  readonly type: string
+  readonly message: string
+}
+
+interface RunOptions {
+  readonly row?: string[]
+  readonly tag?: string
+  readonly branch?: string
+  readonly mode?: string
+  readonly parallelism?: string
+  readonly variable?: string[]
+  readonly follow?: boolean
+  readonly wait?: boolean
+}
+
+export function addJobCommands(program: Command): void {
+  const job = program.command('job').description('jobs of the queue')
+
+  stackOptions(job.command('run <component> <config>'))
+    .description('run a configuration')
+    .option('--row <id...>', 'only these rows, also when they are disabled')
+    .option('--tag <tag>', 'tag of the image')
+    .option('--branch <id>')
+    .option('--mode <mode>', 'run, forceRun or debug')
+    .option('--parallelism <n>', 'rows at once, or infinity')
+    .option('--variable <name=value...>', 'values of variables')
+    .option('--follow', 'print what the job says until it ends')
+    .option('--no-wait', 'do not wait for the end')
+    .action(async (component: string, config: string, options: RunOptions, command: Command) => {
+      const client = createClient(command)
+      const created = await client.request<Job>('POST', 'queue/jobs', { json: bodyOf(component, config, options) })
+      const ended = options.follow
+        ? await follow(client, command, created.id)
+        : options.wait === false
+          ? created
+          : await waitFor(client, created.id)
+      show(command, ended)
+    })
+
+  stackOptions(job.command('list'))
+    .description('newest jobs first')
+    .option('--component <id>')
+    .option('--config <id>')
+    .option('--status <status>')
+    .option('--limit <n>', 'how many', '20')
+    .action(async ({ component, config, status, limit }: Record<string, string | undefined>, command: Command) => {
+      const query = { componentId: component, configId: config, status, limit }
+      const jobs = await createClient(command).request<Job[]>('GET', 'queue/search/jobs', { query })
+      print(command, jobs, (rows) =>
+        table(
+          ['ID', 'STATUS', 'COMPONENT', 'CONFIG', 'CREATED', 'SECONDS'],
+          rows.map((row) => [row.id, row.status, row.component, row.config, row.createdTime, row.durationSeconds]),
+        ),
+      )
+    })
+
+  stackOptions(job.command('show <id>'))
+    .description('one job')
+    .action(async (id: string, _: object, command: Command) => show(command, await getJob(createClient(command), id), false))
+
+  stackOptions(job.command('wait <id>'))
+    .description('wait until a job has ended')
+    .action(async (id: string, _: object, command: Command) => show(command, await waitFor(createClient(command), id)))
+
+  stackOptions(job.command('logs <id>'))
+    .description('what a job said')
+    .option('--follow', 'go on until the job ends')
+    .action(async (id: string, { follow: following }: RunOptions, command: Command) => {
+      const client = createClient(command)
+      if (following) {
+        const ended = await follow(client, command, id)
+        if (ended.status === 'error') process.exitCode = 1
+        return
+      }
+      const events = await client.request<JobEvent[]>('GET', `queue/jobs/${encodeURIComponent(id)}/events`, {
+        query: { limit: 10_000 },
+      })
+      print(command, events, (rows) => rows.map(lineOf).join('\n') || 'it has said nothing')
+    })
+
+  stackOptions(job.command('kill <id>'))
+    .description('end a job')
+    .action(async (id: string, _: object, command: Command) => {
+      const killed = await createClient(command).request<Job>('POST', `queue/jobs/${encodeURIComponent(id)}/kill`)
+      print(command, killed, ({ status }) => `Job ${id} is ${status}`)
+    })
+
+  stackOptions(job.command('rerun <id>'))
+    .description('run a job again, with the configuration as it is now')
+    .option('--follow', 'print what the job says until it ends')
+    .action(async (id: string, options: RunOptions, command: Command) => {
+      const client = createClient(command)
+      const created = await client.request<Job>('POST', `queue/jobs/${encodeURIComponent(id)}/rerun`)
+      show(command, options.follow ? await follow(client, command, created.id) : await waitFor(client, created.id))
+    })
+}
+
+function bodyOf(component: string, config: string, options: RunOptions): Record<string, unknown> {
+  const values = (options.variable ?? []).map((text) => {
+    const equals = text.indexOf('=')
+    if (equals < 1) throw new UserError(`--variable is written name=value, not "${text}".`)
+    return { name: text.slice(0, equals), value: text.slice(equals + 1) }
+  })
+  return {
+    component,
+    config,
+    ...(options.row && { configRowIds: options.row }),
+    ...(options.tag && { tag: options.tag }),
+    ...(options.branch && { branchId: options.branch }),
+    ...(options.mode && { mode: options.mode }),
+    ...(options.parallelism && { parallelism: options.parallelism }),
+    ...(values.length > 0 && { variableValuesData: { values } }),
+  }
+}
+
+const getJob = (client: Client, id: string): Promise<Job> => client.request<Job>('GET', `queue/jobs/${encodeURIComponent(id)}`)
+
+async function waitFor(client: Client, id: string): Promise<Job> {
+  const line = progress(`job ${id}`)
+  for (let delayMs = 50; ; delayMs = Math.min(delayMs * 1.5, 2_000)) {
+    const job = await getJob(client, id)
+    if (job.isFinished) {
+      line.done(job.status)
+      return job
+    }
+    line.say(job.waitingReason ?? job.status)
+    await new Promise((resolve) => setTimeout(resolve, delayMs))
+  }
+}
+
+/** Prints log lines as they come; answers the job as it ended. A broken stream goes on where it stopped. */
+async function follow(client: Client, command: Command, id: string): Promise<Job> {
+  let since: string | undefined
+  for (;;) {
+    const response = await fetch(new URL(`queue/jobs/${encodeURIComponent(id)}/events`, `${client.url}/`), {
+      headers: { accept: 'text/event-stream', 'X-StorageApi-Token': client.token, ...(since && { 'last-event-id': since }) },
+    })
+    if (!response.ok || !response.body)
+      throw new UserError(`The log of job ${id} cannot be read: ${response.status} ${await response.text()}`)
+    for await (const { name, data } of readStream(response.body)) {
+      if (name === 'end') return data as Job // the stack's own record
+      if (name !== 'log') continue
+      const event = data as JobEvent // the stack's own record
+      since = String(event.id)
+      process.stdout.write(`${wantsJson(command) ? JSON.stringify(event) : lineOf(event)}\n`)
+    }
+  }
+}
+
+async function* readStream(body: AsyncIterable<Uint8Array>): AsyncGenerator<{ name: string; data: unknown }> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of body) {
+    const blocks = (rest + decoder.decode(chunk, { stream: true })).split('\n\n')
+    rest = blocks.pop() ?? ''
+    for (const block of blocks) {
+      const field = (key: string): string | undefined =>
+        block
+          .split('\n')
+          .find((line) => line.startsWith(`${key}: `))
+          ?.slice(key.length + 2)
+      const data = field('data')
+      if (data !== undefined) yield { name: field('event') ?? 'message', data: JSON.parse(data) as unknown }
+    }
+  }
+}
+
+const lineOf = ({ created, type, message }: JobEvent): string => `${created.slice(11, 19)} ${type.padEnd(7)} ${message}`
+
+/** A failed job is a failed command. */
+function show(command: Command, job: Job, failing = true): void {
+  print(command, job, textOf)
+  if (failing && job.isFinished && job.status !== 'success' && job.status !== 'warning') process.exitCode = 1
+}
+
+function textOf(job: Job): string {
+  const tables = job.result.output?.tables?.map(({ id, importedRowsCount }) => `  ${id}  ${importedRowsCount} rows`) ?? []
+  const reason = job.error?.message ?? job.waitingReason ?? job.result.message
+  return [
+    `Job ${job.id}  ${job.status}  ${job.component}${job.config === null ? '' : ` / ${job.config}`}  ${job.durationSeconds} s`,
+    ...(reason ? [reason] : []),
+    ...tables,
+  ].join('\n')
+}

@@ -366,6 +366,17 @@ test('the small ones: empty tables, empty files, NUL bytes, line ends', (t) => {
   passes(t, 'line-endings', {}, { 'files/a': 'a\r\nb\rc\r' }, { 'files/a': 'a\nb\nc\n' })
 })
 
+test('every processor the platform describes is here', async () => {
+  const described = JSON.parse(
+    readFileSync(new URL('../../server/src/services/components/builtin/processors.json', import.meta.url), 'utf8'),
+  ) as { name: string }[]
+  const { PROCESSORS } = await import('./src/registry.ts')
+  assert.deepEqual(
+    described.map(({ name }) => name).filter((name) => !(name in PROCESSORS)),
+    [],
+  )
+})
+
 test('a wrong parameter is named', (t) => {
   fails(t, 'skip-lines', {}, {}, /parameter "lines" is missing/)
   fails(t, 'skip-lines', { lines: -1 }, {}, /"lines" must be a whole number from 0, not -1/)

@@ -155,6 +155,143 @@ export const ERRORS = {
     kind: 'transient',
     text: 'The process that ran this job ended in the middle of it. Nothing was changed; start the operation again.',
   },
+  // Buckets
+  'storage.buckets.notFound': { kind: 'not-found', text: 'The bucket "{id}" was not found in the project "{project}"' },
+  'storage.buckets.alreadyExists': { kind: 'invalid', text: 'The {what} already exists in project.' },
+  'storage.buckets.validation': { kind: 'invalid', text: 'Invalid data - {field}: {reason}' },
+  'buckets.deleteNotEmpty': {
+    kind: 'invalid',
+    text: 'Only empty buckets can be deleted. There are {count} tables in the bucket. Delete them first, or send force=1.',
+  },
+  'storage.buckets.linked': {
+    kind: 'invalid',
+    text: 'The bucket "{bucket}" is linked in project {projects}. Unlink it there, or remove the links first.',
+  },
+  'storage.buckets.linkedCannotBeShared': {
+    kind: 'invalid',
+    text: 'The bucket "{bucket}" is linked from another project and cannot be shared on. Share the bucket it comes from.',
+  },
+  'storage.buckets.linkNotFound': { kind: 'not-found', text: 'The bucket "{bucket}" is not linked in project {project}.' },
+  'storage.buckets.alreadyLinked': {
+    kind: 'invalid',
+    text: 'The bucket "{bucket}" of project {project} is already linked here as "{link}".',
+  },
+  'storage.bucket.notShared': { kind: 'invalid', text: 'The bucket "{bucket}" is not shared.' },
+  'storage.bucket.ownerNotFound': {
+    kind: 'not-found',
+    text: 'The bucket "{bucket}" has no owner: this stack has tokens, not users.',
+  },
+  'storage.buckets.targetProjectIdsAreNotPartOfOrganization': {
+    kind: 'invalid',
+    text: 'Project {project} is not part of this stack. Share with projects that are.',
+  },
+  'storage.buckets.readOnly': {
+    kind: 'invalid',
+    text: 'The bucket "{bucket}" is linked from another project and read only. Create the table in a bucket of your own.',
+  },
+  // Tables
+  'storage.tables.notFound': {
+    kind: 'not-found',
+    text: 'The table "{table}" was not found in the bucket "{bucket}" in the project "{project}"',
+  },
+  'storage.tables.objectMissing': {
+    kind: 'bug',
+    text: 'A file of the table is missing in the object store ({key}). Restore it from a backup.',
+  },
+  'storage.tables.dropped': { kind: 'not-found', text: 'The table was deleted while the job was running. Nothing was changed.' },
+  'storage.tables.validation': { kind: 'invalid', text: '{reason}' },
+  'storage.tables.validation.invalidColumnName': { kind: 'invalid', text: 'Invalid columns: {reason}' },
+  'storage.tables.invalidColumnName': { kind: 'invalid', text: 'Invalid columns: {reason}' },
+  'storage.tables.validation.noColumns': {
+    kind: 'invalid',
+    text: 'The file {file} is empty. Its first row must be the header: the names of the columns.',
+  },
+  'storage.tables.validation.invalidPrimaryKeyColumns': {
+    kind: 'invalid',
+    text: 'The primary key names columns the table does not have: {columns}. Its columns are {known}.',
+  },
+  'storage.tables.validation.invalidFormat': { kind: 'invalid', text: 'The format "{format}" is not known. Formats: {known}.' },
+  'storage.tables.validation.columnNotExists': { kind: 'invalid', text: 'The table has no column "{column}".' },
+  'storage.tables.validation.cannotAddColumn': {
+    kind: 'invalid',
+    text: 'The table "{table}" is an alias of "{source}". Add the column there.',
+  },
+  'storage.tables.validation.unintendedTruncation': {
+    kind: 'invalid',
+    text: 'No filters have been specified, which will truncate the table, but the `allowTruncate` parameter was not set.',
+  },
+  'storage.tables.typedColumnsFixed': {
+    kind: 'invalid',
+    text: "During the import of typed tables new columns can't be added. The file {file} has columns the table does not: {columns}. Add them with their types first.",
+  },
+  'storage.tables.columnHasNulls': {
+    kind: 'invalid',
+    text: 'The column "{column}" has no value in {rows} rows, so it must stay nullable. Fill them first.',
+  },
+  'storage.tables.primaryKeyDuplicateValues': {
+    kind: 'invalid',
+    text: 'The columns {columns} cannot be the primary key: {rows} rows have the same values {values}.',
+  },
+  'storage.tables.cannotDeletePrimaryKeyColumn': {
+    kind: 'invalid',
+    text: 'The column "{column}" is part of the primary key. Delete the primary key first.',
+  },
+  'storage.tables.cannotDeleteReferencedColumn': {
+    kind: 'invalid',
+    text: 'The column "{column}" is used by the alias {aliases}. Change or delete the alias first, or send force=1.',
+  },
+  'storage.tables.cannotDeleteLastColumn': {
+    kind: 'invalid',
+    text: 'The column "{column}" is the last one of the table. Delete the table instead.',
+  },
+  'storage.tables.cannotRemoveReferencedColumnFromPrimaryKey': {
+    kind: 'invalid',
+    text: 'The primary key is used by the filter of the alias {aliases}. Delete the alias or its filter first.',
+  },
+  'storage.tables.aliasImportNotAllowed': {
+    kind: 'invalid',
+    text: 'The table "{table}" is an alias of "{source}" and read only. Change that table instead.',
+  },
+  'storage.tables.notAnAlias': { kind: 'invalid', text: 'The table "{table}" is not an alias.' },
+  'storage.tables.aliasHasAliases': {
+    kind: 'invalid',
+    text: 'Cannot change auto sync settings - table has dependent aliases: {aliases}.',
+  },
+  'storage.tables.sameTableSwap': {
+    kind: 'unprocessable',
+    text: 'A table cannot be swapped with itself. Name another targetTableId.',
+  },
+  'storage.tables.cannotSwapAlias': {
+    kind: 'unprocessable',
+    text: 'The table "{table}" is an alias, and aliases cannot be swapped.',
+  },
+  'storage.tables.crossBucketSwap': {
+    kind: 'unprocessable',
+    text: 'Tables of different buckets cannot be swapped ("{a}" and "{b}").',
+  },
+  'storage.tables.profileNotFound': {
+    kind: 'not-found',
+    text: 'The table "{table}" has no such profile. Start one with POST .../profile.',
+  },
+  'tables.cannotDeletedTableWithAliases': {
+    kind: 'invalid',
+    text: 'The table "{table}" has aliases: {aliases}. Delete them first, or send force=1.',
+  },
+  'storage.buckets.tableAlreadyExists': {
+    kind: 'invalid',
+    text: 'The table "{name}" in the bucket already has the same display name "{displayName}".',
+  },
+  'storage.buckets.invalidAlias': { kind: 'invalid', text: '{reason}' },
+  'storage.validation.primaryKey': { kind: 'invalid', text: '{reason}' },
+  'storage.snapshots.notFound': { kind: 'not-found', text: 'Snapshot {id} was not found.' },
+  'storage.timetravel.invalid': {
+    kind: 'invalid',
+    text: 'The table has no state of that time. Send a timestamp after the table was created, not in the future and within the days its states are kept.',
+  },
+  'csvImport.columnsNotMatch': {
+    kind: 'invalid',
+    text: 'Some columns are missing in the csv file. Missing columns: {missing}. Expected columns: {expected}. Please check if the expected delimiter "," is used in the csv file {file}.',
+  },
   // Events
   'storage.event.schemaValidationFailed': { kind: 'invalid', text: 'Invalid event - {field}: {reason}' },
   'storage.events.notFound': { kind: 'not-found', text: 'Event not found' },
@@ -233,6 +370,15 @@ export const ERRORS = {
   'storage.metadata.invalidKey': {
     kind: 'invalid',
     text: 'The metadata key "{key}" is not valid: use 1 to 255 letters, digits, dots, dashes or underscores.',
+  },
+  'storage.metadata.invalidParameter': { kind: 'invalid', text: 'The metadata parameter must be an array.' },
+  'storage.metadata.invalidProvider': {
+    kind: 'invalid',
+    text: 'Invalid metadata provider. Send the name of who sets the metadata, for example "user".',
+  },
+  'storage.metadata.reservedProvider': {
+    kind: 'forbidden',
+    text: 'Invalid metadata provider: "storage" is the name the platform itself uses on typed tables. Choose another one.',
   },
   'storage.metadata.notFound': { kind: 'not-found', text: 'Metadata with id "{id}" not found' },
 

@@ -8,6 +8,7 @@ import { rootKeysFromEnvironment, rootKeysFromFile } from './engines/encryption/
 import { type MetadataDb, openMetadataDb } from './engines/metadata-db/metadata-db.ts'
 import { type Clock, systemClock } from './kit/clock.ts'
 import { insertDefaultBranch } from './services/branches/branches.store.ts'
+import { createBucketsStore } from './services/buckets/buckets.store.ts'
 import { createKeyRing, type KeyRing } from './services/encryption/key-ring.ts'
 import { createEvents, type Events } from './services/events/events.ts'
 import { createTokens, type Tokens } from './services/tokens/tokens.ts'
@@ -42,7 +43,7 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
     inTransaction,
     clock,
     recordEvent: events.record,
-    bucketIds: async () => [],
+    bucketIds: createBucketsStore(db).listIds,
     // What a new project has from its first moment, written in the transaction that makes it.
     onProjectCreated: (trx, projectId) => insertDefaultBranch(trx, projectId, clock.now().getTime()),
   })

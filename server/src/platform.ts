@@ -28,6 +28,7 @@ import { storageJobsRoutes } from './services/storage-jobs/storage-jobs.routes.t
 import { createStorageJobs, type StorageJobs } from './services/storage-jobs/storage-jobs.ts'
 import { tokensRoutes } from './services/tokens/tokens.routes.ts'
 import type { Tokens } from './services/tokens/tokens.ts'
+import { createTableRooms, type TableRooms } from './table-rooms.ts'
 
 export interface PlatformOptions extends FoundationOptions {
   readonly version: string
@@ -60,6 +61,7 @@ export interface Platform {
   readonly storageJobs: StorageJobs
   /** Tests drive schedules by its tick. */
   readonly schedulerLoop: { tick(now: Date): Promise<number> }
+  readonly tableRooms: TableRooms
   /** Starts the background loops; until then nothing runs by itself. */
   start(): Promise<void>
   close(): Promise<void>
@@ -110,9 +112,25 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     clock,
     log,
     createJob: storageJobs.create,
-    emptyBranch: async () => {},
+    emptyBranch: (trx, branch) => tableRooms.emptyBranch(trx, branch.projectId, branch.id),
   })
   for (const [operation, run] of Object.entries(configurationRooms.jobs)) storageJobsLoop.registerHandler(operation, run, 'light')
+  const tableRooms = await createTableRooms({
+    db,
+    inTransaction,
+    clock,
+    log,
+    recordEvent: events.record,
+    objects: store,
+    objectBucket: access.bucket,
+    files,
+    jobs: storageJobs,
+    jobsLoop: storageJobsLoop,
+    defaultBranchId: async (projectId) => (await configurationRooms.branches.get(projectId, 'default')).id,
+    findProject: tokens.findProject,
+    listEvents: async (actor, query, scope, baseUrl) =>
+      (await events.list(actor, query, scope)).map((row) => eventView(row, baseUrl)),
+  })
   const queueRooms = createQueueRooms({
     ...foundation,
     dataDir: options.dataDir,
@@ -165,7 +183,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     tokensRoutes({
       tokens,
       region: options.region,
-      usageOf: async () => ({ dataSizeBytes: 0, rowsCount: 0 }),
+      usageOf: tableRooms.tables.usageOfProject,
       eventsOfToken: async (actor, tokenId, query, baseUrl) =>
         (await events.list(actor, query, { tokenId })).map((row) => eventView(row, baseUrl)),
     }),
@@ -174,6 +192,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   app.register(namingRoutes)
   app.register(storageJobsRoutes(storageJobs, clock))
   configurationRooms.registerRoutes(app)
+  tableRooms.registerRoutes(app)
   app.register(filesRoutes({ files, access }))
   app.register(
     importerRoutes({
@@ -198,11 +217,14 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       (await tokens.listProjects()).length > 0 ? undefined : (await tokens.createProject('Millrace', masterToken)).master.value,
     storageJobs,
     schedulerLoop: schedulerRoom.loop,
+    tableRooms,
     start: async () => {
       filesLoop.start()
       configurationRooms.start()
-      await storageJobsLoop.start()
-      await queueRooms.start(options.roles?.includes('worker') ?? true)
+      const isWorker = options.roles?.includes('worker') ?? true
+      if (isWorker) tableRooms.start()
+      if (isWorker) await storageJobsLoop.start()
+      await queueRooms.start(isWorker)
       if (options.roles?.includes('scheduler') ?? true) schedulerRoom.loop.start()
     },
     close: async () => {
@@ -210,6 +232,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       await schedulerRoom.loop.stop()
       await queueRooms.stop(options.graceMs ?? 0)
       await storageJobsLoop.stop()
+      await tableRooms.stop()
+      await tableRooms.close()
       await configurationRooms.stop()
       await filesLoop.stop()
       await objects.close()

@@ -21,7 +21,8 @@ export function registerBodyParsers(app: FastifyInstance): void {
   })
 }
 
-async function parseBody(request: FastifyRequest, payload: IncomingMessage): Promise<unknown> {
+/** For routes that take a stream or an ordinary body, and decide themselves. */
+export async function parseBody(request: FastifyRequest, payload: IncomingMessage): Promise<unknown> {
   const type = mediaTypeOf(request.headers['content-type'])
   const limit = request.routeOptions.bodyLimit
   if (type === 'multipart/form-data') return await readFields(payload, limit)

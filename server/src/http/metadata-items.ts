@@ -14,7 +14,8 @@ export interface MetadataPair {
 /** `value` is the member `metadata` of a body: a list, a map of a form, or a string holding the JSON of one. */
 export function readMetadataItems(value: unknown): readonly MetadataPair[] {
   const list = typeof value === 'string' ? parse(value) : value
-  if (!Array.isArray(list) || list.length === 0 || list.length > MAX_ITEMS) {
+  if (!Array.isArray(list)) throw new PlatformError('storage.metadata.invalidParameter')
+  if (list.length === 0 || list.length > MAX_ITEMS) {
     throw new PlatformError('storage.metadata.invalidStructure', {
       reason: `it must be a list of 1 to ${MAX_ITEMS} objects with key and value.`,
     })

@@ -46,3 +46,9 @@ export const claimRows =
   (db: AnyKysely) =>
   <DB, TB extends keyof DB, O>(query: SelectQueryBuilder<DB, TB, O>): SelectQueryBuilder<DB, TB, O> =>
     dialectOf(db) === 'sqlite' ? query : query.forUpdate().skipLocked()
+
+/** A unique index refused: PostgreSQL's unique_violation, SQLite's extended codes for unique and primary key. */
+export const isUniqueViolation = (error: unknown): boolean => {
+  const { code, errcode } = error as { readonly code?: string; readonly errcode?: number } // whatever was thrown, these may be there
+  return code === '23505' || errcode === 2067 || errcode === 1555
+}

@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import { isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import {
@@ -166,7 +166,8 @@ export function createStorageJobsLoop({ jobs, inTransaction, clock, log, onlyNod
       launch(row)
       return true
     } catch (error) {
-      if (!isLockTaken(error)) throw error
+      // The index that allows one holder per lock key.
+      if (!isUniqueViolation(error)) throw error
       return false // another node was quicker; the next look finds what is left
     }
   }
@@ -263,9 +264,6 @@ export function createStorageJobsLoop({ jobs, inTransaction, clock, log, onlyNod
 
 const isWorthARetry = (error: unknown) => error instanceof PlatformError && error.kind === 'transient'
 const isOurFault = (error: unknown) => !(error instanceof PlatformError) || error.kind === 'bug'
-
-/** PostgreSQL's unique_violation: the index that allows one holder per lock key. SQLite has one writer, so it never happens there. */
-const isLockTaken = (error: unknown) => (error as { code?: string }).code === '23505'
 
 /** What the record says. The reason of a bug stays in the log; the exception id finds it there. */
 function jobErrorOf(error: unknown): JobError {

@@ -5,6 +5,8 @@ import type { DialectName, Trx } from '../dialects.ts'
 import * as projectsTokensEvents from './0001-projects-tokens-events.ts'
 import * as files from './0010-files.ts'
 import * as storageJobs from './0020-storage-jobs.ts'
+import * as buckets from './0021-buckets.ts'
+import * as tables from './0022-tables.ts'
 import * as encryption from './0030-encryption.ts'
 import * as branches from './0031-branches.ts'
 import * as configurations from './0032-configurations.ts'
@@ -22,6 +24,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0001-projects-tokens-events', up: projectsTokensEvents.up },
   { name: '0010-files', up: files.up },
   { name: '0020-storage-jobs', up: storageJobs.up },
+  { name: '0021-buckets', up: buckets.up },
+  { name: '0022-tables', up: tables.up },
   { name: '0030-encryption', up: encryption.up },
   { name: '0031-branches', up: branches.up },
   { name: '0032-configurations', up: configurations.up },

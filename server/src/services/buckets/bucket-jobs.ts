@@ -1,0 +1,103 @@
+// What the jobs of buckets do. Each looks again at what the request checked, then changes it in the transaction that ends the job.
+
+import { PlatformError } from '../../kit/errors.ts'
+import type { JobHandler, StorageJob } from '../../kit/storage-job.ts'
+import { bucketView } from './bucket-view.ts'
+import type { Bucket, BucketChange, NewBucket, Sharing, SharingParameters } from './buckets.store.ts'
+import type { Buckets } from './buckets.ts'
+import type { SharingRules } from './sharing.ts'
+
+/** Inputs as the routes of this room write them. */
+export type BucketJobInput =
+  | { readonly bucketKey: number; readonly force: boolean } // bucketDelete
+  | { readonly bucketKey: number; readonly change: BucketChange } // bucketUpdate
+  | { readonly bucketKey: number; readonly sharing: Sharing; readonly parameters: SharingParameters } // bucketShare…
+  | { readonly bucketKey: number; readonly projectId: number } // bucketForceUnlink
+  | { readonly bucketKey: number } // bucketRemoveShare
+  | { readonly link: Omit<NewBucket, 'createdAt'> } // bucketLink
+
+export const SHARE_OPERATIONS = [
+  'bucketShareToOrganization',
+  'bucketShareToOrganizationProject',
+  'bucketShareToProjects',
+  'bucketShareToAdmins',
+  'bucketShareUpdate',
+] as const
+
+export function createBucketJobs(buckets: Buckets, sharing: SharingRules): Readonly<Record<string, JobHandler>> {
+  async function bucketOf(job: StorageJob): Promise<Bucket> {
+    const bucket = await buckets.store.findByKey(inputOf<{ bucketKey: number }>(job).bucketKey)
+    if (!bucket || bucket.projectId !== job.projectId)
+      throw new PlatformError('storage.buckets.notFound', {
+        id: String(job.operationParams.bucketId ?? ''),
+        project: job.projectId,
+      })
+    return bucket
+  }
+
+  const remove: JobHandler = async ({ job, publish }) => {
+    const bucket = await bucketOf(job)
+    await buckets.checkDelete(bucket, inputOf<{ force: boolean }>(job).force)
+    await publish(async (trx) => {
+      await buckets.remove(trx, job.source, bucket, job.origin)
+      return undefined
+    })
+    buckets.changed()
+  }
+
+  const update: JobHandler = async ({ job, publish }) => {
+    const bucket = await bucketOf(job)
+    const { change } = inputOf<{ change: BucketChange }>(job)
+    await publish(async (trx) => ({
+      results: bucketView(await buckets.update(trx, job.source, bucket, change, job.origin), job.baseUrl),
+    }))
+  }
+
+  const share: JobHandler = async ({ job, publish }) => {
+    const bucket = await bucketOf(job)
+    const input = inputOf<{ sharing: Sharing; parameters: SharingParameters }>(job)
+    await publish(async (trx) => ({
+      results: bucketView(await sharing.share(trx, job.source, bucket, input.sharing, input.parameters, job.origin), job.baseUrl),
+    }))
+  }
+
+  const unshare: JobHandler = async ({ job, publish }) => {
+    const bucket = await bucketOf(job)
+    await sharing.checkUnshare(bucket)
+    await publish(async (trx) => ({
+      results: bucketView(await sharing.unshare(trx, job.source, bucket, job.origin), job.baseUrl),
+    }))
+  }
+
+  const forceUnlink: JobHandler = async ({ job, publish }) => {
+    const bucket = await bucketOf(job)
+    const link = await sharing.checkForceUnlink(bucket, inputOf<{ projectId: number }>(job).projectId)
+    await publish(async (trx) => {
+      await sharing.forceUnlink(trx, job.source, bucket, link, job.origin)
+      return undefined
+    })
+    buckets.changed()
+  }
+
+  const link: JobHandler = async ({ job, publish }) => {
+    const wanted = inputOf<{ link: Omit<NewBucket, 'createdAt'> }>(job).link
+    const source = wanted.sourceKey === undefined ? undefined : await sharing.sourceOf({ sourceKey: wanted.sourceKey })
+    await publish(async (trx) => {
+      const created = await buckets.insertIn(trx, job.source, { ...wanted, createdAt: job.createdAt }, job.origin)
+      return { results: bucketView(created, job.baseUrl, { source }) }
+    })
+    buckets.changed()
+  }
+
+  return {
+    bucketDelete: remove,
+    bucketUpdate: update,
+    bucketLink: link,
+    bucketForceUnlink: forceUnlink,
+    bucketRemoveShare: unshare,
+    ...Object.fromEntries(SHARE_OPERATIONS.map((name) => [name, share])),
+  }
+}
+
+// Jobs of this room are created by its routes only, which write these inputs.
+const inputOf = <T>(job: StorageJob): T => job.input as T

@@ -1,0 +1,448 @@
+// HTTP for buckets (contract storage 2.4).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { idFrom } from '../../http/ids.ts'
+import { includeFrom } from '../../http/include.ts'
+import { JobView, jobView } from '../../http/job-view.ts'
+import { readMetadataItems } from '../../http/metadata-items.ts'
+import { EventListQuery } from '../../http/record-schemas.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
+import type { BucketJobInput } from './bucket-jobs.ts'
+import { BucketView, bucketView, sharingParametersOf } from './bucket-view.ts'
+import type { Bucket, Sharing, SharingParameters } from './buckets.store.ts'
+import type { Buckets, Scope } from './buckets.ts'
+import { type SharingRules, sharingFrom } from './sharing.ts'
+
+const Text = Type.Optional(Type.Union([Type.String(), Type.Null()]))
+const Flag = Type.Optional(Type.Boolean())
+const ById = Type.Object({ bucketId: Type.String() })
+const Include = Type.Object({ include: Type.Optional(Type.String({ maxLength: 500 })) })
+const CreateBody = Type.Object({
+  name: Type.Optional(Type.String()),
+  stage: Type.Optional(Type.String()),
+  description: Text,
+  backend: Text,
+  displayName: Text,
+  color: Text,
+  sourceProjectId: Type.Optional(Type.Integer()),
+  sourceBucketId: Type.Optional(Type.String()),
+})
+const MetadataBody = Type.Object({ provider: Type.Optional(Type.String()), metadata: Type.Optional(Type.Unknown()) })
+
+export interface BucketsRoutesDeps {
+  readonly buckets: Buckets
+  readonly sharing: SharingRules
+  readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
+  /** The tables of a bucket as its detail shows them. */
+  readonly tableViews: (req: FastifyRequest, bucket: Bucket, include: ReadonlySet<string>) => Promise<unknown[]>
+  /** Names of the tables of shared buckets. */
+  readonly tableNames: (
+    bucket: Bucket,
+  ) => Promise<readonly { readonly id: string; readonly name: string; readonly displayName: string }[]>
+  readonly metadataViews: (projectId: number, buckets: readonly number[]) => Promise<ReadonlyMap<number, unknown[]>>
+  readonly eventsOfBucket: (
+    req: FastifyRequest,
+    bucketId: string,
+    query: Type.Static<typeof EventListQuery>,
+  ) => Promise<unknown[]>
+}
+
+export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebox {
+  const { buckets, sharing, createJob, tableViews, tableNames, metadataViews, eventsOfBucket } = deps
+
+  async function viewsOf(req: FastifyRequest, found: readonly Bucket[], include: ReadonlySet<string>) {
+    const keys = found.map((bucket) => bucket.key)
+    const [usage, links, metadata] = await Promise.all([
+      usageOf(found),
+      include.has('linkedBuckets') ? sharing.linksOf(keys) : undefined,
+      include.has('metadata') ? metadataViews(req.actor.projectId, keys) : undefined,
+    ])
+    const show = async (bucket: Bucket) =>
+      bucketView(bucket, req.baseUrl, {
+        usage: usage.get(bucket.key),
+        source: await sharing.sourceOf(bucket),
+        links: links?.get(bucket.key),
+        metadata: metadata?.get(bucket.key),
+      })
+    return Promise.all(found.map(show))
+  }
+
+  const viewOf = async (req: FastifyRequest, bucket: Bucket, include: ReadonlySet<string>) =>
+    (await viewsOf(req, [bucket], include))[0]!
+
+  /** A linked bucket is as large as what it shows. */
+  async function usageOf(found: readonly Bucket[]) {
+    const usage = await buckets.usage(found.map((bucket) => bucket.sourceKey ?? bucket.key))
+    return new Map(found.map((bucket) => [bucket.key, usage.get(bucket.sourceKey ?? bucket.key)]))
+  }
+
+  const startJob = async (
+    req: FastifyRequest,
+    reply: FastifyReply,
+    operationName: string,
+    bucket: Pick<Bucket, 'id' | 'branchId'>,
+    input: BucketJobInput,
+  ) => {
+    const job = await createJob(req, {
+      operationName,
+      operationParams: { bucketId: bucket.id },
+      input,
+      branchId: bucket.branchId,
+      lockKeys: [`bucket:${bucket.branchId}:${bucket.id}`],
+    })
+    return reply.code(202).send(jobView(job, req.baseUrl))
+  }
+
+  const shareAs = async (
+    req: FastifyRequest,
+    reply: FastifyReply,
+    operation: string,
+    way: Sharing,
+    parameters: SharingParameters,
+  ) => {
+    const bucket = await buckets.getForChange(scopeOf(req), (req.params as { bucketId: string }).bucketId, 'manage')
+    sharing.checkSharable(bucket)
+    return startJob(req, reply, operation, bucket, { bucketKey: bucket.key, sharing: way, parameters })
+  }
+
+  return async (app) => {
+    app.get(
+      '/v2/storage/buckets',
+      {
+        config: { operation: 'buckets.list', summary: 'List buckets' },
+        schema: { querystring: Include, response: { 200: Type.Array(BucketView) } },
+      },
+      async (req) =>
+        viewsOf(
+          req,
+          await buckets.list(scopeOf(req)),
+          includeFrom(req.query.include, ['metadata', 'linkedBuckets', 'attributes']),
+        ),
+    )
+
+    app.post(
+      '/v2/storage/buckets',
+      {
+        config: {
+          operation: 'buckets.create',
+          summary: 'Create a bucket, or link one that another project shares',
+          validationCode: 'storage.buckets.validation',
+        },
+        schema: {
+          body: CreateBody,
+          querystring: Type.Object({ async: Flag }),
+          response: { 201: BucketView, 202: JobView },
+        },
+      },
+      async (req, reply) => {
+        const { sourceProjectId, sourceBucketId, name = '', ...body } = req.body
+        if (sourceProjectId === undefined && sourceBucketId === undefined) {
+          const created = await buckets.create(scopeOf(req), { ...body, name }, req.origin)
+          return reply.code(201).send(bucketView(created, req.baseUrl))
+        }
+        const source = { sourceProjectId: sourceProjectId ?? 0, sourceBucketId: sourceBucketId ?? '' }
+        const wanted = { ...body, name: name || (source.sourceBucketId.split('.').at(1) ?? ''), ...source }
+        const link = await sharing.checkLink(scopeOf(req), wanted)
+        if (req.query.async) {
+          const { createdAt: _, ...rest } = link
+          return startJob(req, reply, 'bucketLink', link, { link: rest })
+        }
+        const created = await buckets.insert(req.actor, link, req.origin)
+        return reply.code(201).send(bucketView(created, req.baseUrl, { source: await sharing.sourceOf(created) }))
+      },
+    )
+
+    app.get(
+      '/v2/storage/buckets/:bucketId',
+      {
+        config: { operation: 'buckets.get', summary: 'Bucket detail with its tables' },
+        schema: { params: ById, querystring: Include, response: { 200: BucketView } },
+      },
+      async (req) => {
+        const include = includeFrom(req.query.include, ['columns', 'metadata', 'columnMetadata', 'linkedBuckets', 'attributes'])
+        const bucket = await buckets.get(scopeOf(req), req.params.bucketId)
+        const view = await viewOf(req, bucket, new Set([...include, 'metadata', 'linkedBuckets']))
+        return { ...view, tables: await tableViews(req, bucket, include), attributes: [] }
+      },
+    )
+
+    app.put(
+      '/v2/storage/buckets/:bucketId',
+      {
+        config: {
+          operation: 'buckets.update',
+          summary: 'Change display name and color of a bucket',
+          validationCode: 'storage.buckets.validation',
+        },
+        schema: {
+          params: ById,
+          querystring: Type.Object({ async: Flag }),
+          body: Type.Object({ displayName: Text, color: Text, async: Flag }),
+          response: { 200: BucketView, 202: JobView },
+        },
+      },
+      async (req, reply) => {
+        const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'manage')
+        const change = await buckets.checkUpdate(bucket, {
+          displayName: req.body.displayName ?? null,
+          color: req.body.color ?? bucket.color,
+        })
+        if (req.query.async || req.body.async)
+          return startJob(req, reply, 'bucketUpdate', bucket, { bucketKey: bucket.key, change })
+        const changed = await sharing.inTransaction((trx) => buckets.update(trx, req.actor, bucket, change, req.origin))
+        return viewOf(req, changed, new Set())
+      },
+    )
+
+    app.delete(
+      '/v2/storage/buckets/:bucketId',
+      {
+        config: { operation: 'buckets.delete', summary: 'Delete a bucket; force deletes its tables as well' },
+        schema: {
+          params: ById,
+          querystring: Type.Object({ force: Flag, async: Flag }),
+          response: { 204: Type.Null(), 202: JobView },
+        },
+      },
+      async (req, reply) => {
+        const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'manage')
+        const force = req.query.force ?? false
+        await buckets.checkDelete(bucket, force)
+        if (req.query.async) return startJob(req, reply, 'bucketDelete', bucket, { bucketKey: bucket.key, force })
+        await sharing.inTransaction((trx) => buckets.remove(trx, req.actor, bucket, req.origin))
+        buckets.changed()
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.get(
+      '/v2/storage/buckets/:bucketId/events',
+      {
+        config: { operation: 'buckets.events', summary: 'Events of a bucket' },
+        schema: { params: ById, querystring: EventListQuery, response: { 200: Type.Array(Type.Unknown()) } },
+      },
+      async (req) => eventsOfBucket(req, (await buckets.get(scopeOf(req), req.params.bucketId)).id, req.query),
+    )
+
+    app.get(
+      '/v2/storage/buckets/:bucketId/metadata',
+      {
+        config: { operation: 'buckets.listMetadata', summary: 'Metadata of a bucket' },
+        schema: { params: ById, response: { 200: Type.Array(Type.Unknown()) } },
+      },
+      async (req) => {
+        const { key } = await buckets.get(scopeOf(req), req.params.bucketId)
+        return (await metadataViews(req.actor.projectId, [key])).get(key) ?? []
+      },
+    )
+
+    app.post(
+      '/v2/storage/buckets/:bucketId/metadata',
+      {
+        config: { operation: 'buckets.setMetadata', summary: 'Set metadata of a bucket' },
+        schema: { params: ById, body: MetadataBody, response: { 201: Type.Array(Type.Unknown()) } },
+      },
+      async (req, reply) => {
+        const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'write')
+        const { provider } = req.body
+        if (!provider) throw new PlatformError('storage.metadata.invalidProvider')
+        await buckets.setMetadata(req.actor, bucket, provider, readMetadataItems(req.body.metadata), req.origin)
+        return reply.code(201).send((await metadataViews(req.actor.projectId, [bucket.key])).get(bucket.key) ?? [])
+      },
+    )
+
+    app.delete(
+      '/v2/storage/buckets/:bucketId/metadata/:metadataId',
+      {
+        config: { operation: 'buckets.deleteMetadata', summary: 'Delete one item of the metadata of a bucket' },
+        schema: { params: Type.Object({ bucketId: Type.String(), metadataId: Type.String() }), response: { 204: Type.Null() } },
+      },
+      async (req, reply) => {
+        const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'write')
+        const unknown = () => new PlatformError('storage.metadata.notFound', { id: req.params.metadataId.slice(0, 40) })
+        await buckets.removeMetadata(bucket, idFrom(req.params.metadataId, unknown))
+        return reply.code(204).send(null)
+      },
+    )
+
+    for (const [path, operation, name, way] of [
+      ['share-organization', 'bucketShareToOrganization', 'buckets.shareOrganization', 'organization'],
+      [
+        'share-organization-project',
+        'bucketShareToOrganizationProject',
+        'buckets.shareOrganizationProject',
+        'organization-project',
+      ],
+    ] as const)
+      app.post(
+        `/v2/storage/buckets/:bucketId/${path}`,
+        {
+          config: { operation: name, summary: 'Share a bucket with all projects of the stack', needs: 'canManageBuckets' },
+          schema: { params: ById, response: { 202: JobView } },
+        },
+        async (req, reply) => shareAs(req, reply, operation, way, {}),
+      )
+
+    app.post(
+      '/v2/storage/buckets/:bucketId/share-to-projects',
+      {
+        config: { operation: 'buckets.shareToProjects', summary: 'Share a bucket with some projects', needs: 'canManageBuckets' },
+        schema: {
+          params: ById,
+          body: Type.Object({ targetProjectIds: Type.Array(Type.Integer(), { minItems: 1, maxItems: 1000 }) }),
+          response: { 202: JobView },
+        },
+      },
+      async (req, reply) => {
+        await sharing.checkProjects(req.body.targetProjectIds)
+        return shareAs(req, reply, 'bucketShareToProjects', 'specific-projects', { projects: req.body.targetProjectIds })
+      },
+    )
+
+    app.post(
+      '/v2/storage/buckets/:bucketId/share-to-users',
+      {
+        config: {
+          operation: 'buckets.shareToUsers',
+          summary: 'Share a bucket with the holders of some tokens',
+          needs: 'canManageBuckets',
+        },
+        schema: {
+          params: ById,
+          body: Type.Object({ targetUsers: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 1000 }) }),
+          response: { 202: JobView },
+        },
+      },
+      async (req, reply) => shareAs(req, reply, 'bucketShareToAdmins', 'specific-users', { users: req.body.targetUsers }),
+    )
+
+    app.put(
+      '/v2/storage/buckets/:bucketId/share',
+      {
+        config: { operation: 'buckets.changeSharing', summary: 'Change with whom a bucket is shared', needs: 'canManageBuckets' },
+        schema: { params: ById, body: Type.Object({ sharing: Type.String() }), response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'manage')
+        const way = sharingFrom(req.body.sharing)
+        if (bucket.sharing === null) throw new PlatformError('storage.bucket.notShared', { bucket: bucket.id })
+        return shareAs(req, reply, 'bucketShareUpdate', way, bucket.sharingParameters)
+      },
+    )
+
+    app.delete(
+      '/v2/storage/buckets/:bucketId/share',
+      {
+        config: { operation: 'buckets.unshare', summary: 'Stop sharing a bucket', needs: 'canManageBuckets' },
+        schema: { params: ById, response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'manage')
+        await sharing.checkUnshare(bucket)
+        return startJob(req, reply, 'bucketRemoveShare', bucket, { bucketKey: bucket.key })
+      },
+    )
+
+    app.delete(
+      '/v2/storage/buckets/:bucketId/links/:projectId',
+      {
+        config: {
+          operation: 'buckets.forceUnlink',
+          summary: 'Remove the link another project has to a bucket',
+          needs: 'canManageBuckets',
+        },
+        schema: {
+          params: Type.Object({ bucketId: Type.String(), projectId: Type.String() }),
+          querystring: Type.Object({ async: Flag }),
+          response: { 204: Type.Null(), 202: JobView },
+        },
+      },
+      async (req, reply) => {
+        const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'manage')
+        const unknown = () =>
+          new PlatformError('storage.buckets.linkNotFound', { bucket: bucket.id, project: req.params.projectId.slice(0, 40) })
+        const projectId = idFrom(req.params.projectId, unknown)
+        const link = await sharing.checkForceUnlink(bucket, projectId)
+        if (req.query.async) return startJob(req, reply, 'bucketForceUnlink', bucket, { bucketKey: bucket.key, projectId })
+        await sharing.inTransaction((trx) => sharing.forceUnlink(trx, req.actor, bucket, link, req.origin))
+        buckets.changed()
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.get(
+      '/v2/storage/shared-buckets',
+      {
+        config: {
+          operation: 'buckets.listShared',
+          summary: 'Buckets other projects share with this one',
+          needs: 'canManageBuckets',
+        },
+        schema: { querystring: Include, response: { 200: Type.Array(Type.Unknown()) } },
+      },
+      async (req) => {
+        const include = includeFrom(req.query.include, ['metadata'])
+        const shared = await sharing.listShared(req.actor)
+        const usage = await usageOf(shared)
+        return Promise.all(
+          shared.map(async (bucket) => {
+            const metadata = include.has('metadata')
+              ? (await metadataViews(bucket.projectId, [bucket.key])).get(bucket.key)
+              : undefined
+            const project = (await sharing.findProject(bucket.projectId)) ?? { id: bucket.projectId, name: '' }
+            return {
+              ...bucketView(bucket, req.baseUrl, { usage: usage.get(bucket.key), metadata }),
+              project: { id: project.id, name: project.name },
+              tables: await tableNames(bucket),
+              sharingParameters: sharingParametersOf(bucket),
+            }
+          }),
+        )
+      },
+    )
+
+    app.get(
+      '/v2/storage/listings',
+      {
+        config: { operation: 'buckets.listListings', summary: 'Listings of a data exchange: there are none on this stack' },
+        schema: { response: { 200: Type.Array(Type.Unknown()) } },
+      },
+      async () => [],
+    )
+
+    app.get(
+      '/v2/storage/buckets/:bucketId/owner',
+      {
+        config: { operation: 'buckets.owner', summary: 'Owner of a bucket: this stack has tokens, not users' },
+        schema: { params: ById, response: { 200: Type.Unknown() } },
+      },
+      async (req) => {
+        const bucket = await buckets.get(scopeOf(req), req.params.bucketId)
+        throw new PlatformError('storage.bucket.ownerNotFound', { bucket: bucket.id })
+      },
+    )
+
+    for (const [method, path, operation] of [
+      ['POST', '/v2/storage/buckets/register', 'buckets.register'],
+      ['GET', '/v2/storage/buckets/register-guide', 'buckets.registerGuide'],
+      ['PUT', '/v2/storage/buckets/:bucketId/refresh', 'buckets.refresh'],
+      ['POST', '/v2/storage/buckets/:bucketId/refresh-tables-info', 'buckets.refreshTablesInfo'],
+    ] as const)
+      app.route({
+        method,
+        url: path,
+        config: { operation, summary: 'Not built: external buckets need a database outside of the stack' },
+        schema: { response: { 501: Type.Unknown() } },
+        handler: async () => {
+          throw new PlatformError('notImplemented', {
+            what: 'External buckets live in a database outside of the stack, and this stack keeps its tables itself. Create a bucket and load tables into it.',
+          })
+        },
+      })
+  }
+}
+
+const scopeOf = (req: FastifyRequest): Scope => ({ actor: req.actor, branch: req.branch })

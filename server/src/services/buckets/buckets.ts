@@ -1,0 +1,299 @@
+// Rules for buckets. Knows nothing of HTTP.
+//  1. In a development branch reading finds the branch's buckets first, then those of the default branch; writing finds only its own.
+//  2. Names are checked here and by unique indexes, so two requests at once cannot both win.
+//  3. A bucket that others link to cannot be unshared or deleted: what they built on it would be gone.
+
+import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
+import { type Actor, bucketPermissionOf } from '../../kit/actor.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { EventSource, NewEvent, Origin, RecordEvent } from '../../kit/event.ts'
+import { type Bucket, type BucketChange, createBucketsStore, type NewBucket, STAGES, type Stage } from './buckets.store.ts'
+
+export interface Branch {
+  readonly id: number
+  readonly isDefault: boolean
+}
+
+/** Where a request acts: who, and in which branch. */
+export interface Scope {
+  readonly actor: Actor
+  readonly branch: Branch
+}
+
+export interface MetadataPair {
+  readonly key: string
+  readonly value: string
+}
+
+/** What this room asks of the tables room. */
+export interface TablesOfBuckets {
+  usage(
+    buckets: readonly number[],
+  ): Promise<ReadonlyMap<number, { readonly tables: number; readonly rows: number; readonly bytes: number }>>
+  /** Drops every table of a bucket; refuses when others have aliases to them and `force` is not set. */
+  dropAll(trx: Trx, projectId: number, bucket: number): Promise<void>
+}
+
+/** What this room asks of the metadata room. */
+export interface BucketMetadata {
+  set(trx: Trx, projectId: number, bucket: number, provider: string, pairs: readonly MetadataPair[], now: Date): Promise<void>
+  remove(trx: Trx, projectId: number, bucket: number, id: number): Promise<void>
+  forget(trx: Trx, bucket: number): Promise<void>
+}
+
+export interface BucketsDeps {
+  readonly db: Db
+  readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
+  readonly clock: Clock
+  readonly recordEvent: RecordEvent
+  readonly defaultBranchId: (projectId: number) => Promise<number>
+  readonly tables: TablesOfBuckets
+  readonly metadata: BucketMetadata
+  /** After the ids of a project's buckets changed. */
+  readonly onBucketsChanged: () => void
+}
+
+export interface NewBucketRequest {
+  readonly name: string
+  readonly stage?: string
+  readonly displayName?: string | null
+  readonly description?: string | null
+  readonly color?: string | null
+  readonly backend?: string | null
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/
+const MAX_NAME = 96
+const MAX_COLOR = 30
+/** What clients call the backend of a project; ours is DuckDB over Parquet. */
+export const BACKEND = 'duckdb'
+
+export type Buckets = ReturnType<typeof createBuckets>
+
+export function createBuckets(deps: BucketsDeps) {
+  const { db, inTransaction, clock, recordEvent, defaultBranchId, tables, metadata, onBucketsChanged } = deps
+  const store = createBucketsStore(db)
+
+  async function find({ actor, branch }: Scope, id: string): Promise<Bucket | undefined> {
+    const own = await store.find(actor.projectId, branch.id, id)
+    if (own || branch.isDefault) return own
+    return store.find(actor.projectId, await defaultBranchId(actor.projectId), id)
+  }
+
+  /** For reading. */
+  async function get(scope: Scope, id: string): Promise<Bucket> {
+    const bucket = await find(scope, id)
+    if (!bucket) throw notFound(scope.actor, id)
+    if (bucketPermissionOf(scope.actor, id) === undefined) throw new PlatformError('accessDenied')
+    return bucket
+  }
+
+  /** For changing what is in it (`write`) or the bucket itself (`manage`). */
+  async function getForChange({ actor, branch }: Scope, id: string, needed: 'write' | 'manage'): Promise<Bucket> {
+    const bucket = await store.find(actor.projectId, branch.id, id)
+    if (!bucket) throw notFound(actor, id)
+    const permission = bucketPermissionOf(actor, id)
+    if (permission !== 'manage' && permission !== needed) throw new PlatformError('accessDenied')
+    return bucket
+  }
+
+  async function list({ actor, branch }: Scope): Promise<Bucket[]> {
+    const fallback = branch.isDefault ? [] : [await defaultBranchId(actor.projectId)]
+    const found = await store.list(actor.projectId, [branch.id, ...fallback])
+    const own = new Set(found.filter((bucket) => bucket.branchId === branch.id).map((bucket) => bucket.id))
+    return found.filter(
+      (bucket) => (bucket.branchId === branch.id || !own.has(bucket.id)) && bucketPermissionOf(actor, bucket.id) !== undefined,
+    )
+  }
+
+  async function create(scope: Scope, request: NewBucketRequest, origin: Origin): Promise<Bucket> {
+    const { actor, branch } = scope
+    if (!actor.isMasterToken && !actor.canManageBuckets) throw new PlatformError('accessDenied')
+    const named = await checkNew(scope, request)
+    return insert(actor, { ...named, projectId: actor.projectId, branchId: branch.id, sourceKey: undefined }, origin)
+  }
+
+  /** The fields of a new bucket, once its name is valid and free. */
+  async function checkNew({ actor, branch }: Scope, request: NewBucketRequest) {
+    const stage = stageFrom(request.stage ?? 'in')
+    checkName('name', request.name)
+    if (request.backend && request.backend !== BACKEND)
+      throw invalid(
+        'backend',
+        `'${request.backend.slice(0, 60)}' is not available here. Leave it out; the backend is ${BACKEND}.`,
+      )
+    const name = request.name.startsWith('c-') ? request.name : `c-${request.name}`
+    const displayName = request.displayName || name.slice(2)
+    checkName('displayName', displayName)
+    const id = `${stage}.${name}`
+    if (await store.find(actor.projectId, branch.id, id))
+      throw new PlatformError('storage.buckets.alreadyExists', { what: `bucket "${id}"` })
+    await checkDisplayName(actor.projectId, branch.id, stage, displayName)
+    const { description, color } = request
+    return { id, name, stage, displayName, description: description ?? '', color: colorFrom(color), createdAt: clock.now() }
+  }
+
+  async function insertIn(trx: Trx, source: EventSource, bucket: NewBucket, origin: Origin): Promise<Bucket> {
+    try {
+      const row = await store.insert(trx, bucket)
+      await recordEvent(trx, source, eventOf(row, 'bucketCreated', `Created bucket ${row.id}`), origin)
+      return row
+    } catch (error) {
+      throw isUniqueViolation(error)
+        ? new PlatformError('storage.buckets.alreadyExists', { what: `bucket "${bucket.id}"` })
+        : error
+    }
+  }
+
+  async function insert(source: EventSource, bucket: NewBucket, origin: Origin): Promise<Bucket> {
+    const created = await inTransaction((trx) => insertIn(trx, source, bucket, origin))
+    onBucketsChanged()
+    return created
+  }
+
+  async function checkDisplayName(
+    projectId: number,
+    branchId: number,
+    stage: Stage,
+    name: string,
+    except?: number,
+  ): Promise<void> {
+    const same = await store.findByDisplayName(projectId, branchId, stage, name)
+    if (same && same.key !== except) throw new PlatformError('storage.buckets.alreadyExists', { what: `display name "${name}"` })
+  }
+
+  async function checkUpdate(
+    bucket: Bucket,
+    change: { displayName?: string | null; color?: string | null },
+  ): Promise<BucketChange> {
+    const { displayName, color } = change
+    if (displayName !== undefined && displayName !== null) {
+      checkName('displayName', displayName)
+      await checkDisplayName(bucket.projectId, bucket.branchId, bucket.stage, displayName, bucket.key)
+    }
+    return {
+      ...(displayName !== undefined && displayName !== null && { displayName }),
+      ...(color !== undefined && { color: colorFrom(color) }),
+    }
+  }
+
+  /** In the caller's transaction; the caller has asked checkUpdate. */
+  async function update(trx: Trx, source: EventSource, bucket: Bucket, change: BucketChange, origin: Origin): Promise<Bucket> {
+    const changed = await store.update(trx, bucket.projectId, bucket.key, change)
+    if (!changed) throw notFound(source, bucket.id)
+    await recordEvent(trx, source, eventOf(changed, 'bucketUpdated', `Updated bucket ${bucket.id}`), origin)
+    return changed
+  }
+
+  async function checkDelete(bucket: Bucket, force: boolean): Promise<void> {
+    const count = (await tables.usage([bucket.key])).get(bucket.key)?.tables ?? 0
+    if (count > 0 && !force) throw new PlatformError('buckets.deleteNotEmpty', { count })
+    await refuseIfLinked(bucket)
+  }
+
+  async function refuseIfLinked(bucket: Bucket): Promise<void> {
+    const links = await store.listLinksTo([bucket.key])
+    if (links.length === 0) return
+    const projects = [...new Set(links.map((link) => link.projectId))].join(', ')
+    throw new PlatformError('storage.buckets.linked', { bucket: bucket.id, projects })
+  }
+
+  async function remove(trx: Trx, source: EventSource, bucket: Bucket, origin: Origin): Promise<void> {
+    await tables.dropAll(trx, bucket.projectId, bucket.key)
+    await metadata.forget(trx, bucket.key)
+    if (!(await store.remove(trx, bucket.projectId, bucket.key))) throw notFound(source, bucket.id)
+    await recordEvent(trx, source, eventOf(bucket, 'bucketDeleted', `Deleted bucket ${bucket.id}`), origin)
+  }
+
+  async function setMetadata(actor: Actor, bucket: Bucket, provider: string, pairs: readonly MetadataPair[], origin: Origin) {
+    const now = clock.now()
+    const description = provider && pairs.find((pair) => pair.key === 'KBC.description')?.value
+    await inTransaction(async (trx) => {
+      await metadata.set(trx, bucket.projectId, bucket.key, provider, pairs, now)
+      const change = { updatedAt: now, ...(description && { description }) }
+      await store.update(trx, bucket.projectId, bucket.key, change)
+      await recordEvent(trx, actor, eventOf(bucket, 'bucketMetadataSet', `Set metadata of bucket ${bucket.id}`), origin)
+    })
+  }
+
+  const removeMetadata = (bucket: Bucket, id: number): Promise<void> =>
+    inTransaction((trx) => metadata.remove(trx, bucket.projectId, bucket.key, id))
+
+  /** After a table of it changed. */
+  const touch = async (trx: Trx, bucket: Pick<Bucket, 'projectId' | 'key'>): Promise<void> => {
+    await store.update(trx, bucket.projectId, bucket.key, { lastChangeAt: clock.now() })
+  }
+
+  /** With the development branch go its buckets. */
+  async function removeOfBranch(trx: Trx, projectId: number, branchId: number): Promise<void> {
+    for (const bucket of await store.listOfBranch(projectId, branchId, trx)) {
+      await tables.dropAll(trx, projectId, bucket.key)
+      await metadata.forget(trx, bucket.key)
+      await store.remove(trx, projectId, bucket.key)
+    }
+  }
+
+  return {
+    find,
+    get,
+    getForChange,
+    list,
+    create,
+    checkNew,
+    insert,
+    insertIn,
+    checkUpdate,
+    update,
+    checkDelete,
+    remove,
+    refuseIfLinked,
+    setMetadata,
+    removeMetadata,
+    touch,
+    removeOfBranch,
+    usage: tables.usage,
+    listIds: store.listIds,
+    changed: onBucketsChanged,
+    store,
+  }
+}
+
+export const eventOf = (bucket: Bucket, event: string, message: string, params: Record<string, unknown> = {}): NewEvent => ({
+  event: `storage.${event}`,
+  message,
+  objectId: bucket.id,
+  objectName: bucket.displayName,
+  objectType: 'bucket',
+  branchId: bucket.branchId,
+  params,
+})
+
+const notFound = (actor: Pick<Actor, 'projectId'>, id: string) =>
+  new PlatformError('storage.buckets.notFound', { id: id.slice(0, 200), project: actor.projectId })
+
+const invalid = (field: string, reason: string) =>
+  new PlatformError('storage.buckets.validation', { field, reason }, { errors: [{ key: field, message: reason }] })
+
+function stageFrom(text: string): Stage {
+  const stage = STAGES.find((known) => known === text)
+  if (!stage) throw invalid('stage', `'${text.slice(0, 60)}' is no stage. Stages: ${STAGES.join(', ')}.`)
+  return stage
+}
+
+function checkName(field: string, name: string): void {
+  if (name === '') throw invalid(field, 'This value should not be blank.')
+  if (name.startsWith('_')) throw invalid(field, `'${name.slice(0, 120)}' is not allowed. Cannot start with underscore.`)
+  if (!NAME.test(name))
+    throw invalid(
+      field,
+      `'${name.slice(0, 120)}' contains not allowed characters. Only alphanumeric characters dash and underscores are allowed.`,
+    )
+  if (name.length > MAX_NAME) throw invalid(field, `'${name.slice(0, 120)}' is longer than ${MAX_NAME} characters.`)
+}
+
+function colorFrom(color: string | null | undefined): string | null {
+  if (color === undefined || color === null || color === '') return null
+  if (color.length > MAX_COLOR) throw invalid('color', `This value is longer than ${MAX_COLOR} characters.`)
+  return color
+}

@@ -1,0 +1,177 @@
+// Rules and store of metadata on buckets, tables and columns. One file: there is little to decide and one table to keep.
+
+import type { Generated, Selectable } from 'kysely'
+import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { PlatformError } from '../../kit/errors.ts'
+
+export type MetadataKind = 'bucket' | 'table'
+
+/** A bucket or a table by its number; with `column`, a column of the table. */
+export interface MetadataTarget {
+  readonly kind: MetadataKind
+  readonly object: number
+  readonly column?: string
+}
+
+export interface MetadataItem {
+  readonly id: number
+  readonly key: string
+  readonly value: string
+  readonly provider: string
+  readonly updatedAt: Date
+}
+
+export interface MetadataPair {
+  readonly key: string
+  readonly value: string
+}
+
+interface Tables {
+  storage_metadata: {
+    id: Generated<number>
+    project_id: number
+    kind: MetadataKind
+    object: number
+    /** Empty: of the bucket or table itself. */
+    column_name: string
+    provider: string
+    key: string
+    value: string
+    updated_at: number
+  }
+}
+
+/** The platform describes typed columns under this name. */
+export const OWN_PROVIDER = 'storage'
+
+export type StorageMetadata = ReturnType<typeof createStorageMetadata>
+
+export function createStorageMetadata(database: Db) {
+  const db = withTables<Tables>(database)
+
+  const of = (projectId: number, { kind, object, column = '' }: MetadataTarget, from = db) =>
+    from
+      .selectFrom('storage_metadata')
+      .selectAll()
+      .where('project_id', '=', projectId)
+      .where('kind', '=', kind)
+      .where('object', '=', object)
+      .where('column_name', '=', column)
+      .orderBy('id')
+
+  return {
+    list: async (projectId: number, target: MetadataTarget, trx?: Trx): Promise<readonly MetadataItem[]> =>
+      (await of(projectId, target, trx && withTables<Tables>(trx)).execute()).map(toItem),
+
+    /** Of many buckets or tables at once, columns left out. */
+    async listMany(
+      projectId: number,
+      kind: MetadataKind,
+      objects: readonly number[],
+    ): Promise<ReadonlyMap<number, MetadataItem[]>> {
+      const found = new Map<number, MetadataItem[]>(objects.map((object) => [object, []]))
+      for (const row of await inPieces(objects, (piece) =>
+        db
+          .selectFrom('storage_metadata')
+          .selectAll()
+          .where('project_id', '=', projectId)
+          .where('kind', '=', kind)
+          .where('object', 'in', piece)
+          .where('column_name', '=', '')
+          .orderBy('id')
+          .execute(),
+      ))
+        found.get(row.object)?.push(toItem(row))
+      return found
+    },
+
+    /** By table, then by column. */
+    async listColumns(
+      projectId: number,
+      tables: readonly number[],
+    ): Promise<ReadonlyMap<number, Record<string, MetadataItem[]>>> {
+      const found = new Map<number, Record<string, MetadataItem[]>>(tables.map((table) => [table, {}]))
+      for (const row of await inPieces(tables, (piece) =>
+        db
+          .selectFrom('storage_metadata')
+          .selectAll()
+          .where('project_id', '=', projectId)
+          .where('kind', '=', 'table')
+          .where('object', 'in', piece)
+          .where('column_name', '!=', '')
+          .orderBy('id')
+          .execute(),
+      )) {
+        const columns = found.get(row.object)
+        if (columns) columns[row.column_name] = [...(columns[row.column_name] ?? []), toItem(row)]
+      }
+      return found
+    },
+
+    set: async (
+      trx: Trx,
+      projectId: number,
+      target: MetadataTarget,
+      provider: string,
+      pairs: readonly MetadataPair[],
+      now: Date,
+    ) => {
+      for (const { key, value } of pairs)
+        await withTables<Tables>(trx)
+          .insertInto('storage_metadata')
+          .values({
+            project_id: projectId,
+            kind: target.kind,
+            object: target.object,
+            column_name: target.column ?? '',
+            provider,
+            key,
+            value,
+            updated_at: now.getTime(),
+          })
+          .onConflict((conflict) =>
+            conflict
+              .columns(['kind', 'object', 'column_name', 'provider', 'key'])
+              .doUpdateSet({ value, updated_at: now.getTime() }),
+          )
+          .execute()
+    },
+
+    async remove(trx: Trx, projectId: number, target: MetadataTarget, id: number): Promise<void> {
+      const removed = await withTables<Tables>(trx)
+        .deleteFrom('storage_metadata')
+        .where('project_id', '=', projectId)
+        .where('kind', '=', target.kind)
+        .where('object', '=', target.object)
+        .where('column_name', '=', target.column ?? '')
+        .where('id', '=', id)
+        .returning('id')
+        .executeTakeFirst()
+      if (!removed) throw new PlatformError('storage.metadata.notFound', { id, what: target.column ? 'column' : target.kind })
+    },
+
+    /** When a column is dropped, or (without a column) a whole bucket or table with all its columns. */
+    async forget(trx: Trx, { kind, object, column }: MetadataTarget): Promise<void> {
+      let query = withTables<Tables>(trx).deleteFrom('storage_metadata').where('kind', '=', kind).where('object', '=', object)
+      if (column !== undefined) query = query.where('column_name', '=', column)
+      await query.execute()
+    },
+  }
+}
+
+/** SQLite takes at most 32,766 values in one statement. */
+const PIECE = 1000
+
+async function inPieces<T>(ids: readonly number[], read: (piece: number[]) => Promise<T[]>): Promise<T[]> {
+  const found: T[] = []
+  for (let i = 0; i < ids.length; i += PIECE) found.push(...(await read(ids.slice(i, i + PIECE))))
+  return found
+}
+
+const toItem = (row: Selectable<Tables['storage_metadata']>): MetadataItem => ({
+  id: row.id,
+  key: row.key,
+  value: row.value,
+  provider: row.provider,
+  updatedAt: new Date(row.updated_at),
+})

@@ -1,0 +1,401 @@
+// Jobs that change a table without loading a file: columns, keys, rows, definitions, names, snapshots, profiles, the table itself.
+
+import { randomUUID } from 'node:crypto'
+import { isUniqueViolation } from '../../engines/metadata-db/dialects.ts'
+import {
+  addColumn,
+  columnNamed,
+  dropColumn,
+  dropPrimaryKey,
+  emptySnapshot,
+  type NewColumn,
+  primaryKeyNames,
+  setPrimaryKey,
+  type TableSnapshot,
+} from '../../engines/table-engine/snapshot.ts'
+import type { TableEngine } from '../../engines/table-engine/table-engine.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { JobHandler, JobRun, StorageJob } from '../../kit/storage-job.ts'
+import { duplicateKey, keyPrefixOf, needsCompaction, tableExists } from './table-load.ts'
+import type { TableQuery } from './table-query.ts'
+import { snapshotView } from './table-snapshots.ts'
+import { tableView } from './table-view.ts'
+import { eventOf, type MetadataPair, STORAGE_PROVIDER, type Table, type Tables } from './tables.ts'
+
+export interface ChangeDeps {
+  readonly tables: Tables
+  readonly engine: Pick<TableEngine, 'deleteRows' | 'findDuplicateKey' | 'profile' | 'compact'>
+}
+
+export interface TypedColumnInput {
+  readonly column: NewColumn
+  readonly metadata: readonly MetadataPair[]
+}
+
+export interface DefinitionInput {
+  readonly bucketKey: number
+  readonly name: string
+  readonly displayName: string
+  readonly columns: readonly TypedColumnInput[]
+  readonly primaryKey: readonly string[]
+  readonly typed: boolean
+}
+
+export type TableChanges = Readonly<Record<string, JobHandler>>
+
+export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges {
+  const { store, clock, metadata } = tables
+
+  /** The table the job names, and its present state. */
+  async function begin<T extends object>(job: StorageJob) {
+    const input = job.input as T & { readonly tableKey: number } // written by the routes of this room
+    const table = await tables.getByKey(job.projectId, input.tableKey)
+    return { input, table }
+  }
+
+  const publishSnapshot = (
+    run: JobRun,
+    table: Table,
+    snapshot: TableSnapshot,
+    event: { readonly name: string; readonly message: string; readonly params?: Record<string, unknown> },
+    more: {
+      readonly results?: unknown
+      readonly changed?: boolean
+      readonly also?: (trx: Parameters<Parameters<JobRun['publish']>[0]>[0]) => Promise<void>
+    } = {},
+  ) =>
+    run.publish(async (trx) => {
+      const { source, origin } = run.job
+      const value = eventOf(table, event.name, event.message, { params: event.params ?? {} })
+      const what = { changed: more.changed ?? false, needsCompaction: needsCompaction(snapshot) }
+      await tables.publish(trx, table, snapshot, what, { source, origin, value })
+      await more.also?.(trx)
+      return { results: more.results ?? null }
+    })
+
+  const tableColumnAdd: JobHandler = async (run) => {
+    const { input, table } = await begin<TypedColumnInput>(run.job)
+    const { snapshot } = await tables.reading(table)
+    const { column, metadata: pairs } = input
+    await publishSnapshot(
+      run,
+      table,
+      addColumn(snapshot, column),
+      { name: 'tableColumnAdded', message: `Added column ${column.name} to table ${table.id}`, params: { column: column.name } },
+      {
+        also: async (trx) => {
+          if (pairs.length > 0)
+            await metadata.set(trx, run.job.projectId, table.row.key, column.name, STORAGE_PROVIDER, pairs, clock.now())
+        },
+      },
+    )
+  }
+
+  const tableColumnDelete: JobHandler = async (run) => {
+    const { input, table } = await begin<{ column: string }>(run.job)
+    const { snapshot } = await tables.reading(table)
+    await publishSnapshot(
+      run,
+      table,
+      dropColumn(snapshot, input.column),
+      {
+        name: 'tableColumnDeleted',
+        message: `Deleted column ${input.column} of table ${table.id}`,
+        params: { column: input.column },
+      },
+      { changed: true, also: (trx) => metadata.forget(trx, table.row.key, input.column) },
+    )
+  }
+
+  const tablePrimaryKeyAdd: JobHandler = async (run) => {
+    const { input, table } = await begin<{ columns: string[]; skipDuplicatesCheck: boolean }>(run.job)
+    const { snapshot } = await tables.reading(table)
+    const keyed = setPrimaryKey(snapshot, input.columns)
+    if (!input.skipDuplicatesCheck) {
+      const duplicate = await engine.findDuplicateKey({ snapshot, columns: input.columns }, { signal: run.signal })
+      if (duplicate) throw duplicateKey(input.columns, duplicate)
+    }
+    await publishSnapshot(run, table, keyed, {
+      name: 'tablePrimaryKeyAdded',
+      message: `Added primary key to table ${table.id}`,
+      params: { columns: input.columns },
+    })
+  }
+
+  const tablePrimaryKeyDelete: JobHandler = async (run) => {
+    const { table } = await begin(run.job)
+    const { snapshot } = await tables.reading(table)
+    await publishSnapshot(run, table, dropPrimaryKey(snapshot), {
+      name: 'tablePrimaryKeyDeleted',
+      message: `Deleted primary key of table ${table.id}`,
+      params: { columns: primaryKeyNames(snapshot) },
+    })
+  }
+
+  const tableRowsDelete: JobHandler = async (run) => {
+    const { input, table } = await begin<{ query: TableQuery }>(run.job)
+    const { snapshot } = await tables.reading(table)
+    const { orderBy: _, columns: __, ...filter } = input.query
+    const keyPrefix = keyPrefixOf(run.job.projectId, table.data.key)
+    const { snapshot: after, deletedRows } = await engine.deleteRows({ snapshot, ...filter, keyPrefix }, { signal: run.signal })
+    await publishSnapshot(
+      run,
+      table,
+      after,
+      { name: 'tableRowsDeleted', message: `Deleted ${deletedRows} rows of table ${table.id}`, params: { deletedRows } },
+      { results: { deletedRows }, changed: true },
+    )
+  }
+
+  const tableDefinitionCreate: JobHandler = async ({ job, publish }) => {
+    const input = job.input as DefinitionInput // written by the routes of this room
+    const snapshot = emptySnapshot(
+      input.columns.map(({ column }) => column),
+      { primaryKey: input.primaryKey, typed: input.typed },
+    )
+    await publish(async (trx) => {
+      const bucket = await tables.bucket.findByKey(input.bucketKey)
+      if (!bucket || bucket.projectId !== job.projectId) throw new PlatformError('storage.tables.dropped')
+      const now = clock.now()
+      const { name, displayName } = input
+      const row = await store
+        .insert(
+          trx,
+          { projectId: job.projectId, bucketKey: bucket.key, name, displayName, alias: undefined, createdAt: now },
+          snapshot,
+        )
+        .catch((error: unknown) => {
+          throw isUniqueViolation(error) ? tableExists(name, displayName) : error
+        })
+      if (input.typed) await describeTypes(trx, job.projectId, row.key, input.columns)
+      const table: Table = {
+        id: `${bucket.id}.${name}`,
+        bucket,
+        row,
+        data: row,
+        columns: row.columns,
+        primaryKey: row.primaryKey,
+        filters: [],
+        source: undefined,
+      }
+      await tables.bucket.touch(trx, bucket)
+      await tables.recordEvent(trx, job.source, eventOf(table, 'tableCreated', `Created table ${table.id}`), job.origin)
+      const results = tableView(table, job.baseUrl, {
+        columns: true,
+        metadata: [],
+        columnMetadata: {},
+        attributes: true,
+        bucket: await tables.bucket.view(bucket, job.baseUrl),
+        definition: snapshot.columns,
+      })
+      return { results, tableId: table.id }
+    })
+  }
+
+  async function describeTypes(
+    trx: Parameters<typeof metadata.set>[0],
+    projectId: number,
+    key: number,
+    columns: readonly TypedColumnInput[],
+  ) {
+    const now = clock.now()
+    await metadata.set(trx, projectId, key, undefined, STORAGE_PROVIDER, [{ key: 'KBC.dataTypesEnabled', value: 'true' }], now)
+    for (const { column, metadata: pairs } of columns)
+      if (pairs.length > 0) await metadata.set(trx, projectId, key, column.name, STORAGE_PROVIDER, pairs, now)
+  }
+
+  /** Nullable, default and length of a column; data that breaks the new rule refuses the change. */
+  const tableColumnDefinitionUpdate: JobHandler = async (run) => {
+    const { input, table } = await begin<{ column: string; nullable?: boolean; default?: string | null }>(run.job)
+    const { snapshot } = await tables.reading(table)
+    const known = columnNamed(snapshot, input.column)
+    const { default: before, ...rest } = known
+    const fallback = input.default === undefined ? before : (input.default ?? undefined)
+    const changed = { ...rest, nullable: input.nullable ?? known.nullable, ...(fallback !== undefined && { default: fallback }) }
+    const after = {
+      ...snapshot,
+      columns: snapshot.columns.map((column) => (column.fieldId === known.fieldId ? changed : column)),
+    }
+    if (known.nullable && !changed.nullable) {
+      const profile = await engine.profile({ snapshot, columns: [known.name], topValues: 0 }, { signal: run.signal })
+      const nulls = profile.columns[0]?.nulls ?? 0
+      if (nulls > 0) throw new PlatformError('storage.tables.columnHasNulls', { column: known.name, rows: nulls })
+    }
+    const pairs = [
+      { key: 'KBC.datatype.nullable', value: changed.nullable ? '1' : '' },
+      ...(fallback !== undefined ? [{ key: 'KBC.datatype.default', value: fallback }] : []),
+    ]
+    await publishSnapshot(
+      run,
+      table,
+      after,
+      {
+        name: 'tableColumnsUpdated',
+        message: `Changed column ${known.name} of table ${table.id}`,
+        params: { column: known.name },
+      },
+      { also: (trx) => metadata.set(trx, run.job.projectId, table.row.key, known.name, STORAGE_PROVIDER, pairs, clock.now()) },
+    )
+  }
+
+  const tableUpdate: JobHandler = async ({ job, publish }) => {
+    const { input, table } = await begin<{ displayName: string }>(job)
+    await publish(async (trx) => {
+      await store.setDisplayName(trx, table.row.key, input.displayName).catch((error: unknown) => {
+        throw isUniqueViolation(error) ? tableExists(table.row.name, input.displayName) : error
+      })
+      await tables.recordEvent(trx, job.source, eventOf(table, 'tableUpdated', `Updated table ${table.id}`), job.origin)
+      return undefined
+    })
+  }
+
+  const tableDrop: JobHandler = async ({ job, publish }) => {
+    const { table } = await begin(job)
+    await publish(async (trx) => {
+      await tables.drop(trx, table)
+      await tables.bucket.touch(trx, table.bucket)
+      await tables.recordEvent(trx, job.source, eventOf(table, 'tableDeleted', `Deleted table ${table.id}`), job.origin)
+      return undefined
+    })
+  }
+
+  const tableSwap: JobHandler = async ({ job, publish }) => {
+    const { input, table } = await begin<{ targetKey: number }>(job)
+    const target = await tables.getByKey(job.projectId, input.targetKey)
+    await publish(async (trx) => {
+      await store.swap(trx, table.row, target.row)
+      for (const one of [table, target])
+        await tables.recordEvent(
+          trx,
+          job.source,
+          eventOf(one, 'tableUpdated', `Swapped table ${table.id} with ${target.id}`),
+          job.origin,
+        )
+      return { results: { tableAStringId: table.id, tableBStringId: target.id } }
+    })
+  }
+
+  const tableSnapshotCreate: JobHandler = async ({ job, publish }) => {
+    const { input, table } = await begin<{ description: string }>(job)
+    const { snapshot } = await tables.reading(table)
+    await publish(async (trx) => {
+      const kept = await store.keep(trx, {
+        projectId: job.projectId,
+        tableKey: table.row.key,
+        tableId: table.id,
+        description: input.description,
+        snapshot,
+        creatorToken: { id: job.source.tokenId, description: job.source.tokenDescription },
+        createdAt: clock.now(),
+      })
+      const params = { snapshotId: kept.id }
+      await tables.recordEvent(
+        trx,
+        job.source,
+        eventOf(table, 'tableSnapshotCreated', `Created a snapshot of table ${table.id}`, { params }),
+        job.origin,
+      )
+      return { results: snapshotView(kept, job.baseUrl) }
+    })
+  }
+
+  const tableSnapshotDelete: JobHandler = async ({ job, publish }) => {
+    const { snapshotId } = job.input as { readonly snapshotId: number } // written by the routes of this room
+    await publish(async (trx) => {
+      if (!(await store.removeKept(trx, job.projectId, snapshotId)))
+        throw new PlatformError('storage.snapshots.notFound', { id: snapshotId })
+      return undefined
+    })
+  }
+
+  const tableProfile: JobHandler = async ({ job, signal, publish }) => {
+    const { table } = await begin(job)
+    const { snapshot } = await tables.reading(table)
+    const profile = await engine.profile({ snapshot, columns: table.columns }, { signal })
+    const uuid = randomUUID()
+    const createdAt = clock.now()
+    const value = {
+      bucketId: table.bucket.id,
+      tableName: table.row.name,
+      profile: { dataSize: profile.bytes, rowCount: profile.rows, columnCount: profile.columns.length },
+      columns: profile.columns.map(({ name, nulls, distinct, duplicates, ...more }) => ({
+        name,
+        profile: { nullCount: nulls, distinctCount: distinct, duplicateCount: duplicates, ...more },
+      })),
+    }
+    await publish(async (trx) => {
+      await store.saveProfile(trx, job.projectId, table.row.key, uuid, value, createdAt)
+      return { results: { uuid, ...value } }
+    })
+  }
+
+  /** By hand what the loop does by itself. */
+  const tableOptimize: JobHandler = async (run) => {
+    const { table } = await begin(run.job)
+    const { snapshot } = await tables.reading(table)
+    const keyPrefix = keyPrefixOf(run.job.projectId, table.data.key)
+    const after = await engine.compact({ snapshot, keyPrefix, force: true }, { signal: run.signal })
+    if (after) await publishSnapshot(run, table, after, { name: 'tableUpdated', message: `Optimized table ${table.id}` })
+  }
+
+  /** Brings a table of the default branch into a development branch: a copy of the value, no bytes move. */
+  const devBranchTablePull: JobHandler = async ({ job, publish }) => {
+    const input = job.input as { readonly sourceKey: number; readonly bucketKey: number; readonly name: string } // written by the routes
+    const source = await tables.getByKey(job.projectId, input.sourceKey)
+    const bucket = await tables.bucket.findByKey(input.bucketKey)
+    if (!bucket || bucket.projectId !== job.projectId) throw new PlatformError('storage.tables.dropped')
+    const { snapshot } = await tables.reading(source)
+    const existing = await store.find(bucket.key, input.name)
+    await publish(async (trx) => {
+      const now = clock.now()
+      if (existing) await store.publish(trx, existing, snapshot, now, { changed: true })
+      else
+        await store.insert(
+          trx,
+          {
+            projectId: job.projectId,
+            bucketKey: bucket.key,
+            name: input.name,
+            displayName: source.row.displayName,
+            alias: undefined,
+            createdAt: now,
+          },
+          snapshot,
+          now,
+        )
+      return { results: { id: `${bucket.id}.${input.name}` } }
+    })
+  }
+
+  return {
+    tableColumnAdd,
+    tableColumnDelete,
+    tablePrimaryKeyAdd,
+    tablePrimaryKeyDelete,
+    tableRowsDelete,
+    tableDefinitionCreate,
+    tableColumnDefinitionUpdate,
+    tableUpdate,
+    tableDrop,
+    tableSwap,
+    tableSnapshotCreate,
+    tableSnapshotDelete,
+    tableProfile,
+    tableOptimize,
+    devBranchTablePull,
+  }
+}
+
+/** Operations that wait for no data. */
+export const LIGHT_OPERATIONS: ReadonlySet<string> = new Set([
+  'tableColumnAdd',
+  'tableColumnDelete',
+  'tablePrimaryKeyDelete',
+  'tableDefinitionCreate',
+  'tableUpdate',
+  'tableDrop',
+  'tableSwap',
+  'tableSnapshotCreate',
+  'tableSnapshotDelete',
+  'devBranchTablePull',
+])

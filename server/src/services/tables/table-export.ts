@@ -1,0 +1,172 @@
+// Exports and previews. An export reads one whole state of the table, whatever is loaded meanwhile, and needs no lock.
+
+import { createHash } from 'node:crypto'
+import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import type { Preview, QueryRequest, TableEngine } from '../../engines/table-engine/table-engine.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { EventSource, Origin } from '../../kit/event.ts'
+import type { JobHandler } from '../../kit/storage-job.ts'
+import type { TableQuery } from './table-query.ts'
+import { eventOf, type Table, type Tables } from './tables.ts'
+
+export interface ExportOptions {
+  readonly query: TableQuery
+  readonly limit?: number
+  readonly gzip: boolean
+  readonly fileType: 'csv' | 'parquet'
+  readonly includeInternalTimestamp: boolean
+  /** One file with a header instead of slices: for people. */
+  readonly merged: boolean
+}
+
+export interface ExportInput {
+  readonly tableKey: number
+  /** The bucket it was asked for in, which may be a linked one. */
+  readonly bucketKey: number
+  readonly options: ExportOptions
+}
+
+/** A file that nobody sees until it is published. */
+export interface ReservedFile {
+  readonly id: number
+  /** Slices are this key and a suffix; a plain file is the key itself. */
+  readonly key: string
+}
+
+/** `F` is a file as the files room knows it; this room only hands it around. */
+export interface FilesOfExports<F extends ReservedFile> {
+  reserve(source: EventSource, file: NewExportFile, runId: string | null): Promise<F>
+  writeManifest(file: F, sliceKeys: readonly string[]): Promise<void>
+  publish(trx: Trx, source: EventSource, file: F, sizeBytes: number, origin: Origin): Promise<unknown>
+  /** Whether a file of an earlier export can be given out again. */
+  isThere(projectId: number, fileId: number): Promise<boolean>
+}
+
+export interface NewExportFile {
+  readonly name: string
+  readonly isSliced: boolean
+  readonly tags: readonly string[]
+}
+
+export interface ExportDeps<F extends ReservedFile> {
+  readonly tables: Tables
+  readonly engine: Pick<TableEngine, 'unload' | 'preview'>
+  readonly files: FilesOfExports<F>
+}
+
+const PREVIEW_ROWS = 100
+const MAX_PREVIEW_ROWS = 1000
+const MAX_CELL_CHARS = 16_384
+
+export type TableExports = ReturnType<typeof createTableExports>
+
+export function createTableExports<F extends ReservedFile>({ tables, engine, files }: ExportDeps<F>) {
+  const { store } = tables
+
+  const run: JobHandler = async ({ job, signal, publish }) => {
+    const { tableKey, bucketKey, options } = job.input as ExportInput // written by the routes of this room
+    const table = await tableOf(job.projectId, bucketKey, tableKey)
+    const { snapshot, snapshotId } = await tables.reading(table)
+    const request = { snapshot, ...queryOf(table, options.query, options.limit) }
+    // The same question about the same state, asked by the same token: the file of the last answer will do.
+    const fingerprint = fingerprintOf(snapshotId, job.source.tokenId, {
+      ...options,
+      query: queryOf(table, options.query, options.limit),
+    })
+    const known = await store.findExport(job.projectId, table.row.key, fingerprint)
+    if (known !== undefined && (await files.isThere(job.projectId, known)))
+      return { results: { file: { id: known }, cacheHit: true }, metrics: { outCompressed: options.gzip } }
+
+    const suffix = options.fileType === 'parquet' ? '.parquet' : options.gzip ? '.csv.gz' : '.csv'
+    const isSliced = !options.merged
+    const tag = options.merged ? 'storage-merged-export' : 'table-export'
+    const file = await files.reserve(job.source, { name: `${table.id}${suffix}`, isSliced, tags: [tag] }, job.origin.runId)
+    const unloaded = await engine.unload(
+      {
+        ...request,
+        format: options.fileType,
+        gzip: options.gzip,
+        includeLoadTime: options.includeInternalTimestamp,
+        merged: options.merged,
+        keyPrefix: file.key,
+      },
+      { signal },
+    )
+    if (isSliced)
+      await files.writeManifest(
+        file,
+        unloaded.slices.map((slice) => slice.key),
+      )
+    const outBytes = unloaded.slices.reduce((sum, slice) => sum + slice.bytes, 0)
+    await publish(async (trx) => {
+      await files.publish(trx, job.source, file, outBytes, job.origin)
+      await store.saveExport(trx, job.projectId, table.row.key, fingerprint, file.id)
+      const event = eventOf(table, 'tableExported', `Exported table ${table.id}`, {
+        params: { fileId: file.id, columns: unloaded.columns, limit: options.limit ?? null, gzip: options.gzip },
+        results: { rows: unloaded.rows },
+        performance: { outBytes },
+      })
+      await tables.recordEvent(trx, job.source, event, job.origin)
+      return {
+        results: { file: { id: file.id }, cacheHit: false },
+        metrics: { outCompressed: options.gzip, outBytes, outBytesUncompressed: options.gzip ? 0 : outBytes },
+      }
+    })
+    return undefined
+  }
+
+  async function tableOf(projectId: number, bucketKey: number, tableKey: number): Promise<Table> {
+    const bucket = await tables.bucket.findByKey(bucketKey)
+    const row = await store.findByKey(tableKey)
+    if (!bucket || bucket.projectId !== projectId || !row || row.bucketKey !== (bucket.sourceKey ?? bucket.key))
+      throw new PlatformError('storage.tables.dropped')
+    return tables.resolve(bucket, row)
+  }
+
+  async function preview(table: Table, query: TableQuery, limit: number | undefined, maxCellChars?: number): Promise<Preview> {
+    const rows = limit === undefined || limit === 0 ? PREVIEW_ROWS : limit // the Go client sends 0 when nothing was asked
+    if (rows < 0 || rows > MAX_PREVIEW_ROWS)
+      throw new PlatformError('storage.tables.validation', {
+        reason: `The maximum number of rows in preview is ${MAX_PREVIEW_ROWS}; ${rows} were asked for. Export the table to get more.`,
+      })
+    const { snapshot } = await tables.reading(table)
+    return engine.preview({
+      snapshot,
+      ...queryOf(table, query),
+      limit: rows,
+      ...(maxCellChars !== undefined && { maxCellChars }),
+    })
+  }
+
+  return { run, preview }
+}
+
+export const PREVIEW_CELL_CHARS = MAX_CELL_CHARS
+
+/** The question to the engine, the filters of aliases included. */
+export function queryOf(table: Table, query: TableQuery, limit?: number): Omit<QueryRequest, 'snapshot'> {
+  return {
+    columns: query.columns ?? table.columns,
+    filters: [...table.filters, ...query.filters],
+    orderBy: query.orderBy,
+    ...(query.changedSince !== undefined && { changedSince: query.changedSince }),
+    ...(query.changedUntil !== undefined && { changedUntil: query.changedUntil }),
+    ...(query.search !== undefined && { search: query.search }),
+    ...(limit !== undefined && { limit }),
+  }
+}
+
+const fingerprintOf = (...parts: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+
+/** Every value quoted, lines ended by LF; null is an empty, unquoted field. */
+export const previewCsv = ({ columns, rows }: Preview): string =>
+  [columns.map(quote).join(','), ...rows.map((row) => row.map(({ value }) => (value === null ? '' : quote(value))).join(','))]
+    .map((line) => `${line}\n`)
+    .join('')
+
+const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`
+
+export const previewJson = ({ columns, rows }: Preview) => ({
+  columns,
+  rows: rows.map((row) => row.map(({ value, isTruncated }, i) => ({ columnName: columns[i], value, isTruncated }))),
+})

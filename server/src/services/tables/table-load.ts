@@ -1,0 +1,365 @@
+// Loading: a file becomes a table, or its rows become rows of a table. The slow part first (header, columns, the engine), then one
+// transaction with the new state, the event and the job's success (invariants 3 and 4 of design.md).
+
+import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import { isUniqueViolation } from '../../engines/metadata-db/dialects.ts'
+import {
+  addColumn,
+  dropPrimaryKey,
+  emptySnapshot,
+  LOAD_TIME_COLUMN,
+  primaryKeyNames,
+  setPrimaryKey,
+  type TableSnapshot,
+  truncate,
+} from '../../engines/table-engine/snapshot.ts'
+import type {
+  CsvDialect,
+  CsvSlice,
+  DuplicateKey,
+  Filter,
+  LoadResult,
+  TableEngine,
+} from '../../engines/table-engine/table-engine.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { JobHandler, JobOutcome, JobRun, Metrics } from '../../kit/storage-job.ts'
+import { columnNamesFrom } from './table-names.ts'
+import { tableView } from './table-view.ts'
+import { type BucketRef, eventOf, type Table, type Tables } from './tables.ts'
+
+/** Where rows come from, as it stands in the job. */
+export type LoadSource =
+  | { readonly type: 'file'; readonly fileId: number }
+  | { readonly type: 'snapshot'; readonly snapshotId: number }
+  | { readonly type: 'timeTravel'; readonly sourceTableKey: number; readonly timestamp: number }
+
+export interface CsvOptions extends CsvDialect {
+  /** Names of the fields; the file then has no header. */
+  readonly columns?: readonly string[]
+  readonly withoutHeaders?: boolean
+  readonly ignoredLinesCount?: number
+}
+
+export interface CreateInput {
+  readonly bucketKey: number
+  readonly name: string
+  readonly displayName: string
+  readonly source: LoadSource | { readonly type: 'local' }
+  readonly primaryKey: readonly string[]
+  readonly csv: CsvOptions
+}
+
+export interface ImportInput {
+  readonly tableKey: number
+  readonly source: LoadSource | { readonly type: 'local' }
+  readonly incremental: boolean
+  readonly csv: CsvOptions
+  readonly nullValues?: readonly string[]
+  readonly useTimestampFromDataFile?: boolean
+  /** The key the table shall have from now on; absent: the one it has. */
+  readonly primaryKey?: readonly string[]
+  /** Rows that leave the table before the load. */
+  readonly deleteWhere?: readonly Filter[]
+}
+
+/** The bytes of a load. */
+export interface OpenSource {
+  readonly name: string
+  readonly isSliced: boolean
+  readonly slices: readonly (CsvSlice & { readonly sizeBytes: number })[]
+}
+
+export interface LoadDeps {
+  readonly tables: Tables
+  readonly engine: Pick<TableEngine, 'readHeader' | 'load' | 'deleteRows' | 'findDuplicateKey'>
+  /** Which objects hold the bytes of a file, in order. */
+  readonly openFile: (projectId: number, fileId: number) => Promise<OpenSource>
+}
+
+/** More of the same transaction, for callers whose own records must change with the table. */
+export type AlsoPublish = (trx: Trx) => Promise<void>
+
+/** Parquet files of a table lie together; a table that was dropped and made again gets another number. */
+export const keyPrefixOf = (projectId: number, tableKey: number | string): string => `tables/${projectId}/${tableKey}/`
+
+/** Enough small loads or dead rows to be worth rewriting; the engine decides what exactly. */
+export const needsCompaction = (snapshot: TableSnapshot): boolean =>
+  snapshot.segments.length > 8 || snapshot.segments.some(({ rows, deletes }) => deletes !== null && deletes.rows * 5 > rows)
+
+export type TableLoads = ReturnType<typeof createTableLoads>
+
+export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
+  const { store, clock } = tables
+
+  const create: JobHandler = async (run) => {
+    const input = run.job.input as CreateInput // written by the routes of this room
+    const { source } = input
+    if (source.type === 'file') return createFrom(run, input, await openFile(run.job.projectId, source.fileId))
+    if (source.type === 'local') throw new PlatformError('storage.jobs.workerLost') // its files went with the process that had them
+    const snapshot =
+      source.type === 'snapshot'
+        ? (await store.findKept(run.job.projectId, source.snapshotId))?.snapshot
+        : (await store.findSnapshotAt(source.sourceTableKey, new Date(source.timestamp)))?.snapshot
+    if (!snapshot)
+      throw source.type === 'snapshot'
+        ? new PlatformError('storage.snapshots.notFound', { id: source.snapshotId })
+        : new PlatformError('storage.timetravel.invalid')
+    // A copy of the value is a copy of the table: its files never change.
+    await run.publish((trx) => insert(trx, run, input, snapshot, {}))
+  }
+
+  const load: JobHandler = async (run) => {
+    const input = run.job.input as ImportInput // written by the routes of this room
+    if (input.source.type !== 'file') throw new PlatformError('storage.jobs.workerLost')
+    await importFrom(run, input, await openFile(run.job.projectId, input.source.fileId))
+  }
+
+  async function createFrom(run: JobRun, input: CreateInput, source: OpenSource, also?: AlsoPublish): Promise<void> {
+    const header = await headerOf(source, input.csv, run.signal)
+    if (!header) throw new PlatformError('storage.tables.validation.noColumns', { file: source.name })
+    const columns = columnNamesFrom(header)
+    checkPrimaryKey(input.primaryKey, columns)
+    const empty = emptySnapshot(
+      columns.map((name) => ({ name })),
+      { primaryKey: input.primaryKey },
+    )
+    const loaded = await engine.load(
+      {
+        snapshot: empty,
+        mode: 'full',
+        source: { slices: source.slices, dialect: dialectOf(input.csv) },
+        fileColumns: columns,
+        skipLines: input.csv.columns ? 0 : 1,
+        loadedAt: clock.now().getTime(),
+        keyPrefix: keyPrefixOf(run.job.projectId, `new-${run.job.id}`),
+      },
+      { signal: run.signal },
+    )
+    await run.publish(async (trx) => {
+      await also?.(trx)
+      return insert(trx, run, input, loaded.snapshot, metricsOf(source, loaded), true)
+    })
+  }
+
+  async function insert(
+    trx: Trx,
+    { job }: JobRun,
+    input: CreateInput,
+    snapshot: TableSnapshot,
+    metrics: Partial<Metrics>,
+    imported = false,
+  ): Promise<JobOutcome> {
+    const bucket = await bucketOf(input.bucketKey, job.projectId)
+    const now = clock.now()
+    const { name, displayName } = input
+    const row = await store
+      .insert(
+        trx,
+        { projectId: job.projectId, bucketKey: bucket.key, name, displayName, alias: undefined, createdAt: now },
+        snapshot,
+        imported ? now : undefined,
+      )
+      .catch((error: unknown) => {
+        throw isUniqueViolation(error) ? tableExists(name, displayName) : error
+      })
+    const table: Table = {
+      id: `${bucket.id}.${name}`,
+      bucket,
+      row,
+      data: row,
+      columns: row.columns,
+      primaryKey: row.primaryKey,
+      filters: [],
+      source: undefined,
+    }
+    await tables.bucket.touch(trx, bucket)
+    const params = { name, primaryKey: row.primaryKey, columns: row.columns, source: input.source }
+    await tables.recordEvent(trx, job.source, eventOf(table, 'tableCreated', `Created table ${table.id}`, { params }), job.origin)
+    const results = tableView(table, job.baseUrl, {
+      columns: true,
+      metadata: [],
+      columnMetadata: {},
+      attributes: true,
+      bucket: await tables.bucket.view(bucket, job.baseUrl),
+      definition: snapshot.columns,
+    })
+    return { results, metrics, tableId: table.id }
+  }
+
+  async function bucketOf(key: number, projectId: number): Promise<BucketRef> {
+    const bucket = await tables.bucket.findByKey(key)
+    if (!bucket || bucket.projectId !== projectId)
+      throw new PlatformError('storage.buckets.notFound', { id: 'of this table', project: projectId })
+    return bucket
+  }
+
+  async function importFrom(run: JobRun, input: ImportInput, source: OpenSource, also?: AlsoPublish): Promise<void> {
+    const table = await tables.getByKey(run.job.projectId, input.tableKey)
+    const snapshot = await prepared(run, input, table)
+    const plan = await planOf(snapshot, input, source, run.signal)
+    const loaded = await engine.load(
+      {
+        snapshot: plan.snapshot,
+        mode: input.incremental ? 'incremental' : 'full',
+        source: { slices: source.slices, dialect: dialectOf(input.csv) },
+        fileColumns: plan.fileColumns,
+        skipLines: plan.skipLines,
+        ...(input.nullValues && { nullValues: input.nullValues }),
+        loadedAt: clock.now().getTime(),
+        keyPrefix: keyPrefixOf(run.job.projectId, table.data.key),
+      },
+      { signal: run.signal },
+    )
+    await run.publish(async (trx) => {
+      await also?.(trx)
+      return publishImport(trx, run, input, source, table, loaded, plan.fileColumns)
+    })
+  }
+
+  /** The state to load into: with the rows gone and the key set that the load asks for. */
+  async function prepared({ job, signal }: JobRun, input: ImportInput, table: Table): Promise<TableSnapshot> {
+    let { snapshot } = await tables.reading(table)
+    if (!input.incremental) snapshot = truncate(snapshot)
+    if (input.deleteWhere?.length && snapshot.segments.length > 0) {
+      const keyPrefix = keyPrefixOf(job.projectId, table.data.key)
+      snapshot = (await engine.deleteRows({ snapshot, filters: input.deleteWhere, keyPrefix }, { signal })).snapshot
+    }
+    const { primaryKey } = input
+    if (!primaryKey || primaryKey.join() === primaryKeyNames(snapshot).join()) return snapshot
+    checkPrimaryKey(
+      primaryKey,
+      snapshot.columns.map((column) => column.name),
+    )
+    if (primaryKey.length === 0) return dropPrimaryKey(snapshot)
+    const duplicate = await engine.findDuplicateKey({ snapshot, columns: primaryKey }, { signal })
+    if (duplicate) throw duplicateKey(primaryKey, duplicate)
+    return setPrimaryKey(snapshot, primaryKey)
+  }
+
+  async function publishImport(
+    trx: Trx,
+    { job }: JobRun,
+    input: ImportInput,
+    source: OpenSource,
+    table: Table,
+    loaded: LoadResult,
+    importedColumns: readonly string[],
+  ): Promise<JobOutcome> {
+    const { delimiter = ',', enclosure = '"', escapedBy = '' } = input.csv
+    const what = { imported: true, changed: true, needsCompaction: needsCompaction(loaded.snapshot) }
+    const value = eventOf(table, 'tableImportDone', `Imported into table ${table.id}`, {
+      params: {
+        incremental: input.incremental,
+        partial: false,
+        csv: { delimiter, enclosure, escapedBy },
+        importedColumns,
+        source: { name: source.name, isSliced: source.isSliced, ...input.source },
+      },
+      results: {
+        rowsInFile: loaded.rowsInFile,
+        rowsWritten: loaded.rowsWritten,
+        rowsReplaced: loaded.rowsReplaced,
+        rowsUnchanged: loaded.rowsUnchanged,
+        rowsDuplicate: loaded.rowsDuplicate,
+      },
+      performance: { inBytes: bytesOf(source) },
+    })
+    const row = await tables.publish(trx, table, loaded.snapshot, what, { source: job.source, origin: job.origin, value })
+    return {
+      results: {
+        transaction: null,
+        warnings: [],
+        importedColumns: importedColumns.filter((name) => name !== LOAD_TIME_COLUMN),
+        totalRowsCount: row.rowsCount,
+        totalDataSizeBytes: row.sizeBytes,
+      },
+      metrics: metricsOf(source, loaded),
+    }
+  }
+
+  /** Which field of the file goes where. New columns are added to an untyped table; all columns of the table must be there. */
+  async function planOf(snapshot: TableSnapshot, input: ImportInput, source: OpenSource, signal: AbortSignal) {
+    const names = snapshot.columns.map((column) => column.name)
+    const { columns, withoutHeaders, ignoredLinesCount = 0 } = input.csv
+    // ignoredLinesCount beats withoutHeaders, and both beat columns when the order of the table is meant (contract storage 2.5.5).
+    if (ignoredLinesCount > 0) return { snapshot, fileColumns: columns ?? names, skipLines: ignoredLinesCount }
+    if (withoutHeaders) return { snapshot, fileColumns: names, skipLines: 0 }
+    const header = await headerOf(source, input.csv, signal)
+    const keep = input.useTimestampFromDataFile ? LOAD_TIME_COLUMN : undefined
+    const found = header ? columnNamesFrom(header, keep) : []
+    const fileColumns = found.map((name) => names.find((known) => known.toLowerCase() === name.toLowerCase()) ?? name)
+    const missing = names.filter((name) => !fileColumns.includes(name))
+    if (missing.length > 0) throw columnsNotMatch(missing, names, source.name)
+    const added = fileColumns.filter((name) => !names.includes(name) && name !== LOAD_TIME_COLUMN)
+    if (snapshot.typed && added.length > 0)
+      throw new PlatformError('storage.tables.typedColumnsFixed', { columns: quoted(added), file: source.name })
+    return {
+      snapshot: added.reduce((table, name) => addColumn(table, { name }), snapshot),
+      fileColumns,
+      skipLines: columns ? 0 : 1,
+    }
+  }
+
+  /** The names of the fields: given, or the first row of the file. Undefined for an empty file. */
+  async function headerOf(source: OpenSource, csv: CsvOptions, signal: AbortSignal): Promise<readonly string[] | undefined> {
+    if (csv.columns) return csv.columns
+    if (source.isSliced)
+      throw new PlatformError('storage.tables.validation.invalidColumnName', {
+        reason: 'the file is sliced, so it has no header. Send the names of its columns in the parameter columns.',
+      })
+    const header = await engine.readHeader({ slices: source.slices, dialect: dialectOf(csv) }, { signal })
+    return header.length === 0 ? undefined : header
+  }
+
+  return { create, load, createFrom, importFrom }
+}
+
+export function dialectOf({ delimiter, enclosure, escapedBy }: CsvOptions): CsvDialect {
+  return {
+    ...(delimiter !== undefined && { delimiter }),
+    ...(enclosure !== undefined && { enclosure }),
+    ...(escapedBy !== undefined && { escapedBy }),
+  }
+}
+
+export function checkPrimaryKey(primaryKey: readonly string[], columns: readonly string[]): void {
+  const missing = primaryKey.filter((name) => !columns.includes(name))
+  if (missing.length > 0)
+    throw new PlatformError('storage.tables.validation.invalidPrimaryKeyColumns', {
+      columns: quoted(missing),
+      known: quoted(columns),
+    })
+}
+
+function columnsNotMatch(missing: readonly string[], expected: readonly string[], file: string): PlatformError {
+  return new PlatformError(
+    'csvImport.columnsNotMatch',
+    { missing: quoted(missing), expected: quoted(expected), file },
+    { params: { missingColumns: missing, expectedColumns: expected } },
+  )
+}
+
+export const tableExists = (name: string, displayName: string) =>
+  new PlatformError('storage.buckets.tableAlreadyExists', { name, displayName })
+
+export const duplicateKey = (columns: readonly string[], { values, rows }: DuplicateKey) =>
+  new PlatformError('storage.tables.primaryKeyDuplicateValues', {
+    columns: quoted(columns),
+    values: values.map((value) => (value === null ? 'null' : `"${value.slice(0, 60)}"`)).join(', '),
+    rows,
+  })
+
+/** Contract storage 2.7: the unpacked size of a packed file is not measured. */
+function metricsOf(source: OpenSource, loaded: LoadResult): Partial<Metrics> {
+  const inCompressed = source.slices.some((slice) => slice.gzip)
+  return { inCompressed, inBytes: bytesOf(source), inBytesUncompressed: inCompressed ? 0 : loaded.bytesInFile }
+}
+
+const bytesOf = (source: OpenSource): number => source.slices.reduce((sum, slice) => sum + slice.sizeBytes, 0)
+
+const SHOWN = 20
+export const quoted = (names: readonly string[]): string =>
+  names
+    .slice(0, SHOWN)
+    .map((name) => `"${name}"`)
+    .join(', ') + (names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '')

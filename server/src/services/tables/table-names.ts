@@ -1,0 +1,78 @@
+// Names of tables and columns (contract storage 2.5.3): what is allowed, and how the header of a file becomes names of columns.
+
+import { PlatformError } from '../../kit/errors.ts'
+
+const MAX_TABLE_NAME = 96
+const MAX_COLUMN_NAME = 64
+const ALLOWED = /^[A-Za-z0-9_-]+$/
+/** Names databases use for themselves. */
+const RESERVED = new Set(['oid', 'tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid', '_timestamp'])
+
+/** Letters that do not come apart into a letter and a mark. */
+const LETTERS: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  ẞ: 'SS',
+  æ: 'ae',
+  Æ: 'AE',
+  œ: 'oe',
+  Œ: 'OE',
+  ø: 'o',
+  Ø: 'O',
+  ł: 'l',
+  Ł: 'L',
+  đ: 'd',
+  Đ: 'D',
+  ð: 'd',
+  Ð: 'D',
+  þ: 'th',
+  Þ: 'TH',
+  ı: 'i',
+  '€': 'EUR',
+}
+
+export function checkTableName(name: string, what = 'table name'): void {
+  const refuse = (reason: string) => new PlatformError('storage.tables.validation', { reason: `Invalid ${what}: ${reason}` })
+  if (name === '') throw refuse('it cannot be empty.')
+  if (name.startsWith('_')) throw refuse(`'${name.slice(0, 120)}' Cannot start with underscore.`)
+  if (!ALLOWED.test(name))
+    throw refuse(
+      `'${name.slice(0, 120)}' contains not allowed characters. Only alphanumeric characters dash and underscores are allowed.`,
+    )
+  if (name.length > MAX_TABLE_NAME) throw refuse(`'${name.slice(0, 120)}' is longer than ${MAX_TABLE_NAME} characters.`)
+}
+
+/** `Straße №1 (€)` becomes `Strasse__1__EUR`: letters lose their marks, the rest becomes `_`, which is trimmed at both ends. */
+export function columnNameFrom(text: string): string {
+  return text
+    .replace(/[^\x20-\x7e]/g, (letter) => LETTERS[letter] ?? letter)
+    .normalize('NFD')
+    .replace(/\p{Mn}/gu, '')
+    .replace(/[^A-Za-z0-9_]/gu, '_')
+    .replace(/^_+|_+$/g, '')
+}
+
+/** The names of a header, made fit for a table and checked as a whole. `keep` goes through as it is. */
+export function columnNamesFrom(header: readonly string[], keep?: string): string[] {
+  const names = header.map((text) => (text === keep ? text : columnNameFrom(text)))
+  const seen = new Map<string, number>()
+  for (const [i, name] of names.entries()) {
+    if (name !== keep) checkColumnName(name, `column ${i + 1} ("${(header[i] ?? '').slice(0, 60)}")`)
+    const first = seen.get(name.toLowerCase())
+    if (first !== undefined)
+      throw invalid(
+        `columns ${first + 1} and ${i + 1} are both called "${name}" (upper and lower case are the same). Rename one of them.`,
+      )
+    seen.set(name.toLowerCase(), i)
+  }
+  return names
+}
+
+/** One name, as it will be in the table. */
+export function checkColumnName(name: string, what: string): void {
+  if (name === '') throw invalid(`${what} has no name. Use letters, digits and underscores.`)
+  if (name.length > MAX_COLUMN_NAME)
+    throw invalid(`the name of ${what} has ${name.length} characters; at most ${MAX_COLUMN_NAME} are allowed.`)
+  if (RESERVED.has(name.toLowerCase())) throw invalid(`the name "${name}" of ${what} is reserved. Choose another one.`)
+}
+
+const invalid = (reason: string) => new PlatformError('storage.tables.validation.invalidColumnName', { reason })

@@ -1,0 +1,220 @@
+// Which rows and columns an export, a preview or a deletion means: every form clients send, read into one query of the engine.
+
+import {
+  FILTER_DATA_TYPES,
+  type Filter,
+  type FilterDataType,
+  type FilterOperator,
+  type OrderBy,
+} from '../../engines/table-engine/table-engine.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { parseMoment } from '../../kit/relative-time.ts'
+
+/** The parameters as they arrived. `unknown` ones come in several shapes. */
+export interface QueryInput {
+  readonly columns?: unknown
+  readonly changedSince?: unknown
+  readonly changedUntil?: unknown
+  readonly days?: unknown
+  readonly whereColumn?: unknown
+  readonly whereValues?: unknown
+  readonly whereOperator?: unknown
+  readonly whereFilters?: unknown
+  readonly orderBy?: unknown
+  readonly fulltextSearch?: unknown
+}
+
+export interface TableQuery {
+  readonly columns?: readonly string[]
+  readonly filters: readonly Filter[]
+  readonly changedSince?: number
+  readonly changedUntil?: number
+  readonly orderBy: readonly OrderBy[]
+  readonly search?: string
+}
+
+const OPERATORS: Readonly<Record<string, FilterOperator>> = {
+  eq: 'eq',
+  ne: 'ne',
+  neq: 'ne',
+  gt: 'gt',
+  ge: 'ge',
+  lt: 'lt',
+  le: 'le',
+}
+const MAX_VALUES = 10_000
+const DAY_MS = 86_400_000
+
+export function readTableQuery(input: QueryInput, columns: readonly string[], now: Date): TableQuery {
+  const chosen = readColumns(input.columns, columns)
+  const filters = [...readWhereColumn(input, columns), ...readWhereFilters(input.whereFilters, columns)]
+  const search = isAbsent(input.fulltextSearch) ? undefined : textOf('fulltextSearch', input.fulltextSearch)
+  if (search !== undefined && filters.length > 0)
+    throw refusal('The parameter "fulltextSearch" cannot be combined with filters. Send one of them.')
+  const since = isAbsent(input.changedSince) ? daysAgo(input.days, now) : momentOf('changedSince', input.changedSince, now)
+  const until = isAbsent(input.changedUntil) ? undefined : momentOf('changedUntil', input.changedUntil, now)
+  return {
+    filters,
+    orderBy: readOrderBy(input.orderBy, columns),
+    ...(chosen && { columns: chosen }),
+    ...(since !== undefined && { changedSince: since }),
+    ...(until !== undefined && { changedUntil: until }),
+    ...(search !== undefined && { search }),
+  }
+}
+
+export const hasNoFilter = (query: TableQuery): boolean =>
+  query.filters.length === 0 && query.changedSince === undefined && query.changedUntil === undefined && query.search === undefined
+
+/** A comma-joined string or a list; undefined when all columns are meant. */
+export function readColumns(value: unknown, columns: readonly string[]): readonly string[] | undefined {
+  const names = namesFrom('columns', value)
+  if (names.length === 0) return undefined
+  const unknown = names.find((name) => !columns.includes(name))
+  if (unknown !== undefined)
+    throw new PlatformError('storage.tables.validation.columnNotExists', { column: unknown.slice(0, 100) })
+  return [...new Set(names)]
+}
+
+/** `a,b`, `["a","b"]` or `{"0":"a"}` of a form. */
+export function namesFrom(field: string, value: unknown): string[] {
+  if (isAbsent(value)) return []
+  const list = typeof value === 'string' ? value.split(',') : listOf(value)
+  if (!list?.every((name) => typeof name === 'string' || typeof name === 'number'))
+    throw refusal(`The parameter "${field}" should be a list of names, or one string with commas between them.`)
+  return list.map((name) => String(name).trim()).filter((name) => name !== '')
+}
+
+/** The older form: whereColumn, whereValues, whereOperator. */
+function readWhereColumn({ whereColumn, whereValues, whereOperator }: QueryInput, columns: readonly string[]): Filter[] {
+  if (isAbsent(whereColumn)) {
+    if (!isAbsent(whereValues)) throw missing('whereColumn')
+    return []
+  }
+  const column = textOf('whereColumn', whereColumn)
+  if (isAbsent(whereValues)) throw missing('whereValues')
+  const values = typeof whereValues === 'string' ? [whereValues] : valuesFrom('whereValues', whereValues)
+  const operator = operatorFrom(isAbsent(whereOperator) ? 'eq' : whereOperator)
+  if (operator !== 'eq' && operator !== 'ne')
+    throw refusal(
+      `Invalid where operator ${String(whereOperator).slice(0, 40)}. With whereColumn use eq or ne; whereFilters has more.`,
+    )
+  checkColumn(column, columns)
+  return [{ column, operator, values }]
+}
+
+function readWhereFilters(value: unknown, columns: readonly string[]): Filter[] {
+  if (isAbsent(value)) return []
+  const parsed = typeof value === 'string' ? jsonOf(value) : value
+  const list = listOf(parsed)
+  if (!list) throw refusal(`Parameter "whereFilters" should be an array, but parameter contains:\n${shortJson(value)}`)
+  return list.map((item, i) => {
+    if (typeof item !== 'object' || item === null || Array.isArray(item))
+      throw refusal(`All items in param "whereFilters" should be an arrays, found:\n${shortJson(item)}`)
+    return readFilter(item as Readonly<Record<string, unknown>>, i, columns) // an object, by the line above
+  })
+}
+
+function readFilter(item: Readonly<Record<string, unknown>>, i: number, columns: readonly string[]): Filter {
+  if (isAbsent(item.column)) throw missing(`whereFilters[${i}][column]`)
+  if (item.values === undefined || item.values === null) throw missing(`whereFilters[${i}][values]`)
+  const column = textOf(`whereFilters[${i}][column]`, item.column)
+  const operator = operatorFrom(isAbsent(item.operator) ? 'eq' : item.operator)
+  const dataType = isAbsent(item.dataType) ? undefined : dataTypeFrom(item.dataType)
+  const values = valuesFrom(`whereFilters[${i}][values]`, item.values)
+  if (values.length !== 1 && operator !== 'eq' && operator !== 'ne')
+    throw new PlatformError('storage.tables.filterValues', { operator, column, count: values.length })
+  checkColumn(column, columns)
+  return { column, operator, values, ...(dataType && { dataType }) }
+}
+
+function readOrderBy(value: unknown, columns: readonly string[]): OrderBy[] {
+  if (isAbsent(value)) return []
+  const parsed = typeof value === 'string' && /^\s*[[{]/.test(value) ? jsonOf(value) : value
+  const list = typeof parsed === 'string' ? [parsed] : (listOf(parsed) ?? (typeof parsed === 'object' ? [parsed] : []))
+  return list.map((item, i) => {
+    const order = (typeof item === 'object' && item !== null ? item : { column: item }) as Readonly<Record<string, unknown>> // read below
+    if (isAbsent(order.column)) throw missing(`orderBy[${i}][column]`)
+    const column = textOf(`orderBy[${i}][column]`, order.column)
+    const direction = isAbsent(order.order) ? 'ASC' : textOf(`orderBy[${i}][order]`, order.order).toUpperCase()
+    if (direction !== 'ASC' && direction !== 'DESC')
+      throw refusal(`Invalid sort order ${direction.slice(0, 40)}. Available orders are [DESC|ASC]`)
+    if (!columns.includes(column)) throw refusal(`Can't order by column ${column.slice(0, 100)}, column does not exist`)
+    const dataType = isAbsent(order.dataType) ? undefined : dataTypeFrom(order.dataType)
+    return { column, order: direction, ...(dataType && { dataType }) }
+  })
+}
+
+function checkColumn(column: string, columns: readonly string[]): void {
+  if (!columns.includes(column)) throw refusal(`Can't filter by column ${column.slice(0, 100)}, column does not exist`)
+}
+
+function operatorFrom(value: unknown): FilterOperator {
+  const operator = typeof value === 'string' && Object.hasOwn(OPERATORS, value) ? OPERATORS[value] : undefined
+  if (!operator) throw refusal(`Invalid where operator ${String(value).slice(0, 40)}`)
+  return operator
+}
+
+function dataTypeFrom(value: unknown): FilterDataType {
+  const type = FILTER_DATA_TYPES.find((known) => known === String(value).toUpperCase())
+  if (!type) throw refusal(`Data type ${String(value).slice(0, 40)} not recognized. Possible datatypes are [INTEGER|DOUBLE]`)
+  return type
+}
+
+function valuesFrom(field: string, value: unknown): string[] {
+  const list = Array.isArray(value) ? value : typeof value === 'object' && value !== null ? Object.values(value) : [value]
+  if (list.length > MAX_VALUES)
+    throw refusal(`The parameter "${field}" has ${list.length} values; at most ${MAX_VALUES} are allowed.`)
+  return list.map((one: unknown) => {
+    if (typeof one === 'string') return one
+    if (typeof one === 'number' || typeof one === 'boolean') return String(one)
+    if (one === null) return ''
+    throw refusal(`The parameter "${field}" should be a list of strings.`)
+  })
+}
+
+const daysAgo = (days: unknown, now: Date): number | undefined => {
+  if (isAbsent(days)) return undefined
+  const count = Number(days)
+  if (!Number.isInteger(count) || count < 0 || count > 100_000) throw refusal('The parameter "days" should be a whole number.')
+  return now.getTime() - count * DAY_MS
+}
+
+function momentOf(field: string, value: unknown, now: Date): number {
+  const moment = parseMoment(textOf(field, value), now)
+  if (moment) return moment.getTime()
+  throw refusal(
+    `The parameter "${field}" ("${String(value).slice(0, 60)}") is no time. Use unix seconds, an ISO date or a phrase such as "-2 days".`,
+  )
+}
+
+function textOf(field: string, value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number') return String(value)
+  throw refusal(`The parameter "${field}" should be a string.`)
+}
+
+/** Lists arrive as lists, or, from forms, as objects with digits for names. */
+function listOf(value: unknown): unknown[] | undefined {
+  if (Array.isArray(value)) return value
+  if (typeof value !== 'object' || value === null) return undefined
+  const entries = Object.entries(value)
+  return entries.every(([key]) => /^\d+$/.test(key)) ? entries.map(([, item]) => item as unknown) : undefined
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
+}
+
+const isAbsent = (value: unknown): value is undefined | null | '' => value === undefined || value === null || value === ''
+const shortJson = (value: unknown): string => (JSON.stringify(value) ?? 'null').slice(0, 500)
+const refusal = (reason: string) => new PlatformError('storage.tables.validation', { reason })
+
+const missing = (field: string) => {
+  const reason = 'This field is missing.'
+  return new PlatformError('validation.failed', { field, reason }, { errors: [{ key: field, message: reason }] })
+}

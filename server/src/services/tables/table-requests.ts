@@ -1,0 +1,173 @@
+// What a create, an import and an export ask for: parameters in all the forms clients send them, read into the inputs of the jobs.
+
+import { checkDialect } from '../../engines/table-engine/csv-dialect.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { parseMoment } from '../../kit/relative-time.ts'
+import type { ExportOptions } from './table-export.ts'
+import type { CsvOptions, ImportInput } from './table-load.ts'
+import { columnNameFrom } from './table-names.ts'
+import { namesFrom, type QueryInput, readTableQuery } from './table-query.ts'
+
+export type Fields = Readonly<Record<string, unknown>>
+
+const MAX_IGNORED_LINES = 1_000_000
+
+/** Delimiter, enclosure, escape, header or no header: checked at once, so that a wrong one never becomes a job. */
+export function readCsvOptions(fields: Fields): CsvOptions {
+  const character = (name: string): string | undefined => {
+    const value = fields[name]
+    if (value === undefined || value === null) return undefined
+    if (typeof value !== 'string') throw invalid(name, 'This value should be of type string.')
+    return value === '\\t' ? '\t' : value
+  }
+  const delimiter = character('delimiter') || undefined
+  const escapedBy = character('escapedBy') || undefined
+  // PHP and Python clients always send the enclosure, also beside an escape character: the explicit one of the two counts.
+  const enclosure = character('enclosure')
+  if (delimiter !== undefined && delimiter.length !== 1)
+    throw new PlatformError('invalidCsv', {
+      reason: `The delimiter "${delimiter.slice(0, 20)}" is not allowed: it must be exactly one character. A tab is written \\t.`,
+    })
+  const dialect = {
+    ...(delimiter !== undefined && { delimiter }),
+    ...(enclosure !== undefined && { enclosure }),
+    ...(escapedBy !== undefined && { escapedBy }),
+  }
+  checkDialect(dialect)
+  const columns = namesFrom('columns', fields.columns)
+  return {
+    ...dialect,
+    ...(columns.length > 0 && { columns }),
+    ...(flag(fields.withoutHeaders) && { withoutHeaders: true }),
+    ...(isSet(fields.ignoredLinesCount) && {
+      ignoredLinesCount: whole('ignoredLinesCount', fields.ignoredLinesCount, MAX_IGNORED_LINES),
+    }),
+  }
+}
+
+export interface CreateRequest {
+  readonly name: string
+  readonly displayName: string
+  readonly primaryKey: readonly string[]
+  readonly csv: CsvOptions
+  readonly source:
+    | { readonly type: 'file'; readonly fileId: number }
+    | { readonly type: 'snapshot'; readonly snapshotId: number }
+    | { readonly type: 'timeTravel'; readonly sourceTableId: string; readonly timestamp: number }
+}
+
+export function readCreateRequest(fields: Fields, now: Date, fileId = fileIdFrom(fields)): CreateRequest {
+  const name = nameFrom(fields)
+  const displayName = isSet(fields.displayName) ? String(fields.displayName) : name
+  const csv = readCsvOptions(fields)
+  const primaryKey = primaryKeyFrom(fields.primaryKey)
+  const rest = { name, displayName, primaryKey, csv }
+  if (fileId !== undefined) return { ...rest, source: { type: 'file', fileId } }
+  if (isSet(fields.snapshotId))
+    return { ...rest, source: { type: 'snapshot', snapshotId: whole('snapshotId', fields.snapshotId) } }
+  if (isSet(fields.sourceTableId)) return { ...rest, source: timeTravelFrom(fields, now) }
+  throw noSource(fields)
+}
+
+/** Missing or empty: the text clients know. */
+export function nameFrom(fields: Fields): string {
+  const { name } = fields
+  if (typeof name === 'number') return String(name)
+  if (typeof name === 'string' && name !== '') return name
+  throw new PlatformError('storage.tables.validation', { reason: 'Table create option "name" is required and cannot be empty.' })
+}
+
+function timeTravelFrom(fields: Fields, now: Date): CreateRequest['source'] {
+  const timestamp = isSet(fields.timestamp) ? parseMoment(String(fields.timestamp), now) : undefined
+  if (!timestamp) throw new PlatformError('storage.timetravel.invalid')
+  return { type: 'timeTravel', sourceTableId: String(fields.sourceTableId), timestamp: timestamp.getTime() }
+}
+
+export type ImportRequest = Omit<ImportInput, 'tableKey' | 'source'> & {
+  readonly source: { readonly type: 'file'; readonly fileId: number }
+}
+
+export function readImportRequest(fields: Fields, fileId = fileIdFrom(fields)): ImportRequest {
+  if (fileId === undefined) throw noSource(fields)
+  const nullValues = nullValuesFrom(fields.treatValuesAsNull)
+  return {
+    source: { type: 'file', fileId },
+    incremental: flag(fields.incremental),
+    csv: readCsvOptions(fields),
+    ...(nullValues && { nullValues }),
+    ...(flag(fields.useTimestampFromDataFile) && { useTimestampFromDataFile: true }),
+  }
+}
+
+function fileIdFrom(fields: Fields): number | undefined {
+  return isSet(fields.dataFileId) ? whole('dataFileId', fields.dataFileId) : undefined
+}
+
+function noSource(fields: Fields): PlatformError {
+  if (isSet(fields.dataWorkspaceId))
+    return new PlatformError('notImplemented', {
+      what: 'Tables cannot be loaded from a workspace on this stack. Load them from a file (dataFileId).',
+    })
+  if (isSet(fields.dataUrl))
+    return new PlatformError('notImplemented', {
+      what: 'Tables are not loaded from an address. Upload the file and send its id as dataFileId.',
+    })
+  const reason = 'One of dataFileId, snapshotId and sourceTableId with timestamp is needed: where the rows come from.'
+  return new PlatformError('storage.tables.validation', { reason }, { errors: [{ key: 'dataFileId', message: reason }] })
+}
+
+function nullValuesFrom(value: unknown): readonly string[] | undefined {
+  if (value === undefined || value === null) return undefined
+  const values = Array.isArray(value) ? value : value === '' ? [''] : [value]
+  if (values.length > 1) throw invalid('treatValuesAsNull', 'This collection should contain 1 element or less.')
+  return values.map(String)
+}
+
+/** `id,name`, `["id","name"]`, `primaryKey[]=id`; names as they will be in the table. */
+export function primaryKeyFrom(value: unknown): readonly string[] {
+  const names = namesFrom('primaryKey', value).map(columnNameFrom)
+  const twice = names.find((name, i) => names.indexOf(name) !== i)
+  if (twice !== undefined)
+    throw new PlatformError('storage.validation.primaryKey', { reason: `The column "${twice}" is in the primary key twice.` })
+  return names
+}
+
+const FORMATS = ['rfc', 'json', 'escaped', 'raw']
+const MAX_LIMIT = 10 ** 12
+
+export function readExportOptions(fields: Fields, columns: readonly string[], now: Date): ExportOptions {
+  if (isSet(fields.format) && !FORMATS.includes(String(fields.format)))
+    throw new PlatformError('storage.tables.validation.invalidFormat', {
+      format: String(fields.format).slice(0, 40),
+      known: FORMATS.join(', '),
+    })
+  const fileType = isSet(fields.fileType) ? String(fields.fileType) : 'csv'
+  if (fileType !== 'csv' && fileType !== 'parquet')
+    throw new PlatformError('storage.tables.validation.invalidFormat', { format: fileType.slice(0, 40), known: 'csv, parquet' })
+  return {
+    query: readTableQuery(fields as QueryInput, columns, now), // every member of it is unknown
+    ...(isSet(fields.limit) && { limit: whole('limit', fields.limit, MAX_LIMIT) }),
+    gzip: fileType === 'csv' && flag(fields.gzip),
+    fileType,
+    includeInternalTimestamp: flag(fields.includeInternalTimestamp),
+    merged: fileType === 'csv' && flag(fields.merged),
+  }
+}
+
+const TRUE: ReadonlySet<unknown> = new Set([true, 1, '1', 'true', 'True', 'TRUE'])
+export const flag = (value: unknown): boolean => TRUE.has(value)
+export const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
+
+export function whole(field: string, value: unknown, max = Number.MAX_SAFE_INTEGER): number {
+  const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
+  if (typeof number !== 'number' || !Number.isInteger(number) || number < 0 || number > max)
+    throw invalid(field, `This value should be a whole number from 0 to ${max}.`)
+  return number
+}
+
+const invalid = (field: string, reason: string) =>
+  new PlatformError(
+    'storage.tables.validation',
+    { reason: `Invalid request:\n - ${field}: "${reason}"` },
+    { errors: [{ key: field, message: reason }] },
+  )

@@ -1,0 +1,496 @@
+// HTTP for the shape of tables: definitions, columns, keys, rows, aliases, snapshots, profiles (contract storage 2.5.4, 2.5.7, 2.5.8).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { isUniqueViolation } from '../../engines/metadata-db/dialects.ts'
+import { idFrom } from '../../http/ids.ts'
+import { JobView, jobView } from '../../http/job-view.ts'
+import { formatTimestamp } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
+import { readAliasFilter } from './table-aliases.ts'
+import { checkNewTable, scopeOf, writable } from './table-data.routes.ts'
+import { checkPrimaryKey, tableExists } from './table-load.ts'
+import { checkColumnName, columnNameFrom } from './table-names.ts'
+import { hasNoFilter, namesFrom, readTableQuery } from './table-query.ts'
+import { flag, isSet, nameFrom, primaryKeyFrom, whole } from './table-requests.ts'
+import { snapshotDetail, snapshotView } from './table-snapshots.ts'
+import { readColumnDefinition, readType } from './table-types.ts'
+import { TableView } from './table-view.ts'
+import { createTableViews, jobOn } from './tables.routes.ts'
+import { eventOf, lockOf, refuseAlias, type Table, type Tables } from './tables.ts'
+
+export interface TableStructureDeps {
+  readonly tables: Tables
+  readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
+}
+
+const AnyFields = Type.Record(Type.String(), Type.Unknown())
+const ByBucket = Type.Object({ bucketId: Type.String() })
+const ByTable = Type.Object({ tableId: Type.String() })
+const ByColumn = Type.Object({ tableId: Type.String(), column: Type.String() })
+const BySnapshot = Type.Object({ snapshotId: Type.String() })
+const MAX_COLUMNS = 4096
+
+export function tableStructureRoutes({ tables, createJob }: TableStructureDeps): FastifyPluginAsyncTypebox {
+  const { store, clock, inTransaction } = tables
+  const views = createTableViews(tables)
+
+  const start = async (req: FastifyRequest, reply: FastifyReply, job: NewStorageJob) =>
+    reply.code(202).send(jobView(await createJob(req, job), req.baseUrl))
+
+  /** A table of its own, that the asker may change. */
+  async function ownTable(req: FastifyRequest, tableId: string): Promise<Table> {
+    const table = await tables.getForChange(scopeOf(req), tableId)
+    refuseAlias(table)
+    return table
+  }
+
+  async function aliasOf(req: FastifyRequest, tableId: string) {
+    const table = await tables.getForChange(scopeOf(req), tableId)
+    if (!table.row.alias) throw new PlatformError('storage.tables.notAnAlias', { table: table.id })
+    return { table, alias: table.row.alias }
+  }
+
+  async function keptOf(req: FastifyRequest, id: string) {
+    const kept = await store.findKept(
+      req.actor.projectId,
+      idFrom(id, () => new PlatformError('storage.snapshots.notFound', { id: id.slice(0, 40) })),
+    )
+    if (!kept) throw new PlatformError('storage.snapshots.notFound', { id: id.slice(0, 40) })
+    return kept
+  }
+
+  return async (app) => {
+    app.post(
+      '/v2/storage/buckets/:bucketId/tables-definition',
+      {
+        config: {
+          operation: 'tables.createDefinition',
+          summary: 'Create an empty table with typed columns',
+          validationCode: 'storage.tables.validation',
+        },
+        schema: { params: ByBucket, body: AnyFields, response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const bucket = await writable(tables, scopeOf(req), req.params.bucketId)
+        const name = nameFrom(req.body)
+        const displayName = isSet(req.body.displayName) ? String(req.body.displayName) : name
+        await checkNewTable(tables, bucket, name, displayName)
+        const primaryKey = primaryKeyFrom(req.body.primaryKeysNames)
+        const { columns } = req.body
+        if (!Array.isArray(columns) || columns.length === 0 || columns.length > MAX_COLUMNS)
+          throw new PlatformError('storage.tables.validation', {
+            reason: `The parameter "columns" should be a list of 1 to ${MAX_COLUMNS} columns.`,
+          })
+        const defined = columns.map((column, i) => readColumnDefinition(column, i, primaryKey))
+        checkDistinct(defined.map(({ column }) => column.name))
+        checkPrimaryKey(
+          primaryKey,
+          defined.map(({ column }) => column.name),
+        )
+        const input = {
+          bucketKey: bucket.key,
+          name,
+          displayName,
+          primaryKey,
+          typed: defined.some((one) => one.isTyped),
+          columns: defined,
+        }
+        return start(req, reply, {
+          operationName: 'tableDefinitionCreate',
+          operationParams: { name, primaryKeysNames: primaryKey, columns },
+          input,
+          branchId: bucket.branchId,
+          lockKeys: [lockOf(bucket, name)],
+        })
+      },
+    )
+
+    app.post(
+      '/v2/storage/tables/:tableId/columns',
+      {
+        config: { operation: 'tables.addColumn', summary: 'Add a column', validationCode: 'storage.tables.validation' },
+        schema: { params: ByTable, body: AnyFields, response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const table = await tables.getForChange(scopeOf(req), req.params.tableId)
+        if (table.source)
+          throw new PlatformError('storage.tables.validation.cannotAddColumn', { table: table.id, source: table.source.id })
+        const given = isSet(req.body.name) ? String(req.body.name) : ''
+        const name = columnNameFrom(given)
+        try {
+          checkColumnName(name, `"${given.slice(0, 60)}"`)
+        } catch (error) {
+          throw error instanceof PlatformError ? new PlatformError('storage.tables.invalidColumnName', error.details) : error
+        }
+        if (table.columns.some((column) => column.toLowerCase() === name.toLowerCase()))
+          throw new PlatformError('storage.tables.columnAlreadyExists', { column: name })
+        const { column, isTyped, metadata } = readType(name, req.body, false)
+        if (table.data.isTyped && !isTyped)
+          throw new PlatformError('storage.tables.validation', { reason: 'Column "definition" or "basetype" must be set.' })
+        return start(req, reply, jobOn(table, 'tableColumnAdd', { column, metadata }, { name }))
+      },
+    )
+
+    app.delete(
+      '/v2/storage/tables/:tableId/columns/:column',
+      {
+        config: { operation: 'tables.deleteColumn', summary: 'Delete a column' },
+        schema: {
+          params: ByColumn,
+          querystring: Type.Object({ force: Type.Optional(Type.Boolean()) }),
+          response: { 202: JobView },
+        },
+      },
+      async (req, reply) => {
+        const table = await ownTable(req, req.params.tableId)
+        const { column } = req.params
+        if (!table.columns.includes(column))
+          throw new PlatformError('notFound', { what: `The column "${column.slice(0, 100)}" of table "${table.id}"` })
+        if (table.primaryKey.includes(column)) throw new PlatformError('storage.tables.cannotDeletePrimaryKeyColumn', { column })
+        if (table.columns.length === 1) throw new PlatformError('storage.tables.cannotDeleteLastColumn', { column })
+        const aliases = (await tables.aliasesOf(table.row.key)).filter(
+          ({ alias }) => alias?.filter?.column === column || (!req.query.force && alias?.columns?.includes(column)),
+        )
+        if (aliases.length > 0)
+          throw new PlatformError('storage.tables.cannotDeleteReferencedColumn', {
+            column,
+            aliases: aliases.map(({ name }) => name).join(', '),
+          })
+        return start(req, reply, jobOn(table, 'tableColumnDelete', { column }))
+      },
+    )
+
+    app.put(
+      '/v2/storage/tables/:tableId/columns/:column/definition',
+      {
+        config: {
+          operation: 'tables.changeColumn',
+          summary: 'Change nullable and default of a typed column',
+          validationCode: 'storage.tables.validation',
+        },
+        schema: { params: ByColumn, body: AnyFields, response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const table = await ownTable(req, req.params.tableId)
+        const { column } = req.params
+        if (!table.columns.includes(column))
+          throw new PlatformError('notFound', { what: `The column "${column.slice(0, 100)}" of table "${table.id}"` })
+        if (!table.data.isTyped)
+          throw new PlatformError('storage.tables.validation', {
+            reason: `The table "${table.id}" is not typed: its columns hold text.`,
+          })
+        const { nullable, default: fallback } = req.body
+        if (nullable === undefined && fallback === undefined)
+          throw new PlatformError('storage.tables.validation', { reason: 'Nothing to change: send nullable or default.' })
+        if (table.primaryKey.includes(column) && flag(nullable))
+          throw new PlatformError('storage.tables.validation', {
+            reason: `The column "${column}" is part of the primary key and cannot be nullable.`,
+          })
+        const input = {
+          column,
+          ...(nullable !== undefined && { nullable: flag(nullable) }),
+          ...(fallback !== undefined && { default: fallback === null ? null : String(fallback) }),
+        }
+        return start(req, reply, jobOn(table, 'tableColumnDefinitionUpdate', input))
+      },
+    )
+
+    app.post(
+      '/v2/storage/tables/:tableId/primary-key',
+      {
+        config: {
+          operation: 'tables.addPrimaryKey',
+          summary: 'Add a primary key',
+          validationCode: 'storage.validation.primaryKey',
+        },
+        schema: { params: ByTable, body: AnyFields, response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const table = await ownTable(req, req.params.tableId)
+        const columns = primaryKeyFrom(req.body.columns)
+        const refuse = (reason: string) => new PlatformError('storage.validation.primaryKey', { reason })
+        if (columns.length === 0) throw refuse('The parameter "columns" should name the columns of the primary key.')
+        if (table.primaryKey.length > 0)
+          throw refuse(`The table already has the primary key ${table.primaryKey.join(', ')}. Delete it first.`)
+        const unknown = columns.find((column) => !table.columns.includes(column))
+        if (unknown !== undefined) throw refuse(`The table has no column "${unknown.slice(0, 100)}".`)
+        const input = { columns, skipDuplicatesCheck: flag(req.body.skipDuplicatesCheck) }
+        return start(req, reply, jobOn(table, 'tablePrimaryKeyAdd', input))
+      },
+    )
+
+    app.delete(
+      '/v2/storage/tables/:tableId/primary-key',
+      {
+        config: { operation: 'tables.deletePrimaryKey', summary: 'Delete the primary key' },
+        schema: { params: ByTable, response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const table = await ownTable(req, req.params.tableId)
+        if (table.primaryKey.length === 0)
+          throw new PlatformError('storage.validation.primaryKey', { reason: `The table "${table.id}" has no primary key.` })
+        const aliases = (await tables.aliasesOf(table.row.key)).filter(({ alias }) =>
+          table.primaryKey.includes(alias?.filter?.column ?? ''),
+        )
+        if (aliases.length > 0)
+          throw new PlatformError('storage.tables.cannotRemoveReferencedColumnFromPrimaryKey', {
+            aliases: aliases.map(({ name }) => name).join(', '),
+          })
+        return start(req, reply, jobOn(table, 'tablePrimaryKeyDelete', {}))
+      },
+    )
+
+    app.delete(
+      '/v2/storage/tables/:tableId/rows',
+      {
+        config: {
+          operation: 'tables.deleteRows',
+          summary: 'Delete the rows that match',
+          validationCode: 'storage.tables.validation',
+        },
+        schema: { params: ByTable, querystring: AnyFields, body: AnyFields, response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const table = await ownTable(req, req.params.tableId)
+        // New PHP clients send a body, old ones and the command line a query.
+        const fields = { ...req.query, ...req.body }
+        const query = readTableQuery(fields, table.columns, clock.now())
+        if (hasNoFilter(query) && !flag(fields.allowTruncate))
+          throw new PlatformError('storage.tables.validation.unintendedTruncation')
+        return start(req, reply, jobOn(table, 'tableRowsDelete', { query }))
+      },
+    )
+
+    app.post(
+      '/v2/storage/tables/:tableId/profile',
+      {
+        config: { operation: 'tables.profile', summary: 'Compute figures for every column' },
+        schema: { params: ByTable, response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const table = await tables.get(scopeOf(req), req.params.tableId)
+        if (table.bucket.sourceKey !== undefined) refuseAlias(table)
+        const { lockKeys: _, ...job } = jobOn(table, 'tableProfile', {})
+        return start(req, reply, job)
+      },
+    )
+
+    app.get(
+      '/v2/storage/tables/:tableId/profile/:uuid',
+      {
+        config: { operation: 'tables.getProfile', summary: 'A profile by its uuid, or the latest' },
+        schema: { params: Type.Object({ tableId: Type.String(), uuid: Type.String() }), response: { 200: Type.Unknown() } },
+      },
+      async (req) => {
+        const table = await tables.get(scopeOf(req), req.params.tableId)
+        const profile = await store.findProfile(
+          req.actor.projectId,
+          table.row.key,
+          req.params.uuid === 'latest' ? undefined : req.params.uuid,
+        )
+        if (!profile) throw new PlatformError('storage.tables.profileNotFound', { table: table.id })
+        return { uuid: profile.uuid, createdAt: formatTimestamp(profile.createdAt), ...(profile.value as object) } // saved by table-changes.ts
+      },
+    )
+
+    app.post(
+      '/v2/storage/tables/:tableId/optimize',
+      {
+        config: { operation: 'tables.optimize', summary: 'Rewrite the files of a table now' },
+        schema: { params: ByTable, response: { 202: JobView } },
+      },
+      async (req, reply) => start(req, reply, jobOn(await ownTable(req, req.params.tableId), 'tableOptimize', {})),
+    )
+
+    app.post(
+      '/v2/storage/tables/:tableId/swap',
+      {
+        config: { operation: 'tables.swap', summary: 'Exchange the contents of two tables of a bucket' },
+        schema: { params: ByTable, body: Type.Object({ targetTableId: Type.String() }), response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const table = await tables.getForChange(scopeOf(req), req.params.tableId)
+        const target = await tables.getForChange(scopeOf(req), req.body.targetTableId)
+        if (table.row.key === target.row.key) throw new PlatformError('storage.tables.sameTableSwap')
+        for (const one of [table, target])
+          if (one.source) throw new PlatformError('storage.tables.cannotSwapAlias', { table: one.id })
+        if (table.bucket.key !== target.bucket.key)
+          throw new PlatformError('storage.tables.crossBucketSwap', { a: table.id, b: target.id })
+        const job = jobOn(table, 'tableSwap', { targetKey: target.row.key }, { targetTableId: target.id })
+        return start(req, reply, { ...job, lockKeys: [...(job.lockKeys ?? []), lockOf(target.bucket, target.row.name)] })
+      },
+    )
+
+    app.post(
+      '/v2/storage/buckets/:bucketId/table-aliases',
+      {
+        config: {
+          operation: 'tables.createAlias',
+          summary: 'Create an alias of a table',
+          validationCode: 'storage.tables.validation',
+        },
+        schema: { params: ByBucket, body: AnyFields, response: { 201: TableView } },
+      },
+      async (req, reply) => {
+        const bucket = await writable(tables, scopeOf(req), req.params.bucketId)
+        if (!isSet(req.body.sourceTable))
+          throw new PlatformError('storage.tables.validation', {
+            reason: 'The parameter "sourceTable" is missing: which table shall be shown?',
+          })
+        const source = await tables.get(scopeOf(req), String(req.body.sourceTable))
+        if (source.row.alias?.filter || source.row.alias?.columns)
+          throw new PlatformError('storage.buckets.invalidAlias', {
+            reason: 'Aliasing an advanced alias is not allowed. Make an alias of the table behind it.',
+          })
+        const name = isSet(req.body.name) ? String(req.body.name) : source.row.name
+        const displayName = isSet(req.body.displayName) ? String(req.body.displayName) : name
+        await checkNewTable(tables, bucket, name, displayName)
+        const columns = namesFrom('aliasColumns', req.body.aliasColumns)
+        const unknown = columns.find((column) => !source.columns.includes(column))
+        if (unknown !== undefined)
+          throw new PlatformError('storage.buckets.invalidAlias', {
+            reason: `The table "${source.id}" has no column "${unknown.slice(0, 100)}".`,
+          })
+        const filter = readAliasFilter(req.body.aliasFilter, source.columns)
+        const isSynced = columns.length === 0 && (!isSet(req.body.aliasColumnsAutoSync) || flag(req.body.aliasColumnsAutoSync))
+        const alias = {
+          sourceKey: source.row.key,
+          filter,
+          columns: isSynced ? undefined : columns.length > 0 ? columns : source.columns,
+        }
+        const row = await inTransaction(async (trx) => {
+          const created = await store.insertAlias(trx, {
+            projectId: req.actor.projectId,
+            bucketKey: bucket.key,
+            name,
+            displayName,
+            alias,
+            createdAt: clock.now(),
+          })
+          const event = eventOf(
+            { id: `${bucket.id}.${name}`, bucket },
+            'tableAliasCreated',
+            `Created alias ${bucket.id}.${name} of ${source.id}`,
+          )
+          await tables.recordEvent(trx, req.actor, event, req.origin)
+          return created
+        }).catch((error: unknown) => {
+          throw isUniqueViolation(error) ? tableExists(name, displayName) : error
+        })
+        return reply.code(201).send(await views.detail(await tables.resolve(bucket, row), req.baseUrl))
+      },
+    )
+
+    app.post(
+      '/v2/storage/tables/:tableId/alias-filter',
+      {
+        config: { operation: 'tables.setAliasFilter', summary: 'Set the filter of an alias', branch: 'refused' },
+        schema: { params: ByTable, body: AnyFields, response: { 200: TableView } },
+      },
+      async (req) => {
+        const { table, alias } = await aliasOf(req, req.params.tableId)
+        const filter = readAliasFilter(req.body, table.data.columns)
+        await inTransaction((trx) => store.updateAlias(trx, table.row.key, { ...alias, filter }))
+        return views.detail(await tables.get(scopeOf(req), req.params.tableId), req.baseUrl)
+      },
+    )
+
+    app.delete(
+      '/v2/storage/tables/:tableId/alias-filter',
+      {
+        config: { operation: 'tables.deleteAliasFilter', summary: 'Remove the filter of an alias', branch: 'refused' },
+        schema: { params: ByTable, response: { 204: Type.Null() } },
+      },
+      async (req, reply) => {
+        const { table, alias } = await aliasOf(req, req.params.tableId)
+        await inTransaction((trx) => store.updateAlias(trx, table.row.key, { ...alias, filter: undefined }))
+        return reply.code(204).send(null)
+      },
+    )
+
+    for (const [method, operation, summary] of [
+      ['POST', 'tables.enableAliasSync', 'Let an alias follow the columns of its table'],
+      ['DELETE', 'tables.disableAliasSync', 'Keep the columns of an alias as they are'],
+    ] as const)
+      app.route({
+        method,
+        url: '/v2/storage/tables/:tableId/alias-columns-auto-sync',
+        config: { operation, summary },
+        schema: { params: ByTable, response: { 204: Type.Null() } },
+        handler: async (req, reply) => {
+          const { table, alias } = await aliasOf(req, (req.params as { tableId: string }).tableId) // by the schema above
+          const dependants = await tables.aliasesOf(table.row.key)
+          if (dependants.length > 0)
+            throw new PlatformError('storage.tables.aliasHasAliases', { aliases: dependants.map(({ name }) => name).join(', ') })
+          const columns = method === 'POST' ? undefined : table.columns
+          await inTransaction((trx) => store.updateAlias(trx, table.row.key, { ...alias, columns }))
+          return reply.code(204).send(null)
+        },
+      })
+
+    app.post(
+      '/v2/storage/tables/:tableId/snapshots',
+      {
+        config: { operation: 'tables.createSnapshot', summary: 'Keep the present state of a table' },
+        schema: { params: ByTable, body: AnyFields, response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const table = await tables.getForChange(scopeOf(req), req.params.tableId)
+        if (table.bucket.sourceKey !== undefined) refuseAlias(table)
+        const description = isSet(req.body.description) ? String(req.body.description).slice(0, 10_000) : ''
+        return start(req, reply, jobOn(table, 'tableSnapshotCreate', { description }))
+      },
+    )
+
+    app.get(
+      '/v2/storage/tables/:tableId/snapshots',
+      {
+        config: { operation: 'tables.listSnapshots', summary: 'Kept states of a table, newest first' },
+        schema: { params: ByTable, querystring: AnyFields, response: { 200: Type.Array(Type.Unknown()) } },
+      },
+      async (req) => {
+        const table = await tables.get(scopeOf(req), req.params.tableId)
+        const limit = isSet(req.query.limit) ? whole('limit', req.query.limit, 10_000) : 20
+        const offset = isSet(req.query.offset) ? whole('offset', req.query.offset) : 0
+        return (await store.listKept(req.actor.projectId, table.row.key, limit, offset)).map((kept) =>
+          snapshotView(kept, req.baseUrl),
+        )
+      },
+    )
+
+    app.get(
+      '/v2/storage/snapshots/:snapshotId',
+      {
+        config: { operation: 'snapshots.get', summary: 'Detail of a kept state', branch: 'refused' },
+        schema: { params: BySnapshot, response: { 200: Type.Unknown() } },
+      },
+      async (req) => snapshotDetail(await keptOf(req, req.params.snapshotId), req.baseUrl),
+    )
+
+    app.delete(
+      '/v2/storage/snapshots/:snapshotId',
+      {
+        config: { operation: 'snapshots.delete', summary: 'Forget a kept state', branch: 'refused', needs: 'canManageBuckets' },
+        schema: { params: BySnapshot, response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const { id, tableId } = await keptOf(req, req.params.snapshotId)
+        return start(req, reply, {
+          operationName: 'tableSnapshotDelete',
+          operationParams: { snapshotId: id },
+          input: { snapshotId: id },
+          tableId,
+        })
+      },
+    )
+  }
+}
+
+function checkDistinct(names: readonly string[]): void {
+  const lower = names.map((name) => name.toLowerCase())
+  const twice = names.find((_, i) => lower.indexOf(lower[i] ?? '') !== i)
+  if (twice !== undefined) throw new PlatformError('storage.tables.columnAlreadyExists', { column: twice })
+}

@@ -1,0 +1,141 @@
+// Typed tables: the types clients write, and the base types of the engine behind them (contract storage 2.5.4).
+
+import { BASE_TYPES, type BaseType, type NewColumn } from '../../engines/table-engine/snapshot.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { checkColumnName, columnNameFrom } from './table-names.ts'
+import type { MetadataPair } from './tables.ts'
+
+/** A column as a request defines it, and what the platform says about it in its metadata. */
+export interface DefinedColumn {
+  readonly column: NewColumn
+  /** Whether the request names a type at all; a table where no column does is untyped. */
+  readonly isTyped: boolean
+  readonly metadata: readonly MetadataPair[]
+}
+
+const NATIVE: Readonly<Record<string, BaseType>> = {
+  ...Object.fromEntries(BASE_TYPES.map((type) => [type, type])),
+  VARCHAR: 'STRING',
+  CHAR: 'STRING',
+  CHARACTER: 'STRING',
+  NCHAR: 'STRING',
+  NVARCHAR: 'STRING',
+  NVARCHAR2: 'STRING',
+  TEXT: 'STRING',
+  CLOB: 'STRING',
+  UUID: 'STRING',
+  JSON: 'STRING',
+  VARIANT: 'STRING',
+  OBJECT: 'STRING',
+  ARRAY: 'STRING',
+  BINARY: 'STRING',
+  VARBINARY: 'STRING',
+  BYTES: 'STRING',
+  TIME: 'STRING',
+  INT: 'INTEGER',
+  INT64: 'INTEGER',
+  BIGINT: 'INTEGER',
+  SMALLINT: 'INTEGER',
+  TINYINT: 'INTEGER',
+  BYTEINT: 'INTEGER',
+  NUMBER: 'NUMERIC',
+  DECIMAL: 'NUMERIC',
+  DEC: 'NUMERIC',
+  BIGNUMERIC: 'NUMERIC',
+  DOUBLE: 'FLOAT',
+  'DOUBLE PRECISION': 'FLOAT',
+  REAL: 'FLOAT',
+  FLOAT4: 'FLOAT',
+  FLOAT8: 'FLOAT',
+  FLOAT64: 'FLOAT',
+  BOOL: 'BOOLEAN',
+  BIT: 'BOOLEAN',
+  DATETIME: 'TIMESTAMP',
+  TIMESTAMP_NTZ: 'TIMESTAMP',
+  TIMESTAMP_LTZ: 'TIMESTAMP',
+  TIMESTAMP_TZ: 'TIMESTAMP',
+  TIMESTAMPTZ: 'TIMESTAMP',
+}
+
+/** One item of `columns`: `{name, definition: {type, length, nullable, default}, basetype}`. */
+export function readColumnDefinition(value: unknown, i: number, primaryKey: readonly string[]): DefinedColumn {
+  const item = objectOf(value, `columns[${i}]`)
+  if (typeof item.name !== 'string') throw refuse(`columns[${i}][name]`, 'This field is missing.')
+  const name = columnNameFrom(item.name)
+  checkColumnName(name, `column ${i + 1} ("${item.name.slice(0, 60)}")`)
+  return { ...readType(name, item, primaryKey.includes(name)) }
+}
+
+export function readType(name: string, item: Readonly<Record<string, unknown>>, isKey: boolean): DefinedColumn {
+  const definition = isEmpty(item.definition) ? undefined : objectOf(item.definition, `${name}[definition]`)
+  const base = isEmpty(item.basetype) ? undefined : baseTypeFrom(name, item.basetype)
+  if (!definition && !base) return { column: { name }, isTyped: false, metadata: [] }
+  const native =
+    definition && !isEmpty(definition.type) ? textOf(`${name}[definition][type]`, definition.type).toUpperCase() : (base ?? '')
+  const type = Object.hasOwn(NATIVE, native) ? NATIVE[native] : undefined
+  if (!type)
+    throw refuse(
+      `${name}[definition][type]`,
+      `"${native.slice(0, 60)}" is no type. Use ${BASE_TYPES.join(', ')} or their usual names in SQL.`,
+    )
+  const length = isEmpty(definition?.length) ? undefined : textOf(`${name}[definition][length]`, definition?.length)
+  const nullable = isKey ? false : booleanOf(definition?.nullable)
+  const fallback = isEmpty(definition?.default) ? undefined : textOf(`${name}[definition][default]`, definition?.default)
+  return {
+    column: {
+      name,
+      type,
+      nullable,
+      ...(type === 'NUMERIC' && length !== undefined && { length: precisionFrom(name, length) }),
+      ...(fallback !== undefined && { default: fallback }),
+    },
+    isTyped: true,
+    metadata: [
+      { key: 'KBC.datatype.type', value: native },
+      { key: 'KBC.datatype.nullable', value: nullable ? '1' : '' },
+      { key: 'KBC.datatype.basetype', value: type },
+      ...(length !== undefined ? [{ key: 'KBC.datatype.length', value: length }] : []),
+      ...(fallback !== undefined ? [{ key: 'KBC.datatype.default', value: fallback }] : []),
+    ],
+  }
+}
+
+/** `38`, `38,9` or `38, 9`; DuckDB knows up to 38 digits. */
+function precisionFrom(name: string, length: string): string {
+  const [, precision, scale = '0'] = /^\s*(\d{1,2})\s*(?:,\s*(\d{1,2})\s*)?$/.exec(length) ?? []
+  if (precision === undefined || Number(precision) < 1 || Number(precision) > 38 || Number(scale) > Number(precision))
+    throw refuse(
+      `${name}[definition][length]`,
+      `"${length.slice(0, 40)}" is no length of a number. Use precision,scale, at most 38 digits.`,
+    )
+  return `${Number(precision)},${Number(scale)}`
+}
+
+function baseTypeFrom(name: string, value: unknown): BaseType {
+  const type = BASE_TYPES.find((known) => known === value)
+  if (!type)
+    throw refuse(`${name}[basetype]`, `"${String(value).slice(0, 60)}" is no base type. Base types: ${BASE_TYPES.join(', ')}.`)
+  return type
+}
+
+function objectOf(value: unknown, field: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refuse(field, 'This value should be an object.')
+  return value as Readonly<Record<string, unknown>> // an object, by the line above
+}
+
+function textOf(field: string, value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  throw refuse(field, 'This value should be of type string.')
+}
+
+const booleanOf = (value: unknown): boolean => !(value === false || value === 0 || value === '0' || value === 'false')
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+
+const refuse = (field: string, reason: string) =>
+  new PlatformError(
+    'storage.tables.validation',
+    { reason: `Invalid request:\n - ${field}: "${reason}"` },
+    { errors: [{ key: field, message: reason }] },
+  )

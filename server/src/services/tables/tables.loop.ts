@@ -1,0 +1,127 @@
+// The housekeeping of tables: compaction, old states, objects that no state needs.
+//  (1) Compaction publishes only over the state it read; a load that came in between wins, and the rewritten files are swept.
+//  (2) A load publishes over a compaction without a look: its state names files that are still there, only the tidying is lost.
+//  (3) An object is swept when it is older than a day and two looks in a row found that no state needs it: nothing that is being
+//      loaded, read or published now can be that old and that forgotten.
+
+import type { FastifyBaseLogger } from 'fastify'
+import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import type { ObjectStore } from '../../engines/object-store/object-store.ts'
+import { referencedKeys } from '../../engines/table-engine/snapshot.ts'
+import type { TableEngine } from '../../engines/table-engine/table-engine.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { keyPrefixOf, needsCompaction } from './table-load.ts'
+import type { TableRow } from './tables.store.ts'
+import type { Tables } from './tables.ts'
+
+export interface TablesLoopDeps {
+  readonly tables: Tables
+  readonly engine: Pick<TableEngine, 'compact'>
+  readonly objects: Pick<ObjectStore, 'list' | 'delete'>
+  readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
+  readonly clock: Clock
+  readonly log: Pick<FastifyBaseLogger, 'info' | 'warn' | 'error'>
+  readonly settings?: {
+    readonly everyMs?: number
+    readonly sweepEveryMs?: number
+    /** How far back a table can be travelled to. */
+    readonly retentionMs?: number
+    readonly sweepOlderThanMs?: number
+  }
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const TABLES_PER_TICK = 20
+const PREFIX = 'tables/'
+
+export type TablesLoop = ReturnType<typeof createTablesLoop>
+
+export function createTablesLoop({ tables, engine, objects, inTransaction, clock, log, settings = {} }: TablesLoopDeps) {
+  const { everyMs = 5_000, sweepEveryMs = HOUR_MS, retentionMs = 7 * DAY_MS, sweepOlderThanMs = DAY_MS } = settings
+  const { store } = tables
+  const stopping = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> = Promise.resolve()
+  let lastSweep = 0
+  let suspects: ReadonlySet<string> = new Set()
+
+  async function tick(now: Date): Promise<void> {
+    await compactSome()
+    if (now.getTime() - lastSweep < sweepEveryMs) return
+    lastSweep = now.getTime()
+    await forgetOld(now)
+    await sweep(now)
+  }
+
+  async function compactSome(): Promise<void> {
+    for (const table of await store.listToCompact(TABLES_PER_TICK)) {
+      if (stopping.signal.aborted) return
+      await compactOne(table).catch((err: unknown) => {
+        if (!stopping.signal.aborted)
+          log.warn({ err, tableKey: table.key }, 'a table could not be compacted; it is tried again later')
+      })
+    }
+  }
+
+  async function compactOne(table: TableRow): Promise<void> {
+    const stored = table.snapshotId === undefined ? undefined : await store.findSnapshot(table.snapshotId)
+    if (!stored) return
+    const keyPrefix = keyPrefixOf(table.projectId, table.key)
+    const after = await engine.compact({ snapshot: stored.snapshot, keyPrefix }, { signal: stopping.signal })
+    await inTransaction(async (trx) => {
+      if (!after) return store.markCompacted(trx, table.key)
+      const what = {
+        needsCompaction: needsCompaction(after) && after.segments.length < stored.snapshot.segments.length,
+        onlyOver: stored.id,
+      }
+      await store.publish(trx, table, after, clock.now(), what)
+    })
+  }
+
+  const forgetOld = (now: Date): Promise<number> =>
+    inTransaction((trx) => store.forgetSnapshotsBefore(trx, new Date(now.getTime() - retentionMs)))
+
+  async function sweep(now: Date): Promise<number> {
+    const candidates = await oldObjects(now.getTime() - sweepOlderThanMs)
+    if (candidates.size === 0) {
+      suspects = new Set()
+      return 0
+    }
+    for await (const snapshot of store.everySnapshot()) for (const key of referencedKeys(snapshot)) candidates.delete(key)
+    const unneeded = [...candidates].filter((key) => suspects.has(key))
+    suspects = candidates
+    for (let i = 0; i < unneeded.length; i += 1000) await objects.delete(unneeded.slice(i, i + 1000))
+    if (unneeded.length > 0) log.info({ objects: unneeded.length }, 'swept files that no table needs any more')
+    return unneeded.length
+  }
+
+  async function oldObjects(beforeMs: number): Promise<Set<string>> {
+    const found = new Set<string>()
+    for (let after = ''; ; ) {
+      const page = await objects.list({ prefix: PREFIX, after })
+      for (const object of page.objects) if (object.modifiedMs < beforeMs) found.add(object.key)
+      const last = page.objects.at(-1)
+      if (!page.more || !last) return found
+      after = last.key
+    }
+  }
+
+  return {
+    tick,
+    sweep,
+    start(): void {
+      lastSweep = clock.now().getTime()
+      timer = setInterval(() => {
+        running = running
+          .then(() => tick(clock.now()))
+          .catch((err: unknown) => log.error({ err }, 'the housekeeping of tables failed'))
+      }, everyMs)
+    },
+    async stop(): Promise<void> {
+      clearInterval(timer)
+      stopping.abort()
+      await running
+    },
+  }
+}

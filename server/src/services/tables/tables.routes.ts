@@ -1,0 +1,375 @@
+// HTTP for the catalogue of tables: lists, detail, names, deletion, events, metadata (contract storage 2.5.2 and 2.5.9).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { idFrom } from '../../http/ids.ts'
+import { includeFrom } from '../../http/include.ts'
+import { JobView, jobView } from '../../http/job-view.ts'
+import { readMetadataItems } from '../../http/metadata-items.ts'
+import { EventListQuery } from '../../http/record-schemas.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
+import { scopeOf } from './table-data.routes.ts'
+import { tableExists } from './table-load.ts'
+import { readColumnsMetadata } from './table-metadata.ts'
+import { checkTableName } from './table-names.ts'
+import { columnsMetadataView, metadataView, TableView, tableView } from './table-view.ts'
+import { eventOf, lockOf, STORAGE_PROVIDER, type Table, type Tables } from './tables.ts'
+
+export interface TablesRoutesDeps {
+  readonly tables: Tables
+  readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
+  readonly eventsOfTable: (req: FastifyRequest, tableId: string, query: Type.Static<typeof EventListQuery>) => Promise<unknown[]>
+}
+
+const INCLUDES = [
+  'attributes',
+  'buckets',
+  'bucketsWithoutSourceTables',
+  'columns',
+  'metadata',
+  'columnMetadata',
+  'sourceMetadata',
+  'sourceColumnMetadata',
+]
+const Flag = Type.Optional(Type.Boolean())
+const ByTable = Type.Object({ tableId: Type.String() })
+const ListQuery = Type.Object({ include: Type.Optional(Type.String({ maxLength: 500 })) })
+const MetadataBody = Type.Object({
+  provider: Type.Optional(Type.String()),
+  metadata: Type.Optional(Type.Unknown()),
+  columnsMetadata: Type.Optional(Type.Unknown()),
+})
+
+export type TableViews = ReturnType<typeof createTableViews>
+
+/** Lists and details with what they carry; the buckets room shows the tables of a bucket with it too. */
+export function createTableViews(tables: Tables) {
+  const { metadata } = tables
+
+  async function many(found: readonly Table[], include: ReadonlySet<string>, baseUrl: string) {
+    const byProject = Map.groupBy(found, (table) => table.row.projectId)
+    const own = new Map<number, Awaited<ReturnType<typeof metadataOf>>>()
+    for (const [projectId, group] of byProject) own.set(projectId, await metadataOf(projectId, group, include))
+    const buckets = new Map<number, Promise<object>>()
+    const bucketOf = (table: Table) => {
+      const view = buckets.get(table.bucket.key) ?? tables.bucket.view(table.bucket, baseUrl)
+      buckets.set(table.bucket.key, view)
+      return view
+    }
+    return Promise.all(
+      found.map(async (table) => {
+        const known = own.get(table.row.projectId)
+        return tableView(table, baseUrl, {
+          columns: include.has('columns'),
+          attributes: include.has('attributes'),
+          metadata: include.has('metadata') ? known?.tables.get(table.row.key) : undefined,
+          columnMetadata: include.has('columnMetadata') ? known?.columns.get(table.row.key) : undefined,
+          bucket: include.has('buckets') || include.has('bucketsWithoutSourceTables') ? await bucketOf(table) : undefined,
+          ...(table.source && { sourceProjectName: await tables.projectName(table.source.projectId) }),
+          ...(include.has('sourceMetadata') && table.source && { sourceMetadata: await sourceMetadata(table) }),
+          ...(include.has('sourceColumnMetadata') && table.source && { sourceColumnMetadata: await sourceColumns(table) }),
+        })
+      }),
+    )
+  }
+
+  async function metadataOf(projectId: number, group: readonly Table[], include: ReadonlySet<string>) {
+    const keys = group.map((table) => table.row.key)
+    return {
+      tables: include.has('metadata') ? await metadata.listTables(projectId, keys) : new Map(),
+      columns: include.has('columnMetadata') ? await metadata.listColumns(projectId, keys) : new Map(),
+    }
+  }
+
+  const sourceMetadata = async ({ data }: Table) => (await metadata.listTables(data.projectId, [data.key])).get(data.key) ?? []
+  const sourceColumns = async ({ data }: Table) => (await metadata.listColumns(data.projectId, [data.key])).get(data.key) ?? {}
+
+  async function detail(table: Table, baseUrl: string) {
+    const { row } = table
+    const [own, columns, bucket, { snapshot }] = await Promise.all([
+      metadata.listTables(row.projectId, [row.key]),
+      metadata.listColumns(row.projectId, [row.key]),
+      tables.bucket.view(table.bucket, baseUrl),
+      tables.reading(table),
+    ])
+    return tableView(table, baseUrl, {
+      columns: true,
+      attributes: true,
+      metadata: own.get(row.key) ?? [],
+      columnMetadata: columns.get(row.key) ?? {},
+      bucket,
+      definition: snapshot.columns,
+      ...(table.source && {
+        sourceProjectName: await tables.projectName(table.source.projectId),
+        sourceMetadata: await sourceMetadata(table),
+        sourceColumnMetadata: await sourceColumns(table),
+      }),
+    })
+  }
+
+  return { many, detail }
+}
+
+export function tablesRoutes({ tables, createJob, eventsOfTable }: TablesRoutesDeps): FastifyPluginAsyncTypebox {
+  const views = createTableViews(tables)
+  const { store, metadata, inTransaction, clock } = tables
+  /** Nothing said: bucket and metadata. Said, even if empty: exactly that (contract storage 2.5.2). */
+  const included = (text: string | undefined) =>
+    text === undefined ? new Set(['buckets', 'metadata']) : includeFrom(text, INCLUDES)
+
+  async function columnOf(req: FastifyRequest, id: string, change: boolean): Promise<{ table: Table; column: string }> {
+    const parts = id.split('.')
+    const column = parts.at(3) ?? ''
+    const table = await (change ? tables.getForChange : tables.get)(scopeOf(req), parts.slice(0, 3).join('.'))
+    if (parts.length !== 4 || !table.columns.includes(column))
+      throw new PlatformError('notFound', { what: `The column "${column.slice(0, 100)}" of table "${table.id}"` })
+    return { table, column }
+  }
+
+  const columnItems = async (table: Table, column: string) =>
+    ((await metadata.listColumns(table.row.projectId, [table.row.key])).get(table.row.key)?.[column] ?? []).map(metadataView)
+
+  const tableItems = async (table: Table) =>
+    ((await metadata.listTables(table.row.projectId, [table.row.key])).get(table.row.key) ?? []).map(metadataView)
+
+  return async (app) => {
+    app.get(
+      '/v2/storage/tables',
+      {
+        config: { operation: 'tables.list', summary: 'List tables' },
+        schema: { querystring: ListQuery, response: { 200: Type.Array(TableView) } },
+      },
+      async (req) => views.many(await tables.list(scopeOf(req)), included(req.query.include), req.baseUrl),
+    )
+
+    app.get(
+      '/v2/storage/buckets/:bucketId/tables',
+      {
+        config: { operation: 'tables.listOfBucket', summary: 'List the tables of a bucket' },
+        schema: {
+          params: Type.Object({ bucketId: Type.String() }),
+          querystring: ListQuery,
+          response: { 200: Type.Array(TableView) },
+        },
+      },
+      async (req) => {
+        const bucket = await tables.bucket.get(scopeOf(req), req.params.bucketId)
+        return views.many(await tables.listOfBucket(bucket), included(req.query.include), req.baseUrl)
+      },
+    )
+
+    app.get(
+      '/v2/storage/tables/:tableId',
+      {
+        config: { operation: 'tables.get', summary: 'Table detail' },
+        schema: { params: ByTable, response: { 200: TableView } },
+      },
+      async (req) => views.detail(await tables.get(scopeOf(req), req.params.tableId), req.baseUrl),
+    )
+
+    app.put(
+      '/v2/storage/tables/:tableId',
+      {
+        config: {
+          operation: 'tables.update',
+          summary: 'Change the display name of a table',
+          validationCode: 'validation.failed',
+        },
+        schema: {
+          params: ByTable,
+          querystring: Type.Object({ async: Flag }),
+          body: Type.Object({ displayName: Type.String(), async: Flag }),
+          response: { 200: TableView, 202: JobView },
+        },
+      },
+      async (req, reply) => {
+        const table = await tables.getForChange(scopeOf(req), req.params.tableId)
+        const { displayName } = req.body
+        checkTableName(displayName, 'display name')
+        const same = await store.findNamed(table.row.bucketKey, displayName)
+        if (same && same.key !== table.row.key) throw tableExists(same.name, displayName)
+        if (req.query.async || req.body.async) {
+          const job = await createJob(req, jobOn(table, 'tableUpdate', { displayName }))
+          return reply.code(202).send(jobView(job, req.baseUrl))
+        }
+        await inTransaction(async (trx) => {
+          await store.setDisplayName(trx, table.row.key, displayName)
+          await tables.recordEvent(trx, req.actor, eventOf(table, 'tableUpdated', `Updated table ${table.id}`), req.origin)
+        })
+        return views.detail(await tables.get(scopeOf(req), req.params.tableId), req.baseUrl)
+      },
+    )
+
+    app.delete(
+      '/v2/storage/tables/:tableId',
+      {
+        config: { operation: 'tables.delete', summary: 'Delete a table; force deletes its aliases as well' },
+        schema: {
+          params: ByTable,
+          querystring: Type.Object({ force: Flag, async: Flag }),
+          response: { 204: Type.Null(), 202: JobView },
+        },
+      },
+      async (req, reply) => {
+        const table = await tables.getForChange(scopeOf(req), req.params.tableId)
+        if (table.bucket.sourceKey !== undefined) throw new PlatformError('storage.buckets.readOnly', { bucket: table.bucket.id })
+        if (!req.query.force) await refuseWithAliases(tables, table)
+        if (req.query.async) {
+          const job = await createJob(req, jobOn(table, 'tableDrop', {}))
+          return reply.code(202).send(jobView(job, req.baseUrl))
+        }
+        // Not waiting for a running load: it finds the table gone when it wants to publish, and says so.
+        await inTransaction(async (trx) => {
+          await tables.drop(trx, table)
+          await tables.bucket.touch(trx, table.bucket)
+          await tables.recordEvent(trx, req.actor, eventOf(table, 'tableDeleted', `Deleted table ${table.id}`), req.origin)
+        })
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.get(
+      '/v2/storage/tables/:tableId/events',
+      {
+        config: { operation: 'tables.events', summary: 'Events of a table' },
+        schema: { params: ByTable, querystring: EventListQuery, response: { 200: Type.Array(Type.Unknown()) } },
+      },
+      async (req) => eventsOfTable(req, (await tables.get(scopeOf(req), req.params.tableId)).id, req.query),
+    )
+
+    app.get(
+      '/v2/storage/tables/:tableId/metadata',
+      {
+        config: { operation: 'tables.listMetadata', summary: 'Metadata of a table' },
+        schema: { params: ByTable, response: { 200: Type.Array(Type.Unknown()) } },
+      },
+      async (req) => tableItems(await tables.get(scopeOf(req), req.params.tableId)),
+    )
+
+    app.post(
+      '/v2/storage/tables/:tableId/metadata',
+      {
+        config: { operation: 'tables.setMetadata', summary: 'Set metadata of a table and of its columns' },
+        schema: { params: ByTable, body: MetadataBody, response: { 201: Type.Unknown() } },
+      },
+      async (req, reply) => {
+        const table = await tables.getForChange(scopeOf(req), req.params.tableId)
+        const provider = providerFrom(req.body.provider, table)
+        const pairs = isAbsent(req.body.metadata) ? [] : readMetadataItems(req.body.metadata)
+        const byColumn = readColumnsMetadata(req.body.columnsMetadata, table.columns)
+        if (pairs.length === 0 && byColumn.size === 0) throw new PlatformError('storage.metadata.invalidParameter')
+        await inTransaction(async (trx) => {
+          const { projectId, key } = table.row
+          if (pairs.length > 0) await metadata.set(trx, projectId, key, undefined, provider, pairs, clock.now())
+          for (const [column, items] of byColumn) await metadata.set(trx, projectId, key, column, provider, items, clock.now())
+          await tables.recordEvent(
+            trx,
+            req.actor,
+            eventOf(table, 'tableMetadataSet', `Set metadata of table ${table.id}`),
+            req.origin,
+          )
+        })
+        const items = await tableItems(table)
+        // The old form answers with the list alone.
+        const isForm = /x-www-form-urlencoded|form-data/.test(req.headers['content-type'] ?? '')
+        if (isForm && byColumn.size === 0) return reply.code(201).send(items)
+        const columns = (await metadata.listColumns(table.row.projectId, [table.row.key])).get(table.row.key) ?? {}
+        const named = Object.fromEntries(Object.entries(columns).filter(([column]) => byColumn.has(column)))
+        return reply.code(201).send({ metadata: items, columnsMetadata: columnsMetadataView(named) })
+      },
+    )
+
+    app.delete(
+      '/v2/storage/tables/:tableId/metadata/:metadataId',
+      {
+        config: { operation: 'tables.deleteMetadata', summary: 'Delete one item of the metadata of a table' },
+        schema: { params: Type.Object({ tableId: Type.String(), metadataId: Type.String() }), response: { 204: Type.Null() } },
+      },
+      async (req, reply) => {
+        const table = await tables.getForChange(scopeOf(req), req.params.tableId)
+        const id = metadataIdFrom(req.params.metadataId)
+        await inTransaction((trx) => metadata.remove(trx, table.row.projectId, table.row.key, undefined, id))
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.get(
+      '/v2/storage/columns/:columnId/metadata',
+      {
+        config: { operation: 'columns.listMetadata', summary: 'Metadata of a column ({tableId}.{column})' },
+        schema: { params: Type.Object({ columnId: Type.String() }), response: { 200: Type.Array(Type.Unknown()) } },
+      },
+      async (req) => {
+        const { table, column } = await columnOf(req, req.params.columnId, false)
+        return columnItems(table, column)
+      },
+    )
+
+    app.post(
+      '/v2/storage/columns/:columnId/metadata',
+      {
+        config: { operation: 'columns.setMetadata', summary: 'Set metadata of a column' },
+        schema: {
+          params: Type.Object({ columnId: Type.String() }),
+          body: MetadataBody,
+          response: { 201: Type.Array(Type.Unknown()) },
+        },
+      },
+      async (req, reply) => {
+        const { table, column } = await columnOf(req, req.params.columnId, true)
+        const provider = providerFrom(req.body.provider, table)
+        const pairs = readMetadataItems(req.body.metadata)
+        await inTransaction((trx) => metadata.set(trx, table.row.projectId, table.row.key, column, provider, pairs, clock.now()))
+        return reply.code(201).send(await columnItems(table, column))
+      },
+    )
+
+    app.delete(
+      '/v2/storage/columns/:columnId/metadata/:metadataId',
+      {
+        config: { operation: 'columns.deleteMetadata', summary: 'Delete one item of the metadata of a column' },
+        schema: { params: Type.Object({ columnId: Type.String(), metadataId: Type.String() }), response: { 204: Type.Null() } },
+      },
+      async (req, reply) => {
+        const { table, column } = await columnOf(req, req.params.columnId, true)
+        const id = metadataIdFrom(req.params.metadataId)
+        await inTransaction((trx) => metadata.remove(trx, table.row.projectId, table.row.key, column, id))
+        return reply.code(204).send(null)
+      },
+    )
+  }
+}
+
+/** A job on one table, holding its lock. */
+export const jobOn = (table: Table, operationName: string, input: object, operationParams: object = input): NewStorageJob => ({
+  operationName,
+  operationParams: { ...operationParams },
+  input: { ...input, tableKey: table.row.key },
+  tableId: table.id,
+  branchId: table.bucket.branchId,
+  lockKeys: [lockOf(table.bucket, table.row.name)],
+})
+
+export async function refuseWithAliases(tables: Tables, table: Table): Promise<void> {
+  const aliases = await tables.aliasesOf(table.row.key)
+  if (aliases.length > 0)
+    throw new PlatformError('tables.cannotDeletedTableWithAliases', {
+      table: table.id,
+      aliases: aliases.map(({ name }) => name).join(', '),
+    })
+}
+
+/** On typed tables the platform's own entries are not for others to write. */
+function providerFrom(provider: string | undefined, table: Table): string {
+  if (!provider) throw new PlatformError('storage.metadata.invalidProvider')
+  if (provider === STORAGE_PROVIDER && table.data.isTyped) throw new PlatformError('storage.metadata.reservedProvider')
+  return provider
+}
+
+const metadataIdFrom = (text: string): number =>
+  idFrom(text, () => new PlatformError('storage.metadata.notFound', { id: text.slice(0, 40) }))
+
+const isAbsent = (value: unknown): boolean =>
+  value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)

@@ -1,0 +1,526 @@
+// Tables and their snapshots in the metadata database. Three things stay true:
+//  (1) a table that is no alias always has a current snapshot, and what its record says of columns, key, rows and bytes is that snapshot;
+//  (2) a snapshot is written once and never changed; older ones stay until they are too old to travel back to;
+//  (3) publish names the table by number, so a table that was dropped and made again is another table.
+
+import { type Generated, type Selectable, sql } from 'kysely'
+import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { countBytes, countRows, primaryKeyNames, type TableSnapshot } from '../../engines/table-engine/snapshot.ts'
+import type { FilterOperator } from '../../engines/table-engine/table-engine.ts'
+
+export interface AliasFilter {
+  readonly column: string
+  readonly operator: FilterOperator
+  readonly values: readonly string[]
+}
+
+interface Tables {
+  data_table: {
+    id: Generated<number>
+    project_id: number
+    bucket: number
+    name: string
+    display_name: string
+    columns: string
+    primary_key: string
+    is_typed: number
+    rows_count: number
+    size_bytes: number
+    snapshot: number | null
+    needs_compaction: number
+    alias_source: number | null
+    alias_filter: string | null
+    alias_columns: string | null
+    created_at: number
+    last_import_at: number | null
+    last_change_at: number | null
+  }
+  table_snapshot: { id: Generated<number>; project_id: number; data_table: number; value: string; created_at: number }
+  kept_snapshot: {
+    id: Generated<number>
+    project_id: number
+    data_table: number
+    table_id: string
+    description: string
+    value: string
+    creator_token_id: number
+    creator_token_description: string
+    created_at: number
+  }
+  table_export: { data_table: number; project_id: number; fingerprint: string; file_id: number }
+  table_profile: { uuid: string; project_id: number; data_table: number; value: string; created_at: number }
+}
+
+/** An alias shows another table: its rows through a filter, its columns all (`columns` undefined) or some. */
+export interface Alias {
+  readonly sourceKey: number
+  readonly filter: AliasFilter | undefined
+  readonly columns: readonly string[] | undefined
+}
+
+export interface TableRow {
+  readonly key: number
+  readonly projectId: number
+  readonly bucketKey: number
+  readonly name: string
+  readonly displayName: string
+  /** Empty for aliases: theirs are the source's. */
+  readonly columns: readonly string[]
+  readonly primaryKey: readonly string[]
+  readonly isTyped: boolean
+  readonly rowsCount: number
+  readonly sizeBytes: number
+  readonly snapshotId: number | undefined
+  readonly alias: Alias | undefined
+  readonly createdAt: Date
+  readonly lastImportAt: Date | undefined
+  readonly lastChangeAt: Date | undefined
+}
+
+export interface StoredSnapshot {
+  readonly id: number
+  readonly snapshot: TableSnapshot
+  readonly createdAt: Date
+}
+
+export interface KeptSnapshot extends StoredSnapshot {
+  readonly projectId: number
+  readonly tableKey: number
+  readonly tableId: string
+  readonly description: string
+  readonly creatorToken: { readonly id: number; readonly description: string }
+}
+
+export type NewTable = Pick<TableRow, 'projectId' | 'bucketKey' | 'name' | 'displayName' | 'alias' | 'createdAt'>
+
+export type TablesStore = ReturnType<typeof createTablesStore>
+
+export function createTablesStore(database: Db) {
+  const db = withTables<Tables>(database)
+
+  /** What a record repeats of its snapshot, so that lists need not read snapshots. */
+  const summary = (snapshot: TableSnapshot) => ({
+    columns: JSON.stringify(snapshot.columns.map((column) => column.name)),
+    primary_key: JSON.stringify(primaryKeyNames(snapshot)),
+    is_typed: snapshot.typed ? 1 : 0,
+    rows_count: countRows(snapshot),
+    size_bytes: countBytes(snapshot),
+  })
+
+  async function insertSnapshot(trx: Trx, projectId: number, table: number, snapshot: TableSnapshot, at: Date): Promise<number> {
+    const { id } = await withTables<Tables>(trx)
+      .insertInto('table_snapshot')
+      .values({ project_id: projectId, data_table: table, value: JSON.stringify(snapshot), created_at: at.getTime() })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    return id
+  }
+
+  return {
+    find: async (bucketKey: number, name: string): Promise<TableRow | undefined> => {
+      const row = await db
+        .selectFrom('data_table')
+        .selectAll()
+        .where('bucket', '=', bucketKey)
+        .where('name', '=', name)
+        .executeTakeFirst()
+      return row && toTable(row)
+    },
+
+    findByKey: async (key: number): Promise<TableRow | undefined> => {
+      const row = await db.selectFrom('data_table').selectAll().where('id', '=', key).executeTakeFirst()
+      return row && toTable(row)
+    },
+
+    /** A table of the bucket that has this name or shows it. */
+    findNamed: async (bucketKey: number, name: string, trx?: Trx): Promise<TableRow | undefined> => {
+      const row = await (trx ? withTables<Tables>(trx) : db)
+        .selectFrom('data_table')
+        .selectAll()
+        .where('bucket', '=', bucketKey)
+        .where((e) => e.or([e('name', '=', name), e('display_name', '=', name)]))
+        .executeTakeFirst()
+      return row && toTable(row)
+    },
+
+    listOfBuckets: async (buckets: readonly number[]): Promise<TableRow[]> =>
+      (
+        await inPieces(buckets, (piece) =>
+          db.selectFrom('data_table').selectAll().where('bucket', 'in', piece).orderBy('id').execute(),
+        )
+      ).map(toTable),
+
+    listAliasesOf: async (keys: readonly number[], trx?: Trx): Promise<TableRow[]> =>
+      (
+        await inPieces(keys, (piece) =>
+          (trx ? withTables<Tables>(trx) : db).selectFrom('data_table').selectAll().where('alias_source', 'in', piece).execute(),
+        )
+      ).map(toTable),
+
+    async usage(buckets: readonly number[]) {
+      const rows = await inPieces(buckets, (piece) =>
+        db
+          .selectFrom('data_table')
+          .select([
+            'bucket',
+            (e) => e.fn.countAll<number | string>().as('tables'),
+            (e) => e.fn.sum<number | string>('rows_count').as('rows'),
+            (e) => e.fn.sum<number | string>('size_bytes').as('bytes'),
+          ])
+          .where('bucket', 'in', piece)
+          .groupBy('bucket')
+          .execute(),
+      )
+      return new Map(
+        rows.map((row) => [row.bucket, { tables: Number(row.tables), rows: Number(row.rows), bytes: Number(row.bytes) }]),
+      )
+    },
+
+    async usageOfProject(projectId: number) {
+      const row = await db
+        .selectFrom('data_table')
+        .select([
+          (e) => e.fn.sum<number | string | null>('rows_count').as('rows'),
+          (e) => e.fn.sum<number | string | null>('size_bytes').as('bytes'),
+        ])
+        .where('project_id', '=', projectId)
+        .executeTakeFirst()
+      return { rowsCount: Number(row?.rows ?? 0), dataSizeBytes: Number(row?.bytes ?? 0) }
+    },
+
+    /** A table with its first snapshot. */
+    async insert(trx: Trx, table: NewTable, snapshot: TableSnapshot, importedAt?: Date): Promise<TableRow> {
+      const { id } = await withTables<Tables>(trx)
+        .insertInto('data_table')
+        .values({
+          project_id: table.projectId,
+          bucket: table.bucketKey,
+          name: table.name,
+          display_name: table.displayName,
+          ...summary(snapshot),
+          needs_compaction: 0,
+          created_at: table.createdAt.getTime(),
+          last_import_at: importedAt?.getTime() ?? null,
+          last_change_at: importedAt?.getTime() ?? null,
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      const snapshotId = await insertSnapshot(trx, table.projectId, id, snapshot, table.createdAt)
+      return toTable(
+        await withTables<Tables>(trx)
+          .updateTable('data_table')
+          .set({ snapshot: snapshotId })
+          .where('id', '=', id)
+          .returningAll()
+          .executeTakeFirstOrThrow(),
+      )
+    },
+
+    insertAlias: async (trx: Trx, table: NewTable & { readonly alias: Alias }): Promise<TableRow> =>
+      toTable(
+        await withTables<Tables>(trx)
+          .insertInto('data_table')
+          .values({
+            project_id: table.projectId,
+            bucket: table.bucketKey,
+            name: table.name,
+            display_name: table.displayName,
+            columns: '[]',
+            primary_key: '[]',
+            is_typed: 0,
+            rows_count: 0,
+            size_bytes: 0,
+            needs_compaction: 0,
+            alias_source: table.alias.sourceKey,
+            alias_filter: table.alias.filter ? JSON.stringify(table.alias.filter) : null,
+            alias_columns: table.alias.columns ? JSON.stringify(table.alias.columns) : null,
+            created_at: table.createdAt.getTime(),
+          })
+          .returningAll()
+          .executeTakeFirstOrThrow(),
+      ),
+
+    updateAlias: async (trx: Trx, key: number, alias: Alias): Promise<void> => {
+      await withTables<Tables>(trx)
+        .updateTable('data_table')
+        .set({
+          alias_filter: alias.filter ? JSON.stringify(alias.filter) : null,
+          alias_columns: alias.columns ? JSON.stringify(alias.columns) : null,
+        })
+        .where('id', '=', key)
+        .execute()
+    },
+
+    /** The new state of a table. Undefined: the table is gone. `onlyOver` makes it a no-op when another state came in between. */
+    async publish(
+      trx: Trx,
+      table: Pick<TableRow, 'key' | 'projectId'>,
+      snapshot: TableSnapshot,
+      at: Date,
+      what: {
+        readonly imported?: boolean
+        readonly changed?: boolean
+        readonly needsCompaction?: boolean
+        readonly onlyOver?: number
+      },
+    ): Promise<TableRow | undefined> {
+      const snapshotId = await insertSnapshot(trx, table.projectId, table.key, snapshot, at)
+      let query = withTables<Tables>(trx)
+        .updateTable('data_table')
+        .set({
+          ...summary(snapshot),
+          snapshot: snapshotId,
+          ...(what.imported && { last_import_at: at.getTime() }),
+          ...(what.changed && { last_change_at: at.getTime() }),
+          ...(what.needsCompaction !== undefined && { needs_compaction: what.needsCompaction ? 1 : 0 }),
+        })
+        .where('id', '=', table.key)
+        .where('project_id', '=', table.projectId)
+      if (what.onlyOver !== undefined) query = query.where('snapshot', '=', what.onlyOver)
+      const row = await query.returningAll().executeTakeFirst()
+      if (row) return toTable(row)
+      await withTables<Tables>(trx).deleteFrom('table_snapshot').where('id', '=', snapshotId).execute()
+      return undefined
+    },
+
+    setDisplayName: async (trx: Trx, key: number, displayName: string): Promise<TableRow | undefined> => {
+      const row = await withTables<Tables>(trx)
+        .updateTable('data_table')
+        .set({ display_name: displayName })
+        .where('id', '=', key)
+        .returningAll()
+        .executeTakeFirst()
+      return row && toTable(row)
+    },
+
+    /** Two tables of one bucket exchange what they hold. */
+    async swap(trx: Trx, a: TableRow, b: TableRow): Promise<void> {
+      const tx = withTables<Tables>(trx)
+      // Names are unique, so one of them steps aside first.
+      const set = (key: number, name: string, display_name: string) =>
+        tx.updateTable('data_table').set({ name, display_name }).where('id', '=', key).execute()
+      await set(a.key, ` ${a.key}`, ` ${a.key}`)
+      await set(b.key, a.name, a.displayName)
+      await set(a.key, b.name, b.displayName)
+    },
+
+    async remove(trx: Trx, keys: readonly number[]): Promise<void> {
+      const tx = withTables<Tables>(trx)
+      for (const key of keys) {
+        await tx.deleteFrom('table_snapshot').where('data_table', '=', key).execute()
+        await tx.deleteFrom('table_export').where('data_table', '=', key).execute()
+        await tx.deleteFrom('table_profile').where('data_table', '=', key).execute()
+        await tx.deleteFrom('data_table').where('id', '=', key).execute()
+      }
+    },
+
+    listKeysOfBucket: async (trx: Trx, bucketKey: number): Promise<number[]> =>
+      (await withTables<Tables>(trx).selectFrom('data_table').select('id').where('bucket', '=', bucketKey).execute()).map(
+        (row) => row.id,
+      ),
+
+    findSnapshot: async (id: number): Promise<StoredSnapshot | undefined> => {
+      const row = await db.selectFrom('table_snapshot').selectAll().where('id', '=', id).executeTakeFirst()
+      return row && toSnapshot(row)
+    },
+
+    /** The state of a table at a moment; undefined when it was not there yet, or that is too long ago. */
+    findSnapshotAt: async (tableKey: number, at: Date): Promise<StoredSnapshot | undefined> => {
+      const row = await db
+        .selectFrom('table_snapshot')
+        .selectAll()
+        .where('data_table', '=', tableKey)
+        .where('created_at', '<=', at.getTime())
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(1)
+        .executeTakeFirst()
+      return row && toSnapshot(row)
+    },
+
+    // Snapshots that people keep
+
+    keep: async (trx: Trx, kept: Omit<KeptSnapshot, 'id'>): Promise<KeptSnapshot> => {
+      const row = await withTables<Tables>(trx)
+        .insertInto('kept_snapshot')
+        .values({
+          project_id: kept.projectId,
+          data_table: kept.tableKey,
+          table_id: kept.tableId,
+          description: kept.description,
+          value: JSON.stringify(kept.snapshot),
+          creator_token_id: kept.creatorToken.id,
+          creator_token_description: kept.creatorToken.description,
+          created_at: kept.createdAt.getTime(),
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      return { ...kept, id: row.id }
+    },
+
+    findKept: async (projectId: number, id: number): Promise<KeptSnapshot | undefined> => {
+      const row = await db
+        .selectFrom('kept_snapshot')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return row && toKept(row)
+    },
+
+    listKept: async (projectId: number, tableKey: number, limit: number, offset: number): Promise<KeptSnapshot[]> =>
+      (
+        await db
+          .selectFrom('kept_snapshot')
+          .selectAll()
+          .where('project_id', '=', projectId)
+          .where('data_table', '=', tableKey)
+          .orderBy('id', 'desc')
+          .limit(limit)
+          .offset(offset)
+          .execute()
+      ).map(toKept),
+
+    removeKept: async (trx: Trx, projectId: number, id: number): Promise<boolean> =>
+      (await withTables<Tables>(trx)
+        .deleteFrom('kept_snapshot')
+        .where('project_id', '=', projectId)
+        .where('id', '=', id)
+        .returning('id')
+        .executeTakeFirst()) !== undefined,
+
+    // Exports and profiles
+
+    findExport: async (projectId: number, tableKey: number, fingerprint: string): Promise<number | undefined> =>
+      (
+        await db
+          .selectFrom('table_export')
+          .select('file_id')
+          .where('project_id', '=', projectId)
+          .where('data_table', '=', tableKey)
+          .where('fingerprint', '=', fingerprint)
+          .executeTakeFirst()
+      )?.file_id,
+
+    saveExport: async (trx: Trx, projectId: number, tableKey: number, fingerprint: string, fileId: number): Promise<void> => {
+      await withTables<Tables>(trx)
+        .insertInto('table_export')
+        .values({ project_id: projectId, data_table: tableKey, fingerprint, file_id: fileId })
+        .onConflict((conflict) => conflict.columns(['project_id', 'data_table', 'fingerprint']).doUpdateSet({ file_id: fileId }))
+        .execute()
+    },
+
+    saveProfile: async (trx: Trx, projectId: number, tableKey: number, uuid: string, value: unknown, at: Date): Promise<void> => {
+      await withTables<Tables>(trx)
+        .insertInto('table_profile')
+        .values({ uuid, project_id: projectId, data_table: tableKey, value: JSON.stringify(value), created_at: at.getTime() })
+        .execute()
+    },
+
+    findProfile: async (projectId: number, tableKey: number, uuid: string | undefined) => {
+      let query = db
+        .selectFrom('table_profile')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('data_table', '=', tableKey)
+      if (uuid !== undefined) query = query.where('uuid', '=', uuid)
+      const row = await query.orderBy('created_at', 'desc').limit(1).executeTakeFirst()
+      return row && { uuid: row.uuid, value: JSON.parse(row.value) as unknown, createdAt: new Date(row.created_at) }
+    },
+
+    // For the loop
+
+    listToCompact: async (limit: number): Promise<TableRow[]> =>
+      (await db.selectFrom('data_table').selectAll().where('needs_compaction', '=', 1).orderBy('id').limit(limit).execute()).map(
+        toTable,
+      ),
+
+    markCompacted: async (trx: Trx, key: number): Promise<void> => {
+      await withTables<Tables>(trx).updateTable('data_table').set({ needs_compaction: 0 }).where('id', '=', key).execute()
+    },
+
+    /** Forgets states older than the moment, except each table's current one and the last before the moment (time travel to just after it). */
+    forgetSnapshotsBefore: async (trx: Trx, moment: Date): Promise<number> => {
+      const result = await sql`
+        delete from table_snapshot where created_at < ${moment.getTime()}
+        and id not in (select snapshot from data_table where snapshot is not null)
+        and id not in (
+          select max(id) from table_snapshot where created_at < ${moment.getTime()} group by data_table
+        )`.execute(trx)
+      return Number(result.numAffectedRows ?? 0)
+    },
+
+    /** Every stored state in pieces, for finding out which objects are needed. */
+    async *everySnapshot(): AsyncGenerator<TableSnapshot> {
+      for (const table of ['table_snapshot', 'kept_snapshot'] as const) {
+        for (let after = 0; ; ) {
+          const rows = await db
+            .selectFrom(table)
+            .select(['id', 'value'])
+            .where('id', '>', after)
+            .orderBy('id')
+            .limit(200)
+            .execute()
+          for (const row of rows) yield JSON.parse(row.value) as TableSnapshot // written by this file
+          const last = rows.at(-1)
+          if (!last) break
+          after = last.id
+        }
+      }
+    },
+  }
+}
+
+/** SQLite takes at most 32,766 values in one statement. */
+const PIECE = 1000
+
+async function inPieces<T>(ids: readonly number[], read: (piece: number[]) => Promise<T[]>): Promise<T[]> {
+  const found: T[] = []
+  for (let i = 0; i < ids.length; i += PIECE) found.push(...(await read(ids.slice(i, i + PIECE))))
+  return found
+}
+
+const moment = (ms: number | null): Date | undefined => (ms === null ? undefined : new Date(ms))
+
+// The JSON columns are written by this file, hence of these shapes.
+const toTable = (row: Selectable<Tables['data_table']>): TableRow => ({
+  key: row.id,
+  projectId: row.project_id,
+  bucketKey: row.bucket,
+  name: row.name,
+  displayName: row.display_name,
+  columns: JSON.parse(row.columns) as string[],
+  primaryKey: JSON.parse(row.primary_key) as string[],
+  isTyped: row.is_typed === 1,
+  rowsCount: row.rows_count,
+  sizeBytes: row.size_bytes,
+  snapshotId: row.snapshot ?? undefined,
+  alias:
+    row.alias_source === null
+      ? undefined
+      : {
+          sourceKey: row.alias_source,
+          filter: row.alias_filter === null ? undefined : (JSON.parse(row.alias_filter) as AliasFilter),
+          columns: row.alias_columns === null ? undefined : (JSON.parse(row.alias_columns) as string[]),
+        },
+  createdAt: new Date(row.created_at),
+  lastImportAt: moment(row.last_import_at),
+  lastChangeAt: moment(row.last_change_at),
+})
+
+const toSnapshot = (row: Selectable<Tables['table_snapshot']>): StoredSnapshot => ({
+  id: row.id,
+  snapshot: JSON.parse(row.value) as TableSnapshot,
+  createdAt: new Date(row.created_at),
+})
+
+const toKept = (row: Selectable<Tables['kept_snapshot']>): KeptSnapshot => ({
+  id: row.id,
+  projectId: row.project_id,
+  tableKey: row.data_table,
+  tableId: row.table_id,
+  description: row.description,
+  snapshot: JSON.parse(row.value) as TableSnapshot,
+  creatorToken: { id: row.creator_token_id, description: row.creator_token_description },
+  createdAt: new Date(row.created_at),
+})

@@ -1,0 +1,234 @@
+// The wiring of buckets, tables and their metadata: three rooms, the table engine and the jobs they do. No logic here.
+
+import { join } from 'node:path'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
+import type { Db, Trx } from './engines/metadata-db/dialects.ts'
+import type { ObjectStore } from './engines/object-store/object-store.ts'
+import { createTableEngine } from './engines/table-engine/engine.ts'
+import type { TableEngineSettings } from './engines/table-engine/table-engine.ts'
+import type { EventListQuery } from './http/record-schemas.ts'
+import type { Actor } from './kit/actor.ts'
+import type { Clock } from './kit/clock.ts'
+import { PlatformError } from './kit/errors.ts'
+import type { RecordEvent } from './kit/event.ts'
+import { createBucketJobs } from './services/buckets/bucket-jobs.ts'
+import { bucketView } from './services/buckets/bucket-view.ts'
+import { bucketsRoutes } from './services/buckets/buckets.routes.ts'
+import { createBuckets } from './services/buckets/buckets.ts'
+import { createSharing, type Project } from './services/buckets/sharing.ts'
+import { createFileSlices } from './services/files/file-slices.ts'
+import type { Files } from './services/files/files.ts'
+import type { StorageJobsLoop } from './services/storage-jobs/storage-jobs.loop.ts'
+import type { StorageJobs } from './services/storage-jobs/storage-jobs.ts'
+import { createStorageMetadata } from './services/storage-metadata/storage-metadata.ts'
+import { createLocalTables } from './services/tables/local-tables.ts'
+import { createTableChanges, LIGHT_OPERATIONS } from './services/tables/table-changes.ts'
+import { tableDataRoutes } from './services/tables/table-data.routes.ts'
+import { createTableExports } from './services/tables/table-export.ts'
+import { createTableLoads } from './services/tables/table-load.ts'
+import { tableStructureRoutes } from './services/tables/table-structure.routes.ts'
+import { metadataView } from './services/tables/table-view.ts'
+import { createTablesLoop } from './services/tables/tables.loop.ts'
+import { createTableViews, tablesRoutes } from './services/tables/tables.routes.ts'
+import { createTables } from './services/tables/tables.ts'
+import { createTableObjects, localKey } from './table-objects.ts'
+
+export interface TableRoomsDeps {
+  readonly db: Db
+  readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
+  readonly clock: Clock
+  readonly log: FastifyBaseLogger
+  readonly recordEvent: RecordEvent
+  readonly objects: ObjectStore
+  readonly objectBucket: string
+  readonly files: Files
+  readonly jobs: StorageJobs
+  readonly jobsLoop: StorageJobsLoop
+  readonly defaultBranchId: (projectId: number) => Promise<number>
+  readonly findProject: (id: number) => Promise<Project | undefined>
+  readonly listEvents: (
+    actor: Actor,
+    query: Static<typeof EventListQuery>,
+    scope: { objectType: string; objectId: string },
+    baseUrl: string,
+  ) => Promise<unknown[]>
+  readonly engineSettings?: TableEngineSettings | undefined
+}
+
+export type TableRooms = Awaited<ReturnType<typeof createTableRooms>>
+
+export async function createTableRooms(deps: TableRoomsDeps) {
+  const { db, inTransaction, clock, log, recordEvent, objects, files, jobs, jobsLoop, findProject } = deps
+  const engine = await createTableEngine({
+    objects: createTableObjects(objects),
+    scratchDir: join(objects.tempDir, 'tables'),
+    ...(deps.engineSettings && { settings: deps.engineSettings }),
+  })
+  const slices = createFileSlices(objects, deps.objectBucket)
+  const metadata = createStorageMetadata(db)
+
+  const buckets = createBuckets({
+    db,
+    inTransaction,
+    clock,
+    recordEvent,
+    defaultBranchId: deps.defaultBranchId,
+    tables: {
+      usage: (keys) => tables.usage(keys),
+      dropAll: (trx, projectId, bucket) => tables.dropAllOfBucket(trx, projectId, bucket),
+    },
+    metadata: {
+      set: (trx, projectId, object, provider, pairs, now) =>
+        metadata.set(trx, projectId, { kind: 'bucket', object }, provider, pairs, now),
+      remove: (trx, projectId, object, id) => metadata.remove(trx, projectId, { kind: 'bucket', object }, id),
+      forget: (trx, object) => metadata.forget(trx, { kind: 'bucket', object }),
+    },
+    onBucketsChanged: () => {},
+  })
+  const sharing = createSharing({ buckets, inTransaction, clock, recordEvent, findProject })
+
+  const tables = createTables({
+    db,
+    inTransaction,
+    clock,
+    recordEvent,
+    buckets: {
+      get: buckets.get,
+      getForChange: buckets.getForChange,
+      list: buckets.list,
+      findByKey: buckets.store.findByKey,
+      touch: buckets.touch,
+      view: async ({ key }, baseUrl) => {
+        const bucket = await buckets.store.findByKey(key)
+        if (!bucket) throw new PlatformError('storage.tables.dropped')
+        const shown = bucket.sourceKey ?? bucket.key
+        return bucketView(bucket, baseUrl, {
+          usage: (await tables.usage([shown])).get(shown),
+          source: await sharing.sourceOf(bucket),
+        })
+      },
+    },
+    metadata: {
+      listTables: (projectId, keys) => metadata.listMany(projectId, 'table', keys),
+      listColumns: metadata.listColumns,
+      set: (trx, projectId, object, column, provider, pairs, now) =>
+        metadata.set(trx, projectId, { kind: 'table', object, ...(column !== undefined && { column }) }, provider, pairs, now),
+      remove: (trx, projectId, object, column, id) =>
+        metadata.remove(trx, projectId, { kind: 'table', object, ...(column !== undefined && { column }) }, id),
+      forget: (trx, object, column) => metadata.forget(trx, { kind: 'table', object, ...(column !== undefined && { column }) }),
+    },
+    projectName: async (id) => (await findProject(id))?.name ?? '',
+  })
+
+  const openFile = async (projectId: number, fileId: number) => {
+    const file = await files.find(projectId, fileId)
+    const isGzip = (name: string) => /\.gz$/i.test(name)
+    return {
+      name: file.name,
+      isSliced: file.isSliced,
+      slices: (await slices.of(file)).map(({ key, sizeBytes }) => ({
+        key,
+        sizeBytes,
+        gzip: isGzip(file.name) || (file.isSliced && isGzip(key)),
+        name: file.isSliced ? `${file.name} (${key.slice(file.key.length)})` : file.name,
+      })),
+    }
+  }
+  const loads = createTableLoads({ tables, engine, openFile })
+  const exports = createTableExports({
+    tables,
+    engine,
+    files: {
+      reserve: files.reserve,
+      writeManifest: slices.writeManifest,
+      publish: files.publish,
+      isThere: (projectId, id) =>
+        files.find(projectId, id).then(
+          () => true,
+          () => false,
+        ),
+    },
+  })
+  const loop = createTablesLoop({ tables, engine, objects, inTransaction, clock, log })
+
+  jobsLoop.registerHandler('tableCreate', loads.create)
+  jobsLoop.registerHandler('tableImport', loads.load)
+  jobsLoop.registerHandler('tableExport', exports.run)
+  for (const [name, run] of Object.entries(createTableChanges({ tables, engine })))
+    jobsLoop.registerHandler(name, run, LIGHT_OPERATIONS.has(name) ? 'light' : 'heavy')
+  for (const [name, run] of Object.entries(createBucketJobs(buckets, sharing))) jobsLoop.registerHandler(name, run, 'light')
+
+  const views = createTableViews(tables)
+  const waitForJob = async ({ projectId, id }: { readonly projectId: number; readonly id: number }) => {
+    const job = await jobs.waitFor(projectId, id)
+    if (job.status === 'success') return job
+    throw new PlatformError(
+      'storage.jobs.failed',
+      { message: job.error?.message ?? '' },
+      { params: { job: job.id, code: job.error?.code } },
+    )
+  }
+
+  function registerRoutes(app: FastifyInstance): void {
+    const eventsOf = (objectType: string) => (req: FastifyRequest, objectId: string, query: Static<typeof EventListQuery>) =>
+      deps.listEvents(req.actor, query, { objectType, objectId }, req.baseUrl)
+    app.register(
+      bucketsRoutes({
+        buckets,
+        sharing,
+        createJob: jobs.create,
+        tableViews: async (req, bucket, include) => {
+          const shown = new Set([...include, 'metadata'])
+          return views.many(await tables.listOfBucket(bucket), shown, req.baseUrl)
+        },
+        tableNames: async (bucket) =>
+          (await tables.listOfBucket(bucket)).map(({ id, row }) => ({ id, name: row.name, displayName: row.displayName })),
+        metadataViews: async (projectId, keys) =>
+          new Map(
+            [...(await metadata.listMany(projectId, 'bucket', keys))].map(([key, items]) => [key, items.map(metadataView)]),
+          ),
+        eventsOfBucket: eventsOf('bucket'),
+      }),
+    )
+    app.register(tablesRoutes({ tables, createJob: jobs.create, eventsOfTable: eventsOf('table') }))
+    app.register(
+      tableDataRoutes({
+        tables,
+        exports,
+        createJob: jobs.create,
+        waitForJob,
+        checkFile: async (actor, id) => {
+          await files.get(actor, id)
+        },
+        storeFile: async (actor, name, body, origin) =>
+          (await files.upload(actor, name, body, async () => ({ name, tags: ['file-import'] }), origin)).id,
+      }),
+    )
+    app.register(tableStructureRoutes({ tables, createJob: jobs.create }))
+  }
+
+  return {
+    buckets,
+    tables,
+    engine,
+    loop,
+    /** For the queue: loads and exports of files on this machine. */
+    local: createLocalTables({
+      tables,
+      loads,
+      engine,
+      runInline: jobsLoop.runInline,
+      localKey,
+      createBucket: async (requester, bucketId) => {
+        const [stage = '', name = ''] = bucketId.split('.')
+        await buckets.create(requester, { stage, name }, requester.origin)
+      },
+    }),
+    emptyBranch: buckets.removeOfBranch,
+    registerRoutes,
+    start: loop.start,
+    stop: loop.stop,
+    close: engine.close,
+  }
+}

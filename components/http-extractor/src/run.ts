@@ -15,7 +15,7 @@ import type { Log } from './log.ts'
 import type { Redactor } from './redaction.ts'
 import { createPlan, type RunPlan } from './run-plan.ts'
 import { nextState, readState, writeState } from './state.ts'
-import { createTables, type FinishedTables, type Tables } from './tables/tables.ts'
+import { type CompleteTables, createTables, type Tables } from './tables/tables.ts'
 import { TablesError } from './tables/tables-error.ts'
 import type { Wire } from './wire.ts'
 
@@ -64,7 +64,7 @@ export async function run(configuration: Configuration, deps: RunDeps): Promise<
         await wire.close()
       }
     }
-    const finished = await finishAll(outputs)
+    const finished = finishAll(outputs)
     writeState(
       dataDir,
       nextState(
@@ -76,7 +76,7 @@ export async function run(configuration: Configuration, deps: RunDeps): Promise<
     summarise(finished, progress.pages, progress.items, now() - currentStart * 1000, log)
   } catch (error) {
     end.abort() // a request sent ahead must not be retried any more
-    for (const { tables } of outputs.values()) await tables.discard()
+    for (const { tables } of outputs.values()) tables.discard()
     throw error instanceof TablesError ? new UserError(error.message, {}, error) : error
   } finally {
     rmSync(workDirOf(dataDir), { recursive: true, force: true })
@@ -142,13 +142,14 @@ function named<T>(work: () => T): T {
   }
 }
 
-async function finishAll(outputs: ReadonlyMap<string | undefined, Output>): Promise<FinishedTables[]> {
-  const finished: FinishedTables[] = []
-  for (const { tables, incremental } of outputs.values()) finished.push(await tables.finish({ incremental }))
+/** All tables of all buckets are whole before the first one appears. */
+function finishAll(outputs: ReadonlyMap<string | undefined, Output>): CompleteTables[] {
+  const finished = [...outputs.values()].map(({ tables, incremental }) => tables.complete({ incremental }))
+  for (const { tables } of outputs.values()) tables.publish()
   return finished
 }
 
-function summarise(finished: readonly FinishedTables[], pages: number, items: number, elapsedMs: number, log: Log): void {
+function summarise(finished: readonly CompleteTables[], pages: number, items: number, elapsedMs: number, log: Log): void {
   const tables = finished.flatMap((f) => f.tables)
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   log.info(

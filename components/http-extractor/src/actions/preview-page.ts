@@ -60,7 +60,8 @@ async function tablesOf({ plan, job }: FirstPage, items: readonly JsonValue[], {
       log,
     })
     tables.add({ type: job.dataType, items })
-    const { tables: made } = await tables.finish({ incremental: plan.incremental })
+    const { tables: made } = tables.complete({ incremental: plan.incremental })
+    tables.publish()
     return made.map(({ table, file, rows, columns }) => {
       const cells = parseCsv(readFileSync(join(dir, 'out', file), 'utf8'), SHOWN_ROWS + 1).slice(1)
       return objectOf([

@@ -10,7 +10,7 @@ import { rmSync } from 'node:fs'
 import { isArray, isScalar, type JsonValue } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
 import { exactJson } from '../json/text.ts'
-import { CsvFile } from './csv.ts'
+import { batchBytes, CsvFile } from './csv.ts'
 import { type Layout, layOut } from './layout.ts'
 import type { AddedValue, Page, TablesLog } from './page.ts'
 import type { MadeTable } from './publish.ts'
@@ -95,16 +95,15 @@ export function createAutomaticType({ type, state, newFile, log }: Options): Aut
 
   function dropTargets(tables: readonly TableNode[]): void {
     for (const table of tables) {
-      const { file } = targets.get(table)!
-      file.close()
-      rmSync(file.path)
+      rmSync(targets.get(table)!.file.path, { force: true })
       targets.delete(table)
     }
   }
 
   function write(items: readonly JsonValue[], added: readonly AddedValue[]): void {
     writeRows(items, structure.rows, added)
-    for (const { file } of targets.values()) file.commit()
+    const batch = batchBytes(targets.size)
+    for (const { file } of targets.values()) file.commit(batch)
   }
 
   /** False when the page does not fit the layout; then nothing of it is written. */
@@ -140,7 +139,7 @@ export function createAutomaticType({ type, state, newFile, log }: Options): Aut
       }
       spool.close()
       return [...targets].map(([table, { layout, file }]) => {
-        file.close()
+        file.flush()
         return {
           name: table.name,
           path: file.path,
@@ -156,9 +155,6 @@ export function createAutomaticType({ type, state, newFile, log }: Options): Aut
       [...layouts.values()].flatMap(({ added }) =>
         [...added].flatMap(([asked, { name }]): [string, string][] => (asked === name ? [] : [[asked, name]])),
       ),
-    discard: () => {
-      dropTargets([...targets.keys()])
-      spool.close()
-    },
+    discard: () => spool.close(),
   }
 }

@@ -15,6 +15,7 @@ const SEMICOLON = 0x3b
 const LETTER_S = 0x73
 const LINE_FEED = 0x0a
 const CLOSING_BRACE = 0x7d
+const START_BYTES = 1 << 12
 const NO_BYTES = new Uint8Array()
 /** Longer texts are copied by the native encoder. */
 const SHORT = 96
@@ -24,7 +25,7 @@ const OBJECT_STARTS = Array.from({ length: 64 }, (_, keys) => Buffer.from(object
 
 export class ByteWriter {
   /** Valid up to `length`; replaced when it grows. */
-  bytes: Buffer = Buffer.allocUnsafeSlow(1 << 12)
+  bytes: Buffer = Buffer.allocUnsafeSlow(START_BYTES)
   length = 0
 
   /** ASCII only. */
@@ -44,34 +45,44 @@ export class ByteWriter {
   }
 
   utf8(text: string): void {
-    const bytes = this.room(text.length * 3)
+    const bytes = this.room(Buffer.byteLength(text))
     this.length += bytes.write(text, this.length, 'utf8')
+  }
+
+  /** Gives back a buffer larger than this; only when nothing is in it. */
+  shrink(limit: number): void {
+    if (this.bytes.length > limit) this.bytes = Buffer.allocUnsafeSlow(START_BYTES)
   }
 
   // ---- CSV: every cell is written with its quotes and a comma; the end of a row turns the last comma into a line end ----
 
   cell(text: string): void {
     const { length } = text
-    const bytes = this.room(length * 3 + 3)
+    if (length > SHORT) {
+      this.longCell(text)
+      return
+    }
+    const bytes = this.room(length * 2 + 3)
     let at = this.length
     bytes[at++] = QUOTE
-    if (length > SHORT) {
-      at += bytes.write(text.includes('"') ? text.replaceAll('"', '""') : text, at, 'utf8')
-    } else {
-      for (let i = 0; i < length; i++) {
-        const code = text.charCodeAt(i)
-        if (code > 0x7f) {
-          at = this.length + 1
-          at += bytes.write(text.includes('"') ? text.replaceAll('"', '""') : text, at, 'utf8')
-          break
-        }
-        if (code === QUOTE) bytes[at++] = QUOTE
-        bytes[at++] = code
+    for (let i = 0; i < length; i++) {
+      const code = text.charCodeAt(i)
+      if (code > 0x7f) {
+        this.longCell(text)
+        return
       }
+      if (code === QUOTE) bytes[at++] = QUOTE
+      bytes[at++] = code
     }
     bytes[at++] = QUOTE
     bytes[at++] = COMMA
     this.length = at
+  }
+
+  private longCell(text: string): void {
+    this.room(1)[this.length++] = QUOTE
+    this.utf8(text.includes('"') ? text.replaceAll('"', '""') : text)
+    this.ascii('",')
   }
 
   emptyCells(count: number): void {

@@ -1,9 +1,17 @@
 /** CSV as every table is written: each cell in double quotes, LF after each line (contract 13.3). */
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { ByteWriter } from './bytes.ts'
 
-/** Rows are gathered to this many bytes before they go to the disk. */
-const BATCH = 1 << 18
+/** All tables of a run together gather about this many bytes before they go to the disk; with many tables each gathers less. */
+const GATHERED_BYTES = 1 << 23
+const BATCH_BYTES = 1 << 18
+const SMALLEST_BATCH_BYTES = 1 << 12
+/** A buffer that one large page has blown up is not kept. */
+const KEPT_BUFFER_BYTES = 1 << 21
+
+export function batchBytes(files: number): number {
+  return Math.max(SMALLEST_BATCH_BYTES, Math.min(BATCH_BYTES, Math.floor(GATHERED_BYTES / files)))
+}
 
 /** The header line. */
 export function headerOf(columns: readonly string[]): Uint8Array {
@@ -13,19 +21,20 @@ export function headerOf(columns: readonly string[]): Uint8Array {
   return line.bytes.subarray(0, line.length)
 }
 
-/** A file being written. Rows of a page count only once the page is committed, so a page can be taken back. */
+/**
+ * A file being written. Rows of a page count only once the page is committed, so a page can be taken back. The file is open only while
+ * bytes are written to it, so the number of tables is not limited by the number of open files.
+ */
 export class CsvFile {
   readonly path: string
   /** Rows go here, cell by cell; `rowDone` after each. */
   readonly out = new ByteWriter()
-  private readonly fd: number
   private pageRows = 0
   private committedRows = 0
   private committedBytes: number
 
   constructor(path: string, columns: readonly string[]) {
     this.path = path
-    this.fd = openSync(path, 'w', 0o600)
     this.out.copy(headerOf(columns))
     this.committedBytes = this.out.length
   }
@@ -39,10 +48,11 @@ export class CsvFile {
     this.pageRows++
   }
 
-  commit(): void {
+  /** Writes what has gathered when it is at least `batch` bytes. */
+  commit(batch: number): void {
     this.committedRows += this.pageRows
     this.pageRows = 0
-    if (this.out.length > BATCH) this.flush()
+    if (this.out.length >= batch) this.flush()
     this.committedBytes = this.out.length
   }
 
@@ -51,14 +61,9 @@ export class CsvFile {
     this.out.length = this.committedBytes
   }
 
-  close(): void {
-    this.flush()
-    closeSync(this.fd)
-  }
-
-  private flush(): void {
-    const { bytes, length } = this.out
-    for (let at = 0; at < length; ) at += writeSync(this.fd, bytes, at, length - at)
+  flush(): void {
+    appendFileSync(this.path, this.out.bytes.subarray(0, this.out.length), { mode: 0o600 })
     this.out.length = 0
+    this.out.shrink(KEPT_BUFFER_BYTES)
   }
 }

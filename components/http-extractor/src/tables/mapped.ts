@@ -1,6 +1,5 @@
 /** The tables of types with a mapping: one file per mapped table, made when its first row comes. */
-import { rmSync } from 'node:fs'
-import { CsvFile } from './csv.ts'
+import { batchBytes, CsvFile } from './csv.ts'
 import { createMappedWriter } from './mapped-rows.ts'
 import { type MappedTable, type Mappings, mappedTablesOf } from './mapping.ts'
 import type { Page } from './page.ts'
@@ -10,7 +9,6 @@ export type MappedTypes = {
   readonly add: (page: Page) => void
   /** Every mapped table, those without a row too (contract 15). */
   readonly finish: () => readonly MadeTable[]
-  readonly discard: () => void
 }
 
 export function createMappedTypes(mappings: Mappings, newFile: (suffix: string) => string): MappedTypes {
@@ -28,23 +26,18 @@ export function createMappedTypes(mappings: Mappings, newFile: (suffix: string) 
   return {
     add: ({ type, items, added = [] }) => {
       write(items, mappings.get(type)!, added)
-      for (const file of files.values()) file.commit()
+      const batch = batchBytes(files.size)
+      for (const file of files.values()) file.commit(batch)
     },
     finish: () => {
       const tables = [...mappings.values()].flatMap((table) => [...mappedTablesOf(table)])
       return tables.map((table) => {
         const isMissing = !files.has(table)
         const file = fileOf(table)
-        file.close()
+        file.flush()
         const { name, columns, primaryKey, type } = table
         return { name, path: file.path, columns, rows: file.rows, primaryKey, isMissing, origin: type }
       })
-    },
-    discard: () => {
-      for (const file of files.values()) {
-        file.close()
-        rmSync(file.path)
-      }
     },
   }
 }

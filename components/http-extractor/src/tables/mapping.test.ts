@@ -23,7 +23,8 @@ async function map(mappings: object | string, items: string, added: AddedValue[]
       bucket,
     })
     tables.add({ type, items: parseJson(items) as JsonValue[], added })
-    const { parserState } = await tables.finish({ incremental: false })
+    const { parserState } = tables.complete({ incremental: false })
+    tables.publish()
     assert.equal(parserState, undefined, 'with mappings the remembered structure is not touched')
     const out = Object.fromEntries(
       readdirSync(join(root, 'out')).map((file) => [file, readFileSync(join(root, 'out', file), 'utf8')]),

@@ -27,27 +27,35 @@ export type MadeTable = {
   readonly origin: string
 }
 
-type Target = {
+export type Target = {
   readonly outDir: string
   readonly workDir: string
   readonly bucket: string | undefined
   readonly incremental: boolean
 }
 
-export function publish(made: readonly MadeTable[], target: Target): TableSummary[] {
+/** Tables that are whole, with their manifests, and one step away from the output folder. */
+export type Prepared = { readonly tables: readonly TableSummary[]; readonly publish: () => void }
+
+/** Merges what belongs together and writes the manifests. Everything that can be wrong is found here. */
+export function prepare(made: readonly MadeTable[], target: Target): Prepared {
+  const { bucket, workDir, outDir } = target
   const tables = merged(made.filter(({ columns }) => columns.length > 0))
-  const named = tables.map((table) => ({
-    table,
-    file: target.bucket === undefined ? table.name : `${target.bucket}.${table.name}`,
-  }))
-  mkdirSync(target.outDir, { recursive: true })
-  for (const { table, file } of named)
-    writeFileSync(join(target.workDir, `${file}.manifest`), JSON.stringify(manifestOf(table, target)))
-  for (const { table, file } of named) {
-    move(table.path, join(target.outDir, file))
-    move(join(target.workDir, `${file}.manifest`), join(target.outDir, `${file}.manifest`))
+  const ready = tables.map((table, i) => {
+    const manifest = join(workDir, `${i}.manifest`)
+    writeFileSync(manifest, JSON.stringify(manifestOf(table, target)))
+    return { table, manifest, file: bucket === undefined ? table.name : `${bucket}.${table.name}` }
+  })
+  return {
+    tables: ready.map(({ table: { name, rows, columns }, file }) => ({ table: name, file, rows, columns })),
+    publish: () => {
+      mkdirSync(outDir, { recursive: true })
+      for (const { table, manifest, file } of ready) {
+        move(table.path, join(outDir, file))
+        move(manifest, join(outDir, `${file}.manifest`))
+      }
+    },
   }
-  return named.map(({ table: { name, rows, columns }, file }) => ({ table: name, file, rows, columns }))
 }
 
 /** The order of the keys is the one of the public system, which differs for tables without rows. */

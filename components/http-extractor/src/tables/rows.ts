@@ -34,6 +34,8 @@ export type TableTarget = { readonly layout: Layout; readonly file: CsvFile }
 
 export type RowWriter = (items: readonly JsonValue[], rows: Node, added: readonly AddedValue[]) => void
 
+/** More than any usual item; what one giant item took is given back with the next page. */
+const KEPT_TEXT_BYTES = 1 << 20
 const NO_TAIL: Tail = { cells: new Uint8Array(), keys: 0, text: new Uint8Array() }
 
 /** An object and the arrays in it that wait for its id: in itself, or in an object inside it. */
@@ -231,6 +233,7 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
 
   return (items, rows, added) => {
     text.length = 0 // a page that was taken back may have left something
+    text.shrink(KEPT_TEXT_BYTES)
     writeRows(items, rows, tailOf(rows, added))
   }
 }

@@ -6,6 +6,7 @@ const BATCH = 1 << 16
 /** A file of records, written once from start to end, then read once. */
 export class Spool {
   private readonly fd: number
+  private isOpen = true
   private pending: Uint8Array[] = []
   private pendingBytes = 0
 
@@ -37,8 +38,10 @@ export class Spool {
     }
   }
 
+  /** May be called more than once. */
   close(): void {
-    closeSync(this.fd)
+    if (this.isOpen) closeSync(this.fd)
+    this.isOpen = false
   }
 
   private read(position: number, length: number): Buffer {

@@ -67,6 +67,10 @@ export type Structure = {
   readonly toState: () => JsonValue
 }
 
+/** More than any table that a person reads, few enough to end in bounded time and space. */
+const MAX_COLUMNS = 10_000
+const MAX_TABLES = 1_000
+
 const NO_BYTES = new Uint8Array()
 export const MD5_LENGTH = 32
 /** Length of what follows the text in a written cell. */
@@ -89,6 +93,7 @@ export function createStructure(type: string, state: JsonValue | undefined, warn
     tables: () => tablesBelow(rows),
     analyse: (items) => {
       analyseElements(items, rows, warn)
+      checkSize(type, rows)
       nameColumns(rows)
     },
     toState: () => ({ '[]': nodeState(rows), nodeType: 'array' }),
@@ -238,6 +243,29 @@ function hint(place: string): string {
   const path = place.split('.[]').slice(1).join('[]').replace(/^\./, '')
   if (path === '') return 'Pick items of one kind with "dataField".'
   return `Set "responseFilter": "${path}" in the job to keep this value as JSON text.`
+}
+
+/** Keys that are data (ids, dates) would make tables nobody can use, of a size nobody can store. */
+function checkSize(type: string, rows: Node): void {
+  const tables = tablesBelow(rows)
+  if (tables.length > MAX_TABLES) throw tooMany(type, `${MAX_TABLES} tables`, tables.at(-1)!.rows.place)
+  for (const table of tables) {
+    const places = countMembers(table.rows)
+    if (places > MAX_COLUMNS) throw tooMany(type, `${MAX_COLUMNS} columns in '${table.name}'`, table.rows.place)
+  }
+}
+
+function countMembers(node: Node): number {
+  let count = node.members.size
+  for (const child of node.members.values()) if (child.type === 'object') count += countMembers(child)
+  return count
+}
+
+function tooMany(type: string, what: string, place: string): TablesError {
+  return new TablesError(
+    `Error parsing response JSON: The items of '${type}' would need more than ${what} (near '${place}'). Keys that differ from item to ` +
+      'item, such as ids or dates, are better kept as JSON text: name the object that holds them in "responseFilter".',
+  )
 }
 
 // ---- names ----

@@ -34,11 +34,13 @@ async function run(
       tables.add({ type, items: parseJson(items) as JsonValue[], added, ...(viaBody ? { origin: { body: items, pick } } : {}) })
       assert.ok(!existsSync(join(root, 'out')), 'nothing appears before the end')
     }
-    const finished = await tables.finish({ incremental })
+    const complete = tables.complete({ incremental })
+    assert.ok(!existsSync(join(root, 'out')), 'nothing appears before it is published')
+    tables.publish()
     assert.ok(!existsSync(join(root, 'work')), 'the work folder is gone')
     const files = existsSync(join(root, 'out')) ? readdirSync(join(root, 'out')).sort() : []
     const out = Object.fromEntries(files.map((file) => [file, readFileSync(join(root, 'out', file), 'utf8')]))
-    return { out, messages, ...finished }
+    return { out, messages, ...complete }
   } finally {
     rmSync(root, { recursive: true, force: true })
   }
@@ -292,7 +294,7 @@ test('a discarded run leaves nothing', async () => {
   const tables = createTables({ outDir: join(root, 'out'), workDir: join(root, 'work'), log, mappings: { m: { a: 'a' } } })
   tables.add({ type: 't', items: [{ a: 1 }] })
   tables.add({ type: 'm', items: [{ a: 1 }] })
-  await tables.discard()
+  tables.discard()
   assert.deepEqual(readdirSync(root), [])
   rmSync(root, { recursive: true })
 })

@@ -13,7 +13,8 @@ import { type AutomaticType, createAutomaticType } from './automatic.ts'
 import { createMappedTypes } from './mapped.ts'
 import { readMappings } from './mapping.ts'
 import type { Page, TableSummary, TablesLog } from './page.ts'
-import { publish } from './publish.ts'
+import { type Prepared, prepare } from './publish.ts'
+import { TablesError } from './tables-error.ts'
 
 export type { AddedValue, Page, TableSummary, TablesLog } from './page.ts'
 
@@ -32,7 +33,7 @@ export type TablesOptions = {
   readonly log: TablesLog
 }
 
-export type FinishedTables = {
+export type CompleteTables = {
   readonly tables: readonly TableSummary[]
   /** What `out/state.json` keeps as `json_parser`; undefined when nothing was converted automatically (contract 16). */
   readonly parserState: JsonValue | undefined
@@ -41,17 +42,22 @@ export type FinishedTables = {
 export type Tables = {
   /** Throws TablesError when the items do not fit together (contract 13.2) or a mapping (14). */
   readonly add: (page: Page) => void
-  /** Completes all tables and moves them, with their manifests, to the output folder. */
-  readonly finish: (options: { readonly incremental: boolean }) => Promise<FinishedTables>
+  /** Completes all tables in the work folder. The last step that can find something wrong. */
+  readonly complete: (options: { readonly incremental: boolean }) => CompleteTables
+  /** Moves the complete tables, with their manifests, to the output folder, and removes the work folder. */
+  readonly publish: () => void
   /** Removes everything spooled, after a failure. */
-  readonly discard: () => Promise<void>
+  readonly discard: () => void
 }
 
 export function createTables(options: TablesOptions): Tables {
-  const { workDir, log } = options
+  const { workDir, bucket, log } = options
+  if (bucket !== undefined && /[/\\\0]/.test(bucket))
+    throw new TablesError(`The output bucket '${bucket}' cannot be part of a file name.`)
   const mappings = readMappings(options.mappings)
   mkdirSync(workDir, { recursive: true })
   let files = 0
+  let prepared: Prepared | undefined
   const newFile = (suffix: string) => join(workDir, `${++files}.${suffix}`)
 
   const mapped = createMappedTypes(mappings, newFile)
@@ -76,16 +82,20 @@ export function createTables(options: TablesOptions): Tables {
         automaticOf(page.type).add(page)
       }
     },
-    finish: async ({ incremental }) => {
+    complete: ({ incremental }) => {
       const made = [...[...automatic.values()].flatMap((type) => type.finish()), ...mapped.finish()]
-      const tables = publish(made, { outDir: options.outDir, workDir, bucket: options.bucket, incremental })
+      prepared = prepare(made, { outDir: options.outDir, workDir, bucket, incremental })
       for (const [type, found] of automatic) structureOf.set(`_${type}`, found.toState())
-      rmSync(workDir, { recursive: true, force: true })
-      return { tables, parserState: mappings.size > 0 ? undefined : parserStateOf(structureOf, [...automatic.values()]) }
+      const parserState = mappings.size > 0 ? undefined : parserStateOf(structureOf, [...automatic.values()])
+      return { tables: prepared.tables, parserState }
     },
-    discard: async () => {
+    publish: () => {
+      if (prepared === undefined) throw new Error('Tables are published before they are complete.')
+      prepared.publish()
+      rmSync(workDir, { recursive: true, force: true })
+    },
+    discard: () => {
       for (const type of automatic.values()) type.discard()
-      mapped.discard()
       rmSync(workDir, { recursive: true, force: true })
     },
   }

@@ -26,6 +26,7 @@ import { type RunDeps, run } from './run.ts'
 import { checkWire, openWire } from './wire.ts'
 
 const now = () => Date.now()
+const sleep = (seconds: number) => wait(seconds * 1000)
 const redactor = createRedactor()
 const print = (text: string) => void process.stdout.write(text)
 
@@ -71,7 +72,7 @@ function live(configuration: () => Configuration, dataDir: string, recorder?: Re
     redactor,
     now,
     sleep: (seconds, signal) => wait(seconds * 1000, undefined, signal ? { signal } : {}),
-    openWire: (plan) => openWire(configuration(), plan.api, { dataDir, egress, now, log, ...tap }),
+    openWire: (plan) => openWire(configuration(), plan.api, { dataDir, egress, now, sleep, log, ...tap }),
   }
 }
 

@@ -19,6 +19,7 @@ export interface WireDeps {
   readonly dataDir: string
   readonly egress: Egress
   readonly now: () => number
+  readonly sleep: (seconds: number) => Promise<void>
   readonly log: Log
   /** Around the transport: writes down every exchange, or answers from what was written down. */
   readonly tap?: (send: Send) => Send
@@ -31,11 +32,11 @@ export function checkWire({ sshProxy, awsCredentials }: Configuration): void {
 }
 
 export async function openWire(configuration: Configuration, api: ApiSettings, deps: WireDeps): Promise<Wire> {
-  const { dataDir, egress, now, log, tap = (send) => send } = deps
+  const { dataDir, egress, now, sleep, log, tap = (send) => send } = deps
   const { sshProxy, awsCredentials, cache } = configuration
   const { connectTimeoutMs, requestTimeoutMs, maxBodyBytes, tls } = api
   const tunnel = sshProxy
-    ? await openTunnel({ settings: readSshSettings(sshProxy), egress, timeoutMs: connectTimeoutMs, tls, log })
+    ? await openTunnel({ settings: readSshSettings(sshProxy), egress, timeoutMs: connectTimeoutMs, tls, sleep, log })
     : undefined
   const transport = createTransport({
     egress,

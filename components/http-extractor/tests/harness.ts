@@ -62,6 +62,7 @@ async function runIn(dataDir: string, options: Options): Promise<Outcome> {
   const lines: string[] = []
   const waits: number[] = []
   const now = options.now ?? (() => Date.now())
+  const sleep = async (seconds: number) => void waits.push(seconds)
   let error: Error | undefined
   try {
     const file = loadConfiguration(dataDir)
@@ -79,11 +80,11 @@ async function runIn(dataDir: string, options: Options): Promise<Outcome> {
         log,
         redactor,
         now,
-        sleep: async (seconds) => void waits.push(seconds),
+        sleep,
         openWire: async (plan) =>
           replay
             ? { send: replay.send, close: async () => {} }
-            : openWire(configuration, plan.api, { dataDir, egress, now, log, ...(recorder ? { tap: recorder.tap } : {}) }),
+            : openWire(configuration, plan.api, { dataDir, egress, now, sleep, log, ...(recorder ? { tap: recorder.tap } : {}) }),
       })
     } finally {
       await recorder?.finish()
@@ -138,11 +139,13 @@ export type Handler = (request: IncomingMessage & { readonly text: string }, res
 /** A server on a port of its own that ends with the test. */
 export async function serve(t: TestContext, handler: Handler): Promise<TestServer> {
   const requests: { line: string; headers: IncomingMessage['headers']; body: string }[] = []
+  const seen: string[] = []
   const listener: RequestListener = (request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString()
+      seen.push(`${request.method} ${request.url}`)
       requests.push({ line: `${request.method} ${request.url}`, headers: request.headers, body: text })
       handler(Object.assign(request, { text }), response, request.socket)
     })
@@ -155,14 +158,7 @@ export async function serve(t: TestContext, handler: Handler): Promise<TestServe
     server.close()
   })
   const { port } = server.address() as AddressInfo // a TCP server has one
-  return {
-    url: `http://127.0.0.1:${port}/`,
-    port,
-    requests,
-    get seen() {
-      return requests.map(({ line }) => line)
-    },
-  }
+  return { url: `http://127.0.0.1:${port}/`, port, requests, seen }
 }
 
 export const json = (response: ServerResponse, value: unknown, status = 200, headers: Record<string, string> = {}) => {

@@ -4,7 +4,6 @@
 // A dead tunnel is opened again with the next connection, so the retries of a request bring it back.
 
 import { connect as connectSocket, type Socket } from 'node:net'
-import { setTimeout as wait } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import type { ClientChannel, Client as SshClient } from 'ssh2'
 import type { buildConnector } from 'undici'
@@ -59,10 +58,11 @@ export interface TunnelDeps {
   readonly egress: Egress
   readonly timeoutMs: number
   readonly tls: { readonly ca?: string; readonly certificate?: string }
+  readonly sleep: (seconds: number) => Promise<void>
   readonly log: Log
 }
 
-export async function openTunnel({ settings, egress, timeoutMs, tls, log }: TunnelDeps): Promise<Tunnel> {
+export async function openTunnel({ settings, egress, timeoutMs, tls, sleep, log }: TunnelDeps): Promise<Tunnel> {
   // Most runs have no tunnel and need not wait for the module.
   const { Client } = await import('ssh2')
   let current: SshClient | undefined
@@ -83,7 +83,7 @@ export async function openTunnel({ settings, egress, timeoutMs, tls, log }: Tunn
             cause,
           )
         }
-        await wait(2 ** (attempt - 1) * 250)
+        await sleep(2 ** (attempt - 3))
       }
     }
   }

@@ -107,8 +107,11 @@ export async function workerUse(engine: RunningTableEngine, work: () => Promise<
     for (const pid of engine.workerPids())
       peak = Math.max(peak, Number(/VmRSS:\s+(\d+)/.exec(readProc(pid, 'status'))?.[1] ?? 0) / 1024)
   }, 20)
-  await work()
-  clearInterval(look)
+  try {
+    await work()
+  } finally {
+    clearInterval(look)
+  }
   for (const [pid, seconds] of cpuOf(engine)) latest.set(pid, seconds)
   const cpuSeconds = [...latest].reduce((sum, [pid, seconds]) => sum + seconds - (before.get(pid) ?? 0), 0)
   return { peakMb: Math.round(peak), cpuSeconds }

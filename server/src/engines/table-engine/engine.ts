@@ -59,13 +59,14 @@ export async function createTableEngine({ objects, scratchDir, settings = {} }: 
   const { maxRowBytes, maxColumns, workerMemoryMb, workerThreads, warmWorkers, shortWorkers } = { ...DEFAULTS, ...settings }
   const limits = { ...INFLATE_DEFAULTS, ...pick(settings) }
   await rm(scratchDir, { recursive: true, force: true })
-  await mkdir(scratchDir, { recursive: true })
+  const spillDir = join(scratchDir, 'spill')
+  await mkdir(spillDir, { recursive: true })
   const pool = new WorkerPool({
     lanes: { long: settings.longWorkers ?? availableParallelism(), short: shortWorkers },
     warmWorkers,
     workerMemoryMb,
     workerThreads,
-    spillDir: join(scratchDir, 'spill'),
+    spillDir,
   })
 
   async function inScratch<T>(work: (dir: string) => Promise<T>): Promise<T> {

@@ -261,6 +261,20 @@ test('4,000 columns and rows of several megabytes load', async () => {
   ])
 })
 
+test('a key scan larger than the memory of a worker spills to disk and still finds every duplicate', async () => {
+  await using small = await startTables({ workerMemoryMb: 200, longWorkers: 1 })
+  const rows = Array.from(
+    { length: 1_000_000 },
+    (_, i) => `a rather long key that fills the memory ${(i * 7919) % 900_000}\n`,
+  ).join('')
+  const { snapshot, rowsDuplicate } = await small.load(rows, {
+    columns: ['id'],
+    snapshot: emptySnapshot([{ name: 'id' }], { primaryKey: ['id'] }),
+  })
+  assert.equal(rowsDuplicate, 100_000)
+  assert.equal(countRows(snapshot), 900_000)
+})
+
 test('every object a snapshot names exists, and a load leaves no other', async () => {
   const prefix = 'tables/alone/'
   const first = await tables.load('id,v\n1,a\n2,b\n', { primaryKey: ['id'], keyPrefix: prefix })

@@ -5,6 +5,7 @@
 //  (4) A worker whose memory has grown is retired after its job, so that one huge load does not stay in memory for ever.
 
 import { type ChildProcess, fork } from 'node:child_process'
+import { rm } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PlatformError } from '../../kit/errors.ts'
@@ -166,7 +167,7 @@ export class WorkerPool {
 
   #spawn(): Worker {
     const { workerMemoryMb, workerThreads, spillDir } = this.#settings
-    const name = `worker-${++this.#started}`
+    const ownSpill = join(spillDir, `worker-${++this.#started}`)
     const child = fork(WORKER_FILE, {
       detached: true, // a process group of its own: a signal to the server's group must not end a load half way
       serialization: 'advanced',
@@ -179,10 +180,13 @@ export class WorkerPool {
     this.#all.add(worker)
     child.on('message', (message: FromWorker) => worker.settle?.(message))
     child.on('error', () => {}) // followed by exit, or by nothing if it never started
-    child.on('exit', (code, signal) => this.#gone(worker, signal ?? `exit code ${code}`))
+    child.on('exit', (code, signal) => {
+      rm(ownSpill, { recursive: true, force: true }, () => {}) // a killed worker cannot tidy up; what stays is swept at the next start
+      this.#gone(worker, signal ?? `exit code ${code}`)
+    })
     this.#send(worker, {
       type: 'start',
-      settings: { memoryMb: Math.floor(DUCKDB_SHARE * workerMemoryMb), threads: workerThreads, spillDir: join(spillDir, name) },
+      settings: { memoryMb: Math.floor(DUCKDB_SHARE * workerMemoryMb), threads: workerThreads, spillDir: ownSpill },
     })
     return worker
   }

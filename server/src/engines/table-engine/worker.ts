@@ -61,7 +61,7 @@ async function run(job: WorkerJob): Promise<void> {
 }
 
 const send = (message: FromWorker): void => {
-  process.send?.(message)
+  process.send?.(message, () => {}) // a parent that is gone does not listen, and the disconnect ends this process
 }
 const rssMb = (): number => process.memoryUsage.rss() / (1 << 20)
 

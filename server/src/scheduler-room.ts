@@ -5,7 +5,7 @@ import type { ConfigurationRooms } from './configuration-rooms.ts'
 import type { Foundation } from './foundation.ts'
 import type { Clock } from './kit/clock.ts'
 import type { QueueRooms } from './queue-rooms.ts'
-import { findConfiguration } from './services/configurations/configurations.store.ts'
+import { findRevision } from './services/configurations/configurations.store.ts'
 import { createFiring } from './services/scheduler/firing.ts'
 import type { Target } from './services/scheduler/schedule-configuration.ts'
 import { createSchedulerLoop } from './services/scheduler/scheduler.loop.ts'
@@ -28,10 +28,13 @@ export function createSchedulerRoom({ metadata, events, tokens, clock, log, room
   const { branches, components, runAccess } = rooms
   const { queue } = queueRooms
 
+  const defaultBranchId = async (projectId: number): Promise<number> =>
+    (await branches.resolve(projectId, undefined))?.id ?? (await branches.findDefault(projectId)).id
+
   /** Schedules work on the default branch only (contract platform 3.4). */
   const addressOf = async (projectId: number, componentId: string, configurationId: string) => ({
     projectId,
-    branchId: (await branches.findDefault(projectId)).id,
+    branchId: await defaultBranchId(projectId),
     componentId: components.canonicalId(componentId),
     configurationId,
   })
@@ -57,15 +60,14 @@ export function createSchedulerRoom({ metadata, events, tokens, clock, log, room
     recordEvent: events.record,
     schedulerComponentId: SCHEDULER_COMPONENT,
     configurationExists: async (projectId, componentId, configurationId) => {
-      const found = await findConfiguration(db, await addressOf(projectId, componentId, configurationId))
+      const found = await findRevision(db, await addressOf(projectId, componentId, configurationId))
       return found !== undefined && !found.isDeleted
     },
     actorOfToken: tokens.findActor,
     queue: {
       prepare: async (actor, target) => {
-        const branch = await branches.findDefault(actor.projectId)
         const prepared = await queue.prepare(actor, requestFor(target), {
-          branch: { id: branch.id, isDefault: true },
+          branch: { id: await defaultBranchId(actor.projectId), isDefault: true },
           baseUrl: baseUrl(),
         })
         return { insert: async (trx) => ({ id: String((await queue.insert(trx, prepared)).id) }) }

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { onBothDatabases } from '../../../../tests/support/on-both-databases.ts'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Actor } from '../../kit/actor.ts'
+import { PlatformError } from '../../kit/errors.ts'
 import { NO_ORIGIN } from '../../kit/event.ts'
 import { createEvents } from '../events/events.ts'
 import { createTokens } from '../tokens/tokens.ts'
@@ -80,13 +81,17 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
           owner !== project.id || (await findConfiguration(owner, component, id)) !== undefined,
         actorOfToken: tokens.findActor,
         queue: {
-          prepare: async (owner) => ({
-            insert: async () => {
-              if (owner.projectId !== project.id) return { id: 'of another test' } // they share the database
-              jobs.push(now.toISOString())
-              return { id: String(jobs.length) }
-            },
-          }),
+          prepare: async (owner, target) => {
+            if (owner.projectId === project.id && !configurations.has(`${target.componentId}/${target.configurationId}`))
+              throw new PlatformError('storage.configuration.notFound')
+            return {
+              insert: async () => {
+                if (owner.projectId !== project.id) return { id: 'of another test' } // they share the database
+                jobs.push(now.toISOString())
+                return { id: String(jobs.length) }
+              },
+            }
+          },
           hasUnfinished: async () => unfinished,
           wake: () => {},
         },

@@ -28,7 +28,7 @@ export interface FiringDeps {
   /** Undefined when the token is gone, expired or disabled. */
   readonly actorOfToken: (projectId: number, tokenId: number) => Promise<Actor | undefined>
   readonly queue: {
-    /** Refuses with a PlatformError what cannot run: a disabled configuration, rows that are gone. */
+    /** Refuses with a PlatformError what cannot run: a disabled configuration, rows that are gone; `storage.configuration.notFound` stops the schedule. */
     prepare(actor: Actor, target: Target): Promise<PreparedRun>
     hasUnfinished(projectId: number, target: Target): Promise<boolean>
     /** Jobs were queued and committed. */
@@ -135,11 +135,6 @@ export function createFiring(deps: FiringDeps) {
       }
     if (!(await deps.configurationExists(projectId, deps.schedulerComponentId, record.configurationId)))
       return { kind: 'stop', reason: `Its configuration ${record.configurationId} was deleted.` }
-    if (!(await deps.configurationExists(projectId, target.componentId, target.configurationId)))
-      return {
-        kind: 'stop',
-        reason: `Its target, configuration ${target.configurationId} of ${target.componentId}, was deleted.`,
-      }
 
     const plan = planFor(record, now)
     const { dueAt, notes } = dueRun(record, plan, now)
@@ -153,6 +148,11 @@ export function createFiring(deps: FiringDeps) {
       return { ...base, run: { dueAt, job: await deps.queue.prepare(actor, target) }, notes }
     } catch (error) {
       if (!(error instanceof PlatformError) || error.kind === 'bug' || error.kind === 'transient') throw error
+      if (error.code === 'storage.configuration.notFound')
+        return {
+          kind: 'stop',
+          reason: `Its target, configuration ${target.configurationId} of ${target.componentId}, was deleted.`,
+        }
       return { ...base, run: undefined, notes: [...notes, { dueAt, status: 'failed', reason: error.message }] }
     }
   }

@@ -24,6 +24,7 @@ export async function writeSynced(disk: Disk, path: string, body: Bytes): Promis
   let unsynced = 0
   let writing: Promise<void> = Promise.resolve()
   let syncing: Promise<void> = Promise.resolve()
+  let isSyncing = false
 
   async function flush(): Promise<void> {
     await writing
@@ -33,11 +34,14 @@ export async function writeSynced(disk: Disk, path: string, body: Bytes): Promis
     gatheredBytes = 0
     writing = file.append(buffers)
     writing.catch(() => {}) // awaited by the next flush
-    if (unsynced >= SYNC_EVERY_BYTES) {
-      await syncing
+    // Never waited for here: on a busy disk a sync takes its time, and the sender should not notice.
+    if (unsynced >= SYNC_EVERY_BYTES && !isSyncing) {
       unsynced = 0
-      syncing = file.sync()
-      syncing.catch(() => {})
+      isSyncing = true
+      syncing = file.sync().finally(() => {
+        isSyncing = false
+      })
+      syncing.catch(() => {}) // awaited at the end
     }
   }
 

@@ -173,7 +173,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
   async function find(projectId: number, id: number): Promise<FileRecord> {
     const file = await store.find(projectId, id)
     const expired = file?.expiresAt !== undefined && file.expiresAt <= clock.now()
-    if (!file || file.state !== 'visible' || expired) throw new PlatformError('storage.files.notFound')
+    if (file?.state !== 'visible' || expired) throw new PlatformError('storage.files.notFound')
     return file
   }
 

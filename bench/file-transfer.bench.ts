@@ -1,0 +1,102 @@
+// 1 GB in through the importer, in and out through S3 with the AWS SDK, each against a bare Node pipe between socket and fsynced file
+// that the same client talks to; and what the stack's memory does meanwhile.
+
+import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { Upload } from '@aws-sdk/lib-storage'
+import { startStack } from '../tests/faults/stack.ts'
+import { inTurns, report, startBare } from './measure.ts'
+import { bytes, memoryOf, SIZE_BYTES, send, sendForm, serverPid } from './transfer.ts'
+
+const size = Number(process.env.BENCH_BYTES ?? SIZE_BYTES)
+const rounds = Number(process.env.BENCH_ROUNDS ?? 3)
+const cleanups: Array<() => unknown> = []
+const stack = await startStack({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters
+const bare = await startBare('./bare-pipe.ts')
+const pid = serverPid(stack.dataDir)
+
+interface Prepared {
+  readonly id: number
+  readonly uploadParams: { readonly bucket: string; readonly key: string }
+}
+const { body } = await stack.post('/v2/storage/files/prepare', { name: 'bench.csv', federationToken: 1 })
+const { uploadParams, id } = body as Prepared // the contract of prepare
+const target = { Bucket: uploadParams.bucket, Key: uploadParams.key }
+
+const clientOf = (credentials: Record<string, string>, endpoint: string) =>
+  new S3Client({
+    endpoint,
+    region: 'us-east-1',
+    forcePathStyle: true,
+    credentials: {
+      accessKeyId: credentials.AccessKeyId!,
+      secretAccessKey: credentials.SecretAccessKey!,
+      sessionToken: credentials.SessionToken!,
+    },
+  })
+const writing = (uploadParams as unknown as { credentials: Record<string, string> }).credentials // asked for above
+const reading = ((await stack.get(`/v2/storage/files/${id}?federationToken=1`)).body as { credentials: Record<string, string> })
+  .credentials
+
+const seconds = async (work: () => Promise<unknown>) => {
+  const started = performance.now()
+  await work()
+  return (performance.now() - started) / 1000
+}
+const put = (client: S3Client) =>
+  seconds(() => client.send(new PutObjectCommand({ ...target, Body: bytes(size), ContentLength: size })))
+const upload = (client: S3Client) => seconds(() => new Upload({ client, params: { ...target, Body: bytes(size) } }).done())
+const get = (client: S3Client) =>
+  seconds(async () => {
+    const { Body } = await client.send(new GetObjectCommand(target))
+    let length = 0
+    for await (const chunk of Body as AsyncIterable<Buffer>) length += chunk.length
+    // The bare pipe kept the chunk headers of the upload as well.
+    if (length < size) throw new Error(`${length} bytes came back`)
+  })
+
+await sendForm(`${stack.url}/import/upload-file`, stack.masterToken, size >> 4) // warm
+const before = memoryOf(pid)
+
+async function compare(bench: string, ours: () => Promise<number>, theirs: () => Promise<number>): Promise<void> {
+  const took = await inTurns(rounds, { bare: theirs, ours })
+  const speed = (s: number) => Math.round(size / 1e6 / s)
+  report({
+    bench,
+    ratio: took.bare / took.ours,
+    target: '>= 0.7',
+    oursMBs: speed(took.ours),
+    bareMBs: speed(took.bare),
+    ...memoryOf(pid),
+  })
+}
+
+await compare(
+  'upload-file',
+  () => sendForm(`${stack.url}/import/upload-file`, stack.masterToken, size),
+  () => send(`${bare.url}/x`, 'PUT', { 'content-length': size }, bytes(size)),
+)
+await compare(
+  's3-put',
+  () => put(clientOf(writing, stack.s3Url)),
+  () => put(clientOf(writing, bare.url)),
+)
+await compare(
+  's3-get',
+  () => get(clientOf(reading, stack.s3Url)),
+  () => get(clientOf(reading, bare.url)),
+)
+const inParts = await upload(clientOf(writing, stack.s3Url))
+const onePipe = await put(clientOf(writing, bare.url))
+report({ bench: 's3-upload-in-parts', ratio: onePipe / inParts, target: '>= 0.7', oursMBs: Math.round(size / 1e6 / inParts) })
+const after = memoryOf(pid)
+report({
+  bench: 'transfer-memory',
+  ratio: after.peakMB - before.residentMB,
+  target: '<= 64',
+  unit: 'MB grown',
+  residentMB: before.residentMB,
+  peakMB: after.peakMB,
+})
+
+await bare.stop()
+for (const cleanup of cleanups) await cleanup()

@@ -6,8 +6,10 @@ import { openDiskObjectStore } from './engines/object-store/disk-object-store.ts
 import { createEmbeddedAccess } from './engines/object-store/embedded-access.ts'
 import type { ObjectAccess } from './engines/object-store/object-access.ts'
 import type { ObjectStore } from './engines/object-store/object-store.ts'
+import { openS3ObjectStore } from './engines/object-store/s3-object-store.ts'
 import { loadServerSecret } from './engines/object-store/server-secret.ts'
 import { createSessionTokens } from './engines/object-store/session-token.ts'
+import { createStsAccess } from './engines/object-store/sts-access.ts'
 import type { Clock } from './kit/clock.ts'
 import { createS3Server, type S3RequestLine } from './services/s3/s3.server.ts'
 
@@ -17,21 +19,48 @@ export interface ObjectsOptions {
   readonly region: string
   /** The address clients use for the embedded store, when it is not the host of the API. */
   readonly publicUrl?: string | undefined
+  /** Undefined: the embedded store. */
+  readonly external?: ExternalS3 | undefined
   readonly clock: Clock
   readonly log: FastifyBaseLogger
+}
+
+export interface ExternalS3 {
+  readonly endpoint: string
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly roleArn: string | undefined
 }
 
 export interface Objects {
   readonly store: ObjectStore
   readonly access: ObjectAccess
-  /** Starts the listener of the embedded store. */
+  /** Starts the listener of the embedded store; an external one has its own. */
   listen(port: number, host: string): Promise<void>
   /** Where clients find the store; empty until it listens. */
   url(): string
   close(): Promise<void>
 }
 
-export async function openObjects({ dataDir, bucket, region, publicUrl, clock, log }: ObjectsOptions): Promise<Objects> {
+export const openObjects = ({ external, ...options }: ObjectsOptions): Promise<Objects> =>
+  external ? openExternal(options, external) : openEmbedded(options)
+
+async function openExternal({ dataDir, bucket, region, clock }: ObjectsOptions, external: ExternalS3): Promise<Objects> {
+  const store = await openS3ObjectStore({ ...external, region, bucket, cacheDir: join(dataDir, 's3-cache') })
+  const access = createStsAccess({ ...external, region, bucket, clock })
+  return {
+    store,
+    access,
+    listen: async () => {},
+    url: () => external.endpoint,
+    async close() {
+      access.close()
+      await store.close()
+    },
+  }
+}
+
+async function openEmbedded({ dataDir, bucket, region, publicUrl, clock, log }: ObjectsOptions): Promise<Objects> {
   const root = join(dataDir, 'objects')
   const store = await openDiskObjectStore({ root, clock })
   const sessions = createSessionTokens(await loadServerSecret(join(root, 'access.key')))

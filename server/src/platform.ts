@@ -7,7 +7,7 @@ import { SERVICE_IDS, type ServiceId } from './http/addresses.ts'
 import { collectRoutes } from './http/openapi.ts'
 import { createHttpServer } from './http/server.ts'
 import { systemClock } from './kit/clock.ts'
-import { type Objects, openObjects } from './objects.ts'
+import { type ExternalS3, type Objects, openObjects } from './objects.ts'
 import { createQueueRooms, type WorkerSettings } from './queue-rooms.ts'
 import { absentTables, createRunFiles } from './run-storage.ts'
 import { createSchedulerRoom } from './scheduler-room.ts'
@@ -38,6 +38,7 @@ export interface PlatformOptions extends FoundationOptions {
   readonly bucket: string
   /** The address clients use for the embedded object store, when it is not the host of the API. */
   readonly s3PublicUrl?: string | undefined
+  readonly externalS3?: ExternalS3 | undefined
   readonly bodyLimitBytes: number
   readonly maintenance?: { readonly reason: string } | undefined
   readonly corsOrigins: readonly string[]
@@ -85,7 +86,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const { metadata, events, tokens } = foundation
   const { db, inTransaction } = metadata
 
-  const objects = await openObjects({ ...options, publicUrl: options.s3PublicUrl, clock })
+  const objects = await openObjects({ ...options, publicUrl: options.s3PublicUrl, external: options.externalS3, clock })
   const { store, access } = objects
 
   // Rooms

@@ -33,6 +33,7 @@ export async function openStack(config: Config): Promise<Stack> {
     region: config.s3.region,
     bucket: config.s3.bucket,
     s3PublicUrl: config.addresses.s3PublicUrl,
+    externalS3: config.s3.external,
     bodyLimitBytes: config.http.bodyLimitBytes,
     maintenance: config.http.maintenance,
     corsOrigins: config.http.corsOrigins,

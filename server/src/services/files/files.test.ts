@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
 import { type FileAnswer, openFile, prepareFile, s3ClientFor, uploadClient } from '../../../../tests/support/file-client.ts'
 import { freshPostgres } from '../../../../tests/support/on-both-databases.ts'
+import { BUCKET, startS3 } from '../../../../tests/support/start-s3.ts'
 import { startTestStack } from '../../../../tests/support/test-stack.ts'
 
 const curl = promisify(execFile)
@@ -280,6 +281,27 @@ test('the file of another project does not exist', async (t) => {
     assert.deepEqual([foreign.json().error, foreign.json().code], [absent.json().error, absent.json().code])
   }
   assert.deepEqual((await stack.request('GET', '/v2/storage/files', { token })).json(), [])
+})
+
+test('with an external S3 the way is the same', async (t) => {
+  const s3 = await startS3() // our own service, in the role of somebody else's
+  t.after(() => s3.close())
+  const stack = await startTestStack(t, { externalS3: { endpoint: s3.endpoint, ...s3.sessions.root, roleArn: undefined } })
+  const file = await prepareFile(stack, { name: 'outside.csv', isSliced: true })
+  const { key, endpoint } = file.uploadParams!
+  assert.equal(endpoint, s3.endpoint)
+  await uploadClient(file).send(new PutObjectCommand({ Bucket: BUCKET, Key: `${key}manifest`, Body: '{"entries":[]}' }))
+  await assert.rejects(uploadClient(file).send(new PutObjectCommand({ Bucket: BUCKET, Key: 'elsewhere', Body: 'x' })), {
+    name: 'AccessDenied',
+  })
+  const opened = await openFile(stack, file.id)
+  assert.equal(await (await fetch(opened.url)).text(), '{"entries":[]}')
+  const form = new FormData()
+  form.set('data', new Blob(['a,b\n']), 'f.csv')
+  const uploaded = await stack.request('POST', '/import/upload-file', { body: form })
+  assert.equal(await (await fetch(uploaded.json<FileAnswer>().url)).text(), 'a,b\n')
+  assert.equal((await stack.request('DELETE', `/v2/storage/files/${file.id}`)).status, 204)
+  assert.equal((await s3.store.list({ prefix: key })).objects.length, 0)
 })
 
 test('the same holds on PostgreSQL', async (t) => {

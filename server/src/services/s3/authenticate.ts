@@ -56,10 +56,14 @@ interface Claim {
   readonly query: S3Call['queryPairs']
 }
 
-export function authenticate(call: S3Call, { sessions, region, clock }: AuthenticateDeps): Authenticated {
+export function authenticate(
+  call: S3Call,
+  { sessions, region, clock }: AuthenticateDeps,
+  service: 's3' | 'sts' = 's3',
+): Authenticated {
   const now = clock.now().getTime()
   const claim = call.query.has('X-Amz-Algorithm') ? claimInQuery(call, now) : claimInHeader(call, now)
-  checkScope(claim, region)
+  checkScope(claim, region, service)
   checkSignedHeaders(call, claim.signedHeaders)
   const { secretAccessKey, principal, expiresMs } = credentialsOf(claim, sessions)
 
@@ -163,7 +167,7 @@ function parseCredential(credential: string, malformed: (why: string) => S3Error
   return { accessKeyId: parts.slice(0, -4).join('/'), scope: { date, region, service } }
 }
 
-function checkScope({ scope, amzDate }: Claim, region: string): void {
+function checkScope({ scope, amzDate }: Claim, region: string, service: string): void {
   const wrong = (what: string, given: string, expected: string) =>
     new S3Error(
       'AuthorizationHeaderMalformed',
@@ -171,7 +175,7 @@ function checkScope({ scope, amzDate }: Claim, region: string): void {
       what === 'region' ? { Region: expected } : {},
     )
   if (scope.region !== region) throw wrong('region', scope.region, region)
-  if (scope.service !== 's3') throw wrong('service', scope.service, 's3')
+  if (scope.service !== service) throw wrong('service', scope.service, service)
   if (scope.date !== amzDate.slice(0, 8)) throw wrong('date', scope.date, amzDate.slice(0, 8))
 }
 

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ObjectStore } from '../../engines/object-store/object-store.ts'
 import { createRawListener, type RawListener } from '../../http/raw-listener.ts'
+import { assumeRole, isStsCall } from './assume-role.ts'
 import { type AuthenticateDeps, authenticate } from './authenticate.ts'
 import { authorize } from './authorize.ts'
 import { operationOf } from './operations.ts'
@@ -46,6 +47,10 @@ async function serve(deps: S3ServerDeps, message: IncomingMessage, response: Ser
     }
     const call = parseCall(message, deps.bucket)
     line.key = call.key
+    if (isStsCall(call)) {
+      line.operation = 'AssumeRole'
+      return await assumeRole({ call, auth: authenticate(call, deps, 'sts'), message, proceed }, response, deps)
+    }
     const auth = authenticate(call, deps)
     const operation = operationOf(call)
     line.operation = operation.name

@@ -1,0 +1,71 @@
+// Credentials from an external STS, which here is our own service: what they allow is what the embedded ones allow.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
+import { s3ClientFor } from '../../../../tests/support/file-client.ts'
+import { BUCKET, REGION, startS3 } from '../../../../tests/support/start-s3.ts'
+import { systemClock } from '../../kit/clock.ts'
+import { policyFor, scopeOfPolicy } from './access-policy.ts'
+import type { AccessScope } from './object-access.ts'
+import { createStsAccess } from './sts-access.ts'
+
+const scopeOf = (action: AccessScope['action'], key: string, isPrefix: boolean): AccessScope => ({
+  action,
+  key,
+  isPrefix,
+  demandEncryption: false,
+})
+
+test('STS credentials read or write one key or prefix and nothing else', async (t) => {
+  const s3 = await startS3()
+  const access = createStsAccess({
+    endpoint: s3.endpoint,
+    region: REGION,
+    bucket: BUCKET,
+    roleArn: undefined,
+    clock: systemClock,
+    ...s3.sessions.root,
+  })
+  t.after(async () => {
+    access.close()
+    await s3.close()
+  })
+  const clientFor = async (scope: AccessScope) => s3ClientFor(await access.credentials(scope), s3.endpoint)
+  const put = (Key: string) => new PutObjectCommand({ Bucket: BUCKET, Key, Body: 'x' })
+  const get = (Key: string) => new GetObjectCommand({ Bucket: BUCKET, Key })
+
+  const writer = await clientFor(scopeOf('upload', 'a/own', false))
+  await writer.send(put('a/own'))
+  for (const command of [put('a/own2'), put('b'), get('a/own')])
+    await assert.rejects(writer.send(command as never), { name: 'AccessDenied' })
+  const slices = await clientFor(scopeOf('upload', 'a/sliced', true))
+  await slices.send(put('a/sliced/1'))
+  await assert.rejects(slices.send(put('a/other')), { name: 'AccessDenied' })
+  const reader = await clientFor(scopeOf('download', 'a/sliced', true))
+  await reader.send(get('a/sliced/1'))
+  assert.equal((await reader.send(new ListObjectsV2Command({ Bucket: BUCKET, Prefix: 'a/sliced' }))).KeyCount, 1)
+  await assert.rejects(reader.send(new ListObjectsV2Command({ Bucket: BUCKET })), { name: 'AccessDenied' })
+  await assert.rejects(reader.send(get('a/own')), { name: 'AccessDenied' })
+
+  const { Expiration } = await access.credentials(scopeOf('upload', 'k', false))
+  assert.match(Expiration, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00$/)
+  const link = access.link('a/own', { endpoint: s3.endpoint, expiresInSeconds: 60, contentDisposition: 'attachment' })
+  assert.equal(await (await fetch(link)).text(), 'x')
+})
+
+test('a policy says its scope and nothing more', () => {
+  const keys = ['plain', 'with*star', 'what?', '${weird}', 'a"b\\c', 'ž/😀']
+  for (const key of keys)
+    for (const action of ['upload', 'download'] as const)
+      for (const isPrefix of [false, true]) {
+        const scope = scopeOf(action, key, isPrefix)
+        assert.deepEqual(scopeOfPolicy(policyFor(scope, 'bucket'), 'bucket'), scope)
+        assert.doesNotMatch(JSON.stringify(policyFor(scopeOf(action, key, false), 'bucket')).replace(/\$\{[*?$]\}/g, ''), /[*?]/)
+      }
+  const other = { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: ['s3:*'], Resource: 'arn:aws:s3:::bucket/*' }] }
+  const more = structuredClone(policyFor(scopeOf('upload', 'k', false), 'bucket')) as unknown as { Statement: unknown[] }
+  more.Statement.push({ Effect: 'Allow', Action: ['s3:GetObject'], Resource: 'arn:aws:s3:::bucket/other' })
+  for (const policy of [other, more, undefined, null, {}, 'x', policyFor(scopeOf('upload', 'k', false), 'elsewhere')])
+    assert.equal(scopeOfPolicy(policy, 'bucket'), undefined)
+})

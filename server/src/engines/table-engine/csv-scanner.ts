@@ -5,8 +5,8 @@
 // It also says where DuckDB's reader is known to see other rows than RFC 4180 does, so that the file must be normalised first:
 // records ended by both LF and CRLF, blank lines that are rows (one column), a header that spans lines.
 
-import { isUtf8 } from 'node:buffer'
 import type { DialectBytes } from './csv-dialect.ts'
+import { createUtf8Check } from './utf8-check.ts'
 
 export type CsvProblemKind =
   | 'nul'
@@ -138,7 +138,10 @@ export function createCsvScanner({ dialect, columns, skipLines, maxRowBytes }: S
     while (i < n) {
       switch (state) {
         case QUOTED: {
+          const from = i
           while (i < n && buf[i] !== enclosure) i++
+          // How DuckDB passes over a header that spans lines is its own affair.
+          if (skipRecords > 0 && buf.subarray(from, i).includes(LF)) normalise = true
           if (i < n) {
             state = QUOTE_SEEN
             i++
@@ -245,65 +248,4 @@ export function createCsvScanner({ dialect, columns, skipLines, maxRowBytes }: S
     lineEnd: lineEnds & CRLF_END ? '\r\n' : '\n',
   })
   return { write, end, result }
-}
-
-/** Checks UTF-8 across chunk borders: a character cut in two is carried over. */
-function createUtf8Check(): { firstBad(chunk: Uint8Array): number; isOpen(): boolean } {
-  let carry: Uint8Array = new Uint8Array(0)
-
-  function firstBad(chunk: Uint8Array): number {
-    let from = 0
-    if (carry.length > 0) {
-      const missing = sequenceLength(carry[0]!) - carry.length
-      const joined = Buffer.concat([carry, chunk.subarray(0, missing)])
-      if (chunk.length < missing) {
-        carry = joined
-        return -1
-      }
-      if (!isUtf8(joined)) return 0
-      from = missing
-      carry = new Uint8Array(0)
-    }
-    const whole = chunk.length - openTail(chunk, from)
-    const body = chunk.subarray(from, whole)
-    if (!isUtf8(body)) return from + firstBadByte(body)
-    carry = Uint8Array.prototype.slice.call(chunk, whole)
-    return -1
-  }
-  return { firstBad, isOpen: () => carry.length > 0 }
-}
-
-const sequenceLength = (lead: number): number => (lead >= 0xf0 && lead < 0xf8 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1)
-
-/** How many bytes at the end begin a character that the chunk does not finish. */
-function openTail(chunk: Uint8Array, from: number): number {
-  for (let back = 1; back <= 3 && chunk.length - back >= from; back++) {
-    const byte = chunk[chunk.length - back]!
-    if (byte >= 0xc0) return sequenceLength(byte) > back ? back : 0
-    if (byte < 0x80) return 0
-  }
-  return 0
-}
-
-/** Only on the way to an error: halve the text until the first byte that is not UTF-8 is found. */
-function firstBadByte(bytes: Uint8Array): number {
-  let good = 0
-  let bad = bytes.length
-  while (bad - good > 1) {
-    const middle = (good + bad) >> 1
-    const end = middle - openTail(bytes.subarray(0, middle), good)
-    if (end > good && isUtf8(bytes.subarray(good, end))) good = end
-    else if (end > good) bad = end
-    else return scanFor(bytes, good, bad)
-  }
-  return good
-}
-
-function scanFor(bytes: Uint8Array, from: number, to: number): number {
-  for (let i = from; i < to; ) {
-    const length = sequenceLength(bytes[i]!)
-    if (!isUtf8(bytes.subarray(i, i + length))) return i
-    i += length
-  }
-  return from
 }

@@ -101,6 +101,35 @@ test('a merged export is one file with a header, packed or not', async () => {
   }
 })
 
+test('slices joined in their order are the rows in their order, packed or not', async () => {
+  const rows = Array.from({ length: 60_000 }, (_, i) => `${i},${(i * 7919) % 60_000}`)
+  const { snapshot } = await tables.load(`a,b\n${rows.join('\n')}\n`)
+  for (const gzip of [false, true]) {
+    const text = await tables.unloadText({ snapshot, format: 'csv', gzip, sliceBytes: 100_000 })
+    assert.deepEqual(text.replaceAll('"', '').trimEnd().split('\n'), rows)
+    const sorted = await tables.unloadText({
+      snapshot,
+      format: 'csv',
+      gzip,
+      sliceBytes: 100_000,
+      orderBy: [{ column: 'b', order: 'DESC', dataType: 'INTEGER' }],
+      columns: ['b'],
+    })
+    assert.deepEqual(
+      sorted.replaceAll('"', '').trimEnd().split('\n').map(Number),
+      rows.map((_, i) => 59_999 - i),
+    )
+    const { slices } = await tables.engine.unload({
+      snapshot,
+      format: 'csv',
+      gzip,
+      sliceBytes: 100_000,
+      keyPrefix: `exports/many-${gzip}/`,
+    })
+    assert.ok(slices.length >= 3, `${slices.length} slices`)
+  }
+})
+
 test('an export can carry the load time', async () => {
   const text = await tables.unloadText({
     snapshot: people,

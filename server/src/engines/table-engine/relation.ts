@@ -78,11 +78,10 @@ export function query(request: QueryRequest, local: LocalPaths, also: readonly C
   const touched = request.search === undefined ? [...columns, ...namedColumns(request)] : [...columns, ...snapshot.columns]
   const wantsTime = request.changedSince !== undefined || request.changedUntil !== undefined
   const read = distinctColumns([...touched, ...also, ...(wantsTime ? [LOAD_TIME] : [])])
-  const scoped = pruned(request, conditions.length === 0 && order.length === 0)
   const where = conditions.length ? ` WHERE ${conditions.join(' AND ')}` : ''
   const orderBy = order.length ? ` ORDER BY ${order.join(', ')}` : ''
   const limit = request.limit === undefined ? '' : ` LIMIT ${Math.trunc(request.limit)}`
-  return { from: `FROM ${liveRows(scoped, read, local)} t${where}${orderBy}${limit}`, columns }
+  return { from: `FROM ${liveRows(pruneSegments(request).snapshot, read, local)} t${where}${orderBy}${limit}`, columns }
 }
 
 /** The conditions of a filter over columns `c<fieldId>`, joined by AND by the caller. */
@@ -108,19 +107,22 @@ export function namedColumns({ snapshot, filters = [], orderBy = [] }: QueryRequ
 export const distinctColumns = (columns: readonly Column[]): Column[] => [...new Map(columns.map((c) => [c.fieldId, c])).values()]
 
 /** Leaves out segments no row of which can be asked for: by load time, and behind the limit of a query that takes the first rows. */
-function pruned({ snapshot, changedSince, changedUntil, limit }: QueryRequest, firstRows: boolean): TableSnapshot {
+export function pruneSegments<Request extends QueryRequest>(request: Request): Request {
+  const { snapshot, changedSince, changedUntil, limit } = request
   const inTime = snapshot.segments.filter(
     (s) =>
       (changedSince === undefined || s.maxLoadedAt >= changedSince) &&
       (changedUntil === undefined || s.minLoadedAt < changedUntil),
   )
-  if (limit === undefined || !firstRows) return { ...snapshot, segments: inTime }
+  const anyRows = !request.filters?.length && request.search === undefined && !request.orderBy?.length
+  const firstRows = anyRows && changedSince === undefined && changedUntil === undefined
   let rows = 0
   const enough = inTime.findIndex((s) => {
     rows += s.rows - (s.deletes?.rows ?? 0)
-    return rows >= limit
+    return rows >= (limit ?? Number.POSITIVE_INFINITY)
   })
-  return { ...snapshot, segments: enough === -1 ? inTime : inTime.slice(0, enough + 1) }
+  const segments = firstRows && enough !== -1 ? inTime.slice(0, enough + 1) : inTime
+  return { ...request, snapshot: { ...snapshot, segments } }
 }
 
 const OPERATORS = { eq: '=', ne: '<>', gt: '>', ge: '>=', lt: '<', le: '<=' } as const

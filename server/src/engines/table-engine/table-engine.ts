@@ -201,6 +201,8 @@ export interface UnloadRequest extends QueryRequest {
   readonly includeLoadTime?: boolean
   /** One file with a header instead of slices without one (csv), for people. */
   readonly merged?: boolean
+  /** Bytes of a slice before packing, roughly. Default 64 MiB. */
+  readonly sliceBytes?: number
   /** Slices are named `<keyPrefix><000000>.csv[.gz]` in the order of rows, a merged file `<keyPrefix>` alone. */
   readonly keyPrefix: string
 }

@@ -13,8 +13,8 @@ import { literal } from './sql.ts'
 import type { UnloadedFiles, UnloadJob } from './worker-protocol.ts'
 
 const SLICE_BYTES = 64 << 20
-/** Tables of which no more than one slice can come are written to one file at once. */
-const ONE_SLICE_BYTES = 8 << 20
+/** Text is at most about this many times as large as the Parquet it comes from; tables that give one slice are written to one file. */
+const UNPACKING = 8
 const GZIP_LEVEL = 1
 const GZIP_AT_ONCE = 2
 const POLL_MS = 25
@@ -27,9 +27,10 @@ export async function unload(db: Database, job: UnloadJob): Promise<UnloadedFile
   const dir = join(job.workDir, 'out')
   await mkdir(dir, { recursive: true })
 
-  const sliced = countBytes(request.snapshot) > ONE_SLICE_BYTES
+  const sliceBytes = request.sliceBytes ?? SLICE_BYTES
+  const sliced = countBytes(request.snapshot) * UNPACKING > sliceBytes
   const target = sliced ? dir : join(dir, 'data_0.csv')
-  const split = sliced ? `, FILE_SIZE_BYTES ${SLICE_BYTES}, OVERWRITE_OR_IGNORE true` : ''
+  const split = sliced ? `, FILE_SIZE_BYTES ${sliceBytes}, OVERWRITE_OR_IGNORE true` : ''
   const format = request.format === 'csv' ? `FORMAT csv, HEADER false, FORCE_QUOTE *` : 'FORMAT parquet, COMPRESSION zstd'
   const copying = db.run(`COPY (${select}) TO ${literal(target)} (${format}${split})`)
 

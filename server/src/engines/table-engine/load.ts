@@ -1,0 +1,194 @@
+// A load from start to end: slices into fresh segments (several workers at once), keys resolved against the table (one worker), files
+// adopted, snapshot returned. Nothing refers to a file before the last step.
+
+import { mkdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PlatformError } from '../../kit/errors.ts'
+import type { InflateLimits, LocalSlice } from './csv-bytes.ts'
+import { checkDialect } from './csv-dialect.ts'
+import { type FinishedFile, newKey, type ObjectFiles } from './object-files.ts'
+import type { LocalPaths } from './relation.ts'
+import { applyChange } from './segment-change.ts'
+import { columnNamed, LOAD_TIME_COLUMN, referencedKeys, type Segment, type TableSnapshot, truncate } from './snapshot.ts'
+import type { CsvSlice, LoadRequest, LoadResult, RunOptions } from './table-engine.ts'
+import type { WorkerPool } from './worker-pool.ts'
+import type { LoadedSegment, ResolvedKeys } from './worker-protocol.ts'
+
+/** Slices are loaded together into segments of about this many bytes of CSV as it lies in the store. */
+const BATCH_BYTES = 256 << 20
+
+export interface LoadDeps {
+  readonly pool: WorkerPool
+  readonly files: ObjectFiles
+  readonly limits: InflateLimits
+  readonly maxRowBytes: number
+  readonly maxColumns: number
+}
+
+type Written = LoadedSegment & FinishedFile
+
+const NOTHING_RESOLVED: ResolvedKeys = { existing: {}, fresh: {}, replaced: 0, unchanged: 0, duplicate: 0 }
+
+export async function load(deps: LoadDeps, request: LoadRequest, run: RunOptions): Promise<LoadResult> {
+  const { snapshot, source } = request
+  checkDialect(source.dialect)
+  checkFileColumns(request, deps.maxColumns)
+  const before = request.mode === 'full' ? truncate(snapshot) : snapshot
+  const keyed = snapshot.primaryKey.length > 0
+  const needed = [...source.slices.map((s) => s.key), ...(keyed ? referencedKeys(before) : [])]
+  return deps.files.inScratch((dir) =>
+    deps.files.withLocal(needed, async (local) => {
+      const written = await writeSegments(deps, request, local, dir, run)
+      const fresh = written.filter((s) => s.rows > 0)
+      const resolved = keyed && fresh.length > 0 ? await resolve(deps, request, before, fresh, local, dir, run) : NOTHING_RESOLVED
+      const segments = await publish(deps, request, before, fresh, resolved)
+      const rowsInFile = sum(written, (s) => s.rows)
+      const { replaced, unchanged, duplicate } = resolved
+      return {
+        snapshot: { ...snapshot, segments },
+        rowsInFile,
+        bytesInFile: sum(written, (s) => s.csvBytes),
+        rowsWritten: rowsInFile - duplicate - unchanged,
+        rowsReplaced: replaced,
+        rowsUnchanged: unchanged,
+        rowsDuplicate: duplicate,
+      }
+    }),
+  )
+}
+
+async function writeSegments(
+  deps: LoadDeps,
+  request: LoadRequest,
+  local: LocalPaths,
+  dir: string,
+  run: RunOptions,
+): Promise<Written[]> {
+  const { snapshot, source, skipLines, fileColumns, loadedAt, nullValues = [''] } = request
+  const { limits, maxRowBytes } = deps
+  const dialect = checkDialect(source.dialect)
+  const table = { ...snapshot, segments: [] }
+  const job = {
+    kind: 'loadSlices',
+    snapshot: table,
+    dialect,
+    skipLines,
+    fileColumns,
+    loadedAt,
+    nullValues,
+    maxRowBytes,
+    limits,
+  } as const
+  const batches = await inBatches(source.slices.map((slice) => localSlice(slice, local)))
+  return allOrFirstFailure(run, batches, async (slices, i, options) => {
+    const workDir = join(dir, `batch-${i}`)
+    await mkdir(workDir)
+    const path = join(workDir, 'segment.parquet')
+    const segment = await deps.pool.run({ ...job, slices, outPath: path, workDir }, 'long', options)
+    return { ...segment, key: newKey(request.keyPrefix), path }
+  })
+}
+
+function resolve(
+  { pool }: LoadDeps,
+  { mode, fileColumns }: LoadRequest,
+  before: TableSnapshot,
+  fresh: readonly Written[],
+  local: LocalPaths,
+  workDir: string,
+  run: RunOptions,
+): Promise<ResolvedKeys> {
+  const job = {
+    kind: 'resolveKeys',
+    snapshot: before,
+    incremental: mode === 'incremental' && before.segments.length > 0,
+    keepUnchanged: !fileColumns.includes(LOAD_TIME_COLUMN),
+    fresh: fresh.map(({ key, path, rows }) => ({ key, path, rows })),
+    local,
+    workDir,
+  } as const
+  return pool.run(job, 'long', run)
+}
+
+async function publish(
+  { files }: LoadDeps,
+  { keyPrefix, snapshot }: LoadRequest,
+  before: TableSnapshot,
+  fresh: readonly Written[],
+  resolved: ResolvedKeys,
+): Promise<Segment[]> {
+  const fieldIds = snapshot.columns.map((c) => c.fieldId)
+  const finished: FinishedFile[] = []
+  const old = before.segments.flatMap((segment) => applyChange(segment, resolved.existing[segment.key], keyPrefix, finished))
+  const added = fresh.flatMap(({ key, path, rows, bytes, minLoadedAt, maxLoadedAt }) => {
+    const segment: Segment = { key, rows, bytes, fieldIds, minLoadedAt, maxLoadedAt, deletes: null }
+    const change = resolved.fresh[key]
+    if (change?.kind !== 'gone') finished.push({ key, path: change?.kind === 'rewritten' ? change.path : path })
+    return applyChange(segment, change, keyPrefix, finished)
+  })
+  await files.adoptAll(finished)
+  return [...old, ...added]
+}
+
+export function localSlice(slice: CsvSlice, local: LocalPaths): LocalSlice {
+  const path = local[slice.key]
+  if (path === undefined) throw new Error(`slice ${slice.key} was not opened`)
+  return { path, gzip: slice.gzip, name: slice.name ?? slice.key }
+}
+
+function checkFileColumns({ fileColumns, snapshot, source }: LoadRequest, maxColumns: number): void {
+  const file = source.slices[0]?.name ?? 'the file'
+  if (fileColumns.length > maxColumns)
+    throw new PlatformError('storage.maxNumberOfColumnsExceed', { limit: maxColumns, file, columns: fileColumns.length })
+  const seen = new Set<string>()
+  for (const name of fileColumns) {
+    if (name === null) continue
+    if (name !== LOAD_TIME_COLUMN) columnNamed(snapshot, name)
+    if (seen.has(name)) throw new PlatformError('storage.tables.columnAlreadyExists', { column: name })
+    seen.add(name)
+  }
+}
+
+/** Neighbouring slices of one kind, up to a size, become one segment: many small slices must not become many small segments. */
+async function inBatches(slices: readonly LocalSlice[]): Promise<LocalSlice[][]> {
+  const batches: LocalSlice[][] = []
+  let room = 0
+  for (const slice of slices) {
+    const { size } = await stat(slice.path)
+    const last = batches.at(-1)
+    if (last && last[0]?.gzip === slice.gzip && size <= room) {
+      last.push(slice)
+      room -= size
+    } else {
+      batches.push([slice])
+      room = BATCH_BYTES - size
+    }
+  }
+  return batches
+}
+
+/** Runs all at once; the first failure cancels the others and is the one thrown. */
+async function allOrFirstFailure<T, R>(
+  run: RunOptions,
+  items: readonly T[],
+  work: (item: T, i: number, options: RunOptions) => Promise<R>,
+): Promise<R[]> {
+  const stop = new AbortController()
+  const signal = run.signal ? AbortSignal.any([run.signal, stop.signal]) : stop.signal
+  let failed: { readonly error: unknown } | undefined
+  const results = await Promise.allSettled(
+    items.map(async (item, i) => {
+      try {
+        return await work(item, i, { ...run, signal })
+      } catch (error) {
+        failed ??= { error }
+        stop.abort()
+        throw error
+      }
+    }),
+  )
+  if (failed) throw failed.error
+  return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+}
+
+const sum = <T>(items: readonly T[], of: (item: T) => number): number => items.reduce((total, item) => total + of(item), 0)

@@ -198,6 +198,7 @@ export const ERRORS = {
     kind: 'bug',
     text: 'A file of the table is missing in the object store ({key}). Restore it from a backup.',
   },
+  'storage.tables.loadsFailed': { kind: 'invalid', text: 'Nothing was loaded, because some tables could not be:\n{lines}' },
   'storage.tables.dropped': { kind: 'not-found', text: 'The table was deleted while the job was running. Nothing was changed.' },
   'storage.tables.validation': { kind: 'invalid', text: '{reason}' },
   'storage.tables.validation.invalidColumnName': { kind: 'invalid', text: 'Invalid columns: {reason}' },

@@ -9,7 +9,8 @@ import { createHttpServer } from './http/server.ts'
 import { systemClock } from './kit/clock.ts'
 import { type ExternalS3, type Objects, openObjects } from './objects.ts'
 import { createQueueRooms, type WorkerSettings } from './queue-rooms.ts'
-import { absentTables, createRunFiles } from './run-storage.ts'
+import { createRunFiles } from './run-storage.ts'
+import { createRunTables } from './run-tables.ts'
 import { createSchedulerRoom } from './scheduler-room.ts'
 import { eventsRoutes, eventView } from './services/events/events.routes.ts'
 import { createFileSlices } from './services/files/file-slices.ts'
@@ -139,7 +140,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     log,
     domain: options.domain,
     rooms: configurationRooms,
-    tables: absentTables,
+    tables: createRunTables(tableRooms, store.tempDir),
     files: createRunFiles({ files, slices: createFileSlices(store, access.bucket), objects: store }),
     worker: options.worker ?? { jobs: 10, path: '/usr/local/bin:/usr/bin:/bin', egressAllow: [] },
   })

@@ -1,4 +1,4 @@
-// Files and tables as a run sees them: the rooms' own functions, between the project and a data folder.
+// Files as a run sees them: the rooms' own functions, between the project and a data folder.
 
 import { basename, join } from 'node:path'
 import type { ObjectStore } from './engines/object-store/object-store.ts'
@@ -10,7 +10,7 @@ import { attachment } from './services/files/file-key.ts'
 import type { FileSlices } from './services/files/file-slices.ts'
 import type { FileRecord } from './services/files/files.store.ts'
 import type { Files } from './services/files/files.ts'
-import type { FileInfo, FileQuery, RunFiles, RunScope, RunTables } from './services/job-runner/storage.ts'
+import type { FileInfo, FileQuery, RunFiles, RunScope } from './services/job-runner/storage.ts'
 
 export interface RunFilesDeps {
   readonly files: Files
@@ -103,13 +103,3 @@ const infoOf = (file: FileRecord): FileInfo => ({
   sizeBytes: file.sizeBytes ?? 0,
   creatorToken: file.creatorToken,
 })
-
-const absent = (what: string) => (): Promise<never> =>
-  Promise.reject(new PlatformError('notImplemented', { what: `This stack has no ${what} yet, and the run needs them.` }))
-
-export const absentTables: RunTables = {
-  find: absent('tables'),
-  download: absent('tables'),
-  columnValues: absent('tables'),
-  loadAll: absent('tables'),
-}

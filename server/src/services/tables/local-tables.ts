@@ -1,14 +1,15 @@
 // Loads and exports of files on this machine, for whoever runs components here. Plain functions that wait for the end; the same rules,
 // locks, events and jobs as over HTTP, without a copy of the bytes in between.
 
-import type { TableEngine } from '../../engines/table-engine/table-engine.ts'
+import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import type { RowFilter, TableEngine } from '../../engines/table-engine/table-engine.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { JobHandler, NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
 import { queryOf } from './table-export.ts'
-import type { AlsoPublish, CreateInput, CsvOptions, ImportInput, OpenSource, TableLoads } from './table-load.ts'
+import type { CreateInput, CsvOptions, ImportInput, LoadRun, OpenSource, TableLoads, TypedColumn } from './table-load.ts'
 import { checkTableName, columnNameFrom } from './table-names.ts'
-import { type QueryInput, readTableQuery } from './table-query.ts'
-import { type BucketRef, lockOf, refuseAlias, type Scope, type Tables } from './tables.ts'
+import type { TableQuery } from './table-query.ts'
+import { type BucketRef, lockOf, type MetadataPair, refuseAlias, type Scope, type Tables } from './tables.ts'
 
 export interface LocalFile {
   readonly path: string
@@ -21,21 +22,34 @@ export interface LocalFile {
 export interface LocalLoad {
   /** `in.c-main.orders`; the table, and its bucket, are made when they are not there yet. */
   readonly tableId: string
-  /** One CSV file, or the slices of one in order (then `columns` is needed). */
+  /** One CSV file, or the slices of one in order (then `csv.columns` is needed). */
   readonly files: readonly LocalFile[]
   readonly isSliced: boolean
   readonly csv?: CsvOptions
   readonly incremental?: boolean
-  readonly primaryKey?: readonly string[]
-  /** Rows that leave the table before the load: `{ column, operator: 'eq' | 'ne', values }`. */
-  readonly deleteWhere?: { readonly column: string; readonly operator: 'eq' | 'ne'; readonly values: readonly string[] }
+  /** Undefined: the table keeps the key it has. */
+  readonly primaryKey?: readonly string[] | undefined
+  /** Rows that leave the table before the load. */
+  readonly deleteWhere?: readonly RowFilter[]
+  /** Makes a typed table when there is none yet. */
+  readonly types?: readonly TypedColumn[] | undefined
+  readonly metadata?: readonly LoadMetadata[]
 }
 
-export interface LocalExport extends QueryInput {
+/** Metadata that comes with a load: on the table when it is made, on every load, and on its columns. */
+export interface LoadMetadata {
+  readonly provider: string
+  readonly whenCreated?: readonly MetadataPair[]
+  readonly always?: readonly MetadataPair[]
+  readonly columns?: Readonly<Record<string, readonly MetadataPair[]>>
+}
+
+export interface LocalResult {
   readonly tableId: string
-  /** Where the CSV file, with a header, shall be. */
-  readonly path: string
-  readonly limit?: number
+  readonly name: string
+  readonly columns: readonly string[]
+  readonly rows: number
+  readonly bytes: number
 }
 
 /** Who asks: as for a job, and in which branch. */
@@ -51,14 +65,85 @@ export interface LocalTablesDeps {
   readonly createBucket: (requester: LocalRequester, bucketId: string) => Promise<void>
 }
 
+/** One load, and where it goes. */
+interface Target {
+  readonly id: string
+  readonly name: string
+  readonly bucket: BucketRef
+  readonly request: LocalLoad
+  readonly source: OpenSource
+  readonly input: CreateInput | ImportInput
+}
+
 export type LocalTables = ReturnType<typeof createLocalTables>
 
 export function createLocalTables({ tables, loads, engine, runInline, localKey, createBucket }: LocalTablesDeps) {
   /**
-   * Loads files into a table, made if need be. Throws what is wrong with them. `also` writes in the transaction that publishes the
-   * load: it commits with it or not at all.
+   * Loads files into tables, side by side, as one job that holds the locks of all of them. They become visible together, with
+   * whatever `commit` writes, or not at all; the error then has a line for each table that could not be loaded.
    */
-  async function load(requester: LocalRequester, request: LocalLoad, also?: AlsoPublish): Promise<StorageJob> {
+  async function load(
+    requester: LocalRequester,
+    requests: readonly LocalLoad[],
+    commit?: (trx: Trx, loaded: readonly LocalResult[]) => Promise<void>,
+    signal?: AbortSignal,
+  ): Promise<readonly LocalResult[]> {
+    const targets: Target[] = []
+    for (const request of requests) targets.push(await targetOf(requester, request))
+    const [first] = targets
+    if (!first) throw new Error('Nothing to load.')
+    let results: readonly LocalResult[] = []
+    const job = await runInline(requester, jobOf(first, targets), async (run) => {
+      const either = signal ? AbortSignal.any([run.signal, signal]) : run.signal
+      const prepared = await prepareAll({ job: run.job, signal: either }, targets)
+      results = prepared.map(({ target, load: { table, loaded } }) => ({
+        tableId: table.id,
+        name: target.name,
+        columns: table.columns,
+        rows: loaded.rowsInFile,
+        bytes: target.source.slices.reduce((sum, slice) => sum + slice.sizeBytes, 0),
+      }))
+      await run.publish(async (trx) => {
+        const outcomes = []
+        for (const { target, load: one } of prepared) {
+          const outcome = await one.publish(trx)
+          await setMetadata(trx, requester.actor.projectId, outcome.tableKey, target, one.table.columns)
+          outcomes.push(outcome)
+        }
+        await commit?.(trx, results)
+        return outcomes.length === 1 ? outcomes[0] : { results: { tables: results.map(({ tableId }) => ({ id: tableId })) } }
+      })
+    })
+    if (job.status === 'success') return results
+    throw new PlatformError(
+      'storage.jobs.failed',
+      { message: job.error?.message ?? '' },
+      { params: { job: job.id, code: job.error?.code } },
+    )
+  }
+
+  /** All of them to the end, so that one message can name every table that is wrong. */
+  async function prepareAll(run: LoadRun, targets: readonly Target[]) {
+    const ends = await Promise.allSettled(
+      targets.map(({ input, source }) =>
+        'tableKey' in input ? loads.prepareImport(run, input, source) : loads.prepareCreate(run, input, source),
+      ),
+    )
+    const failed = ends.flatMap((end, i) =>
+      end.status === 'rejected' ? [{ id: targets[i]?.id ?? '', reason: end.reason as unknown }] : [],
+    )
+    // One table's error keeps its code; ours, and those worth another try, come before theirs.
+    const bug = failed.find(({ reason }) => !(reason instanceof PlatformError && ['invalid', 'too-large'].includes(reason.kind)))
+    if (bug) throw bug.reason
+    if (failed.length > 0 && targets.length === 1) throw failed[0]?.reason
+    if (failed.length > 0)
+      throw new PlatformError('storage.tables.loadsFailed', {
+        lines: failed.map(({ id, reason }) => `${id}: ${reason instanceof Error ? reason.message : ''}`).join('\n'),
+      })
+    return ends.flatMap((end, i) => (end.status === 'fulfilled' ? [{ target: targets[i]!, load: end.value }] : []))
+  }
+
+  async function targetOf(requester: LocalRequester, request: LocalLoad): Promise<Target> {
     const [stage, bucketName, name, ...rest] = request.tableId.split('.')
     if (!stage || !bucketName || !name || rest.length > 0)
       throw new PlatformError('storage.tables.validation', {
@@ -66,16 +151,8 @@ export function createLocalTables({ tables, loads, engine, runInline, localKey, 
       })
     const bucket = await bucketOf(requester, `${stage}.${bucketName}`)
     const existing = await tables.store.find(bucket.key, name)
-    const source = openSource(request)
-    const job = existing
-      ? await importInto(requester, bucket, existing.key, request, source, also)
-      : await create(requester, bucket, name, request, source, also)
-    if (job.status === 'success') return job
-    throw new PlatformError(
-      'storage.jobs.failed',
-      { message: job.error?.message ?? '' },
-      { params: { job: job.id, code: job.error?.code } },
-    )
+    const input = existing ? await importInput(bucket, existing.key, request) : createInput(bucket, name, request)
+    return { id: request.tableId, name, bucket, request, source: openSource(request), input }
   }
 
   async function bucketOf(requester: LocalRequester, bucketId: string): Promise<BucketRef> {
@@ -102,97 +179,80 @@ export function createLocalTables({ tables, loads, engine, runInline, localKey, 
     })),
   })
 
-  function create(
-    requester: LocalRequester,
-    bucket: BucketRef,
-    name: string,
-    request: LocalLoad,
-    source: OpenSource,
-    also?: AlsoPublish,
-  ) {
+  function createInput(bucket: BucketRef, name: string, request: LocalLoad): CreateInput {
     checkTableName(name)
-    const primaryKey = (request.primaryKey ?? []).map(columnNameFrom)
-    const input: CreateInput = {
+    return {
       bucketKey: bucket.key,
       name,
       displayName: name,
       source: { type: 'local' },
-      primaryKey,
+      primaryKey: (request.primaryKey ?? []).map(columnNameFrom),
       csv: request.csv ?? {},
+      ...(request.types && { types: request.types }),
     }
-    const job = {
-      operationName: 'tableCreate',
-      operationParams: { params: { name, primaryKey }, source: input.source },
-      input,
-      branchId: bucket.branchId,
-      lockKeys: [lockOf(bucket, name)],
-    }
-    return runInline(requester, job, (run) => loads.createFrom(run, input, source, also))
   }
 
-  async function importInto(
-    requester: LocalRequester,
-    bucket: BucketRef,
-    key: number,
-    request: LocalLoad,
-    source: OpenSource,
-    also?: AlsoPublish,
-  ) {
-    const table = await tables.getByKey(bucket.projectId, key)
-    refuseAlias(table)
-    const incremental = request.incremental ?? false
-    const input: ImportInput = {
+  async function importInput(bucket: BucketRef, key: number, request: LocalLoad): Promise<ImportInput> {
+    refuseAlias(await tables.getByKey(bucket.projectId, key))
+    return {
       tableKey: key,
       source: { type: 'local' },
-      incremental,
+      incremental: request.incremental ?? false,
       csv: request.csv ?? {},
       ...(request.primaryKey && { primaryKey: request.primaryKey.map(columnNameFrom) }),
-      ...(request.deleteWhere && { deleteWhere: [request.deleteWhere] }),
+      ...(request.deleteWhere && { deleteWhere: request.deleteWhere }),
     }
-    const job = {
-      operationName: 'tableImport',
-      operationParams: { params: { incremental }, source: input.source },
-      input,
-      tableId: table.id,
-      branchId: bucket.branchId,
-      lockKeys: [lockOf(bucket, table.row.name)],
-    }
-    return runInline(requester, job, (run) => loads.importFrom(run, input, source, also))
   }
 
-  /** One whole state of a table, or a part of it, as a CSV file with a header. */
-  async function exportTo(scope: Scope, request: LocalExport, signal?: AbortSignal) {
-    const table = await tables.get(scope, request.tableId)
-    const { snapshot } = await tables.reading(table)
-    const query = readTableQuery(request, table.columns, tables.clock.now())
-    const { columns, rows } = await engine.unload(
-      { snapshot, ...queryOf(table, query, request.limit), format: 'csv', merged: true, keyPrefix: localKey(request.path) },
-      signal ? { signal } : {},
-    )
-    return { columns, rows, table }
+  function jobOf(first: Target, targets: readonly Target[]): NewStorageJob {
+    const isCreate = targets.length === 1 && !('tableKey' in first.input)
+    return {
+      operationName: isCreate ? 'tableCreate' : 'tableImport',
+      operationParams: {
+        params: { tables: targets.map(({ id, request }) => ({ id, incremental: request.incremental ?? false })) },
+        source: { type: 'local' },
+      },
+      tableId: targets.length === 1 && !isCreate ? first.id : null,
+      branchId: first.bucket.branchId,
+      lockKeys: targets.map(({ bucket, name }) => lockOf(bucket, name)),
+    }
   }
 
-  /** Metadata that came with a file, as output mapping sets it. */
-  async function setMetadata(
+  async function setMetadata(trx: Trx, projectId: number, key: number, target: Target, known: readonly string[]): Promise<void> {
+    const now = tables.clock.now()
+    const isNew = !('tableKey' in target.input)
+    for (const { provider, whenCreated = [], always = [], columns = {} } of target.request.metadata ?? []) {
+      const pairs = [...(isNew ? whenCreated : []), ...always]
+      if (pairs.length > 0) await tables.metadata.set(trx, projectId, key, undefined, provider, pairs, now)
+      for (const [column, items] of Object.entries(columns))
+        if (known.includes(column)) await tables.metadata.set(trx, projectId, key, column, provider, items, now)
+    }
+  }
+
+  /** One whole state of a table, or a part of it, as a CSV file with a header at `path`. */
+  async function exportTo(
     scope: Scope,
     tableId: string,
-    provider: string,
-    items: {
-      readonly table: readonly { key: string; value: string }[]
-      readonly columns: Readonly<Record<string, readonly { key: string; value: string }[]>>
-    },
-  ): Promise<void> {
-    const table = await tables.getForChange(scope, tableId)
-    const { projectId, key } = table.row
-    await tables.inTransaction(async (trx) => {
-      const now = tables.clock.now()
-      if (items.table.length > 0) await tables.metadata.set(trx, projectId, key, undefined, provider, items.table, now)
-      for (const [column, pairs] of Object.entries(items.columns))
-        if (table.columns.includes(column)) await tables.metadata.set(trx, projectId, key, column, provider, pairs, now)
-    })
+    path: string,
+    { limit, ...query }: Partial<TableQuery> & { readonly limit?: number | undefined } = {},
+    signal?: AbortSignal,
+  ): Promise<{ readonly columns: readonly string[]; readonly rows: number }> {
+    const table = await tables.get(scope, tableId)
+    const { snapshot } = await tables.reading(table)
+    const { columns, rows } = await engine.unload(
+      {
+        snapshot,
+        ...queryOf(table, { filters: [], orderBy: [], ...query }, limit),
+        format: 'csv',
+        merged: true,
+        keyPrefix: localKey(path),
+      },
+      signal ? { signal } : {},
+    )
+    return { columns, rows }
   }
 
-  return { load, exportTo, setMetadata }
+  return { load, exportTo }
 }
 
 const nameOf = (file: LocalFile): string => file.name ?? file.path.split('/').at(-1) ?? file.path

@@ -8,7 +8,6 @@ import {
   dropColumn,
   dropPrimaryKey,
   emptySnapshot,
-  type NewColumn,
   primaryKeyNames,
   setPrimaryKey,
   type TableSnapshot,
@@ -16,27 +15,22 @@ import {
 import type { TableEngine } from '../../engines/table-engine/table-engine.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { JobHandler, JobRun, StorageJob } from '../../kit/storage-job.ts'
-import { duplicateKey, keyPrefixOf, needsCompaction, tableExists } from './table-load.ts'
+import { describeTypes, duplicateKey, keyPrefixOf, needsCompaction, type TypedColumn, tableExists } from './table-load.ts'
 import type { TableQuery } from './table-query.ts'
 import { snapshotView } from './table-snapshots.ts'
 import { tableView } from './table-view.ts'
-import { eventOf, type MetadataPair, STORAGE_PROVIDER, type Table, type Tables } from './tables.ts'
+import { eventOf, STORAGE_PROVIDER, type Table, type Tables } from './tables.ts'
 
 export interface ChangeDeps {
   readonly tables: Tables
   readonly engine: Pick<TableEngine, 'deleteRows' | 'findDuplicateKey' | 'profile' | 'compact'>
 }
 
-export interface TypedColumnInput {
-  readonly column: NewColumn
-  readonly metadata: readonly MetadataPair[]
-}
-
 export interface DefinitionInput {
   readonly bucketKey: number
   readonly name: string
   readonly displayName: string
-  readonly columns: readonly TypedColumnInput[]
+  readonly columns: readonly TypedColumn[]
   readonly primaryKey: readonly string[]
   readonly typed: boolean
 }
@@ -74,7 +68,7 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
     })
 
   const tableColumnAdd: JobHandler = async (run) => {
-    const { input, table } = await begin<TypedColumnInput>(run.job)
+    const { input, table } = await begin<TypedColumn>(run.job)
     const { snapshot } = await tables.reading(table)
     const { column, metadata: pairs } = input
     await publishSnapshot(
@@ -167,7 +161,7 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
         .catch((error: unknown) => {
           throw isUniqueViolation(error) ? tableExists(name, displayName) : error
         })
-      if (input.typed) await describeTypes(trx, job.projectId, row.key, input.columns)
+      if (input.typed) await describeTypes(tables, trx, job.projectId, row.key, input.columns)
       const table: Table = {
         id: `${bucket.id}.${name}`,
         bucket,
@@ -190,18 +184,6 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
       })
       return { results, tableId: table.id }
     })
-  }
-
-  async function describeTypes(
-    trx: Parameters<typeof metadata.set>[0],
-    projectId: number,
-    key: number,
-    columns: readonly TypedColumnInput[],
-  ) {
-    const now = clock.now()
-    await metadata.set(trx, projectId, key, undefined, STORAGE_PROVIDER, [{ key: 'KBC.dataTypesEnabled', value: 'true' }], now)
-    for (const { column, metadata: pairs } of columns)
-      if (pairs.length > 0) await metadata.set(trx, projectId, key, column.name, STORAGE_PROVIDER, pairs, now)
   }
 
   /** Nullable, default and length of a column; data that breaks the new rule refuses the change. */

@@ -8,6 +8,7 @@ import {
   dropPrimaryKey,
   emptySnapshot,
   LOAD_TIME_COLUMN,
+  type NewColumn,
   primaryKeyNames,
   setPrimaryKey,
   type TableSnapshot,
@@ -17,15 +18,15 @@ import type {
   CsvDialect,
   CsvSlice,
   DuplicateKey,
-  Filter,
   LoadResult,
+  RowFilter,
   TableEngine,
 } from '../../engines/table-engine/table-engine.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { JobHandler, JobOutcome, JobRun, Metrics } from '../../kit/storage-job.ts'
 import { columnNamesFrom } from './table-names.ts'
 import { tableView } from './table-view.ts'
-import { type BucketRef, eventOf, type Table, type Tables } from './tables.ts'
+import { type BucketRef, eventOf, type MetadataPair, STORAGE_PROVIDER, type Table, type Tables } from './tables.ts'
 
 /** Where rows come from, as it stands in the job. */
 export type LoadSource =
@@ -36,6 +37,8 @@ export type LoadSource =
 export interface CsvOptions extends CsvDialect {
   /** Names of the fields; the file then has no header. */
   readonly columns?: readonly string[]
+  /** Lines to pass over in every file although `columns` names the fields; default none. */
+  readonly linesBeforeRows?: number
   readonly withoutHeaders?: boolean
   readonly ignoredLinesCount?: number
 }
@@ -47,6 +50,13 @@ export interface CreateInput {
   readonly source: LoadSource | { readonly type: 'local' }
   readonly primaryKey: readonly string[]
   readonly csv: CsvOptions
+  /** A typed table; its columns by name. Columns of the file it does not name are text. */
+  readonly types?: readonly TypedColumn[]
+}
+
+export interface TypedColumn {
+  readonly column: NewColumn
+  readonly metadata: readonly MetadataPair[]
 }
 
 export interface ImportInput {
@@ -59,7 +69,7 @@ export interface ImportInput {
   /** The key the table shall have from now on; absent: the one it has. */
   readonly primaryKey?: readonly string[]
   /** Rows that leave the table before the load. */
-  readonly deleteWhere?: readonly Filter[]
+  readonly deleteWhere?: readonly RowFilter[]
 }
 
 /** The bytes of a load. */
@@ -76,8 +86,16 @@ export interface LoadDeps {
   readonly openFile: (projectId: number, fileId: number) => Promise<OpenSource>
 }
 
-/** More of the same transaction, for callers whose own records must change with the table. */
-export type AlsoPublish = (trx: Trx) => Promise<void>
+/** A load whose slow part is done: files are written, nothing refers to them yet. */
+export interface PreparedLoad {
+  readonly table: { readonly id: string; readonly columns: readonly string[] }
+  readonly loaded: LoadResult
+  /** Stores the new state in the caller's transaction, which also ends the job. */
+  publish(trx: Trx): Promise<JobOutcome & { readonly tableKey: number }>
+}
+
+/** What a load needs of the run it is part of. */
+export type LoadRun = Pick<JobRun, 'job' | 'signal'>
 
 /** Parquet files of a table lie together; a table that was dropped and made again gets another number. */
 export const keyPrefixOf = (projectId: number, tableKey: number | string): string => `tables/${projectId}/${tableKey}/`
@@ -94,7 +112,10 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
   const create: JobHandler = async (run) => {
     const input = run.job.input as CreateInput // written by the routes of this room
     const { source } = input
-    if (source.type === 'file') return createFrom(run, input, await openFile(run.job.projectId, source.fileId))
+    if (source.type === 'file') {
+      const prepared = await prepareCreate(run, input, await openFile(run.job.projectId, source.fileId))
+      return run.publish(prepared.publish)
+    }
     if (source.type === 'local') throw new PlatformError('storage.jobs.workerLost') // its files went with the process that had them
     const snapshot =
       source.type === 'snapshot'
@@ -111,44 +132,44 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
   const load: JobHandler = async (run) => {
     const input = run.job.input as ImportInput // written by the routes of this room
     if (input.source.type !== 'file') throw new PlatformError('storage.jobs.workerLost')
-    await importFrom(run, input, await openFile(run.job.projectId, input.source.fileId))
+    const prepared = await prepareImport(run, input, await openFile(run.job.projectId, input.source.fileId))
+    await run.publish(prepared.publish)
   }
 
-  async function createFrom(run: JobRun, input: CreateInput, source: OpenSource, also?: AlsoPublish): Promise<void> {
+  async function prepareCreate(run: LoadRun, input: CreateInput, source: OpenSource): Promise<PreparedLoad> {
     const header = await headerOf(source, input.csv, run.signal)
     if (!header) throw new PlatformError('storage.tables.validation.noColumns', { file: source.name })
     const columns = columnNamesFrom(header)
     checkPrimaryKey(input.primaryKey, columns)
-    const empty = emptySnapshot(
-      columns.map((name) => ({ name })),
-      { primaryKey: input.primaryKey },
-    )
+    const bucket = await bucketOf(input.bucketKey, run.job.projectId)
+    const typeOf = (name: string) => input.types?.find(({ column }) => column.name === name)?.column ?? { name }
     const loaded = await engine.load(
       {
-        snapshot: empty,
+        snapshot: emptySnapshot(columns.map(typeOf), { primaryKey: input.primaryKey, typed: input.types !== undefined }),
         mode: 'full',
         source: { slices: source.slices, dialect: dialectOf(input.csv) },
         fileColumns: columns,
-        skipLines: input.csv.columns ? 0 : 1,
+        skipLines: input.csv.columns ? (input.csv.linesBeforeRows ?? 0) : 1,
         loadedAt: clock.now().getTime(),
         keyPrefix: keyPrefixOf(run.job.projectId, `new-${run.job.id}`),
       },
       { signal: run.signal },
     )
-    await run.publish(async (trx) => {
-      await also?.(trx)
-      return insert(trx, run, input, loaded.snapshot, metricsOf(source, loaded), true)
-    })
+    return {
+      table: { id: `${bucket.id}.${input.name}`, columns },
+      loaded,
+      publish: (trx) => insert(trx, run, input, loaded.snapshot, metricsOf(source, loaded), true),
+    }
   }
 
   async function insert(
     trx: Trx,
-    { job }: JobRun,
+    { job }: LoadRun,
     input: CreateInput,
     snapshot: TableSnapshot,
     metrics: Partial<Metrics>,
     imported = false,
-  ): Promise<JobOutcome> {
+  ): Promise<JobOutcome & { readonly tableKey: number }> {
     const bucket = await bucketOf(input.bucketKey, job.projectId)
     const now = clock.now()
     const { name, displayName } = input
@@ -172,6 +193,7 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
       filters: [],
       source: undefined,
     }
+    if (input.types) await describeTypes(tables, trx, job.projectId, row.key, input.types)
     await tables.bucket.touch(trx, bucket)
     const params = { name, primaryKey: row.primaryKey, columns: row.columns, source: input.source }
     await tables.recordEvent(trx, job.source, eventOf(table, 'tableCreated', `Created table ${table.id}`, { params }), job.origin)
@@ -183,7 +205,7 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
       bucket: await tables.bucket.view(bucket, job.baseUrl),
       definition: snapshot.columns,
     })
-    return { results, metrics, tableId: table.id }
+    return { results, metrics, tableId: table.id, tableKey: row.key }
   }
 
   async function bucketOf(key: number, projectId: number): Promise<BucketRef> {
@@ -193,10 +215,9 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
     return bucket
   }
 
-  async function importFrom(run: JobRun, input: ImportInput, source: OpenSource, also?: AlsoPublish): Promise<void> {
+  async function prepareImport(run: LoadRun, input: ImportInput, source: OpenSource): Promise<PreparedLoad> {
     const table = await tables.getByKey(run.job.projectId, input.tableKey)
-    const snapshot = await prepared(run, input, table)
-    const plan = await planOf(snapshot, input, source, run.signal)
+    const plan = await planOf(await stateToLoadInto(run, input, table), input, source, run.signal)
     const loaded = await engine.load(
       {
         snapshot: plan.snapshot,
@@ -210,19 +231,21 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
       },
       { signal: run.signal },
     )
-    await run.publish(async (trx) => {
-      await also?.(trx)
-      return publishImport(trx, run, input, source, table, loaded, plan.fileColumns)
-    })
+    return {
+      table: { id: table.id, columns: plan.snapshot.columns.map((column) => column.name) },
+      loaded,
+      publish: (trx) => publishImport(trx, run, input, source, table, loaded, plan.fileColumns),
+    }
   }
 
-  /** The state to load into: with the rows gone and the key set that the load asks for. */
-  async function prepared({ job, signal }: JobRun, input: ImportInput, table: Table): Promise<TableSnapshot> {
+  /** The state of the table with the rows gone and the key set that the load asks for. */
+  async function stateToLoadInto({ job, signal }: LoadRun, input: ImportInput, table: Table): Promise<TableSnapshot> {
     let { snapshot } = await tables.reading(table)
     if (!input.incremental) snapshot = truncate(snapshot)
-    if (input.deleteWhere?.length && snapshot.segments.length > 0) {
+    for (const rule of input.deleteWhere ?? []) {
+      if (snapshot.segments.length === 0) break
       const keyPrefix = keyPrefixOf(job.projectId, table.data.key)
-      snapshot = (await engine.deleteRows({ snapshot, filters: input.deleteWhere, keyPrefix }, { signal })).snapshot
+      snapshot = (await engine.deleteRows({ ...rule, snapshot, keyPrefix }, { signal })).snapshot
     }
     const { primaryKey } = input
     if (!primaryKey || primaryKey.join() === primaryKeyNames(snapshot).join()) return snapshot
@@ -238,13 +261,13 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
 
   async function publishImport(
     trx: Trx,
-    { job }: JobRun,
+    { job }: LoadRun,
     input: ImportInput,
     source: OpenSource,
     table: Table,
     loaded: LoadResult,
     importedColumns: readonly string[],
-  ): Promise<JobOutcome> {
+  ): Promise<JobOutcome & { readonly tableKey: number }> {
     const { delimiter = ',', enclosure = '"', escapedBy = '' } = input.csv
     const what = { imported: true, changed: true, needsCompaction: needsCompaction(loaded.snapshot) }
     const value = eventOf(table, 'tableImportDone', `Imported into table ${table.id}`, {
@@ -274,6 +297,7 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
         totalDataSizeBytes: row.sizeBytes,
       },
       metrics: metricsOf(source, loaded),
+      tableKey: row.key,
     }
   }
 
@@ -296,7 +320,7 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
     return {
       snapshot: added.reduce((table, name) => addColumn(table, { name }), snapshot),
       fileColumns,
-      skipLines: columns ? 0 : 1,
+      skipLines: columns ? (input.csv.linesBeforeRows ?? 0) : 1,
     }
   }
 
@@ -311,7 +335,21 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
     return header.length === 0 ? undefined : header
   }
 
-  return { create, load, createFrom, importFrom }
+  return { create, load, prepareCreate, prepareImport }
+}
+
+/** What the platform says of typed columns, in metadata nobody else writes. */
+export async function describeTypes(
+  { metadata, clock }: Tables,
+  trx: Trx,
+  projectId: number,
+  key: number,
+  columns: readonly TypedColumn[],
+): Promise<void> {
+  const now = clock.now()
+  await metadata.set(trx, projectId, key, undefined, STORAGE_PROVIDER, [{ key: 'KBC.dataTypesEnabled', value: 'true' }], now)
+  for (const { column, metadata: pairs } of columns)
+    if (pairs.length > 0) await metadata.set(trx, projectId, key, column.name, STORAGE_PROVIDER, pairs, now)
 }
 
 export function dialectOf({ delimiter, enclosure, escapedBy }: CsvOptions): CsvDialect {

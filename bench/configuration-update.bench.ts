@@ -1,0 +1,79 @@
+// A durable update of a configuration (version, head, event, one transaction, synced) through the API, against the same three
+// statements in a bare node:sqlite transaction.
+
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { startStack } from '../tests/faults/stack.ts'
+import { inTurns, report } from './measure.ts'
+
+const DURATION_MS = 2000
+const CLIENTS = 16
+const cleanups: Array<() => unknown> = []
+const stack = await startStack({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters
+const path = '/v2/storage/components/platform.ex-http/configs'
+for (let i = 0; i < CLIENTS; i++) await stack.post(path, { name: 'bench', configurationId: `bench-${i}` })
+
+const content = (n: number) => ({ parameters: { api: { baseUrl: 'https://example.com' }, n, text: 'x'.repeat(500) } })
+
+const folder = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
+const db = new DatabaseSync(join(folder, 'bare.db'))
+db.exec(`pragma journal_mode = wal; pragma synchronous = full;
+  create table head (id integer primary key, version integer, name text, configuration text, changed_at integer);
+  create table version (owner integer, version integer, name text, configuration text, changed_at integer, primary key (owner, version));
+  create table event (id integer primary key autoincrement, project_id integer, uuid text unique, event text, message text, params text, created_at integer);
+  insert into head values (1, 1, 'bench', '{}', 0)`)
+const readHead = db.prepare('select version from head where id = 1')
+const insertVersion = db.prepare('insert into version values (1, ?, ?, ?, ?)')
+const updateHead = db.prepare('update head set version = ?, configuration = ?, changed_at = ? where id = 1')
+const insertEvent = db.prepare(
+  'insert into event (project_id, uuid, event, message, params, created_at) values (1, ?, ?, ?, ?, 0)',
+)
+
+function bareTransactionsPerSecond(): number {
+  const started = performance.now()
+  let done = 0
+  while (performance.now() - started < DURATION_MS) {
+    const text = JSON.stringify(content(done))
+    db.exec('begin immediate')
+    const version = Number(readHead.get()?.version) + 1
+    insertVersion.run(version, 'bench', text, 0)
+    updateHead.run(version, text, 0)
+    insertEvent.run(randomBytes(16).toString('hex'), 'storage.componentConfigurationChanged', 'Changed configuration', '{}')
+    db.exec('commit')
+    done++
+  }
+  return (done / (performance.now() - started)) * 1000
+}
+
+let counter = 0
+async function ourUpdatesPerSecond(): Promise<number> {
+  const started = performance.now()
+  const counts = await Promise.all(
+    Array.from({ length: CLIENTS }, async (_, client) => {
+      let done = 0
+      while (performance.now() - started < DURATION_MS) {
+        const { status } = await stack.request('PUT', `${path}/bench-${client}`, { configuration: content(counter++) })
+        if (status !== 200) throw new Error(`Unexpected status ${status}`)
+        done++
+      }
+      return done
+    }),
+  )
+  return (counts.reduce((sum, count) => sum + count, 0) / (performance.now() - started)) * 1000
+}
+
+await ourUpdatesPerSecond() // warm
+const perSecond = await inTurns(5, { ours: ourUpdatesPerSecond, bare: bareTransactionsPerSecond })
+report({
+  bench: 'configuration-update',
+  ratio: perSecond.ours / perSecond.bare,
+  target: '>= 0.5',
+  oursPerSecond: Math.round(perSecond.ours),
+  barePerSecond: Math.round(perSecond.bare),
+})
+db.close()
+rmSync(folder, { recursive: true })
+for (const cleanup of cleanups) await cleanup()

@@ -7,14 +7,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { startStack } from '../tests/faults/stack.ts'
-import { inTurns, report } from './measure.ts'
+import { inTurns, report, requestsPerSecond } from './measure.ts'
 
 const DURATION_MS = 2000
 const CLIENTS = 16
 const cleanups: Array<() => unknown> = []
 const stack = await startStack({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters
 const path = '/v2/storage/components/platform.ex-http/configs'
-for (let i = 0; i < CLIENTS; i++) await stack.post(path, { name: 'bench', configurationId: `bench-${i}` })
+await stack.post(path, { name: 'bench', configurationId: 'bench' })
 
 const content = (n: number) => ({ parameters: { api: { baseUrl: 'https://example.com' }, n, text: 'x'.repeat(500) } })
 
@@ -49,21 +49,15 @@ function bareTransactionsPerSecond(): number {
 }
 
 let counter = 0
-async function ourUpdatesPerSecond(): Promise<number> {
-  const started = performance.now()
-  const counts = await Promise.all(
-    Array.from({ length: CLIENTS }, async (_, client) => {
-      let done = 0
-      while (performance.now() - started < DURATION_MS) {
-        const { status } = await stack.request('PUT', `${path}/bench-${client}`, { configuration: content(counter++) })
-        if (status !== 200) throw new Error(`Unexpected status ${status}`)
-        done++
-      }
-      return done
-    }),
-  )
-  return (counts.reduce((sum, count) => sum + count, 0) / (performance.now() - started)) * 1000
+const update = {
+  url: `${stack.url}${path}/bench`,
+  method: 'PUT',
+  headers: { 'x-storageapi-token': stack.masterToken, 'content-type': 'application/json' },
+  body: () => JSON.stringify({ configuration: content(counter++) }),
+  connections: CLIENTS,
+  durationMs: DURATION_MS,
 }
+const ourUpdatesPerSecond = () => requestsPerSecond(update)
 
 await ourUpdatesPerSecond() // warm
 const perSecond = await inTurns(5, { ours: ourUpdatesPerSecond, bare: bareTransactionsPerSecond })

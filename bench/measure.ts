@@ -40,7 +40,8 @@ export interface Load {
   readonly url: string
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string
+  /** A function makes another body for every request. */
+  readonly body?: string | (() => string)
   readonly connections: number
   readonly durationMs: number
 }
@@ -55,14 +56,18 @@ export async function requestsPerSecond({
   durationMs,
 }: Load): Promise<number> {
   const { hostname, port, pathname, search, host } = new URL(url)
-  const lines = {
-    host,
-    connection: 'keep-alive',
-    ...headers,
-    ...(method === 'GET' ? {} : { 'content-length': Buffer.byteLength(body) }),
+  const requestWith = (content: string) => {
+    const lines = {
+      host,
+      connection: 'keep-alive',
+      ...headers,
+      ...(method === 'GET' ? {} : { 'content-length': Buffer.byteLength(content) }),
+    }
+    const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`)
+    return Buffer.from(`${method} ${pathname}${search} HTTP/1.1\r\n${head.join('')}\r\n${content}`)
   }
-  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`)
-  const request = Buffer.from(`${method} ${pathname}${search} HTTP/1.1\r\n${head.join('')}\r\n${body}`)
+  const fixed = typeof body === 'string' ? requestWith(body) : undefined
+  const request = () => fixed ?? requestWith((body as () => string)()) // a function when it is no text
   const started = performance.now()
   const counts = await Promise.all(
     Array.from({ length: connections }, () => oneConnection(hostname, Number(port), request, started + durationMs)),
@@ -70,11 +75,11 @@ export async function requestsPerSecond({
   return (counts.reduce((sum, count) => sum + count, 0) / (performance.now() - started)) * 1000
 }
 
-function oneConnection(host: string, port: number, request: Buffer, until: number): Promise<number> {
+function oneConnection(host: string, port: number, request: () => Buffer, until: number): Promise<number> {
   return new Promise((resolve, reject) => {
     let answers = 0
     let pending = ''
-    const socket = connect({ host, port, noDelay: true }, () => socket.write(request))
+    const socket = connect({ host, port, noDelay: true }, () => socket.write(request()))
     socket.setEncoding('latin1') // one character per byte, so that lengths are bytes
     socket.on('error', reject)
     socket.on('data', (text: string) => {
@@ -84,7 +89,7 @@ function oneConnection(host: string, port: number, request: Buffer, until: numbe
       if (!pending.startsWith('HTTP/1.1 2')) return void socket.destroy(new Error(`Unexpected answer: ${pending.slice(0, 500)}`))
       pending = pending.slice(length)
       answers++
-      if (performance.now() < until) socket.write(request)
+      if (performance.now() < until) socket.write(request())
       else socket.end(() => resolve(answers))
     })
   })

@@ -1,6 +1,6 @@
-// Answers with text that is JSON already, for rooms that hand out JSON exactly as it was sent to them.
+// Answers with text (or its bytes) that is JSON already, for rooms that hand out JSON exactly as it was sent to them.
 
 import type { FastifyReply } from 'fastify'
 
-export const sendJson = (reply: FastifyReply, text: string, status = 200): FastifyReply =>
+export const sendJson = (reply: FastifyReply, text: string | Buffer, status = 200): FastifyReply =>
   reply.code(status).type('application/json').send(text)

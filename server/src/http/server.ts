@@ -241,7 +241,8 @@ function sendMaintenance(request: FastifyRequest, reply: FastifyReply, reason: s
 async function finishPayload(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
   const type = reply.getHeader('content-type')
   if (typeof type === 'string' && type.startsWith('application/json;')) reply.header('content-type', 'application/json')
-  if (typeof payload !== 'string' || payload.length < GZIP_FROM_BYTES || reply.hasHeader('content-encoding')) return payload
+  const isText = typeof payload === 'string' || (Buffer.isBuffer(payload) && type === 'application/json')
+  if (!isText || payload.length < GZIP_FROM_BYTES || reply.hasHeader('content-encoding')) return payload
   if (!/\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))) return payload
   reply.header('content-encoding', 'gzip')
   reply.header('vary', 'Accept-Encoding')

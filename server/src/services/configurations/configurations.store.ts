@@ -1,6 +1,6 @@
 // Heads and versions of configurations, in SQL. Every function carries the project id; what it means to change one is in versioning.ts.
 
-import type { Selectable } from 'kysely'
+import type { CompiledQuery, Selectable } from 'kysely'
 import { type Db, lockRows } from '../../engines/metadata-db/dialects.ts'
 import type { Address, ConfigurationRecord, VersionRecord } from './records.ts'
 import { type ConfigurationTable, tables, type VersionTable } from './tables.ts'
@@ -52,15 +52,29 @@ export async function lockConfiguration(trx: Db, address: Address): Promise<Conf
   return locked && (await findConfiguration(trx, address))
 }
 
-export async function findRevision(db: Db, address: Address): Promise<(Revision & { readonly isDeleted: boolean }) | undefined> {
-  const row = await tables(db)
+/** Every read asks this, so the query is compiled once for each database and only its parameters change. */
+const revisionQueries = new WeakMap<Db, CompiledQuery<RevisionRow>>()
+type RevisionRow = Pick<Selectable<ConfigurationTable>, 'id' | 'revision' | 'rows_revision' | 'is_deleted'>
+
+function revisionQuery(db: Db): CompiledQuery<RevisionRow> {
+  const known = revisionQueries.get(db)
+  if (known) return known
+  const query = tables(db)
     .selectFrom('configuration')
     .select(['id', 'revision', 'rows_revision', 'is_deleted'])
-    .where('project_id', '=', address.projectId)
-    .where('branch_id', '=', address.branchId)
-    .where('component_id', '=', address.componentId)
-    .where('configuration_id', '=', address.configurationId)
-    .executeTakeFirst()
+    .where('project_id', '=', 0)
+    .where('branch_id', '=', 0)
+    .where('component_id', '=', '')
+    .where('configuration_id', '=', '')
+    .compile()
+  revisionQueries.set(db, query)
+  return query
+}
+
+export async function findRevision(db: Db, address: Address): Promise<(Revision & { readonly isDeleted: boolean }) | undefined> {
+  const { projectId, branchId, componentId, configurationId } = address
+  const parameters = [projectId, branchId, componentId, configurationId]
+  const [row] = (await db.executeQuery<RevisionRow>({ ...revisionQuery(db), parameters })).rows
   return row && { ownerId: row.id, revision: row.revision, rowsRevision: row.rows_revision, isDeleted: row.is_deleted === 1 }
 }
 

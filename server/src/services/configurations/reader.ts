@@ -42,7 +42,8 @@ export interface IncludeWish {
 }
 
 export interface Reader {
-  get(caller: Caller, componentId: string, configurationId: string): Promise<string>
+  /** As bytes: a configuration is read far more often than it changes, and text would be encoded each time. */
+  get(caller: Caller, componentId: string, configurationId: string): Promise<Buffer>
   /** The answer to a write: the record as it was just saved, with its rows. */
   render(record: ConfigurationRecord): Promise<string>
   list(caller: Caller, componentId: string, isDeleted: boolean): Promise<string>
@@ -64,6 +65,7 @@ interface Entry {
   readonly rowsRevision: number
   readonly rows: string
   readonly text: string
+  bytes: Buffer | undefined
 }
 
 export function createReader({ db, inTransaction, components }: ReaderDeps): Reader {
@@ -73,8 +75,8 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
   function remember(record: ConfigurationRecord, rows: string): string {
     const text = configurationText(record, { configuration: true, state: true, rows })
     forget(record.ownerId)
-    entries.set(record.ownerId, { revision: record.revision, rowsRevision: record.rowsRevision, rows, text })
-    chars += text.length + rows.length
+    entries.set(record.ownerId, { revision: record.revision, rowsRevision: record.rowsRevision, rows, text, bytes: undefined })
+    chars += costOf(text, rows)
     while (chars > MAX_CHARS) forget(entries.keys().next().value!) // not empty: it holds characters
     return text
   }
@@ -82,29 +84,32 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
   function forget(ownerId: number): void {
     const entry = entries.get(ownerId)
     if (!entry) return
-    chars -= entry.text.length + entry.rows.length
+    chars -= costOf(entry.text, entry.rows)
     entries.delete(ownerId)
   }
 
   /** Reading makes an entry the youngest; the oldest leave first. */
-  function recall({ ownerId, revision }: Revision): string | undefined {
+  function recall({ ownerId, revision }: Revision): Entry | undefined {
     const entry = entries.get(ownerId)
     if (entry?.revision !== revision) return undefined
     entries.delete(ownerId)
     entries.set(ownerId, entry)
-    return entry.text
+    return entry
   }
 
-  async function get(caller: Caller, componentId: string, configurationId: string): Promise<string> {
+  async function get(caller: Caller, componentId: string, configurationId: string): Promise<Buffer> {
     const component = usableComponent(components, caller.actor, componentId)
     const address = addressOf(caller, component, configurationId)
     const found = await findRevision(db, address)
     if (!found || found.isDeleted) throw configurationNotFound(configurationId)
-    const text = recall(found)
-    if (text !== undefined) return text
+    const known = recall(found)
+    if (known) {
+      known.bytes ??= Buffer.from(known.text)
+      return known.bytes
+    }
     const [whole] = await readWhole(address.projectId, [found.ownerId])
     if (!whole || whole.record.isDeleted) throw configurationNotFound(configurationId) // purged in between
-    return remember(whole.record, rowsText(whole.record, whole.rows))
+    return Buffer.from(remember(whole.record, rowsText(whole.record, whole.rows)))
   }
 
   async function render(record: ConfigurationRecord): Promise<string> {
@@ -141,9 +146,9 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
     const texts = new Map<number, string>()
     const missing: number[] = []
     for (const revision of revisions) {
-      const text = recall(revision)
-      if (text === undefined) missing.push(revision.ownerId)
-      else texts.set(revision.ownerId, text)
+      const known = recall(revision)
+      if (known) texts.set(revision.ownerId, known.text)
+      else missing.push(revision.ownerId)
     }
     for (let from = 0; from < missing.length; from += BATCH) {
       for (const { record, rows } of await readWhole(filter.projectId, missing.slice(from, from + BATCH))) {
@@ -221,6 +226,9 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
 
   return { get, render, list, listAll, getRow, getRowWithRoot, listRows: rowsInOrder }
 }
+
+/** The text twice: as it is, and as the bytes that are made when it is first asked for again. */
+const costOf = (text: string, rows: string): number => 2 * text.length + rows.length
 
 const rowsText = (record: ConfigurationRecord, rows: readonly RowRecord[]): string =>
   listOf(inOrder(rows, record.rowsSortOrder).map(rowText))

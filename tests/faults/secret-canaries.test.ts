@@ -1,0 +1,150 @@
+// Invariant 6: a `#` value never comes out in clear. Unique values go in wherever they can, then every byte that the stack stored,
+// logged or answered is searched for them, also in base64, hexadecimal, percent and JSON-escaped form.
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { startStack, until } from './stack.ts'
+
+const C = '/v2/storage/components/platform.ex-http/configs'
+
+test('no canary is found in the data folder, the log or any answer', async (t) => {
+  const stack = await startStack(t, { env: { MILLRACE_LOG_LEVEL: 'debug' } })
+  const canaries: string[] = []
+  const answers: string[] = []
+  const canary = () => {
+    const value = `canary"é/${randomBytes(12).toString('hex')}`
+    canaries.push(value)
+    return value
+  }
+  const send = async (method: string, path: string, body?: string | FormData | URLSearchParams, type?: string) => {
+    const response = await fetch(stack.url + path, {
+      method,
+      headers: { 'x-storageapi-token': stack.masterToken, ...(type && { 'content-type': type }) },
+      ...(body !== undefined && { body }),
+    })
+    const text = await response.text()
+    answers.push(`${JSON.stringify([...response.headers])}${text}`)
+    return { status: response.status, text }
+  }
+  const json = (method: string, path: string, value?: unknown) =>
+    send(
+      method,
+      path,
+      value === undefined ? undefined : JSON.stringify(value),
+      value === undefined ? undefined : 'application/json',
+    )
+  const finished = async (answer: { status: number; text: string }) => {
+    const { id } = JSON.parse(answer.text) as { id: number }
+    await until(async () => {
+      const { status } = JSON.parse((await json('GET', `/v2/storage/jobs/${id}`)).text) as { status: string }
+      assert.notEqual(status, 'error')
+      return status === 'success'
+    })
+    return JSON.parse((await json('GET', `/v2/storage/jobs/${id}`)).text) as { results: { id: number } }
+  }
+
+  const deep = (value: unknown, depth = 100): unknown => (depth === 0 ? value : { a: [deep(value, depth - 1)] })
+  const secrets = () => ({
+    parameters: { '#plain': canary(), '#object': { '#inner': canary() }, '#list': [canary(), [canary()]], '#empty': '' },
+    storage: { list: [{ '#in-list': canary() }, deep({ '#deep': canary() })] },
+  })
+  // Every way in.
+  assert.equal(
+    (await json('POST', C, { name: 'n', configurationId: 'c', configuration: secrets(), state: secrets() })).status,
+    201,
+  )
+  assert.equal((await json('PUT', `${C}/c`, { configuration: secrets(), state: secrets() })).status, 200)
+  assert.equal((await send('PUT', `${C}/c`, new URLSearchParams({ configuration: JSON.stringify(secrets()) }))).status, 200)
+  const form = new FormData()
+  form.set('configuration', JSON.stringify(secrets()))
+  assert.equal((await send('PUT', `${C}/c`, form)).status, 200)
+  const escaped = [...canary()].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
+  assert.equal((await send('PUT', `${C}/c`, `{"configuration":{"\\u0023esc":"${escaped}"}}`, 'application/json')).status, 200)
+  assert.equal(
+    (
+      await send(
+        'PUT',
+        `${C}/c`,
+        `{"configuration":{"#twice":"${canary().replace('"', '\\"')}","#twice":"x"}}`,
+        'application/json',
+      )
+    ).status,
+    200,
+  )
+  assert.equal((await json('PUT', `${C}/c/state`, { state: secrets() })).status, 200)
+  assert.equal((await json('POST', `${C}/c/rows`, { rowId: 'r', configuration: secrets(), state: secrets() })).status, 201)
+  assert.equal((await json('PUT', `${C}/c/rows/r`, { configuration: secrets() })).status, 200)
+  assert.equal((await json('PUT', `${C}/c/rows/r/state`, { state: secrets() })).status, 200)
+  const branch = await finished(await json('POST', '/v2/storage/dev-branches', { name: 'dev' }))
+  const inBranch = `/v2/storage/branch/${branch.results.id}/components/platform.ex-http/configs/c`
+  assert.equal((await json('PUT', inBranch, { configuration: secrets() })).status, 200)
+  const rebase = { version: 1, configuration: secrets(), rows: [{ id: 'r', configuration: secrets() }] }
+  assert.equal((await json('POST', `${inBranch}/rebase`, rebase)).status, 200)
+  assert.equal((await json('POST', '/encryption/encrypt?projectId=1', secrets())).status, 200)
+  assert.equal((await send('POST', '/encryption/encrypt', canary(), 'text/plain')).status, 200)
+  // Requests that fail: what they carried must not be quoted.
+  const broken = JSON.stringify({ configuration: secrets() })
+  for (const cut of [broken.slice(0, -3), broken.slice(0, 120), `${broken}x`, broken.replace('":', '" ')]) {
+    assert.equal((await send('PUT', `${C}/c`, cut, 'application/json')).status, 400)
+    assert.equal((await send('PUT', `${C}/c`, new URLSearchParams({ configuration: cut }))).status, 400)
+    assert.equal((await send('POST', '/encryption/encrypt', cut, 'application/json')).status, 400)
+  }
+  assert.equal((await json('PUT', `${C}/c`, { configuration: [secrets()] })).status, 400)
+  assert.equal((await json('PUT', `${C}/c`, { configuration: secrets(), rowsSortOrder: ['none'] })).status, 400)
+  assert.equal((await json('PUT', `${C}/none`, { configuration: secrets() })).status, 404)
+  // Every way out.
+  for (const path of [
+    '',
+    '/versions?include=configuration',
+    '/versions/2',
+    '/rows',
+    '/rows/r',
+    '/rows/r/versions?include=configuration',
+    '/rows/r/effective',
+  ])
+    assert.equal((await json('GET', `${C}/c${path}`)).status, 200, path)
+  for (const path of ['diff', 'rows/r/diff', 'rows/r/effective'])
+    assert.equal((await json('GET', `${inBranch}/${path}`)).status, 200, path)
+  await json('POST', `${C}/c/versions/2/rollback`, {})
+  await json('POST', `${C}/c/versions/2/create`, { name: 'copy' })
+  await json('GET', '/v2/storage/components?include=configuration,rows,state')
+  await json('GET', '/v2/storage/events?limit=1000')
+  await json('GET', '/metrics')
+  assert.equal(await stack.stop(), 0)
+
+  const places = new Map<string, Buffer>([
+    ['the log', readFileSync(`${stack.dataDir}.log`)],
+    ['an answer', Buffer.from(answers.join('\n'))],
+  ])
+  for (const entry of readdirSync(stack.dataDir, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) places.set(entry.name, readFileSync(join(entry.parentPath, entry.name)))
+  }
+  assert.ok(
+    [...places].some(([name, bytes]) => name.startsWith('metadata') && bytes.length > 50_000),
+    'the database is among the places',
+  )
+  assert.ok(places.get('an answer')!.includes('KBC::ProjectSecure::'), 'the answers are among the places')
+  for (const [place, bytes] of places) {
+    for (const value of canaries)
+      for (const form of formsOf(value)) assert.ok(!bytes.includes(form), `${place} holds ${value} as ${form}`)
+  }
+  assert.ok(canaries.length > 100, String(canaries.length))
+})
+
+/** The recognisable part of a canary is its random end; the beginning makes sure that escaping is exercised. */
+function formsOf(value: string): string[] {
+  const core = value.slice(value.indexOf('/') + 1)
+  const base64 = [0, 1, 2].map((shift) =>
+    // The same bytes at the three possible offsets; the characters at the edges depend on the neighbours.
+    Buffer.concat([Buffer.alloc(shift), Buffer.from(core)])
+      .toString('base64')
+      .slice(4, -4),
+  )
+  const hex = Buffer.from(core).toString('hex')
+  const percent = [...core].map((char) => `%${char.charCodeAt(0).toString(16)}`).join('')
+  const escaped = [...core].map((char) => `\\u00${char.charCodeAt(0).toString(16)}`).join('')
+  return [core, core.toUpperCase(), ...base64, hex, hex.toUpperCase(), percent, escaped]
+}

@@ -116,7 +116,7 @@ try {
 function report(error: unknown, { redact }: Redactor): number {
   if (error instanceof UserError) {
     log.error(error.message, error.context)
-    process.stderr.write(`${redact(error.message)}\n`)
+    process.stderr.write(`${redact(error.message + whereOf(error))}\n`)
     return 1
   }
   if (error instanceof ApplicationError) log.error(error.message, error.context)
@@ -125,4 +125,9 @@ function report(error: unknown, { redact }: Redactor): number {
       stack: error instanceof Error ? error.stack : null,
     })
   return 2
+}
+
+/** Which job and which page, for those who see nothing but the message. */
+function whereOf({ context }: UserError): string {
+  return context.page === undefined ? '' : ` (job '${String(context.endpoint)}', page ${String(context.page)})`
 }

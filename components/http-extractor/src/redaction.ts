@@ -5,6 +5,7 @@
 const MASK = '*****'
 /** A shorter value would blank out half of every line (and is no secret worth the name). */
 const SHORTEST = 3
+const SHORTEST_MEMBER = 6
 
 export interface Redactor {
   /** From now on this value is hidden. Objects are walked, their scalar leaves are added. */
@@ -57,7 +58,10 @@ export function createRedactor(): Redactor {
   function add(secret: unknown): void {
     if (secret === null || secret === undefined || typeof secret === 'boolean') return
     if (typeof secret === 'object') {
-      for (const value of secret instanceof Map ? secret.values() : Object.values(secret)) add(value)
+      // Beside the tokens of an object there are expiry times and flags, which say nothing.
+      const members = secret instanceof Map ? [...secret.values()] : Object.values(secret)
+      for (const member of members)
+        if (typeof member === 'object' || (typeof member === 'string' && member.length >= SHORTEST_MEMBER)) add(member)
       return
     }
     const text = String(secret)

@@ -1,6 +1,7 @@
 // curlToConfig: a pasted curl command becomes `api` and a job. Credentials are moved to `#` attributes of config, so that they
 // are encrypted when the configuration is saved.
 
+import { parametersOf } from '../configuration/configuration.ts'
 import { at, textAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'
 import { originOf, parseAddress } from '../http/address.ts'
@@ -11,8 +12,7 @@ import type { ActionDeps } from './action.ts'
 import { splitCommand } from './shell-words.ts'
 
 export async function curlToConfig({ file }: ActionDeps): Promise<JsonValue> {
-  const below = at(file, 'parameters')
-  const curl = textAt(at(isObject(below) ? below : file, 'curl'), 'curl')
+  const curl = textAt(at(parametersOf(file), 'curl'), 'curl')
   if (curl === undefined || curl.trim() === '')
     throw new UserError("The action 'curlToConfig' needs the command in 'curl' in the parameters.")
   return convertCurl(curl)

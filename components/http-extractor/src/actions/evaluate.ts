@@ -1,15 +1,15 @@
 // evaluate: the value of one expression, with the attributes of the configuration and, for trying out a login, a response.
 
+import { parametersOf } from '../configuration/configuration.ts'
 import { at, objectAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'
 import { evaluate } from '../functions/evaluate.ts'
 import { PLACEHOLDER_FUNCTIONS } from '../functions/functions.ts'
-import { isObject, type JsonValue, objectOf } from '../json/json.ts'
+import { type JsonValue, objectOf } from '../json/json.ts'
 import type { ActionDeps } from './action.ts'
 
 export async function evaluateAction({ file, now }: ActionDeps): Promise<JsonValue> {
-  const below = at(file, 'parameters')
-  const parameters = isObject(below) ? below : file
+  const parameters = parametersOf(file)
   const expression = at(parameters, 'expression')
   if (expression === undefined) throw new UserError("The action 'evaluate' needs 'expression' in the parameters.")
   const nowSeconds = () => Math.floor(now() / 1000)

@@ -46,8 +46,7 @@ export function loadConfiguration(dataDir: string): JsonObject {
 const orUndefined = (value: JsonValue | undefined, path: string) => (isEmpty(value) ? undefined : objectAt(value, path))
 
 export function readConfiguration(file: JsonObject): Configuration {
-  const below = at(file, 'parameters')
-  const parameters = isObject(below) && (at(below, 'api') !== undefined || at(below, 'config') !== undefined) ? below : file
+  const parameters = parametersOf(file)
   const authorization = at(at(file, 'authorization'), 'oauth_api')
   return {
     api: sectionAt(parameters, 'api', "The 'api' section is required in configuration."),
@@ -63,6 +62,12 @@ export function readConfiguration(file: JsonObject): Configuration {
     action: actionOf(file),
     parameters,
   }
+}
+
+/** Each node is looked for below `parameters` first, then at the top level. */
+export function parametersOf(file: JsonObject): JsonObject {
+  const below = at(file, 'parameters')
+  return isObject(below) ? objectOf([...entriesOf(file), ...entriesOf(below)]) : file
 }
 
 export const actionOf = (file: JsonObject) => textAt(at(file, 'action'), 'action', 'run') || 'run'
@@ -87,7 +92,20 @@ export function hideSecrets(value: JsonValue, redactor: Redactor): void {
   if (isArray(value)) for (const element of value) hideSecrets(element, redactor)
   if (!isObject(value)) return
   for (const [key, member] of entriesOf(value)) {
-    if (key.startsWith('#')) redactor.add(member)
-    else hideSecrets(member, redactor)
+    if (!key.startsWith('#')) hideSecrets(member, redactor)
+    else {
+      redactor.add(member)
+      redactor.add(parsedSecret(member))
+    }
+  }
+}
+
+/** OAuth data is an object written as text: its tokens are used one by one. */
+function parsedSecret(value: JsonValue): JsonValue {
+  if (typeof value !== 'string' || !value.trimStart().startsWith('{')) return null
+  try {
+    return parseJson(value)
+  } catch {
+    return null // a secret that only looks like JSON
   }
 }

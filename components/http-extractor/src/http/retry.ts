@@ -29,6 +29,7 @@ export interface RetryDeps {
 }
 
 const DAY_SECONDS = 86_400
+const WORTH_SAYING_SECONDS = 15
 const MAX_WAIT_SECONDS = DAY_SECONDS / 2
 
 /** Seconds the server asks us to wait; 0 when it says nothing usable. */
@@ -64,6 +65,7 @@ export function withRetries(send: Send, { rules, nowSeconds, sleep, log }: Retry
         request: `${request.method} ${addressText(request.address)}`,
         ...(isFailure ? { message: outcome.message } : describe(outcome)),
       })
+      if (delay >= WORTH_SAYING_SECONDS) log.info(`Waiting ${Math.round(delay)} seconds before the request is tried again.`)
       await sleep(delay)
     }
   }

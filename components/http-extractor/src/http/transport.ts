@@ -6,7 +6,7 @@ import { UserError } from '../errors.ts'
 import { addressText, originOf, targetOf } from './address.ts'
 import type { Egress } from './egress.ts'
 import type { HttpRequest, HttpResponse, Send } from './exchange.ts'
-import { underHeaders } from './headers.ts'
+import { type Headers, underHeaders, withoutHeaders } from './headers.ts'
 import { namedTransportError, TransportError } from './transport-error.ts'
 
 export interface TransportOptions {
@@ -65,12 +65,7 @@ export function createTransport(options: TransportOptions): Transport {
         origin: originOf(request.address),
         path: targetOf(request.address),
         method: request.method,
-        headers: [
-          ...underHeaders(request.headers, [
-            ['User-Agent', USER_AGENT],
-            ['Accept-Encoding', 'gzip, deflate, br'],
-          ]).values(),
-        ].flat(),
+        headers: sentHeaders(request.headers),
         body: request.body ?? null,
         signal: abort.signal,
       })
@@ -94,6 +89,22 @@ export function createTransport(options: TransportOptions): Transport {
   }
 
   return { send, close: () => agent.destroy() }
+}
+
+/** The connection is ours to manage: what would contradict it is not sent. */
+const OWN = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'upgrade', 'expect', 'te', 'trailer'])
+const DEFAULTS = [
+  ['User-Agent', USER_AGENT],
+  ['Accept-Encoding', 'gzip, deflate, br'],
+] as const
+
+function sentHeaders(headers: Headers): string[] {
+  const sent = underHeaders(
+    withoutHeaders(headers, (name) => OWN.has(name)),
+    DEFAULTS,
+  )
+  // A header is bytes: text outside ASCII goes out as UTF-8, one byte per character of the string undici writes.
+  return [...sent.values()].flatMap(([name, value]) => [name, Buffer.from(value, 'utf8').toString('latin1')])
 }
 
 function flatHeaders(headers: NodeJS.Dict<string | string[]>): Record<string, string> {

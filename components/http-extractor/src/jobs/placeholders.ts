@@ -91,7 +91,12 @@ function applied({ expression }: Placeholder, value: JsonValue, nowSeconds: () =
   })
 }
 
-/** The endpoint with all bound values in place; later ones (of deeper jobs) win over inherited ones of the same key. */
+/** Inherited placeholders with a job's own: the same key takes the place of the inherited one. */
+export function overridden(inherited: readonly Bound[], own: readonly Bound[]): Bound[] {
+  return [...new Map([...inherited, ...own].map((bound) => [bound.placeholder.key, bound])).values()]
+}
+
+/** The endpoint with all bound values in place. */
 export function fillEndpoint(endpoint: string, bound: readonly Bound[]): string {
   const values = new Map(bound.map(({ placeholder, value }) => [placeholder.key, textOf(value)]))
   return endpoint.replace(/\{([^{}]*)\}/g, (whole, key: string) => values.get(key) ?? whole)

@@ -14,7 +14,7 @@ import type { ScrollerFactory } from '../pagination/scroller.ts'
 import type { Page } from '../tables/tables.ts'
 import type { JobDefinition } from './job.ts'
 import { withJobContext } from './job-context.ts'
-import { type Bound, bindPlaceholders, fillEndpoint, parentColumns } from './placeholders.ts'
+import { type Bound, bindPlaceholders, fillEndpoint, overridden, parentColumns } from './placeholders.ts'
 import type { Progress } from './progress.ts'
 
 export interface JobsDeps {
@@ -115,7 +115,7 @@ async function runChild(child: JobDefinition, items: readonly JsonValue[], place
     if (child.recursionFilter && !child.recursionFilter(item)) continue
     const ancestors = [item, ...place.ancestors]
     for (const own of bindPlaceholders(child.placeholders, ancestors, deps.scope.nowSeconds)) {
-      await runJob(child, { depth: place.depth + 1, ancestors, bound: [...place.bound, ...own] }, deps)
+      await runJob(child, { depth: place.depth + 1, ancestors, bound: overridden(place.bound, own) }, deps)
     }
   }
 }

@@ -31,6 +31,9 @@ export function pageSize(own: JsonValue | undefined, setting: JsonValue | undefi
   return size
 }
 
+/** The job's own value as it is written there, otherwise the setting. */
+export const sentSize = (own: JsonValue | undefined, size: bigint): JsonValue => (isEmpty(own) ? integerValue(size) : own!)
+
 export function createOffset(settings: JsonObject): ScrollerFactory {
   const limit = at(settings, 'limit')
   if (limit === undefined || limit === null)
@@ -45,7 +48,7 @@ export function createOffset(settings: JsonObject): ScrollerFactory {
     let offset = 0n
     const request = (job: Parameters<Scroller['first']>[0], size: bigint) =>
       withParams(job, [
-        [limitParam, memberOf(job.params, limitParam) ?? integerValue(size)],
+        [limitParam, sentSize(memberOf(job.params, limitParam), size)],
         [offsetParam, integerValue(offset)],
       ])
     const sizeOf = (job: Parameters<Scroller['first']>[0]) => pageSize(memberOf(job.params, limitParam), limit) ?? 0n

@@ -3,8 +3,7 @@
 import { at, flagAt, integerAt, textAt } from '../configuration/read.ts'
 import type { RequestSettings } from '../http/request.ts'
 import { type JsonObject, type JsonValue, memberOf } from '../json/json.ts'
-import { integerValue } from './cursor.ts'
-import { pageSize } from './offset.ts'
+import { pageSize, sentSize } from './offset.ts'
 import { type Scroller, type ScrollerFactory, withParams } from './scroller.ts'
 
 export const pagenumSchema = {
@@ -35,7 +34,7 @@ export function createPagenum(settings: JsonObject): ScrollerFactory {
       const own = memberOf(job.params, limitParam)
       const size = pageSize(own, limit)
       const values: [string, JsonValue][] = [[pageParam, page]]
-      if (size !== undefined) values.push([limitParam, own ?? integerValue(size)])
+      if (size !== undefined) values.push([limitParam, sentSize(own, size)])
       return withParams(job, values)
     }
     return {

@@ -1,0 +1,188 @@
+// What goes over the wire: headers, lists, defaults, and rules that the documentation's examples do not reach.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { extract, json, serve } from './harness.ts'
+
+test('headers outside ASCII are sent as UTF-8, and those of the connection are left to the connection', async (t) => {
+  const { url, requests } = await serve(t, (_q, r) => json(r, [{ id: 1 }]))
+  const headers = {
+    'X-Name': 'Žofie',
+    Connection: 'upgrade',
+    'Content-Length': '999',
+    Host: 'virtual.example.com',
+    'User-Agent': 'mine',
+  }
+  const { error } = await extract({ api: { baseUrl: url, http: { headers } }, config: { jobs: [{ endpoint: 'x' }] } })
+  assert.equal(error, undefined)
+  const sent = requests[0]!.headers
+  assert.equal(Buffer.from(String(sent['x-name']), 'latin1').toString(), 'Žofie')
+  assert.equal(sent.host, 'virtual.example.com')
+  assert.equal(sent['user-agent'], 'mine')
+  assert.equal(sent['content-length'], undefined)
+})
+
+test('the login carries its own headers and nothing else, whatever is configured around it', async (t) => {
+  const { url, requests } = await serve(t, (q, r) => (q.url === '/login' ? json(r, { t: 'x' }) : json(r, [{ id: 1 }])))
+  const { error } = await extract({
+    api: {
+      baseUrl: url,
+      http: { headers: { 'X-Api': '1' }, defaultOptions: { headers: { 'X-Default': '1' }, params: { d: 1 } } },
+      authentication: {
+        type: 'login',
+        loginRequest: { endpoint: 'login', headers: { 'X-Login': '1' } },
+        apiRequest: { headers: { 'x-default': { response: 't' } } },
+      },
+    },
+    config: { http: { headers: { 'X-Config': '1' } }, jobs: [{ endpoint: 'y', dataType: 'x', headers: { 'X-Job': '1' } }] },
+  })
+  assert.equal(error, undefined)
+  const names = (i: number) =>
+    Object.keys(requests[i]!.headers)
+      .filter((name) => name.startsWith('x-'))
+      .sort()
+  assert.deepEqual(names(0), ['x-login'])
+  assert.deepEqual(names(1), ['x-api', 'x-config', 'x-default', 'x-job'])
+  assert.equal(requests[1]!.headers['x-default'], 'x', 'the login overwrites a default whatever its letter case')
+  assert.deepEqual(
+    requests.map(({ line }) => line),
+    ['GET /login', 'GET /y?d=1'],
+  )
+})
+
+test('the login is repeated when its time has passed, and not before', async (t) => {
+  let clock = 1_700_000_000_000
+  let logins = 0
+  const { url, seen } = await serve(t, (q, r) => {
+    if (q.url === '/login') return json(r, { t: `t${++logins}` })
+    clock += 1000
+    json(r, q.url?.includes('page=5') ? [] : [{ id: clock }])
+  })
+  const { error } = await extract(
+    {
+      api: {
+        baseUrl: url,
+        pagination: { method: 'pagenum' },
+        authentication: {
+          type: 'login',
+          loginRequest: { endpoint: 'login' },
+          apiRequest: { query: { t: { response: 't' } } },
+          expires: '2',
+        },
+      },
+      config: { jobs: [{ endpoint: 'x' }] },
+    },
+    { now: () => clock },
+  )
+  assert.equal(error, undefined)
+  assert.deepEqual(seen, [
+    'GET /login',
+    'GET /x?page=1&t=t1',
+    'GET /x?page=2&t=t1',
+    'GET /login',
+    'GET /x?page=3&t=t2',
+    'GET /x?page=4&t=t2',
+    'GET /login',
+    'GET /x?page=5&t=t3',
+  ])
+})
+
+test('with expires 0 retries and redirects are preceded by a login too', async (t) => {
+  let calls = 0
+  const { url, seen } = await serve(t, (q, r) => {
+    if (q.url === '/login') return json(r, { t: 'x' })
+    if (q.url === '/a') return json(r, '', ++calls === 1 ? 503 : 302, { location: '/b' })
+    json(r, [{ id: 1 }])
+  })
+  const { error } = await extract({
+    api: { baseUrl: url, authentication: { type: 'login', loginRequest: { endpoint: 'login' }, expires: 0 } },
+    config: { jobs: [{ endpoint: 'a' }] },
+  })
+  assert.equal(error, undefined)
+  assert.deepEqual(seen, ['GET /login', 'GET /a', 'GET /login', 'GET /a', 'GET /login', 'GET /b'])
+})
+
+test('a redirected POST becomes a GET after 302 and stays a POST after 307', async (t) => {
+  const { url, requests } = await serve(t, (q, r) => {
+    if (q.url === '/302' || q.url === '/307') return json(r, '', Number(q.url.slice(1)), { location: '/end' })
+    json(r, [{ id: 1 }])
+  })
+  const post = (endpoint: string) => ({ endpoint, method: 'POST', dataType: 'x', params: { a: 1 } })
+  const { error } = await extract({ api: { baseUrl: url }, config: { jobs: [post('302'), post('307')] } })
+  assert.equal(error, undefined)
+  assert.deepEqual(
+    requests.map(({ line, body }) => `${line} ${body}`),
+    ['POST /302 {"a":1}', 'GET /end ', 'POST /307 {"a":1}', 'POST /end {"a":1}'],
+  )
+})
+
+test('lists of a job and of the defaults are merged by index, and a child may override an inherited placeholder', async (t) => {
+  const { url, seen } = await serve(t, (q, r) => {
+    if (q.url?.startsWith('/a?')) return json(r, [{ id: 1, kids: ['k1', 'k2'] }])
+    json(r, q.url?.includes('/sub') ? [{ leaf: true }] : [{ id: 9 }])
+  })
+  const { error, tables } = await extract({
+    api: { baseUrl: url, http: { defaultOptions: { params: { l: ['x', 'y', 'z'], o: { a: 1, b: 2 } } } } },
+    config: {
+      jobs: [
+        {
+          endpoint: 'a',
+          params: { l: ['1'], o: { b: 3 } },
+          children: [
+            {
+              endpoint: 'c/{id}/{kid}',
+              dataType: 'c',
+              placeholders: { id: 'id', kid: 'kids' },
+              children: [{ endpoint: 'c/{id}/sub', dataType: 's', placeholders: { id: 'id' } }],
+            },
+          ],
+        },
+      ],
+    },
+  })
+  assert.equal(error, undefined)
+  const query = 'l%5B0%5D=1&l%5B1%5D=y&l%5B2%5D=z&o%5Ba%5D=1&o%5Bb%5D=3'
+  const defaults = 'l%5B0%5D=x&l%5B1%5D=y&l%5B2%5D=z&o%5Ba%5D=1&o%5Bb%5D=2'
+  assert.deepEqual(seen, [
+    `GET /a?${query}`,
+    ...['c/1/k1', 'c/9/sub', 'c/1/k2', 'c/9/sub'].map((path) => `GET /${path}?${defaults}`),
+  ])
+  assert.equal(tables.c, '"id","parent_id","parent_kids"\n"9","1","k1"\n"9","1","k2"\n')
+  assert.equal(tables.s, '"leaf","parent_id","parent_kids"\n"1","9","k1"\n"1","9","k2"\n')
+})
+
+test('api and config are found below parameters and at the top level, also one here and one there', async (t) => {
+  const { url } = await serve(t, (_q, r) => json(r, [{ id: 1 }]))
+  const api = { baseUrl: url }
+  const config = { jobs: [{ endpoint: 'x' }] }
+  for (const file of [
+    { api, config },
+    { parameters: { api, config } },
+    { api, parameters: { config } },
+    { config, parameters: { api } },
+  ]) {
+    assert.equal((await extract(file)).error, undefined)
+  }
+})
+
+test('two equal jobs both run', async (t) => {
+  const { url, seen } = await serve(t, (_q, r) => json(r, [{ id: 1 }]))
+  const { tables } = await extract({ api: { baseUrl: url }, config: { jobs: [{ endpoint: 'x' }, { endpoint: 'x' }] } })
+  assert.equal(seen.length, 2)
+  assert.equal(tables.x, '"id"\n"1"\n"1"\n')
+})
+
+test('a message names the job and the page, and the log stays on one line', async (t) => {
+  const { url } = await serve(t, (q, r) =>
+    q.url?.endsWith('=3') ? r.end('<html>\nnot json\u001b[2J') : json(r, [{ id: q.url }]),
+  )
+  const { error, log } = await extract({
+    api: { baseUrl: url, pagination: { method: 'pagenum' } },
+    config: { debug: true, jobs: [{ endpoint: 'x', id: 'mine' }] },
+  })
+  const { context } = error as Error & { context: Record<string, unknown> }
+  assert.equal(context.job, 'mine')
+  assert.equal(context.page, 3)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: looking for an escape sequence
+  assert.doesNotMatch(log.replace(/^ERROR.*$/ms, ''), /\u001b/)
+})

@@ -42,6 +42,7 @@ test('filters compare as text, or as numbers where a data type says so', async (
     '1,3',
   )
   assert.equal(await ids({ filters: [{ column: 'name', operator: 'eq', values: [''] }] }), '4')
+  assert.equal(await ids({ filters: [{ column: 'name', operator: 'ne', values: ["'; DROP TABLE t; --", 'a\0b'] }] }), '1,2,3,4,5')
   assert.equal(await ids({ search: 'JIŘÍ' }), '2')
   await assert.rejects(ids({ filters: [{ column: 'age', operator: 'lt', values: ['1', '2'] }] }), {
     code: 'storage.tables.filterValues',

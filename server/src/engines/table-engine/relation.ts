@@ -80,7 +80,7 @@ export function query(request: QueryRequest, local: LocalPaths, also: readonly C
   const read = distinctColumns([...touched, ...also, ...(wantsTime ? [LOAD_TIME] : [])])
   const where = conditions.length ? ` WHERE ${conditions.join(' AND ')}` : ''
   const orderBy = order.length ? ` ORDER BY ${order.join(', ')}` : ''
-  const limit = request.limit === undefined ? '' : ` LIMIT ${Math.trunc(request.limit)}`
+  const limit = request.limit === undefined ? '' : ` LIMIT ${Math.max(0, Math.trunc(request.limit))}`
   return { from: `FROM ${liveRows(pruneSegments(request).snapshot, read, local)} t${where}${orderBy}${limit}`, columns }
 }
 

@@ -2,7 +2,11 @@
 
 import type { BaseType, Column } from './snapshot.ts'
 
-export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
+/** A NUL would end the statement for the parser; no value of a table has one, but a filter may ask for it. */
+export const literal = (text: string): string => {
+  const quoted = `'${text.replaceAll("'", "''")}'`
+  return quoted.includes('\0') ? `(${quoted.replaceAll('\0', "' || chr(0) || '")})` : quoted
+}
 export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 /** Columns are called by field id in every query: user names never meet SQL scoping, case folding or `file_row_number`. */

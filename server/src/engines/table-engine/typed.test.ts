@@ -92,6 +92,8 @@ test('a column added later has its default in older rows', async () => {
   const { snapshot } = await load('1,x,,,,,\n')
   const wider = addColumn(addColumn(snapshot, { name: 'n', type: 'INTEGER', default: '7' }), { name: 'm', type: 'DATE' })
   assert.deepEqual(await tables.rows(wider, { columns: ['n', 'm'] }), [['7', null]])
+  const strict = addColumn(wider, { name: 's', type: 'STRING', nullable: false })
+  assert.equal(await tables.unloadText({ snapshot: strict, format: 'csv', columns: ['id', 's', 'm'] }), '"1","",""\n')
 })
 
 test('an upsert compares nulls as equal', async () => {

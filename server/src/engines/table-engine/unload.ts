@@ -23,7 +23,7 @@ export async function unload(db: Database, job: UnloadJob): Promise<UnloadedFile
   const { request, local } = job
   const { from, columns } = query(request, local, request.includeLoadTime ? [LOAD_TIME] : [])
   const out = request.includeLoadTime ? [...columns, LOAD_TIME] : [...columns]
-  const select = `SELECT ${out.map(request.format === 'csv' ? quotable : outAs).join(', ')} ${from}`
+  const select = `SELECT ${out.map(request.format === 'parquet' ? outAs : request.snapshot.typed ? quotable : asText).join(', ')} ${from}`
   const dir = join(job.workDir, 'out')
   await mkdir(dir, { recursive: true })
 
@@ -44,11 +44,8 @@ export async function unload(db: Database, job: UnloadJob): Promise<UnloadedFile
   return { files: sizes, columns: names, rows }
 }
 
-/** DuckDB leaves nulls unquoted whatever it is told, so they become empty strings first. */
-const quotable = (column: Column): string => {
-  const text = asText(column)
-  return column.nullable || column.type !== 'STRING' ? `coalesce(${text}, '')` : text
-}
+/** DuckDB leaves nulls unquoted whatever it is told, so those of typed tables become empty strings first. */
+const quotable = (column: Column): string => `coalesce(${asText(column)}, '')`
 
 const NUMBERED = /^data_(\d+)\./
 

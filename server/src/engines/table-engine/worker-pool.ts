@@ -66,14 +66,19 @@ export class WorkerPool {
     lane: Lane,
     options: RunOptions = {},
   ): Promise<Jobs[Kind]['result']> {
-    return new Promise((resolve, reject) => {
-      if (this.#closed || options.signal?.aborted) return reject(new PlatformError('tableEngine.cancelled'))
+    const { signal } = options
+    let forget = () => {}
+    const work = new Promise<Jobs[Kind]['result']>((resolve, reject) => {
+      if (this.#closed || signal?.aborted) return reject(new PlatformError('tableEngine.cancelled'))
       // The worker answers a job with the result of its kind (worker.ts, HANDLERS).
       const task: Task = { job, lane, options, reject, resolve: resolve as (result: unknown) => void }
-      options.signal?.addEventListener('abort', () => this.#forget(task), { once: true })
+      forget = () => this.#forget(task)
+      signal?.addEventListener('abort', forget)
       this.#waiting[lane].push(task)
       this.#pump(lane)
     })
+    // A signal may outlive thousands of jobs: it must not collect their listeners.
+    return work.finally(() => signal?.removeEventListener('abort', forget))
   }
 
   /** Process ids, for tests and for the operator's eyes. */
@@ -179,7 +184,9 @@ export class WorkerPool {
     const worker: Worker = { child, settle: undefined, idleTimer: undefined }
     this.#all.add(worker)
     child.on('message', (message: FromWorker) => worker.settle?.(message))
-    child.on('error', () => {}) // followed by exit, or by nothing if it never started
+    child.on('error', (error) => {
+      if (child.pid === undefined) this.#gone(worker, error.message) // never started: no exit event will follow
+    })
     child.on('exit', (code, signal) => {
       rm(ownSpill, { recursive: true, force: true }, () => {}) // a killed worker cannot tidy up; what stays is swept at the next start
       this.#gone(worker, signal ?? `exit code ${code}`)

@@ -66,6 +66,7 @@ export function createFailingDisk(): FailingDisk {
     rename: (from, to) => pass('rename', () => nodeDisk.rename(from, to)),
     duplicate: (from, to) => pass('duplicate', () => nodeDisk.duplicate(from, to)),
     remove: (path) => pass('remove', () => nodeDisk.remove(path)),
+    removeTree: (path) => pass('removeTree', () => nodeDisk.removeTree(path)),
     syncDirectory: (path) => pass('syncDirectory', () => nodeDisk.syncDirectory(path)),
     list: (path) => pass('list', () => nodeDisk.list(path)),
     stat: (path) => pass('stat', () => nodeDisk.stat(path)),

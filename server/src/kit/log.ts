@@ -33,21 +33,34 @@ interface Sink {
   flush?: (done: (error?: Error | null) => void) => void
 }
 
-/** Lines of a few milliseconds are written together: one write per line would cost a tenth of the requests per second. */
+/**
+ * Lines of a few milliseconds are written together: one write per line would cost a tenth of the requests per second. They wait here
+ * and not in the sink, whose own buffer keeps what arrives during a slow write until somebody writes again.
+ */
 function standardOutput(): Sink {
-  const sink = pino.destination({ fd: 1, sync: false, minLength: BUFFER_BYTES })
-  let scheduled = false
-  const put: Sink = (line) => {
-    sink.write(line)
-    if (scheduled) return
-    scheduled = true
-    setTimeout(() => {
-      scheduled = false
-      sink.flush()
-    }, LINES_WAIT_MS)
+  const sink = pino.destination({ fd: 1, sync: false })
+  let waiting = ''
+  let timer: NodeJS.Timeout | undefined
+  const send = () => {
+    clearTimeout(timer)
+    timer = undefined
+    if (waiting !== '') sink.write(waiting)
+    waiting = ''
   }
-  put.flush = (done) => sink.flush(done)
-  process.on('exit', () => sink.flushSync())
+  const put: Sink = (line) => {
+    waiting += line
+    if (waiting.length > BUFFER_BYTES) send()
+    else timer ??= setTimeout(send, LINES_WAIT_MS)
+  }
+  put.flush = (done) => {
+    send()
+    sink.once('drain', () => done())
+    sink.write('')
+  }
+  process.on('exit', () => {
+    send()
+    sink.flushSync()
+  })
   return put
 }
 

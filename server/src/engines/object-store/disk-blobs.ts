@@ -50,7 +50,7 @@ export async function createDiskBlobs(root: string, disk: Disk, index: DiskIndex
   /** Written but not yet named by a commit: not garbage. */
   const unborn = new Set<string>()
 
-  for (const leftover of await disk.list(tempDir)) await disk.remove(join(tempDir, leftover))
+  for (const leftover of await disk.list(tempDir)) await disk.removeTree(join(tempDir, leftover))
 
   const pathOf = ({ name }: Pick<Blob, 'name'>) => join(objects, name.slice(0, 2), name)
 

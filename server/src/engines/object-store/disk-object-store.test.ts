@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, open, readdir, rm, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, readdir, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -95,6 +95,7 @@ test('what a crash leaves behind is gone after the next start and sweep', async 
   await store.put('kept', bytes('kept'))
   await store.close()
   await writeFile(join(root, 'tmp', 'half-written'), 'garbage')
+  await mkdir(join(root, 'tmp', 'work', 'of-tables'), { recursive: true })
   await writeFile(join(root, 'objects', 'ab', 'ab00'), 'renamed, never committed')
   const after = await openDiskObjectStore({ root, clock: systemClock })
   assert.deepEqual(await readdir(join(root, 'tmp')), [])

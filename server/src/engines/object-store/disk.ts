@@ -1,7 +1,7 @@
 // The few things the object store does to a disk, as an interface: faults are tested by failing the nth of them.
 
 import { constants } from 'node:fs'
-import { copyFile, link, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { copyFile, link, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
 
 export interface WritableFile {
   /** Writes all the buffers, in order, at the end. */
@@ -26,6 +26,8 @@ export interface Disk {
   /** A second name for the same bytes; a copy where the file system cannot. */
   duplicate(from: string, to: string): Promise<void>
   remove(path: string): Promise<void>
+  /** A file, or a folder with all that is in it. */
+  removeTree(path: string): Promise<void>
   syncDirectory(path: string): Promise<void>
   list(path: string): Promise<readonly string[]>
   stat(path: string): Promise<{ readonly sizeBytes: number; readonly modifiedMs: number }>
@@ -85,6 +87,8 @@ export const nodeDisk: Disk = {
       if (!isMissing(cause)) throw cause
     })
   },
+
+  removeTree: (path) => rm(path, { recursive: true, force: true }),
 
   async syncDirectory(path) {
     // Windows cannot open a directory; its rename is durable by the journal.

@@ -12,16 +12,18 @@ import { parseJson } from '../json/parse.ts'
 import { exactJson } from '../json/text.ts'
 import { batchBytes, CsvFile } from './csv.ts'
 import { type Layout, layOut } from './layout.ts'
+import { legacyNaming, moveColliding, toLegacyState } from './legacy.ts'
 import type { AddedValue, Page, TablesLog } from './page.ts'
 import type { MadeTable } from './publish.ts'
 import { createRowWriter, Mismatch, type TableTarget } from './rows.ts'
 import { Spool } from './spool.ts'
-import { createStructure, type TableNode } from './structure.ts'
+import { createStructure, naming, type TableNode } from './structure.ts'
 
 export type AutomaticType = {
   readonly add: (page: Page) => void
   readonly finish: () => readonly MadeTable[]
-  readonly toState: () => JsonValue
+  /** Its part of the remembered structures. */
+  readonly toState: () => readonly [string, JsonValue][]
   /** Added columns that had to be renamed. */
   readonly aliases: () => readonly [string, string][]
   readonly discard: () => void
@@ -30,14 +32,16 @@ export type AutomaticType = {
 type Options = {
   readonly type: string
   readonly state: JsonValue | undefined
+  /** Converts as compatLevel 1 does. */
+  readonly isLegacy: boolean
   readonly newFile: (suffix: string) => string
   readonly log: TablesLog
 }
 
 type Pick = (response: JsonValue) => readonly JsonValue[]
 
-export function createAutomaticType({ type, state, newFile, log }: Options): AutomaticType {
-  const structure = createStructure(type, state, log.warning)
+export function createAutomaticType({ type, state, isLegacy, newFile, log }: Options): AutomaticType {
+  const structure = createStructure({ type, state, naming: isLegacy ? legacyNaming : naming, warn: log.warning })
   const spool = new Spool(newFile('pages'))
   const picks: Pick[] = []
   const targets = new Map<TableNode, TableTarget>()
@@ -101,7 +105,7 @@ export function createAutomaticType({ type, state, newFile, log }: Options): Aut
   }
 
   function write(items: readonly JsonValue[], added: readonly AddedValue[]): void {
-    writeRows(items, structure.rows, added)
+    writeRows(isLegacy ? moveColliding(items, structure.rows) : items, structure.rows, added)
     const batch = batchBytes(targets.size)
     for (const { file } of targets.values()) file.commit(batch)
   }
@@ -150,7 +154,7 @@ export function createAutomaticType({ type, state, newFile, log }: Options): Aut
         }
       })
     },
-    toState: structure.toState,
+    toState: () => (isLegacy ? toLegacyState(structure.rows) : [[`_${type}`, structure.toState()]]),
     aliases: () =>
       [...layouts.values()].flatMap(({ added }) =>
         [...added].flatMap(([asked, { name }]): [string, string][] => (asked === name ? [] : [[asked, name]])),

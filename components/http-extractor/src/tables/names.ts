@@ -18,7 +18,7 @@ export function cleanName(text: string): string {
 }
 
 /** Initials (or a hash when there is one word only), then the end of the text from an underscore on. */
-function shorten(text: string): string {
+export function shorten(text: string): string {
   if (text.length <= MAX_LENGTH) return text
   const words = text.replace(/^['-]+|-+$/g, '').match(/[A-Za-z'-]+/g) ?? []
   const short = `${words.length > 1 ? initials(text) : hash('md5', text)}_`

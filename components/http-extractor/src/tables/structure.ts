@@ -18,7 +18,7 @@ export type Node = {
   column: string | undefined
   readonly key: string
   /** Keys from the item of the table down, for the name of the column. */
-  readonly path: string
+  readonly keys: readonly string[]
   /** Type and keys joined by dots, array markers left out: start of the link ids. */
   readonly cleanPath: string
   /** As messages show it: `users.[].address`. */
@@ -49,6 +49,7 @@ export type Tail = { readonly cells: Uint8Array; readonly keys: number; readonly
 
 export type TableNode = {
   readonly name: string
+  readonly naming: Naming
   readonly rows: Node
   readonly takenNames: Set<string>
   /** Names of added columns (userData, parent_*, JSON_parentId), in the order in which they were first needed. */
@@ -82,8 +83,29 @@ export const DATA_COLUMN = 'data'
 /** The column that links the rows of an array to the row they come from. */
 export const PARENT_ID = 'JSON_parentId'
 
-export function createStructure(type: string, state: JsonValue | undefined, warn: (message: string) => void): Structure {
-  const rows = createRows(type, `${type}.[]`)
+/** How places get their names. */
+export type Naming = {
+  /** From the keys that lead from the item of the table to the place. */
+  readonly column: (keys: readonly string[], isTaken: (name: string) => boolean) => string
+  /** From the type and the keys that lead to the array, joined by dots. */
+  readonly table: (cleanPath: string) => string
+}
+
+export const naming: Naming = {
+  column: (keys, isTaken) => uniqueName(columnName(keys.join('.')), isTaken),
+  table: cleanName,
+}
+
+export type StructureOptions = {
+  readonly type: string
+  /** Its structure in an earlier run. */
+  readonly state: JsonValue | undefined
+  readonly naming: Naming
+  readonly warn: (message: string) => void
+}
+
+export function createStructure({ type, state, naming, warn }: StructureOptions): Structure {
+  const rows = createRows(type, `${type}.[]`, naming)
   const restored = isObject(state) ? member(state, '[]') : undefined
   if (isObject(restored)) restore(rows, restored)
 
@@ -100,18 +122,14 @@ export function createStructure(type: string, state: JsonValue | undefined, warn
   }
 }
 
-function createRows(cleanPath: string, place: string): Node {
-  const table = {
-    name: cleanName(cleanPath),
-    takenNames: new Set<string>(),
-    added: [],
-    changed: true,
-  } as unknown as TableNode & { rows: Node }
-  table.rows = createNode({ key: '', path: '', cleanPath, place, table }) // each needs the other, so one is set afterwards
+function createRows(cleanPath: string, place: string, naming: Naming): Node {
+  const own = { name: naming.table(cleanPath), naming, takenNames: new Set<string>(), added: [], changed: true }
+  const table = own as unknown as TableNode & { rows: Node } // table and rows need each other, so one is set afterwards
+  table.rows = createNode({ key: '', keys: [], cleanPath, place, table })
   return table.rows
 }
 
-function createNode(at: Pick<Node, 'key' | 'path' | 'cleanPath' | 'place' | 'table'>): Node {
+function createNode(at: Pick<Node, 'key' | 'keys' | 'cleanPath' | 'place' | 'table'>): Node {
   const keyMark = Buffer.from(phpSerialize(at.key))
   const idCell = Buffer.from(`"${at.cleanPath.replaceAll('"', '""')}_${'0'.repeat(MD5_LENGTH)}",`)
   const blank = {
@@ -137,10 +155,9 @@ function createNode(at: Pick<Node, 'key' | 'path' | 'cleanPath' | 'place' | 'tab
 function memberNode(parent: Node, key: string): Node {
   const known = parent.members.get(key)
   if (known !== undefined) return known
-  const path = parent.path === '' && parent === parent.table.rows ? key : `${parent.path}.${key}`
   const node = createNode({
     key,
-    path,
+    keys: [...parent.keys, key],
     cleanPath: `${parent.cleanPath}.${key}`,
     place: `${parent.place}.${key}`,
     table: parent.table,
@@ -152,7 +169,7 @@ function memberNode(parent: Node, key: string): Node {
 
 function elementNode(array: Node): Node {
   if (array.element === undefined) {
-    array.element = createRows(array.cleanPath, `${array.place}.[]`)
+    array.element = createRows(array.cleanPath, `${array.place}.[]`, array.table.naming)
     array.element.table.added.push(PARENT_ID)
   }
   return array.element
@@ -274,9 +291,9 @@ function tooMany(type: string, what: string, place: string): TablesError {
 function nameColumns(node: Node): void {
   for (const child of node.members.values()) {
     if (child.column === undefined) {
-      const taken = child.table.takenNames
-      child.column = uniqueName(columnName(child.path), (name) => taken.has(name))
-      taken.add(child.column)
+      const { takenNames, naming } = child.table
+      child.column = naming.column(child.keys, (name) => takenNames.has(name))
+      takenNames.add(child.column)
     }
     nameColumns(child)
   }

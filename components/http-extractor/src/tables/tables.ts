@@ -8,12 +8,13 @@
  */
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { entriesOf, isObject, type JsonValue, memberOf, objectOf } from '../json/json.ts'
+import type { JsonValue } from '../json/json.ts'
 import { type AutomaticType, createAutomaticType } from './automatic.ts'
 import { createMappedTypes } from './mapped.ts'
 import { readMappings } from './mapping.ts'
 import type { Page, TableSummary, TablesLog } from './page.ts'
 import { type Prepared, prepare } from './publish.ts'
+import { rememberedStructures } from './remembered.ts'
 import { TablesError } from './tables-error.ts'
 
 export type { AddedValue, Page, TableSummary, TablesLog } from './page.ts'
@@ -62,11 +63,11 @@ export function createTables(options: TablesOptions): Tables {
 
   const mapped = createMappedTypes(mappings, newFile)
   const automatic = new Map<string, AutomaticType>()
-  const structureOf = restoredStructures(options.parserState)
+  const remembered = rememberedStructures(options)
   const automaticOf = (type: string): AutomaticType => {
     let found = automatic.get(type)
     if (found === undefined) {
-      found = createAutomaticType({ type, state: structureOf.get(`_${type}`), newFile, log })
+      found = createAutomaticType({ type, state: remembered.stateOf(type), isLegacy: remembered.isLegacy, newFile, log })
       automatic.set(type, found)
     }
     return found
@@ -85,8 +86,7 @@ export function createTables(options: TablesOptions): Tables {
     complete: ({ incremental }) => {
       const made = [...[...automatic.values()].flatMap((type) => type.finish()), ...mapped.finish()]
       prepared = prepare(made, { outDir: options.outDir, workDir, bucket, incremental })
-      for (const [type, found] of automatic) structureOf.set(`_${type}`, found.toState())
-      const parserState = mappings.size > 0 ? undefined : parserStateOf(structureOf, [...automatic.values()])
+      const parserState = mappings.size > 0 ? undefined : remembered.next([...automatic.values()])
       return { tables: prepared.tables, parserState }
     },
     publish: () => {
@@ -99,16 +99,4 @@ export function createTables(options: TablesOptions): Tables {
       rmSync(workDir, { recursive: true, force: true })
     },
   }
-}
-
-/** `json_parser.struct.data` of an earlier run, by type with a leading `_`; what does not have its shape is left out. */
-function restoredStructures(state: JsonValue | undefined): Map<string, JsonValue> {
-  const struct = isObject(state) ? memberOf(state, 'struct') : undefined
-  const data = isObject(struct) ? memberOf(struct, 'data') : undefined
-  return new Map(isObject(data) ? entriesOf(data) : [])
-}
-
-function parserStateOf(structures: Map<string, JsonValue>, types: readonly AutomaticType[]): JsonValue {
-  const aliases = objectOf(types.flatMap((type) => type.aliases()))
-  return { struct: { data: objectOf(structures), parent_aliases: aliases }, structVersion: 3 }
 }

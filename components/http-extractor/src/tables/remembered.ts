@@ -1,0 +1,59 @@
+/** Structures of earlier runs, as the state file keeps them below `json_parser` (contract 16). */
+import { entriesOf, isNumber, isObject, type JsonValue, memberOf, objectOf } from '../json/json.ts'
+import type { AutomaticType } from './automatic.ts'
+import { fromLegacyState } from './legacy.ts'
+import type { TablesLog } from './page.ts'
+
+export type Remembered = {
+  /** Old configurations, and those whose state an old converter wrote, stay with it. */
+  readonly isLegacy: boolean
+  readonly stateOf: (type: string) => JsonValue | undefined
+  /** What the next run is to remember: the types of this run over those of earlier ones. */
+  readonly next: (types: readonly AutomaticType[]) => JsonValue
+}
+
+type Options = {
+  readonly parserState?: JsonValue | undefined
+  readonly compatLevel?: 1 | 2 | 3 | undefined
+  readonly log: TablesLog
+}
+
+export function rememberedStructures({ parserState, compatLevel, log }: Options): Remembered {
+  const struct = isObject(parserState) ? memberOf(parserState, 'struct') : undefined
+  const version = isObject(parserState) ? versionOf(memberOf(parserState, 'structVersion')) : undefined
+  if (compatLevel === 1 && version === 3) {
+    log.warning('compatLevel 1 is ignored, because the state was written by the current table converter.')
+  }
+  if (version === 2 || (compatLevel === 1 && version !== 3)) {
+    log.warning(
+      'Tables are made by the old converter (compatLevel 1). Columns with equal names lose data there; remove compatLevel and the state to leave it.',
+    )
+    return legacy(version === 2 ? struct : undefined)
+  }
+  const data = version === undefined || version === 3 ? (isObject(struct) ? memberOf(struct, 'data') : undefined) : undefined
+  const known = new Map(isObject(data) ? entriesOf(data) : [])
+  return {
+    isLegacy: false,
+    stateOf: (type) => known.get(`_${type}`),
+    next: (types) => ({
+      struct: {
+        data: objectOf([...known, ...types.flatMap((type) => type.toState())]),
+        parent_aliases: objectOf(types.flatMap((type) => type.aliases())),
+      },
+      structVersion: 3,
+    }),
+  }
+}
+
+function legacy(struct: JsonValue | undefined): Remembered {
+  const known = isObject(struct) ? struct : objectOf([])
+  return {
+    isLegacy: true,
+    stateOf: (type) => fromLegacyState(known, type),
+    next: (types) => ({ struct: objectOf([...entriesOf(known), ...types.flatMap((type) => type.toState())]), structVersion: 2 }),
+  }
+}
+
+function versionOf(value: JsonValue | undefined): number | undefined {
+  return isNumber(value) || typeof value === 'string' ? Math.trunc(Number(String(value))) : undefined
+}

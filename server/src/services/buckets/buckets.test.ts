@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type JobAnswer, type TableAnswer, tableClient } from '../../../../tests/support/table-client.ts'
+import { startTestStack } from '../../../../tests/support/test-stack.ts'
+
+interface BucketAnswer {
+  readonly id: string
+  readonly name: string
+  readonly displayName: string
+  readonly stage: string
+  readonly tables: unknown
+  readonly [field: string]: unknown
+}
+
+test('a bucket is created with its prefix, stage and display name, and shown with every field', async (t) => {
+  const { request, url } = await startTestStack(t)
+  const created = await request('POST', '/v2/storage/buckets', { json: { name: 'main', stage: 'in', description: 'all of it' } })
+  assert.equal(created.status, 201)
+  const bucket = created.json<BucketAnswer>()
+  assert.deepEqual(
+    [bucket.id, bucket.name, bucket.displayName, bucket.stage, bucket.tables, bucket.uri],
+    ['in.c-main', 'c-main', 'main', 'in', `${url}/v2/storage/buckets/in.c-main/tables`, `${url}/v2/storage/buckets/in.c-main`],
+  )
+  const detail = (await request('GET', '/v2/storage/buckets/in.c-main/')).json<BucketAnswer>()
+  assert.deepEqual([detail.tables, detail.attributes, detail.metadata, detail.sharing, detail.rowsCount], [[], [], [], null, 0])
+  assert.match(String(detail.created), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0000$/)
+  for (const field of [
+    'idBranch',
+    'isReadOnly',
+    'isLinkedBucket',
+    'backend',
+    'path',
+    'backendPath',
+    'color',
+    'owner',
+    'linkedBy',
+    'lastChangeDate',
+  ])
+    assert.ok(field in detail, field)
+  const form = await request('POST', '/v2/storage/buckets', {
+    form: { name: 'c-main', stage: 'out', displayName: 'shown', color: '#ff0000' },
+  })
+  assert.deepEqual([form.json<BucketAnswer>().id, form.json<BucketAnswer>().displayName], ['out.c-main', 'shown'])
+  assert.equal((await request('GET', '/v2/storage/buckets')).json<BucketAnswer[]>().length, 2)
+})
+
+test('names that cannot be are refused with the texts clients know', async (t) => {
+  const { request } = await startTestStack(t)
+  const create = (json: object) => request('POST', '/v2/storage/buckets', { json })
+  await create({ name: 'main' })
+  for (const [json, code] of [
+    [{}, 'storage.buckets.validation'],
+    [{ name: 'bad name' }, 'storage.buckets.validation'],
+    [{ name: 'a.b' }, 'storage.buckets.validation'],
+    [{ name: '_a' }, 'storage.buckets.validation'],
+    [{ name: 'x'.repeat(97) }, 'storage.buckets.validation'],
+    [{ name: 'a', stage: 'middle' }, 'storage.buckets.validation'],
+    [{ name: 'a', backend: 'oracle' }, 'storage.buckets.validation'],
+    [{ name: 'a', displayName: 'no way!' }, 'storage.buckets.validation'],
+    [{ name: 'main' }, 'storage.buckets.alreadyExists'],
+    [{ name: 'other', displayName: 'main' }, 'storage.buckets.alreadyExists'],
+  ] as const) {
+    const answer = await create(json)
+    assert.deepEqual([answer.status, answer.json().code], [400, code], JSON.stringify(json))
+  }
+  assert.equal(
+    (await create({ name: 'other', displayName: 'main' })).json().error,
+    'The display name "main" already exists in project.',
+  )
+  assert.match(
+    String((await create({ name: 'a', displayName: 'X Y' })).json().error),
+    /^Invalid data - displayName: 'X Y' contains not allowed/,
+  )
+  const missing = await request('GET', '/v2/storage/buckets/in.c-none')
+  assert.deepEqual([missing.status, missing.json().code], [404, 'storage.buckets.notFound'])
+})
+
+test('twenty requests for one bucket at once make one bucket', async (t) => {
+  const { request } = await startTestStack(t)
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => request('POST', '/v2/storage/buckets', { json: { name: 'one' } })),
+  )
+  const statuses = answers.map((answer) => answer.status).sort()
+  assert.deepEqual(statuses, [201, ...Array.from({ length: 19 }, () => 400)])
+})
+
+test('a bucket is renamed and deleted at once or by a job; one with tables only by force', async (t) => {
+  const stack = await startTestStack(t)
+  const { bucket, create, succeed } = tableClient(stack)
+  await bucket('a')
+  await bucket('b')
+  const put = (path: string, json: object) => stack.request('PUT', `/v2/storage/buckets/${path}`, { json })
+  assert.equal((await put('in.c-a', { displayName: 'Shown' })).json().displayName, 'Shown')
+  const job = await succeed(await put('in.c-a?async=1', { displayName: 'Later', color: 'red' }))
+  assert.deepEqual([job.operationName, (job.results as BucketAnswer).displayName], ['bucketUpdate', 'Later'])
+  assert.equal((await put('in.c-a', { displayName: 'b' })).json().code, 'storage.buckets.alreadyExists')
+  await create('in.c-a', 't', 'id\n1\n')
+  const refused = await stack.request('DELETE', '/v2/storage/buckets/in.c-a')
+  assert.deepEqual([refused.status, refused.json().code], [400, 'buckets.deleteNotEmpty'])
+  assert.match(String(refused.json().error), /There are 1 tables in the bucket/)
+  const deleted = await succeed(await stack.request('DELETE', '/v2/storage/buckets/in.c-a?force=True&async=True'))
+  assert.deepEqual([deleted.operationName, deleted.results], ['bucketDelete', null])
+  assert.equal((await stack.request('GET', '/v2/storage/tables/in.c-a.t')).json().code, 'storage.buckets.notFound')
+  assert.equal((await stack.request('DELETE', '/v2/storage/buckets/in.c-b')).status, 204)
+  await bucket('a')
+  await create('in.c-a', 't', 'id\n2\n')
+})
+
+test('metadata and events of a bucket', async (t) => {
+  const stack = await startTestStack(t)
+  await tableClient(stack).bucket()
+  const path = '/v2/storage/buckets/in.c-main/metadata'
+  const set = await stack.request('POST', path, {
+    json: { provider: 'user', metadata: [{ key: 'KBC.description', value: 'Our data' }] },
+  })
+  assert.equal(set.status, 201)
+  const [item] = set.json<{ id: string; key: string }[]>()
+  assert.equal(typeof item?.id, 'string')
+  const detail = (await stack.request('GET', '/v2/storage/buckets/in.c-main')).json<BucketAnswer>()
+  assert.deepEqual([detail.description, detail.updated !== null], ['Our data', true])
+  const listed = (await stack.request('GET', '/v2/storage/buckets?include=metadata')).json<{ metadata: unknown[] }[]>()
+  assert.equal(listed[0]?.metadata.length, 1)
+  assert.equal((await stack.request('DELETE', `${path}/${item?.id}`)).status, 204)
+  assert.equal((await stack.request('DELETE', `${path}/${item?.id}`)).json().code, 'storage.metadata.notFound')
+  assert.equal(
+    (await stack.request('POST', path, { json: { provider: 'u', metadata: 'no' } })).json().code,
+    'storage.metadata.invalidParameter',
+  )
+  const events = (await stack.request('GET', '/v2/storage/buckets/in.c-main/events')).json<{ event: string }[]>()
+  assert.deepEqual(
+    events.map(({ event }) => event),
+    ['storage.bucketMetadataSet', 'storage.bucketCreated'],
+  )
+})
+
+test('a shared bucket is linked by another project: its tables are there, current and read only', async (t) => {
+  const stack = await startTestStack(t)
+  const { bucket, create, load, succeed, upload } = tableClient(stack)
+  const { masterToken: token, projectId } = await stack.newProject('Guests')
+  const guest = (method: string, path: string, json?: object) =>
+    stack.request(method, `/v2/storage/${path}`, { token, ...(json && { json }) })
+  await bucket()
+  await create('in.c-main', 't', 'id\n1\n')
+  const link = { sourceProjectId: stack.projectId, sourceBucketId: 'in.c-main', name: 'guest', stage: 'in' }
+  assert.equal((await guest('POST', 'buckets', link)).status, 404, 'what is not shared does not exist')
+  assert.deepEqual((await guest('GET', 'shared-buckets')).json(), [])
+
+  const shared = await succeed(
+    await stack.request('POST', '/v2/storage/buckets/in.c-main/share-to-projects', { json: { targetProjectIds: [projectId] } }),
+  )
+  assert.equal((shared.results as BucketAnswer).sharing, 'specific-projects')
+  const [offer] = (await guest('GET', 'shared-buckets')).json<
+    { id: string; project: { id: number }; tables: { id: string }[] }[]
+  >()
+  assert.deepEqual(
+    [offer?.id, offer?.project.id, offer?.tables.map(({ id }) => id)],
+    ['in.c-main', stack.projectId, ['in.c-main.t']],
+  )
+
+  const linked = await guest('POST', 'buckets', link)
+  assert.equal(linked.status, 201)
+  assert.deepEqual(
+    [linked.json().id, linked.json().isLinkedBucket, (linked.json().sourceBucket as { id: string }).id],
+    ['in.c-guest', true, 'in.c-main'],
+  )
+  assert.equal((await guest('POST', 'buckets', { ...link, name: 'again' })).json().code, 'storage.buckets.alreadyLinked')
+  const seen = (await guest('GET', 'tables/in.c-guest.t')).json<
+    TableAnswer & { sourceTable: { id: string; project: { name: string } } }
+  >()
+  assert.deepEqual(
+    [seen.rowsCount, seen.isAlias, seen.sourceTable.id, seen.sourceTable.project.name],
+    [1, true, 'in.c-main.t', 'Test'],
+  )
+  await load('in.c-main.t', 'id\n2\n3\n')
+  assert.equal((await guest('GET', 'tables/in.c-guest.t/data-preview')).text, '"id"\n"2"\n"3"\n')
+  const exported = await guest('POST', 'tables/in.c-guest.t/export-async', {})
+  assert.equal((await tableClient(stack).finish(exported, token)).status, 'success')
+  const dataFileId = await upload('id\n9\n')
+  assert.equal((await guest('POST', 'tables/in.c-guest.t/import-async', { dataFileId })).status, 400)
+  assert.equal(
+    (await guest('POST', 'buckets/in.c-guest/tables-async', { name: 'x', dataFileId })).json().code,
+    'storage.buckets.readOnly',
+  )
+  assert.equal((await guest('DELETE', 'tables/in.c-guest.t')).json().code, 'storage.buckets.readOnly')
+
+  assert.equal((await stack.request('DELETE', '/v2/storage/buckets/in.c-main/share')).json().code, 'storage.buckets.linked')
+  assert.equal((await stack.request('DELETE', '/v2/storage/buckets/in.c-main?force=1')).json().code, 'storage.buckets.linked')
+  assert.equal((await stack.request('DELETE', `/v2/storage/buckets/in.c-main/links/${projectId}`)).status, 204)
+  assert.equal((await guest('GET', 'buckets/in.c-guest')).status, 404)
+  const stopped = await succeed(await stack.request('DELETE', '/v2/storage/buckets/in.c-main/share'))
+  assert.equal((stopped as JobAnswer).operationName, 'bucketRemoveShare')
+  assert.deepEqual((await guest('GET', 'shared-buckets')).json(), [])
+})
+
+test('in a branch reading falls through to the default branch, and what is written there stays there', async (t) => {
+  const stack = await startTestStack(t)
+  const { bucket, create, finish, upload, succeed } = tableClient(stack)
+  await bucket()
+  await create('in.c-main', 't', 'id\n1\n')
+  const branch = (await succeed(await stack.request('POST', '/v2/storage/dev-branches', { json: { name: 'try' } }))).results as {
+    id: number
+  }
+  const at = (method: string, path: string, json?: object) =>
+    stack.request(method, `/v2/storage/branch/${branch.id}/${path}`, json ? { json } : {})
+  assert.equal((await at('GET', 'tables/in.c-main.t')).json<TableAnswer>().rowsCount, 1)
+  const dataFileId = await upload('id\n7\n8\n')
+  assert.equal(
+    (await at('POST', 'tables/in.c-main.t/import-async', { dataFileId })).status,
+    404,
+    'production data is not the branch to change',
+  )
+  assert.equal((await at('POST', 'buckets', { name: 'main' })).status, 201)
+  assert.equal((await finish(await at('POST', 'buckets/in.c-main/tables-async', { name: 't', dataFileId }))).status, 'success')
+  assert.equal((await at('GET', 'tables/in.c-main.t')).json<TableAnswer>().rowsCount, 2)
+  assert.equal((await stack.request('GET', '/v2/storage/tables/in.c-main.t')).json<TableAnswer>().rowsCount, 1)
+  assert.equal((await at('GET', 'buckets')).json<BucketAnswer[]>().length, 1)
+  await succeed(await stack.request('DELETE', `/v2/storage/dev-branches/${branch.id}`))
+  assert.equal((await stack.request('GET', '/v2/storage/tables/in.c-main.t')).json<TableAnswer>().rowsCount, 1)
+})

@@ -1,5 +1,6 @@
 // The wiring: builds each room and hands it what it needs. No logic here; read it top to bottom to know who talks to whom.
 
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { createConfigurationRooms } from './configuration-rooms.ts'
 import { type FoundationOptions, openFoundation } from './foundation.ts'
@@ -125,6 +126,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     recordEvent: events.record,
     objects: store,
     objectBucket: access.bucket,
+    scratchDir: join(options.dataDir, 'table-scratch'),
     files,
     jobs: storageJobs,
     jobsLoop: storageJobsLoop,
@@ -140,7 +142,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     log,
     domain: options.domain,
     rooms: configurationRooms,
-    tables: createRunTables(tableRooms, store.tempDir),
+    tables: createRunTables(tableRooms, join(options.dataDir, 'table-scratch')),
     files: createRunFiles({ files, slices: createFileSlices(store, access.bucket), objects: store }),
     worker: options.worker ?? { jobs: 10, path: '/usr/local/bin:/usr/bin:/bin', egressAllow: [] },
   })

@@ -1,6 +1,5 @@
 // The wiring of buckets, tables and their metadata: three rooms, the table engine and the jobs they do. No logic here.
 
-import { join } from 'node:path'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import type { Db, Trx } from './engines/metadata-db/dialects.ts'
@@ -42,6 +41,8 @@ export interface TableRoomsDeps {
   readonly recordEvent: RecordEvent
   readonly objects: ObjectStore
   readonly objectBucket: string
+  /** For work in progress; on the disk of the object store, so that finished files move instead of being copied. */
+  readonly scratchDir: string
   readonly files: Files
   readonly jobs: StorageJobs
   readonly jobsLoop: StorageJobsLoop
@@ -62,7 +63,7 @@ export async function createTableRooms(deps: TableRoomsDeps) {
   const { db, inTransaction, clock, log, recordEvent, objects, files, jobs, jobsLoop, findProject } = deps
   const engine = await createTableEngine({
     objects: createTableObjects(objects),
-    scratchDir: join(objects.tempDir, 'tables'),
+    scratchDir: deps.scratchDir,
     ...(deps.engineSettings && { settings: deps.engineSettings }),
   })
   const slices = createFileSlices(objects, deps.objectBucket)

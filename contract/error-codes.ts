@@ -147,6 +147,33 @@ export const ERRORS = {
     text: 'There is no upload in parts with this id for {key}. It was completed, aborted or never started.',
   },
   'storage.invalidPart': { kind: 'invalid', text: 'Part {number} was not uploaded, or its etag is not {etag}.' },
+  // Backups
+  'backup.targetNotEmpty': {
+    kind: 'invalid',
+    text: 'The folder {folder} is not empty: it holds {found}. Give a new or an empty folder; a backup overwrites nothing.',
+  },
+  'backup.notAFolder': { kind: 'invalid', text: '{folder} is not a folder.' },
+  'backup.notABackup': {
+    kind: 'invalid',
+    text: '{folder} is not a backup: manifest.json is missing. A backup that was interrupted has none.',
+  },
+  'backup.manifestDamaged': {
+    kind: 'invalid',
+    text: 'manifest.json in {folder} is damaged, so nothing in the backup can be trusted. Use another backup.',
+  },
+  'backup.dataFolderNotEmpty': {
+    kind: 'invalid',
+    text: 'The data folder {folder} is not empty: it holds {found}. A backup is restored into an empty one; set MILLRACE_DATA_DIR, or move the old data away.',
+  },
+  'backup.changedWhileRead': {
+    kind: 'conflict',
+    text: '{file} changed while it was being restored. Empty the data folder and restore again.',
+  },
+  'backup.nothingThere': { kind: 'invalid', text: '{folder} holds no stack. Set MILLRACE_DATA_DIR to the data folder.' },
+  'backup.keptElsewhere': {
+    kind: 'invalid',
+    text: '{what}: back it up with its own tools, the database before the objects. millrace backup copies the embedded database and object store only.',
+  },
   // Storage jobs
   'storage.jobs.notFound': { kind: 'not-found', text: 'Job {id} was not found.' },
   'storage.jobs.lost': { kind: 'conflict', text: 'Job {id} was taken over by another worker; this attempt changed nothing.' },

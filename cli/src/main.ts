@@ -4,6 +4,7 @@
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../../server/src/config.ts'
 import { PlatformError } from '../../server/src/kit/errors.ts'
+import { addBackupCommands } from './backup.ts'
 import { addConfigCommands } from './config.ts'
 import { addDoctorCommand } from './doctor.ts'
 import { addEncryptionCommands } from './encryption.ts'
@@ -28,6 +29,7 @@ addJobCommands(program)
 addProjectCommands(program)
 addTokenCommands(program)
 addScheduleCommands(program)
+addBackupCommands(program)
 addDoctorCommand(program)
 
 try {

@@ -2,6 +2,7 @@
 
 import type { AddressInfo } from 'node:net'
 import { ConfigError, readConfig } from './config.ts'
+import { openOperatorDoor } from './operator.ts'
 import { openStack } from './stack.ts'
 
 const say = (text: string) => process.stderr.write(`${text}\n`)
@@ -24,6 +25,11 @@ async function main(): Promise<void> {
   // After the port is ours: a start that fails must not make a token nobody sees.
   const masterToken = await platform.firstStart(config.secrets.masterToken)
   await platform.start()
+  const closeOperatorDoor = await openOperatorDoor({
+    dataDir: config.dataDir,
+    backUp: platform.backUp,
+    onError: (err) => log.error({ err }, 'a request of the operator failed by our fault'),
+  })
   const url = config.addresses.publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`
 
   stopOnSignal(async () => {
@@ -31,6 +37,7 @@ async function main(): Promise<void> {
       log.warn('requests are still running; stopping anyway')
       process.exit(1)
     }, config.listen.drainTimeoutMs)
+    await closeOperatorDoor()
     await platform.close()
     clearTimeout(giveUp)
     log.info('stopped')

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
-import { openDiskObjectStore } from './engines/object-store/disk-object-store.ts'
+import { type DiskObjectStore, openDiskObjectStore } from './engines/object-store/disk-object-store.ts'
 import { createEmbeddedAccess } from './engines/object-store/embedded-access.ts'
 import type { ObjectAccess } from './engines/object-store/object-access.ts'
 import type { ObjectStore } from './engines/object-store/object-store.ts'
@@ -35,6 +35,8 @@ export interface ExternalS3 {
 export interface Objects {
   readonly store: ObjectStore
   readonly access: ObjectAccess
+  /** The same store when it is the embedded one, for backups. */
+  readonly disk: DiskObjectStore | undefined
   /** Starts the listener of the embedded store; an external one has its own. */
   listen(port: number, host: string): Promise<void>
   /** Where clients find the store; empty until it listens. */
@@ -50,6 +52,7 @@ async function openExternal({ dataDir, bucket, region, clock }: ObjectsOptions, 
   const access = createStsAccess({ ...external, region, bucket, clock })
   return {
     store,
+    disk: undefined,
     access,
     listen: async () => {},
     url: () => external.endpoint,
@@ -69,6 +72,7 @@ async function openEmbedded({ dataDir, bucket, region, publicUrl, clock, log }: 
 
   return {
     store,
+    disk: store,
     access: createEmbeddedAccess({
       sessions,
       bucket,

@@ -2,12 +2,14 @@
 
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { type BackupOrder, type BackupProgress, type BackupResult, backUp } from './backup.ts'
 import { createConfigurationRooms } from './configuration-rooms.ts'
 import { type FoundationOptions, openFoundation } from './foundation.ts'
 import { SERVICE_IDS, type ServiceId } from './http/addresses.ts'
 import { collectRoutes } from './http/openapi.ts'
 import { createHttpServer } from './http/server.ts'
 import { systemClock } from './kit/clock.ts'
+import { PlatformError } from './kit/errors.ts'
 import { type ExternalS3, type Objects, openObjects } from './objects.ts'
 import { createQueueRooms, type WorkerSettings } from './queue-rooms.ts'
 import { createRunFiles } from './run-storage.ts'
@@ -65,6 +67,8 @@ export interface Platform {
   /** Tests drive schedules by its tick. */
   readonly schedulerLoop: { tick(now: Date): Promise<number> }
   readonly tableRooms: TableRooms
+  /** A consistent copy of everything that must survive, made while the stack works. */
+  backUp(order: BackupOrder, onProgress?: (progress: BackupProgress) => void): Promise<BackupResult>
   /** Starts the background loops; until then nothing runs by itself. */
   start(): Promise<void>
   close(): Promise<void>
@@ -222,6 +226,12 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     storageJobs,
     schedulerLoop: schedulerRoom.loop,
     tableRooms,
+    backUp: async (order, onProgress) => {
+      if (metadata.dialect !== 'sqlite')
+        throw new PlatformError('backup.keptElsewhere', { what: 'The metadata is in PostgreSQL' })
+      if (!objects.disk) throw new PlatformError('backup.keptElsewhere', { what: 'The objects are in an external S3' })
+      return backUp({ dataDir: options.dataDir, metadata, store: objects.disk, clock, version }, order, onProgress)
+    },
     start: async () => {
       filesLoop.start()
       configurationRooms.start()

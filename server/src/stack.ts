@@ -1,9 +1,16 @@
 // From the environment to an open platform, which main.ts listens with, or to its foundation, which the command line administers.
 
 import { readFileSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { type BackupOrder, type BackupProgress, type BackupResult, backUp, OBJECTS_FOLDER } from './backup.ts'
 import type { Config } from './config.ts'
-import { type Foundation, openFoundation } from './foundation.ts'
+import { openMetadataDb } from './engines/metadata-db/metadata-db.ts'
+import { openDiskObjectStore } from './engines/object-store/disk-object-store.ts'
+import { type Foundation, METADATA_FILE, openFoundation } from './foundation.ts'
+import { systemClock } from './kit/clock.ts'
+import { PlatformError } from './kit/errors.ts'
 import { createLog } from './kit/log.ts'
 import { createSecrets } from './kit/secrets.ts'
 import { createPlatform, type Platform } from './platform.ts'
@@ -58,5 +65,27 @@ export async function withFoundation<T>(config: Config, work: (foundation: Found
     return await work(foundation)
   } finally {
     await foundation.metadata.close()
+  }
+}
+
+/** A backup of a stack that does not run. */
+export async function backUpStopped(
+  { dataDir }: Config,
+  order: BackupOrder,
+  onProgress: (progress: BackupProgress) => void,
+): Promise<BackupResult> {
+  const path = join(dataDir, METADATA_FILE)
+  if (!(await stat(path).catch(() => undefined))) throw new PlatformError('backup.nothingThere', { folder: dataDir })
+  // The objects first: their lock says whether a stack runs after all.
+  const store = await openDiskObjectStore({ root: join(dataDir, OBJECTS_FOLDER), clock: systemClock })
+  try {
+    const metadata = await openMetadataDb({ path })
+    try {
+      return await backUp({ dataDir, metadata, store, clock: systemClock, version: VERSION }, order, onProgress)
+    } finally {
+      await metadata.close()
+    }
+  } finally {
+    await store.close()
   }
 }

@@ -22,6 +22,8 @@ export interface DiskBlobs {
   /** Keeps blobs from being removed until the returned function is called. */
   hold(blobs: readonly Blob[]): () => Promise<void>
   drop(blobs: readonly Blob[]): Promise<void>
+  /** Removes no blob at all until the returned function is called; what was dropped meanwhile goes then. */
+  keepAll(): () => Promise<void>
   /** Removes every blob that nothing refers to; says how many. */
   sweep(): Promise<number>
 }
@@ -49,6 +51,9 @@ export async function createDiskBlobs(root: string, disk: Disk, index: DiskIndex
   const readers = new Map<string, { count: number; removeWhenFree: boolean }>()
   /** Written but not yet named by a commit: not garbage. */
   const unborn = new Set<string>()
+  /** While somebody keeps all: what would have been removed. */
+  const keepers = new Set<symbol>()
+  const postponed: Blob[] = []
 
   for (const leftover of await disk.list(tempDir)) await disk.removeTree(join(tempDir, leftover))
 
@@ -84,7 +89,8 @@ export async function createDiskBlobs(root: string, disk: Disk, index: DiskIndex
     for (const blob of gone) {
       unborn.delete(blob.name)
       const held = readers.get(blob.name)
-      if (held) held.removeWhenFree = true
+      if (keepers.size > 0) postponed.push(blob)
+      else if (held) held.removeWhenFree = true
       else await disk.remove(pathOf(blob)).catch(() => {}) // the sweep takes it later
     }
   }
@@ -120,11 +126,20 @@ export async function createDiskBlobs(root: string, disk: Disk, index: DiskIndex
     }
   }
 
+  function keepAll(): () => Promise<void> {
+    const keeper = Symbol()
+    keepers.add(keeper)
+    return async () => {
+      keepers.delete(keeper)
+      if (keepers.size === 0) await drop(postponed.splice(0))
+    }
+  }
+
   async function sweep(): Promise<number> {
     let removed = 0
     for (const shard of await disk.list(objects)) {
       for (const name of await disk.list(join(objects, shard))) {
-        if (unborn.has(name) || readers.has(name) || index.hasBlob(name)) continue
+        if (keepers.size > 0 || unborn.has(name) || readers.has(name) || index.hasBlob(name)) continue
         await disk.remove(join(objects, shard, name))
         removed++
       }
@@ -132,7 +147,7 @@ export async function createDiskBlobs(root: string, disk: Disk, index: DiskIndex
     return removed
   }
 
-  return { tempDir, pathOf, store, take, commit, hold, drop, sweep }
+  return { tempDir, pathOf, store, take, commit, hold, drop, keepAll, sweep }
 }
 
 /** Notes what the source of the bytes throws, to tell it from what the disk throws. */

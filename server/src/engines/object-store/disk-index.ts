@@ -4,7 +4,8 @@
 //  (2) Writers that arrive together share one transaction, hence one fsync.
 //  (3) The file is locked for this process: two servers on one data folder would sweep each other's uploads.
 
-import { DatabaseSync } from 'node:sqlite'
+import { backup, DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Disk } from './disk.ts'
@@ -48,6 +49,8 @@ export interface DiskIndex extends Pick<IndexTransaction, 'find' | 'findUpload' 
   hasBlob(name: string): boolean
   /** Runs `work` in a transaction that may be shared with others; resolves once it is on the disk. */
   commit<T>(work: (tx: IndexTransaction) => T): Promise<T>
+  /** Copies the index as it is when the copy is done; commits go on meanwhile. */
+  backupTo(path: string): Promise<void>
   close(): void
 }
 
@@ -172,6 +175,7 @@ export function openDiskIndex(path: string, disk: Disk): DiskIndex {
     listUploads: (prefix) => (sql.listUploads.all(prefix, endOf(prefix)) as unknown as UploadRow[]).map(uploadOf),
     hasBlob: (name) => sql.hasBlob.get(name) !== undefined,
     commit: groupCommits(db, disk, tx),
+    backupTo: (path) => copyWhileUsed(db, path),
     close: () => db.close(),
   }
 }
@@ -184,6 +188,21 @@ function openLocked(path: string): DatabaseSync {
   } catch (cause) {
     const what = /locked/.test(String(cause)) ? 'start: another process uses this data folder' : 'open its index'
     throw new PlatformError('storage.unavailable', { what }, { cause })
+  }
+}
+
+const COPY_ATTEMPTS = 50
+const PAGES_PER_STEP = 500
+
+/** The copy runs on the connection that writes, so commits reach it too. Its first step is refused while a commit runs: then again. */
+async function copyWhileUsed(db: DatabaseSync, path: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return void (await backup(db, path, { rate: PAGES_PER_STEP }))
+    } catch (cause) {
+      if (attempt === COPY_ATTEMPTS || !/locked|busy/i.test(String(cause))) throw cause
+      await sleep(attempt)
+    }
   }
 }
 

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Clock } from '../../kit/clock.ts'
 import { type Disk, nodeDisk } from './disk.ts'
+import { createDiskBackup, type ObjectsBackup } from './disk-backup.ts'
 import { createDiskBlobs, diskFailed, type FreshBlob, prepareFolders } from './disk-blobs.ts'
 import { readVerified, sealFile } from './disk-body.ts'
 import { type IndexTransaction, openDiskIndex, type StoredObject } from './disk-index.ts'
@@ -23,12 +24,18 @@ export interface DiskObjectStoreDeps {
   readonly disk?: Disk
 }
 
-export async function openDiskObjectStore({ root, clock, disk = nodeDisk }: DiskObjectStoreDeps): Promise<ObjectStore> {
+export interface DiskObjectStore extends ObjectStore {
+  /** From now until its release every object that is here now can be copied, whatever is deleted meanwhile. */
+  beginBackup(): ObjectsBackup
+}
+
+export async function openDiskObjectStore({ root, clock, disk = nodeDisk }: DiskObjectStoreDeps): Promise<DiskObjectStore> {
   await disk.makeDirectory(root)
   await prepareFolders(disk, root)
   const index = openDiskIndex(join(root, 'index.sqlite'), disk)
   const blobs = await createDiskBlobs(root, disk, index)
   const multipart = createDiskMultipart({ index, blobs, clock })
+  const backups = createDiskBackup({ index, blobs, disk })
   /** Blobs this process has read whole and found undamaged. */
   const verified = new Set<string>()
   const joining = new Map<string, Promise<StoredObject | undefined>>()
@@ -122,6 +129,7 @@ export async function openDiskObjectStore({ root, clock, disk = nodeDisk }: Disk
         [keys].flat().flatMap((key) => {
           const object = findDespiteDamage(tx, key)
           tx.remove(key)
+          if (object) backups.noteRemoved(object)
           return object?.blobs ?? []
         }),
       )
@@ -170,6 +178,7 @@ export async function openDiskObjectStore({ root, clock, disk = nodeDisk }: Disk
       return { removed: abandoned + (await blobs.sweep()) }
     },
 
+    beginBackup: backups.begin,
     close: async () => index.close(),
   }
 }

@@ -43,10 +43,27 @@ export function createCursor(settings: JsonObject): ScrollerFactory {
   })
 }
 
+/** Ids that a double holds are compared as such; the first that is larger, or text, moves the rest to exact integers. */
 function edgeOf(items: readonly JsonValue[], idKey: string, reverse: boolean): bigint {
-  let edge: bigint | undefined
-  for (const item of items) {
-    const id = cursorValue(valueAt(item, idKey))
+  let edge: number | undefined
+  for (const [i, item] of items.entries()) {
+    const id = valueAt(item, idKey)
+    if (typeof id !== 'number' || !Number.isSafeInteger(id)) return exactEdgeOf(items, i, edge, idKey, reverse)
+    if (edge === undefined || (reverse ? id < edge : id > edge)) edge = id
+  }
+  return BigInt(edge ?? 0)
+}
+
+function exactEdgeOf(
+  items: readonly JsonValue[],
+  from: number,
+  soFar: number | undefined,
+  idKey: string,
+  reverse: boolean,
+): bigint {
+  let edge = soFar === undefined ? undefined : BigInt(soFar)
+  for (let i = from; i < items.length; i++) {
+    const id = cursorValue(valueAt(items[i]!, idKey))
     if (edge === undefined || (reverse ? id < edge : id > edge)) edge = id
   }
   return edge ?? 0n

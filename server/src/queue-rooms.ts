@@ -127,7 +127,7 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
       },
     },
     encrypt: async (projectId, componentId, text) => (await encryption.secretsOf(projectId)).encrypt(text, componentId),
-    findBranch: branches.resolve,
+    findBranch: async (projectId, name) => branches.resolve(projectId, name),
     onChange: (killed) => loop.nudge(killed),
   })
   const loop = createQueueLoop({
@@ -180,7 +180,7 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
         syncActionsRoutes({
           run: (caller, action, signal) => runAction(runnerDeps, scopeOf(caller), action, signal),
           actionsOf: (id) => components.find(id)?.data.synchronous_actions,
-          findBranch: branches.resolve,
+          findBranch: async (projectId, name) => branches.resolve(projectId, name),
           resolve: (caller, request) => resolveConfiguration(runnerDeps, scopeOf(caller), request),
         }),
       )

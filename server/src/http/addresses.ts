@@ -73,7 +73,7 @@ export interface AddressOptions {
 
 /** The stack's own address as the client sees it, without a trailing slash. */
 export function baseUrlOf(request: IncomingMessage, { publicUrl, domain }: AddressOptions): string {
-  if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, '')
+  if (publicUrl !== undefined) return publicUrl.endsWith('/') ? publicUrl.replace(/\/+$/, '') : publicUrl
   const host = request.headers.host
   const valid = host !== undefined && /^[\w.:[\]-]{1,255}$/.test(host) && URL.canParse(`http://${host}`) ? host : 'localhost'
   if (domain !== undefined) {

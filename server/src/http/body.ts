@@ -1,5 +1,6 @@
 // Bodies: JSON, urlencoded and multipart all become one object; the text of a JSON body is kept for rooms that store it exactly.
 
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { PlatformError } from '../kit/errors.ts'
@@ -89,20 +90,28 @@ function looksLikeJson(text: string): boolean {
   }
 }
 
-async function readText(payload: IncomingMessage, limit: number, announced: string | undefined): Promise<string> {
-  if (announced !== undefined && Number(announced) > limit) throw tooLarge(limit)
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of payload as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > limit) throw tooLarge(limit)
-    chunks.push(chunk)
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks))
-  } catch {
-    throw malformed('the body is not valid UTF-8.')
-  }
+/** By events and not by `for await`: this runs for every request with a body. */
+function readText(payload: IncomingMessage, limit: number, announced: string | undefined): Promise<string> {
+  return new Promise((resolve, reject) => {
+    if (announced !== undefined && Number(announced) > limit) {
+      reject(tooLarge(limit))
+      return
+    }
+    const chunks: Buffer[] = []
+    let size = 0
+    payload.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= limit) chunks.push(chunk)
+      else reject(tooLarge(limit))
+    })
+    payload.on('end', () => {
+      const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+      if (isUtf8(bytes)) resolve(bytes.toString('utf8'))
+      else reject(malformed('the body is not valid UTF-8.'))
+    })
+    payload.on('error', reject)
+    payload.on('close', () => reject(malformed('the connection ended before the body did.')))
+  })
 }
 
 /** Multipart text fields. A file part is read as a field too (curl's `--form field=@file`), within the body limit. */

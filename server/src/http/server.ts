@@ -1,13 +1,12 @@
 // The HTTP kernel: what every route of every service shares. A request passes the hooks below in this order:
 //  1. rewriteUrl: host, branch prefix and trailing slash become one plain path;
-//  2. onRequest: maintenance, CORS, who is asking, what the route needs, which branch;
+//  2. onRequest: CORS, maintenance, who is asking, what the route needs, which branch;
 //  3. the body parsers (body.ts), then validation (validation.ts);
 //  4. the handler, which calls one use case;
 //  5. onSend: content type without charset, gzip on request; onResponse: the access log line and the histogram.
 
-import { randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import Fastify, {
   type FastifyBaseLogger,
@@ -65,20 +64,22 @@ export interface Branch {
   readonly isDefault: boolean
 }
 
+/** What is known is answered at once: a promise for each request would cost more than the answer. */
+export type MaybeLater<T> = T | Promise<T>
+
 export interface HttpDeps extends AddressOptions {
   readonly log: FastifyBaseLogger
   readonly bodyLimitBytes: number
   readonly maintenance: { readonly reason: string } | undefined
   readonly corsOrigins: readonly string[]
   /** Finds whose token this is; undefined for wrong, expired, disabled or foreign ones. */
-  readonly authenticate: (token: string) => Promise<Actor | undefined>
+  readonly authenticate: (token: string) => MaybeLater<Actor | undefined>
   /** Resolves a branch by id or `default` (undefined: no prefix); undefined when the project has no such branch. */
-  readonly findBranch: (projectId: number, name: string | undefined) => Promise<Branch | undefined>
+  readonly findBranch: (projectId: number, name: string | undefined) => MaybeLater<Branch | undefined>
   readonly onFinished?: (request: { readonly operation: string; readonly status: number; readonly durationMs: number }) => void
 }
 
 const MAINTENANCE_RETRY_SECONDS = 60
-const compress = promisify(gzip)
 const GZIP_FROM_BYTES = 1024
 
 export function createHttpServer(deps: HttpDeps): FastifyInstance {
@@ -86,7 +87,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     loggerInstance: deps.log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: deps.bodyLimitBytes,
-    genReqId: () => `millrace-${randomUUID().replaceAll('-', '')}`,
+    genReqId: newExceptionId,
     requestTimeout: 0, // uploads take as long as they take; slow headers are bounded by node's headersTimeout
     forceCloseConnections: 'idle',
     rewriteUrl: (request) => rewriteUrl(request, deps.domain),
@@ -98,29 +99,44 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   })
   app.decorateRequest('tokenValue', '')
   app.decorateRequest('rawBody', '')
-  app.decorateRequest('baseUrl', '')
   registerBodyParsers(app)
   app.setValidatorCompiler(validatorCompiler)
   // Views decide what leaves; a second schema pass would cost time and reorder what must stay as it was sent.
   app.setSerializerCompiler(() => JSON.stringify)
-  app.addHook('onRequest', async (request, reply) => {
+  // Links and origins are worked out by the routes that ask for them.
+  app.decorateRequest('baseUrl', {
+    getter(this: FastifyRequest) {
+      return baseUrlOf(this.raw, deps)
+    },
+  })
+  app.decorateRequest('origin', {
+    getter(this: FastifyRequest) {
+      return originOf(this)
+    },
+  })
+  // The hooks take callbacks, not promises: they run for every request, and most have nothing to wait for.
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
-    allowOrigin(request, reply, deps.corsOrigins)
-    if (deps.maintenance && request.routeOptions.config.needs !== 'nothing')
-      return sendMaintenance(request, reply, deps.maintenance.reason)
-    if (request.is404) return
+    if (answersPreflight(request, reply, deps.corsOrigins)) return
+    const { config } = request.routeOptions
+    if (deps.maintenance && config.needs !== 'nothing') {
+      sendMaintenance(request, reply, deps.maintenance.reason)
+      return
+    }
     const query = request.query
-    if (query instanceof UnreadableQuery) throw query.reason
-    request.baseUrl = baseUrlOf(request.raw, deps)
-    request.origin = originOf(request)
-    await authorise(request, deps)
+    if (query instanceof UnreadableQuery) return done(query.reason as Error) // thrown by parseForm
+    if (request.is404 || config.needs === 'nothing') return done()
+    const actor = authenticate(request, deps)
+    if (!(actor instanceof Promise)) return admit(request, actor, deps, done)
+    actor.then((found) => admit(request, found, deps, done), done)
   })
-  app.addHook('preValidation', async (request) => {
+  app.addHook('preValidation', (request, _reply, done) => {
     // No body at all is an empty object: several clients send PUT and POST without one.
     request.body ??= {}
+    done()
   })
-  app.addHook('onSend', finishPayload)
+  app.addHook('onSend', (request, reply, payload, done) => finishPayload(request, reply, payload, done))
   app.addHook('onResponse', (request, reply, done) => {
     const operation = request.routeOptions.config.operation ?? 'unknown'
     deps.onFinished?.({ operation, status: reply.statusCode, durationMs: reply.elapsedTime })
@@ -159,23 +175,41 @@ function parseQuery(text: string): Record<string, unknown> {
   }
 }
 
-async function authorise(request: FastifyRequest, deps: HttpDeps): Promise<void> {
-  const { needs = 'token', branch = 'allowed' } = request.routeOptions.config
-  if (needs === 'nothing') return
+/** Whose token is it? Undefined when the request carries none. */
+function authenticate(request: FastifyRequest, deps: HttpDeps): MaybeLater<Actor | undefined> {
   request.tokenValue = tokenOf(request.raw)
-  if (request.tokenValue === '') throw new PlatformError('storage.tokenMissing')
-  const actor = await deps.authenticate(request.tokenValue)
-  if (!actor) throw new PlatformError('storage.tokenInvalid')
-  request.actor = actor
-  if (!may(actor, needs)) throw new PlatformError('accessDenied')
+  return request.tokenValue === '' ? undefined : deps.authenticate(request.tokenValue)
+}
+
+/** May this token use this route, in this branch? */
+function admit(request: FastifyRequest, actor: Actor | undefined, deps: HttpDeps, done: (error?: Error) => void): void {
   const name = namedBranch(request.raw)
-  if (name !== undefined && branch === 'refused')
-    throw new PlatformError('notImplemented', { what: 'This resource does not exist in a branch. Leave out the branch prefix.' })
-  if (name === undefined && branch === 'required')
-    throw new PlatformError('notImplemented', { what: 'This resource exists in a branch only. Use /v2/storage/branch/default/.' })
-  const found = await deps.findBranch(actor.projectId, name)
-  if (!found) throw new PlatformError('notFound', { what: `Branch "${(name ?? 'default').slice(0, 60)}"` })
-  request.branch = found
+  const refusal = refusalOf(request, actor, name)
+  if (refusal || !actor) {
+    done(refusal)
+    return
+  }
+  request.actor = actor
+  const enter = (found: Branch | undefined) => {
+    if (found) request.branch = found
+    done(found ? undefined : new PlatformError('notFound', { what: `Branch "${(name ?? 'default').slice(0, 60)}"` }))
+  }
+  const found = deps.findBranch(actor.projectId, name)
+  if (found instanceof Promise) found.then(enter, done)
+  else enter(found)
+}
+
+function refusalOf(request: FastifyRequest, actor: Actor | undefined, branchName: string | undefined): PlatformError | undefined {
+  const { needs = 'token', branch = 'allowed' } = request.routeOptions.config
+  if (!actor) return new PlatformError(request.tokenValue === '' ? 'storage.tokenMissing' : 'storage.tokenInvalid')
+  if (!may(actor, needs)) return new PlatformError('accessDenied')
+  if (branchName !== undefined && branch === 'refused')
+    return new PlatformError('notImplemented', { what: 'This resource does not exist in a branch. Leave out the branch prefix.' })
+  if (branchName === undefined && branch === 'required')
+    return new PlatformError('notImplemented', {
+      what: 'This resource exists in a branch only. Use /v2/storage/branch/default/.',
+    })
+  return undefined
 }
 
 function may(actor: Actor, needs: Needs): boolean {
@@ -204,17 +238,19 @@ const headerOf = (request: FastifyRequest, name: string): string | undefined => 
   return Array.isArray(value) ? value[0] : value
 }
 
-function allowOrigin(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): void {
+/** Lets named origins call from a browser; true when the request was a preflight and is answered. */
+function answersPreflight(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): boolean {
   const origin = request.headers.origin
-  if (origin === undefined || !origins.includes(origin)) return
+  if (origin === undefined || !origins.includes(origin)) return false
   reply.header('access-control-allow-origin', origin)
   reply.header('vary', 'Origin')
   reply.header('access-control-expose-headers', 'X-Request-Id, Retry-After')
-  if (request.method !== 'OPTIONS') return
+  if (request.method !== 'OPTIONS') return false
   reply.header('access-control-allow-methods', 'GET, POST, PUT, PATCH, DELETE')
   reply.header('access-control-allow-headers', 'X-StorageApi-Token, Authorization, Content-Type, If-Match, X-KBC-RunId')
   reply.header('access-control-max-age', '600')
   reply.code(204).send()
+  return true
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -238,16 +274,28 @@ function sendMaintenance(request: FastifyRequest, reply: FastifyReply, reason: s
 }
 
 /** PHP clients decode JSON only when the content type is exactly `application/json` (contract storage 1.4). */
-async function finishPayload(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
+function finishPayload(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  done: (error: Error | null, payload?: unknown) => void,
+): void {
   const type = reply.getHeader('content-type')
   if (typeof type === 'string' && type.startsWith('application/json;')) reply.header('content-type', 'application/json')
   const isText = typeof payload === 'string' || (Buffer.isBuffer(payload) && type === 'application/json')
-  if (!isText || payload.length < GZIP_FROM_BYTES || reply.hasHeader('content-encoding')) return payload
-  if (!/\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))) return payload
-  reply.header('content-encoding', 'gzip')
-  reply.header('vary', 'Accept-Encoding')
-  reply.removeHeader('content-length')
-  return await compress(payload, { level: 1 })
+  if (!isText || payload.length < GZIP_FROM_BYTES || !wantsGzip(request) || reply.hasHeader('content-encoding'))
+    done(null, payload)
+  else {
+    reply.header('content-encoding', 'gzip')
+    reply.header('vary', 'Accept-Encoding')
+    reply.removeHeader('content-length')
+    gzip(payload, { level: 1 }, done)
+  }
+}
+
+const wantsGzip = (request: FastifyRequest): boolean => {
+  const accepted = request.headers['accept-encoding']
+  return accepted !== undefined && /\bgzip\b/.test(String(accepted))
 }
 
 /** Bytes that are not HTTP at all never reach a route; they still get the envelope. */
@@ -258,7 +306,7 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: import('node:
   }
   const tooLong = error.code === 'HPE_HEADER_OVERFLOW'
   const named = new PlatformError('malformedRequest', { reason: tooLong ? 'its headers are too long.' : 'it is not valid HTTP.' })
-  const body = JSON.stringify(errorBody(named, `millrace-${randomUUID().replaceAll('-', '')}`))
+  const body = JSON.stringify(errorBody(named, newExceptionId()))
   socket.end(
     `HTTP/1.1 ${tooLong ? '431 Request Header Fields Too Large' : '400 Bad Request'}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
@@ -266,3 +314,9 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: import('node:
 }
 
 const pathOf = (request: FastifyRequest): string => (request.url.split('?')[0] ?? '/').slice(0, 200)
+
+const PROCESS_ID = randomBytes(10).toString('hex')
+let requests = 0
+
+/** `millrace-` and 32 hexadecimal digits: which process, and which request of it. */
+const newExceptionId = (): string => `millrace-${PROCESS_ID}${(++requests).toString(16).padStart(12, '0')}`

@@ -36,9 +36,14 @@ export interface BranchInput {
   readonly description?: string | undefined
 }
 
+export interface ResolvedBranch {
+  readonly id: number
+  readonly isDefault: boolean
+}
+
 export interface Branches {
-  /** For the HTTP kernel: undefined names the default branch. */
-  resolve(projectId: number, name: string | undefined): Promise<{ readonly id: number; readonly isDefault: boolean } | undefined>
+  /** For the HTTP kernel: undefined names the default branch. A default branch that was seen before is answered at once. */
+  resolve(projectId: number, name: string | undefined): ResolvedBranch | Promise<ResolvedBranch | undefined>
   list(projectId: number): Promise<readonly BranchRecord[]>
   /** By id or `default`. */
   get(projectId: number, name: string): Promise<BranchRecord>
@@ -65,22 +70,22 @@ const MAX_NAME = 255
 
 export function createBranches({ db, inTransaction, recordEvent, clock, onCreate, onDelete }: BranchesDeps): Branches {
   /** Never changes once a project has it, and every request asks for it. */
-  const defaultIds = new Map<number, number>()
+  const defaults = new Map<number, ResolvedBranch>()
 
-  async function resolve(projectId: number, name: string | undefined) {
-    if (name === undefined || name === 'default') {
-      const known = defaultIds.get(projectId) ?? (await rememberDefault(projectId))
-      return known === undefined ? undefined : { id: known, isDefault: true }
-    }
-    if (!/^[0-9]{1,15}$/.test(name)) return undefined
-    if (defaultIds.get(projectId) === Number(name)) return { id: Number(name), isDefault: true }
-    return await findBranch(db, projectId, Number(name))
+  function resolve(projectId: number, name: string | undefined): ResolvedBranch | Promise<ResolvedBranch | undefined> {
+    const known = defaults.get(projectId)
+    if (known && (name === undefined || name === 'default' || name === String(known.id))) return known
+    return lookUp(projectId, name)
   }
 
-  async function rememberDefault(projectId: number): Promise<number | undefined> {
-    const found = await findDefaultBranch(db, projectId)
-    if (found) defaultIds.set(projectId, found.id)
-    return found?.id
+  async function lookUp(projectId: number, name: string | undefined): Promise<ResolvedBranch | undefined> {
+    if (name === undefined || name === 'default') {
+      const found = await findDefaultBranch(db, projectId)
+      const branch = found && { id: found.id, isDefault: true }
+      if (branch) defaults.set(projectId, branch)
+      return branch
+    }
+    return /^[0-9]{1,15}$/.test(name) ? await findBranch(db, projectId, Number(name)) : undefined
   }
 
   async function get(projectId: number, name: string): Promise<BranchRecord> {

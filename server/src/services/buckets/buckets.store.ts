@@ -2,6 +2,7 @@
 
 import type { Generated, Selectable } from 'kysely'
 import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { prepared } from '../../engines/metadata-db/prepared.ts'
 
 export const STAGES = ['in', 'out', 'sys'] as const
 export type Stage = (typeof STAGES)[number]
@@ -71,6 +72,9 @@ export type BucketsStore = ReturnType<typeof createBucketsStore>
 
 export function createBucketsStore(database: Db) {
   const db = withTables<Tables>(database)
+  const idsOfProject = prepared(database, (projectId: number) =>
+    db.selectFrom('bucket').select('bucket_id').where('project_id', '=', projectId).orderBy('id'),
+  )
 
   return {
     find: async (projectId: number, branchId: number, id: string, trx?: Trx): Promise<Bucket | undefined> => {
@@ -113,10 +117,7 @@ export function createBucketsStore(database: Db) {
           .execute()
       ).map(toBucket),
 
-    listIds: async (projectId: number): Promise<string[]> =>
-      (await db.selectFrom('bucket').select('bucket_id').where('project_id', '=', projectId).orderBy('id').execute()).map(
-        (row) => row.bucket_id,
-      ),
+    listIds: async (projectId: number): Promise<string[]> => (await idsOfProject(projectId)).map((row) => row.bucket_id),
 
     /** Every shared bucket of the stack that is not of this project; who may see which is the rule's business. */
     listSharedByOthers: async (projectId: number): Promise<Bucket[]> =>

@@ -11,21 +11,25 @@ export function createTokenCache<T>(clock: Clock, load: (hash: string) => Promis
   let generation = 0
 
   return {
-    async get(hash: string): Promise<T | undefined> {
+    /** What is fresh is answered at once. */
+    get(hash: string): T | Promise<T | undefined> {
       const now = clock.now().getTime()
       const known = entries.get(hash)
-      if (known && known.until > now && known.until <= now + FRESH_MS) return known.value
-      const asked = generation
-      const value = await load(hash)
-      if (entries.size >= MAX_ENTRIES) entries.clear()
-      // A change that happened while we were reading must not be covered by what we read.
-      if (value === undefined) entries.delete(hash)
-      else if (asked === generation) entries.set(hash, { value, until: now + FRESH_MS })
-      return value
+      return known && known.until > now && known.until <= now + FRESH_MS ? known.value : read(hash, now)
     },
     forget(): void {
       generation++
       entries.clear()
     },
+  }
+
+  async function read(hash: string, now: number): Promise<T | undefined> {
+    const asked = generation
+    const value = await load(hash)
+    if (entries.size >= MAX_ENTRIES) entries.clear()
+    // A change that happened while we were reading must not be covered by what we read.
+    if (value === undefined) entries.delete(hash)
+    else if (asked === generation) entries.set(hash, { value, until: now + FRESH_MS })
+    return value
   }
 }

@@ -79,10 +79,13 @@ export function createTokens({ db, inTransaction, clock, recordEvent, bucketIds,
   const cache = createTokenCache(clock, load)
 
   /** Whose token is this? Undefined for wrong, expired and disabled ones alike, so that nothing can be learned from the answer. */
-  async function authenticate(value: string): Promise<Actor | undefined> {
-    const known = await cache.get(hashOf(value))
-    return known && !isExpired(known.token) ? known.actor : undefined
+  function authenticate(value: string): Actor | undefined | Promise<Actor | undefined> {
+    const known = cache.get(hashOf(value))
+    return known instanceof Promise ? known.then(validActor) : validActor(known)
   }
+
+  const validActor = (known: { readonly token: Token; readonly actor: Actor } | undefined): Actor | undefined =>
+    known && !isExpired(known.token) ? known.actor : undefined
 
   /** The record behind a value that was authenticated a moment ago, with its project. */
   async function verify(value: string): Promise<{ readonly token: Token; readonly project: Project }> {

@@ -14,9 +14,9 @@ export interface ProcessRecord {
 const PAGE_BYTES = 4096
 
 /** Every process of the machine; empty where there is no /proc (the limits then rest on time and on the programs' own flags). */
-export function readProcesses(): ProcessRecord[] {
+export function readProcesses(pids: readonly string[] = listPids()): ProcessRecord[] {
   const records: ProcessRecord[] = []
-  for (const name of listPids()) {
+  for (const name of pids) {
     const stat = readProc(`/proc/${name}/stat`)
     if (stat === undefined) continue
     // The command may hold blanks and brackets; the fields after its last bracket do not.
@@ -60,23 +60,26 @@ function proportionalBytes(pid: number): number | undefined {
   return match ? Number(match[1]) * 1024 : undefined
 }
 
-/** Kills the group and everything else that carries `mark` (an environment entry `NAME=value`). Safe to call again. */
+/**
+ * Kills the group and everything else that descends from it or carries `mark` (an environment entry `NAME=value`), also when it
+ * moved to a group of its own. Safe to call again.
+ */
 export function killEverything(leader: number, mark: string): void {
-  const others = processesOf(leader, readProcesses()).map((one) => one.pid)
+  const others = processesOf(leader, readProcesses(youngerThan(leader)))
   send(-leader)
-  for (const pid of others) send(pid)
+  for (const { pid } of others) send(pid)
   // A process may have forked while we looked; each pass finds what the last one missed, and the marked ones get fewer.
   for (let pass = 0; pass < 5; pass++) {
-    const marked = findMarked(mark)
+    const marked = youngerThan(leader).filter((pid) => readProc(`/proc/${pid}/environ`)?.split('\0').includes(mark))
     if (marked.length === 0) return
-    for (const pid of marked) send(pid)
+    for (const pid of marked) send(Number(pid))
   }
 }
 
-function findMarked(mark: string): number[] {
-  return listPids()
-    .filter((pid) => readProc(`/proc/${pid}/environ`)?.split('\0').includes(mark))
-    .map(Number)
+/** Ids rise, so what a process started has a higher one; only where they are about to start over, everybody is looked at. */
+function youngerThan(leader: number): string[] {
+  const limit = Number(readProc('/proc/sys/kernel/pid_max') ?? 32_768)
+  return leader > limit * 0.9 || leader < limit * 0.01 ? listPids() : listPids().filter((pid) => Number(pid) >= leader)
 }
 
 function send(pid: number): void {

@@ -130,6 +130,7 @@ export function createRunner(settings: RunnerSettings): Runner {
     child.stderr!.on('data', output.stderr)
 
     let reason: EndReason = 'ended'
+    let isGone = false
     const mark = `TMPDIR=${folder.tmp}`
     const stop = (why: EndReason): void => {
       if (reason === 'ended') reason = why
@@ -154,6 +155,7 @@ export function createRunner(settings: RunnerSettings): Runner {
       openGate(child.stdio[3] as Writable) // the fourth entry of stdio above is a pipe
       const exitCode = await ended
       killEverything(group, mark)
+      isGone = true
       await Promise.race([closed, expire(DRAIN_MS)])
       child.stdout!.destroy()
       child.stderr!.destroy()
@@ -165,7 +167,7 @@ export function createRunner(settings: RunnerSettings): Runner {
       clearTimeout(timer)
       watching.stop()
       spec.signal?.removeEventListener('abort', onAbort)
-      killEverything(group, mark)
+      if (!isGone) killEverything(group, mark)
       guardian?.forget(group)
     }
   }

@@ -183,7 +183,8 @@ async function publishRow(deps: RowDeps, run: RowRun, folder: DataFolder, state:
       (await deps.configurations.saveState(trx, run.statePlace.place, run.statePlace.rowId, state))
     if (!saved) run.log.say('warn', 'The state was not saved: the configuration was deleted while the job ran.')
   }
-  const tables = await loadTables(deps, run, loads, commit)
+  const isNothing = loads.length === 0 && files.length === 0 && run.statePlace === undefined
+  const tables = isNothing ? [] : await loadTables(deps, run, loads, commit)
   const stored = [
     ...tables.map(({ id, importedRowsCount }) => `${id} (${plural(importedRowsCount, 'row')})`),
     ...planned.map(({ name }) => `file ${name}`),

@@ -55,6 +55,8 @@ export interface QueueLoopDeps {
 
 const LEASE_MS = 15_000
 const BEAT_MS = 1_000
+/** Lost jobs are looked for this often; a lease is much longer. */
+const RECOVERY_MS = 1_000
 const STARTABLE = 50
 const EXPLAINED = 200
 
@@ -74,16 +76,21 @@ export function createQueueLoop(deps: QueueLoopDeps) {
   let looking: Promise<void> | undefined
   let lookAgain = false
   let stopped = true
+  let lastRecovery = 0
 
   /** Looks once: recovers what was lost, starts what can start, explains what waits. */
   async function tick(): Promise<void> {
-    await recoverAbandoned()
+    const now = clock.now().getTime()
+    if (Math.abs(now - lastRecovery) >= RECOVERY_MS) {
+      lastRecovery = now
+      await recoverAbandoned()
+    }
     while (running.size < deps.slots && !stopped) {
       const job = await claim()
       if (!job) break
       start(job)
     }
-    await explainWaiting()
+    if (await store.hasUnexplained(now)) await explainWaiting()
   }
 
   const claim = (): Promise<JobRow | undefined> =>

@@ -248,6 +248,18 @@ export function createQueueStore(database: Db) {
         .returningAll()
         .executeTakeFirst(),
 
+    hasUnexplained: async (now: number): Promise<boolean> => {
+      const found = await db
+        .selectFrom('queue_job')
+        .select('id')
+        .where('status', 'in', QUEUED)
+        .where('waiting_reason', 'is', null)
+        .where('start_after', '<=', now)
+        .limit(1)
+        .executeTakeFirst()
+      return found !== undefined
+    },
+
     listUnexplained: (trx: Trx, now: number, limit: number) =>
       on(trx)
         .selectFrom('queue_job')

@@ -1,0 +1,84 @@
+// Jobs through the whole stack: dispatch of a built-in component that has nothing to do, the way from queue to success when idle, and
+// whether ten thousand queued jobs slow down a client that polls one.
+
+import { availableParallelism } from 'node:os'
+import { startStack } from '../tests/faults/stack.ts'
+import { median, report } from './measure.ts'
+
+const JOBS = 200
+const QUEUED = 10_000
+const POLLS = 2_000
+const TARGET_PER_CORE = 20
+const TARGET_IDLE_MS = 150
+
+const cleanups: Array<() => unknown> = []
+const stack = await startStack({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters
+const headers = { 'x-storageapi-token': stack.masterToken, 'content-type': 'application/json' }
+
+interface Job {
+  readonly id: string
+  readonly status: string
+  readonly isFinished: boolean
+  readonly result: { readonly message?: string }
+}
+
+async function call<T>(method: string, path: string, json?: object): Promise<T> {
+  const response = await fetch(stack.url + path, { method, headers, ...(json && { body: JSON.stringify(json) }) })
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+  return (await response.json()) as T // the stack's own record
+}
+
+const create = (more: object = {}): Promise<Job> =>
+  call('POST', '/queue/jobs', { component: 'platform.processor-line-endings', configData: { parameters: {} }, ...more })
+
+async function finished({ id }: Job, everyMs: number): Promise<void> {
+  for (;;) {
+    const job = await call<Job>('GET', `/queue/jobs/${id}`)
+    if (job.isFinished && job.status !== 'success') throw new Error(`job ${id}: ${job.status} ${job.result.message}`)
+    if (job.isFinished) return
+    await new Promise((resolve) => setTimeout(resolve, everyMs))
+  }
+}
+
+async function pollP99(id: string): Promise<number> {
+  const times: number[] = []
+  for (let i = 0; i < POLLS; i++) {
+    const started = performance.now()
+    await call('GET', `/queue/jobs/${id}`)
+    times.push(performance.now() - started)
+  }
+  return times.sort((a, b) => a - b)[Math.floor(POLLS * 0.99)]!
+}
+
+// Idle: one job at a time.
+for (let i = 0; i < 3; i++) await finished(await create(), 5) // the first runs compile the program
+const idle: number[] = []
+for (let i = 0; i < 15; i++) {
+  const started = performance.now()
+  await finished(await create(), 2)
+  idle.push(performance.now() - started)
+}
+report({ bench: 'queue-idle', ratio: median(idle) / TARGET_IDLE_MS, target: '<= 1', milliseconds: Math.round(median(idle)) })
+
+// Many at once. The client polls the last one only; jobs start in order.
+const started = performance.now()
+const jobs = await Promise.all(Array.from({ length: JOBS }, () => create()))
+for (const job of jobs.slice(-20)) await finished(job, 50)
+const perSecond = JOBS / ((performance.now() - started) / 1000)
+const cores = availableParallelism()
+report({
+  bench: 'queue-dispatch',
+  ratio: perSecond / cores / TARGET_PER_CORE,
+  target: '>= 1',
+  perSecond: Math.round(perSecond),
+  cores,
+})
+
+// Queued for tomorrow: they wait, and must not be felt.
+const watched = await create({ delay: '86400' })
+const before = await pollP99(watched.id)
+for (let i = 0; i < QUEUED; i += 50) await Promise.all(Array.from({ length: 50 }, () => create({ delay: '86400' })))
+const after = await pollP99(watched.id)
+report({ bench: 'queue-depth', ratio: after / before, target: '<= 3', idleP99Ms: before, queuedP99Ms: after, queued: QUEUED })
+
+for (const cleanup of cleanups) await cleanup()

@@ -45,6 +45,7 @@ export function createRunTables({ tables, local }: Pick<TableRooms, 'tables' | '
       created: formatTimestamp(row.createdAt),
       lastChangeDate: data.lastChangeAt ? formatTimestamp(data.lastChangeAt) : null,
       lastImportDate: data.lastImportAt ? formatTimestamp(data.lastImportAt) : null,
+      lastImportAt: data.lastImportAt,
       dataSizeBytes: data.sizeBytes,
       description: metadata.find(({ key }) => key === 'KBC.description')?.value ?? '',
       metadata,

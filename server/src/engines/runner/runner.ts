@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, rm, statfs } from 'node:fs/promises'
-import { constants } from 'node:os'
+import { constants, hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { createDataFolder, type DataFolder } from './data-folder.ts'
@@ -86,6 +86,8 @@ const LEVELS: readonly LogLevel[] = ['emergency', 'alert', 'critical', 'error', 
 
 export function createRunner(settings: RunnerSettings): Runner {
   const { runsFolder } = settings
+  // One folder for each process: several nodes may share a data folder, and none may sweep what another one uses.
+  const own = join(runsFolder, `${hostname()}-${process.pid}`)
   const watch = createWatch()
   let guardian: Guardian | undefined
 
@@ -175,12 +177,13 @@ export function createRunner(settings: RunnerSettings): Runner {
   return {
     run,
     async newFolder() {
-      await mkdir(runsFolder, { recursive: true, mode: 0o700 })
-      return createDataFolder(join(runsFolder, randomBytes(12).toString('hex')))
+      await mkdir(own, { recursive: true, mode: 0o700 })
+      return createDataFolder(join(own, randomBytes(12).toString('hex')))
     },
     async sweep() {
       const names = await readdir(runsFolder).catch(() => [])
-      await Promise.all(names.map((name) => rm(join(runsFolder, name), { recursive: true, force: true })))
+      const left = names.filter((name) => isLeftBehind(name))
+      await Promise.all(left.map((name) => rm(join(runsFolder, name), { recursive: true, force: true })))
     },
     async close() {
       await guardian?.close()
@@ -273,6 +276,17 @@ function reasonOfExit(exitCode: number, words: string): EndReason {
 function openGate(gate: Writable): void {
   gate.on('error', () => {}) // the program was ended before it could start
   gate.end('go\n')
+}
+
+/** A folder of a process of this machine that has ended; our own number may have been another's before. */
+function isLeftBehind(name: string): boolean {
+  const [, host, pid] = /^(.*)-(\d+)$/.exec(name) ?? []
+  if (host !== hostname()) return false
+  try {
+    return Number(pid) === process.pid || !process.kill(Number(pid), 0)
+  } catch {
+    return true
+  }
 }
 
 const expire = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref())

@@ -45,7 +45,7 @@ export async function readInputs(deps: InputDeps, request: InputRequest): Promis
   return {
     tables: [...byId.values()],
     bytes: [...byId.values()].reduce((sum, table) => sum + table.dataSizeBytes, 0),
-    tableStates: [...byId.values()].map(({ id, lastImportDate }) => ({ source: id, lastImportDate: lastImportDate ?? '' })),
+    tableStates: [...byId.values()].map(({ id, lastImportAt }) => ({ source: id, lastImportDate: exactTime(lastImportAt) })),
     fileStates: files.flatMap(({ state }) => (state ? [state] : [])),
     processed: files.flatMap(({ processed }) => processed),
   }
@@ -153,6 +153,9 @@ type Tags = readonly { readonly name: string; readonly match: string }[]
 
 const sameTags = (a: Tags, b: Tags): boolean => keyOf(a) === keyOf(b)
 const keyOf = (tags: Tags): string => JSON.stringify(tags.map(({ name, match }) => [name, match]).sort())
+
+/** With milliseconds: a second may hold rows that were read and rows that come after. */
+const exactTime = (date: Date | undefined): string => (date ? date.toISOString().replace('Z', '+0000') : '')
 
 /** A name of one file in the folder: nothing that leads elsewhere, and no longer than disks allow with a manifest beside it. */
 function safeName(name: string): string {

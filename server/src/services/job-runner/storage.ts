@@ -32,6 +32,8 @@ export interface TableInfo {
   readonly created: string
   readonly lastChangeDate: string | null
   readonly lastImportDate: string | null
+  /** The same moment, exactly. */
+  readonly lastImportAt: Date | undefined
   readonly dataSizeBytes: number
   readonly description: string
   readonly metadata: readonly MetadataItem[]

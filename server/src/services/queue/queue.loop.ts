@@ -126,7 +126,9 @@ export function createQueueLoop(deps: QueueLoopDeps) {
 
   async function run(job: JobRow, held: Hold, signal: AbortSignal): Promise<void> {
     const hold = async (trx: Trx): Promise<void> => {
-      if (!(await store.findHeld(trx, held))) throw new PlatformError('queue.leaseLost', { id: job.id })
+      // A job that is being killed publishes nothing more either.
+      const current = await store.findHeld(trx, held)
+      if (current?.status !== 'processing') throw new PlatformError('queue.leaseLost', { id: job.id })
     }
     const outcome = await deps.runJob({
       job,

@@ -1,0 +1,247 @@
+// Jobs over HTTP only: tables in, tables out, processors, state, what is refused.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type Job, shellStack } from '../support/shell-stack.ts'
+
+interface Loaded {
+  readonly id: string
+  readonly importedRowsCount: number
+  readonly columns: readonly { readonly name: string }[]
+}
+
+type Stack = Awaited<ReturnType<typeof shellStack>>
+
+async function preview(stack: Stack, table: string): Promise<string[]> {
+  const answer = await stack.request('GET', `/v2/storage/tables/${table}/data-preview`)
+  assert.equal(answer.status, 200, answer.text)
+  return answer.text.trim().split('\n').sort()
+}
+
+async function run(stack: Stack, component: string, config: string, more: object = {}): Promise<Job> {
+  const answer = await stack.request('POST', `/queue/${component}/run`, { json: { config, ...more } })
+  assert.equal(answer.status, 202, answer.text)
+  return stack.wait(answer.json<Job>())
+}
+
+const outputsOf = (job: Job): readonly Loaded[] =>
+  (job.result as unknown as { output: { tables: readonly Loaded[] } }).output.tables
+
+test('what a component writes becomes a table in its default bucket, and the next run reads it', async (t) => {
+  const stack = await shellStack(t)
+  await stack.add('test.make', 'printf \'"id","name"\\n"1","a"\\n"2","b ""q"""\\n\' > "$KBC_DATADIR/out/tables/people.csv"', {
+    default_bucket: true,
+  })
+  await stack.add(
+    'test.read',
+    'cat "$KBC_DATADIR/in/tables/p.csv"; echo; grep -o \'"columns":[^]]*]\' "$KBC_DATADIR/in/tables/p.csv.manifest"',
+  )
+  const maker = await stack.configure('test.make', {})
+  const made = await run(stack, 'test.make', maker)
+  assert.equal(made.status, 'success', JSON.stringify(made))
+  const table = `in.c-test-make-${maker}.people`
+  assert.deepEqual(outputsOf(made), [
+    { id: table, name: 'people', displayName: 'people', columns: [{ name: 'id' }, { name: 'name' }], importedRowsCount: 2 },
+  ])
+  assert.deepEqual(await preview(stack, table), ['"1","a"', '"2","b ""q"""', '"id","name"'])
+  const detail = (await stack.request('GET', `/v2/storage/tables/${table}?include=metadata`)).json<{
+    metadata: { key: string; value: string; provider: string }[]
+  }>()
+  assert.ok(
+    detail.metadata.some(
+      ({ key, value, provider }) => key === 'KBC.createdBy.component.id' && value === 'test.make' && provider === 'system',
+    ),
+  )
+
+  const reader = await stack.configure('test.read', {
+    storage: {
+      input: {
+        tables: [{ source: table, destination: 'p.csv', columns: ['name', 'id'], where_column: 'id', where_values: ['2'] }],
+      },
+    },
+  })
+  const read = await run(stack, 'test.read', reader)
+  assert.equal(read.status, 'success', JSON.stringify(read))
+  const said = (await stack.request('GET', `/queue/jobs/${read.id}/events`))
+    .json<{ message: string }[]>()
+    .map(({ message }) => message)
+  assert.ok(
+    said.includes('"name","id"') && said.includes('"b ""q""","2"') && said.includes('"columns":["name","id"]'),
+    said.join('\n'),
+  )
+})
+
+test('the outputs of a row are in the project before the next row starts', async (t) => {
+  const stack = await shellStack(t)
+  await stack.add(
+    'test.chain',
+    'if [ -f "$KBC_DATADIR/in/tables/before" ]; then cp "$KBC_DATADIR/in/tables/before" "$KBC_DATADIR/out/tables/after"; else printf "n\\n1\\n" > "$KBC_DATADIR/out/tables/first"; fi',
+  )
+  const rows = [
+    {
+      rowId: 'one',
+      name: 'one',
+      configuration: JSON.stringify({ storage: { output: { tables: [{ source: 'first', destination: 'in.c-chain.first' }] } } }),
+    },
+    {
+      rowId: 'two',
+      name: 'two',
+      configuration: JSON.stringify({
+        storage: {
+          input: { tables: [{ source: 'in.c-chain.first', destination: 'before' }] },
+          output: { tables: [{ source: 'after', destination: 'out.c-chain.second' }] },
+        },
+      }),
+    },
+  ]
+  const config = await stack.configure('test.chain', {}, rows)
+  const job = await run(stack, 'test.chain', config)
+  assert.equal(job.status, 'success', JSON.stringify(job))
+  assert.deepEqual(await preview(stack, 'out.c-chain.second'), ['"1"', '"n"'])
+})
+
+test('manifests: incremental by key, columns, slices in gzip, metadata, delete rules', async (t) => {
+  const stack = await shellStack(t)
+  await stack.add(
+    'test.load',
+    `printf '1,a\\n2,b\\n' > "$KBC_DATADIR/out/tables/t"
+     echo '{"columns":["id","v"],"primary_key":["id"],"incremental":true,"destination":"t","metadata":[{"key":"k","value":"m"}],"column_metadata":{"v":[{"key":"c","value":"d"}]}}' > "$KBC_DATADIR/out/tables/t.manifest"
+     mkdir "$KBC_DATADIR/out/tables/s"; printf 'x;1\\n' | gzip > "$KBC_DATADIR/out/tables/s/1.gz"; printf 'y;2\\n' > "$KBC_DATADIR/out/tables/s/2"
+     echo '{"columns":["l","n"],"delimiter":";"}' > "$KBC_DATADIR/out/tables/s.manifest"`,
+    { default_bucket: true },
+  )
+  await stack.add(
+    'test.more',
+    `printf '"id","v","new column"\\n"2","changed","x"\\n"3","c","y"\\n' > "$KBC_DATADIR/out/tables/t"
+     echo '{"incremental":true,"delete_where":[{"where_filters":[{"column":"id","values_from_set":["1"]}]}]}' > "$KBC_DATADIR/out/tables/t.manifest"`,
+  )
+  const config = await stack.configure('test.load', {})
+  const first = await run(stack, 'test.load', config)
+  assert.equal(first.status, 'success', JSON.stringify(first))
+  const bucket = `in.c-test-load-${config}`
+  assert.deepEqual(await preview(stack, `${bucket}.t`), ['"1","a"', '"2","b"', '"id","v"'])
+  assert.deepEqual(await preview(stack, `${bucket}.s`), ['"l","n"', '"x","1"', '"y","2"'])
+  const more = await stack.configure('test.more', {
+    storage: { output: { tables: [{ source: 't', destination: `${bucket}.t` }] } },
+  })
+  const second = await run(stack, 'test.more', more)
+  assert.equal(second.status, 'success', JSON.stringify(second))
+  assert.deepEqual(await preview(stack, `${bucket}.t`), ['"2","changed","x"', '"3","c","y"', '"id","v","new_column"'])
+  const detail = (await stack.request('GET', `/v2/storage/tables/${bucket}.t?include=metadata,columnMetadata`)).json<{
+    primaryKey: string[]
+    metadata: { key: string; provider: string }[]
+    columnMetadata: Record<string, { key: string }[]>
+  }>()
+  assert.deepEqual(detail.primaryKey, ['id'])
+  assert.ok(detail.metadata.some(({ key, provider }) => key === 'k' && provider === 'test.load'))
+  assert.deepEqual(
+    detail.columnMetadata.v?.map(({ key }) => key),
+    ['c'],
+  )
+})
+
+test('a row whose tables cannot all be loaded publishes none of them, nor its state', async (t) => {
+  const stack = await shellStack(t)
+  await stack.add(
+    'test.ragged',
+    `printf 'a,b\\n1,2\\n' > "$KBC_DATADIR/out/tables/good"; printf 'a,b\\n1\\n' > "$KBC_DATADIR/out/tables/ragged"; printf 'a,b\\n"1,2\\n' > "$KBC_DATADIR/out/tables/torn"
+     echo '{"x":1}' > "$KBC_DATADIR/out/state.json"`,
+    { default_bucket: true },
+  )
+  const config = await stack.configure('test.ragged', {})
+  const job = await run(stack, 'test.ragged', config)
+  assert.equal(job.status, 'error')
+  assert.match(job.error!.message, /ragged/)
+  assert.match(job.error!.message, /torn/)
+  assert.equal((await stack.request('GET', `/v2/storage/tables/in.c-test-ragged-${config}.good`)).status, 404)
+  assert.deepEqual(
+    (await stack.request('GET', `/v2/storage/components/test.ragged/configs/${config}`)).json<{ state: object }>().state,
+    {},
+  )
+})
+
+test('write_always keeps its table from a failed run; the others are not written', async (t) => {
+  const stack = await shellStack(t)
+  await stack.add(
+    'test.log',
+    'printf "l\\n1\\n" > "$KBC_DATADIR/out/tables/log"; cp "$KBC_DATADIR/out/tables/log" "$KBC_DATADIR/out/tables/other"; echo bad >&2; exit 1',
+    { default_bucket: true },
+  )
+  const config = await stack.configure('test.log', {
+    storage: {
+      output: {
+        tables: [
+          { source: 'log', destination: 'in.c-log.log', write_always: true },
+          { source: 'other', destination: 'in.c-log.other' },
+        ],
+      },
+    },
+  })
+  assert.equal((await run(stack, 'test.log', config)).error?.message, 'bad')
+  assert.deepEqual(await preview(stack, 'in.c-log.log'), ['"1"', '"l"'])
+  assert.equal((await stack.request('GET', '/v2/storage/tables/in.c-log.other')).status, 404)
+})
+
+test('adaptive inputs bring only what changed since the last successful run', async (t) => {
+  const stack = await shellStack(t)
+  await stack.add(
+    'test.write',
+    'printf "id\\n%s\\n" "$(date +%N)" > "$KBC_DATADIR/out/tables/t"; echo \'{"incremental":true,"destination":"in.c-a.t"}\' > "$KBC_DATADIR/out/tables/t.manifest"',
+  )
+  await stack.add('test.adapt', 'echo "rows $(tail -n +2 "$KBC_DATADIR/in/tables/t" | wc -l)"')
+  const writer = await stack.configure('test.write', {})
+  const reader = await stack.configure('test.adapt', {
+    storage: { input: { tables: [{ source: 'in.c-a.t', destination: 't', changed_since: 'adaptive' }] } },
+  })
+  const rowsSeen = async (): Promise<string> => {
+    const job = await run(stack, 'test.adapt', reader)
+    assert.equal(job.status, 'success', JSON.stringify(job))
+    const said = (await stack.request('GET', `/queue/jobs/${job.id}/events`)).json<{ message: string }[]>()
+    return said.find(({ message }) => message.startsWith('rows '))!.message.replace(/\s+/, ' ')
+  }
+  await run(stack, 'test.write', writer)
+  assert.equal(await rowsSeen(), 'rows 1')
+  await run(stack, 'test.write', writer)
+  assert.equal(await rowsSeen(), 'rows 1')
+})
+
+test('before and after processors work on tables', async (t) => {
+  const stack = await shellStack(t)
+  await stack.add('test.raw', 'printf "junk\\nid;v\\n1;a\\n" > "$KBC_DATADIR/out/files/raw.csv"', { default_bucket: true })
+  const processor = (name: string, parameters: object) => ({ definition: { component: `keboola.processor-${name}` }, parameters })
+  const config = await stack.configure('test.raw', {
+    processors: {
+      after: [
+        processor('move-files', { direction: 'tables' }),
+        processor('skip-lines', { lines: 1 }),
+        processor('create-manifest', { delimiter: ';', columns_from: 'header', primary_key: ['id'] }),
+        processor('skip-lines', { lines: 1 }),
+        processor('add-row-number-column', {}),
+      ],
+    },
+  })
+  const job = await run(stack, 'test.raw', config)
+  assert.equal(job.status, 'success', JSON.stringify(job))
+  assert.deepEqual(await preview(stack, `in.c-test-raw-${config}.raw`), ['"1","a","1"', '"id","v","row_number"'])
+})
+
+test('wrong inputs and outputs end the job with a sentence', async (t) => {
+  const stack = await shellStack(t)
+  await stack.add('test.none', 'true')
+  await stack.add('test.odd', 'ln -s /etc/passwd "$KBC_DATADIR/out/tables/t"', { default_bucket: true })
+  const failed = async (component: string, configuration: object): Promise<string> =>
+    (await run(stack, component, await stack.configure(component, configuration))).error?.message ?? 'it did not fail'
+  assert.match(
+    await failed('test.none', { storage: { input: { tables: [{ source: 'in.c-no.where' }] } } }),
+    /table "in\.c-no\.where" does not exist/,
+  )
+  assert.match(
+    await failed('test.none', { storage: { output: { tables: [{ source: 'x', destination: 'in.c-a.b' }] } } }),
+    /did not write: x/,
+  )
+  assert.match(
+    await failed('test.none', { storage: { input: { tables: [{ source: 'a', where_column: 'b' }] } } }),
+    /storage\.input\.tables\[0\]/,
+  )
+  assert.match(await failed('test.odd', {}), /symbolic link at out\/tables\/t/)
+})

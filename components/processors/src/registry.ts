@@ -1,31 +1,50 @@
-// Name of a processor (without `processor-`) to what it does. Each is loaded when it is asked for: a run should not pay for the others.
+// Name of a processor (without `processor-`) to what it does.
 
 import type { Folder } from './folder.ts'
+import { addFilenameColumn } from './processors/add-filename-column.ts'
+import { addMetadata } from './processors/add-metadata.ts'
+import { addRowNumberColumn } from './processors/add-row-number-column.ts'
+import { createEmptyTable } from './processors/create-empty-table.ts'
+import { createManifest } from './processors/create-manifest.ts'
+import { decompress } from './processors/decompress.ts'
+import { filterFiles } from './processors/filter-files.ts'
+import { flattenFolders } from './processors/flatten-folders.ts'
+import { formatCsv } from './processors/format-csv.ts'
+import { iconv } from './processors/iconv.ts'
+import { lastFile } from './processors/last-file.ts'
+import { lineEndings } from './processors/line-endings.ts'
+import { moveFiles } from './processors/move-files.ts'
+import { orthogonal } from './processors/orthogonal.ts'
+import { removeEmptyFilesAndFolders } from './processors/remove-empty-files-and-folders.ts'
+import { renameHeaders } from './processors/rename-headers.ts'
+import { selectColumns } from './processors/select-columns.ts'
+import { skipLines } from './processors/skip-lines.ts'
+import { splitTable } from './processors/split-table.ts'
+import { stripNull } from './processors/strip-null.ts'
 
 export type Processor = (folder: Folder) => Promise<void>
 
 export const PROCESSORS: Readonly<Record<string, Processor>> = {
-  'add-filename-column': async (folder) => (await import('./processors/add-filename-column.ts')).addFilenameColumn(folder),
-  'add-metadata': async (folder) => (await import('./processors/add-metadata.ts')).addMetadata(folder),
-  'add-row-number-column': async (folder) => (await import('./processors/add-row-number-column.ts')).addRowNumberColumn(folder),
-  'create-empty-table': async (folder) => (await import('./processors/create-empty-table.ts')).createEmptyTable(folder),
-  'create-manifest': async (folder) => (await import('./processors/create-manifest.ts')).createManifest(folder),
-  decompress: async (folder) => (await import('./processors/decompress.ts')).decompress(folder),
-  'filter-columns': async (folder) => (await import('./processors/select-columns.ts')).selectColumns(folder),
-  'filter-files': async (folder) => (await import('./processors/filter-files.ts')).filterFiles(folder),
-  'flatten-folders': async (folder) => (await import('./processors/flatten-folders.ts')).flattenFolders(folder),
-  'format-csv': async (folder) => (await import('./processors/format-csv.ts')).formatCsv(folder),
-  iconv: async (folder) => (await import('./processors/iconv.ts')).iconv(folder),
-  'last-file': async (folder) => (await import('./processors/last-file.ts')).lastFile(folder),
-  'line-endings': async (folder) => (await import('./processors/line-endings.ts')).lineEndings(folder),
-  'move-files': async (folder) => (await import('./processors/move-files.ts')).moveFiles(folder),
-  orthogonal: async (folder) => (await import('./processors/orthogonal.ts')).orthogonal(folder),
-  'remove-empty-files-and-folders': async (folder) =>
-    (await import('./processors/remove-empty-files-and-folders.ts')).removeEmptyFilesAndFolders(folder),
-  'rename-columns': async (folder) => (await import('./processors/rename-headers.ts')).renameHeaders(folder),
-  'rename-headers': async (folder) => (await import('./processors/rename-headers.ts')).renameHeaders(folder),
-  'select-columns': async (folder) => (await import('./processors/select-columns.ts')).selectColumns(folder),
-  'skip-lines': async (folder) => (await import('./processors/skip-lines.ts')).skipLines(folder),
-  'split-table': async (folder) => (await import('./processors/split-table.ts')).splitTable(folder),
-  'strip-null': async (folder) => (await import('./processors/strip-null.ts')).stripNull(folder),
+  'add-filename-column': addFilenameColumn,
+  'add-metadata': addMetadata,
+  'add-row-number-column': addRowNumberColumn,
+  'create-empty-table': createEmptyTable,
+  'create-manifest': createManifest,
+  decompress,
+  'filter-columns': selectColumns,
+  'filter-files': filterFiles,
+  'flatten-folders': flattenFolders,
+  'format-csv': formatCsv,
+  iconv,
+  'last-file': lastFile,
+  'line-endings': lineEndings,
+  'move-files': moveFiles,
+  orthogonal,
+  'remove-empty-files-and-folders': removeEmptyFilesAndFolders,
+  'rename-columns': renameHeaders,
+  'rename-headers': renameHeaders,
+  'select-columns': selectColumns,
+  'skip-lines': skipLines,
+  'split-table': splitTable,
+  'strip-null': stripNull,
 }

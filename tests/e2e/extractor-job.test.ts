@@ -1,0 +1,108 @@
+// The README's example, over HTTP only: a configuration of the extractor with two rows and a secret, run twice with state, then killed.
+
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { type Job, shellStack } from '../support/shell-stack.ts'
+
+const SECRET = 'canary-9f8e7d-of-the-extractor'
+
+/** Orders after a cursor, customers, and an address that never answers; all behind a password. */
+async function startApi(t: TestContext) {
+  const asked: string[] = []
+  const server = createServer((request: IncomingMessage, response) => {
+    asked.push(request.url ?? '')
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://api')
+    if (pathname === '/slow') return
+    if (request.headers['x-key'] !== SECRET) {
+      response.writeHead(401).end('{"error":"who are you"}')
+      return
+    }
+    const since = Number(searchParams.get('since') ?? 0)
+    const items =
+      pathname === '/orders' ? [1, 2, 3].map((n) => ({ id: since + n, amount: n * 10 })) : [{ id: 'c1', name: 'Ada "the first"' }]
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(items))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, asked } // a TCP server has an address with a port
+}
+
+test('two rows of the extractor run, keep their state, run again from it, and can be killed', async (t) => {
+  const api = await startApi(t)
+  const stack = await shellStack(t, { worker: { jobs: 4, path: process.env.PATH ?? '', egressAllow: ['127.0.0.1'] } })
+  const root = {
+    parameters: {
+      api: { baseUrl: api.url, http: { headers: { 'X-Key': { attr: '#key' } } } },
+      config: { '#key': SECRET },
+    },
+  }
+  const jobs = (endpoint: string, params: object = {}) => ({
+    parameters: { config: { jobs: [{ endpoint, dataType: endpoint, params }] } },
+  })
+  const rows = [
+    { rowId: 'orders', name: 'orders', configuration: JSON.stringify(jobs('orders', { since: { time: 'previousStart' } })) },
+    { rowId: 'customers', name: 'customers', configuration: JSON.stringify(jobs('customers')) },
+  ]
+  const config = await stack.configure('keboola.ex-generic-v2', root, rows)
+  const run = async (): Promise<Job> => {
+    const answer = await stack.request('POST', '/queue/keboola.ex-generic-v2/run', { json: { config } })
+    assert.equal(answer.status, 202, answer.text)
+    return stack.wait(answer.json<Job>())
+  }
+
+  const first = await run()
+  assert.equal(first.status, 'success', JSON.stringify(first))
+  const bucket = `in.c-platform-ex-http-${config}`
+  const preview = async (table: string) =>
+    (await stack.request('GET', `/v2/storage/tables/${bucket}.${table}/data-preview`)).text.trim().split('\n')
+  assert.deepEqual((await preview('customers')).sort(), ['"c1","Ada ""the first"""', '"id","name"'])
+  assert.equal((await preview('orders')).length, 4)
+
+  const detail = (await stack.request('GET', `/v2/storage/components/platform.ex-http/configs/${config}`)).json<{
+    state: object
+    rows: { id: string; state: { component?: { time?: { previousStart: number } } } }[]
+  }>()
+  assert.deepEqual(detail.state, {})
+  const remembered = detail.rows.find(({ id }) => id === 'orders')!.state.component?.time?.previousStart
+  assert.ok(remembered, JSON.stringify(detail.rows))
+  const second = await run()
+  assert.equal(second.status, 'success', JSON.stringify(second))
+  assert.equal(api.asked.filter((url) => url === `/orders?since=${remembered}`).length, 1, api.asked.join(' '))
+
+  const slow = await stack.configure('platform.ex-http', {
+    ...root,
+    parameters: { ...root.parameters, config: { ...root.parameters.config, jobs: [{ endpoint: 'slow' }] } },
+  })
+  const running = (await stack.request('POST', '/queue/platform.ex-http/run', { json: { config: slow } })).json<Job>()
+  for (let i = 0; i < 400 && !api.asked.includes('/slow'); i++) await new Promise((resolve) => setTimeout(resolve, 25))
+  assert.ok(api.asked.includes('/slow'))
+  await stack.request('POST', `/queue/jobs/${running.id}/kill`)
+  let killed = running
+  for (let i = 0; i < 400 && !killed.isFinished; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 25))
+    killed = (await stack.request('GET', running.url)).json<Job>()
+  }
+  assert.equal(killed.status, 'terminated')
+
+  // The secret went to the API and nowhere else.
+  const everything = [
+    ...(await Promise.all(
+      [first, second, killed].map(
+        async ({ id }) =>
+          (await stack.request('GET', `/queue/jobs/${id}/events`)).text + (await stack.request('GET', `/queue/jobs/${id}`)).text,
+      ),
+    )),
+    ...readdirSync(stack.dataDir, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')),
+  ].join('\n')
+  for (const form of [SECRET, Buffer.from(SECRET).toString('base64').slice(0, -4), Buffer.from(SECRET).toString('hex')])
+    assert.ok(!everything.includes(form), form)
+})

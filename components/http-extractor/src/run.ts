@@ -8,7 +8,7 @@ import { at } from './configuration/read.ts'
 import { UserError } from './errors.ts'
 import { createHeapKeeper } from './heap.ts'
 import { createClient } from './http/client.ts'
-import type { HttpRequest, Send } from './http/exchange.ts'
+import type { Send } from './http/exchange.ts'
 import { createProgress } from './jobs/progress.ts'
 import { runJobs } from './jobs/run-jobs.ts'
 import type { Log } from './log.ts'
@@ -34,7 +34,8 @@ export interface RunDeps {
 export async function run(configuration: Configuration, deps: RunDeps): Promise<void> {
   const { dataDir, log, now } = deps
   const state = readState(dataDir, log)
-  const currentStart = Math.floor(now() / 1000)
+  const began = now()
+  const currentStart = Math.floor(began / 1000)
   const plans = configuration.runs.map((config) =>
     createPlan(configuration, config, { ...deps, previousStart: state.previousStart, currentStart }),
   )
@@ -73,7 +74,7 @@ export async function run(configuration: Configuration, deps: RunDeps): Promise<
         finished.map((f) => f.parserState).findLast((s) => s !== undefined),
       ),
     )
-    summarise(finished, progress.pages, progress.items, now() - currentStart * 1000, log)
+    summarise(finished, progress.pages, progress.items, now() - began, log)
   } catch (error) {
     end.abort() // a request sent ahead must not be retried any more
     for (const { tables } of outputs.values()) tables.discard()
@@ -97,7 +98,7 @@ export const clientOf = (
     defaults: plan.api.defaults,
     ignoreErrors: plan.api.ignoreErrors,
     retry: { rules: plan.api.retry, nowSeconds: () => now() / 1000, sleep, log },
-    send: (request: HttpRequest) => send(request),
+    send,
     authenticate: plan.authenticate,
     isSecret: (text) => redactor.redact(text) !== text,
     log,

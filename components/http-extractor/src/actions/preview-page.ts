@@ -43,7 +43,7 @@ export async function previewPage(deps: ActionDeps): Promise<JsonValue> {
 function nextOf({ plan, job, settings, fetched }: FirstPage, items: readonly JsonValue[]): JsonObject {
   const scroller = plan.scrollers(job.scroller)
   scroller.first(settings)
-  const next = scroller.next(settings, { response: fetched.response, items, body: fetched.body })
+  const next = scroller.next(settings, { response: fetched.response, items })
   if ('stop' in next) return objectOf([['stop', next.stop || 'The job has no pagination.']])
   return objectOf([['request', describeRequest(buildRequest(plan.api.base, next.request))]])
 }

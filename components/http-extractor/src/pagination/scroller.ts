@@ -8,7 +8,6 @@ export interface PageView {
   readonly response: JsonValue
   /** After the response filter. */
   readonly items: readonly JsonValue[]
-  readonly body: Buffer
 }
 
 export type Next = { readonly request: RequestSettings } | { readonly stop: string }

@@ -101,14 +101,15 @@ export function setMember(object: JsonObject, key: string, value: JsonValue): vo
  */
 export function valueAt(value: JsonValue, path: string, delimiter = '.'): JsonValue | undefined {
   if (path === '' || path === delimiter) return value
+  if (!path.includes(delimiter)) return step(value, path)
   let at: JsonValue | undefined = value
-  for (const segment of path.split(delimiter)) {
-    if (Array.isArray(at)) at = /^(?:0|[1-9]\d*)$/.test(segment) ? at[Number(segment)] : undefined
-    else if (isObject(at)) at = memberOf(at, segment)
-    else return undefined
-    if (at === undefined) return undefined
-  }
+  for (const segment of path.split(delimiter)) at = at === undefined ? undefined : step(at, segment)
   return at
+}
+
+function step(value: JsonValue, segment: string): JsonValue | undefined {
+  if (Array.isArray(value)) return /^(?:0|[1-9]\d*)$/.test(segment) ? value[Number(segment)] : undefined
+  return isObject(value) ? memberOf(value, segment) : undefined
 }
 
 /** Equal in kind, numbers by value, objects whatever their key order: the test for a repeated response (contract 6). */

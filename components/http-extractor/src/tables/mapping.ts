@@ -127,7 +127,7 @@ function readTableEntry(path: Path, settings: JsonObject, at: string, owner: Map
     throw bad(`'${at}' is a table and needs "tableMapping", the columns of '${destination}'.`)
   }
   const named = option('destination')
-  const link = isScalar(named) && !isEmpty(named) ? toText(named) : `${owner.type}_pk`
+  const link = isScalar(named) && !isEmpty(named) ? toText(named) : `${owner.name}_pk`
   const parent = isLinked ? { column: link, isKey: !isEmpty(option('primaryKey')) } : undefined
   return { kind: 'table', path, column, table: readTable(destination, mapping, `${at}.tableMapping`, parent) }
 }

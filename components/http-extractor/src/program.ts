@@ -106,6 +106,8 @@ async function runActionOf(file: JsonObject, dataDir: string): Promise<void> {
 }
 
 let log: Log = createLog({ debug: false, redactor, write: print })
+// Whatever escapes is our mistake, and must not look like the user's.
+process.on('uncaughtException', (error) => process.exit(report(error, redactor)))
 try {
   await main()
 } catch (error) {

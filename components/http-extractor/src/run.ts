@@ -39,6 +39,7 @@ export async function run(configuration: Configuration, deps: RunDeps): Promise<
   const plans = configuration.runs.map((config) =>
     createPlan(configuration, config, { ...deps, previousStart: state.previousStart, currentStart }),
   )
+  rmSync(workDirOf(dataDir), { recursive: true, force: true }) // of a run that was killed
   const outputs = createOutputs(plans, at(state.content, 'json_parser'), deps)
   const progress = createProgress(log, now)
   const heap = createHeapKeeper()

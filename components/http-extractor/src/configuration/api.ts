@@ -1,5 +1,6 @@
 // parameters.api (contract section 3), read into what the client needs.
 
+import { getHeapStatistics } from 'node:v8'
 import { UserError } from '../errors.ts'
 import { evaluate, evaluateMembers, type Scope } from '../functions/evaluate.ts'
 import { type Address, parseAddress } from '../http/address.ts'
@@ -32,7 +33,9 @@ export interface ApiSettings {
 
 const CONNECT_TIMEOUT_S = 30
 const REQUEST_TIMEOUT_S = 300
-const MAX_BODY_BYTES = 256 * 1024 * 1024
+/** Parsed JSON takes several times its text: a larger answer would end the process without a word. */
+const HEAP_PER_BODY = 6
+const MAX_BODY_BYTES = Math.min(256 * 1024 * 1024, Math.floor(getHeapStatistics().heap_size_limit / HEAP_PER_BODY))
 
 /** `scope` knows the attributes of this run's config. */
 export function readApi(api: JsonObject, config: JsonObject, scope: Scope, log: Log): ApiSettings {

@@ -115,7 +115,9 @@ function flatHeaders(headers: NodeJS.Dict<string | string[]>): Record<string, st
 }
 
 const tooLarge = (limit: number, where: string) =>
-  new UserError(`The answer is larger than ${limit} bytes (${where}). Ask for smaller pages, or raise api.http.maxResponseBytes.`)
+  new UserError(
+    `The answer is larger than ${limit} bytes (${where}). Ask for smaller pages, or raise api.http.maxResponseBytes and the memory of the run.`,
+  )
 
 async function readBody(stream: AsyncIterable<Buffer>, limit: number, where: string): Promise<Buffer> {
   const chunks: Buffer[] = []

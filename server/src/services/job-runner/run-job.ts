@@ -19,7 +19,15 @@ import {
   type RowPlan,
 } from './run-configuration.ts'
 import { type RowDeps, type RowProgress, type RowResult, runRow, type Step } from './run-row.ts'
-import type { ProjectInfo, RunComponents, RunnableComponent, RunScope, RunTokens, StoredConfiguration } from './storage.ts'
+import type {
+  LoadedTable,
+  ProjectInfo,
+  RunComponents,
+  RunnableComponent,
+  RunScope,
+  RunTokens,
+  StoredConfiguration,
+} from './storage.ts'
 
 export interface QueuedJob {
   readonly id: number
@@ -45,6 +53,8 @@ export interface RunHandle {
   readonly signal: AbortSignal
   begin(): Promise<void>
   hold(trx: Trx): Promise<void>
+  /** The last results are published in this transaction: whatever happens next, the job has succeeded. */
+  markPublished(trx: Trx, done: Pick<RunOfJob, 'result' | 'metrics'>): Promise<void>
   publish<T>(work: (trx: Trx) => Promise<T>): Promise<T>
 }
 
@@ -146,14 +156,39 @@ async function runRows(
           log,
           progress,
           version: gathered.version,
+          onPublish: index === rows.length - 1 ? (trx, tables) => markPublished(handle, gathered, tables, trx) : undefined,
         }),
       )
     }
   } finally {
     if (token) await deps.tokens.revoke(scope, token.id)
   }
-  return 'Component processing finished.'
+  return FINISHED
 }
+
+const FINISHED = 'Component processing finished.'
+
+/** What the job will say when it ends, kept from now on: the end may be written by whoever finds it lost. */
+async function markPublished(
+  handle: RunHandle,
+  gathered: Gathered,
+  outputTables: readonly LoadedTable[],
+  trx: Trx,
+): Promise<void> {
+  const last: RowResult = {
+    images: [],
+    inputTables: [],
+    outputTables,
+    inputBytes: 0,
+    outputBytes: sumOf(outputTables),
+    usage: [],
+    outputVariables: {},
+  }
+  const whole = { ...gathered, rows: [...gathered.rows, last] }
+  await handle.markPublished(trx, { result: { message: FINISHED, ...resultOf(whole) }, metrics: metricsOf(handle.job, whole) })
+}
+
+const sumOf = (tables: readonly LoadedTable[]): number => tables.reduce((sum, { bytes }) => sum + bytes, 0)
 
 /** As long as a job may run at most, and a while for its end. */
 const TOKEN_SECONDS = 7 * 86_400
@@ -188,6 +223,7 @@ interface Planned {
   readonly log: JobLog
   readonly progress: RowProgress
   readonly version: string
+  readonly onPublish: ((trx: Trx, tables: readonly LoadedTable[]) => Promise<void>) | undefined
 }
 
 async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Planned): Promise<RowResult> {
@@ -233,6 +269,7 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
             }
           : undefined,
       log: planned.log,
+      ...(planned.onPublish ? { onPublish: planned.onPublish } : {}),
     },
     planned.progress,
   )

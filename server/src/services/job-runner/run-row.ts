@@ -65,6 +65,8 @@ export interface RowRun {
   /** Fails when the job is no longer ours; part of every transaction that publishes. */
   hold(trx: Trx): Promise<void>
   publish<T>(work: (trx: Trx) => Promise<T>): Promise<T>
+  /** Told in the transaction that publishes the row. */
+  onPublish?(trx: Trx, tables: readonly LoadedTable[]): Promise<void>
 }
 
 export interface RowResult {
@@ -175,8 +177,9 @@ async function publishRow(deps: RowDeps, run: RowRun, folder: DataFolder, state:
   const planned = planFiles(await readFileResults(folder), run.mapping.outputFiles, context)
   const files = await Promise.all(planned.map((file) => deps.files.stage(run.scope, file, run.signal)))
   await run.log.flush() // what the component said comes before what the storage says of its results
-  const commit = async (trx: Trx): Promise<void> => {
+  const commit = async (trx: Trx, loaded: readonly LoadedTable[] = []): Promise<void> => {
     await run.hold(trx)
+    await run.onPublish?.(trx, loaded)
     for (const file of files) await file.publish(trx)
     const saved =
       run.statePlace === undefined ||
@@ -211,7 +214,7 @@ async function loadTables(
   deps: RowDeps,
   run: RowRun,
   loads: readonly PlannedLoad[],
-  commit: (trx: Trx) => Promise<void>,
+  commit: (trx: Trx, loaded?: readonly LoadedTable[]) => Promise<void>,
 ): Promise<readonly LoadedTable[]> {
   if (loads.length === 0) {
     await run.publish(commit)

@@ -1,14 +1,15 @@
 // The worker: claims jobs, runs them, keeps them alive, and picks up after workers that are gone.
 //  (1) A job runs under a lease that is renewed while it runs; whoever finds it expired decides its fate, once.
 //  (2) Every write of a run carries the attempt it was claimed with; a worker that comes back late writes nothing.
-//  (3) A lost job goes back to the queue when no component had begun, and is an error otherwise: a component is never run twice by us.
+//  (3) A lost job goes back to the queue when no component had begun, is a success when all its results were published, and is an
+//      error otherwise: a component is never run twice by us.
 
 import { randomUUID } from 'node:crypto'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { moveJob } from './job-states.ts'
-import type { Hold, JobEnd, JobRow, QueueStore } from './queue.store.ts'
+import { type Hold, type JobEnd, type JobRow, PUBLISHED, type QueueStore } from './queue.store.ts'
 import type { Queue } from './queue.ts'
 
 /** How a run ended; the loop turns it into a status. */
@@ -32,6 +33,8 @@ export interface JobHandle {
   begin(): Promise<void>
   /** Throws, inside a transaction that publishes, when the job is no longer ours. */
   hold(trx: Trx): Promise<void>
+  /** In the transaction that publishes the last of the job's results: a job that is lost from here on has succeeded all the same. */
+  markPublished(trx: Trx, done: Pick<JobOutcome, 'result' | 'metrics'>): Promise<void>
   /** A transaction that commits only while the job is still ours. */
   publish<T>(work: (trx: Trx) => Promise<T>): Promise<T>
 }
@@ -44,8 +47,6 @@ export interface QueueLoopDeps {
   readonly runJob: (handle: JobHandle) => Promise<JobOutcome>
   /** Rows a container has to run, in order. */
   readonly rowsOf: (job: JobRow) => Promise<readonly string[]>
-  /** What a lost run had promised to publish is finished first; true when the job can go on as if it had not been lost. */
-  readonly recover?: (job: JobRow) => Promise<void>
   readonly slots: number
   readonly projectLimit: number
   /** Nobody else can hold a job of this database: leases of an earlier process are void at once. */
@@ -137,6 +138,8 @@ export function createQueueLoop(deps: QueueLoopDeps) {
         if (!(await store.markBegun(held))) throw new PlatformError('queue.leaseLost', { id: job.id })
       },
       hold,
+      markPublished: (trx, { result, metrics }) =>
+        store.markPublished(trx, job.id, { result: JSON.stringify(result), metrics: JSON.stringify(metrics) }),
       publish: (work) =>
         inTransaction(async (trx) => {
           await hold(trx)
@@ -178,24 +181,11 @@ export function createQueueLoop(deps: QueueLoopDeps) {
   }
 
   async function endLost(job: JobRow): Promise<void> {
-    await deps.recover?.(job)
     await inTransaction(async (trx) => {
       const now = clock.now().getTime()
       const current = await store.findForUpdate(trx, job.project_id, job.id)
       if (!current || current.attempt !== job.attempt || current.lease_until === null || current.lease_until >= now) return
-      const message = 'The worker that ran this job was lost. What its finished rows had written is kept; run the job again.'
-      const failed: JobOutcome = {
-        end: current.status === 'terminating' ? 'killed' : 'failed',
-        result: {
-          ...(JSON.parse(current.result) as object),
-          message,
-          error: { type: 'application', exceptionId: `job-${job.id}` },
-        }, // a result is an object
-        usage: [],
-        metrics: [],
-        error: message,
-      }
-      await deps.queue().end(trx, current, endOf(current, failed), now)
+      await deps.queue().end(trx, current, endOf(current, outcomeOfLost(current)), now)
     })
   }
 
@@ -284,6 +274,16 @@ export function createQueueLoop(deps: QueueLoopDeps) {
     },
     running: () => running.size,
   }
+}
+
+/** A job whose results were all in the project is done; any other has failed, with what its finished rows wrote. */
+function outcomeOfLost(job: JobRow): JobOutcome {
+  const known = JSON.parse(job.result) as Record<string, unknown> // a result is an object
+  const metrics = JSON.parse(job.metrics) as JobOutcome['metrics'] // written by markPublished, or the empty list
+  if (job.has_begun === PUBLISHED) return { end: 'succeeded', result: known, usage: [], metrics, error: null }
+  const message = 'The worker that ran this job was lost. What its finished rows had written is kept; run the job again.'
+  const result = { ...known, message, error: { type: 'application', exceptionId: `job-${job.id}` } }
+  return { end: job.status === 'terminating' ? 'killed' : 'failed', result, usage: [], metrics, error: message }
 }
 
 /** A kill that arrived while the run was ending counts: the client was told that the job terminates. */

@@ -71,6 +71,10 @@ export interface Hold {
 
 export type QueueStore = ReturnType<typeof createQueueStore>
 
+/** Values of `has_begun` beyond 0: a component has started; all results are in the project. */
+export const BEGUN = 1
+export const PUBLISHED = 2
+
 /** Claims are short; one at a time keeps the limits exact on several nodes. The number is ours alone. */
 const CLAIM_LOCK = 5_070_001
 
@@ -310,7 +314,7 @@ export function createQueueStore(database: Db) {
     markBegun: async (hold: Hold): Promise<boolean> => {
       const marked = await db
         .updateTable('queue_job')
-        .set({ has_begun: 1 })
+        .set({ has_begun: BEGUN })
         .where('id', '=', hold.jobId)
         .where('worker', '=', hold.worker)
         .where('attempt', '=', hold.attempt)
@@ -320,15 +324,15 @@ export function createQueueStore(database: Db) {
       return marked !== undefined
     },
 
-    saveProgress: async (
+    /** Everything the job had to publish is published with this; only its end is still to be written. */
+    markPublished: async (
       trx: Trx,
       jobId: number,
-      change: { readonly result: string; readonly metrics: string },
-      now: number,
+      done: { readonly result: string; readonly metrics: string },
     ): Promise<void> => {
       await on(trx)
         .updateTable('queue_job')
-        .set({ ...change, updated_at: now })
+        .set({ ...done, has_begun: PUBLISHED })
         .where('id', '=', jobId)
         .execute()
     },

@@ -139,7 +139,9 @@ test('there are no import cycles', () => {
 })
 
 test('every import of ours is a static one with a name, so that these tests see it', () => {
-  assert.deepEqual(lines(program, /\bimport\(\s*['"`]\.|^\s*import\s+'\.|\brequire\(\s*['"]\./), [])
+  // main.ts turns the compile cache on before anything else is loaded.
+  const others = program.filter(({ path }) => path !== 'server/src/main.ts')
+  assert.deepEqual(lines(others, /\bimport\(\s*['"`]\.|^\s*import\s+'\.|\brequire\(\s*['"]\./), [])
 })
 
 test('only config.ts reads the environment', () => {

@@ -35,8 +35,8 @@ export interface Stack {
   readonly dataDir: string
   /** What the stack printed since the last start, newest part. */
   output(): string
-  /** Starts it again after kill() or stop(), on the same data folder. */
-  start(): Promise<{ readonly readyMs: number }>
+  /** Starts it again after kill() or stop(), on the same data folder; `env` holds for this start only. */
+  start(env?: Readonly<Record<string, string>>): Promise<{ readonly readyMs: number }>
   /** SIGKILL to the server process; resolves when it is gone. */
   kill(): Promise<void>
   /** SIGTERM, and the exit code after the drain. */
@@ -49,11 +49,13 @@ export interface Stack {
 export interface StackOptions {
   /** Variables besides the data folder, the ports and the master token. */
   readonly env?: Readonly<Record<string, string>>
+  /** A data folder that is there already, with the master token of its stack. */
+  readonly existing?: { readonly dataDir: string; readonly masterToken: string }
 }
 
 export async function startStack(t: Pick<TestContext, 'after'>, options: StackOptions = {}): Promise<Stack> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'millrace-stack-'))
-  const masterToken = `1-1-${randomBytes(24).toString('hex')}`
+  const dataDir = options.existing?.dataDir ?? (await mkdtemp(join(tmpdir(), 'millrace-stack-')))
+  const masterToken = options.existing?.masterToken ?? `1-1-${randomBytes(24).toString('hex')}`
   const env = {
     PATH: process.env.PATH,
     PORT: '0',
@@ -68,12 +70,12 @@ export async function startStack(t: Pick<TestContext, 'after'>, options: StackOp
   let child: ChildProcess | undefined
   let addresses = { url: '', s3Url: '' }
 
-  async function start(): Promise<{ readyMs: number }> {
+  async function start(envNow: Readonly<Record<string, string>> = {}): Promise<{ readyMs: number }> {
     if (child?.exitCode === null) throw new Error('The stack is already running.')
     const begun = performance.now()
     const log = openSync(logFile, 'w')
     const started = spawn(process.execPath, [LEASH, process.execPath, MAIN], {
-      env,
+      env: { ...env, ...envNow },
       cwd: dataDir,
       detached: true,
       stdio: ['pipe', log, log],

@@ -1,0 +1,261 @@
+// A backup made while clients write is a state of the stack: everything acknowledged before it began is in it, every record has its bytes,
+// secrets open again, and no byte of it can change unnoticed.
+
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { cp, mkdir, mkdtemp, open, readdir, rm, stat, truncate, unlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { verifyBackup } from '../../server/src/engines/backup-folder/verify-backup.ts'
+import { type CliResult, runCli } from '../support/run-cli.ts'
+import { type Stack, startStack, until } from './stack.ts'
+
+const WRITERS = 4
+const FLIPS = process.env.MILLRACE_LONG ? 200 : 12
+
+interface Promised {
+  /** SHA-256 of the content by file id. */
+  readonly files: Map<number, string>
+  readonly deletedFiles: Set<number>
+  /** The configuration as it was sent, by configuration id. */
+  readonly configurations: Map<string, object>
+  readonly tokens: string[]
+}
+
+const nothing = (): Promised => ({ files: new Map(), deletedFiles: new Set(), configurations: new Map(), tokens: [] })
+const copyOf = (promised: Promised): Promised => structuredClone(promised)
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+async function emptyFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-backup-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+const millrace = (dataDir: string, ...args: string[]): Promise<CliResult> => runCli(args, { MILLRACE_DATA_DIR: dataDir })
+
+async function upload(stack: Stack, promised: Promised): Promise<number> {
+  const content = randomBytes(1 + Math.floor(Math.random() * 300_000))
+  const form = new FormData()
+  form.set('data', new Blob([content]), `${sha256(content)}.bin`)
+  const response = await fetch(`${stack.url}/import/upload-file`, {
+    method: 'POST',
+    headers: { 'x-storageapi-token': stack.masterToken },
+    body: form,
+  })
+  assert.equal(response.status, 201)
+  const { id } = (await response.json()) as { id: number }
+  promised.files.set(id, sha256(content))
+  return id
+}
+
+async function write(stack: Stack, promised: Promised, n: number): Promise<void> {
+  const id = await upload(stack, promised)
+  const configuration = { parameters: { n, text: randomBytes(n % 700).toString('hex') } }
+  const made = await stack.post('/v2/storage/components/platform.ex-http/configs', { name: `c ${n}`, configuration })
+  assert.equal(made.status, 201, JSON.stringify(made.body))
+  promised.configurations.set((made.body as { id: string }).id, configuration)
+  const token = await stack.post('/v2/storage/tokens', { description: `t ${n}` })
+  promised.tokens.push((token.body as { token: string }).token)
+  if (n % 3 > 0) return
+  promised.files.delete(id) // from here on both answers are right, until the delete is acknowledged
+  assert.ok((await stack.request('DELETE', `/v2/storage/files/${id}`)).status < 300)
+  promised.deletedFiles.add(id)
+}
+
+async function compare(stack: Stack, promised: Promised): Promise<void> {
+  for (const token of promised.tokens)
+    assert.equal((await stack.get('/v2/storage/tokens/verify', { 'x-storageapi-token': token })).status, 200)
+  for (const [id, configuration] of promised.configurations) {
+    const { body } = await stack.get(`/v2/storage/components/platform.ex-http/configs/${id}`)
+    assert.deepEqual((body as { configuration: object }).configuration, configuration)
+  }
+  for (const id of promised.deletedFiles) assert.equal((await stack.get(`/v2/storage/files/${id}`)).status, 404)
+  const listed = (await stack.get('/v2/storage/files?limit=10000')).body as { id: number; name: string; url: string }[]
+  for (const { name, url } of listed) {
+    const response = await fetch(url)
+    assert.equal(response.status, 200, `${name} has a record and no bytes`)
+    assert.equal(`${sha256(new Uint8Array(await response.arrayBuffer()))}.bin`, name)
+  }
+  const there = new Map(listed.map(({ id, name }) => [id, name]))
+  for (const [id, hash] of promised.files) assert.equal(there.get(id), `${hash}.bin`)
+}
+
+/** A component that succeeds when its secret arrives in clear. */
+async function addProbe(dataDir: string): Promise<void> {
+  await mkdir(join(dataDir, 'components'), { recursive: true })
+  const command = ['/bin/sh', '-c', 'grep -q open-sesame "$KBC_DATADIR/config.json"']
+  const description = { id: 'test.probe', type: 'application', name: 'probe', hasRun: true }
+  const data = { definition: { type: 'command', uri: '', tag: '1', command } }
+  await writeFile(join(dataDir, 'components', 'test.probe.json'), JSON.stringify({ ...description, data }))
+}
+
+async function runProbe(stack: Stack, config: string): Promise<string> {
+  let job = (await stack.post('/queue/jobs', { component: 'test.probe', config, mode: 'run' })).body as {
+    id: string
+    status: string
+  }
+  await until(async () => {
+    job = (await stack.get(`/queue/jobs/${job.id}`)).body as typeof job
+    return ['success', 'error'].includes(job.status)
+  }, 20_000)
+  return job.status
+}
+
+test('a backup under load restores everything that was acknowledged before it began', async (t) => {
+  const stack = await startStack(t)
+  await addProbe(stack.dataDir)
+  await until(async () => (await stack.get('/v2/storage/components/test.probe')).status === 200)
+  const secret = { name: 's', configuration: { parameters: { '#password': 'open-sesame' } } }
+  const probe = (await stack.post('/v2/storage/components/test.probe/configs', secret)).body as { id: string }
+
+  const promised = nothing()
+  let isOver = false
+  let written = 0
+  const writers = Array.from({ length: WRITERS }, async () => {
+    while (!isOver) await write(stack, promised, written++)
+  })
+  await until(async () => promised.tokens.length > 40, 30_000)
+  const before = copyOf(promised)
+  const startedAt = written
+  const folder = join(await emptyFolder(t), 'backup')
+  const made = await millrace(stack.dataDir, 'backup', folder, '--with-key', '--json')
+  const during = written - startedAt
+  isOver = true
+  await Promise.all(writers)
+  assert.equal(made.code, 0, made.err)
+  assert.deepEqual(made.json().damagedObjects, [])
+  assert.ok(during > 0, 'the writers went on while the backup was made')
+  await stack.stop()
+
+  const restored = join(await emptyFolder(t), 'data')
+  const back = await millrace(restored, 'restore', folder)
+  assert.equal(back.code, 0, back.err)
+  const again = await startStack(t, { existing: { dataDir: restored, masterToken: stack.masterToken } })
+  await compare(again, before)
+  assert.equal(await runProbe(again, probe.id), 'success', 'the secret opens with the key of the backup')
+})
+
+test('a stack that does not run is backed up too, without its keys unless they are asked for', async (t) => {
+  const stack = await startStack(t)
+  const promised = nothing()
+  for (let n = 0; n < 4; n++) await write(stack, promised, n)
+  await stack.post('/v2/storage/components/platform.ex-http/configs', { name: 's', configuration: { '#a': 'secret' } })
+  await stack.kill() // leaves operator.json behind
+  const folder = join(await emptyFolder(t), 'backup')
+  const made = await millrace(stack.dataDir, 'backup', folder)
+  assert.equal(made.code, 0, made.err)
+  assert.match(made.out, /root key is not in it/)
+  const names = (await readdir(folder, { recursive: true })).sort()
+  assert.ok(!names.some((name) => /root-keys|access\.key|operator\.json/.test(name)), names.join(' '))
+  const restored = join(await emptyFolder(t), 'data')
+  assert.match((await millrace(restored, 'restore', folder)).out, /root key is not in the backup/)
+  await compare(await startStack(t, { existing: { dataDir: restored, masterToken: stack.masterToken } }), promised)
+})
+
+test('every flipped byte, cut or missing file is found and named, and nothing is restored from it', async (t) => {
+  const stack = await startStack(t)
+  await addProbe(stack.dataDir)
+  for (let n = 0; n < 3; n++) await write(stack, nothing(), n)
+  await stack.post('/v2/storage/components/platform.ex-http/configs', { name: 's', configuration: { '#a': 'secret' } })
+  const whole = join(await emptyFolder(t), 'backup')
+  assert.equal((await millrace(stack.dataDir, 'backup', whole, '--with-key')).code, 0)
+  const sound = await millrace(whole, 'restore', whole, '--verify', '--json')
+  assert.equal(sound.code, 0, sound.err)
+  assert.deepEqual(sound.json().damaged, [])
+
+  const files = (await readdir(whole, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(whole.length + 1))
+    .sort()
+  const kinds = [
+    'manifest.json',
+    'metadata.sqlite',
+    'root-keys',
+    'objects/index.sqlite',
+    'objects/access.key',
+    'components/test.probe.json',
+  ]
+  for (const kind of [...kinds, files.find((name) => name.startsWith('objects/objects/'))!]) assert.ok(files.includes(kind), kind)
+
+  const work = await emptyFolder(t)
+  const damage = async (file: string, harm: (path: string) => Promise<unknown>, what: string) => {
+    const copy = join(work, 'copy')
+    await rm(copy, { recursive: true, force: true })
+    await cp(whole, copy, { recursive: true })
+    await harm(join(copy, file))
+    const named = await verifyBackup(copy).then(
+      ({ damaged }) => damaged.map((found) => found.file),
+      (error: Error) => [error.message],
+    )
+    assert.ok(named.length > 0, `${file}: ${what} went unnoticed`)
+    assert.ok(named.join().includes(file), `${file} is not named: ${named}`)
+  }
+  const oneOfEachKind = files.filter(
+    (file, i) => !file.startsWith('objects/objects/') || !files[i - 1]?.startsWith('objects/objects/'),
+  )
+  for (const file of oneOfEachKind) {
+    await damage(file, flip, 'a flipped byte')
+    if (file !== 'manifest.json') await damage(file, (path) => unlink(path), 'its absence')
+  }
+  await damage('metadata.sqlite', async (path) => truncate(path, (await stat(path)).size - 4096), 'a cut')
+  for (let n = 0; n < FLIPS; n++) await damage(files[Math.floor(Math.random() * files.length)]!, flip, 'a flipped byte')
+
+  const restored = join(work, 'data')
+  await damage('metadata.sqlite', flip, 'a flipped byte')
+  const refused = await millrace(restored, 'restore', join(work, 'copy'))
+  assert.equal(refused.code, 1)
+  assert.match(refused.err, /metadata\.sqlite has other bytes/)
+  await assert.rejects(stat(restored), { code: 'ENOENT' }, 'a damaged backup restores nothing')
+})
+
+test('an object that is damaged in the stack is named, and everything else is in the backup', async (t) => {
+  const stack = await startStack(t)
+  const promised = nothing()
+  await upload(stack, promised)
+  await stack.stop()
+  const objects = join(stack.dataDir, 'objects', 'objects')
+  const blob = (await readdir(objects, { recursive: true })).find((name) => name.includes('/'))!
+  await flip(join(objects, blob))
+  const folder = join(await emptyFolder(t), 'backup')
+  const made = await millrace(stack.dataDir, 'backup', folder, '--json')
+  assert.equal(made.code, 1)
+  assert.match(made.err, /damaged in the stack itself/)
+  assert.equal((made.json().damagedObjects as string[]).length, 1)
+  assert.equal((await millrace(folder, 'restore', folder, '--verify')).code, 0)
+})
+
+test('what cannot be done is said in a sentence', async (t) => {
+  const full = await emptyFolder(t)
+  await writeFile(join(full, 'mine.txt'), 'mine')
+  const empty = await emptyFolder(t)
+  const stack = await startStack(t)
+  const backup = join(empty, 'b')
+  assert.equal((await millrace(stack.dataDir, 'backup', backup)).code, 0)
+  const sentences: [CliResult, RegExp][] = [
+    [await millrace(stack.dataDir, 'backup', full), /is not empty: it holds mine\.txt/],
+    [await millrace(stack.dataDir, 'backup', join(full, 'mine.txt')), /mine\.txt is not a folder/],
+    [await millrace(full, 'restore', backup), /data folder .* is not empty/],
+    [await millrace(empty, 'restore', full, '--verify'), /is not a backup: manifest\.json is missing/],
+    [await millrace(join(empty, 'none'), 'backup', join(empty, 'x')), /holds no stack/],
+    [
+      await runCli(['backup', join(empty, 'y')], { MILLRACE_DATABASE_URL: 'postgres://u:p@127.0.0.1/db' }),
+      /metadata is in PostgreSQL/,
+    ],
+  ]
+  for (const [result, sentence] of sentences) {
+    assert.match(result.err, sentence)
+    assert.equal(result.code, 1, result.err)
+  }
+})
+
+async function flip(path: string): Promise<void> {
+  const file = await open(path, 'r+')
+  const { size } = await file.stat()
+  const at = Math.floor(Math.random() * size)
+  const byte = Buffer.alloc(1)
+  await file.read(byte, 0, 1, at)
+  await file.write(Buffer.from([byte[0]! ^ (1 << Math.floor(Math.random() * 8))]), 0, 1, at)
+  await file.close()
+}

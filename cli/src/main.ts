@@ -8,6 +8,7 @@ import { addBackupCommands } from './backup.ts'
 import { addConfigCommands } from './config.ts'
 import { addDoctorCommand } from './doctor.ts'
 import { addEncryptionCommands } from './encryption.ts'
+import { addFileCommands } from './file.ts'
 import { addJobCommands } from './job.ts'
 import { UserError } from './output.ts'
 import { addProjectCommands } from './project.ts'
@@ -26,6 +27,7 @@ addStartCommand(program)
 addConfigCommands(program)
 addEncryptionCommands(program)
 addJobCommands(program)
+addFileCommands(program)
 addProjectCommands(program)
 addTokenCommands(program)
 addScheduleCommands(program)

@@ -121,6 +121,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     createJob: storageJobs.create,
     emptyBranch: (trx, branch) => tableRooms.emptyBranch(trx, branch.projectId, branch.id),
   })
+  storageJobsLoop.registerHandler('fileDelete', files.runDelete, 'light')
   for (const [operation, run] of Object.entries(configurationRooms.jobs)) storageJobsLoop.registerHandler(operation, run, 'light')
   const tableRooms = await createTableRooms({
     db,
@@ -201,7 +202,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   app.register(storageJobsRoutes(storageJobs, clock))
   configurationRooms.registerRoutes(app)
   tableRooms.registerRoutes(app)
-  app.register(filesRoutes({ files, access }))
+  app.register(filesRoutes({ files, access, createJob: storageJobs.create }))
   app.register(
     importerRoutes({
       uploadFile: async ({ actor, origin, baseUrl }, { filename, body, fields }) => {

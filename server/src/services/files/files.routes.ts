@@ -4,8 +4,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { ObjectAccess } from '../../engines/object-store/object-access.ts'
 import { idFrom } from '../../http/ids.ts'
+import { JobView, jobView } from '../../http/job-view.ts'
 import { CreatorToken, Timestamp } from '../../http/record-schemas.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
 import { FileFlags, fileView, Tag, uploadParams } from './file-view.ts'
 import type { FileRecord } from './files.store.ts'
 import type { Files } from './files.ts'
@@ -73,14 +75,16 @@ const ListQuery = Type.Object({
   showExpired: Type.Optional(Type.Boolean()),
 })
 
+const DeleteQuery = Type.Object({ async: Type.Optional(Type.Boolean()) })
 const TagBody = Type.Object({ tag: Tag })
 
 export interface FilesRoutesDeps {
   readonly files: Files
   readonly access: ObjectAccess
+  readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
 }
 
-export function filesRoutes({ files, access }: FilesRoutesDeps): FastifyPluginAsyncTypebox {
+export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): FastifyPluginAsyncTypebox {
   const show = (file: FileRecord, baseUrl: string) => fileView(file, files.link(file, access.endpointFor(baseUrl)), access.region)
 
   return async (app) => {
@@ -133,12 +137,24 @@ export function filesRoutes({ files, access }: FilesRoutesDeps): FastifyPluginAs
     app.delete(
       '/v2/storage/files/:id',
       {
-        config: { operation: 'files.delete', summary: 'Delete a file' },
-        schema: { params: ById, response: { 204: Type.Null() } },
+        config: { operation: 'files.delete', summary: 'Delete a file, at once or as a job' },
+        schema: { params: ById, querystring: DeleteQuery, response: { 202: JobView, 204: Type.Null() } },
       },
       async (req, reply) => {
-        await files.remove(req.actor, fileId(req.params.id), req.origin)
-        return reply.code(204).send(null)
+        const id = fileId(req.params.id)
+        if (!req.query.async) {
+          await files.remove(req.actor, id, req.origin)
+          return reply.code(204).send(null)
+        }
+        await files.getRemovable(req.actor, id)
+        const operationParams = { fileId: id, branchId: req.branch.id }
+        const job = await createJob(req, {
+          operationName: 'fileDelete',
+          operationParams,
+          input: { fileId: id },
+          branchId: req.branch.id,
+        })
+        return reply.code(202).send(jobView(job, req.baseUrl))
       },
     )
 

@@ -206,6 +206,21 @@ test('a deleted file is gone, record and bytes', async (t) => {
   assert.deepEqual((await stack.request('GET', '/v2/storage/files')).json(), [])
 })
 
+test('with async a deletion is a job, checked before it is made', async (t) => {
+  const stack = await startTestStack(t)
+  const file = await prepareFile(stack)
+  await uploadClient(file).send(new PutObjectCommand({ Bucket: 'millrace', Key: file.uploadParams!.key, Body: 'x' }))
+  assert.equal((await stack.request('DELETE', '/v2/storage/files/99999?async=1')).status, 404)
+  const answer = await stack.request('DELETE', `/v2/storage/files/${file.id}?async=1`)
+  assert.equal(answer.status, 202)
+  const job = answer.json<{ id: number; operationName: string; operationParams: { fileId: number } }>()
+  assert.deepEqual([job.operationName, job.operationParams.fileId], ['fileDelete', file.id])
+  const done = await stack.platform.storageJobs.waitFor(stack.projectId, job.id)
+  assert.equal(done.status, 'success', JSON.stringify(done.error))
+  assert.equal((await stack.request('GET', `/v2/storage/files/${file.id}`)).status, 404)
+  assert.equal((await fetch(file.url)).status, 404)
+})
+
 test('refresh gives new credentials for the same place', async (t) => {
   const stack = await startTestStack(t)
   const file = await prepareFile(stack)

@@ -10,6 +10,7 @@ import type { Actor } from '../../kit/actor.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { EventSource, Origin, RecordEvent } from '../../kit/event.ts'
+import type { JobHandler } from '../../kit/storage-job.ts'
 import { attachment, fileKey } from './file-key.ts'
 import { parseFileQuery } from './file-query.ts'
 import { createFilesStore, type FileRecord, type NewFile } from './files.store.ts'
@@ -227,12 +228,30 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
   }
 
   async function remove(actor: Actor, id: number, origin: Origin): Promise<void> {
+    const file = await getRemovable(actor, id)
+    await inTransaction((trx) => markDeleted(trx, actor, file, origin))
+    await removeBytes(file)
+  }
+
+  async function getRemovable(actor: Actor, id: number): Promise<FileRecord> {
     const file = await find(actor.projectId, id)
     if (!maySee(actor, file)) throw new PlatformError('accessDenied')
-    await inTransaction(async (trx) => {
-      if (!(await store.changeState(trx, file.projectId, id, ['visible'], 'deleted', clock.now())))
-        throw new PlatformError('storage.files.notFound')
-      await announce(trx, actor, file, 'Deleted', origin)
+    return file
+  }
+
+  async function markDeleted(trx: Trx, source: EventSource, file: FileRecord, origin: Origin): Promise<void> {
+    if (!(await store.changeState(trx, file.projectId, file.id, ['visible'], 'deleted', clock.now())))
+      throw new PlatformError('storage.files.notFound')
+    await announce(trx, source, file, 'Deleted', origin)
+  }
+
+  /** The same as a storage job, whose route has checked the permission. */
+  const runDelete: JobHandler = async ({ job, publish: finish }) => {
+    const { fileId } = job.input as { fileId: number } // written by the route
+    const file = await find(job.projectId, fileId)
+    await finish(async (trx) => {
+      await markDeleted(trx, job.source, file, job.origin)
+      return undefined
     })
     await removeBytes(file)
   }
@@ -317,6 +336,8 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     get,
     list,
     remove,
+    getRemovable,
+    runDelete,
     removeBytes,
     addTag,
     removeTag,

@@ -124,6 +124,7 @@ async function beginParts(
   { size, mtimeMs }: { size: number; mtimeMs: number },
 ): Promise<Resume> {
   const { s3, target } = await targetOf(file)
+  const { CreateMultipartUploadCommand } = await loadSdk()
   const { UploadId } = await s3.send(
     new CreateMultipartUploadCommand({ ...target, ACL: 'private', ServerSideEncryption: 'AES256' }),
   )

@@ -1,0 +1,48 @@
+// List, detail and update of a configuration with 1,000 versions and 500 rows, against one with 10 versions and 5 rows.
+
+import { startStack } from '../tests/faults/stack.ts'
+import { inTurns, report, requestsPerSecond } from './measure.ts'
+
+const SHAPES = { small: { rows: 5, versions: 10 }, large: { rows: 500, versions: 1000 } } as const
+const cleanups: Array<() => unknown> = []
+const stack = await startStack({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters
+// Two components, so that each list holds one of the two.
+const placeOf = {
+  small: '/v2/storage/components/platform.variables/configs',
+  large: '/v2/storage/components/platform.ex-http/configs',
+}
+
+for (const [name, { rows, versions }] of Object.entries(SHAPES) as ['small' | 'large', { rows: number; versions: number }][]) {
+  const place = placeOf[name]
+  await stack.post(place, { name, configurationId: 'bench' })
+  for (let i = 0; i < rows; i++) await stack.post(`${place}/bench/rows`, { rowId: `r${i}`, configuration: { i } })
+  for (let i = rows + 1; i < versions; i++) await stack.request('PUT', `${place}/bench`, { configuration: { version: i } })
+}
+
+let counter = 0
+const headers = { 'x-storageapi-token': stack.masterToken, 'content-type': 'application/json' }
+const shape = { headers, connections: 4, durationMs: 1500 }
+const loads = {
+  list: (place: string) => ({ ...shape, url: stack.url + place }),
+  detail: (place: string) => ({ ...shape, url: `${stack.url}${place}/bench` }),
+  update: (place: string) => ({
+    ...shape,
+    url: `${stack.url}${place}/bench`,
+    method: 'PUT',
+    body: () => JSON.stringify({ configuration: { counter: counter++ } }),
+  }),
+}
+for (const [name, load] of Object.entries(loads)) {
+  const [small, large] = [load(placeOf.small), load(placeOf.large)]
+  await requestsPerSecond({ ...small, durationMs: 500 }) // warm
+  await requestsPerSecond({ ...large, durationMs: 500 })
+  const perSecond = await inTurns(5, { small: () => requestsPerSecond(small), large: () => requestsPerSecond(large) })
+  report({
+    bench: `configuration-size-${name}`,
+    ratio: perSecond.small / perSecond.large,
+    target: '<= 3',
+    smallPerSecond: Math.round(perSecond.small),
+    largePerSecond: Math.round(perSecond.large),
+  })
+}
+for (const cleanup of cleanups) await cleanup()

@@ -5,7 +5,6 @@ import type { ConfigurationRooms } from './configuration-rooms.ts'
 import type { Foundation } from './foundation.ts'
 import type { Clock } from './kit/clock.ts'
 import type { QueueRooms } from './queue-rooms.ts'
-import { findRevision } from './services/configurations/configurations.store.ts'
 import { createFiring } from './services/scheduler/firing.ts'
 import type { Target } from './services/scheduler/schedule-configuration.ts'
 import { createSchedulerLoop } from './services/scheduler/scheduler.loop.ts'
@@ -59,10 +58,8 @@ export function createSchedulerRoom({ metadata, events, tokens, clock, log, room
     inTransaction,
     recordEvent: events.record,
     schedulerComponentId: SCHEDULER_COMPONENT,
-    configurationExists: async (projectId, componentId, configurationId) => {
-      const found = await findRevision(db, await addressOf(projectId, componentId, configurationId))
-      return found !== undefined && !found.isDeleted
-    },
+    configurationExists: async (projectId, componentId, configurationId) =>
+      runAccess.exists(await addressOf(projectId, componentId, configurationId)),
     actorOfToken: tokens.findActor,
     queue: {
       prepare: async (actor, target) => {

@@ -1,7 +1,8 @@
 // Heads and versions of configurations, in SQL. Every function carries the project id; what it means to change one is in versioning.ts.
 
-import type { CompiledQuery, Selectable } from 'kysely'
-import { type Db, lockRows } from '../../engines/metadata-db/dialects.ts'
+import type { Selectable } from 'kysely'
+import { type Db, dialectOf, lockRows } from '../../engines/metadata-db/dialects.ts'
+import { prepared } from '../../engines/metadata-db/prepared.ts'
 import type { Address, ConfigurationRecord, VersionRecord } from './records.ts'
 import { type ConfigurationTable, tables, type VersionTable } from './tables.ts'
 
@@ -38,8 +39,12 @@ export async function findConfiguration(db: Db, address: Address): Promise<Confi
   return row && recordOf(row)
 }
 
-/** The head, held until the transaction ends: changes of one configuration happen one after the other. */
+/**
+ * The head, held until the transaction ends: changes of one configuration happen one after the other. In two steps on PostgreSQL: a
+ * join that waited for the lock would look for the content of the version from before the wait. SQLite has one writer, who holds all.
+ */
 export async function lockConfiguration(trx: Db, address: Address): Promise<ConfigurationRecord | undefined> {
+  if (dialectOf(trx) === 'sqlite') return await findConfiguration(trx, address)
   const locked = await tables(trx)
     .selectFrom('configuration')
     .select('id')
@@ -52,30 +57,23 @@ export async function lockConfiguration(trx: Db, address: Address): Promise<Conf
   return locked && (await findConfiguration(trx, address))
 }
 
-/** Every read asks this, so the query is compiled once for each database and only its parameters change. */
-const revisionQueries = new WeakMap<Db, CompiledQuery<RevisionRow>>()
-type RevisionRow = Pick<Selectable<ConfigurationTable>, 'id' | 'revision' | 'rows_revision' | 'is_deleted'>
+export type FindRevision = (address: Address) => Promise<(Revision & { readonly isDeleted: boolean }) | undefined>
 
-function revisionQuery(db: Db): CompiledQuery<RevisionRow> {
-  const known = revisionQueries.get(db)
-  if (known) return known
-  const query = tables(db)
-    .selectFrom('configuration')
-    .select(['id', 'revision', 'rows_revision', 'is_deleted'])
-    .where('project_id', '=', 0)
-    .where('branch_id', '=', 0)
-    .where('component_id', '=', '')
-    .where('configuration_id', '=', '')
-    .compile()
-  revisionQueries.set(db, query)
-  return query
-}
-
-export async function findRevision(db: Db, address: Address): Promise<(Revision & { readonly isDeleted: boolean }) | undefined> {
-  const { projectId, branchId, componentId, configurationId } = address
-  const parameters = [projectId, branchId, componentId, configurationId]
-  const [row] = (await db.executeQuery<RevisionRow>({ ...revisionQuery(db), parameters })).rows
-  return row && { ownerId: row.id, revision: row.revision, rowsRevision: row.rows_revision, isDeleted: row.is_deleted === 1 }
+/** Every read asks this. */
+export function createFindRevision(db: Db): FindRevision {
+  const find = prepared(db, (projectId: number, branchId: number, componentId: string, configurationId: string) =>
+    tables(db)
+      .selectFrom('configuration')
+      .select(['id', 'revision', 'rows_revision', 'is_deleted'])
+      .where('project_id', '=', projectId)
+      .where('branch_id', '=', branchId)
+      .where('component_id', '=', componentId)
+      .where('configuration_id', '=', configurationId),
+  )
+  return async ({ projectId, branchId, componentId, configurationId }) => {
+    const [row] = await find(projectId, branchId, componentId, configurationId)
+    return row && { ownerId: row.id, revision: row.revision, rowsRevision: row.rows_revision, isDeleted: row.is_deleted === 1 }
+  }
 }
 
 /** In the order they were made. */

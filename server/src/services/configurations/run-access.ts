@@ -2,7 +2,7 @@
 
 import type { Db } from '../../engines/metadata-db/dialects.ts'
 import type { ComponentLookup } from './access.ts'
-import { findConfiguration, lockConfiguration } from './configurations.store.ts'
+import { createFindRevision, findConfiguration, lockConfiguration } from './configurations.store.ts'
 import type { ConfigurationsDeps } from './configurations.ts'
 import { type Address, inOrder } from './records.ts'
 import { findRow, listRows, setRowState } from './rows.store.ts'
@@ -31,6 +31,8 @@ export interface RunConfiguration {
 export interface RunAccess {
   /** Undefined when there is no such configuration, or it is deleted. The component may be named by an alias. */
   find(address: Address): Promise<RunConfiguration | undefined>
+  /** Whether there is such a configuration that is not deleted. */
+  exists(address: Address): Promise<boolean>
   /**
    * Saves what a component remembers, in the transaction that makes the run's outcome visible. Makes no version.
    * Clear `#` values are encrypted. False when the configuration or the row was deleted meanwhile.
@@ -40,23 +42,38 @@ export interface RunAccess {
   prepare(projectId: number): Promise<void>
 }
 
+const ATTEMPTS = 3
+
 export function createRunAccess({
+  db,
   inTransaction,
   components,
   secretsOf,
-}: Pick<ConfigurationsDeps, 'inTransaction' | 'secretsOf'> & { readonly components: ComponentLookup }): RunAccess {
+}: Pick<ConfigurationsDeps, 'db' | 'inTransaction' | 'secretsOf'> & { readonly components: ComponentLookup }): RunAccess {
   const canonical = (address: Address): Address => ({ ...address, componentId: components.canonicalId(address.componentId) })
 
+  const findRevision = createFindRevision(db)
+
+  /** Head and rows of one moment: a run must not mix two versions. Only when somebody keeps writing does it take a transaction. */
   async function find(given: Address): Promise<RunConfiguration | undefined> {
-    // Head and rows of one moment: a run must not mix two versions.
-    return await inTransaction(async (trx) => {
-      const record = await findConfiguration(trx, canonical(given))
-      if (!record || record.isDeleted) return undefined
-      const rows = inOrder(await listRows(trx, record.projectId, record.ownerId), record.rowsSortOrder)
-      const { componentId, configurationId, name, version, isDisabled, configuration, state } = record
-      return { componentId, configurationId, name, version, isDisabled, configuration, state, rows }
-    })
+    const address = canonical(given)
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      const found = await read(db, address)
+      if (found?.revision === (await findRevision(address))?.revision) return found?.configuration
+    }
+    return (await inTransaction((trx) => read(trx, address)))?.configuration
   }
+
+  async function read(from: Db, address: Address) {
+    const record = await findConfiguration(from, address)
+    if (!record) return undefined
+    const { componentId, configurationId, name, version, isDisabled, configuration, state, revision } = record
+    if (record.isDeleted) return { revision, configuration: undefined }
+    const rows = inOrder(await listRows(from, record.projectId, record.ownerId), record.rowsSortOrder)
+    return { revision, configuration: { componentId, configurationId, name, version, isDisabled, configuration, state, rows } }
+  }
+
+  const exists = async (address: Address): Promise<boolean> => (await findRevision(canonical(address)))?.isDeleted === false
 
   async function save(trx: Db, given: Address, rowId: string | undefined, state: string): Promise<boolean> {
     const address = canonical(given)
@@ -78,5 +95,5 @@ export function createRunAccess({
     await secretsOf(projectId)
   }
 
-  return { find, saveState: save, prepare }
+  return { find, exists, saveState: save, prepare }
 }

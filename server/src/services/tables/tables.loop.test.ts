@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { tableClient } from '../../../../tests/support/table-client.ts'
+import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
+
+const DAY_MS = 86_400_000
+
+const objectsOf = async ({ platform }: TestStack): Promise<string[]> =>
+  (await platform.objects.store.list({ prefix: 'tables/' })).objects.map((object) => object.key)
+
+test('many small loads are compacted into one file; the rows, their order and their load times stay', async (t) => {
+  const stack = await startTestStack(t)
+  const { bucket, create, load, exported } = tableClient(stack)
+  await bucket()
+  await create('in.c-main', 't', 'id\n0\n')
+  for (let i = 1; i <= 9; i++) await load('in.c-main.t', `id\n${i}\n`, { incremental: true })
+  const before = await exported('in.c-main.t', { includeInternalTimestamp: true })
+  const { tables, loop } = stack.platform.tableRooms
+  const segments = async () => {
+    const row = (await tables.store.listToCompact(10))[0] ?? (await tables.store.findByKey(1))
+    return row?.snapshotId === undefined ? 0 : ((await tables.store.findSnapshot(row.snapshotId))?.snapshot.segments.length ?? 0)
+  }
+  const many = await segments()
+  assert.ok(many > 8, String(many))
+  await loop.tick(new Date())
+  assert.equal((await tables.store.listToCompact(10)).length, 0)
+  assert.ok((await segments()) < many)
+  assert.equal(await exported('in.c-main.t', { includeInternalTimestamp: true }), before)
+})
+
+test('old states are forgotten, and files no state needs are swept; nothing else is', async (t) => {
+  let nowMs = Date.now()
+  const stack = await startTestStack(t, { clock: { now: () => new Date(nowMs) } })
+  const { bucket, create, rows, succeed } = tableClient(stack)
+  // Data in the request itself: the AWS SDK would not upload to a store whose clock is a month ahead.
+  const load = async (id: string, dataString: string) => {
+    const answer = await stack.request('POST', `/v2/storage/tables/${id}/import`, { form: { dataString } })
+    assert.equal(answer.status, 200, answer.text)
+  }
+  const { loop } = stack.platform.tableRooms
+  await bucket()
+  await create('in.c-main', 't', 'id\n1\n')
+  await create('in.c-main', 'kept', 'id\n5\n')
+  await succeed(await stack.request('POST', '/v2/storage/tables/in.c-main.kept/snapshots', { json: {} }))
+  await load('in.c-main.t', 'id\n2\n')
+  await load('in.c-main.kept', 'id\n6\n')
+  assert.equal((await objectsOf(stack)).length, 4)
+
+  const tickTwice = async () => {
+    for (let i = 0; i < 2; i++) {
+      nowMs += 2 * 3_600_000
+      await loop.tick(new Date(nowMs))
+    }
+  }
+  await tickTwice()
+  assert.equal((await objectsOf(stack)).length, 4, 'nothing is old yet')
+  nowMs += 2 * DAY_MS
+  await tickTwice()
+  assert.equal((await objectsOf(stack)).length, 4, 'a state within the retention can be travelled to')
+  nowMs += 30 * DAY_MS
+  await load('in.c-main.t', 'id\n3\n')
+  nowMs += 30 * DAY_MS
+  await tickTwice()
+  // Left: the present state of both tables, the last state before the retention began, and what the snapshot keeps.
+  const past = await stack.request('POST', '/v2/storage/buckets/in.c-main/tables-async', {
+    json: { name: 'past', sourceTableId: 'in.c-main.t', timestamp: Math.floor(nowMs / 1000) - 40 * 86_400 },
+  })
+  assert.equal(past.status, 400, 'too long ago')
+  assert.deepEqual([await rows('in.c-main.t'), await rows('in.c-main.kept')], [[['3']], [['6']]])
+  const left = await objectsOf(stack)
+  assert.equal(left.length, 3, left.join('\n'))
+
+  await stack.request('DELETE', '/v2/storage/tables/in.c-main.t')
+  nowMs += 2 * DAY_MS
+  await tickTwice()
+  assert.equal((await objectsOf(stack)).length, 2, 'the snapshot and the table that is left')
+})

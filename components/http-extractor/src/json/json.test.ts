@@ -134,6 +134,8 @@ test('bytes that are not UTF-8 and unpaired surrogates are dropped', () => {
     Buffer.from('"]'),
   ])
   assert.deepEqual(parseJson(bytes), ['aé\ufffd'])
+  const key = Buffer.concat([Buffer.from('{"b":1,"1'), Buffer.from([0xff]), Buffer.from('2":2}')])
+  assert.equal(exactJson(parseJson(key)), '{"b":1,"12":2}')
   assert.deepEqual(parseJson('["a\\ud83db","\\ude00","\\ud83d\\ude00","\\\\ud83d"]'), ['ab', '', '😀', '\\ud83d'])
 })
 

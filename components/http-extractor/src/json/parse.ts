@@ -21,7 +21,7 @@ const CHANGED_ESCAPE = /\\u003\d|\\u[dD][89abAB][\da-fA-F]{2}(?!\\u[dD][c-fC-F])
 export function parseJson(body: Uint8Array | string): JsonValue {
   const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : body
   const text = typeof body === 'string' ? body : decodeUtf8(body)
-  const survey = surveyOf(bytes)
+  const survey = isUtf8(bytes) ? surveyOf(bytes) : 'changes' // what is dropped may bring digits together
   if (survey === 'changes' || (survey === 'has escapes' && CHANGED_ESCAPE.test(text))) return scan(text)
   try {
     return JSON.parse(text) as JsonValue // what JSON.parse gives is a JsonValue by definition

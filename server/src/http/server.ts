@@ -86,6 +86,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   const app = Fastify({
     loggerInstance: deps.log,
     logController: new LogController({ disableRequestLogging: true }),
+    childLoggerFactory: (logger) => logger, // one line per request carries its id; a logger of its own for each would cost more than the line
     bodyLimit: deps.bodyLimitBytes,
     genReqId: newExceptionId,
     requestTimeout: 0, // uploads take as long as they take; slow headers are bounded by node's headersTimeout
@@ -140,13 +141,15 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   app.addHook('onResponse', (request, reply, done) => {
     const operation = request.routeOptions.config.operation ?? 'unknown'
     deps.onFinished?.({ operation, status: reply.statusCode, durationMs: reply.elapsedTime })
-    request.log.info(
+    deps.log.info(
       {
+        requestId: request.id,
         operation,
         method: request.method,
         status: reply.statusCode,
         durationMs: Math.round(reply.elapsedTime * 10) / 10,
-        ...(request.actor && { projectId: request.actor.projectId, tokenId: request.actor.tokenId }),
+        projectId: request.actor?.projectId,
+        tokenId: request.actor?.tokenId,
       },
       'request',
     )
@@ -255,7 +258,7 @@ function answersPreflight(request: FastifyRequest, reply: FastifyReply, origins:
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const named = platformErrorOf(error, request.routeOptions?.config?.validationCode ?? 'storage.validation')
-  if (named.kind === 'bug') request.log.error({ err: error, exceptionId: request.id }, 'a request failed by our fault')
+  if (named.kind === 'bug') request.log.error({ err: error, requestId: request.id }, 'a request failed by our fault')
   if (named.kind === 'transient') reply.header('retry-after', '5')
   // As bytes: Fastify adds a charset to texts, and for a broken address no onSend hook runs to take it away.
   return reply

@@ -95,7 +95,9 @@ export function createLocalTables({ tables, loads, engine, runInline, localKey, 
     let results: readonly LocalResult[] = []
     const job = await runInline(requester, jobOf(first, targets), async (run) => {
       const either = signal ? AbortSignal.any([run.signal, signal]) : run.signal
-      const prepared = await prepareAll({ job: run.job, signal: either }, targets)
+      // Now that the locks are ours: another job may have made a table since it was looked for.
+      const current = await Promise.all(targets.map((target) => targetOf(requester, target.request)))
+      const prepared = await prepareAll({ job: run.job, signal: either }, current)
       results = prepared.map(({ target, load: { table, loaded } }) => ({
         tableId: table.id,
         name: target.name,

@@ -1,0 +1,91 @@
+// One API node and two workers on a shared PostgreSQL and S3; one worker is killed in the middle. Every job ends exactly once.
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { freshPostgres } from '../support/on-both-databases.ts'
+import { BUCKET, REGION, startS3 } from '../support/start-s3.ts'
+import { type Stack, startStack, until } from './stack.ts'
+
+const JOBS = process.env.MILLRACE_LONG ? 100 : 24
+
+interface Job {
+  readonly id: string
+  readonly status: string
+  readonly isFinished: boolean
+  readonly result: { readonly message?: string }
+}
+
+function addComponent(stack: Stack): void {
+  mkdirSync(join(stack.dataDir, 'components'), { recursive: true })
+  const script =
+    'printf "id\\n%s\\n" "$KBC_RUNID" > "$KBC_DATADIR/out/tables/ran"; echo \'{"incremental":true,"destination":"in.c-runs.ran"}\' > "$KBC_DATADIR/out/tables/ran.manifest"; sleep 0.3'
+  const definition = { type: 'command', uri: '', tag: '1', command: ['/bin/sh', '-c', script] }
+  writeFileSync(
+    join(stack.dataDir, 'components/test.ran.json'),
+    JSON.stringify({ id: 'test.ran', type: 'application', name: 'ran', hasRun: true, data: { definition } }),
+  )
+}
+
+test(`a worker dies during ${JOBS} jobs on two workers; every job ends once and is published at most once`, async (t) => {
+  const database = await freshPostgres()
+  t.after(database.remove)
+  const s3 = await startS3()
+  t.after(s3.close)
+  const shared = {
+    MILLRACE_DATABASE_URL: 'url' in database.location ? database.location.url : '',
+    MILLRACE_S3_ENDPOINT: s3.endpoint,
+    MILLRACE_S3_REGION: REGION,
+    MILLRACE_S3_BUCKET: BUCKET,
+    MILLRACE_S3_ACCESS_KEY_ID: s3.sessions.root.accessKeyId,
+    MILLRACE_S3_SECRET_ACCESS_KEY: s3.sessions.root.secretAccessKey,
+    MILLRACE_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+    MILLRACE_WORKER_JOBS: '3',
+  }
+  const api = await startStack(t, { env: { ...shared, MILLRACE_ROLES: 'api' } })
+  const workers = [
+    await startStack(t, { env: { ...shared, MILLRACE_ROLES: 'worker' } }),
+    await startStack(t, { env: { ...shared, MILLRACE_ROLES: 'worker' } }),
+  ] as const
+  for (const node of [api, ...workers]) addComponent(node)
+  await until(async () => (await api.get('/v2/storage/components/test.ran')).status === 200)
+  await until(
+    async () =>
+      (await workers[1].get('/v2/storage/components/test.ran', { 'x-storageapi-token': api.masterToken })).status === 200,
+  )
+  await until(
+    async () =>
+      (await workers[0].get('/v2/storage/components/test.ran', { 'x-storageapi-token': api.masterToken })).status === 200,
+  )
+
+  const created: Job[] = []
+  for (let i = 0; i < JOBS; i++) {
+    const answer = await api.post('/queue/jobs', { component: 'test.ran', configData: {} })
+    assert.equal(answer.status, 201, JSON.stringify(answer.body))
+    created.push(answer.body as Job)
+  }
+  const read = (): Promise<Job[]> => Promise.all(created.map(async ({ id }) => (await api.get(`/queue/jobs/${id}`)).body as Job))
+  const countEnded = async (): Promise<number> => (await read()).filter(({ isFinished }) => isFinished).length
+  await until(async () => (await countEnded()) >= JOBS / 4, 60_000)
+  await workers[0].kill()
+  await until(
+    async () => (await countEnded()) === JOBS,
+    120_000,
+    () => `some job never ended\n${workers[1].output()}`,
+  )
+
+  const jobs = await read()
+  const succeeded = jobs.filter(({ status }) => status === 'success').map(({ id }) => id)
+  const lost = jobs.filter(({ status }) => status !== 'success')
+  assert.ok(
+    lost.length <= 3,
+    `only what the dead worker had begun is lost: ${JSON.stringify(lost.map(({ id, status, result }) => [id, status, result.message]))}`,
+  )
+  for (const { status, result } of lost)
+    assert.match(`${status}: ${result.message}`, /^error: The worker that ran this job was lost/)
+  const preview = String((await api.get('/v2/storage/tables/in.c-runs.ran/data-preview?limit=1000')).body)
+  const published = [...preview.matchAll(/"(\d+)"/g)].map(([, id]) => id!)
+  assert.deepEqual(published.sort(), succeeded.sort(), 'what succeeded is published, once, and nothing else is')
+})

@@ -16,7 +16,7 @@ import { actionOf, type Configuration, hideSecrets, loadConfiguration, readConfi
 import { at, flagAt } from './configuration/read.ts'
 import { configurationSchema } from './configuration/schema.ts'
 import { ApplicationError, UserError } from './errors.ts'
-import { createEgress } from './http/egress.ts'
+import { type Audit, createEgress } from './http/egress.ts'
 import { readEgressPolicy } from './http/egress-policy.ts'
 import type { JsonObject } from './json/json.ts'
 import { exactJson } from './json/text.ts'
@@ -64,7 +64,7 @@ const anyRun = (configuration: Configuration, key: string) =>
   configuration.runs.some((config) => flagAt(at(config, key), `config.${key}`))
 
 function live(configuration: () => Configuration, dataDir: string, recorder?: Recorder): RunDeps {
-  const egress = createEgress(readEgressPolicy(process.env.MILLRACE_EGRESS_POLICY))
+  const egress = createEgress(readEgressPolicy(process.env.MILLRACE_EGRESS_POLICY), undefined, exempted())
   const tap = recorder ? { tap: recorder.tap } : {}
   return {
     dataDir,
@@ -73,6 +73,16 @@ function live(configuration: () => Configuration, dataDir: string, recorder?: Re
     now,
     sleep: (seconds, signal) => wait(seconds * 1000, undefined, signal ? { signal } : {}),
     openWire: (plan) => openWire(configuration(), plan.api, { dataDir, egress, now, sleep, log, ...tap }),
+  }
+}
+
+/** Each use of an exemption is on record, once per run. */
+function exempted(): Audit {
+  const said = new Set<string>()
+  return (hostname, port, address) => {
+    const place = `${hostname}:${port} (${address})`
+    if (!said.has(place)) log.info(`Connecting to ${place}, which is open by MILLRACE_EGRESS_ALLOW only.`)
+    said.add(place)
   }
 }
 

@@ -358,6 +358,21 @@ test('an allowed network is allowed by address, whatever the name', () => {
   assert.equal(refuseAddress('10.2.0.1', 'erp.example.com', 443), 'it is an address of a private network')
 })
 
+test('the use of an exemption is reported, that of a public address is not', async () => {
+  const used: string[] = []
+  const resolve: Resolve = async (name) => [{ address: name === 'erp.example.com' ? '10.1.2.3' : '93.184.215.14', family: 4 }]
+  const egress = createEgress(
+    { mode: 'guarded', allow: ['10.1.0.0/16', 'api.example.com'] },
+    resolve,
+    (host, port, address) => void used.push(`${host}:${port} ${address}`),
+  )
+  await egress.resolve('erp.example.com', 443)
+  await egress.resolve('api.example.com', 443)
+  egress.check('10.1.0.9', 8080)
+  egress.check('93.184.215.14', 443)
+  assert.deepEqual(used, ['erp.example.com:443 10.1.2.3', '10.1.0.9:8080 10.1.0.9'])
+})
+
 test('public addresses are allowed', () => {
   const { refuseAddress } = egressRules({ mode: 'guarded', allow: [] })
   for (const address of [

@@ -95,6 +95,10 @@ test('the egress policy of the environment is enforced', async (t) => {
     MILLRACE_EGRESS_POLICY: JSON.stringify({ mode: 'guarded', allow: [`127.0.0.1:${port}`] }),
   })
   assert.equal(allowed.code, 0, allowed.stdout)
+  assert.match(
+    allowed.stdout,
+    /INFO: Connecting to 127\.0\.0\.1:\d+ \(127\.0\.0\.1\), which is open by MILLRACE_EGRESS_ALLOW only\./,
+  )
 })
 
 test('a recorded run can be replayed without a network, and no secret is in the archive, the log or the cache', async (t) => {

@@ -104,10 +104,12 @@ export interface EgressRules {
   refuseName(hostname: string, port: number, extraPorts?: readonly number[]): string | undefined
   /** Why one resolved address may not be connected to; undefined when it may. */
   refuseAddress(address: string, hostname: string, port: number, extraPorts?: readonly number[]): string | undefined
+  /** True when only an entry of the administrator permits this address or port. */
+  isExempted(address: string, hostname: string, port: number): boolean
 }
 
 export function egressRules(policy: EgressPolicy): EgressRules {
-  if (policy.mode === 'open') return { refuseName: () => undefined, refuseAddress: () => undefined }
+  if (policy.mode === 'open') return { refuseName: () => undefined, refuseAddress: () => undefined, isExempted: () => false }
   const allowances = policy.allow.map(parseAllowance)
   const own = ownAddresses()
 
@@ -137,7 +139,14 @@ export function egressRules(policy: EgressPolicy): EgressRules {
     port: number,
     extraPorts: readonly number[] = [],
   ): string | undefined {
-    if (allowsName(hostname.toLowerCase(), port) || allowsAddress(address, port)) return undefined
+    if (isAllowed(address, hostname, port)) return undefined
+    return refuseByNature(address, port, extraPorts)
+  }
+
+  const isAllowed = (address: string, hostname: string, port: number) =>
+    allowsName(hostname.toLowerCase(), port) || allowsAddress(address, port)
+
+  function refuseByNature(address: string, port: number, extraPorts: readonly number[] = []): string | undefined {
     if (isIP(address) === 0) return 'it is not an IP address'
     if (own.has(address)) return 'it is an address of this machine'
     const kind = family(address)
@@ -147,7 +156,10 @@ export function egressRules(policy: EgressPolicy): EgressRules {
     return isStandard(port, extraPorts) ? undefined : portText(port)
   }
 
-  return { refuseName, refuseAddress }
+  const isExempted = (address: string, hostname: string, port: number) =>
+    isAllowed(address, hostname, port) && refuseByNature(address, port) !== undefined
+
+  return { refuseName, refuseAddress, isExempted }
 }
 
 export const unbracketed = (host: string) => host.replace(/^\[|\]$/g, '')

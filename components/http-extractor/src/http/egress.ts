@@ -39,12 +39,19 @@ export interface Egress {
 const resolveBySystem: Resolve = (hostname) =>
   new Promise((done, fail) => systemLookup(hostname, { all: true }, (error, found) => (error ? fail(error) : done(found))))
 
-export function createEgress(policy: EgressPolicy, resolveName: Resolve = resolveBySystem): Egress {
+/** Told of every connection that only an entry of the administrator permits. */
+export type Audit = (hostname: string, port: number, address: string) => void
+
+export function createEgress(policy: EgressPolicy, resolveName: Resolve = resolveBySystem, audit: Audit = () => {}): Egress {
   const rules = egressRules(policy)
+  const note = (hostname: string, port: number, address: string) => {
+    if (rules.isExempted(address, hostname, port)) audit(hostname, port, address)
+  }
 
   function check(hostname: string, port: number, extraPorts: readonly number[] = []): void {
     const why = refuseLiteral(hostname, port, extraPorts) ?? rules.refuseName(hostname, port, extraPorts)
     if (why !== undefined) throw new EgressError(hostname, port, why)
+    if (isIP(unbracketed(hostname))) note(hostname, port, unbracketed(hostname))
   }
 
   function refuseLiteral(hostname: string, port: number, extraPorts: readonly number[]): string | undefined {
@@ -57,6 +64,7 @@ export function createEgress(policy: EgressPolicy, resolveName: Resolve = resolv
     for (const { address } of found) {
       const why = rules.refuseAddress(address, hostname, port, extraPorts)
       if (why !== undefined) throw new EgressError(hostname, port, `it resolves to ${address}, but ${why}`)
+      note(hostname, port, address)
     }
     return found
   }

@@ -424,6 +424,19 @@ export const ERRORS = {
     text: 'Branch "{branch}" cannot be merged: these configurations changed in the default branch as well: {configurations}. Rebase or reset them first.',
   },
 
+  // Merge requests
+  'mergeRequest.notFound': { kind: 'not-found', text: 'Merge request "{id}" not found' },
+  'mergeRequest.branches': {
+    kind: 'unprocessable',
+    text: 'A merge request goes from a development branch into the default branch.',
+  },
+  'mergeRequest.wrongState': { kind: 'unprocessable', text: 'A merge request that is {state} cannot take the step "{move}".' },
+  'mergeRequest.notReady': { kind: 'conflict', text: 'The merge request is {state}; only an approved one can be merged.' },
+  'mergeRequest.conflict': {
+    kind: 'conflict',
+    text: 'Merge request {id} has conflicts: look at its conflicts, rebase or reset those configurations, and merge again.',
+  },
+
   // Encryption
   'encryption.scope': {
     kind: 'invalid',

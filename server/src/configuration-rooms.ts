@@ -27,6 +27,8 @@ import { createRunAccess } from './services/configurations/run-access.ts'
 import { createVersions } from './services/configurations/versions.ts'
 import { encryptionRoutes } from './services/encryption/encryption.routes.ts'
 import { createEncryption } from './services/encryption/encryption.ts'
+import { MERGE_REQUEST_JOB, mergeRequestJob, mergeRequestsRoutes } from './services/merge-requests/merge-requests.routes.ts'
+import { createMergeRequests } from './services/merge-requests/merge-requests.ts'
 
 export interface ConfigurationRoomsDeps extends Foundation {
   readonly dataDir: string
@@ -65,6 +67,12 @@ export async function createConfigurationRooms(given: ConfigurationRoomsDeps) {
   })
   const copies = createBranchCopies({ ...deps, defaultBranchId: async (projectId) => (await branches.findDefault(projectId)).id })
 
+  const mergeRequests = createMergeRequests({ db, inTransaction, clock, recordEvent, branches })
+  const sidesOf = async (projectId: number, fromId: number, intoId: number) => ({
+    from: await branches.get(projectId, String(fromId)),
+    into: await branches.get(projectId, String(intoId)),
+  })
+
   return {
     components,
     encryption,
@@ -75,7 +83,19 @@ export async function createConfigurationRooms(given: ConfigurationRoomsDeps) {
     /** Descriptions as the index publishes them. */
     publishedComponents: (baseUrl: string) => components.list().map((component) => published(component, baseUrl)),
     /** Storage jobs of these rooms, by operation name. */
-    jobs: branchJobs({ branches, merge: (trx, from, into, source) => copies.merge(trx, from.projectId, from, into, source) }),
+    jobs: {
+      ...branchJobs({ branches, merge: (trx, from, into, source) => copies.merge(trx, from.projectId, from, into, source) }),
+      [MERGE_REQUEST_JOB]: mergeRequestJob(
+        mergeRequests,
+        async (trx, request, source) => {
+          const { from, into } = await sidesOf(request.projectId, request.branchFromId, request.branchIntoId)
+          return await copies.merge(trx, request.projectId, from, into, source)
+        },
+        async (job, id) => {
+          await inTransaction((trx) => mergeRequests.step(trx, job.source, id, 'fail', job.origin))
+        },
+      ),
+    },
     registerRoutes(app: FastifyInstance): void {
       app.register(encryptionRoutes(encryption))
       app.register(
@@ -91,6 +111,17 @@ export async function createConfigurationRooms(given: ConfigurationRoomsDeps) {
       app.register(branchCopiesRoutes(copies, reader))
       app.register(
         branchesRoutes({ branches, createJob, changes: (from, into) => copies.changes(db, from.projectId, from, into) }),
+      )
+      app.register(
+        mergeRequestsRoutes({
+          mergeRequests,
+          createJob,
+          changesOf: async ({ projectId, branchFromId, branchIntoId }) => {
+            if ((await branches.resolve(projectId, String(branchFromId))) === undefined) return []
+            const { from, into } = await sidesOf(projectId, branchFromId, branchIntoId)
+            return await copies.changes(db, projectId, from, into)
+          },
+        }),
       )
     },
     start: () => componentsLoop.start(),

@@ -10,6 +10,7 @@ import * as tables from './0022-tables.ts'
 import * as encryption from './0030-encryption.ts'
 import * as branches from './0031-branches.ts'
 import * as configurations from './0032-configurations.ts'
+import * as mergeRequests from './0033-merge-requests.ts'
 import * as queue from './0050-queue.ts'
 import * as schedules from './0060-schedules.ts'
 
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0030-encryption', up: encryption.up },
   { name: '0031-branches', up: branches.up },
   { name: '0032-configurations', up: configurations.up },
+  { name: '0033-merge-requests', up: mergeRequests.up },
   { name: '0050-queue', up: queue.up },
   { name: '0060-schedules', up: schedules.up },
 ]

@@ -1,0 +1,22 @@
+// The life of a merge request. It is written in `development`, waits for others in `in_review`, and is `approved` or sent back; the
+// merge job holds it in `in_merge` and leaves it `published`, or `approved` again when the merge failed. `canceled` ends it early.
+
+import { PlatformError } from '../../kit/errors.ts'
+
+export type MergeRequestState = 'development' | 'in_review' | 'approved' | 'in_merge' | 'published' | 'canceled'
+export type Move = 'request-review' | 'approve' | 'request-changes' | 'merge' | 'publish' | 'fail' | 'cancel'
+
+const MOVES: Record<MergeRequestState, Partial<Record<Move, MergeRequestState>>> = {
+  development: { 'request-review': 'in_review', cancel: 'canceled' },
+  in_review: { approve: 'approved', 'request-changes': 'development', cancel: 'canceled' },
+  approved: { merge: 'in_merge', 'request-changes': 'development', cancel: 'canceled' },
+  in_merge: { publish: 'published', fail: 'approved' },
+  published: {},
+  canceled: {},
+}
+
+export function move(state: MergeRequestState, by: Move): MergeRequestState {
+  const next = MOVES[state][by]
+  if (next === undefined) throw new PlatformError('mergeRequest.wrongState', { state, move: by })
+  return next
+}

@@ -1,0 +1,206 @@
+// HTTP for merge requests (contracts/storage.md 2.3, MR-1 to MR-9).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { idFrom } from '../../http/ids.ts'
+import { JobView, jobView } from '../../http/job-view.ts'
+import { formatTimestamp } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { JobHandler, NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
+import { move } from './merge-request-states.ts'
+import type { MergeRequest, Person } from './merge-requests.store.ts'
+import type { MergeRequests } from './merge-requests.ts'
+
+export interface Change {
+  readonly componentId: string
+  readonly configurationId: string
+  readonly kind: 'created' | 'changed' | 'deleted'
+  readonly isConflict: boolean
+  readonly branchVersionIdentifier: string
+  readonly defaultVersionIdentifier: string | undefined
+}
+
+export interface MergeRequestsRoutesDeps {
+  readonly mergeRequests: MergeRequests
+  readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
+  /** What the merge would do; nothing when the branch is gone. */
+  readonly changesOf: (request: MergeRequest) => Promise<readonly Change[]>
+}
+
+export const MERGE_REQUEST_JOB = 'mergeRequestMerge'
+const PLACE = '/v2/storage/merge-request'
+const ById = Type.Object({ id: Type.String() })
+const Id = Type.Integer({ minimum: 1 })
+const fields = {
+  title: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  description: Type.Optional(Type.String({ maxLength: 65_536 })),
+  externalId: Type.Optional(Type.Union([Type.String({ maxLength: 255 }), Type.Null()])),
+  autoMergeStrategy: Type.Optional(Type.Union([Type.Literal('immediately'), Type.Literal('scheduled'), Type.Literal('none')])),
+  autoMergeAt: Type.Optional(Type.Union([Type.String({ maxLength: 40 }), Type.Null()])),
+  reviewerIds: Type.Optional(Type.Array(Id, { maxItems: 100 })),
+}
+const View = Type.Object({ id: Type.Integer(), title: Type.String(), state: Type.String() }, { additionalProperties: true })
+const config = (operation: string, summary: string) =>
+  ({ operation: `mergeRequests.${operation}`, summary, branch: 'refused' }) as const
+
+export function mergeRequestsRoutes({ mergeRequests, createJob, changesOf }: MergeRequestsRoutesDeps): FastifyPluginAsyncTypebox {
+  const idOf = (text: string) => idFrom(text, () => new PlatformError('mergeRequest.notFound', { id: text.slice(0, 40) }))
+  const conflictsOf = async (request: MergeRequest) => (await changesOf(request)).filter((change) => change.isConflict)
+  return async (app) => {
+    app.get(
+      PLACE,
+      { config: config('list', 'List merge requests, newest first'), schema: { response: { 200: Type.Array(View) } } },
+      async (req) => (await mergeRequests.list(req.actor.projectId)).map(view),
+    )
+
+    app.post(
+      PLACE,
+      {
+        config: config('create', 'Ask for a branch to be merged'),
+        schema: {
+          body: Type.Object({
+            ...fields,
+            title: Type.String({ minLength: 1, maxLength: 255 }),
+            branchFromId: Id,
+            branchIntoId: Id,
+          }),
+          response: { 201: View },
+        },
+      },
+      async (req, reply) => reply.code(201).send(view(await mergeRequests.create(req.actor, req.body, req.origin))),
+    )
+
+    app.get(
+      `${PLACE}/:id`,
+      {
+        config: config('get', 'One merge request'),
+        schema: { params: ById, querystring: Type.Object({ include: Type.Optional(Type.String()) }), response: { 200: View } },
+      },
+      async (req) => {
+        const request = await mergeRequests.get(req.actor.projectId, idOf(req.params.id))
+        const changeLog = await changesOf(request)
+        const withLog = (req.query.include ?? '').split(',').includes('activityLog')
+        return { ...view(request), changeLog, ...(withLog && { activityLog: request.activity.map(activityView) }) }
+      },
+    )
+
+    app.put(
+      `${PLACE}/:id`,
+      {
+        config: config('update', 'Change title, description or reviewers'),
+        schema: { params: ById, body: Type.Object(fields), response: { 200: View } },
+      },
+      async (req) => view(await mergeRequests.update(req.actor, idOf(req.params.id), req.body)),
+    )
+
+    for (const step of ['request-review', 'approve', 'request-changes'] as const) {
+      app.put(
+        `${PLACE}/:id/${step}`,
+        {
+          config: config(step, `Move a merge request: ${step}`),
+          schema: {
+            params: ById,
+            body: Type.Optional(Type.Object({ reason: Type.Optional(Type.String({ maxLength: 1000 })) })),
+            response: { 200: View },
+          },
+        },
+        async (req) => view(await mergeRequests.advance(req.actor, idOf(req.params.id), step, req.origin, req.body?.reason)),
+      )
+    }
+
+    app.get(
+      `${PLACE}/:id/conflicts`,
+      {
+        config: config('conflicts', 'Configurations that changed on both sides'),
+        schema: { params: ById, response: { 200: Type.Array(Type.Unknown()) } },
+      },
+      async (req) =>
+        (await conflictsOf(await mergeRequests.get(req.actor.projectId, idOf(req.params.id)))).map((conflict) => ({
+          message: `Configuration ${conflict.componentId}/${conflict.configurationId} changed in the default branch as well.`,
+          componentId: conflict.componentId,
+          configurationId: conflict.configurationId,
+          isDeleted: conflict.kind === 'deleted',
+          devBranchVersionIdentifier: conflict.branchVersionIdentifier,
+          defaultBranchVersionIdentifier: conflict.defaultVersionIdentifier ?? null,
+        })),
+    )
+
+    app.put(
+      `${PLACE}/:id/merge`,
+      {
+        config: config('merge', 'Merge an approved request, as a job'),
+        schema: { params: ById, response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const request = await mergeRequests.get(req.actor.projectId, idOf(req.params.id))
+        if (request.state !== 'approved') throw new PlatformError('mergeRequest.notReady', { state: request.state })
+        move(request.state, 'merge')
+        if ((await conflictsOf(request)).length > 0) throw new PlatformError('mergeRequest.conflict', { id: request.id })
+        await mergeRequests.advance(req.actor, request.id, 'merge', req.origin)
+        const job = await createJob(req, {
+          operationName: MERGE_REQUEST_JOB,
+          operationParams: { mergeRequestId: request.id },
+          input: { mergeRequestId: request.id },
+          lockKeys: ['dev-branches'],
+        })
+        return reply.code(202).send(jobView(job, req.baseUrl))
+      },
+    )
+  }
+}
+
+/** The job of a merge: either the branch is merged and the request published, or nothing is merged and it is approved as before. */
+export function mergeRequestJob(
+  mergeRequests: MergeRequests,
+  merge: (trx: Parameters<MergeRequests['step']>[0], request: MergeRequest, source: StorageJob['source']) => Promise<unknown>,
+  failed: (job: StorageJob, id: number) => Promise<void>,
+): JobHandler {
+  return async ({ job, publish }) => {
+    const id = (job.input as { readonly mergeRequestId: number }).mergeRequestId // written by the route
+    const request = await mergeRequests.get(job.projectId, id)
+    try {
+      await publish(async (trx) => {
+        const changes = await merge(trx, request, job.source)
+        await mergeRequests.step(trx, job.source, id, 'publish', job.origin)
+        return { results: { mergeRequestId: id, changes } }
+      })
+    } catch (error) {
+      if (error instanceof PlatformError && error.kind === 'conflict' && error.code !== 'storage.jobs.lost') await failed(job, id)
+      throw error
+    }
+  }
+}
+
+const time = (at: number): string => formatTimestamp(new Date(at))
+
+const view = (request: MergeRequest) => ({
+  id: request.id,
+  creator: request.creator,
+  title: request.title,
+  description: request.description,
+  state: request.state,
+  branches: { branchFromId: request.branchFromId, branchIntoId: request.branchIntoId },
+  merge: {
+    mergedAt: request.merged ? time(request.merged.at) : null,
+    mergerId: request.merged?.by.id ?? null,
+    mergerName: request.merged?.by.name ?? null,
+  },
+  createdAt: time(request.createdAt),
+  externalId: request.externalId,
+  autoMergeStrategy: request.autoMergeStrategy,
+  autoMergeAt: request.autoMergeAt,
+  approvals: request.approvals.map(({ by, at }) => ({ approverId: by.id, approverName: by.name, createdAt: time(at) })),
+  reviewers: request.reviewerIds.map((id) => reviewerView(id, request)),
+})
+
+const reviewerView = (id: number, { approvals }: MergeRequest) => {
+  const approval = approvals.find(({ by }) => by.id === id)
+  return { id, name: approval?.by.name ?? null, email: null, status: approval ? 'approved' : 'pending' }
+}
+
+const activityView = ({ at, by, what, reason }: { at: number; by: Person; what: string; reason?: string }) => ({
+  createdAt: time(at),
+  actor: by,
+  action: what,
+  reason: reason ?? null,
+})

@@ -1,0 +1,155 @@
+// Rules for merge requests: who moves one where. The branch room and the configurations room do what a merge means.
+
+import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
+import type { Actor } from '../../kit/actor.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { EventSource, Origin, RecordEvent } from '../../kit/event.ts'
+import { type MergeRequestState, type Move, move } from './merge-request-states.ts'
+import {
+  findMergeRequest,
+  insertMergeRequest,
+  listMergeRequests,
+  type MergeRequest,
+  type Person,
+  updateMergeRequest,
+} from './merge-requests.store.ts'
+
+export interface MergeRequestInput {
+  readonly branchFromId?: number | undefined
+  readonly branchIntoId?: number | undefined
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly externalId?: string | null | undefined
+  readonly autoMergeStrategy?: string | undefined
+  readonly autoMergeAt?: string | null | undefined
+  readonly reviewerIds?: readonly number[] | undefined
+}
+
+/** What this room needs to know of a branch. */
+export interface BranchLookup {
+  get(projectId: number, name: string): Promise<{ readonly id: number; readonly isDefault: boolean }>
+}
+
+export interface MergeRequestsDeps {
+  readonly db: Db
+  readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
+  readonly recordEvent: RecordEvent
+  readonly clock: Clock
+  readonly branches: BranchLookup
+}
+
+export type MergeRequests = ReturnType<typeof createMergeRequests>
+
+export function createMergeRequests({ db, inTransaction, recordEvent, clock, branches }: MergeRequestsDeps) {
+  async function get(projectId: number, id: number, from: Db = db): Promise<MergeRequest> {
+    const found = await findMergeRequest(from, projectId, id)
+    if (!found) throw new PlatformError('mergeRequest.notFound', { id })
+    return found
+  }
+
+  async function create(actor: Actor, input: MergeRequestInput, origin: Origin): Promise<MergeRequest> {
+    mustManage(actor)
+    const from = await branches.get(actor.projectId, String(input.branchFromId))
+    const into = await branches.get(actor.projectId, String(input.branchIntoId))
+    if (from.isDefault || !into.isDefault) throw new PlatformError('mergeRequest.branches')
+    const createdAt = clock.now().getTime()
+    const by = personOf(actor)
+    return await inTransaction(async (trx) => {
+      const request = await insertMergeRequest(trx, {
+        projectId: actor.projectId,
+        branchFromId: from.id,
+        branchIntoId: into.id,
+        title: input.title ?? '',
+        description: input.description ?? '',
+        externalId: input.externalId ?? null,
+        state: 'development',
+        autoMergeStrategy: input.autoMergeStrategy ?? 'none',
+        autoMergeAt: input.autoMergeAt ?? null,
+        reviewerIds: input.reviewerIds ?? [],
+        approvals: [],
+        activity: [{ at: createdAt, by, what: 'created' }],
+        createdAt,
+        creator: by,
+        merged: undefined,
+      })
+      await recordEvent(trx, actor, eventOf('mergeRequestCreated', `Created merge request "${request.title}"`, request), origin)
+      return request
+    })
+  }
+
+  async function update(actor: Actor, id: number, input: MergeRequestInput): Promise<MergeRequest> {
+    mustManage(actor)
+    return await inTransaction(async (trx) => {
+      const before = await get(actor.projectId, id, trx)
+      if (['in_merge', 'published', 'canceled'].includes(before.state)) {
+        throw new PlatformError('mergeRequest.wrongState', { state: before.state, move: 'update' })
+      }
+      const after = {
+        ...before,
+        title: input.title ?? before.title,
+        description: input.description ?? before.description,
+        externalId: input.externalId ?? before.externalId,
+        autoMergeStrategy: input.autoMergeStrategy ?? before.autoMergeStrategy,
+        autoMergeAt: input.autoMergeAt ?? before.autoMergeAt,
+        reviewerIds: input.reviewerIds ?? before.reviewerIds,
+      }
+      await updateMergeRequest(trx, after)
+      return after
+    })
+  }
+
+  /** One step of its life, with the event about it. */
+  async function step(
+    trx: Trx,
+    source: EventSource,
+    id: number,
+    by: Move,
+    origin: Origin,
+    reason?: string,
+  ): Promise<MergeRequest> {
+    const before = await get(source.projectId, id, trx)
+    const at = clock.now().getTime()
+    const person = personOf(source)
+    const state: MergeRequestState = move(before.state, by)
+    const after: MergeRequest = {
+      ...before,
+      state,
+      approvals: by === 'approve' ? [...before.approvals, { by: person, at }] : by === 'request-changes' ? [] : before.approvals,
+      activity: [...before.activity, { at, by: person, what: by, ...(reason !== undefined && { reason }) }],
+      merged: by === 'publish' ? { at, by: person } : before.merged,
+    }
+    await updateMergeRequest(trx, after)
+    const message = `Merge request "${after.title}" is now ${state}`
+    await recordEvent(trx, source, eventOf('mergeRequestStateChanged', message, after), origin)
+    return after
+  }
+
+  async function advance(actor: Actor, id: number, by: Move, origin: Origin, reason?: string): Promise<MergeRequest> {
+    mustManage(actor)
+    return await inTransaction((trx) => step(trx, actor, id, by, origin, reason))
+  }
+
+  return { list: (projectId: number) => listMergeRequests(db, projectId), get, create, update, step, advance }
+}
+
+const personOf = ({ tokenId, tokenDescription }: EventSource): Person => ({ id: tokenId, name: tokenDescription })
+
+function mustManage(actor: Actor): void {
+  if (!actor.isMasterToken && !actor.canManageDevBranches && !actor.canManageBuckets) throw new PlatformError('accessDenied')
+}
+
+const eventOf = (event: string, message: string, request: MergeRequest) => ({
+  event: `storage.${event}`,
+  message,
+  objectId: String(request.id),
+  objectName: request.title,
+  objectType: 'mergeRequest',
+  params: {
+    mergeRequestId: request.id,
+    state: request.state,
+    branchFromId: request.branchFromId,
+    branchIntoId: request.branchIntoId,
+  },
+  branchId: request.branchFromId,
+})

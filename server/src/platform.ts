@@ -27,6 +27,7 @@ import { namingRoutes } from './services/naming/naming.routes.ts'
 import { neighboursRoutes } from './services/neighbours/neighbours.routes.ts'
 import { createMetrics } from './services/operations/metrics.ts'
 import { operationsRoutes } from './services/operations/operations.routes.ts'
+import { runStatsRoutes } from './services/storage-jobs/run-stats.routes.ts'
 import { createStorageJobsLoop } from './services/storage-jobs/storage-jobs.loop.ts'
 import { storageJobsRoutes } from './services/storage-jobs/storage-jobs.routes.ts'
 import { createStorageJobs, type StorageJobs } from './services/storage-jobs/storage-jobs.ts'
@@ -200,6 +201,12 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   app.register(eventsRoutes(events))
   app.register(namingRoutes)
   app.register(storageJobsRoutes(storageJobs, clock))
+  app.register(
+    runStatsRoutes({
+      jobs: storageJobs,
+      filesOfRun: (actor, runId) => files.list(actor, { runId, limit: 10_000, showExpired: true }),
+    }),
+  )
   configurationRooms.registerRoutes(app)
   tableRooms.registerRoutes(app)
   app.register(filesRoutes({ files, access, createJob: storageJobs.create }))

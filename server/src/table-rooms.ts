@@ -99,6 +99,8 @@ export async function createTableRooms(deps: TableRoomsDeps) {
       getForChange: buckets.getForChange,
       list: buckets.list,
       findByKey: buckets.store.findByKey,
+      getInDefaultBranch: buckets.getInDefaultBranch,
+      ensureInBranch: (scope, { id }, origin) => buckets.ensureInBranch(scope, id, origin),
       touch: buckets.touch,
       view: async ({ key }, baseUrl) => {
         const bucket = await buckets.store.findByKey(key)

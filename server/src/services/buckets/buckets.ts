@@ -98,6 +98,18 @@ export function createBuckets(deps: BucketsDeps) {
     return bucket
   }
 
+  const getInDefaultBranch = async ({ actor }: Scope, id: string): Promise<Bucket> =>
+    get({ actor, branch: { id: await defaultBranchId(actor.projectId), isDefault: true } }, id)
+
+  /** The bucket of the same id in the branch, made like the given one when it is not there. */
+  async function ensureInBranch({ actor, branch }: Scope, id: string, origin: Origin): Promise<Bucket> {
+    const there = await store.find(actor.projectId, branch.id, id)
+    if (there) return getForChange({ actor, branch }, id, 'write')
+    const like = await getInDefaultBranch({ actor, branch }, id)
+    const request = { name: like.name, stage: like.stage, displayName: like.displayName, description: like.description }
+    return create({ actor, branch }, request, origin)
+  }
+
   async function list({ actor, branch }: Scope): Promise<Bucket[]> {
     const fallback = branch.isDefault ? [] : [await defaultBranchId(actor.projectId)]
     const found = await store.list(actor.projectId, [branch.id, ...fallback])
@@ -238,6 +250,8 @@ export function createBuckets(deps: BucketsDeps) {
     find,
     get,
     getForChange,
+    getInDefaultBranch,
+    ensureInBranch,
     list,
     create,
     checkNew,

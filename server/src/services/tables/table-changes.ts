@@ -231,6 +231,31 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
     })
   }
 
+  /** The description is metadata; who reads records finds it under the name everybody uses. */
+  const tableDefinitionUpdate: JobHandler = async ({ job, publish }) => {
+    const { input, table } = await begin<{ displayName?: string; description?: string }>(job)
+    const { displayName, description } = input
+    await publish(async (trx) => {
+      if (displayName !== undefined)
+        await store.setDisplayName(trx, table.row.key, displayName).catch((error: unknown) => {
+          throw isUniqueViolation(error) ? tableExists(table.row.name, displayName) : error
+        })
+      if (description !== undefined)
+        await metadata.set(
+          trx,
+          job.projectId,
+          table.row.key,
+          undefined,
+          'user',
+          [{ key: 'KBC.description', value: description }],
+          clock.now(),
+        )
+      await tables.recordEvent(trx, job.source, eventOf(table, 'tableUpdated', `Updated table ${table.id}`), job.origin)
+      const row = { ...table.row, ...(displayName !== undefined && { displayName }) }
+      return { results: tableView({ ...table, row }, job.baseUrl, { columns: true }) }
+    })
+  }
+
   const tableDrop: JobHandler = async ({ job, publish }) => {
     const { table } = await begin(job)
     await publish(async (trx) => {
@@ -358,6 +383,7 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
     tableDefinitionCreate,
     tableColumnDefinitionUpdate,
     tableUpdate,
+    tableDefinitionUpdate,
     tableDrop,
     tableSwap,
     tableSnapshotCreate,
@@ -375,6 +401,7 @@ export const LIGHT_OPERATIONS: ReadonlySet<string> = new Set([
   'tablePrimaryKeyDelete',
   'tableDefinitionCreate',
   'tableUpdate',
+  'tableDefinitionUpdate',
   'tableDrop',
   'tableSwap',
   'tableSnapshotCreate',

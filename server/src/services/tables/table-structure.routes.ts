@@ -12,7 +12,7 @@ import type { NewStorageJob, Requester, StorageJob } from '../../kit/storage-job
 import { readAliasFilter } from './table-aliases.ts'
 import { checkNewTable, scopeOf, writable } from './table-data.routes.ts'
 import { checkPrimaryKey, tableExists } from './table-load.ts'
-import { checkColumnName, columnNameFrom } from './table-names.ts'
+import { checkColumnName, checkTableName, columnNameFrom } from './table-names.ts'
 import { hasNoFilter, namesFrom, readTableQuery } from './table-query.ts'
 import { flag, isSet, nameFrom, primaryKeyFrom, whole } from './table-requests.ts'
 import { snapshotDetail, snapshotView } from './table-snapshots.ts'
@@ -321,6 +321,61 @@ export function tableStructureRoutes({ tables, createJob }: TableStructureDeps):
           throw new PlatformError('storage.tables.crossBucketSwap', { a: table.id, b: target.id })
         const job = jobOn(table, 'tableSwap', { targetKey: target.row.key }, { targetTableId: target.id })
         return start(req, reply, { ...job, lockKeys: [...(job.lockKeys ?? []), lockOf(target.bucket, target.row.name)] })
+      },
+    )
+
+    app.post(
+      '/v2/storage/tables/:tableId/pull',
+      {
+        config: { operation: 'tables.pull', summary: 'Copy a table of the default branch into this branch', branch: 'required' },
+        schema: { params: ByTable, response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        if (req.branch.isDefault)
+          throw new PlatformError('storage.tables.validation', {
+            reason: 'Tables are pulled into a development branch, from the default one.',
+          })
+        const source = await tables.getInDefaultBranch(scopeOf(req), req.params.tableId)
+        refuseAlias(source)
+        const bucket = await tables.bucket.ensureInBranch(scopeOf(req), source.bucket, req.origin)
+        return start(req, reply, {
+          operationName: 'devBranchTablePull',
+          operationParams: { tableId: source.id },
+          input: { sourceKey: source.row.key, bucketKey: bucket.key, name: source.row.name },
+          tableId: source.id,
+          branchId: bucket.branchId,
+          lockKeys: [lockOf(bucket, source.row.name)],
+        })
+      },
+    )
+
+    app.put(
+      '/v2/storage/tables/:tableId/definition',
+      {
+        config: {
+          operation: 'tables.changeDefinition',
+          summary: 'Change display name and description of a table',
+          validationCode: 'storage.tables.validation',
+        },
+        schema: { params: ByTable, body: AnyFields, response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const table = await tables.getForChange(scopeOf(req), req.params.tableId)
+        const { displayName, description } = req.body
+        if (!isSet(displayName) && description === undefined)
+          throw new PlatformError('storage.tables.validation', {
+            reason: 'Nothing to change: send displayName or description. Columns have routes of their own.',
+          })
+        if (isSet(displayName)) {
+          checkTableName(String(displayName), 'display name')
+          const same = await store.findNamed(table.row.bucketKey, String(displayName))
+          if (same && same.key !== table.row.key) throw tableExists(same.name, String(displayName))
+        }
+        const input = {
+          ...(isSet(displayName) && { displayName: String(displayName) }),
+          ...(description !== undefined && { description: description === null ? '' : String(description) }),
+        }
+        return start(req, reply, jobOn(table, 'tableDefinitionUpdate', input))
       },
     )
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { prepareFile } from '../../../../tests/support/file-client.ts'
+import { freshPostgres } from '../../../../tests/support/on-both-databases.ts'
 import { type JobAnswer, type TableAnswer, tableClient } from '../../../../tests/support/table-client.ts'
 import { startTestStack } from '../../../../tests/support/test-stack.ts'
 import { NO_ORIGIN } from '../../kit/event.ts'
@@ -715,6 +716,67 @@ test('display names, deletion by job, profile, swap and events', async (t) => {
   assert.deepEqual([dropped.operationName, dropped.results], ['tableDrop', null])
   assert.equal((await stack.request('GET', '/v2/storage/tables/in.c-main.a')).status, 404)
   assert.equal((await detail('in.c-main.b')).rowsCount, 2)
+})
+
+test('the statistics of a run count its loads, exports and files, those of its children included', async (t) => {
+  const stack = await startTestStack(t)
+  const { bucket, create, upload, succeed } = tableClient(stack)
+  await bucket()
+  await create('in.c-main', 't', 'id\n1\n')
+  const dataFileId = await upload('id\n2\n')
+  const as = (runId: string, path: string, json: object) =>
+    stack.request('POST', `/v2/storage/tables/in.c-main.t/${path}`, { json, headers: { 'X-KBC-RunId': runId } })
+  await succeed(await as('77', 'import-async', { dataFileId }))
+  await succeed(await as('77.1', 'import-async', { dataFileId }))
+  await succeed(await as('77', 'export-async', {}))
+  await succeed(await as('78', 'import-async', { dataFileId }))
+  const stats = (await stack.request('GET', '/v2/storage/stats?runId=77')).json<{
+    tables: { import: { tables: { id: string; count: number }[]; totalCount: number }; export: { totalCount: number } }
+    files: { total: { count: number } }
+  }>()
+  assert.deepEqual(
+    stats.tables.import.tables.map(({ id, count }) => [id, count]),
+    [['in.c-main.t', 2]],
+  )
+  assert.deepEqual([stats.tables.import.totalCount, stats.tables.export.totalCount, stats.files.total.count], [2, 1, 1])
+  assert.equal((await stack.request('GET', '/v2/storage/stats')).json().code, 'storage.validation')
+})
+
+test('all of it on PostgreSQL: loads, keys, aliases, snapshots, swaps, links, deletion', async (t) => {
+  const { location, remove } = await freshPostgres()
+  t.after(remove)
+  const stack = await startTestStack(t, 'url' in location ? { databaseUrl: location.url } : {})
+  const { bucket, create, load, rows, succeed, detail, exported } = tableClient(stack)
+  await bucket()
+  await create('in.c-main', 't', 'id,v\n1,a\n2,b\n', { primaryKey: 'id' })
+  await load('in.c-main.t', 'id,v\n2,x\n3,y\n', { incremental: true })
+  assert.equal(await exported('in.c-main.t', { orderBy: [{ column: 'id' }], columns: 'v' }), '"a"\n"x"\n"y"\n')
+  const alias = { sourceTable: 'in.c-main.t', name: 'a', aliasFilter: { column: 'id', values: ['3'] } }
+  assert.equal((await stack.request('POST', '/v2/storage/buckets/in.c-main/table-aliases', { json: alias })).status, 201)
+  assert.deepEqual(await rows('in.c-main.a'), [['3', 'y']])
+  const kept = await succeed(await stack.request('POST', '/v2/storage/tables/in.c-main.t/snapshots', { json: {} }))
+  await succeed(
+    await stack.request('POST', '/v2/storage/buckets/in.c-main/tables-async', {
+      json: { name: 'b', snapshotId: kept.results?.id },
+    }),
+  )
+  await succeed(await stack.request('POST', '/v2/storage/tables/in.c-main.t/swap', { json: { targetTableId: 'in.c-main.b' } }))
+  assert.equal((await detail('in.c-main.b')).rowsCount, 3)
+  await succeed(await stack.request('POST', '/v2/storage/buckets/in.c-main/share-organization', { json: {} }))
+  const other = await stack.newProject()
+  const link = { sourceProjectId: stack.projectId, sourceBucketId: 'in.c-main', name: 'l' }
+  assert.equal((await stack.request('POST', '/v2/storage/buckets', { json: link, token: other.masterToken })).status, 201)
+  assert.equal(
+    (await stack.request('GET', '/v2/storage/tables/in.c-l.b', { token: other.masterToken })).json<TableAnswer>().rowsCount,
+    3,
+  )
+  const metadata = { provider: 'u', metadata: [{ key: 'k', value: 'v' }] }
+  for (let i = 0; i < 2; i++)
+    assert.equal((await stack.request('POST', '/v2/storage/tables/in.c-main.b/metadata', { json: metadata })).status, 201)
+  await stack.platform.tableRooms.loop.tick(new Date(Date.now() + 40 * 86_400_000))
+  assert.equal((await stack.request('DELETE', `/v2/storage/buckets/in.c-main/links/${other.projectId}`)).status, 204)
+  await succeed(await stack.request('DELETE', '/v2/storage/buckets/in.c-main?force=1&async=1'))
+  assert.deepEqual((await stack.request('GET', '/v2/storage/tables')).json(), [])
 })
 
 test('local files load side by side, visible together with what the caller commits, or not at all', async (t) => {

@@ -32,6 +32,10 @@ export interface BucketsOfTables {
   getForChange(scope: Scope, id: string, needed: 'write' | 'manage'): Promise<BucketRef>
   list(scope: Scope): Promise<readonly BucketRef[]>
   findByKey(key: number): Promise<BucketRef | undefined>
+  /** The bucket of the default branch, whatever the branch has under its name. */
+  getInDefaultBranch(scope: Scope, id: string): Promise<BucketRef>
+  /** The bucket of the same id in the branch, made when it is not there. */
+  ensureInBranch(scope: Scope, bucket: BucketRef, origin: Origin): Promise<BucketRef>
   touch(trx: Trx, bucket: BucketRef): Promise<void>
   /** As the API shows it, tables as an address. */
   view(bucket: BucketRef, baseUrl: string): Promise<object>
@@ -120,6 +124,11 @@ export function createTables({ db, inTransaction, clock, recordEvent, buckets, m
   async function getForChange(scope: Scope, id: string): Promise<Table> {
     const [bucketId, name] = partsOf(scope.actor, id)
     return find(await buckets.getForChange(scope, bucketId, 'write'), name)
+  }
+
+  async function getInDefaultBranch(scope: Scope, id: string): Promise<Table> {
+    const [bucketId, name] = partsOf(scope.actor, id)
+    return find(await buckets.getInDefaultBranch(scope, bucketId), name)
   }
 
   async function find(bucket: BucketRef, name: string): Promise<Table> {
@@ -247,6 +256,7 @@ export function createTables({ db, inTransaction, clock, recordEvent, buckets, m
   return {
     get,
     getForChange,
+    getInDefaultBranch,
     find,
     getByKey,
     resolve,

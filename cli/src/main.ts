@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../../server/src/config.ts'
 import { PlatformError } from '../../server/src/kit/errors.ts'
 import { addBackupCommands } from './backup.ts'
+import { addBucketCommands } from './bucket.ts'
 import { addConfigCommands } from './config.ts'
 import { addDoctorCommand } from './doctor.ts'
 import { addEncryptionCommands } from './encryption.ts'
@@ -14,6 +15,7 @@ import { UserError } from './output.ts'
 import { addProjectCommands } from './project.ts'
 import { addScheduleCommands } from './schedule.ts'
 import { addStartCommand } from './start.ts'
+import { addTableCommands } from './table.ts'
 import { addTokenCommands } from './token.ts'
 
 const program = new Command('millrace')
@@ -24,6 +26,8 @@ const program = new Command('millrace')
 
 // Each noun has a file of its own that adds its commands here.
 addStartCommand(program)
+addBucketCommands(program)
+addTableCommands(program)
 addConfigCommands(program)
 addEncryptionCommands(program)
 addJobCommands(program)

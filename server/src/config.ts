@@ -152,6 +152,11 @@ export const VARIABLES = {
     sentence: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`.',
     parse: read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
   }),
+  MILLRACE_TEST_CLOCK_OFFSET_MS: variable({
+    default: '0',
+    sentence: 'For tests only: how far the clock of the stack goes ahead of the clock of the machine.',
+    parse: read.wholeNumber(0, 100 * 366 * 24 * 3600 * 1000),
+  }),
 } as const
 
 type Name = keyof typeof VARIABLES
@@ -256,6 +261,7 @@ function configOf(values: Values, unknown: readonly string[]) {
     roles: values.MILLRACE_ROLES ?? (['api', 'worker', 'scheduler'] as const),
     worker: { jobs: values.MILLRACE_WORKER_JOBS ?? 10, path: values.PATH ?? '/usr/local/bin:/usr/bin:/bin' },
     egressAllow: values.MILLRACE_EGRESS_ALLOW ?? [],
+    clockOffsetMs: values.MILLRACE_TEST_CLOCK_OFFSET_MS ?? 0,
     log: { level: values.MILLRACE_LOG_LEVEL ?? ('info' as const) },
     /** Variables that look like ours and are not: probably misspelt. Worth a warning. */
     unknown,

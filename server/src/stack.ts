@@ -9,7 +9,7 @@ import type { Config } from './config.ts'
 import { openMetadataDb } from './engines/metadata-db/metadata-db.ts'
 import { openDiskObjectStore } from './engines/object-store/disk-object-store.ts'
 import { type Foundation, METADATA_FILE, openFoundation } from './foundation.ts'
-import { systemClock } from './kit/clock.ts'
+import { shiftedClock, systemClock } from './kit/clock.ts'
 import { PlatformError } from './kit/errors.ts'
 import { createLog } from './kit/log.ts'
 import { createSecrets } from './kit/secrets.ts'
@@ -47,6 +47,7 @@ export async function openStack(config: Config): Promise<Stack> {
     roles: config.roles,
     worker: { ...config.worker, egressAllow: config.egressAllow },
     graceMs: config.listen.drainTimeoutMs / 2,
+    clock: shiftedClock(config.clockOffsetMs),
     log,
   })
   return { platform, log, version: VERSION }

@@ -6,6 +6,10 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => new Date() }
 
+/** A clock that goes ahead of the machine's, for tests of what happens at a certain time. */
+export const shiftedClock = (offsetMs: number): Clock =>
+  offsetMs === 0 ? systemClock : { now: () => new Date(Date.now() + offsetMs) }
+
 /** `2026-01-31T12:00:00+0000`: every timestamp in a record. */
 export const formatTimestamp = (date: Date): string => `${date.toISOString().slice(0, 19)}+0000`
 

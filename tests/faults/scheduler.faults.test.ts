@@ -1,0 +1,155 @@
+// Invariant 9: a schedule fires exactly once per due minute, whatever is killed when, and on however many nodes.
+// The clock of the stack is set ahead before every start, so that a due minute comes seconds after it.
+
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freshPostgres } from '../support/on-both-databases.ts'
+import { BUCKET, REGION, startS3 } from '../support/start-s3.ts'
+import { type Stack, startStack, until } from './stack.ts'
+
+const ROUNDS = process.env.MILLRACE_LONG ? 100 : 8
+const NODE_ROUNDS = process.env.MILLRACE_LONG ? 20 : 2
+const MINUTE = 60_000
+
+interface Execution {
+  readonly jobId: string | null
+  readonly dueTime: string
+  readonly status: string
+}
+
+async function addComponent(dataDir: string): Promise<void> {
+  await mkdir(join(dataDir, 'components'), { recursive: true })
+  const data = { definition: { type: 'command', uri: '', tag: '1', command: ['/bin/true'] } }
+  const description = { id: 'test.true', type: 'application', name: 'true', hasRun: true, data }
+  await writeFile(join(dataDir, 'components', 'test.true.json'), JSON.stringify(description))
+}
+
+/** A component that ends at once, a configuration of it, and an active schedule that is due every minute. */
+async function everyMinute(stack: Stack): Promise<void> {
+  await addComponent(stack.dataDir)
+  await until(async () => (await stack.get('/v2/storage/components/test.true')).status === 200)
+  const make = async (component: string, configuration: object) =>
+    (await stack.post(`/v2/storage/components/${component}/configs`, { name: 'c', configuration })).body as { id: string }
+  const target = { componentId: 'test.true', configurationId: (await make('test.true', {})).id, mode: 'run' }
+  const schedule = { cronTab: '* * * * *', timezone: 'UTC', state: 'enabled' }
+  const { id } = await make('platform.scheduler', { schedule, target })
+  const activated = await stack.post('/scheduler/schedules', { configurationId: id })
+  assert.ok(activated.status < 300, JSON.stringify(activated.body))
+}
+
+async function executions(stack: Stack): Promise<readonly Execution[]> {
+  const [schedule] = (await stack.get('/scheduler/schedules')).body as { executions: Execution[] }[]
+  return schedule!.executions
+}
+
+async function queuedJobs(stack: Stack): Promise<readonly string[]> {
+  const ids: string[] = []
+  for (;;) {
+    const page = (await stack.get(`/queue/jobs?limit=100&offset=${ids.length}`)).body as { id: string; component: string }[]
+    ids.push(...page.map((job) => String(job.id)))
+    if (page.length < 100) return ids
+  }
+}
+
+/** `2026-01-31T12:00:00+0000`, as the API writes it. */
+const timestamp = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}+0000`
+
+/** The runs seen so far, by due minute. A second run of a minute fails the test. */
+function createLedger() {
+  const runs = new Map<string, string>()
+  const skipped = new Set<string>()
+
+  function note(seen: readonly Execution[]): void {
+    for (const { dueTime, jobId, status } of seen) {
+      assert.ok(status === 'started' || status === 'skipped', `${dueTime}: ${status}`)
+      if (status === 'skipped') skipped.add(dueTime)
+      else assert.equal(runs.get(dueTime) ?? jobId, jobId, `${dueTime} ran twice`)
+      if (status === 'started') runs.set(dueTime, String(jobId))
+    }
+  }
+
+  /** Waits until the schedule has acted on that minute. */
+  async function follow(stack: Stack, due: string): Promise<void> {
+    let seen: readonly Execution[] = []
+    await until(
+      async () => {
+        seen = await executions(stack)
+        return seen.some(({ dueTime }) => dueTime === due)
+      },
+      40_000,
+      () => `${due} was never acted on: ${JSON.stringify(seen.slice(0, 3))}`,
+    )
+    note(seen)
+  }
+
+  return { runs, skipped, follow }
+}
+
+test(`${ROUNDS} kills around the due second: exactly one run per due minute`, async (t) => {
+  const stack = await startStack(t, { env: { MILLRACE_ROLES: 'api,scheduler' } })
+  await everyMinute(stack)
+  await stack.kill()
+  const { runs, skipped, follow } = createLedger()
+  const first = Math.ceil(Date.now() / MINUTE) * MINUTE + 5 * MINUTE
+  let due = first
+  let typicalStartMs = 3000
+  for (let round = 1; round <= ROUNDS; round++, due += MINUTE) {
+    // Still inside the minute before, so a run of that minute which the last kill prevented is on time yet.
+    const leadMs = Math.min(50_000, typicalStartMs * 1.3 + 1000)
+    const offsetMs = Math.round(due - leadMs - Date.now())
+    const stackNow = () => Date.now() + offsetMs
+    const { readyMs } = await stack.start({ MILLRACE_TEST_CLOCK_OFFSET_MS: String(offsetMs) })
+    typicalStartMs = (typicalStartMs + readyMs) / 2
+    if (round > 1) {
+      const previous = timestamp(due - MINUTE)
+      const isOnTime = stackNow() < due - 2000 // a slow start comes after the next due minute, and may have skipped this one
+      await follow(stack, previous)
+      if (isOnTime) assert.ok(runs.has(previous), `round ${round}: ${previous} was skipped`)
+    }
+    const killAt = due - 200 + Math.random() * 500
+    await sleep(Math.max(0, killAt - stackNow())) // the moment of death is the random input of this test
+    await stack.kill()
+  }
+  const last = due - MINUTE
+  await stack.start({ MILLRACE_TEST_CLOCK_OFFSET_MS: String(Math.round(last + 5000 - Date.now())) })
+  await follow(stack, timestamp(last))
+  for (let minute = first; minute <= last; minute += MINUTE)
+    assert.ok(runs.has(timestamp(minute)) || skipped.has(timestamp(minute)), `${timestamp(minute)} did not run`)
+  assert.deepEqual((await queuedJobs(stack)).toSorted(), [...runs.values()].toSorted(), 'every job belongs to one due minute')
+})
+
+test('two nodes that share PostgreSQL and S3 run each due minute once', async (t) => {
+  const database = await freshPostgres()
+  const s3 = await startS3()
+  t.after(() => s3.close())
+  const env = {
+    MILLRACE_DATABASE_URL: (database.location as { url: string }).url, // freshPostgres answers a url
+    MILLRACE_S3_ENDPOINT: s3.endpoint,
+    MILLRACE_S3_REGION: REGION,
+    MILLRACE_S3_BUCKET: BUCKET,
+    MILLRACE_S3_ACCESS_KEY_ID: s3.sessions.root.accessKeyId,
+    MILLRACE_S3_SECRET_ACCESS_KEY: s3.sessions.root.secretAccessKey,
+    MILLRACE_ENCRYPTION_KEY: 'ab'.repeat(32),
+    MILLRACE_ROLES: 'api,scheduler',
+  }
+  const one = await startStack(t, { env })
+  await everyMinute(one)
+  const dataDir = await mkdtemp(join(tmpdir(), 'millrace-stack-'))
+  await addComponent(dataDir)
+  const two = await startStack(t, { env, existing: { dataDir, masterToken: one.masterToken } })
+  t.after(() => database.remove())
+  const { runs, follow } = createLedger()
+  let due = Math.ceil(Date.now() / MINUTE) * MINUTE + 5 * MINUTE
+  for (let round = 0; round < NODE_ROUNDS; round++, due += MINUTE) {
+    await Promise.all([one.kill(), two.kill()])
+    const offset = { MILLRACE_TEST_CLOCK_OFFSET_MS: String(Math.round(due - 8000 - Date.now())) }
+    await Promise.all([one.start(offset), two.start(offset)])
+    await follow(one, timestamp(due))
+    assert.ok(runs.has(timestamp(due)))
+  }
+  assert.deepEqual((await queuedJobs(two)).toSorted(), [...runs.values()].toSorted(), 'every job belongs to one due minute')
+})

@@ -81,3 +81,14 @@ export function createRedactor(): Redactor {
 
   return { add, redact }
 }
+
+const CREDENTIAL_HEADER = /^(?:authorization|proxy-authorization|cookie|x-api-key|api-key|x-auth-token|x-access-token)$/i
+
+/** Headers that hold credentials by their nature are hidden even when someone forgot the `#`. */
+export function hideCredentialHeaders(headers: Iterable<readonly [string, string]>, hide: (secret: string) => void): void {
+  for (const [name, value] of headers) {
+    if (!CREDENTIAL_HEADER.test(name)) continue
+    hide(value)
+    hide(value.slice(value.lastIndexOf(' ') + 1)) // the token without its "Bearer"
+  }
+}

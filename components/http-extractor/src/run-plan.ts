@@ -14,7 +14,7 @@ import { isArray, isEmpty, isObject, type JsonObject, type JsonValue, objectOf }
 import type { Log } from './log.ts'
 import { createPagination } from './pagination/pagination.ts'
 import type { ScrollerFactory } from './pagination/scroller.ts'
-import type { Redactor } from './redaction.ts'
+import { hideCredentialHeaders, type Redactor } from './redaction.ts'
 
 export interface RunPlan {
   readonly config: JsonObject
@@ -49,8 +49,9 @@ export function createPlan(configuration: Configuration, config: JsonObject, dep
     ['currentStart', deps.currentStart],
   ])
   const api = readApi(configuration.api, config, attributes, log)
+  hideCredentialHeaders([...api.headers, ...api.defaults.headers], redactor.add)
   const compatLevel = readCompatLevel(config)
-  const jobs = readJobs(config, compatLevel)
+  const jobs = readJobs(config, compatLevel, redactor)
   checkAllowedHosts(configuration.allowedHosts, api.base, jobs)
   const authenticate = (send: Send) =>
     createAuthentication(withOldQuery(configuration.api, log), {
@@ -79,10 +80,12 @@ export function createPlan(configuration: Configuration, config: JsonObject, dep
   }
 }
 
-function readJobs(config: JsonObject, compatLevel: number): JobDefinition[] {
+function readJobs(config: JsonObject, compatLevel: number, redactor: Redactor): JobDefinition[] {
   const jobs = at(config, 'jobs')
   if (isEmpty(jobs) || !isArray(jobs)) throw new UserError("The 'jobs' section is required in the configuration.")
-  return listAt(jobs, 'config.jobs').map((job, i) => readJob(job, `config.jobs.${i}`, compatLevel))
+  const read = listAt(jobs, 'config.jobs').map((job, i) => readJob(job, `config.jobs.${i}`, compatLevel))
+  for (const job of read) hideCredentialHeaders(job.headers, redactor.add)
+  return read
 }
 
 /** A job that picks an unknown scroller is found before it runs. */

@@ -186,3 +186,13 @@ test('a message names the job and the page, and the log stays on one line', asyn
   // biome-ignore lint/suspicious/noControlCharactersInRegex: looking for an escape sequence
   assert.doesNotMatch(log.replace(/^ERROR.*$/ms, ''), /\u001b/)
 })
+
+test('a credential in a header is hidden even when it is not marked with #', async (t) => {
+  const { url } = await serve(t, (q, r) => json(r, { error: q.headers.authorization }, 400))
+  const login = { type: 'login', loginRequest: { endpoint: 'login', headers: { 'X-Api-Key': 'login-key-1' } } }
+  for (const api of [{ http: { headers: { Authorization: 'Bearer plain-token-1' } } }, { authentication: login }]) {
+    const { error, log } = await extract({ api: { baseUrl: url, ...api }, config: { debug: true, jobs: [{ endpoint: 'x' }] } })
+    assert.ok(error)
+    assert.doesNotMatch(log, /plain-token-1|login-key-1/)
+  }
+})

@@ -23,7 +23,7 @@ import { entriesOf, isEmpty, isObject, isScalar, type JsonObject, type JsonValue
 import { isNumeric } from '../json/numbers.ts'
 import { JsonSyntaxError, parseJson } from '../json/parse.ts'
 import { toText } from '../json/text.ts'
-import type { Redactor } from '../redaction.ts'
+import { hideCredentialHeaders, type Redactor } from '../redaction.ts'
 import type { AuthDeps, Authentication } from './authentication.types.ts'
 import { nowSeconds } from './expressions.ts'
 
@@ -98,13 +98,11 @@ export function createLoginWith(deps: AuthDeps, loginReferences: Readonly<Record
   async function login(): Promise<Credentials> {
     const sentAt = now()
     const inLogin = scope(loginReferences)
+    const loginHeaders = headerPairs(evaluateMembers(request.headers, inLogin), 'api.authentication.loginRequest.headers')
+    hideCredentialHeaders(loginHeaders, redactor.add)
+    const { endpoint, method } = request
     const response = await send(
-      buildRequest(base, {
-        endpoint: request.endpoint,
-        method: request.method,
-        params: evaluateMembers(request.params, inLogin),
-        headers: headerPairs(evaluateMembers(request.headers, inLogin), 'api.authentication.loginRequest.headers'),
-      }),
+      buildRequest(base, { endpoint, method, params: evaluateMembers(request.params, inLogin), headers: loginHeaders }),
     )
     if (response.status >= 400)
       throw failedRequest(response, buildRequest(base, { ...request, params: objectOf([]), headers: [] }), 'login')

@@ -30,7 +30,7 @@ test('the walk through files works, command by command', async (t) => {
   assert.equal(error, null, stderr)
   assert.equal(await readFile(join(folder, 'back.csv'), 'utf8'), 'id,name\n1,Ann\n2,Bob\n')
   const imported = JSON.parse(await readFile(join(folder, 'imported.json'), 'utf8')) as { sizeBytes: number }
-  assert.equal(imported.sizeBytes, 22)
+  assert.equal(imported.sizeBytes, 20)
   const found = JSON.parse(await readFile(join(folder, 'found.json'), 'utf8')) as unknown[]
   assert.equal(found.length, 2)
   assert.deepEqual((await stack.request('GET', '/v2/storage/files')).json(), [])

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
+import { createHashThread } from './engines/object-store/background-hash.ts'
 import { type DiskObjectStore, openDiskObjectStore } from './engines/object-store/disk-object-store.ts'
 import { createEmbeddedAccess } from './engines/object-store/embedded-access.ts'
 import type { ObjectAccess } from './engines/object-store/object-access.ts'
@@ -67,7 +68,16 @@ async function openEmbedded({ dataDir, bucket, region, publicUrl, clock, log }: 
   const root = join(dataDir, 'objects')
   const store = await openDiskObjectStore({ root, clock })
   const sessions = createSessionTokens(await loadServerSecret(join(root, 'access.key')))
-  const server = createS3Server({ store, sessions, bucket, region, clock, onRequest: (line) => logRequest(log, line) })
+  const hashThread = createHashThread()
+  const server = createS3Server({
+    store,
+    hashThread,
+    sessions,
+    bucket,
+    region,
+    clock,
+    onRequest: (line) => logRequest(log, line),
+  })
   let listening: { readonly port: number; readonly host: string } | undefined
 
   return {
@@ -88,6 +98,7 @@ async function openEmbedded({ dataDir, bucket, region, publicUrl, clock, log }: 
       (listening ? `http://${listening.host.includes(':') ? `[${listening.host}]` : listening.host}:${listening.port}` : ''),
     async close() {
       if (listening) await server.close()
+      await hashThread.close()
       await store.close()
     },
   }

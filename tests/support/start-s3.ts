@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { S3Client } from '@aws-sdk/client-s3'
+import { createHashThread } from '../../server/src/engines/object-store/background-hash.ts'
 import type { Disk } from '../../server/src/engines/object-store/disk.ts'
 import { openDiskObjectStore } from '../../server/src/engines/object-store/disk-object-store.ts'
 import type { AccessScope } from '../../server/src/engines/object-store/object-access.ts'
@@ -35,9 +36,11 @@ export async function startS3({ clock = systemClock, disk }: { clock?: Clock; di
   const root = await mkdtemp(join(tmpdir(), 'millrace-s3-'))
   const store = await openDiskObjectStore({ root, clock, ...(disk && { disk }) })
   const sessions = createSessionTokens(randomBytes(32))
+  const hashThread = createHashThread()
   const requests: S3RequestLine[] = []
   const server = createS3Server({
     store,
+    hashThread,
     sessions,
     clock,
     bucket: BUCKET,
@@ -62,6 +65,7 @@ export async function startS3({ clock = systemClock, disk }: { clock?: Clock; di
     async close() {
       for (const client of clients) client.destroy()
       await server.close(100)
+      await hashThread.close()
       await store.close()
       await rm(root, { recursive: true })
     },

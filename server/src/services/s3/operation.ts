@@ -1,6 +1,7 @@
 // What every operation of the protocol is: a name, what it needs to be allowed, and what it does.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { HashThread } from '../../engines/object-store/background-hash.ts'
 import type { ObjectStore } from '../../engines/object-store/object-store.ts'
 import type { Authenticated } from './authenticate.ts'
 import type { Need } from './authorize.ts'
@@ -11,6 +12,7 @@ export interface S3Context {
   readonly call: S3Call
   readonly auth: Authenticated
   readonly message: IncomingMessage
+  readonly hashThread: HashThread
   readonly response: ServerResponse
   readonly proceed: () => void
   readonly store: ObjectStore

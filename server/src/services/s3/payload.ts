@@ -1,8 +1,8 @@
 // The body of a request, checked against everything the request said about it: length, hash, MD5, checksum, chunk signatures.
 // Every check happens before the last byte is handed on as "done", so a put with a wrong body never becomes an object.
 
-import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import type { HashThread } from '../../engines/object-store/background-hash.ts'
 import type { Bytes, ObjectChecksum, PutOptions } from '../../engines/object-store/object-store.ts'
 import { UNSIGNED_PAYLOAD } from '../../engines/object-store/signature-v4.ts'
 import type { Authenticated } from './authenticate.ts'
@@ -22,11 +22,12 @@ export interface PayloadSource {
   readonly call: S3Call
   readonly auth: Authenticated
   readonly message: IncomingMessage
+  readonly hashThread: HashThread
   /** Tells a client that waits with `Expect: 100-continue` to send the body. */
   readonly proceed: () => void
 }
 
-export function openPayload({ call, auth, message, proceed }: PayloadSource): Payload {
+export function openPayload({ call, auth, message, hashThread, proceed }: PayloadSource): Payload {
   const announced = announcedChecksum(call)
   const expectedSha256 = sha256Announced(auth.payloadHash)
   const expectedMd5 = contentMd5(call)
@@ -37,8 +38,7 @@ export function openPayload({ call, auth, message, proceed }: PayloadSource): Pa
       MaxSizeAllowed: String(MAX_PUT_BYTES),
     })
 
-  const md5 = createHash('md5')
-  const sha256 = expectedSha256 === undefined ? undefined : createHash('sha256')
+  const hashes = hashThread.open(expectedSha256 === undefined ? ['md5'] : ['md5', 'sha256'], expectedLength)
   const hasher = announced && createHasher(announced.algorithm)
   let trailers: ReadonlyMap<string, string> = new Map()
   let digests: { md5: Buffer; checksum: ObjectChecksum | undefined } | undefined
@@ -56,25 +56,30 @@ export function openPayload({ call, auth, message, proceed }: PayloadSource): Pa
           },
         })
       : raw
-    for await (const chunk of plain) {
-      length += chunk.length
-      if (length > MAX_PUT_BYTES || (expectedLength !== undefined && length > expectedLength))
-        throw new S3Error('IncompleteBody', 'The request body has more bytes than it announced.')
-      md5.update(chunk)
-      sha256?.update(chunk)
-      hasher?.update(chunk)
-      yield chunk
+    try {
+      for await (const chunk of plain) {
+        length += chunk.length
+        if (length > MAX_PUT_BYTES || (expectedLength !== undefined && length > expectedLength))
+          throw new S3Error('IncompleteBody', 'The request body has more bytes than it announced.')
+        hasher?.update(chunk)
+        await hashes.update(chunk)
+        yield chunk
+      }
+      if (expectedLength !== undefined && length !== expectedLength)
+        throw new S3Error('IncompleteBody', `You announced ${expectedLength} bytes and sent ${length}.`)
+      const checksum = checkChecksum()
+      const [md5, sha256] = await hashes.digest()
+      if (sha256 && sha256.toString('hex') !== expectedSha256)
+        throw new S3Error(
+          'XAmzContentSHA256Mismatch',
+          "The provided 'x-amz-content-sha256' header does not match what was computed.",
+        )
+      if (expectedMd5 && !md5!.equals(expectedMd5))
+        throw new S3Error('BadDigest', 'The Content-MD5 you specified did not match what we received.')
+      digests = { md5: md5!, checksum }
+    } finally {
+      hashes.drop()
     }
-    if (expectedLength !== undefined && length !== expectedLength)
-      throw new S3Error('IncompleteBody', `You announced ${expectedLength} bytes and sent ${length}.`)
-    if (sha256 && sha256.digest('hex') !== expectedSha256)
-      throw new S3Error(
-        'XAmzContentSHA256Mismatch',
-        "The provided 'x-amz-content-sha256' header does not match what was computed.",
-      )
-    digests = { md5: md5.digest(), checksum: checkChecksum() }
-    if (expectedMd5 && !digests.md5.equals(expectedMd5))
-      throw new S3Error('BadDigest', 'The Content-MD5 you specified did not match what we received.')
   }
 
   function checkChecksum(): ObjectChecksum | undefined {

@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { HashThread } from '../../engines/object-store/background-hash.ts'
 import type { ObjectStore } from '../../engines/object-store/object-store.ts'
 import { createRawListener, type RawListener } from '../../http/raw-listener.ts'
 import { assumeRole, isStsCall } from './assume-role.ts'
@@ -14,6 +15,7 @@ import { errorDocument, S3Error, toS3Error } from './s3-errors.ts'
 
 export interface S3ServerDeps extends AuthenticateDeps {
   readonly store: ObjectStore
+  readonly hashThread: HashThread
   readonly bucket: string
   /** One line per finished request, and every failure of our own. */
   readonly onRequest?: (line: S3RequestLine) => void
@@ -49,7 +51,11 @@ async function serve(deps: S3ServerDeps, message: IncomingMessage, response: Ser
     line.key = call.key
     if (isStsCall(call)) {
       line.operation = 'AssumeRole'
-      return await assumeRole({ call, auth: authenticate(call, deps, 'sts'), message, proceed }, response, deps)
+      return await assumeRole(
+        { call, auth: authenticate(call, deps, 'sts'), message, hashThread: deps.hashThread, proceed },
+        response,
+        deps,
+      )
     }
     const auth = authenticate(call, deps)
     const operation = operationOf(call)
@@ -60,7 +66,17 @@ async function serve(deps: S3ServerDeps, message: IncomingMessage, response: Ser
     }
     if (Buffer.byteLength(call.key) > 1024) throw new S3Error('KeyTooLongError', 'Your key is too long')
     authorize(auth.principal, operation.need(call))
-    await operation.run({ call, auth, message, response, proceed, store: deps.store, bucket: deps.bucket, region: deps.region })
+    await operation.run({
+      call,
+      auth,
+      message,
+      response,
+      proceed,
+      hashThread: deps.hashThread,
+      store: deps.store,
+      bucket: deps.bucket,
+      region: deps.region,
+    })
   } catch (cause) {
     const error = toS3Error(cause)
     if (error.status >= 500) line.error = error.cause ?? error

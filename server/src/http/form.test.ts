@@ -22,6 +22,14 @@ test('bracket names nest, empty brackets append, consecutive numbers make a list
   for (const [text, expected] of cases) assert.deepEqual(parseForm(text), expected, text)
 })
 
+test('thousands of appended values cost no more than as many named ones', () => {
+  const begun = performance.now()
+  const { a } = parseForm('a[]=1&'.repeat(20_000))
+  assert.equal((a as string[]).length, 20_000)
+  assert.ok(performance.now() - begun < 2000, 'reading the form took seconds')
+  assert.deepEqual(parseForm('a[7]=x&a[]=y&a[b]=z&a[]=w'), { a: { '7': 'x', '8': 'y', b: 'z', '9': 'w' } })
+})
+
 test('a field named __proto__ is an ordinary member', () => {
   const form = parseForm('__proto__[polluted]=yes')
   assert.equal(({} as Record<string, unknown>).polluted, undefined)

@@ -5,7 +5,13 @@ import { PlatformError } from '../kit/errors.ts'
 const MAX_DEPTH = 32
 const MAX_PAIRS = 20_000
 
-type Node = Map<string, Node | string>
+interface Node {
+  readonly members: Map<string, Node | string>
+  /** Where empty brackets append: one after the largest number so far, as PHP counts. */
+  next: number
+}
+
+const emptyNode = (): Node => ({ members: new Map(), next: 0 })
 
 export type FormValue = string | FormValue[] | { [name: string]: FormValue }
 
@@ -22,7 +28,7 @@ export function parseForm(text: string): Record<string, FormValue> {
 
 /** Nests flat names; multipart fields come through here as well. */
 export function fromPairs(pairs: Iterable<readonly [string, string]>): Record<string, FormValue> {
-  const root: Node = new Map()
+  const root = emptyNode()
   for (const [name, value] of pairs) insert(root, segmentsOf(name), value)
   return toObject(root)
 }
@@ -38,36 +44,29 @@ function segmentsOf(name: string): string[] {
 function insert(root: Node, segments: readonly string[], value: string): void {
   let node = root
   for (const [i, segment] of segments.entries()) {
-    const key = segment === '' ? nextIndex(node) : segment
+    const key = segment === '' ? String(node.next) : segment
+    if (/^\d{1,9}$/.test(key)) node.next = Math.max(node.next, Number(key) + 1)
     if (i === segments.length - 1) {
-      node.set(key, value)
+      node.members.set(key, value)
       return
     }
-    const next = node.get(key)
-    if (next instanceof Map) node = next
-    else {
-      const created: Node = new Map()
-      node.set(key, created)
-      node = created
-    }
+    const known = node.members.get(key)
+    const inner = known === undefined || typeof known === 'string' ? emptyNode() : known
+    node.members.set(key, inner)
+    node = inner
   }
-}
-
-function nextIndex(node: Node): string {
-  let next = 0
-  for (const key of node.keys()) if (/^\d{1,9}$/.test(key)) next = Math.max(next, Number(key) + 1)
-  return String(next)
 }
 
 function toValue(node: Node | string): FormValue {
   if (typeof node === 'string') return node
-  const isList = node.size > 0 && [...node.keys()].every((key, i) => key === String(i))
-  return isList ? [...node.values()].map(toValue) : toObject(node)
+  const { members } = node
+  const isList = members.size > 0 && [...members.keys()].every((key, i) => key === String(i))
+  return isList ? [...members.values()].map(toValue) : toObject(node)
 }
 
 function toObject(node: Node): Record<string, FormValue> {
   const object: Record<string, FormValue> = {}
-  for (const [key, value] of node) {
+  for (const [key, value] of node.members) {
     // defineProperty, so that a field named __proto__ is an ordinary member.
     Object.defineProperty(object, key, { value: toValue(value), enumerable: true, writable: true, configurable: true })
   }

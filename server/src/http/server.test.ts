@@ -131,6 +131,8 @@ test('in maintenance every resource answers 503 with Retry-After, while health s
   assert.equal(answer.json().status, 'maintenance')
   assert.equal(answer.json().reason, 'We are moving house.')
   assert.equal((await request('GET', '/health')).status, 200)
+  for (const path of ['/v2/storage', '/v2/storage/nowhere', '/templates'])
+    assert.equal((await request('GET', path)).status, 503, path)
 })
 
 test('only origins that were named may call from a browser', async (t) => {
@@ -140,6 +142,14 @@ test('only origins that were named may call from a browser', async (t) => {
   assert.equal(allowed.headers.get('access-control-allow-origin'), 'http://console.test')
   const refused = await request('GET', '/v2/storage/tokens', { headers: { origin: 'http://evil.test' } })
   assert.equal(refused.headers.get('access-control-allow-origin'), null)
+})
+
+test('a star lets every origin call, and what depends on the origin says so', async (t) => {
+  const { request } = await startTestStack(t, { corsOrigins: ['*'] })
+  const headers = { origin: 'http://anywhere.test', 'accept-encoding': 'gzip' }
+  const answer = await request('GET', '/v2/storage', { headers })
+  assert.equal(answer.headers.get('access-control-allow-origin'), 'http://anywhere.test')
+  assert.deepEqual(answer.headers.get('vary')?.split(', ').sort(), ['Accept-Encoding', 'Origin'])
 })
 
 test('with a domain the services answer by host, and the index publishes those addresses', async (t) => {

@@ -121,7 +121,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     reply.header('x-content-type-options', 'nosniff')
     if (answersPreflight(request, reply, deps.corsOrigins)) return
     const { config } = request.routeOptions
-    if (deps.maintenance && config.needs !== 'nothing') {
+    if (deps.maintenance && !config.operation?.startsWith('operations.')) {
       sendMaintenance(request, reply, deps.maintenance.reason)
       return
     }
@@ -244,7 +244,7 @@ const headerOf = (request: FastifyRequest, name: string): string | undefined => 
 /** Lets named origins call from a browser; true when the request was a preflight and is answered. */
 function answersPreflight(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): boolean {
   const origin = request.headers.origin
-  if (origin === undefined || !origins.includes(origin)) return false
+  if (origin === undefined || !(origins.includes(origin) || origins.includes('*'))) return false
   reply.header('access-control-allow-origin', origin)
   reply.header('vary', 'Origin')
   reply.header('access-control-expose-headers', 'X-Request-Id, Retry-After')
@@ -290,7 +290,7 @@ function finishPayload(
     done(null, payload)
   else {
     reply.header('content-encoding', 'gzip')
-    reply.header('vary', 'Accept-Encoding')
+    reply.header('vary', reply.hasHeader('vary') ? `${String(reply.getHeader('vary'))}, Accept-Encoding` : 'Accept-Encoding')
     reply.removeHeader('content-length')
     gzip(payload, { level: 1 }, done)
   }

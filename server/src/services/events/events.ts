@@ -114,6 +114,7 @@ export function createEvents({ db, inTransaction, clock }: EventsDeps) {
     // Others' events are for admins and for tokens that may read them all; an object's own list is checked by its room.
     const ownOnly = !actor.isMasterToken && !actor.canReadAllProjectEvents && scope.objectId === undefined
     const tokenId = scope.tokenId ?? (ownOnly ? actor.tokenId : undefined)
+    if (ownOnly && tokenId !== actor.tokenId) throw new PlatformError('accessDenied')
     const [sinceId, maxId] = await Promise.all([positionOf(actor, query.sinceId), positionOf(actor, query.maxId)])
     const filter: EventFilter = {
       limit,

@@ -19,6 +19,7 @@ test('each form of a field finds its next minute', () => {
     ['0 0 15,l * *', '2028-02-16T00:00', '2028-02-29T00:00'],
     ['0 0 29 2 *', '2026-01-01T00:00', '2028-02-29T00:00'],
     ['0 0 31 2 *', '2026-01-01T00:00', undefined],
+    ['0 0 29 2 */7', '2096-01-01T00:00', '2128-02-29T00:00'], // both days must match: a Sunday in a leap year
     ['0 0 13 * fri', '2026-01-01T00:00', '2026-01-02T00:00'], // either day, as cron has it
     ['0 0 * * 7', '2026-01-01T00:00', '2026-01-04T00:00'],
     ['0 0 * * 0', '2026-01-01T00:00', '2026-01-04T00:00'],
@@ -31,6 +32,8 @@ test('each form of a field finds its next minute', () => {
 test('what is no cron expression is refused with the part and the reason', () => {
   const cases: [string, RegExp][] = [
     ['', /0 fields/],
+    ['constructor', /1 field/],
+    ['__proto__', /1 field/],
     ['* * * *', /4 fields/],
     ['* * * * * *', /6 fields/],
     ['60 * * * *', /"60" in the field minute is outside 0 to 59/],

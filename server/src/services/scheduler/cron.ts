@@ -31,19 +31,19 @@ const DAY: Field = { name: 'day of month', least: 1, most: 31 }
 const MONTH: Field = { name: 'month', least: 1, most: 12, names: MONTH_NAMES }
 const WEEKDAY: Field = { name: 'weekday', least: 0, most: 7, names: WEEKDAY_NAMES }
 
-const SHORTHANDS: Readonly<Record<string, string>> = {
-  '@hourly': '0 * * * *',
-  '@daily': '0 0 * * *',
-  '@midnight': '0 0 * * *',
-  '@weekly': '0 0 * * 0',
-  '@monthly': '0 0 1 * *',
-  '@yearly': '0 0 1 1 *',
-  '@annually': '0 0 1 1 *',
-}
+const SHORTHANDS: ReadonlyMap<string, string> = new Map([
+  ['@hourly', '0 * * * *'],
+  ['@daily', '0 0 * * *'],
+  ['@midnight', '0 0 * * *'],
+  ['@weekly', '0 0 * * 0'],
+  ['@monthly', '0 0 1 * *'],
+  ['@yearly', '0 0 1 1 *'],
+  ['@annually', '0 0 1 1 *'],
+])
 
 export function parseCron(text: string): Cron {
   const trimmed = text.trim()
-  const fields = (SHORTHANDS[trimmed.toLowerCase()] ?? trimmed).split(/\s+/)
+  const fields = (SHORTHANDS.get(trimmed.toLowerCase()) ?? trimmed).split(/\s+/)
   if (fields.length !== 5)
     throw new CronSyntaxError(
       `it has ${trimmed === '' ? 0 : fields.length} fields; five are needed: minute, hour, day of month, month, weekday.`,
@@ -105,11 +105,11 @@ function numberOf(text: string, field: Field, refuse: (reason: string) => CronSy
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
-/** 29 February is at most eight years away; what does not occur in twelve never does. */
-const HORIZON_MS = 12 * 366 * DAY_MS
+/** A 29 February that is also a certain weekday can be forty years away, across a century; what does not occur by then never does. */
+const HORIZON_MS = 41 * 366 * DAY_MS
 
 /**
- * The first matching local minute at or after `from`; undefined when there is none in twelve years.
+ * The first matching local minute at or after `from`; undefined when there is none.
  * Local times are written as if they were UTC: 02:30 on a clock in Prague is 02:30Z here.
  */
 export function nextLocal(cron: Cron, from: number): number | undefined {

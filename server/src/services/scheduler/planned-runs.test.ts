@@ -23,6 +23,15 @@ test('a time that does not exist runs once, at the first instant after the gap',
   assert.deepEqual(runs('30 2 * * *', 'Europe/Prague', '2026-03-28T12:00Z', 1, 'skip'), ['2026-03-30T00:30'])
 })
 
+test('a list of runs ends thirty years ahead', () => {
+  const listed = upcomingRuns(plan('0 0 1 1 *', 'Europe/Prague'), Date.parse('2026-06-01T00:00Z'), 1000)
+  assert.equal(listed.length, 30)
+})
+
+test('however a zone is spelt, it is one zone', () => {
+  assert.equal(zoneOf('europe/PRAGUE'), zoneOf('Europe/Prague'))
+})
+
 test('a run moved by the gap and a regular one at the same instant are one run', () => {
   assert.deepEqual(runs('0 2,3 * * *', 'Europe/Prague', '2026-03-29T00:30Z', 2), [
     '2026-03-29T01:00 moved after gap',

@@ -78,9 +78,15 @@ function runsOf({ cron, zone, dst }: Plan, local: number): PlannedRun[] {
   ]
 }
 
-/** The next `count` runs after `instant`. */
+/** Nobody plans further, and every year looked at costs the rules of a year of the zone. */
+const FURTHEST_LISTED_MS = 30 * 365.25 * 24 * 3_600_000
+
+/** The next `count` runs after `instant`, within thirty years; the very next one however far it is. */
 export function upcomingRuns(plan: Plan, instant: number, count: number): PlannedRun[] {
   const runs: PlannedRun[] = []
-  for (let run = nextRun(plan, instant); run && runs.length < count; run = nextRun(plan, run.at)) runs.push(run)
+  for (let run = nextRun(plan, instant); run && runs.length < count; run = nextRun(plan, run.at)) {
+    if (runs.length > 0 && run.at > instant + FURTHEST_LISTED_MS) break
+    runs.push(run)
+  }
   return runs
 }

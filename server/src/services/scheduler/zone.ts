@@ -26,14 +26,17 @@ export function createZones() {
   return (name: string): Zone => {
     const known = zones.get(name)
     if (known) return known
-    const zone = openZone(name)
-    zones.set(name, zone)
+    const format = clockOf(name)
+    // Kept by the one right spelling: Intl takes any mixture of upper and lower case, and each would be remembered.
+    const spelling = format.resolvedOptions().timeZone
+    const zone = zones.get(spelling) ?? openZone(spelling, format)
+    zones.set(spelling, zone)
     return zone
   }
 }
 
-function openZone(name: string): Zone {
-  const read = offsetReader(name)
+function openZone(name: string, format: Intl.DateTimeFormat): Zone {
+  const read = offsetReader(format)
   /** The changes of one span of time, found once. */
   const spans = new Map<number, { readonly offset: number; readonly transitions: readonly Transition[] }>()
 
@@ -63,11 +66,10 @@ function openZone(name: string): Zone {
   }
 }
 
-function offsetReader(name: string): (instant: number) => number {
-  let format: Intl.DateTimeFormat
+function clockOf(name: string): Intl.DateTimeFormat {
   try {
     // Offsets such as "+02:00" are zones to Intl as well, but no IANA names; they have no rules of their own, so they do no harm.
-    format = new Intl.DateTimeFormat('en-US', {
+    return new Intl.DateTimeFormat('en-US', {
       timeZone: name,
       hourCycle: 'h23',
       year: 'numeric',
@@ -80,6 +82,9 @@ function offsetReader(name: string): (instant: number) => number {
   } catch {
     throw new UnknownZone(name)
   }
+}
+
+function offsetReader(format: Intl.DateTimeFormat): (instant: number) => number {
   return (instant) => {
     const part: Record<string, number> = {}
     for (const { type, value } of format.formatToParts(instant)) part[type] = Number(value)

@@ -134,6 +134,45 @@ test('a token manager cannot give what it does not have', async (t) => {
   assert.equal((await request('POST', '/v2/storage/tokens', { token: token!, json: { canManageTokens: true } })).status, 201)
 })
 
+test('a token manager takes over no token that may more than itself, least of all the master token', async (t) => {
+  const { request, masterToken } = await startTestStack(t)
+  const make = async (json: unknown, token = masterToken) =>
+    (await request('POST', '/v2/storage/tokens', { json, token })).json<TokenAnswer & { token: string }>()
+  const manager = await make({ canManageTokens: true })
+  const stronger = await make({ canManageTokens: true, canPurgeTrash: true })
+  const equal = await make({ description: 'equal' })
+  for (const id of ['1', stronger.id]) {
+    assert.equal((await request('POST', `/v2/storage/tokens/${id}/refresh`, { token: manager.token })).status, 403)
+    const renamed = await request('PUT', `/v2/storage/tokens/${id}`, { token: manager.token, json: { description: 'mine' } })
+    assert.equal(renamed.status, 403)
+  }
+  assert.equal((await request('POST', `/v2/storage/tokens/${equal.id}/refresh`, { token: manager.token })).status, 200)
+  assert.equal((await request('POST', `/v2/storage/tokens/${manager.id}/refresh`, { token: manager.token })).status, 200)
+  assert.equal((await request('POST', `/v2/storage/tokens/${stronger.id}/refresh`)).status, 200)
+})
+
+test("a token manager reads others' events only with the permission for it", async (t) => {
+  const { request } = await startTestStack(t)
+  const make = async (json: unknown) =>
+    (await request('POST', '/v2/storage/tokens', { json })).json<TokenAnswer & { token: string }>()
+  const manager = await make({ canManageTokens: true })
+  const reader = await make({ canManageTokens: true, canReadAllProjectEvents: true })
+  assert.equal((await request('GET', '/v2/storage/tokens/1/events', { token: manager.token })).status, 403)
+  assert.equal((await request('GET', `/v2/storage/tokens/${manager.id}/events`, { token: manager.token })).status, 200)
+  assert.equal((await request('GET', '/v2/storage/tokens/1/events', { token: reader.token })).status, 200)
+})
+
+test('a token can be renamed after a bucket it may read is gone', async (t) => {
+  const { request } = await startTestStack(t)
+  for (const name of ['kept', 'dropped']) await request('POST', '/v2/storage/buckets', { json: { name, stage: 'in' } })
+  const bucketPermissions = { 'in.c-kept': 'read', 'in.c-dropped': 'read' }
+  const { id } = (await request('POST', '/v2/storage/tokens', { json: { bucketPermissions } })).json<TokenAnswer>()
+  assert.ok((await request('DELETE', '/v2/storage/buckets/in.c-dropped?force=1')).status < 300)
+  const renamed = await request('PUT', `/v2/storage/tokens/${id}`, { json: { description: 'renamed' } })
+  assert.equal(renamed.status, 200, renamed.text)
+  assert.deepEqual(renamed.json<TokenAnswer>().bucketPermissions, { 'in.c-kept': 'read' })
+})
+
 test('an update changes what was sent and keeps the rest', async (t) => {
   const { request } = await startTestStack(t)
   const { id } = (

@@ -1,7 +1,8 @@
 // Rules for projects and tokens. Knows nothing of HTTP.
 //  1. A clear value leaves this room once, when it is made; only its hash is stored.
 //  2. Nobody gives away what they do not have.
-//  3. A project always has its master token: it cannot be deleted, only refreshed.
+//  3. Nobody takes over what may more than they do: neither a new value nor a change of such a token.
+//  4. A project always has its master token: it cannot be deleted, only refreshed, and only by itself.
 
 import { timingSafeEqual } from 'node:crypto'
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
@@ -125,6 +126,15 @@ export function createTokens({ db, inTransaction, clock, recordEvent, bucketIds,
     return get(actor.projectId, id)
   }
 
+  /** Rule 3. A token is always its own. */
+  async function getOwnOrWeaker(actor: Actor, id: number): Promise<Token> {
+    const token = await getVisible(actor, id)
+    if (actor.isMasterToken || id === actor.tokenId) return token
+    if (token.isMasterToken) throw new PlatformError('accessDenied')
+    refuseGift(actor, token.permissions)
+    return token
+  }
+
   async function list(actor: Actor): Promise<Token[]> {
     return actor.canManageTokens ? store.list(actor.projectId) : [await get(actor.projectId, actor.tokenId)]
   }
@@ -151,11 +161,12 @@ export function createTokens({ db, inTransaction, clock, recordEvent, bucketIds,
   }
 
   async function update(actor: Actor, id: number, request: TokenRequest, origin: Origin): Promise<Token> {
-    const before = await getVisible(actor, id)
+    const before = await getOwnOrWeaker(actor, id)
     if (!actor.canManageTokens) throw new PlatformError('accessDenied')
     // A flag that is not sent keeps its value; canManageBuckets always does (contract storage 2.2).
     const asked = await permissionsFrom(actor, {
       ...before.permissions,
+      bucketPermissions: await stillPossible(actor.projectId, before.permissions.bucketPermissions),
       ...given(request),
       canManageBuckets: before.permissions.canManageBuckets,
     })
@@ -170,7 +181,7 @@ export function createTokens({ db, inTransaction, clock, recordEvent, bucketIds,
   }
 
   async function refresh(actor: Actor, id: number, origin: Origin): Promise<IssuedToken> {
-    await getVisible(actor, id)
+    await getOwnOrWeaker(actor, id)
     const value = newTokenValue(actor.projectId)
     return change(async (trx) => {
       const token = await store.replaceHash(trx, actor.projectId, id, hashOf(value), clock.now())
@@ -253,8 +264,19 @@ export function createTokens({ db, inTransaction, clock, recordEvent, bucketIds,
     const asksForSomething =
       FLAGS.some((flag) => flags[flag]) || Object.keys(bucketPermissions).length > 0 || (componentAccess?.length ?? 0) > 0
     if (asksForSomething && !actor.canManageTokens) throw new PlatformError('accessDenied')
-    if (!actor.isMasterToken) refuseGift(actor, flags, bucketPermissions, componentAccess ?? [])
-    return { ...flags, bucketPermissions, ...(componentAccess && { componentAccess: [...new Set(componentAccess)] }) }
+    const permissions = {
+      ...flags,
+      bucketPermissions,
+      ...(componentAccess && { componentAccess: [...new Set(componentAccess)] }),
+    }
+    if (!actor.isMasterToken) refuseGift(actor, permissions)
+    return permissions
+  }
+
+  /** Without the buckets that were deleted since. */
+  async function stillPossible(projectId: number, held: Readonly<Record<string, BucketPermission>>) {
+    const known = Object.keys(held).length === 0 ? [] : await bucketIds(projectId)
+    return Object.fromEntries(Object.entries(held).filter(([bucket]) => known.includes(bucket)))
   }
 
   async function bucketPermissionsFrom(
@@ -332,12 +354,7 @@ function descriptionFrom(asked: string | null | undefined, fallback: string): st
 }
 
 /** Rule 2. Masters have everything, so they may give everything. */
-function refuseGift(
-  actor: Actor,
-  flags: Readonly<Record<(typeof FLAGS)[number], boolean>>,
-  buckets: Readonly<Record<string, BucketPermission>>,
-  components: readonly string[],
-): void {
+function refuseGift(actor: Actor, permissions: Permissions): void {
   const has: Partial<Record<(typeof FLAGS)[number], boolean>> = {
     canManageBuckets: actor.canManageBuckets,
     canManageTokens: actor.canManageTokens,
@@ -351,9 +368,9 @@ function refuseGift(
     return own === 'manage' || own === 'write' || own === permission
   }
   const allowed =
-    FLAGS.every((flag) => !flags[flag] || has[flag] === true) &&
-    Object.entries(buckets).every(([bucket, permission]) => mayGive(bucket, permission)) &&
-    components.every((component) => canUseComponent(actor, component))
+    FLAGS.every((flag) => !permissions[flag] || has[flag] === true) &&
+    Object.entries(permissions.bucketPermissions).every(([bucket, permission]) => mayGive(bucket, permission)) &&
+    (permissions.componentAccess ?? []).every((component) => canUseComponent(actor, component))
   if (!allowed) throw new PlatformError('accessDenied')
 }
 

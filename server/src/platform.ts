@@ -15,6 +15,7 @@ import { createQueueRooms, type WorkerSettings } from './queue-rooms.ts'
 import { createRunFiles } from './run-storage.ts'
 import { createRunTables } from './run-tables.ts'
 import { createSchedulerRoom } from './scheduler-room.ts'
+import { registerSearch } from './search-room.ts'
 import { eventsRoutes, eventView } from './services/events/events.routes.ts'
 import { createFileSlices } from './services/files/file-slices.ts'
 import { fileView } from './services/files/file-view.ts'
@@ -208,6 +209,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     }),
   )
   configurationRooms.registerRoutes(app)
+  registerSearch(app, foundation, configurationRooms, tableRooms)
   tableRooms.registerRoutes(app)
   app.register(filesRoutes({ files, access, createJob: storageJobs.create }))
   app.register(

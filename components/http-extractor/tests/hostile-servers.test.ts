@@ -329,6 +329,24 @@ test('a name that does not exist', async () => {
   behaviours++
   await check('http://does-not-exist.invalid/', /CURL error 6: Could not resolve host/, {})
 })
+tcp(
+  'a connection that fails is tried as often as configured',
+  (s) => s.end(),
+  ({ error, waits }) => {
+    assert.match(error?.message ?? '', /CURL error/)
+    assert.deepEqual(waits, [1, 2, 4])
+  },
+  { api: { retryConfig: { maxRetries: 3 } } },
+)
+tcp(
+  'a failure that is not in the list is not tried again',
+  (s) => s.end(),
+  ({ error, waits }) => {
+    assert.match(error?.message ?? '', /CURL error/)
+    assert.deepEqual(waits, [])
+  },
+  { api: { retryConfig: { maxRetries: 3, curl: { codes: [6] } } } },
+)
 tcp('the connection is closed without a word', (s) => s.end(), /CURL error (52|56)/)
 tcp('the connection is reset', (s) => s.resetAndDestroy(), /CURL error (52|56)/)
 tcp('the connection is closed in the status line', (s) => s.end('HTTP/1.'), /CURL error (52|56|8)/)

@@ -12,7 +12,7 @@ import { type Disk, nodeDisk } from './disk.ts'
 import { createDiskBackup, type ObjectsBackup } from './disk-backup.ts'
 import { createDiskBlobs, diskFailed, type FreshBlob, prepareFolders } from './disk-blobs.ts'
 import { readVerified, sealFile } from './disk-body.ts'
-import { type IndexTransaction, openDiskIndex, type StoredObject } from './disk-index.ts'
+import { type Blob, type IndexTransaction, openDiskIndex, type StoredObject } from './disk-index.ts'
 import { createDiskMultipart } from './disk-multipart.ts'
 import { checkKey } from './keys.ts'
 import { type ByteRange, type LocalObject, MAX_LIST, type ObjectInfo, type ObjectStore, type PutOptions } from './object-store.ts'
@@ -40,6 +40,11 @@ export async function openDiskObjectStore({ root, clock, disk = nodeDisk }: Disk
   const verified = new Set<string>()
   const joining = new Map<string, Promise<StoredObject | undefined>>()
 
+  async function discard(gone: readonly Blob[]): Promise<void> {
+    for (const { name } of gone) verified.delete(name)
+    await blobs.drop(gone)
+  }
+
   /** Names fresh bytes by a key, and lets go of the bytes the key had before. */
   async function publish(key: string, { blob, sizeBytes, blocks }: FreshBlob, options: PutOptions): Promise<ObjectInfo> {
     const checksum = options.checksum?.()
@@ -57,7 +62,7 @@ export async function openDiskObjectStore({ root, clock, disk = nodeDisk }: Disk
       tx.save({ info, blobs: [blob], blocks })
       return before
     })
-    await blobs.drop(replaced?.blobs ?? [])
+    await discard(replaced?.blobs ?? [])
     return info
   }
 
@@ -133,7 +138,7 @@ export async function openDiskObjectStore({ root, clock, disk = nodeDisk }: Disk
           return object?.blobs ?? []
         }),
       )
-      await blobs.drop(gone)
+      await discard(gone)
     },
 
     async list({ prefix = '', after = '', limit = MAX_LIST }) {

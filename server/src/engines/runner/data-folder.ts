@@ -16,16 +16,7 @@ export interface DataFolder {
   readonly tmp: string
 }
 
-const FOLDERS = [
-  'in/tables',
-  'in/files',
-  'in/user',
-  'out/tables',
-  'out/files',
-  'artifacts/in',
-  'artifacts/out/current',
-  'artifacts/out/shared',
-]
+const FOLDERS = ['in/tables', 'in/files', 'in/user', 'out/tables', 'out/files']
 
 /** Makes an empty data folder under `root`, which must not exist yet. */
 export async function createDataFolder(root: string): Promise<DataFolder> {

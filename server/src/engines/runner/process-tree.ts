@@ -21,6 +21,7 @@ export function readProcesses(pids: readonly string[] = listPids()): ProcessReco
     if (stat === undefined) continue
     // The command may hold blanks and brackets; the fields after its last bracket do not.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    if (fields[0] === 'Z' || fields[0] === 'X') continue // ended, and only waiting to be counted
     records.push({
       pid: Number(name),
       parent: Number(fields[1]),
@@ -62,24 +63,22 @@ function proportionalBytes(pid: number): number | undefined {
 
 /**
  * Kills the group and everything else that descends from it or carries `mark` (an environment entry `NAME=value`), also when it
- * moved to a group of its own. Safe to call again.
+ * moved to a group of its own. Answers how many it found; 0 means that nothing is left. Safe to call again.
  */
-export function killEverything(leader: number, mark: string): void {
-  const others = processesOf(leader, readProcesses(youngerThan(leader)))
+export function killEverything(leader: number, mark: string): number {
+  const younger = youngerThan(leader)
+  const found = new Set(processesOf(leader, readProcesses(younger)).map(({ pid }) => pid))
+  for (const pid of younger) if (readProc(`/proc/${pid}/environ`)?.split('\0').includes(mark)) found.add(Number(pid))
   send(-leader)
-  for (const { pid } of others) send(pid)
-  // A process may have forked while we looked; each pass finds what the last one missed, and the marked ones get fewer.
-  for (let pass = 0; pass < 5; pass++) {
-    const marked = youngerThan(leader).filter((pid) => readProc(`/proc/${pid}/environ`)?.split('\0').includes(mark))
-    if (marked.length === 0) return
-    for (const pid of marked) send(Number(pid))
-  }
+  for (const pid of found) send(pid)
+  return found.size
 }
 
-/** Ids rise, so what a process started has a higher one; only where they are about to start over, everybody is looked at. */
+/** Ids are given in order and start over at a limit: what was started since then lies between the leader's and the last one given. */
 function youngerThan(leader: number): string[] {
-  const limit = Number(readProc('/proc/sys/kernel/pid_max') ?? 32_768)
-  return leader > limit * 0.9 || leader < limit * 0.01 ? listPids() : listPids().filter((pid) => Number(pid) >= leader)
+  const last = Number(readProc('/proc/loadavg')?.trim().split(' ').at(-1) ?? 0)
+  const isYounger = last >= leader ? (pid: number) => pid >= leader && pid <= last : (pid: number) => pid >= leader || pid <= last
+  return listPids().filter((pid) => isYounger(Number(pid)))
 }
 
 function send(pid: number): void {

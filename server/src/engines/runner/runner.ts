@@ -156,9 +156,9 @@ export function createRunner(settings: RunnerSettings): Runner {
       if (spec.signal?.aborted) onAbort()
       openGate(child.stdio[3] as Writable) // the fourth entry of stdio above is a pipe
       const exitCode = await ended
-      killEverything(group, mark)
+      await untilNothingIsLeft(group, mark)
       isGone = true
-      await Promise.race([closed, expire(DRAIN_MS)])
+      await Promise.race([closed, expireQuietly(DRAIN_MS)])
       child.stdout!.destroy()
       child.stderr!.destroy()
       if (program.kind === 'image' && (await program.container.finish()).outOfMemory) reason = 'memory'
@@ -169,7 +169,7 @@ export function createRunner(settings: RunnerSettings): Runner {
       clearTimeout(timer)
       watching.stop()
       spec.signal?.removeEventListener('abort', onAbort)
-      if (!isGone) killEverything(group, mark)
+      if (!isGone) await untilNothingIsLeft(group, mark)
       guardian?.forget(group)
     }
   }
@@ -273,6 +273,11 @@ function reasonOfExit(exitCode: number, words: string): EndReason {
   return 'ended'
 }
 
+/** A process that was sent its end may need a moment for it. What is still there after all these is the kernel's to explain. */
+async function untilNothingIsLeft(group: number, mark: string): Promise<void> {
+  for (let look = 0; look < 200 && killEverything(group, mark) > 0; look++) await expire(10)
+}
+
 function openGate(gate: Writable): void {
   gate.on('error', () => {}) // the program was ended before it could start
   gate.end('go\n')
@@ -289,7 +294,9 @@ function isLeftBehind(name: string): boolean {
   }
 }
 
-const expire = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref())
+const expire = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+const expireQuietly = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref())
 
 async function freeBytes(path: string): Promise<number> {
   const { bavail, bsize } = await statfs(path)

@@ -46,7 +46,7 @@ export interface Reader {
   get(caller: Caller, componentId: string, configurationId: string): Promise<Buffer>
   /** The answer to a write: the record as it was just saved, with its rows. */
   render(record: ConfigurationRecord): Promise<string>
-  list(caller: Caller, componentId: string, isDeleted: boolean): Promise<string>
+  list(caller: Caller, componentId: string, isDeleted: boolean): Promise<Buffer>
   /** Every configuration the token may see, by component id. */
   listAll(caller: Caller, isDeleted: boolean, include: IncludeWish): Promise<ReadonlyMap<string, readonly string[]>>
   getRow(caller: Caller, componentId: string, configurationId: string, rowId: string): Promise<RowRecord>
@@ -104,10 +104,7 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
     const found = await findRevision(address)
     if (!found || found.isDeleted) throw configurationNotFound(configurationId)
     const known = recall(found)
-    if (known) {
-      known.bytes ??= Buffer.from(known.text)
-      return known.bytes
-    }
+    if (known) return bytesOf(known)
     const [whole] = await readWhole(address.projectId, [found.ownerId])
     if (!whole || whole.record.isDeleted) throw configurationNotFound(configurationId) // purged in between
     return Buffer.from(remember(whole.record, rowsText(whole.record, whole.rows)))
@@ -131,32 +128,32 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
     return configurationText(record, { configuration: true, state: true, rows: rowsText(record, rows) })
   }
 
-  async function list(caller: Caller, componentId: string, isDeleted: boolean): Promise<string> {
+  async function list(caller: Caller, componentId: string, isDeleted: boolean): Promise<Buffer> {
     const component = usableComponent(components, caller.actor, componentId)
-    const texts = await textsOf({
+    const items = await itemsOf({
       projectId: caller.actor.projectId,
       branchId: caller.branch.id,
       componentIds: [component],
       isDeleted,
     })
-    return listOf(texts)
+    return Buffer.concat([OPEN, ...items.flatMap((item, i) => (i === 0 ? [item] : [COMMA, item])), CLOSE])
   }
 
-  async function textsOf(filter: ListFilter): Promise<readonly string[]> {
+  async function itemsOf(filter: ListFilter): Promise<readonly Buffer[]> {
     const revisions = await listRevisions(db, filter)
-    const texts = new Map<number, string>()
+    const items = new Map<number, Buffer>()
     const missing: number[] = []
     for (const revision of revisions) {
       const known = recall(revision)
-      if (known) texts.set(revision.ownerId, known.text)
+      if (known) items.set(revision.ownerId, bytesOf(known))
       else missing.push(revision.ownerId)
     }
     for (let from = 0; from < missing.length; from += BATCH) {
       for (const { record, rows } of await readWhole(filter.projectId, missing.slice(from, from + BATCH))) {
-        texts.set(record.ownerId, remember(record, rowsText(record, rows)))
+        items.set(record.ownerId, Buffer.from(remember(record, rowsText(record, rows))))
       }
     }
-    return revisions.map(({ ownerId }) => texts.get(ownerId)).filter((text) => text !== undefined)
+    return revisions.map(({ ownerId }) => items.get(ownerId)).filter((item) => item !== undefined)
   }
 
   /** Heads and rows of one moment: read again when somebody wrote in between, and in a transaction when that keeps happening. */
@@ -226,6 +223,13 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
   }
 
   return { get, render, list, listAll, getRow, getRowWithRoot, listRows: rowsInOrder }
+}
+
+const [OPEN, COMMA, CLOSE] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')]
+
+function bytesOf(entry: Entry): Buffer {
+  entry.bytes ??= Buffer.from(entry.text)
+  return entry.bytes
 }
 
 /** The text twice: as it is, and as the bytes that are made when it is first asked for again. */

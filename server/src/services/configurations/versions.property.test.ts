@@ -59,6 +59,8 @@ async function openRooms({ db, inTransaction }: MetadataDb) {
     rows: createRows(deps),
     versions: createVersions(deps),
     reader: createReader(deps),
+    /** One that remembers nothing. */
+    newReader: () => createReader(deps),
   }
 }
 
@@ -107,7 +109,7 @@ const headOf = (model: Model): Snapshot => model.snapshots.at(-1)!
 
 /** Does one operation on both sides; one that cannot be done here is skipped on both. */
 async function perform(rooms: Rooms, model: Model, id: string, op: Operation): Promise<void> {
-  const { caller, configurations, rows, versions } = rooms
+  const { caller, configurations, rows, versions, reader } = rooms
   const head = headOf(model)
   const push = (change: Partial<Snapshot>) => model.snapshots.push({ ...head, ...change })
   const place = (rowId: string) => ({ componentId: COMPONENT, configurationId: id, rowId })
@@ -124,7 +126,7 @@ async function perform(rooms: Rooms, model: Model, id: string, op: Operation): P
         ...(op.off !== undefined && { isDisabled: op.off }),
         ...(configuration && { configuration }),
       }
-      await configurations.update(caller, COMPONENT, id, input)
+      await reader.render(await configurations.update(caller, COMPONENT, id, input))
       const next = {
         ...head,
         name: op.name ?? head.name,
@@ -242,7 +244,15 @@ await onBothDatabases('versions against a model', (metadata) => {
         const { configurationId: id } = await rooms.configurations.create(rooms.caller, COMPONENT, { name: 'x' })
         const first: Snapshot = { name: 'x', configuration: '{}', isDisabled: false, order: [], rows: {} }
         const model: Model = { snapshots: [first], rowVersions: new Map(), rowHistory: new Map(), state: '{}' }
-        for (const op of operations) await perform(rooms, model, id, op)
+        for (const [i, op] of operations.entries()) {
+          await perform(rooms, model, id, op)
+          if (i % 3 !== 0) continue // what the reader has in memory must also survive changes it did not look at
+          const [remembered, stored] = [
+            await rooms.reader.get(rooms.caller, COMPONENT, id),
+            await rooms.newReader().get(rooms.caller, COMPONENT, id),
+          ]
+          assert.equal(remembered.toString(), stored.toString(), `after ${op.kind}`)
+        }
         await compare(rooms, model, id)
       }),
       { numRuns: RUNS },

@@ -1,0 +1,45 @@
+// The commands of a document, run as they stand: every `sh` block, in order, in one shell, in an empty folder.
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import type { TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface CommandsRun {
+  /** Where they ran; what they wrote is here until the test ends. */
+  readonly folder: string
+  readFile(name: string): Promise<string>
+  readJson<T>(name: string): Promise<T>
+}
+
+/** Fails the test with the output when a command fails. The AWS SDK can be imported by scripts of the document. */
+export async function runCommandsOf(
+  t: TestContext,
+  document: string,
+  env: Readonly<Record<string, string>>,
+): Promise<CommandsRun> {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-walk-'))
+  t.after(() => rm(folder, { recursive: true }))
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  const page = await readFile(join(ROOT, document), 'utf8')
+  const blocks = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block!)
+  assert.ok(blocks.length > 0, `${document} has no commands`)
+  const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
+  const shell = spawn('bash', ['-euxo', 'pipefail', '-c', blocks.join('\n')], {
+    cwd: folder,
+    env: { PATH, MILLRACE_HOME: ROOT, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    signal: t.signal,
+  })
+  const [out, err, [code]] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'exit')])
+  assert.equal(code, 0, `${document}:\n${err.slice(-3000)}\n${out.slice(-1000)}`)
+  const read = (name: string) => readFile(join(folder, name), 'utf8')
+  return { folder, readFile: read, readJson: async <T>(name: string) => JSON.parse(await read(name)) as T }
+}

@@ -16,6 +16,8 @@ import { createTokens, type Tokens } from './services/tokens/tokens.ts'
 export interface FoundationOptions {
   readonly dataDir: string
   readonly databaseUrl?: string | undefined
+  /** Most connections to PostgreSQL. */
+  readonly databaseConnections?: number
   /** Root keys for secrets, the current one first; without them there is a key file in the data folder. */
   readonly encryptionKeys?: readonly Uint8Array[] | undefined
   readonly log: FastifyBaseLogger
@@ -30,10 +32,12 @@ export interface Foundation {
 }
 
 export async function openFoundation(options: FoundationOptions): Promise<Foundation> {
-  const { dataDir, databaseUrl, encryptionKeys, log, clock = systemClock } = options
+  const { dataDir, databaseUrl, databaseConnections = 10, encryptionKeys, log, clock = systemClock } = options
   await mkdir(dataDir, { recursive: true })
   const metadata = await openMetadataDb(
-    databaseUrl === undefined ? { path: join(dataDir, METADATA_FILE), log } : { url: databaseUrl, log },
+    databaseUrl === undefined
+      ? { path: join(dataDir, METADATA_FILE), log }
+      : { url: databaseUrl, maxConnections: databaseConnections, log },
   )
   await metadata.migrate()
   const { db, inTransaction } = metadata

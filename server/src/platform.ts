@@ -161,6 +161,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     queueRooms,
     baseUrl: () => options.publicUrl ?? app.listeningOrigin,
   })
+  let isClosing = false
   const metrics = createMetrics(queueRooms.queue.depths)
 
   // HTTP
@@ -182,7 +183,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       routes,
       problems: async () => {
         await db.selectNoFrom((e) => e.lit(1).as('one')).execute()
-        return []
+        return isClosing ? ['it is stopping'] : []
       },
       metrics: metrics.read,
       s3Url: objects.url,
@@ -231,8 +232,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     files,
     filesLoop,
     s3Url: objects.url,
-    firstStart: async (masterToken) =>
-      (await tokens.listProjects()).length > 0 ? undefined : (await tokens.createProject('Millrace', masterToken)).master.value,
+    firstStart: async (masterToken) => (await tokens.createFirstProject('Millrace', masterToken))?.master.value,
     storageJobs,
     schedulerLoop: schedulerRoom.loop,
     tableRooms,
@@ -252,6 +252,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       if (options.roles?.includes('scheduler') ?? true) schedulerRoom.loop.start()
     },
     close: async () => {
+      isClosing = true
       await app.close()
       await schedulerRoom.loop.stop()
       await queueRooms.stop(options.graceMs ?? 0)

@@ -34,6 +34,7 @@ export async function openStack(config: Config): Promise<Stack> {
     version: VERSION,
     dataDir: config.dataDir,
     databaseUrl: config.database.url,
+    databaseConnections: config.database.maxConnections,
     encryptionKeys: config.secrets.encryptionKeys,
     publicUrl: config.addresses.publicUrl,
     domain: config.addresses.domain,
@@ -59,6 +60,7 @@ export async function withFoundation<T>(config: Config, work: (foundation: Found
   const foundation = await openFoundation({
     dataDir: config.dataDir,
     databaseUrl: config.database.url,
+    databaseConnections: config.database.maxConnections,
     encryptionKeys: config.secrets.encryptionKeys,
     log,
   })

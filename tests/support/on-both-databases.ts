@@ -60,7 +60,7 @@ export async function freshPostgres(): Promise<FreshDatabase> {
   await administer(server, `create database ${name}`)
   const url = new URL(server)
   url.pathname = `/${name}`
-  return { location: { url: url.href }, remove: () => administer(server, `drop database ${name} with (force)`) }
+  return { location: { url: url.href }, remove: () => administer(server, `drop database if exists ${name} with (force)`) }
 }
 
 async function administer(server: string, command: string): Promise<void> {

@@ -2,6 +2,7 @@
 
 import type { FastifyError } from 'fastify'
 import type { ErrorCode, ErrorKind } from '../../../contract/error-codes.ts'
+import { isDatabaseAway, isUnstorableText } from '../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../kit/errors.ts'
 import { InvalidRequest, validationError } from './validation.ts'
 
@@ -48,8 +49,11 @@ export function errorBody(error: PlatformError, exceptionId: string, dialect: 's
   }
 }
 
-/** Names whatever a handler, a hook or Fastify itself threw. What nobody named is our bug, and its text stays in the log. */
-export function platformErrorOf(error: unknown, validationCode: ErrorCode): PlatformError {
+/**
+ * Names whatever a handler, a hook or Fastify itself threw. What nobody named is our bug, and its text stays in the log.
+ * `clientLeft`: the request broke off, so a broken connection is theirs; otherwise it is one of ours, to a database or an object store.
+ */
+export function platformErrorOf(error: unknown, validationCode: ErrorCode, clientLeft = false): PlatformError {
   if (error instanceof PlatformError) return error
   if (error instanceof InvalidRequest) return validationError(validationCode, error.errors)
   const code = (error as Partial<FastifyError> | undefined)?.code
@@ -59,7 +63,11 @@ export function platformErrorOf(error: unknown, validationCode: ErrorCode): Plat
     const reason = error instanceof Error ? error.message : 'it is malformed.'
     return new PlatformError('malformedRequest', { reason }, { cause: error })
   }
-  if (isAborted(error)) return new PlatformError('malformedRequest', { reason: 'the connection ended before the body did.' })
+  if (isUnstorableText(error))
+    return new PlatformError('malformedRequest', { reason: 'it holds a NUL character, which cannot be stored as text.' })
+  if (isDatabaseAway(error)) return new PlatformError('unavailable', { what: 'The metadata database' }, { cause: error })
+  if (clientLeft && isAborted(error))
+    return new PlatformError('malformedRequest', { reason: 'the connection ended before the body did.' })
   return new PlatformError('internalError', {}, { cause: error })
 }
 

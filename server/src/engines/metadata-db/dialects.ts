@@ -1,6 +1,6 @@
 // The few places where the two databases need different words, so that a store says what it wants once.
 
-import type { CreateTableBuilder, Kysely, SelectQueryBuilder, Transaction } from 'kysely'
+import { type CreateTableBuilder, type Kysely, type SelectQueryBuilder, sql, type Transaction } from 'kysely'
 import { MillraceSqliteAdapter } from './sqlite-dialect.ts'
 
 export type DialectName = 'sqlite' | 'postgres'
@@ -47,8 +47,23 @@ export const claimRows =
   <DB, TB extends keyof DB, O>(query: SelectQueryBuilder<DB, TB, O>): SelectQueryBuilder<DB, TB, O> =>
     dialectOf(db) === 'sqlite' ? query : query.forUpdate().skipLocked()
 
+/** Nobody else writes to the table until the transaction ends: `await lockTable(trx, 'project')`. On SQLite a transaction is alone anyway. */
+export const lockTable = async (trx: Trx, table: string): Promise<void> => {
+  if (dialectOf(trx) === 'postgres') await sql`lock table ${sql.table(table)} in share row exclusive mode`.execute(trx)
+}
+
 /** A unique index refused: PostgreSQL's unique_violation, SQLite's extended codes for unique and primary key. */
 export const isUniqueViolation = (error: unknown): boolean => {
   const { code, errcode } = error as { readonly code?: string; readonly errcode?: number } // whatever was thrown, these may be there
   return code === '23505' || errcode === 2067 || errcode === 1555
 }
+
+const codeOf = (error: unknown): string => String((error as { readonly code?: unknown } | undefined)?.code ?? '')
+
+/** PostgreSQL's character_not_in_repertoire: text with NUL in it. SQLite takes it. */
+export const isUnstorableText = (error: unknown): boolean => codeOf(error) === '22021'
+
+/** PostgreSQL is not there: connection_exception, shutting down or starting, too many connections, or the database itself is missing. */
+export const isDatabaseAway = (error: unknown): boolean =>
+  /^(08|57P0)|^(53300|3D000|ECONNREFUSED)$/.test(codeOf(error)) ||
+  (error instanceof Error && /^(Connection terminated|timeout exceeded when trying to connect)/.test(error.message))

@@ -41,7 +41,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
   if (url !== undefined) {
     const pool = createPostgresPool(url, {
       maxConnections,
-      onIdleError: (error) => log?.warn({ err: error }, 'An idle connection to PostgreSQL was lost'),
+      onLost: (error) => log?.warn({ err: error }, 'A connection to PostgreSQL was lost'),
     })
     const db = new Kysely<NoTables>({ dialect: createPostgresDialect(pool) })
     return {

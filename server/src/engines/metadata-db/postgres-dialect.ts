@@ -8,7 +8,7 @@ const NUMERIC = 1700
 
 export function createPostgresPool(
   url: string,
-  options: { readonly maxConnections: number; readonly onIdleError: (error: Error) => void },
+  options: { readonly maxConnections: number; readonly onLost: (error: Error) => void },
 ): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
@@ -22,8 +22,10 @@ export function createPostgresPool(
           : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
     },
   })
-  // A server that restarts closes idle connections; the pool replaces them. Without a listener the process would end.
-  pool.on('error', options.onIdleError)
+  // A server that restarts closes every connection, idle or in a transaction; the pool replaces them. Without a listener on each, and
+  // on the pool for the idle ones, the process would end.
+  pool.on('connect', (client) => client.on('error', options.onLost))
+  pool.on('error', () => {})
   return pool
 }
 

@@ -24,6 +24,7 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
     const jobs: string[] = []
     let crashNext = false
     let unfinished = false
+    let beforeTransaction = async () => {}
     const configurations = new Map<string, StoredConfiguration>()
     const events = createEvents({ db, inTransaction, clock })
     const tokens = createTokens({
@@ -47,7 +48,10 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
     })
     const scheduler = createScheduler({
       db,
-      inTransaction,
+      inTransaction: async (work) => {
+        await beforeTransaction()
+        return inTransaction(work)
+      },
       clock,
       recordEvent: events.record,
       schedulerComponentId: SCHEDULER,
@@ -123,6 +127,13 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
         unfinished = value
       },
       first: async () => (await scheduler.list(actor, {}))[0]!,
+      /** Something that happens after the next use case has read and before it writes. */
+      meanwhile: (work: () => Promise<unknown>) => {
+        beforeTransaction = async () => {
+          beforeTransaction = async () => {}
+          await work()
+        }
+      },
     }
   }
 
@@ -283,6 +294,35 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
     s.advance(60_000)
     await s.tick()
     assert.equal(s.jobs.length, 1)
+  })
+
+  test('activations at the same moment make one schedule', async () => {
+    const s = await setUp('* * * * *')
+    const all = await Promise.all(Array.from({ length: 8 }, s.activate))
+    assert.equal(new Set(all.map(({ record }) => record.id)).size, 1)
+    assert.equal((await s.scheduler.list(s.actor, {})).length, 1)
+  })
+
+  test('a new token for a schedule leaves a run that happens meanwhile as it is', async () => {
+    const s = await setUp('* * * * *')
+    const { record } = await s.activate()
+    s.advance(60_000)
+    s.meanwhile(s.tick)
+    const refreshed = await s.scheduler.refreshToken(s.actor, record.id, NO_ORIGIN)
+    assert.equal(refreshed.record.nextRunAt?.toISOString(), '2026-05-01T12:02:00.000Z')
+    assert.equal(await s.tick(), 0)
+    assert.equal(s.jobs.length, 1)
+  })
+
+  test('a due minute that was acted on before is passed over and holds up nothing', async () => {
+    const s = await setUp('* * * * *')
+    const { record } = await s.activate()
+    s.advance(60_000)
+    await s.tick()
+    await inTransaction((trx) => s.scheduler.store.setNextRun(trx, record.id, record.nextRunAt))
+    assert.equal(await s.tick(), 1)
+    assert.equal(s.jobs.length, 1)
+    assert.equal((await s.first()).record.nextRunAt?.toISOString(), '2026-05-01T12:02:00.000Z')
   })
 
   test('removing a schedule ends its token', async () => {

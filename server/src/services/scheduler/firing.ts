@@ -100,10 +100,10 @@ export function createFiring(deps: FiringDeps) {
         continue
       }
       const common = { scheduleId: record.id, executedAt: now }
-      for (const note of decision.notes) await store.addExecution(trx, record.projectId, { ...common, ...note, jobId: undefined })
+      for (const note of decision.notes) await store.addNote(trx, record.projectId, { ...common, ...note, jobId: undefined })
       if (decision.run) {
         const { id } = await decision.run.job.insert(trx)
-        await store.addExecution(trx, record.projectId, {
+        await store.addRun(trx, record.projectId, {
           ...common,
           dueAt: decision.run.dueAt,
           status: 'started',

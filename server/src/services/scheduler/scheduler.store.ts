@@ -1,7 +1,7 @@
 // Activated schedules and their executions in the metadata database.
 
 import type { Generated, Selectable } from 'kysely'
-import { claimRows, type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { claimRows, type Db, lockRows, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import type { Policy, Schedule, ScheduleConfiguration, Target } from './schedule-configuration.ts'
 
 interface Tables {
@@ -71,13 +71,15 @@ export function createSchedulerStore(database: Db) {
         await db.selectFrom('schedule').selectAll().where('project_id', '=', projectId).where('id', '=', id).executeTakeFirst(),
       ),
 
-    findByConfiguration: async (trx: Trx, projectId: number, configurationId: string): Promise<ScheduleRecord | undefined> =>
+    /** Holds the record until the transaction ends: whoever fires it meanwhile is waited for, or passes it over. */
+    lockByConfiguration: async (trx: Trx, projectId: number, configurationId: string): Promise<ScheduleRecord | undefined> =>
       recordOf(
         await withTables<Tables>(trx)
           .selectFrom('schedule')
           .selectAll()
           .where('project_id', '=', projectId)
           .where('configuration_id', '=', configurationId)
+          .$call(lockRows(trx))
           .executeTakeFirst(),
       ),
 
@@ -111,6 +113,18 @@ export function createSchedulerStore(database: Db) {
           .where('id', '=', id)
           .returningAll()
           .executeTakeFirstOrThrow(),
+      ),
+
+    /** Nothing but the token: what the schedule did since it was read stays done. */
+    setToken: async (trx: Trx, projectId: number, id: number, tokenId: number): Promise<ScheduleRecord | undefined> =>
+      recordOf(
+        await withTables<Tables>(trx)
+          .updateTable('schedule')
+          .set({ token_id: tokenId })
+          .where('project_id', '=', projectId)
+          .where('id', '=', id)
+          .returningAll()
+          .executeTakeFirst(),
       ),
 
     remove: async (trx: Trx, projectId: number, id: number): Promise<boolean> => {
@@ -155,18 +169,17 @@ export function createSchedulerStore(database: Db) {
         .execute()
     },
 
-    addExecution: async (trx: Trx, projectId: number, execution: Execution): Promise<void> => {
+    /** Fails when the due minute was acted on before, and takes the job of this transaction with it. */
+    addRun: async (trx: Trx, projectId: number, execution: Execution): Promise<void> => {
+      await withTables<Tables>(trx).insertInto('schedule_execution').values(executionRow(projectId, execution)).execute()
+    },
+
+    /** A due minute without a run. What is known about it already stays. */
+    addNote: async (trx: Trx, projectId: number, execution: Execution): Promise<void> => {
       await withTables<Tables>(trx)
         .insertInto('schedule_execution')
-        .values({
-          project_id: projectId,
-          schedule_id: execution.scheduleId,
-          due_at: execution.dueAt.getTime(),
-          executed_at: execution.executedAt.getTime(),
-          status: execution.status,
-          job_id: execution.jobId ?? null,
-          reason: execution.reason ?? null,
-        })
+        .values(executionRow(projectId, execution))
+        .onConflict((conflict) => conflict.columns(['schedule_id', 'due_at']).doNothing())
         .execute()
     },
 
@@ -213,6 +226,16 @@ const columnsOf = (schedule: Omit<NewSchedule, 'createdAt'>) => ({
   stopped_reason: schedule.stoppedReason ?? null,
 })
 
+const executionRow = (projectId: number, execution: Execution) => ({
+  project_id: projectId,
+  schedule_id: execution.scheduleId,
+  due_at: execution.dueAt.getTime(),
+  executed_at: execution.executedAt.getTime(),
+  status: execution.status,
+  job_id: execution.jobId ?? null,
+  reason: execution.reason ?? null,
+})
+
 const recordOf = (row: Selectable<Tables['schedule']> | undefined): ScheduleRecord | undefined => row && toRecord(row)
 
 const toRecord = (row: Selectable<Tables['schedule']>): ScheduleRecord => ({
@@ -232,7 +255,7 @@ const toExecution = (row: Selectable<Tables['schedule_execution']>): Execution =
   scheduleId: row.schedule_id,
   dueAt: new Date(row.due_at),
   executedAt: new Date(row.executed_at),
-  status: row.status as ExecutionStatus, // written by addExecution
+  status: row.status as ExecutionStatus, // written by executionRow
   jobId: row.job_id ?? undefined,
   reason: row.reason ?? undefined,
 })

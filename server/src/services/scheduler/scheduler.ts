@@ -3,7 +3,7 @@
 //  2. Activating again reloads the current version into the same record; a disabled state keeps the record without a next run.
 //  3. Runs use a token of the schedule's own, which ends with the schedule.
 
-import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
+import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Actor } from '../../kit/actor.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -66,8 +66,8 @@ export function createScheduler(deps: SchedulerDeps) {
     await checkTarget(actor.projectId, configuration.target)
     const isActive = configuration.schedule.state === 'enabled' && !stored.isDisabled
 
-    const record = await inTransaction(async (trx) => {
-      const before = await store.findByConfiguration(trx, actor.projectId, configurationId)
+    const save = async (trx: Trx) => {
+      const before = await store.lockByConfiguration(trx, actor.projectId, configurationId)
       // A due minute that was acted on stays done, also when the clock was set back since.
       const done = before ? await store.lastDue(trx, before.id) : undefined
       const planned = isActive ? nextRun(plan, Math.max(clock.now().getTime(), done?.getTime() ?? 0)) : undefined
@@ -90,6 +90,11 @@ export function createScheduler(deps: SchedulerDeps) {
         origin,
       )
       return saved
+    }
+    // Two first activations at once: the second to insert is refused, and finds the record of the first.
+    const record = await inTransaction(save).catch((error) => {
+      if (isUniqueViolation(error)) return inTransaction(save)
+      throw error
     })
     return withExecutions(record)
   }
@@ -155,7 +160,8 @@ export function createScheduler(deps: SchedulerDeps) {
     const refreshed = await inTransaction(async (trx) => {
       const kept = await tokens.refresh(trx, actor.projectId, record.tokenId)
       const tokenId = kept ? record.tokenId : await tokens.issue(trx, actor, TOKEN_DESCRIPTION)
-      const saved = await store.replace(trx, record.id, { ...record, tokenId })
+      const saved = await store.setToken(trx, actor.projectId, record.id, tokenId)
+      if (!saved) throw new PlatformError('scheduler.notFound', { id: record.id })
       await recordEvent(
         trx,
         actor,

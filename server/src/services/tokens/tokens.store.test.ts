@@ -61,6 +61,18 @@ await onBothDatabases('tokens store', ({ db, inTransaction }) => {
     assert.ok(second.id > first.id)
   })
 
+  test('nodes that start together make one first project', async () => {
+    await inTransaction((trx) => store.insertProject(trx, { name: 'not counted', features: [], createdAt }))
+    const isFirst = () =>
+      inTransaction(async (trx) => {
+        const before = await store.countProjectsAlone(trx)
+        await store.insertProject(trx, { name: 'P', features: [], createdAt })
+        return before
+      })
+    const counts = await Promise.all([isFirst(), isFirst(), isFirst(), isFirst()])
+    assert.equal(new Set(counts).size, 4, String(counts))
+  })
+
   test('what a failed transaction wrote is not there', async () => {
     const project = await newProject()
     const failing = inTransaction(async (trx) => {

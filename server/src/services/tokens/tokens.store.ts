@@ -1,7 +1,7 @@
 // Projects and tokens in the metadata database. A token's clear value is never here, only its SHA-256.
 
 import type { Generated, Selectable } from 'kysely'
-import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { type Db, lockTable, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import type { BucketPermission } from '../../kit/actor.ts'
 
 /** What a token may do, stored as one JSON value: it is always read and written whole. */
@@ -155,6 +155,16 @@ export function createTokensStore(database: Db) {
           .returningAll()
           .executeTakeFirstOrThrow(),
       ),
+
+    /** How many there are, and nobody adds one until the transaction ends. */
+    countProjectsAlone: async (trx: Trx): Promise<number> => {
+      await lockTable(trx, 'project')
+      const { count } = await withTables<Tables>(trx)
+        .selectFrom('project')
+        .select((e) => e.fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow()
+      return count
+    },
 
     findProject: async (id: number): Promise<Project | undefined> => {
       const row = await db.selectFrom('project').selectAll().where('id', '=', id).executeTakeFirst()

@@ -31,6 +31,11 @@ export interface IssuedToken {
   readonly value: string
 }
 
+export interface NewProject {
+  readonly project: Project
+  readonly master: IssuedToken
+}
+
 export interface TokenRequest {
   readonly description?: string | null
   readonly expiresIn?: number | null
@@ -200,29 +205,34 @@ export function createTokens({ db, inTransaction, clock, recordEvent, bucketIds,
     })
   }
 
-  async function createProject(name: string, masterToken?: string): Promise<{ project: Project; master: IssuedToken }> {
+  const createProject = (name: string, masterToken?: string): Promise<NewProject> =>
+    change((trx) => insertProject(trx, name, masterToken))
+
+  /** Undefined when there is a project already, also one that another node makes at this moment. */
+  const createFirstProject = (name: string, masterToken?: string): Promise<NewProject | undefined> =>
+    change(async (trx) => ((await store.countProjectsAlone(trx)) === 0 ? insertProject(trx, name, masterToken) : undefined))
+
+  async function insertProject(trx: Trx, name: string, masterToken: string | undefined): Promise<NewProject> {
     if (name.trim() === '' || name.length > 255) throw invalid('A project needs a name of 1 to 255 characters.')
     if (masterToken !== undefined && masterToken.length < 8) throw invalid('A master token has at least 8 characters.')
-    return change(async (trx) => {
-      const project = await store.insertProject(trx, { name, features: [], createdAt: clock.now() })
-      const value = masterToken ?? newTokenValue(project.id)
-      const token = await store.insert(trx, {
-        projectId: project.id,
-        hash: hashOf(value),
-        description: `Master token of ${name}`,
-        permissions: EVERYTHING,
-        isMasterToken: true,
-        creatorToken: undefined,
-        createdAt: clock.now(),
-        expiresAt: undefined,
-      })
-      await onProjectCreated(trx, project.id)
-      await recordEvent(trx, actorOf(token), {
-        ...eventOf('storage.projectCreated', 'Created project', token),
-        objectType: 'project',
-      })
-      return { project, master: { token, value } }
+    const project = await store.insertProject(trx, { name, features: [], createdAt: clock.now() })
+    const value = masterToken ?? newTokenValue(project.id)
+    const token = await store.insert(trx, {
+      projectId: project.id,
+      hash: hashOf(value),
+      description: `Master token of ${name}`,
+      permissions: EVERYTHING,
+      isMasterToken: true,
+      creatorToken: undefined,
+      createdAt: clock.now(),
+      expiresAt: undefined,
     })
+    await onProjectCreated(trx, project.id)
+    await recordEvent(trx, actorOf(token), {
+      ...eventOf('storage.projectCreated', 'Created project', token),
+      objectType: 'project',
+    })
+    return { project, master: { token, value } }
   }
 
   /** A token that the platform uses itself, for example for the runs of a schedule. Its value is known to nobody. */
@@ -325,6 +335,7 @@ export function createTokens({ db, inTransaction, clock, recordEvent, bucketIds,
     refresh,
     remove,
     createProject,
+    createFirstProject,
     issueInternal,
     refreshInternal,
     revokeInternal,

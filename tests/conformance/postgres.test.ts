@@ -1,0 +1,53 @@
+// The whole stack on PostgreSQL, where it answers differently from SQLite unless somebody looks.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import pg from 'pg'
+import { freshPostgres } from '../support/on-both-databases.ts'
+import { startTestStack } from '../support/test-stack.ts'
+
+async function onPostgres(t: TestContext) {
+  const database = await freshPostgres()
+  const { url } = database.location as { url: string } // of PostgreSQL
+  const stack = await startTestStack(t, { databaseUrl: url, databaseConnections: 3 })
+  t.after(database.remove)
+  return { ...stack, database, databaseUrl: url }
+}
+
+test('text that PostgreSQL cannot hold is refused with a reason', async (t) => {
+  const { request } = await onPostgres(t)
+  const answers = [
+    await request('POST', '/v2/storage/tokens', { json: { description: 'a\u0000b' } }),
+    await request('POST', '/v2/storage/events', { json: { component: 'a\u0000b', message: 'm' } }),
+    await request('GET', '/v2/storage/events?component=%00'),
+    await request('GET', '/v2/storage/events/%00'),
+    await request('GET', '/scheduler/schedules?componentId=%00'),
+  ]
+  for (const answer of answers) {
+    assert.equal(answer.status, 400, answer.text)
+    assert.match(String(answer.json().error), /NUL/)
+  }
+})
+
+test('a node opens no more connections than it may', async (t) => {
+  const { request, databaseUrl } = await onPostgres(t)
+  await Promise.all(Array.from({ length: 30 }, () => request('POST', '/v2/storage/tickets')))
+  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'the test' })
+  await client.connect()
+  const { rows } = await client.query(
+    "select count(*)::int as open from pg_stat_activity where application_name = 'millrace' and datname = current_database()",
+  )
+  await client.end()
+  assert.ok(rows[0].open <= 3, `${rows[0].open} connections`)
+})
+
+test('without its database the stack is not ready, and says to try again', async (t) => {
+  const { request, database } = await onPostgres(t)
+  await database.remove()
+  for (const path of ['/ready', '/v2/storage/tokens']) {
+    const answer = await request('GET', path)
+    assert.equal(answer.status, 503, answer.text)
+    assert.equal(answer.headers.get('retry-after'), '5')
+  }
+  assert.equal((await request('GET', '/health')).status, 200)
+})

@@ -6,7 +6,7 @@ import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3
 import { Upload } from '@aws-sdk/lib-storage'
 import { startStack } from '../tests/faults/stack.ts'
 import { inTurns, report, startBare } from './measure.ts'
-import { bytes, memoryOf, SIZE_BYTES, send, sendForm, serverPid } from './transfer.ts'
+import { bytes, memoryOf, processorSeconds, SIZE_BYTES, send, sendForm, serverPid } from './transfer.ts'
 
 const size = Number(process.env.BENCH_BYTES ?? SIZE_BYTES)
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3)
@@ -68,7 +68,9 @@ await get(clientOf(reading, stack.s3Url))
 const before = memoryOf(pid)
 
 async function compare(bench: string, ours: () => Promise<number>, theirs: () => Promise<number>): Promise<void> {
+  const used = { ours: processorSeconds(pid), bare: processorSeconds(bare.pid) }
   const took = await inTurns(rounds, { bare: theirs, ours })
+  const perGB = (now: number, before: number) => Number((((now - before) / rounds / size) * 1e9).toFixed(2))
   const speed = (s: number) => Math.round(size / 1e6 / s)
   report({
     bench,
@@ -76,7 +78,8 @@ async function compare(bench: string, ours: () => Promise<number>, theirs: () =>
     target: '>= 0.7',
     oursMBs: speed(took.ours),
     bareMBs: speed(took.bare),
-    ...memoryOf(pid),
+    oursProcessorSecondsPerGB: perGB(processorSeconds(pid), used.ours),
+    bareProcessorSecondsPerGB: perGB(processorSeconds(bare.pid), used.bare),
   })
 }
 

@@ -109,13 +109,14 @@ function answerLength(text: string): number | undefined {
 export async function startBare(
   file: string,
   ...args: readonly string[]
-): Promise<{ readonly url: string; stop(): Promise<void> }> {
+): Promise<{ readonly url: string; readonly pid: number; stop(): Promise<void> }> {
   const child = spawn(process.execPath, [new URL(file, import.meta.url).pathname, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const [url] = await once(createInterface({ input: child.stdout }), 'line')
   return {
     url: String(url),
+    pid: child.pid ?? 0,
     stop: async () => {
       const exited = once(child, 'exit')
       child.stdin.end()

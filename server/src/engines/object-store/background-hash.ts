@@ -51,7 +51,7 @@ export function createHashThread(): HashThread {
   }
 
   function open(algorithms: readonly HashName[], expectedBytes = Number.POSITIVE_INFINITY): BodyHashes {
-    return expectedBytes <= BUFFER_BYTES ? hashHere(algorithms) : hashInThread(algorithms)
+    return algorithms.length === 0 || expectedBytes <= BUFFER_BYTES ? hashHere(algorithms) : hashInThread(algorithms)
   }
 
   function hashInThread(algorithms: readonly HashName[]): BodyHashes {

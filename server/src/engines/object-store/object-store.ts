@@ -48,7 +48,7 @@ export interface ObjectInfo {
 export interface PutOptions {
   readonly attributes?: ObjectAttributes
   /** Asked once, after the last byte: the writer has hashed them on the way. Without it the store makes one up. */
-  readonly etag?: () => string
+  readonly etag?: () => string | undefined
   readonly checksum?: () => ObjectChecksum | undefined
   /** Write only when the key is free (`*`), else `storage.preconditionFailed`. */
   readonly ifNoneMatch?: '*'

@@ -2,7 +2,7 @@
 // Every check happens before the last byte is handed on as "done", so a put with a wrong body never becomes an object.
 
 import type { IncomingMessage } from 'node:http'
-import type { HashThread } from '../../engines/object-store/background-hash.ts'
+import type { HashName, HashThread } from '../../engines/object-store/background-hash.ts'
 import type { Bytes, ObjectChecksum, PutOptions } from '../../engines/object-store/object-store.ts'
 import { UNSIGNED_PAYLOAD } from '../../engines/object-store/signature-v4.ts'
 import type { Authenticated } from './authenticate.ts'
@@ -12,6 +12,7 @@ import { headerOf, type S3Call } from './s3-call.ts'
 import { S3Error } from './s3-errors.ts'
 
 export const MAX_PUT_BYTES = 5 * 1024 ** 3
+const MAX_MD5_BYTES = 64 * 1024 ** 2
 
 export interface Payload extends Required<Pick<PutOptions, 'etag' | 'checksum'>> {
   readonly body: Bytes
@@ -38,10 +39,18 @@ export function openPayload({ call, auth, message, hashThread, proceed }: Payloa
       MaxSizeAllowed: String(MAX_PUT_BYTES),
     })
 
-  const hashes = hashThread.open(expectedSha256 === undefined ? ['md5'] : ['md5', 'sha256'], expectedLength)
+  // The MD5 is the ETag that AWS would give. Of a large body whose bytes another checksum vouches for it is left out: it would cost more
+  // than everything else together, and ETags that are no MD5 are part of the protocol (docs/adr/0011).
+  const isVouchedFor = announced !== undefined && expectedMd5 === undefined
+  const wantsMd5 = !isVouchedFor || expectedLength === undefined || expectedLength <= MAX_MD5_BYTES
+  const names: HashName[] = [
+    ...(wantsMd5 ? (['md5'] as const) : []),
+    ...(expectedSha256 === undefined ? [] : (['sha256'] as const)),
+  ]
+  const hashes = hashThread.open(names, expectedLength)
   const hasher = announced && createHasher(announced.algorithm)
   let trailers: ReadonlyMap<string, string> = new Map()
-  let digests: { md5: Buffer; checksum: ObjectChecksum | undefined } | undefined
+  let digests: { md5: Buffer | undefined; checksum: ObjectChecksum | undefined } | undefined
 
   async function* body(): Bytes {
     proceed()
@@ -68,15 +77,18 @@ export function openPayload({ call, auth, message, hashThread, proceed }: Payloa
       if (expectedLength !== undefined && length !== expectedLength)
         throw new S3Error('IncompleteBody', `You announced ${expectedLength} bytes and sent ${length}.`)
       const checksum = checkChecksum()
-      const [md5, sha256] = await hashes.digest()
+      const found = await hashes.digest()
+      const digestOf = (name: HashName) => found[names.indexOf(name)]
+      const md5 = digestOf('md5')
+      const sha256 = digestOf('sha256')
       if (sha256 && sha256.toString('hex') !== expectedSha256)
         throw new S3Error(
           'XAmzContentSHA256Mismatch',
           "The provided 'x-amz-content-sha256' header does not match what was computed.",
         )
-      if (expectedMd5 && !md5!.equals(expectedMd5))
+      if (expectedMd5 && !md5?.equals(expectedMd5))
         throw new S3Error('BadDigest', 'The Content-MD5 you specified did not match what we received.')
-      digests = { md5: md5!, checksum }
+      digests = { md5, checksum }
     } finally {
       hashes.drop()
     }
@@ -95,7 +107,7 @@ export function openPayload({ call, auth, message, hashThread, proceed }: Payloa
 
   return {
     body: body(),
-    etag: () => digests!.md5.toString('hex'),
+    etag: () => digests?.md5?.toString('hex'),
     checksum: () => digests?.checksum,
   }
 }

@@ -32,6 +32,7 @@ import {
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
+import { sendSigned } from '../../../../tests/support/signed-request.ts'
 import { BUCKET, type StartedS3, startS3 } from '../../../../tests/support/start-s3.ts'
 
 const md5 = (data: Uint8Array | string) => createHash('md5').update(data).digest('hex')
@@ -89,6 +90,16 @@ suite('the AWS SDK with its defaults', () => {
     await writeFile(join(folder, 'data'), data)
     await client.send(new PutObjectCommand({ Bucket, Key: 'streamed', Body: createReadStream(join(folder, 'data')) }))
     assert.ok((await read('streamed')).equals(data))
+  })
+
+  test('gives an ETag that is the MD5, except of a large body that came with another checksum', async () => {
+    const large = Buffer.alloc(64 * 1024 * 1024 + 1, 'x')
+    const put = await client.send(new PutObjectCommand({ Bucket, Key: 'large', Body: large }))
+    assert.match(String(put.ETag), /^"[0-9a-f]{32}-1"$/)
+    assert.ok(put.ChecksumCRC32)
+    const bare = s3.sessions.root
+    const request = { method: 'PUT', path: `/${Bucket}/large`, body: large, payloadHash: 'UNSIGNED-PAYLOAD' }
+    assert.equal((await sendSigned(s3.endpoint, request, bare)).headers.etag, `"${md5(large)}"`)
   })
 
   for (const algorithm of ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'] satisfies ChecksumAlgorithm[])

@@ -12,6 +12,7 @@ import type { Clock } from './kit/clock.ts'
 import { PlatformError } from './kit/errors.ts'
 import type { RecordEvent } from './kit/event.ts'
 import { createBucketJobs } from './services/buckets/bucket-jobs.ts'
+import { bucketSharingRoutes } from './services/buckets/bucket-sharing.routes.ts'
 import { bucketView } from './services/buckets/bucket-view.ts'
 import { bucketsRoutes } from './services/buckets/buckets.routes.ts'
 import { createBuckets } from './services/buckets/buckets.ts'
@@ -22,10 +23,13 @@ import type { StorageJobsLoop } from './services/storage-jobs/storage-jobs.loop.
 import type { StorageJobs } from './services/storage-jobs/storage-jobs.ts'
 import { createStorageMetadata } from './services/storage-metadata/storage-metadata.ts'
 import { createLocalTables } from './services/tables/local-tables.ts'
+import { tableAliasesRoutes } from './services/tables/table-aliases.routes.ts'
 import { createTableChanges, LIGHT_OPERATIONS } from './services/tables/table-changes.ts'
 import { tableDataRoutes } from './services/tables/table-data.routes.ts'
 import { createTableExports } from './services/tables/table-export.ts'
 import { createTableLoads } from './services/tables/table-load.ts'
+import { tableMetadataRoutes } from './services/tables/table-metadata.routes.ts'
+import { tableSnapshotsRoutes } from './services/tables/table-snapshots.routes.ts'
 import { tableStructureRoutes } from './services/tables/table-structure.routes.ts'
 import { metadataView } from './services/tables/table-view.ts'
 import { createTablesLoop } from './services/tables/tables.loop.ts'
@@ -176,6 +180,8 @@ export async function createTableRooms(deps: TableRoomsDeps) {
   function registerRoutes(app: FastifyInstance): void {
     const eventsOf = (objectType: string) => (req: FastifyRequest, objectId: string, query: Static<typeof EventListQuery>) =>
       deps.listEvents(req.actor, query, { objectType, objectId }, req.baseUrl)
+    const metadataViews = async (projectId: number, keys: readonly number[]) =>
+      new Map([...(await metadata.listMany(projectId, 'bucket', keys))].map(([key, items]) => [key, items.map(metadataView)]))
     app.register(
       bucketsRoutes({
         buckets,
@@ -185,13 +191,18 @@ export async function createTableRooms(deps: TableRoomsDeps) {
           const shown = new Set([...include, 'metadata'])
           return views.many(await tables.listOfBucket(bucket), shown, req.baseUrl)
         },
+        metadataViews,
+        eventsOfBucket: eventsOf('bucket'),
+      }),
+    )
+    app.register(
+      bucketSharingRoutes({
+        buckets,
+        sharing,
+        createJob: jobs.create,
+        metadataViews,
         tableNames: async (bucket) =>
           (await tables.listOfBucket(bucket)).map(({ id, row }) => ({ id, name: row.name, displayName: row.displayName })),
-        metadataViews: async (projectId, keys) =>
-          new Map(
-            [...(await metadata.listMany(projectId, 'bucket', keys))].map(([key, items]) => [key, items.map(metadataView)]),
-          ),
-        eventsOfBucket: eventsOf('bucket'),
       }),
     )
     app.register(tablesRoutes({ tables, createJob: jobs.create, eventsOfTable: eventsOf('table') }))
@@ -208,7 +219,10 @@ export async function createTableRooms(deps: TableRoomsDeps) {
           (await files.upload(actor, name, body, async () => ({ name, tags: ['file-import'] }), origin)).id,
       }),
     )
+    app.register(tableMetadataRoutes(tables))
     app.register(tableStructureRoutes({ tables, createJob: jobs.create }))
+    app.register(tableAliasesRoutes(tables))
+    app.register(tableSnapshotsRoutes({ tables, createJob: jobs.create }))
   }
 
   return {

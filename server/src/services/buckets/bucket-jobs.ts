@@ -1,7 +1,7 @@
 // What the jobs of buckets do. Each looks again at what the request checked, then changes it in the transaction that ends the job.
 
 import { PlatformError } from '../../kit/errors.ts'
-import type { JobHandler, StorageJob } from '../../kit/storage-job.ts'
+import type { JobHandler, NewStorageJob, StorageJob } from '../../kit/storage-job.ts'
 import { bucketView } from './bucket-view.ts'
 import type { Bucket, BucketChange, NewBucket, Sharing, SharingParameters } from './buckets.store.ts'
 import type { Buckets } from './buckets.ts'
@@ -15,6 +15,19 @@ export type BucketJobInput =
   | { readonly bucketKey: number; readonly projectId: number } // bucketForceUnlink
   | { readonly bucketKey: number } // bucketRemoveShare
   | { readonly link: Omit<NewBucket, 'createdAt'> } // bucketLink
+
+/** A job on a bucket; jobs on one bucket run one after the other. */
+export const bucketJob = (
+  operationName: string,
+  bucket: Pick<Bucket, 'id' | 'branchId'>,
+  input: BucketJobInput,
+): NewStorageJob => ({
+  operationName,
+  operationParams: { bucketId: bucket.id },
+  input,
+  branchId: bucket.branchId,
+  lockKeys: [`bucket:${bucket.branchId}:${bucket.id}`],
+})
 
 export const SHARE_OPERATIONS = [
   'bucketShareToOrganization',

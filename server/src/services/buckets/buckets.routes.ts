@@ -10,11 +10,11 @@ import { readMetadataItems } from '../../http/metadata-items.ts'
 import { EventListQuery } from '../../http/record-schemas.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
-import type { BucketJobInput } from './bucket-jobs.ts'
-import { BucketView, bucketView, sharingParametersOf } from './bucket-view.ts'
-import type { Bucket, Sharing, SharingParameters } from './buckets.store.ts'
+import { bucketJob } from './bucket-jobs.ts'
+import { BucketView, bucketView } from './bucket-view.ts'
+import type { Bucket } from './buckets.store.ts'
 import type { Buckets, Scope } from './buckets.ts'
-import { type SharingRules, sharingFrom } from './sharing.ts'
+import type { SharingRules } from './sharing.ts'
 
 const Text = Type.Optional(Type.Union([Type.String(), Type.Null()]))
 const Flag = Type.Optional(Type.Boolean())
@@ -38,10 +38,6 @@ export interface BucketsRoutesDeps {
   readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
   /** The tables of a bucket as its detail shows them. */
   readonly tableViews: (req: FastifyRequest, bucket: Bucket, include: ReadonlySet<string>) => Promise<unknown[]>
-  /** Names of the tables of shared buckets. */
-  readonly tableNames: (
-    bucket: Bucket,
-  ) => Promise<readonly { readonly id: string; readonly name: string; readonly displayName: string }[]>
   readonly metadataViews: (projectId: number, buckets: readonly number[]) => Promise<ReadonlyMap<number, unknown[]>>
   readonly eventsOfBucket: (
     req: FastifyRequest,
@@ -51,12 +47,12 @@ export interface BucketsRoutesDeps {
 }
 
 export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebox {
-  const { buckets, sharing, createJob, tableViews, tableNames, metadataViews, eventsOfBucket } = deps
+  const { buckets, sharing, createJob, tableViews, metadataViews, eventsOfBucket } = deps
 
   async function viewsOf(req: FastifyRequest, found: readonly Bucket[], include: ReadonlySet<string>) {
     const keys = found.map((bucket) => bucket.key)
     const [usage, links, metadata] = await Promise.all([
-      usageOf(found),
+      buckets.usageOf(found),
       include.has('linkedBuckets') ? sharing.linksOf(keys) : undefined,
       include.has('metadata') ? metadataViews(req.actor.projectId, keys) : undefined,
     ])
@@ -73,40 +69,8 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
   const viewOf = async (req: FastifyRequest, bucket: Bucket, include: ReadonlySet<string>) =>
     (await viewsOf(req, [bucket], include))[0]!
 
-  /** A linked bucket is as large as what it shows. */
-  async function usageOf(found: readonly Bucket[]) {
-    const usage = await buckets.usage(found.map((bucket) => bucket.sourceKey ?? bucket.key))
-    return new Map(found.map((bucket) => [bucket.key, usage.get(bucket.sourceKey ?? bucket.key)]))
-  }
-
-  const startJob = async (
-    req: FastifyRequest,
-    reply: FastifyReply,
-    operationName: string,
-    bucket: Pick<Bucket, 'id' | 'branchId'>,
-    input: BucketJobInput,
-  ) => {
-    const job = await createJob(req, {
-      operationName,
-      operationParams: { bucketId: bucket.id },
-      input,
-      branchId: bucket.branchId,
-      lockKeys: [`bucket:${bucket.branchId}:${bucket.id}`],
-    })
-    return reply.code(202).send(jobView(job, req.baseUrl))
-  }
-
-  const shareAs = async (
-    req: FastifyRequest,
-    reply: FastifyReply,
-    operation: string,
-    way: Sharing,
-    parameters: SharingParameters,
-  ) => {
-    const bucket = await buckets.getForChange(scopeOf(req), (req.params as { bucketId: string }).bucketId, 'manage')
-    sharing.checkSharable(bucket)
-    return startJob(req, reply, operation, bucket, { bucketKey: bucket.key, sharing: way, parameters })
-  }
+  const startJob = async (req: FastifyRequest, reply: FastifyReply, job: NewStorageJob) =>
+    reply.code(202).send(jobView(await createJob(req, job), req.baseUrl))
 
   return async (app) => {
     app.get(
@@ -148,7 +112,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         const link = await sharing.checkLink(scopeOf(req), wanted)
         if (req.query.async) {
           const { createdAt: _, ...rest } = link
-          return startJob(req, reply, 'bucketLink', link, { link: rest })
+          return startJob(req, reply, bucketJob('bucketLink', link, { link: rest }))
         }
         const created = await buckets.insert(req.actor, link, req.origin)
         return reply.code(201).send(bucketView(created, req.baseUrl, { source: await sharing.sourceOf(created) }))
@@ -191,7 +155,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
           color: req.body.color ?? bucket.color,
         })
         if (req.query.async || req.body.async)
-          return startJob(req, reply, 'bucketUpdate', bucket, { bucketKey: bucket.key, change })
+          return startJob(req, reply, bucketJob('bucketUpdate', bucket, { bucketKey: bucket.key, change }))
         const changed = await sharing.inTransaction((trx) => buckets.update(trx, req.actor, bucket, change, req.origin))
         return viewOf(req, changed, new Set())
       },
@@ -211,7 +175,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'manage')
         const force = req.query.force ?? false
         await buckets.checkDelete(bucket, force)
-        if (req.query.async) return startJob(req, reply, 'bucketDelete', bucket, { bucketKey: bucket.key, force })
+        if (req.query.async) return startJob(req, reply, bucketJob('bucketDelete', bucket, { bucketKey: bucket.key, force }))
         await sharing.inTransaction((trx) => buckets.remove(trx, req.actor, bucket, req.origin))
         buckets.changed()
         return reply.code(204).send(null)
@@ -265,142 +229,6 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         const unknown = () => new PlatformError('storage.metadata.notFound', { id: req.params.metadataId.slice(0, 40) })
         await buckets.removeMetadata(bucket, idFrom(req.params.metadataId, unknown))
         return reply.code(204).send(null)
-      },
-    )
-
-    for (const [path, operation, name, way] of [
-      ['share-organization', 'bucketShareToOrganization', 'buckets.shareOrganization', 'organization'],
-      [
-        'share-organization-project',
-        'bucketShareToOrganizationProject',
-        'buckets.shareOrganizationProject',
-        'organization-project',
-      ],
-    ] as const)
-      app.post(
-        `/v2/storage/buckets/:bucketId/${path}`,
-        {
-          config: { operation: name, summary: 'Share a bucket with all projects of the stack', needs: 'canManageBuckets' },
-          schema: { params: ById, response: { 202: JobView } },
-        },
-        async (req, reply) => shareAs(req, reply, operation, way, {}),
-      )
-
-    app.post(
-      '/v2/storage/buckets/:bucketId/share-to-projects',
-      {
-        config: { operation: 'buckets.shareToProjects', summary: 'Share a bucket with some projects', needs: 'canManageBuckets' },
-        schema: {
-          params: ById,
-          body: Type.Object({ targetProjectIds: Type.Array(Type.Integer(), { minItems: 1, maxItems: 1000 }) }),
-          response: { 202: JobView },
-        },
-      },
-      async (req, reply) => {
-        await sharing.checkProjects(req.body.targetProjectIds)
-        return shareAs(req, reply, 'bucketShareToProjects', 'specific-projects', { projects: req.body.targetProjectIds })
-      },
-    )
-
-    app.post(
-      '/v2/storage/buckets/:bucketId/share-to-users',
-      {
-        config: {
-          operation: 'buckets.shareToUsers',
-          summary: 'Share a bucket with the holders of some tokens',
-          needs: 'canManageBuckets',
-        },
-        schema: {
-          params: ById,
-          body: Type.Object({ targetUsers: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 1000 }) }),
-          response: { 202: JobView },
-        },
-      },
-      async (req, reply) => shareAs(req, reply, 'bucketShareToAdmins', 'specific-users', { users: req.body.targetUsers }),
-    )
-
-    app.put(
-      '/v2/storage/buckets/:bucketId/share',
-      {
-        config: { operation: 'buckets.changeSharing', summary: 'Change with whom a bucket is shared', needs: 'canManageBuckets' },
-        schema: { params: ById, body: Type.Object({ sharing: Type.String() }), response: { 202: JobView } },
-      },
-      async (req, reply) => {
-        const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'manage')
-        const way = sharingFrom(req.body.sharing)
-        if (bucket.sharing === null) throw new PlatformError('storage.bucket.notShared', { bucket: bucket.id })
-        return shareAs(req, reply, 'bucketShareUpdate', way, bucket.sharingParameters)
-      },
-    )
-
-    app.delete(
-      '/v2/storage/buckets/:bucketId/share',
-      {
-        config: { operation: 'buckets.unshare', summary: 'Stop sharing a bucket', needs: 'canManageBuckets' },
-        schema: { params: ById, response: { 202: JobView } },
-      },
-      async (req, reply) => {
-        const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'manage')
-        await sharing.checkUnshare(bucket)
-        return startJob(req, reply, 'bucketRemoveShare', bucket, { bucketKey: bucket.key })
-      },
-    )
-
-    app.delete(
-      '/v2/storage/buckets/:bucketId/links/:projectId',
-      {
-        config: {
-          operation: 'buckets.forceUnlink',
-          summary: 'Remove the link another project has to a bucket',
-          needs: 'canManageBuckets',
-        },
-        schema: {
-          params: Type.Object({ bucketId: Type.String(), projectId: Type.String() }),
-          querystring: Type.Object({ async: Flag }),
-          response: { 204: Type.Null(), 202: JobView },
-        },
-      },
-      async (req, reply) => {
-        const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'manage')
-        const unknown = () =>
-          new PlatformError('storage.buckets.linkNotFound', { bucket: bucket.id, project: req.params.projectId.slice(0, 40) })
-        const projectId = idFrom(req.params.projectId, unknown)
-        const link = await sharing.checkForceUnlink(bucket, projectId)
-        if (req.query.async) return startJob(req, reply, 'bucketForceUnlink', bucket, { bucketKey: bucket.key, projectId })
-        await sharing.inTransaction((trx) => sharing.forceUnlink(trx, req.actor, bucket, link, req.origin))
-        buckets.changed()
-        return reply.code(204).send(null)
-      },
-    )
-
-    app.get(
-      '/v2/storage/shared-buckets',
-      {
-        config: {
-          operation: 'buckets.listShared',
-          summary: 'Buckets other projects share with this one',
-          needs: 'canManageBuckets',
-        },
-        schema: { querystring: Include, response: { 200: Type.Array(Type.Unknown()) } },
-      },
-      async (req) => {
-        const include = includeFrom(req.query.include, ['metadata'])
-        const shared = await sharing.listShared(req.actor)
-        const usage = await usageOf(shared)
-        return Promise.all(
-          shared.map(async (bucket) => {
-            const metadata = include.has('metadata')
-              ? (await metadataViews(bucket.projectId, [bucket.key])).get(bucket.key)
-              : undefined
-            const project = (await sharing.findProject(bucket.projectId)) ?? { id: bucket.projectId, name: '' }
-            return {
-              ...bucketView(bucket, req.baseUrl, { usage: usage.get(bucket.key), metadata }),
-              project: { id: project.id, name: project.name },
-              tables: await tableNames(bucket),
-              sharingParameters: sharingParametersOf(bucket),
-            }
-          }),
-        )
       },
     )
 

@@ -232,6 +232,12 @@ export function createBuckets(deps: BucketsDeps) {
   const removeMetadata = (bucket: Bucket, id: number): Promise<void> =>
     inTransaction((trx) => metadata.remove(trx, bucket.projectId, bucket.key, id))
 
+  /** A linked bucket is as large as what it shows. */
+  async function usageOf(found: readonly Bucket[]) {
+    const usage = await tables.usage(found.map((bucket) => bucket.sourceKey ?? bucket.key))
+    return new Map(found.map((bucket) => [bucket.key, usage.get(bucket.sourceKey ?? bucket.key)]))
+  }
+
   /** After a table of it changed. */
   const touch = async (trx: Trx, bucket: Pick<Bucket, 'projectId' | 'key'>): Promise<void> => {
     await store.update(trx, bucket.projectId, bucket.key, { lastChangeAt: clock.now() })
@@ -266,7 +272,7 @@ export function createBuckets(deps: BucketsDeps) {
     removeMetadata,
     touch,
     removeOfBranch,
-    usage: tables.usage,
+    usageOf,
     listIds: store.listIds,
     changed: onBucketsChanged,
     store,

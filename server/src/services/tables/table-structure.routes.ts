@@ -1,25 +1,20 @@
-// HTTP for the shape of tables: definitions, columns, keys, rows, aliases, snapshots, profiles (contract storage 2.5.4, 2.5.7, 2.5.8).
+// HTTP for the shape of tables: definitions, columns, keys, rows, profiles, swaps (contract storage 2.5.4 and 2.5.7).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { isUniqueViolation } from '../../engines/metadata-db/dialects.ts'
-import { idFrom } from '../../http/ids.ts'
 import { JobView, jobView } from '../../http/job-view.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
-import { readAliasFilter } from './table-aliases.ts'
 import { checkNewTable, scopeOf, writable } from './table-data.routes.ts'
 import { checkPrimaryKey, tableExists } from './table-load.ts'
 import { checkColumnName, checkTableName, columnNameFrom } from './table-names.ts'
-import { hasNoFilter, namesFrom, readTableQuery } from './table-query.ts'
-import { flag, isSet, nameFrom, primaryKeyFrom, whole } from './table-requests.ts'
-import { snapshotDetail, snapshotView } from './table-snapshots.ts'
+import { hasNoFilter, readTableQuery } from './table-query.ts'
+import { flag, isSet, nameFrom, primaryKeyFrom } from './table-requests.ts'
 import { readColumnDefinition, readType } from './table-types.ts'
-import { TableView } from './table-view.ts'
-import { createTableViews, jobOn } from './tables.routes.ts'
-import { eventOf, lockOf, refuseAlias, type Table, type Tables } from './tables.ts'
+import { jobOn } from './tables.routes.ts'
+import { lockOf, refuseAlias, type Table, type Tables } from './tables.ts'
 
 export interface TableStructureDeps {
   readonly tables: Tables
@@ -30,12 +25,10 @@ const AnyFields = Type.Record(Type.String(), Type.Unknown())
 const ByBucket = Type.Object({ bucketId: Type.String() })
 const ByTable = Type.Object({ tableId: Type.String() })
 const ByColumn = Type.Object({ tableId: Type.String(), column: Type.String() })
-const BySnapshot = Type.Object({ snapshotId: Type.String() })
 const MAX_COLUMNS = 4096
 
 export function tableStructureRoutes({ tables, createJob }: TableStructureDeps): FastifyPluginAsyncTypebox {
-  const { store, clock, inTransaction } = tables
-  const views = createTableViews(tables)
+  const { store, clock } = tables
 
   const start = async (req: FastifyRequest, reply: FastifyReply, job: NewStorageJob) =>
     reply.code(202).send(jobView(await createJob(req, job), req.baseUrl))
@@ -45,21 +38,6 @@ export function tableStructureRoutes({ tables, createJob }: TableStructureDeps):
     const table = await tables.getForChange(scopeOf(req), tableId)
     refuseAlias(table)
     return table
-  }
-
-  async function aliasOf(req: FastifyRequest, tableId: string) {
-    const table = await tables.getForChange(scopeOf(req), tableId)
-    if (!table.row.alias) throw new PlatformError('storage.tables.notAnAlias', { table: table.id })
-    return { table, alias: table.row.alias }
-  }
-
-  async function keptOf(req: FastifyRequest, id: string) {
-    const kept = await store.findKept(
-      req.actor.projectId,
-      idFrom(id, () => new PlatformError('storage.snapshots.notFound', { id: id.slice(0, 40) })),
-    )
-    if (!kept) throw new PlatformError('storage.snapshots.notFound', { id: id.slice(0, 40) })
-    return kept
   }
 
   return async (app) => {
@@ -376,169 +354,6 @@ export function tableStructureRoutes({ tables, createJob }: TableStructureDeps):
           ...(description !== undefined && { description: description === null ? '' : String(description) }),
         }
         return start(req, reply, jobOn(table, 'tableDefinitionUpdate', input))
-      },
-    )
-
-    app.post(
-      '/v2/storage/buckets/:bucketId/table-aliases',
-      {
-        config: {
-          operation: 'tables.createAlias',
-          summary: 'Create an alias of a table',
-          validationCode: 'storage.tables.validation',
-        },
-        schema: { params: ByBucket, body: AnyFields, response: { 201: TableView } },
-      },
-      async (req, reply) => {
-        const bucket = await writable(tables, scopeOf(req), req.params.bucketId)
-        if (!isSet(req.body.sourceTable))
-          throw new PlatformError('storage.tables.validation', {
-            reason: 'The parameter "sourceTable" is missing: which table shall be shown?',
-          })
-        const source = await tables.get(scopeOf(req), String(req.body.sourceTable))
-        if (source.row.alias?.filter || source.row.alias?.columns)
-          throw new PlatformError('storage.buckets.invalidAlias', {
-            reason: 'Aliasing an advanced alias is not allowed. Make an alias of the table behind it.',
-          })
-        const name = isSet(req.body.name) ? String(req.body.name) : source.row.name
-        const displayName = isSet(req.body.displayName) ? String(req.body.displayName) : name
-        await checkNewTable(tables, bucket, name, displayName)
-        const columns = namesFrom('aliasColumns', req.body.aliasColumns)
-        const unknown = columns.find((column) => !source.columns.includes(column))
-        if (unknown !== undefined)
-          throw new PlatformError('storage.buckets.invalidAlias', {
-            reason: `The table "${source.id}" has no column "${unknown.slice(0, 100)}".`,
-          })
-        const filter = readAliasFilter(req.body.aliasFilter, source.columns)
-        const isSynced = columns.length === 0 && (!isSet(req.body.aliasColumnsAutoSync) || flag(req.body.aliasColumnsAutoSync))
-        const alias = {
-          sourceKey: source.row.key,
-          filter,
-          columns: isSynced ? undefined : columns.length > 0 ? columns : source.columns,
-        }
-        const row = await inTransaction(async (trx) => {
-          const created = await store.insertAlias(trx, {
-            projectId: req.actor.projectId,
-            bucketKey: bucket.key,
-            name,
-            displayName,
-            alias,
-            createdAt: clock.now(),
-          })
-          const event = eventOf(
-            { id: `${bucket.id}.${name}`, bucket },
-            'tableAliasCreated',
-            `Created alias ${bucket.id}.${name} of ${source.id}`,
-          )
-          await tables.recordEvent(trx, req.actor, event, req.origin)
-          return created
-        }).catch((error: unknown) => {
-          throw isUniqueViolation(error) ? tableExists(name, displayName) : error
-        })
-        return reply.code(201).send(await views.detail(await tables.resolve(bucket, row), req.baseUrl))
-      },
-    )
-
-    app.post(
-      '/v2/storage/tables/:tableId/alias-filter',
-      {
-        config: { operation: 'tables.setAliasFilter', summary: 'Set the filter of an alias', branch: 'refused' },
-        schema: { params: ByTable, body: AnyFields, response: { 200: TableView } },
-      },
-      async (req) => {
-        const { table, alias } = await aliasOf(req, req.params.tableId)
-        const filter = readAliasFilter(req.body, table.data.columns)
-        await inTransaction((trx) => store.updateAlias(trx, table.row.key, { ...alias, filter }))
-        return views.detail(await tables.get(scopeOf(req), req.params.tableId), req.baseUrl)
-      },
-    )
-
-    app.delete(
-      '/v2/storage/tables/:tableId/alias-filter',
-      {
-        config: { operation: 'tables.deleteAliasFilter', summary: 'Remove the filter of an alias', branch: 'refused' },
-        schema: { params: ByTable, response: { 204: Type.Null() } },
-      },
-      async (req, reply) => {
-        const { table, alias } = await aliasOf(req, req.params.tableId)
-        await inTransaction((trx) => store.updateAlias(trx, table.row.key, { ...alias, filter: undefined }))
-        return reply.code(204).send(null)
-      },
-    )
-
-    for (const [method, operation, summary] of [
-      ['POST', 'tables.enableAliasSync', 'Let an alias follow the columns of its table'],
-      ['DELETE', 'tables.disableAliasSync', 'Keep the columns of an alias as they are'],
-    ] as const)
-      app.route({
-        method,
-        url: '/v2/storage/tables/:tableId/alias-columns-auto-sync',
-        config: { operation, summary },
-        schema: { params: ByTable, response: { 204: Type.Null() } },
-        handler: async (req, reply) => {
-          const { table, alias } = await aliasOf(req, (req.params as { tableId: string }).tableId) // by the schema above
-          const dependants = await tables.aliasesOf(table.row.key)
-          if (dependants.length > 0)
-            throw new PlatformError('storage.tables.aliasHasAliases', { aliases: dependants.map(({ name }) => name).join(', ') })
-          const columns = method === 'POST' ? undefined : table.columns
-          await inTransaction((trx) => store.updateAlias(trx, table.row.key, { ...alias, columns }))
-          return reply.code(204).send(null)
-        },
-      })
-
-    app.post(
-      '/v2/storage/tables/:tableId/snapshots',
-      {
-        config: { operation: 'tables.createSnapshot', summary: 'Keep the present state of a table' },
-        schema: { params: ByTable, body: AnyFields, response: { 202: JobView } },
-      },
-      async (req, reply) => {
-        const table = await tables.getForChange(scopeOf(req), req.params.tableId)
-        if (table.bucket.sourceKey !== undefined) refuseAlias(table)
-        const description = isSet(req.body.description) ? String(req.body.description).slice(0, 10_000) : ''
-        return start(req, reply, jobOn(table, 'tableSnapshotCreate', { description }))
-      },
-    )
-
-    app.get(
-      '/v2/storage/tables/:tableId/snapshots',
-      {
-        config: { operation: 'tables.listSnapshots', summary: 'Kept states of a table, newest first' },
-        schema: { params: ByTable, querystring: AnyFields, response: { 200: Type.Array(Type.Unknown()) } },
-      },
-      async (req) => {
-        const table = await tables.get(scopeOf(req), req.params.tableId)
-        const limit = isSet(req.query.limit) ? whole('limit', req.query.limit, 10_000) : 20
-        const offset = isSet(req.query.offset) ? whole('offset', req.query.offset) : 0
-        return (await store.listKept(req.actor.projectId, table.row.key, limit, offset)).map((kept) =>
-          snapshotView(kept, req.baseUrl),
-        )
-      },
-    )
-
-    app.get(
-      '/v2/storage/snapshots/:snapshotId',
-      {
-        config: { operation: 'snapshots.get', summary: 'Detail of a kept state', branch: 'refused' },
-        schema: { params: BySnapshot, response: { 200: Type.Unknown() } },
-      },
-      async (req) => snapshotDetail(await keptOf(req, req.params.snapshotId), req.baseUrl),
-    )
-
-    app.delete(
-      '/v2/storage/snapshots/:snapshotId',
-      {
-        config: { operation: 'snapshots.delete', summary: 'Forget a kept state', branch: 'refused', needs: 'canManageBuckets' },
-        schema: { params: BySnapshot, response: { 202: JobView } },
-      },
-      async (req, reply) => {
-        const { id, tableId } = await keptOf(req, req.params.snapshotId)
-        return start(req, reply, {
-          operationName: 'tableSnapshotDelete',
-          operationParams: { snapshotId: id },
-          input: { snapshotId: id },
-          tableId,
-        })
       },
     )
   }

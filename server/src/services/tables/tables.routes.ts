@@ -1,21 +1,18 @@
-// HTTP for the catalogue of tables: lists, detail, names, deletion, events, metadata (contract storage 2.5.2 and 2.5.9).
+// HTTP for the catalogue of tables: lists, detail, names, deletion, events (contract storage 2.5.2).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { idFrom } from '../../http/ids.ts'
 import { includeFrom } from '../../http/include.ts'
 import { JobView, jobView } from '../../http/job-view.ts'
-import { readMetadataItems } from '../../http/metadata-items.ts'
 import { EventListQuery } from '../../http/record-schemas.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
 import { scopeOf } from './table-data.routes.ts'
 import { tableExists } from './table-load.ts'
-import { readColumnsMetadata } from './table-metadata.ts'
 import { checkTableName } from './table-names.ts'
-import { columnsMetadataView, metadataView, TableView, tableView } from './table-view.ts'
-import { eventOf, lockOf, STORAGE_PROVIDER, type Table, type Tables } from './tables.ts'
+import { TableView, tableView } from './table-view.ts'
+import { eventOf, lockOf, type Table, type Tables } from './tables.ts'
 
 export interface TablesRoutesDeps {
   readonly tables: Tables
@@ -36,12 +33,6 @@ const INCLUDES = [
 const Flag = Type.Optional(Type.Boolean())
 const ByTable = Type.Object({ tableId: Type.String() })
 const ListQuery = Type.Object({ include: Type.Optional(Type.String({ maxLength: 500 })) })
-const MetadataBody = Type.Object({
-  provider: Type.Optional(Type.String()),
-  metadata: Type.Optional(Type.Unknown()),
-  columnsMetadata: Type.Optional(Type.Unknown()),
-})
-
 export type TableViews = ReturnType<typeof createTableViews>
 
 /** Lists and details with what they carry; the buckets room shows the tables of a bucket with it too. */
@@ -114,25 +105,10 @@ export function createTableViews(tables: Tables) {
 
 export function tablesRoutes({ tables, createJob, eventsOfTable }: TablesRoutesDeps): FastifyPluginAsyncTypebox {
   const views = createTableViews(tables)
-  const { store, metadata, inTransaction, clock } = tables
+  const { store, inTransaction } = tables
   /** Nothing said: bucket and metadata. Said, even if empty: exactly that (contract storage 2.5.2). */
   const included = (text: string | undefined) =>
     text === undefined ? new Set(['buckets', 'metadata']) : includeFrom(text, INCLUDES)
-
-  async function columnOf(req: FastifyRequest, id: string, change: boolean): Promise<{ table: Table; column: string }> {
-    const parts = id.split('.')
-    const column = parts.at(3) ?? ''
-    const table = await (change ? tables.getForChange : tables.get)(scopeOf(req), parts.slice(0, 3).join('.'))
-    if (parts.length !== 4 || !table.columns.includes(column))
-      throw new PlatformError('notFound', { what: `The column "${column.slice(0, 100)}" of table "${table.id}"` })
-    return { table, column }
-  }
-
-  const columnItems = async (table: Table, column: string) =>
-    ((await metadata.listColumns(table.row.projectId, [table.row.key])).get(table.row.key)?.[column] ?? []).map(metadataView)
-
-  const tableItems = async (table: Table) =>
-    ((await metadata.listTables(table.row.projectId, [table.row.key])).get(table.row.key) ?? []).map(metadataView)
 
   return async (app) => {
     app.get(
@@ -238,107 +214,6 @@ export function tablesRoutes({ tables, createJob, eventsOfTable }: TablesRoutesD
       },
       async (req) => eventsOfTable(req, (await tables.get(scopeOf(req), req.params.tableId)).id, req.query),
     )
-
-    app.get(
-      '/v2/storage/tables/:tableId/metadata',
-      {
-        config: { operation: 'tables.listMetadata', summary: 'Metadata of a table' },
-        schema: { params: ByTable, response: { 200: Type.Array(Type.Unknown()) } },
-      },
-      async (req) => tableItems(await tables.get(scopeOf(req), req.params.tableId)),
-    )
-
-    app.post(
-      '/v2/storage/tables/:tableId/metadata',
-      {
-        config: { operation: 'tables.setMetadata', summary: 'Set metadata of a table and of its columns' },
-        schema: { params: ByTable, body: MetadataBody, response: { 201: Type.Unknown() } },
-      },
-      async (req, reply) => {
-        const table = await tables.getForChange(scopeOf(req), req.params.tableId)
-        const provider = providerFrom(req.body.provider, table)
-        const pairs = isAbsent(req.body.metadata) ? [] : readMetadataItems(req.body.metadata)
-        const byColumn = readColumnsMetadata(req.body.columnsMetadata, table.columns)
-        if (pairs.length === 0 && byColumn.size === 0) throw new PlatformError('storage.metadata.invalidParameter')
-        await inTransaction(async (trx) => {
-          const { projectId, key } = table.row
-          if (pairs.length > 0) await metadata.set(trx, projectId, key, undefined, provider, pairs, clock.now())
-          for (const [column, items] of byColumn) await metadata.set(trx, projectId, key, column, provider, items, clock.now())
-          await tables.recordEvent(
-            trx,
-            req.actor,
-            eventOf(table, 'tableMetadataSet', `Set metadata of table ${table.id}`),
-            req.origin,
-          )
-        })
-        const items = await tableItems(table)
-        // The old form answers with the list alone.
-        const isForm = /x-www-form-urlencoded|form-data/.test(req.headers['content-type'] ?? '')
-        if (isForm && byColumn.size === 0) return reply.code(201).send(items)
-        const columns = (await metadata.listColumns(table.row.projectId, [table.row.key])).get(table.row.key) ?? {}
-        const named = Object.fromEntries(Object.entries(columns).filter(([column]) => byColumn.has(column)))
-        return reply.code(201).send({ metadata: items, columnsMetadata: columnsMetadataView(named) })
-      },
-    )
-
-    app.delete(
-      '/v2/storage/tables/:tableId/metadata/:metadataId',
-      {
-        config: { operation: 'tables.deleteMetadata', summary: 'Delete one item of the metadata of a table' },
-        schema: { params: Type.Object({ tableId: Type.String(), metadataId: Type.String() }), response: { 204: Type.Null() } },
-      },
-      async (req, reply) => {
-        const table = await tables.getForChange(scopeOf(req), req.params.tableId)
-        const id = metadataIdFrom(req.params.metadataId)
-        await inTransaction((trx) => metadata.remove(trx, table.row.projectId, table.row.key, undefined, id))
-        return reply.code(204).send(null)
-      },
-    )
-
-    app.get(
-      '/v2/storage/columns/:columnId/metadata',
-      {
-        config: { operation: 'columns.listMetadata', summary: 'Metadata of a column ({tableId}.{column})' },
-        schema: { params: Type.Object({ columnId: Type.String() }), response: { 200: Type.Array(Type.Unknown()) } },
-      },
-      async (req) => {
-        const { table, column } = await columnOf(req, req.params.columnId, false)
-        return columnItems(table, column)
-      },
-    )
-
-    app.post(
-      '/v2/storage/columns/:columnId/metadata',
-      {
-        config: { operation: 'columns.setMetadata', summary: 'Set metadata of a column' },
-        schema: {
-          params: Type.Object({ columnId: Type.String() }),
-          body: MetadataBody,
-          response: { 201: Type.Array(Type.Unknown()) },
-        },
-      },
-      async (req, reply) => {
-        const { table, column } = await columnOf(req, req.params.columnId, true)
-        const provider = providerFrom(req.body.provider, table)
-        const pairs = readMetadataItems(req.body.metadata)
-        await inTransaction((trx) => metadata.set(trx, table.row.projectId, table.row.key, column, provider, pairs, clock.now()))
-        return reply.code(201).send(await columnItems(table, column))
-      },
-    )
-
-    app.delete(
-      '/v2/storage/columns/:columnId/metadata/:metadataId',
-      {
-        config: { operation: 'columns.deleteMetadata', summary: 'Delete one item of the metadata of a column' },
-        schema: { params: Type.Object({ columnId: Type.String(), metadataId: Type.String() }), response: { 204: Type.Null() } },
-      },
-      async (req, reply) => {
-        const { table, column } = await columnOf(req, req.params.columnId, true)
-        const id = metadataIdFrom(req.params.metadataId)
-        await inTransaction((trx) => metadata.remove(trx, table.row.projectId, table.row.key, column, id))
-        return reply.code(204).send(null)
-      },
-    )
   }
 }
 
@@ -360,16 +235,3 @@ export async function refuseWithAliases(tables: Tables, table: Table): Promise<v
       aliases: aliases.map(({ name }) => name).join(', '),
     })
 }
-
-/** On typed tables the platform's own entries are not for others to write. */
-function providerFrom(provider: string | undefined, table: Table): string {
-  if (!provider) throw new PlatformError('storage.metadata.invalidProvider')
-  if (provider === STORAGE_PROVIDER && table.data.isTyped) throw new PlatformError('storage.metadata.reservedProvider')
-  return provider
-}
-
-const metadataIdFrom = (text: string): number =>
-  idFrom(text, () => new PlatformError('storage.metadata.notFound', { id: text.slice(0, 40) }))
-
-const isAbsent = (value: unknown): boolean =>
-  value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)

@@ -1,0 +1,191 @@
+// HTTP for sharing buckets between projects and for links to them (contract storage BKT-20 to BKT-27).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { idFrom } from '../../http/ids.ts'
+import { includeFrom } from '../../http/include.ts'
+import { JobView, jobView } from '../../http/job-view.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { NewStorageJob } from '../../kit/storage-job.ts'
+import { bucketJob } from './bucket-jobs.ts'
+import { bucketView, sharingParametersOf } from './bucket-view.ts'
+import type { BucketsRoutesDeps } from './buckets.routes.ts'
+import type { Bucket, Sharing, SharingParameters } from './buckets.store.ts'
+import type { Scope } from './buckets.ts'
+import { sharingFrom } from './sharing.ts'
+
+const ById = Type.Object({ bucketId: Type.String() })
+const Include = Type.Object({ include: Type.Optional(Type.String({ maxLength: 500 })) })
+const Flag = Type.Optional(Type.Boolean())
+
+export interface BucketSharingDeps extends Pick<BucketsRoutesDeps, 'buckets' | 'sharing' | 'createJob' | 'metadataViews'> {
+  /** Names of the tables of shared buckets. */
+  readonly tableNames: (
+    bucket: Bucket,
+  ) => Promise<readonly { readonly id: string; readonly name: string; readonly displayName: string }[]>
+}
+
+export function bucketSharingRoutes({
+  buckets,
+  sharing,
+  createJob,
+  metadataViews,
+  tableNames,
+}: BucketSharingDeps): FastifyPluginAsyncTypebox {
+  const startJob = async (req: FastifyRequest, reply: FastifyReply, job: NewStorageJob) =>
+    reply.code(202).send(jobView(await createJob(req, job), req.baseUrl))
+
+  const shareAs = async (
+    req: FastifyRequest,
+    reply: FastifyReply,
+    operation: string,
+    way: Sharing,
+    parameters: SharingParameters,
+  ) => {
+    const bucket = await buckets.getForChange(scopeOf(req), (req.params as { bucketId: string }).bucketId, 'manage')
+    sharing.checkSharable(bucket)
+    return startJob(req, reply, bucketJob(operation, bucket, { bucketKey: bucket.key, sharing: way, parameters }))
+  }
+
+  return async (app) => {
+    for (const [path, operation, name, way] of [
+      ['share-organization', 'bucketShareToOrganization', 'buckets.shareOrganization', 'organization'],
+      [
+        'share-organization-project',
+        'bucketShareToOrganizationProject',
+        'buckets.shareOrganizationProject',
+        'organization-project',
+      ],
+    ] as const)
+      app.post(
+        `/v2/storage/buckets/:bucketId/${path}`,
+        {
+          config: { operation: name, summary: 'Share a bucket with all projects of the stack', needs: 'canManageBuckets' },
+          schema: { params: ById, response: { 202: JobView } },
+        },
+        async (req, reply) => shareAs(req, reply, operation, way, {}),
+      )
+
+    app.post(
+      '/v2/storage/buckets/:bucketId/share-to-projects',
+      {
+        config: { operation: 'buckets.shareToProjects', summary: 'Share a bucket with some projects', needs: 'canManageBuckets' },
+        schema: {
+          params: ById,
+          body: Type.Object({ targetProjectIds: Type.Array(Type.Integer(), { minItems: 1, maxItems: 1000 }) }),
+          response: { 202: JobView },
+        },
+      },
+      async (req, reply) => {
+        await sharing.checkProjects(req.body.targetProjectIds)
+        return shareAs(req, reply, 'bucketShareToProjects', 'specific-projects', { projects: req.body.targetProjectIds })
+      },
+    )
+
+    app.post(
+      '/v2/storage/buckets/:bucketId/share-to-users',
+      {
+        config: {
+          operation: 'buckets.shareToUsers',
+          summary: 'Share a bucket with the holders of some tokens',
+          needs: 'canManageBuckets',
+        },
+        schema: {
+          params: ById,
+          body: Type.Object({ targetUsers: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 1000 }) }),
+          response: { 202: JobView },
+        },
+      },
+      async (req, reply) => shareAs(req, reply, 'bucketShareToAdmins', 'specific-users', { users: req.body.targetUsers }),
+    )
+
+    app.put(
+      '/v2/storage/buckets/:bucketId/share',
+      {
+        config: { operation: 'buckets.changeSharing', summary: 'Change with whom a bucket is shared', needs: 'canManageBuckets' },
+        schema: { params: ById, body: Type.Object({ sharing: Type.String() }), response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'manage')
+        const way = sharingFrom(req.body.sharing)
+        if (bucket.sharing === null) throw new PlatformError('storage.bucket.notShared', { bucket: bucket.id })
+        return shareAs(req, reply, 'bucketShareUpdate', way, bucket.sharingParameters)
+      },
+    )
+
+    app.delete(
+      '/v2/storage/buckets/:bucketId/share',
+      {
+        config: { operation: 'buckets.unshare', summary: 'Stop sharing a bucket', needs: 'canManageBuckets' },
+        schema: { params: ById, response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'manage')
+        await sharing.checkUnshare(bucket)
+        return startJob(req, reply, bucketJob('bucketRemoveShare', bucket, { bucketKey: bucket.key }))
+      },
+    )
+
+    app.delete(
+      '/v2/storage/buckets/:bucketId/links/:projectId',
+      {
+        config: {
+          operation: 'buckets.forceUnlink',
+          summary: 'Remove the link another project has to a bucket',
+          needs: 'canManageBuckets',
+        },
+        schema: {
+          params: Type.Object({ bucketId: Type.String(), projectId: Type.String() }),
+          querystring: Type.Object({ async: Flag }),
+          response: { 204: Type.Null(), 202: JobView },
+        },
+      },
+      async (req, reply) => {
+        const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'manage')
+        const unknown = () =>
+          new PlatformError('storage.buckets.linkNotFound', { bucket: bucket.id, project: req.params.projectId.slice(0, 40) })
+        const projectId = idFrom(req.params.projectId, unknown)
+        const link = await sharing.checkForceUnlink(bucket, projectId)
+        if (req.query.async)
+          return startJob(req, reply, bucketJob('bucketForceUnlink', bucket, { bucketKey: bucket.key, projectId }))
+        await sharing.inTransaction((trx) => sharing.forceUnlink(trx, req.actor, bucket, link, req.origin))
+        buckets.changed()
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.get(
+      '/v2/storage/shared-buckets',
+      {
+        config: {
+          operation: 'buckets.listShared',
+          summary: 'Buckets other projects share with this one',
+          needs: 'canManageBuckets',
+        },
+        schema: { querystring: Include, response: { 200: Type.Array(Type.Unknown()) } },
+      },
+      async (req) => {
+        const include = includeFrom(req.query.include, ['metadata'])
+        const shared = await sharing.listShared(req.actor)
+        const usage = await buckets.usageOf(shared)
+        return Promise.all(
+          shared.map(async (bucket) => {
+            const metadata = include.has('metadata')
+              ? (await metadataViews(bucket.projectId, [bucket.key])).get(bucket.key)
+              : undefined
+            const project = (await sharing.findProject(bucket.projectId)) ?? { id: bucket.projectId, name: '' }
+            return {
+              ...bucketView(bucket, req.baseUrl, { usage: usage.get(bucket.key), metadata }),
+              project: { id: project.id, name: project.name },
+              tables: await tableNames(bucket),
+              sharingParameters: sharingParametersOf(bucket),
+            }
+          }),
+        )
+      },
+    )
+  }
+}
+
+const scopeOf = (req: FastifyRequest): Scope => ({ actor: req.actor, branch: req.branch })

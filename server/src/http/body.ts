@@ -2,6 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { PlatformError } from '../kit/errors.ts'
 import { fromPairs, parseForm } from './form.ts'
@@ -11,15 +12,23 @@ import { boundaryOf, readParts } from './multipart.ts'
 const MAX_JSON_DEPTH = 512
 
 /** Registers the parsers. Routes with `config.body: 'stream'` receive the raw request and read it themselves; `'text'` gives a string. */
-export function registerBodyParsers(app: FastifyInstance): void {
+export function registerBodyParsers(app: FastifyInstance, idleMs: number): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request, payload, done) => {
+    endWhenIdle(payload, idleMs)
     if (request.routeOptions.config.body === 'stream') return done(null, payload)
     parseBody(request, payload).then(
       (body) => done(null, body),
       (error: Error) => done(error),
     )
   })
+}
+
+/** A body may take as long as it likes, but not stand still for ever: Node ends a connection that times out. Once it is here, work may take its time. */
+function endWhenIdle(payload: IncomingMessage, idleMs: number): void {
+  if (!(payload.socket instanceof Socket)) return // a request that tests inject has none
+  payload.socket.setTimeout(idleMs)
+  payload.once('end', () => payload.socket.setTimeout(0))
 }
 
 /** For routes that take a stream or an ordinary body, and decide themselves. */

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pino from 'pino'
 import { startTestStack } from '../../../tests/support/test-stack.ts'
+import { createHttpServer } from './server.ts'
 
 test('JSON, urlencoded and multipart bodies arrive as the same object', async (t) => {
   const { request } = await startTestStack(t)
@@ -121,6 +124,41 @@ test('bytes that are not HTTP get a 400 with the envelope', async (t) => {
   })
   assert.match(answer, /^HTTP\/1\.1 400 /)
   assert.match(answer, /"code":"malformedRequest"/)
+})
+
+test('a body that stands still loses its connection, slow work does not', async (t) => {
+  const app = createHttpServer({
+    log: pino({ level: 'silent' }),
+    bodyLimitBytes: 1000,
+    bodyIdleMs: 100,
+    maintenance: undefined,
+    corsOrigins: [],
+    publicUrl: undefined,
+    domain: undefined,
+    authenticate: () => undefined,
+    findBranch: () => undefined,
+  })
+  app.post('/slow', { config: { needs: 'nothing' } }, async () => {
+    await sleep(400) // longer than a body may stand still
+    return { ok: true }
+  })
+  const url = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
+  t.after(() => app.close())
+  const head =
+    'POST /slow HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: 2\r\n\r\n'
+  const answerTo = (text: string) =>
+    new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(url.port), url.hostname, () => socket.write(text))
+      let answer = ''
+      socket.on('data', (chunk) => {
+        answer += chunk
+      })
+      socket.on('close', () => resolve(answer))
+      socket.setTimeout(10_000, () => socket.destroy(new Error('the connection is still open')))
+      socket.on('error', reject)
+    })
+  assert.equal(await answerTo(`${head}{`), '')
+  assert.match(await answerTo(`${head}{}`), /"ok":true/)
 })
 
 test('in maintenance every resource answers 503 with Retry-After, while health still answers', async (t) => {

@@ -70,6 +70,8 @@ export type MaybeLater<T> = T | Promise<T>
 export interface HttpDeps extends AddressOptions {
   readonly log: FastifyBaseLogger
   readonly bodyLimitBytes: number
+  /** How long a body that is on its way may stand still; two minutes. */
+  readonly bodyIdleMs?: number
   readonly maintenance: { readonly reason: string } | undefined
   readonly corsOrigins: readonly string[]
   /** Finds whose token this is; undefined for wrong, expired, disabled or foreign ones. */
@@ -81,6 +83,7 @@ export interface HttpDeps extends AddressOptions {
 
 const MAINTENANCE_RETRY_SECONDS = 60
 const GZIP_FROM_BYTES = 1024
+const BODY_IDLE_MS = 120_000
 
 export function createHttpServer(deps: HttpDeps): FastifyInstance {
   const app = Fastify({
@@ -100,7 +103,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   })
   app.decorateRequest('tokenValue', '')
   app.decorateRequest('rawBody', '')
-  registerBodyParsers(app)
+  registerBodyParsers(app, deps.bodyIdleMs ?? BODY_IDLE_MS)
   app.setValidatorCompiler(validatorCompiler)
   // Views decide what leaves; a second schema pass would cost time and reorder what must stay as it was sent.
   app.setSerializerCompiler(() => JSON.stringify)

@@ -245,3 +245,17 @@ test('wrong inputs and outputs end the job with a sentence', async (t) => {
   )
   assert.match(await failed('test.odd', {}), /symbolic link at out\/tables\/t/)
 })
+
+test('an image without a container engine, and what a component may not do, end the job with a sentence', async (t) => {
+  const stack = await shellStack(t, { worker: { jobs: 4, path: '/nowhere', egressAllow: [] } })
+  await stack.add('test.image', 'true', { definition: { type: 'dockerhub', uri: 'acme/ex', tag: '3' } })
+  await stack.add('test.hungry', `exec ${process.execPath} -e 'const a=[];setInterval(()=>a.push(Buffer.alloc(8e6,1)),5)'`, {
+    memory: '128m',
+  })
+  await stack.add('test.endless', 'while :; do :; done', { process_timeout: 1 })
+  const failed = async (component: string): Promise<string> =>
+    (await run(stack, component, await stack.configure(component, {}))).error?.message ?? 'it did not fail'
+  assert.match(await failed('test.image'), /is an image \(acme\/ex:3\), and this stack has neither docker nor podman/)
+  assert.match(await failed('test.hungry'), /ran out of memory: more than 128 MB/)
+  assert.match(await failed('test.endless'), /exceeded the timeout of 1 seconds/)
+})

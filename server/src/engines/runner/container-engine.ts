@@ -67,6 +67,7 @@ type Call = (args: readonly string[], input?: string) => Promise<string>
 
 async function callEngine(command: string, path: string, args: readonly string[], input: string): Promise<string> {
   const running = execute(command, args, { env: { PATH: path, HOME: '/root' }, timeout: 30 * 60_000, maxBuffer: 2 ** 24 })
+  running.child.stdin?.on('error', () => {}) // a command that reads nothing may have ended already
   running.child.stdin?.end(input)
   return (await running).stdout
 }

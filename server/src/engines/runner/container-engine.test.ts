@@ -1,0 +1,112 @@
+// The docker command is stood in for by a script with its manners, because no engine comes with npm: what is proven here is which words
+// the runner says to it, and what it makes of the answers. `docker info` decides whether an engine is there at all.
+
+import assert from 'node:assert/strict'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { findContainerEngine } from './container-engine.ts'
+import { writeConfigFile } from './data-folder.ts'
+import { createMask } from './mask.ts'
+import { createRunner, type LogEvent } from './runner.ts'
+
+/** `run` plays a component that copies its configuration from the mounted folder; `log` keeps every command line. */
+function standIn(t: TestContext, { present = true, outOfMemory = false } = {}) {
+  const home = mkdtempSync(join(tmpdir(), 'millrace-docker-'))
+  t.after(() => rmSync(home, { recursive: true, force: true }))
+  const script = `#!/bin/sh
+echo "$*" >> ${home}/log
+case "$1 $2" in
+  "info "*) exit 0 ;;
+  "image inspect") [ -f ${home}/pulled ] || exit 1; echo '["acme/ex@sha256:abc"]' ;;
+  "pull "*) [ "$3" = acme/none:1 ] && { echo "manifest unknown" >&2; exit 1; }; touch ${home}/pulled ;;
+  "run "*)
+    for word in "$@"; do case $word in *:/data) data=\${word%:/data} ;; esac; done
+    [ "$KBC_TOKEN" = t0ken ] || exit 9
+    cp "$data/config.json" "$data/out/tables/seen"; echo "in $KBC_DATADIR"; ${outOfMemory ? 'exit 137' : 'exit 0'} ;;
+  "inspect "*) echo ${outOfMemory} ;;
+esac
+`
+  if (present) {
+    writeFileSync(join(home, 'docker'), script)
+    chmodSync(join(home, 'docker'), 0o755)
+  }
+  return { home, path: `${home}:/usr/bin:/bin`, log: () => readFileSync(join(home, 'log'), 'utf8').trim().split('\n') }
+}
+
+async function runImage(t: TestContext, docker: ReturnType<typeof standIn>) {
+  const engine = await findContainerEngine(docker.path)
+  assert.ok(engine)
+  const runner = createRunner({
+    runsFolder: join(docker.home, 'runs'),
+    cacheFolder: join(docker.home, 'cache'),
+    path: docker.path,
+  })
+  t.after(runner.close)
+  const folder = await runner.newFolder()
+  await writeConfigFile(folder, '{"parameters":{}}')
+  const digests = await engine.prepare('acme/ex:1')
+  const environment = { KBC_RUNID: '7', KBC_TOKEN: 't0ken' }
+  const container = await engine.container({
+    image: 'acme/ex:1',
+    name: 'millrace-test',
+    folder,
+    environmentNames: Object.keys(environment),
+    memoryBytes: 256e6,
+    cpus: 2,
+    network: 'none',
+    asRoot: false,
+    noSwap: true,
+  })
+  const events: LogEvent[] = []
+  const limits = { timeoutMs: 10_000, memoryBytes: 256e6, diskBytes: 1e9 }
+  const outcome = await runner.run({
+    program: { kind: 'image', container },
+    folder,
+    environment,
+    limits,
+    mask: createMask(['t0ken']),
+    onEvent: (event) => events.push(event),
+  })
+  return { digests, outcome, events, folder }
+}
+
+test('an image runs with its limits, its network and its user, and its container is removed', async (t) => {
+  const docker = standIn(t)
+  const { digests, outcome, events, folder } = await runImage(t, docker)
+  assert.deepEqual(digests, ['acme/ex@sha256:abc'])
+  assert.equal(outcome.reason, 'ended')
+  assert.equal(outcome.exitCode, 0)
+  assert.equal(readFileSync(join(folder.data, 'out/tables/seen'), 'utf8'), '{"parameters":{}}')
+  assert.deepEqual(events, [{ level: 'info', message: 'in /data/' }])
+  const run = docker.log().find((line) => line.startsWith('run '))!
+  for (const words of [
+    '--memory 256000000',
+    '--memory-swap 256000000',
+    '--cpus 2',
+    '--network none',
+    `--user ${process.getuid?.()}:`,
+    '--security-opt no-new-privileges',
+    `--volume ${folder.data}:/data`,
+    '--env KBC_RUNID',
+    '--env KBC_DATADIR',
+  ]) {
+    assert.ok(run.includes(words), `${words} in ${run}`)
+  }
+  assert.ok(!docker.log().join('\n').includes('t0ken'), 'no value is on a command line')
+  assert.ok(docker.log().includes('rm --force millrace-test'))
+})
+
+test('an image that the engine ended for memory is out of memory', async (t) => {
+  assert.equal((await runImage(t, standIn(t, { outOfMemory: true }))).outcome.reason, 'memory')
+})
+
+test('an image that does not exist is told at once, and without an engine there is none', async (t) => {
+  const docker = standIn(t)
+  const engine = await findContainerEngine(docker.path)
+  await assert.rejects(engine!.prepare('acme/none:1'), { code: 'runner.imageMissing' })
+  assert.equal(docker.log().filter((line) => line.startsWith('pull')).length, 1)
+  const { path } = standIn(t, { present: false })
+  assert.equal(await findContainerEngine(path.replace(':/usr/bin:/bin', '')), undefined)
+})

@@ -217,6 +217,7 @@ export const ERRORS = {
     text: 'The bucket "{bucket}" is linked from another project and read only. Create the table in a bucket of your own.',
   },
   // Tables
+  validationError: { kind: 'invalid', text: '{reason}' },
   'storage.tables.notFound': {
     kind: 'not-found',
     text: 'The table "{table}" was not found in the bucket "{bucket}" in the project "{project}"',

@@ -119,6 +119,7 @@ export async function createTableRooms(deps: TableRoomsDeps) {
     metadata: {
       listTables: (projectId, keys) => metadata.listMany(projectId, 'table', keys),
       listColumns: metadata.listColumns,
+      findTables: metadata.findTables,
       set: (trx, projectId, object, column, provider, pairs, now) =>
         metadata.set(trx, projectId, { kind: 'table', object, ...(column !== undefined && { column }) }, provider, pairs, now),
       remove: (trx, projectId, object, column, id) =>

@@ -258,6 +258,12 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
       ['GET', '/v2/storage/buckets/register-guide', 'buckets.registerGuide'],
       ['PUT', '/v2/storage/buckets/:bucketId/refresh', 'buckets.refresh'],
       ['POST', '/v2/storage/buckets/:bucketId/refresh-tables-info', 'buckets.refreshTablesInfo'],
+      ['POST', '/v2/storage/buckets/:bucketId/scheduled-tasks/refresh', 'buckets.scheduleRefresh'],
+      ['DELETE', '/v2/storage/scheduled-tasks/:taskId', 'buckets.unscheduleRefresh'],
+      ['GET', '/v2/storage/buckets/:bucketId/listing', 'buckets.getListing'],
+      ['POST', '/v2/storage/buckets/:bucketId/listing', 'buckets.createListing'],
+      ['PATCH', '/v2/storage/buckets/:bucketId/listing', 'buckets.updateListing'],
+      ['DELETE', '/v2/storage/buckets/:bucketId/listing', 'buckets.deleteListing'],
     ] as const)
       app.route({
         method,
@@ -266,7 +272,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         schema: { response: { 501: Type.Unknown() } },
         handler: async () => {
           throw new PlatformError('notImplemented', {
-            what: 'External buckets live in a database outside of the stack, and this stack keeps its tables itself. Create a bucket and load tables into it.',
+            what: 'External buckets and their listings live in a database outside of the stack, and this stack keeps its tables itself. Create a bucket and load tables into it; share it with other projects.',
           })
         },
       })

@@ -26,6 +26,12 @@ export interface MetadataPair {
   readonly value: string
 }
 
+export interface MetadataSearch {
+  readonly key?: string | undefined
+  readonly value?: string | undefined
+  readonly provider?: string | undefined
+}
+
 interface Tables {
   storage_metadata: {
     id: Generated<number>
@@ -106,6 +112,20 @@ export function createStorageMetadata(database: Db) {
         if (columns) columns[row.column_name] = [...(columns[row.column_name] ?? []), toItem(row)]
       }
       return found
+    },
+
+    /** Tables that have such metadata, on themselves or on a column. */
+    async findTables(projectId: number, wanted: MetadataSearch): Promise<readonly number[]> {
+      let query = db
+        .selectFrom('storage_metadata')
+        .select('object')
+        .distinct()
+        .where('project_id', '=', projectId)
+        .where('kind', '=', 'table')
+      if (wanted.key !== undefined) query = query.where('key', '=', wanted.key)
+      if (wanted.value !== undefined) query = query.where('value', '=', wanted.value)
+      if (wanted.provider !== undefined) query = query.where('provider', '=', wanted.provider)
+      return (await query.orderBy('object').execute()).map((row) => row.object)
     },
 
     set: async (

@@ -4,11 +4,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { idFrom } from '../../http/ids.ts'
+import { includeFrom } from '../../http/include.ts'
 import { readMetadataItems } from '../../http/metadata-items.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { scopeOf } from './table-data.routes.ts'
 import { readColumnsMetadata } from './table-metadata.ts'
-import { columnsMetadataView, metadataView } from './table-view.ts'
+import { columnsMetadataView, metadataView, TableView } from './table-view.ts'
+import { createTableViews } from './tables.routes.ts'
 import { eventOf, STORAGE_PROVIDER, type Table, type Tables } from './tables.ts'
 
 const ByTable = Type.Object({ tableId: Type.String() })
@@ -20,6 +22,7 @@ const MetadataBody = Type.Object({
 
 export function tableMetadataRoutes(tables: Tables): FastifyPluginAsyncTypebox {
   const { metadata, inTransaction, clock } = tables
+  const views = createTableViews(tables)
 
   async function columnOf(req: FastifyRequest, id: string, change: boolean): Promise<{ table: Table; column: string }> {
     const parts = id.split('.')
@@ -37,6 +40,34 @@ export function tableMetadataRoutes(tables: Tables): FastifyPluginAsyncTypebox {
     ((await metadata.listTables(table.row.projectId, [table.row.key])).get(table.row.key) ?? []).map(metadataView)
 
   return async (app) => {
+    app.get(
+      '/v2/storage/search/tables',
+      {
+        config: { operation: 'tables.search', summary: 'Tables with certain metadata', branch: 'refused' },
+        schema: {
+          querystring: Type.Object({
+            metadataKey: Type.Optional(Type.String()),
+            metadataValue: Type.Optional(Type.String()),
+            metadataProvider: Type.Optional(Type.String()),
+            include: Type.Optional(Type.String({ maxLength: 500 })),
+          }),
+          response: { 200: Type.Array(TableView) },
+        },
+      },
+      async (req) => {
+        const { metadataKey: key, metadataValue: value, metadataProvider: provider } = req.query
+        if (!key && !value && !provider)
+          throw new PlatformError('validationError', {
+            reason: 'Send at least one of metadataKey, metadataValue and metadataProvider.',
+          })
+        const wanted = { ...(key && { key }), ...(value && { value }), ...(provider && { provider }) }
+        const found = new Set(await metadata.findTables(req.actor.projectId, wanted))
+        const visible = (await tables.list(scopeOf(req))).filter((table) => found.has(table.row.key))
+        const include = includeFrom(req.query.include, ['buckets', 'metadata', 'columns', 'columnMetadata', 'attributes'])
+        return views.many(visible, new Set([...include, 'metadata']), req.baseUrl)
+      },
+    )
+
     app.get(
       '/v2/storage/tables/:tableId/metadata',
       {

@@ -532,6 +532,12 @@ test('metadata of tables and columns is set in all shapes, listed, replaced in p
     listed.map(({ key, value, provider }) => [key, value, provider]),
     [['KBC.description', 'two', 'user']],
   )
+  const search = async (query: string) =>
+    (await stack.request('GET', `/v2/storage/search/tables?${query}`)).json<{ id: string }[]>().map((table) => table.id)
+  assert.deepEqual(await search('metadataKey=KBC.description&metadataValue=two'), ['in.c-main.t'])
+  assert.deepEqual(await search('metadataKey=KBC.description&metadataValue=one'), [])
+  assert.equal((await stack.request('GET', '/v2/storage/search/tables')).json().code, 'validationError')
+  assert.equal((await stack.request('GET', '/v2/storage/branch/default/search/tables?metadataKey=a')).status, 501)
   const column = (await stack.request('GET', '/v2/storage/columns/in.c-main.t.v/metadata')).json<Items>()
   assert.deepEqual(
     column.map(({ key, value }) => [key, value]),

@@ -61,6 +61,11 @@ export interface MetadataOfTables {
     projectId: number,
     tables: readonly number[],
   ): Promise<ReadonlyMap<number, Readonly<Record<string, readonly MetadataItem[]>>>>
+  /** Numbers of the tables that have such metadata, on themselves or on a column. */
+  findTables(
+    projectId: number,
+    wanted: { readonly key?: string | undefined; readonly value?: string | undefined; readonly provider?: string | undefined },
+  ): Promise<readonly number[]>
   set(
     trx: Trx,
     projectId: number,

@@ -40,6 +40,7 @@ export interface IndexTransaction {
   saveUpload(upload: UploadInfo): void
   removeUpload(uploadId: string): void
   partsOf(uploadId: string): StoredPart[]
+  findPart(uploadId: string, number: number): StoredPart | undefined
   savePart(uploadId: string, part: StoredPart): void
 }
 
@@ -111,6 +112,7 @@ export function openDiskIndex(path: string, disk: Disk): DiskIndex {
     saveUpload: db.prepare('insert into uploads values (?, ?, ?, ?)'),
     removeUpload: db.prepare('delete from uploads where upload_id = ?'),
     parts: db.prepare('select * from parts where upload_id = ? order by number'),
+    findPart: db.prepare('select * from parts where upload_id = ? and number = ?'),
     savePart: db.prepare('insert or replace into parts values (?, ?, ?, ?, ?, ?, ?, ?)'),
     hasBlob: db.prepare('select 1 from blobs where name = ?'),
     addBlob: db.prepare('insert or ignore into blobs values (?)'),
@@ -126,6 +128,11 @@ export function openDiskIndex(path: string, disk: Disk): DiskIndex {
     return row && uploadOf(row)
   }
   const partsOf = (uploadId: string) => (sql.parts.all(uploadId) as unknown as PartRow[]).map(partOf)
+
+  const findPart = (uploadId: string, number: number) => {
+    const row = sql.findPart.get(uploadId, number) as unknown as PartRow | undefined
+    return row && partOf(row)
+  }
 
   /** Also of an entry whose seal is broken: what is damaged must still be replaceable. */
   const forgetBlobs = (key: string) => {
@@ -158,8 +165,9 @@ export function openDiskIndex(path: string, disk: Disk): DiskIndex {
       sql.removeUpload.run(uploadId)
     },
     partsOf,
+    findPart,
     savePart(uploadId, { part, blob, blocks }) {
-      const replaced = partsOf(uploadId).find((other) => other.part.number === part.number)
+      const replaced = findPart(uploadId, part.number)
       if (replaced) sql.dropBlob.run(replaced.blob.name)
       sql.addBlob.run(blob.name)
       const checksum = part.checksum ? JSON.stringify(part.checksum) : null

@@ -59,7 +59,7 @@ export function createDiskMultipart({
       }
       const replaced = await blobs.commit([blob], `store part ${number} of ${key}`, (tx) => {
         getUpload(tx, key, uploadId) // it may have been completed or aborted while the bytes came in
-        const before = tx.partsOf(uploadId).find((other) => other.part.number === number)
+        const before = tx.findPart(uploadId, number)
         tx.savePart(uploadId, { part, blob, blocks })
         return before
       })

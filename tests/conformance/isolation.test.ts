@@ -1,4 +1,4 @@
-// Every route, with no token, a wrong one, and one of another project: nothing of a project leaves it (invariant 7).
+// Every route, with no token and with a wrong one. That tokens of another project find nothing is tested room by room (invariant 7).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

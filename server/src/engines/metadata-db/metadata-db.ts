@@ -51,8 +51,13 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
       inTransaction: (work) => inPostgresTransaction(db, work),
       backupTo: () => Promise.reject(new Error('The metadata is in PostgreSQL: back it up there, with pg_dump or a snapshot.')),
       check: async () => {
-        await sql`select 1`.execute(db)
-        return []
+        const { rows } = await sql<{ locale: string }>`
+          select case datlocprovider when 'c' then datcollate else concat(datlocprovider, ' ', to_jsonb(d) ->> 'datlocale') end as locale
+          from pg_database d where datname = current_database()`.execute(db)
+        const locale = rows[0]?.locale ?? ''
+        return BYTE_ORDER.has(locale)
+          ? []
+          : [`Its locale is "${locale}", not C: lists sort differently, and lists by run id may leave out children.`]
       },
       close: () => db.destroy(),
     }
@@ -70,6 +75,9 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
     close: () => db.destroy(),
   }
 }
+
+/** Locales that compare texts byte by byte, as SQLite does. */
+const BYTE_ORDER = new Set(['C', 'POSIX', 'C.UTF-8', 'C.utf8', 'b C', 'b C.UTF-8'])
 
 const RETRYABLE = new Set(['40001', '40P01']) // serialization_failure, deadlock_detected
 const ATTEMPTS = 5

@@ -26,3 +26,21 @@ test('a connection that is lost inside a transaction fails that transaction and 
   await assert.rejects(work)
   assert.deepEqual(await metadata.check(), [])
 })
+
+test('a database that does not sort by bytes is found out', async (t) => {
+  const database = await freshPostgres()
+  const home = await openMetadataDb(database.location)
+  const name = `${new URL((database.location as { url: string }).url).pathname.slice(1)}_icu`
+  await sql`create database ${sql.table(name)} template template0 locale_provider icu icu_locale 'en'`.execute(home.db)
+  const url = new URL((database.location as { url: string }).url)
+  url.pathname = name
+  const metadata = await openMetadataDb({ url: url.href })
+  t.after(async () => {
+    await metadata.close()
+    await sql`drop database ${sql.table(name)}`.execute(home.db)
+    await home.close()
+    await database.remove()
+  })
+  assert.deepEqual(await home.check(), [])
+  assert.match((await metadata.check()).join(), /not C/)
+})

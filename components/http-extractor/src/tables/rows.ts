@@ -20,7 +20,7 @@ import {
   type PlainObject,
 } from '../json/json.ts'
 import { serialize, toText } from '../json/text.ts'
-import { ByteWriter } from './bytes.ts'
+import { ByteWriter, cellAndMember, isSmallInteger } from './bytes.ts'
 import type { CsvFile } from './csv.ts'
 import type { Layout } from './layout.ts'
 import type { AddedValue } from './page.ts'
@@ -106,9 +106,13 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
     tail: Tail,
   ): boolean {
     const { list } = node
+    const textStart = text.length
+    const assumedKeys = tail.keys + list.length
+    let keys = tail.keys
     let next = 0
-    if (keepsText) text.phpObjectStart(tail.keys + countKeys(object))
+    if (keepsText) text.phpObjectStart(assumedKeys)
     for (const key in object) {
+      keys++
       let child = list[next]
       if (child === undefined || child.key !== key) {
         child = node.members.get(key)
@@ -119,8 +123,8 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
       next++
       const value = object[key]!
       if (typeof value === 'string' && child.type === 'scalar') {
-        if (keepsText) text.phpMember(child.keyMark, value)
-        out.cell(value)
+        if (keepsText) cellAndMember(out, text, child.keyMark, value)
+        else out.cell(value)
         continue
       }
       if (keepsText) text.copy(child.keyMark)
@@ -135,6 +139,7 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
     if (keepsText) {
       text.copy(tail.text)
       text.phpEnd()
+      if (keys !== assumedKeys) text.phpObjectRestart(textStart, assumedKeys, keys)
     }
     return true
   }
@@ -170,7 +175,8 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
       writeByKey(value, node, out, inner)
       if (isWaiting(inner)) linked.objects = pushed(linked.objects, inner)
     } else if (node.type === 'scalar' && !Array.isArray(value)) {
-      out.cell(toText(value))
+      if (typeof value === 'number' && isSmallInteger(value)) out.integerCell(value)
+      else out.cell(toText(value))
     } else {
       throw MISMATCH
     }
@@ -182,7 +188,7 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
     node.idCell.write(md5, node.idCell.length - MD5_LENGTH - CELL_END, 'latin1')
     if (arrays !== undefined) {
       for (const { node: array, elements, at } of arrays) {
-        out.bytes.write(md5, at, 'latin1')
+        out.bytes.write(md5, at, MD5_LENGTH, 'latin1')
         if (array.element === undefined) throw MISMATCH
         const { hasArrays } = array.element
         writeRows(
@@ -256,12 +262,6 @@ function isWaiting({ arrays, objects }: Linked): boolean {
 
 function isPlain(value: JsonValue): value is PlainObject {
   return isObject(value) && !(value instanceof Map)
-}
-
-function countKeys(object: PlainObject): number {
-  let keys = 0
-  for (const _ in object) keys++
-  return keys
 }
 
 /** User data that is still an object is written as JSON (contract 13.8). */

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { JsonValue } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
+import { phpSerialize } from '../json/text.ts'
 import type { AddedValue } from './page.ts'
 import { createTables, type TablesOptions } from './tables.ts'
 
@@ -82,6 +84,42 @@ test('link ids depend on key order and on the spelling of numbers', async () => 
   const idOf = async (item: string) => lines((await run([`[${item}]`])).out.t_a)?.[1]
   const all = await Promise.all(['{"1":1,"0":2,"a":[1]}', '{"0":2,"1":1,"a":[1]}', '{"0":2.0,"1":1,"a":[1]}'].map(idOf))
   assert.equal(new Set(all).size, 3)
+})
+
+test('link ids are those of the whole item, whatever its alphabet and numbers, and however few of the keys it has', async () => {
+  const all = Array.from({ length: 11 }, (_, i) => `"k${i}":"${i}"`).join(',')
+  const texts = [
+    'é',
+    '東京',
+    'a😀"b',
+    '\ud7ff\ue000\uffff',
+    `€ and more than ninety-nine bytes: ${'Č'.repeat(40)}`,
+    'x'.repeat(97),
+  ]
+  const numbers = [
+    '0',
+    '-0',
+    '9',
+    '10',
+    '-7',
+    '2147483647',
+    '2147483648',
+    '4294967296',
+    '0.1',
+    '79.91',
+    '1e3',
+    '9007199254740993',
+  ]
+  const members = [all, ...[...texts.map((text) => JSON.stringify(text)), ...numbers].map((value) => `"k3":${value}`)]
+  const items = members.map((text) => `{${text},"list":[1]}`)
+  const { out } = await run([`[${items.join(',')}]`])
+  const written = [...out.t_list!.matchAll(/t_[0-9a-f]{32}/g)].map(([id]) => id)
+  assert.deepEqual(
+    written,
+    items.map((item) => `t_${hash('md5', phpSerialize(parseJson(item)))}`),
+  )
+  for (const text of texts) assert.ok(out.t!.includes(`"${text.replaceAll('"', '""')}"`), text)
+  for (const number of ['0', '9', '10', '2147483647', '2147483648']) assert.ok(out.t!.includes(`"${number}"`), number)
 })
 
 test('columns stand in order of first appearance, those of an object together', async () => {

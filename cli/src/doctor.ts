@@ -105,6 +105,8 @@ async function keyFile({ dataDir, secrets }: Config): Promise<Finding> {
     : { check, status: 'problem', text: `${path} has mode ${mode}: others can read it. chmod 600 it.` }
 }
 
+const ADVICE = { sqlite: 'Restore a backup.', postgres: 'docs/operations.md says how to create it.' } as const
+
 async function database(config: Config): Promise<Finding[]> {
   if (config.database.url === undefined && !(await stat(join(config.dataDir, METADATA_FILE)).catch(() => undefined)))
     return [{ check: 'database', status: 'warning', text: 'none yet; the first start makes it.' }]
@@ -120,7 +122,7 @@ async function database(config: Config): Promise<Finding[]> {
               status: 'ok',
               text: `${metadata.dialect}, whole, ${projects.length} project${projects.length === 1 ? '' : 's'}`,
             }
-          : { check: 'database', status: 'problem', text: `${damage.slice(0, 3).join(' ')} Restore a backup.` },
+          : { check: 'database', status: 'problem', text: [...damage.slice(0, 3), ADVICE[metadata.dialect]].join(' ') },
         clock(newest),
       ]
     })

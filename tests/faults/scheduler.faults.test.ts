@@ -70,14 +70,13 @@ const timestamp = (ms: number): string => `${new Date(ms).toISOString().slice(0,
 function createLedger(schedules: number) {
   const jobs = new Map<string, string>()
   const ran = new Map<string, number>()
-  const skipped = new Set<string>()
 
   function note(seen: readonly Execution[]): void {
     for (const { scheduleId, dueTime, jobId, status } of seen) {
       const name = `schedule ${scheduleId} at ${dueTime}`
       assert.ok(status === 'started' || status === 'skipped', `${name}: ${status}`)
-      if (status === 'skipped') skipped.add(dueTime)
-      else if (!jobs.has(name)) {
+      if (status === 'skipped') continue
+      if (!jobs.has(name)) {
         jobs.set(name, String(jobId))
         ran.set(dueTime, (ran.get(dueTime) ?? 0) + 1)
       } else assert.equal(jobs.get(name), jobId, `${name} ran twice`)
@@ -98,39 +97,43 @@ function createLedger(schedules: number) {
     note(seen)
   }
 
-  return { jobs, skipped, follow, allRan: (due: string) => ran.get(due) === schedules }
+  const look = async (stack: Stack) => note(await executions(stack))
+  return { jobs, follow, look, allRan: (due: string) => ran.get(due) === schedules }
 }
 
 test(`${ROUNDS} kills around the due second: exactly one run per due minute`, async (t) => {
   const stack = await startStack(t, { env: { MILLRACE_ROLES: 'api,scheduler' } })
   await everyMinute(stack, SCHEDULES)
   await stack.kill()
-  const { jobs, skipped, follow, allRan } = createLedger(SCHEDULES)
-  const first = Math.ceil(Date.now() / MINUTE) * MINUTE + 5 * MINUTE
-  let due = first
+  const { jobs, follow, look, allRan } = createLedger(SCHEDULES)
+  const minutes: number[] = []
+  /** Minutes that passed while the stack was starting: they fall under the rules of catching up, at most one run. */
+  const late = new Set<number>()
+  let due = Math.ceil(Date.now() / MINUTE) * MINUTE + 5 * MINUTE
   let typicalStartMs = 3000
-  for (let round = 1; round <= ROUNDS; round++, due += MINUTE) {
+  for (let round = 1; round <= ROUNDS; round++) {
     // Still inside the minute before, so a run of that minute which the last kill prevented is on time yet.
-    const leadMs = Math.min(50_000, typicalStartMs * 1.3 + 1000)
+    const leadMs = Math.min(50_000, typicalStartMs * 1.5 + 1500)
     const offsetMs = Math.round(due - leadMs - Date.now())
     const stackNow = () => Date.now() + offsetMs
     const { readyMs } = await stack.start({ MILLRACE_TEST_CLOCK_OFFSET_MS: String(offsetMs) })
     typicalStartMs = (typicalStartMs + readyMs) / 2
-    if (round > 1) {
-      const previous = timestamp(due - MINUTE)
-      const isOnTime = stackNow() < due - 2000 // a slow start comes after the next due minute, and may have skipped this one
-      await follow(stack, previous)
-      if (isOnTime) assert.ok(allRan(previous), `round ${round}: ${previous} was skipped`)
-    }
+    const isOnTime = stackNow() < due - 2000
+    const previous = minutes.at(-1)
+    if (previous !== undefined && isOnTime) await follow(stack, timestamp(previous))
+    if (previous !== undefined && !isOnTime) late.add(previous)
+    await look(stack)
     const killAt = due - 200 + Math.random() * 500
     await sleep(Math.max(0, killAt - stackNow())) // the moment of death is the random input of this test
     await stack.kill()
+    minutes.push(due)
+    due = Math.max(due, Math.floor(stackNow() / MINUTE) * MINUTE) + MINUTE
   }
-  const last = due - MINUTE
-  await stack.start({ MILLRACE_TEST_CLOCK_OFFSET_MS: String(Math.round(last + 5000 - Date.now())) })
-  await follow(stack, timestamp(last))
-  for (let minute = first; minute <= last; minute += MINUTE)
-    assert.ok(allRan(timestamp(minute)) || skipped.has(timestamp(minute)), `${timestamp(minute)} did not run`)
+  const last = minutes.at(-1)!
+  await stack.start({ MILLRACE_TEST_CLOCK_OFFSET_MS: String(Math.round(Math.max(last, due - MINUTE) + 5000 - Date.now())) })
+  await follow(stack, timestamp(due - MINUTE))
+  for (const minute of minutes) assert.ok(late.has(minute) || allRan(timestamp(minute)), `${timestamp(minute)} did not run`)
+  assert.ok(late.size < ROUNDS / 2, 'most starts were quick enough to prove something')
   assert.deepEqual((await queuedJobs(stack)).toSorted(), [...jobs.values()].toSorted(), 'every job belongs to one due minute')
 })
 

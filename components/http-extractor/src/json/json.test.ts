@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { entriesOf, equalJson, isEmpty, JsonNumber, type JsonValue, objectOf, valueAt } from './json.ts'
+import {
+  entriesOf,
+  equalJson,
+  isEmpty,
+  JsonNumber,
+  type JsonObject,
+  type JsonValue,
+  memberOf,
+  objectOf,
+  valueAt,
+} from './json.ts'
 import { compareNumeric, isNumeric, toInteger } from './numbers.ts'
 import { JsonSyntaxError, MAX_DEPTH, parseJson, scan } from './parse.ts'
 import { exactJson, formatFloat, phpSerialize, phpSerializeAssociative, serialize, toText } from './text.ts'
@@ -243,4 +253,14 @@ test('the short way to write a float gives what exact arithmetic gives', () => {
     }),
     { numRuns: ROUNDS * 5 },
   )
+})
+
+test('a member is one that was sent, not one that every object has', () => {
+  const names = [...Object.getOwnPropertyNames(Object.prototype), '__proto__']
+  for (const name of names) {
+    assert.equal(memberOf(parseJson('{"a":1}') as JsonObject, name), undefined, name)
+    assert.equal(memberOf(parseJson(`{"a":1,"${name}":"sent"}`) as JsonObject, name), 'sent', name)
+    assert.equal(memberOf(parseJson(`{"7":1,"${name}":"sent"}`) as JsonObject, name), 'sent', name)
+  }
+  assert.deepEqual(memberOf(parseJson('{"__proto__":{"b":2}}') as JsonObject, '__proto__'), { b: 2 })
 })

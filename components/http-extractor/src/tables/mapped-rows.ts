@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { isObject, isScalar, type JsonValue, memberOf } from '../json/json.ts'
 import { phpSerializeAssociative, serialize, toText } from '../json/text.ts'
-import { ByteWriter } from './bytes.ts'
+import { ByteWriter, isSmallInteger } from './bytes.ts'
 import type { CsvFile } from './csv.ts'
 import { kindOf, type MappedEntry, type MappedTable, type Path } from './mapping.ts'
 import type { AddedValue } from './page.ts'
@@ -33,7 +33,9 @@ export function createMappedWriter(fileOf: (table: MappedTable) => CsvFile): Map
     const nested: Nested[] = []
     for (const entry of table.entries) {
       if (entry.kind === 'column') {
-        out.cell(columnText(valueAtPath(item, entry.path), entry, table))
+        const value = valueAtPath(item, entry.path)
+        if (typeof value === 'number' && isSmallInteger(value)) out.integerCell(value)
+        else out.cell(columnText(value, entry, table))
       } else if (entry.kind === 'user') {
         out.cell(userText(entry.name, added))
       } else {

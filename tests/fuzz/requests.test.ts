@@ -199,7 +199,8 @@ async function bombard(t: TestContext, { url, masterToken, request }: TestStack)
   // Something to reach: a bucket and a table of the ids that addresses are filled with.
   await request('POST', '/v2/storage/buckets', { json: { name: 'a' } })
   await request('POST', '/v2/storage/buckets/in.c-a/tables', { form: { name: 't', dataString: 'id,v\n1,2\n' } })
-  const templates = Object.keys(paths).filter((path) => !path.startsWith('/metrics'))
+  // Not the one route that would take our token from us: everything after it would be a 401.
+  const templates = Object.keys(paths).filter((path) => !path.startsWith('/metrics') && !path.endsWith('/tokens/{id}/refresh'))
   const seed = Number(process.env.MILLRACE_SEED ?? Date.now() % 1_000_000_000)
   t.diagnostic(`seed ${seed}; repeat with MILLRACE_SEED=${seed}`)
   const wild = fc.sample(wildRequest(templates), { seed, numRuns: REQUESTS })
@@ -217,6 +218,7 @@ async function bombard(t: TestContext, { url, masterToken, request }: TestStack)
   await Promise.all(Array.from({ length: PARALLEL }, worker))
   assert.equal((await request('GET', '/ready')).status, 200)
   // Jobs that were started on the way fail by their input, never by our fault.
+  assert.equal((await request('GET', '/v2/storage/tokens/verify')).status, 200)
   const failed = (await request('GET', '/v2/storage/jobs?limit=10000&storage_job_status[]=error')).json<
     { operationName: string; operationParams: unknown; error: { code: string; message: string } }[]
   >()

@@ -149,7 +149,8 @@ export function createTokens({ db, inTransaction, clock, recordEvent, bucketIds,
     const expiresAt = expiryFrom(request.expiresIn)
     const description = descriptionFrom(request.description, `Created by ${actor.tokenDescription}`)
     const value = newTokenValue(actor.projectId)
-    return change(async (trx) => {
+    // A new token is in nobody's memory yet, so nothing has to be forgotten.
+    return inTransaction(async (trx) => {
       const token = await store.insert(trx, {
         projectId: actor.projectId,
         hash: hashOf(value),

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Stack, startStack } from './stack.ts'
+import { type Stack, startStack, until } from './stack.ts'
 
 const UPDATES = 10_000
 const KILLS = process.env.MILLRACE_LONG ? 1_000 : 4
@@ -31,6 +31,7 @@ test(`updates from ${CLIENTS} clients under kill -9 lose nothing that was acknow
   let rowChanges = 0
   let done = 0
   for (let round = 1; done < UPDATES && round <= KILLS; round++) {
+    const doneBefore = done
     const clients = Array.from({ length: CLIENTS }, async (_, client) => {
       const id = CONFIGURATIONS[client % CONFIGURATIONS.length]!
       try {
@@ -54,7 +55,9 @@ test(`updates from ${CLIENTS} clients under kill -9 lose nothing that was acknow
         // The connection broke: the answer never came, so nothing was promised.
       }
     })
-    await sleep(100 + Math.random() * 900) // the moment of death is the random input of this test
+    // There is something to lose once every client has changed its configuration and a row.
+    await until(async () => done - doneBefore >= CLIENTS * 5 || done >= UPDATES, 60_000)
+    await sleep(Math.random() * 900) // the moment of death is the random input of this test
     await stack.kill()
     await Promise.all(clients)
     const { readyMs } = await stack.start()

@@ -48,7 +48,8 @@ test('of two members with one name the last wins, and names are compared decoded
 
 test('members and items hold the same values as JSON.parse', () => {
   fc.assert(
-    fc.property(document, ({ value, text }) => {
+    fc.property(document, ({ text }) => {
+      const value: unknown = JSON.parse(text) // and not what the text was made of: -0 is written as 0
       if (Array.isArray(value))
         assert.deepEqual(
           itemsOf(text).map((item) => JSON.parse(item)),

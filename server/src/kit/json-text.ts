@@ -87,7 +87,12 @@ function skipValue(text: string, at: number): number {
 
 const decodeName = (text: string, start: number, end: number): string => {
   const inner = text.slice(start + 1, end - 1)
-  return inner.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : inner // a name is a string by the grammar
+  if (!inner.includes('\\')) return inner
+  try {
+    return JSON.parse(text.slice(start, end)) as string // a name is a string by the grammar
+  } catch {
+    return inner // no JSON: any result will do, as long as there is one
+  }
 }
 
 export type ReadJson =

@@ -194,6 +194,14 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'The bucket "{bucket}" is linked in project {projects}. Unlink it there, or remove the links first.',
   },
+  'storage.buckets.linkInUse': {
+    kind: 'invalid',
+    text: 'Tables of the linked bucket "{bucket}" are shown by the aliases {aliases}. Delete these first, or send force=1.',
+  },
+  'storage.buckets.snapshotNotSupported': {
+    kind: 'invalid',
+    text: 'The table "{table}" is an alias and holds no rows of its own. Make a snapshot of "{source}".',
+  },
   'storage.buckets.linkedCannotBeShared': {
     kind: 'invalid',
     text: 'The bucket "{bucket}" is linked from another project and cannot be shared on. Share the bucket it comes from.',
@@ -214,7 +222,7 @@ export const ERRORS = {
   },
   'storage.buckets.readOnly': {
     kind: 'invalid',
-    text: 'The bucket "{bucket}" is linked from another project and read only. Create the table in a bucket of your own.',
+    text: 'The bucket "{bucket}" is linked from another project and read only. Work in a bucket of your own.',
   },
   // Tables
   validationError: { kind: 'invalid', text: '{reason}' },
@@ -313,6 +321,10 @@ export const ERRORS = {
   'storage.buckets.invalidAlias': { kind: 'invalid', text: '{reason}' },
   'storage.validation.primaryKey': { kind: 'invalid', text: '{reason}' },
   'storage.snapshots.notFound': { kind: 'not-found', text: 'Snapshot {id} was not found.' },
+  'storage.validation.timeTravelNotSupported': {
+    kind: 'invalid',
+    text: 'The table "{table}" is an alias and has no earlier states of its own. Ask for those of the table behind it.',
+  },
   'storage.timetravel.invalid': {
     kind: 'invalid',
     text: 'The table has no state of that time. Send a timestamp after the table was created, not in the future and within the days its states are kept.',

@@ -139,6 +139,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     jobsLoop: storageJobsLoop,
     defaultBranchId: async (projectId) => (await configurationRooms.branches.get(projectId, 'default')).id,
     findProject: tokens.findProject,
+    bucketPermissions: { forget: tokens.forgetBucket, forgotten: tokens.forgetKnown },
     listEvents: async (actor, query, scope, baseUrl) =>
       (await events.list(actor, query, scope)).map((row) => eventView(row, baseUrl)),
   })

@@ -15,7 +15,7 @@ import { createBucketJobs } from './services/buckets/bucket-jobs.ts'
 import { bucketSharingRoutes } from './services/buckets/bucket-sharing.routes.ts'
 import { bucketView } from './services/buckets/bucket-view.ts'
 import { bucketsRoutes } from './services/buckets/buckets.routes.ts'
-import { createBuckets } from './services/buckets/buckets.ts'
+import { type BucketsDeps, createBuckets } from './services/buckets/buckets.ts'
 import { createSharing, type Project } from './services/buckets/sharing.ts'
 import { createFileSlices } from './services/files/file-slices.ts'
 import type { Files } from './services/files/files.ts'
@@ -52,6 +52,7 @@ export interface TableRoomsDeps {
   readonly jobsLoop: StorageJobsLoop
   readonly defaultBranchId: (projectId: number) => Promise<number>
   readonly findProject: (id: number) => Promise<Project | undefined>
+  readonly bucketPermissions: BucketsDeps['permissions']
   readonly listEvents: (
     actor: Actor,
     query: Static<typeof EventListQuery>,
@@ -82,6 +83,8 @@ export async function createTableRooms(deps: TableRoomsDeps) {
     tables: {
       usage: (keys) => tables.usage(keys),
       dropAll: (trx, projectId, bucket) => tables.dropAllOfBucket(trx, projectId, bucket),
+      listAliasesInto: (projectId, bucket) => tables.listAliasesInto(projectId, bucket),
+      dropAliasesInto: (trx, projectId, bucket) => tables.dropAliasesInto(trx, projectId, bucket),
     },
     metadata: {
       set: (trx, projectId, object, provider, pairs, now) =>
@@ -89,7 +92,7 @@ export async function createTableRooms(deps: TableRoomsDeps) {
       remove: (trx, projectId, object, id) => metadata.remove(trx, projectId, { kind: 'bucket', object }, id),
       forget: (trx, object) => metadata.forget(trx, { kind: 'bucket', object }),
     },
-    onBucketsChanged: () => {},
+    permissions: deps.bucketPermissions,
   })
   const sharing = createSharing({ buckets, inTransaction, clock, recordEvent, findProject })
 

@@ -2,7 +2,7 @@
 
 import { PlatformError } from '../../kit/errors.ts'
 import type { Database, SqlValue } from './database.ts'
-import { asText, liveRows, query } from './relation.ts'
+import { asText, liveRows, query, rowConditions } from './relation.ts'
 import { type Column, columnNamed, countBytes, countRows } from './snapshot.ts'
 import { fieldName, identifier } from './sql.ts'
 import type {
@@ -67,15 +67,17 @@ export async function findDuplicateKey(
 }
 
 export async function profile(db: Database, { request, local }: QueryJob<'profile', ProfileRequest>): Promise<TableProfile> {
-  const { snapshot } = request
+  const { snapshot, topValues = TOP_VALUES } = request
   const columns = request.columns?.map((name) => columnNamed(snapshot, name)) ?? snapshot.columns
+  const isWhole = rowConditions(request).length === 0
   const profiles: ColumnProfile[] = []
   // One column at a time: the distinct values of one fit (or spill), those of all columns together might not.
   for (const column of columns) {
-    const rows = liveRows(snapshot, [column], local)
-    profiles.push(await profileColumn(db, column, rows, request.topValues ?? TOP_VALUES))
+    const { from } = query({ ...request, columns: [column.name] }, local)
+    profiles.push(await profileColumn(db, column, `(SELECT ${fieldName(column.fieldId)} ${from})`, topValues))
   }
-  return { rows: countRows(snapshot), bytes: countBytes(snapshot), columns: profiles }
+  const rows = isWhole ? countRows(snapshot) : await count(db, { kind: 'count', request, local })
+  return { rows, bytes: isWhole ? countBytes(snapshot) : null, columns: profiles }
 }
 
 async function profileColumn(db: Database, column: Column, rows: string, top: number): Promise<ColumnProfile> {

@@ -75,7 +75,7 @@ export function query(request: QueryRequest, local: LocalPaths, also: readonly C
   const columns = request.columns?.map((name) => columnNamed(snapshot, name)) ?? snapshot.columns
   const conditions = rowConditions(request)
   const order = (request.orderBy ?? []).map((o) => orderTerm(snapshot, o))
-  const touched = request.search === undefined ? [...columns, ...namedColumns(request)] : [...columns, ...snapshot.columns]
+  const touched = [...columns, ...namedColumns(request)]
   const wantsTime = request.changedSince !== undefined || request.changedUntil !== undefined
   const read = distinctColumns([...touched, ...also, ...(wantsTime ? [LOAD_TIME] : [])])
   const where = conditions.length ? ` WHERE ${conditions.join(' AND ')}` : ''
@@ -93,16 +93,21 @@ export function rowConditions(request: RowFilter & { readonly snapshot: TableSna
   if (changedUntil !== undefined) conditions.push(`${time} < ${timestamp(changedUntil)}`)
   if (search !== undefined) {
     const text = literal(search.toLowerCase())
-    const hits = snapshot.columns.map((c) => `contains(lower(CAST(${fieldName(c.fieldId)} AS VARCHAR)), ${text})`)
+    const hits = searchedColumns(request).map((c) => `contains(lower(CAST(${fieldName(c.fieldId)} AS VARCHAR)), ${text})`)
     conditions.push(`(${hits.join(' OR ')})`)
   }
   return conditions
 }
 
-/** The columns that filters and orders read. */
-export function namedColumns({ snapshot, filters = [], orderBy = [] }: QueryRequest): Column[] {
-  return [...filters, ...orderBy].map((f) => columnNamed(snapshot, f.column))
+/** The columns that filters, orders and a search read. */
+export function namedColumns(request: QueryRequest): Column[] {
+  const { snapshot, filters = [], orderBy = [], search } = request
+  const named = [...filters, ...orderBy].map((f) => columnNamed(snapshot, f.column))
+  return search === undefined ? named : [...named, ...searchedColumns(request)]
 }
+
+const searchedColumns = ({ snapshot, searchColumns }: RowFilter & { readonly snapshot: TableSnapshot }): readonly Column[] =>
+  searchColumns?.map((name) => columnNamed(snapshot, name)) ?? snapshot.columns
 
 export const distinctColumns = (columns: readonly Column[]): Column[] => [...new Map(columns.map((c) => [c.fieldId, c])).values()]
 

@@ -13,9 +13,7 @@ import type { DeletedRows, DeleteRowsJob, LoadedSegment, SegmentChange, WriteSeg
 export async function deleteRows(db: Database, job: DeleteRowsJob): Promise<DeletedRows> {
   const { request, local } = job
   const conditions = rowConditions(request)
-  const read = distinctColumns(
-    request.search === undefined ? [...namedColumns(request), LOAD_TIME] : [...request.snapshot.columns, LOAD_TIME],
-  )
+  const read = distinctColumns([...namedColumns(request), LOAD_TIME])
   const changes: Record<string, SegmentChange> = {}
   let deletedRows = 0
   for (const [i, segment] of request.snapshot.segments.entries()) {

@@ -183,6 +183,8 @@ export interface RowFilter {
   readonly changedUntil?: number
   /** Rows with this text in any column, whatever the case. */
   readonly search?: string
+  /** Where `search` looks; default all columns. An alias must not find what it does not show. */
+  readonly searchColumns?: readonly string[]
 }
 
 export interface QueryRequest extends RowFilter {
@@ -260,7 +262,7 @@ export interface MaterialiseRequest extends QueryRequest {
   readonly keyPrefix: string
 }
 
-export interface ProfileRequest {
+export interface ProfileRequest extends RowFilter {
   readonly snapshot: TableSnapshot
   /** Default all. */
   readonly columns?: readonly string[]
@@ -270,7 +272,8 @@ export interface ProfileRequest {
 
 export interface TableProfile {
   readonly rows: number
-  readonly bytes: number
+  /** Of the whole table; null where a filter leaves only a part of it. */
+  readonly bytes: number | null
   readonly columns: readonly ColumnProfile[]
 }
 

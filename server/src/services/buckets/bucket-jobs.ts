@@ -55,7 +55,7 @@ export function createBucketJobs(buckets: Buckets, sharing: SharingRules): Reado
       await buckets.remove(trx, job.source, bucket, job.origin)
       return undefined
     })
-    buckets.changed()
+    buckets.permissionsForgotten()
   }
 
   const update: JobHandler = async ({ job, publish }) => {
@@ -89,7 +89,7 @@ export function createBucketJobs(buckets: Buckets, sharing: SharingRules): Reado
       await sharing.forceUnlink(trx, job.source, bucket, link, job.origin)
       return undefined
     })
-    buckets.changed()
+    buckets.permissionsForgotten()
   }
 
   const link: JobHandler = async ({ job, publish }) => {
@@ -99,7 +99,6 @@ export function createBucketJobs(buckets: Buckets, sharing: SharingRules): Reado
       const created = await buckets.insertIn(trx, job.source, { ...wanted, createdAt: job.createdAt }, job.origin)
       return { results: bucketView(created, job.baseUrl, { source }) }
     })
-    buckets.changed()
   }
 
   return {

@@ -150,7 +150,7 @@ export function bucketSharingRoutes({
         if (req.query.async)
           return startJob(req, reply, bucketJob('bucketForceUnlink', bucket, { bucketKey: bucket.key, projectId }))
         await sharing.inTransaction((trx) => sharing.forceUnlink(trx, req.actor, bucket, link, req.origin))
-        buckets.changed()
+        buckets.permissionsForgotten()
         return reply.code(204).send(null)
       },
     )

@@ -177,7 +177,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         await buckets.checkDelete(bucket, force)
         if (req.query.async) return startJob(req, reply, bucketJob('bucketDelete', bucket, { bucketKey: bucket.key, force }))
         await sharing.inTransaction((trx) => buckets.remove(trx, req.actor, bucket, req.origin))
-        buckets.changed()
+        buckets.permissionsForgotten()
         return reply.code(204).send(null)
       },
     )

@@ -72,9 +72,9 @@ export type BucketsStore = ReturnType<typeof createBucketsStore>
 
 export function createBucketsStore(database: Db) {
   const db = withTables<Tables>(database)
-  const idsOfProject = prepared(database, (projectId: number) =>
-    db.selectFrom('bucket').select('bucket_id').where('project_id', '=', projectId).orderBy('id'),
-  )
+  const idsIn = (from: typeof db, projectId: number) =>
+    from.selectFrom('bucket').select('bucket_id').where('project_id', '=', projectId).orderBy('id')
+  const idsOfProject = prepared(database, (projectId: number) => idsIn(db, projectId))
 
   return {
     find: async (projectId: number, branchId: number, id: string, trx?: Trx): Promise<Bucket | undefined> => {
@@ -117,7 +117,10 @@ export function createBucketsStore(database: Db) {
           .execute()
       ).map(toBucket),
 
-    listIds: async (projectId: number): Promise<string[]> => (await idsOfProject(projectId)).map((row) => row.bucket_id),
+    listIds: async (projectId: number, trx?: Trx): Promise<string[]> =>
+      (trx ? await idsIn(withTables<Tables>(trx), projectId).execute() : await idsOfProject(projectId)).map(
+        (row) => row.bucket_id,
+      ),
 
     /** Every shared bucket of the stack that is not of this project; who may see which is the rule's business. */
     listSharedByOthers: async (projectId: number): Promise<Bucket[]> =>

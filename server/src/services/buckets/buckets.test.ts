@@ -220,3 +220,22 @@ test('in a branch reading falls through to the default branch, and what is writt
   await succeed(await stack.request('DELETE', `/v2/storage/dev-branches/${branch.id}`))
   assert.equal((await stack.request('GET', '/v2/storage/tables/in.c-main.t')).json<TableAnswer>().rowsCount, 1)
 })
+
+test('a permission ends with its bucket: a new one of the same name is not open to the old tokens', async (t) => {
+  const stack = await startTestStack(t)
+  const { bucket, create, succeed } = tableClient(stack)
+  await bucket()
+  await bucket('other')
+  const made = await stack.request('POST', '/v2/storage/tokens', {
+    json: { bucketPermissions: { 'in.c-main': 'write', 'in.c-other': 'read' } },
+  })
+  const { id, token } = made.json<{ id: string; token: string }>()
+  const seen = () => stack.request('GET', '/v2/storage/buckets/in.c-main', { token })
+  assert.equal((await seen()).status, 200)
+  await succeed(await stack.request('DELETE', '/v2/storage/buckets/in.c-main?async=1'))
+  await bucket()
+  await create('in.c-main', 'secret', 'id\n1\n')
+  assert.equal((await seen()).status, 403)
+  const { bucketPermissions } = (await stack.request('GET', `/v2/storage/tokens/${id}`)).json()
+  assert.deepEqual(bucketPermissions, { 'in.c-other': 'read' })
+})

@@ -31,8 +31,11 @@ export interface TablesOfBuckets {
   usage(
     buckets: readonly number[],
   ): Promise<ReadonlyMap<number, { readonly tables: number; readonly rows: number; readonly bytes: number }>>
-  /** Drops every table of a bucket; refuses when others have aliases to them and `force` is not set. */
+  /** Drops every table of a bucket, and with them the aliases that show them. */
   dropAll(trx: Trx, projectId: number, bucket: number): Promise<void>
+  /** Names of the project's aliases that show tables of a bucket, through a link. */
+  listAliasesInto(projectId: number, bucket: number): Promise<readonly string[]>
+  dropAliasesInto(trx: Trx, projectId: number, bucket: number): Promise<void>
 }
 
 /** What this room asks of the metadata room. */
@@ -50,8 +53,12 @@ export interface BucketsDeps {
   readonly defaultBranchId: (projectId: number) => Promise<number>
   readonly tables: TablesOfBuckets
   readonly metadata: BucketMetadata
-  /** After the ids of a project's buckets changed. */
-  readonly onBucketsChanged: () => void
+  /** What tokens may do with a bucket goes with the bucket: a later one of the same name is another. */
+  readonly permissions: {
+    forget(trx: Trx, projectId: number, bucketId: string): Promise<void>
+    /** Once a transaction that forgot some has ended. */
+    forgotten(): void
+  }
 }
 
 export interface NewBucketRequest {
@@ -72,7 +79,7 @@ export const BACKEND = 'duckdb'
 export type Buckets = ReturnType<typeof createBuckets>
 
 export function createBuckets(deps: BucketsDeps) {
-  const { db, inTransaction, clock, recordEvent, defaultBranchId, tables, metadata, onBucketsChanged } = deps
+  const { db, inTransaction, clock, recordEvent, defaultBranchId, tables, metadata, permissions } = deps
   const store = createBucketsStore(db)
 
   async function find({ actor, branch }: Scope, id: string): Promise<Bucket | undefined> {
@@ -158,11 +165,8 @@ export function createBuckets(deps: BucketsDeps) {
     }
   }
 
-  async function insert(source: EventSource, bucket: NewBucket, origin: Origin): Promise<Bucket> {
-    const created = await inTransaction((trx) => insertIn(trx, source, bucket, origin))
-    onBucketsChanged()
-    return created
-  }
+  const insert = (source: EventSource, bucket: NewBucket, origin: Origin): Promise<Bucket> =>
+    inTransaction((trx) => insertIn(trx, source, bucket, origin))
 
   async function checkDisplayName(
     projectId: number,
@@ -202,6 +206,17 @@ export function createBuckets(deps: BucketsDeps) {
     const count = (await tables.usage([bucket.key])).get(bucket.key)?.tables ?? 0
     if (count > 0 && !force) throw new PlatformError('buckets.deleteNotEmpty', { count })
     await refuseIfLinked(bucket)
+    const aliases = force || bucket.sourceKey === undefined ? [] : await aliasesThrough(bucket, bucket.sourceKey)
+    if (aliases.length > 0)
+      throw new PlatformError('storage.buckets.linkInUse', { bucket: bucket.id, aliases: aliases.join(', ') })
+  }
+
+  /** Aliases that lose their tables when this link goes; none while the project has another link to the same bucket. */
+  async function aliasesThrough(link: Bucket, sourceKey: number): Promise<readonly string[]> {
+    const others = (await store.listLinksTo([sourceKey])).filter(
+      (other) => other.projectId === link.projectId && other.key !== link.key,
+    )
+    return others.length > 0 ? [] : tables.listAliasesInto(link.projectId, sourceKey)
   }
 
   async function refuseIfLinked(bucket: Bucket): Promise<void> {
@@ -212,10 +227,20 @@ export function createBuckets(deps: BucketsDeps) {
   }
 
   async function remove(trx: Trx, source: EventSource, bucket: Bucket, origin: Origin): Promise<void> {
-    await tables.dropAll(trx, bucket.projectId, bucket.key)
-    await metadata.forget(trx, bucket.key)
-    if (!(await store.remove(trx, bucket.projectId, bucket.key))) throw notFound(source, bucket.id)
+    if (!(await erase(trx, bucket))) throw notFound(source, bucket.id)
     await recordEvent(trx, source, eventOf(bucket, 'bucketDeleted', `Deleted bucket ${bucket.id}`), origin)
+  }
+
+  /** The record and all that hangs on it. Call `permissions.forgotten` when the transaction has ended. */
+  async function erase(trx: Trx, bucket: Bucket): Promise<boolean> {
+    await tables.dropAll(trx, bucket.projectId, bucket.key)
+    if (bucket.sourceKey !== undefined && (await aliasesThrough(bucket, bucket.sourceKey)).length > 0)
+      await tables.dropAliasesInto(trx, bucket.projectId, bucket.sourceKey)
+    await metadata.forget(trx, bucket.key)
+    const isErased = await store.remove(trx, bucket.projectId, bucket.key)
+    const sameId = await store.listIds(bucket.projectId, trx)
+    if (isErased && !sameId.includes(bucket.id)) await permissions.forget(trx, bucket.projectId, bucket.id)
+    return isErased
   }
 
   async function setMetadata(actor: Actor, bucket: Bucket, provider: string, pairs: readonly MetadataPair[], origin: Origin) {
@@ -245,11 +270,7 @@ export function createBuckets(deps: BucketsDeps) {
 
   /** With the development branch go its buckets. */
   async function removeOfBranch(trx: Trx, projectId: number, branchId: number): Promise<void> {
-    for (const bucket of await store.listOfBranch(projectId, branchId, trx)) {
-      await tables.dropAll(trx, projectId, bucket.key)
-      await metadata.forget(trx, bucket.key)
-      await store.remove(trx, projectId, bucket.key)
-    }
+    for (const bucket of await store.listOfBranch(projectId, branchId, trx)) await erase(trx, bucket)
   }
 
   return {
@@ -273,8 +294,8 @@ export function createBuckets(deps: BucketsDeps) {
     touch,
     removeOfBranch,
     usageOf,
-    listIds: store.listIds,
-    changed: onBucketsChanged,
+    erase,
+    permissionsForgotten: permissions.forgotten,
     store,
   }
 }

@@ -111,7 +111,7 @@ export function createSharing({ buckets, inTransaction, clock, recordEvent, find
   }
 
   async function forceUnlink(trx: Trx, source: EventSource, bucket: Bucket, link: Bucket, origin: Origin): Promise<void> {
-    await store.remove(trx, link.projectId, link.key)
+    await buckets.erase(trx, link)
     const params = { projectId: link.projectId, bucketId: link.id }
     await recordEvent(
       trx,

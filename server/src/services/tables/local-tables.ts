@@ -9,7 +9,7 @@ import { queryOf } from './table-export.ts'
 import type { CreateInput, CsvOptions, ImportInput, LoadRun, OpenSource, TableLoads, TypedColumn } from './table-load.ts'
 import { checkTableName, columnNameFrom } from './table-names.ts'
 import type { TableQuery } from './table-query.ts'
-import { type BucketRef, lockOf, type MetadataPair, refuseAlias, type Scope, type Tables } from './tables.ts'
+import { type BucketRef, lockOf, type MetadataPair, refuseAlias, refuseLinked, type Scope, type Tables } from './tables.ts'
 
 export interface LocalFile {
   readonly path: string
@@ -152,6 +152,7 @@ export function createLocalTables({ tables, loads, engine, runInline, localKey, 
         reason: `"${request.tableId.slice(0, 120)}" is no id of a table. Ids look like in.c-main.orders.`,
       })
     const bucket = await bucketOf(requester, `${stage}.${bucketName}`)
+    refuseLinked(bucket)
     const existing = await tables.store.find(bucket.key, name)
     const input = existing ? await importInput(bucket, existing.key, request) : createInput(bucket, name, request)
     return { id: request.tableId, name, bucket, request, source: openSource(request), input }

@@ -318,7 +318,7 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
   const tableProfile: JobHandler = async ({ job, signal, publish }) => {
     const { table } = await begin(job)
     const { snapshot } = await tables.reading(table)
-    const profile = await engine.profile({ snapshot, columns: table.columns }, { signal })
+    const profile = await engine.profile({ snapshot, columns: table.columns, filters: table.filters }, { signal })
     const uuid = randomUUID()
     const createdAt = clock.now()
     const value = {

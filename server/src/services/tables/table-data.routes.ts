@@ -22,7 +22,7 @@ import {
   whole,
 } from './table-requests.ts'
 import { TableView } from './table-view.ts'
-import { type BucketRef, lockOf, refuseAlias, type Scope, type Table, type Tables } from './tables.ts'
+import { type BucketRef, lockOf, refuseAlias, refuseLinked, type Scope, type Table, type Tables } from './tables.ts'
 
 export interface TableDataDeps {
   readonly tables: Tables
@@ -86,6 +86,8 @@ export function tableDataRoutes(deps: TableDataDeps): FastifyPluginAsyncTypebox 
       return source
     }
     const table = await tables.get(scopeOf(req), source.sourceTableId)
+    // The earlier state is the whole table, with all that an alias hides.
+    if (table.source) throw new PlatformError('storage.validation.timeTravelNotSupported', { table: table.id })
     const { timestamp } = source
     if (timestamp > clock.now().getTime() || !(await tables.store.findSnapshotAt(table.data.key, new Date(timestamp))))
       throw new PlatformError('storage.timetravel.invalid')
@@ -285,7 +287,7 @@ export const scopeOf = (req: FastifyRequest): Scope => ({ actor: req.actor, bran
 /** A bucket that can take a new table: not one that only shows another's. */
 export async function writable(tables: Tables, scope: Scope, bucketId: string): Promise<BucketRef> {
   const bucket = await tables.bucket.getForChange(scope, bucketId, 'write')
-  if (bucket.sourceKey !== undefined) throw new PlatformError('storage.buckets.readOnly', { bucket: bucket.id })
+  refuseLinked(bucket)
   return bucket
 }
 

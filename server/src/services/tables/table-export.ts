@@ -151,7 +151,7 @@ export function queryOf(table: Table, query: TableQuery, limit?: number): Omit<Q
     orderBy: query.orderBy,
     ...(query.changedSince !== undefined && { changedSince: query.changedSince }),
     ...(query.changedUntil !== undefined && { changedUntil: query.changedUntil }),
-    ...(query.search !== undefined && { search: query.search }),
+    ...(query.search !== undefined && { search: query.search, searchColumns: table.columns }),
     ...(limit !== undefined && { limit }),
   }
 }

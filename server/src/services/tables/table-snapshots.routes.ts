@@ -12,7 +12,6 @@ import { isSet, whole } from './table-requests.ts'
 import { snapshotDetail, snapshotView } from './table-snapshots.ts'
 import type { TableStructureDeps } from './table-structure.routes.ts'
 import { jobOn } from './tables.routes.ts'
-import { refuseAlias } from './tables.ts'
 
 const AnyFields = Type.Record(Type.String(), Type.Unknown())
 const ByTable = Type.Object({ tableId: Type.String() })
@@ -42,7 +41,9 @@ export function tableSnapshotsRoutes({ tables, createJob }: TableStructureDeps):
       },
       async (req, reply) => {
         const table = await tables.getForChange(scopeOf(req), req.params.tableId)
-        if (table.bucket.sourceKey !== undefined) refuseAlias(table)
+        // A snapshot holds the whole table, with all that an alias hides.
+        if (table.source)
+          throw new PlatformError('storage.buckets.snapshotNotSupported', { table: table.id, source: table.source.id })
         const description = isSet(req.body.description) ? String(req.body.description).slice(0, 10_000) : ''
         return start(req, reply, jobOn(table, 'tableSnapshotCreate', { description }))
       },

@@ -190,7 +190,6 @@ export function tablesRoutes({ tables, createJob, eventsOfTable }: TablesRoutesD
       },
       async (req, reply) => {
         const table = await tables.getForChange(scopeOf(req), req.params.tableId)
-        if (table.bucket.sourceKey !== undefined) throw new PlatformError('storage.buckets.readOnly', { bucket: table.bucket.id })
         if (!req.query.force) await refuseWithAliases(tables, table)
         if (req.query.async) {
           const job = await createJob(req, jobOn(table, 'tableDrop', {}))

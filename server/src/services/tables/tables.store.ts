@@ -167,6 +167,17 @@ export function createTablesStore(database: Db) {
         )
       ).map(toTable),
 
+    /** Aliases of a project to tables of a bucket. */
+    listAliasesInto: async (projectId: number, bucketKey: number): Promise<TableRow[]> =>
+      (
+        await db
+          .selectFrom('data_table')
+          .selectAll()
+          .where('project_id', '=', projectId)
+          .where('alias_source', 'in', (e) => e.selectFrom('data_table').select('id').where('bucket', '=', bucketKey))
+          .execute()
+      ).map(toTable),
+
     async usage(buckets: readonly number[]) {
       const rows = await inPieces(buckets, (piece) =>
         db

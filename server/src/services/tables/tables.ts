@@ -125,10 +125,12 @@ export function createTables({ db, inTransaction, clock, recordEvent, buckets, m
     return find(await buckets.get(scope, bucketId), name)
   }
 
-  /** The caller may write to the bucket it is in. Aliases and linked tables are found as well; see `refuseAlias`. */
+  /** The caller may write to the bucket it is in, and the table is of this project. Aliases are found as well; see `refuseAlias`. */
   async function getForChange(scope: Scope, id: string): Promise<Table> {
     const [bucketId, name] = partsOf(scope.actor, id)
-    return find(await buckets.getForChange(scope, bucketId, 'write'), name)
+    const table = await find(await buckets.getForChange(scope, bucketId, 'write'), name)
+    refuseLinked(table.bucket)
+    return table
   }
 
   async function getInDefaultBranch(scope: Scope, id: string): Promise<Table> {
@@ -258,6 +260,18 @@ export function createTables({ db, inTransaction, clock, recordEvent, buckets, m
     await store.remove(trx, [...new Set([...aliases, ...keys])])
   }
 
+  /** Aliases of a project that show tables of a bucket of another one, and the aliases of these. */
+  async function aliasesInto(projectId: number, bucketKey: number): Promise<TableRow[]> {
+    const direct = await store.listAliasesInto(projectId, bucketKey)
+    return [...direct, ...(await Promise.all(direct.map(({ key }) => aliasesOf(key)))).flat()]
+  }
+
+  async function dropAliasesInto(trx: Trx, projectId: number, bucketKey: number): Promise<void> {
+    const keys = new Set((await aliasesInto(projectId, bucketKey)).map(({ key }) => key))
+    for (const key of keys) await metadata.forget(trx, key)
+    await store.remove(trx, [...keys])
+  }
+
   return {
     get,
     getForChange,
@@ -272,6 +286,9 @@ export function createTables({ db, inTransaction, clock, recordEvent, buckets, m
     drop,
     aliasesOf,
     dropAllOfBucket,
+    listAliasesInto: async (projectId: number, bucketKey: number) =>
+      (await aliasesInto(projectId, bucketKey)).map(({ name }) => name),
+    dropAliasesInto,
     usage: store.usage,
     usageOfProject: store.usageOfProject,
     bucket: buckets,
@@ -298,6 +315,11 @@ function partsOf(actor: Actor, id: string): [bucketId: string, name: string] {
 /** Aliases and linked tables show data; they hold none. */
 export function refuseAlias(table: Table): void {
   if (table.source) throw new PlatformError('storage.tables.aliasImportNotAllowed', { table: table.id, source: table.source.id })
+}
+
+/** A linked bucket shows tables of another project, which are not for this one to change. */
+export function refuseLinked(bucket: BucketRef): void {
+  if (bucket.sourceKey !== undefined) throw new PlatformError('storage.buckets.readOnly', { bucket: bucket.id })
 }
 
 /** Jobs on one table run one after the other. A table that is being created is locked by the same name. */

@@ -122,6 +122,19 @@ export function createTokensStore(database: Db) {
       return row && toToken(row)
     },
 
+    /** Tokens that name a bucket in their permissions. */
+    listWithBucket: async (trx: Trx, projectId: number, bucketId: string): Promise<Token[]> =>
+      (
+        await withTables<Tables>(trx)
+          .selectFrom('token')
+          .selectAll()
+          .where('project_id', '=', projectId)
+          .where('permissions', 'like', `%"${bucketId}"%`) // a first sieve: an underscore in the id matches any character
+          .execute()
+      )
+        .map(toToken)
+        .filter((token) => Object.hasOwn(token.permissions.bucketPermissions, bucketId)),
+
     replaceHash: async (trx: Trx, projectId: number, id: number, hash: string, at: Date): Promise<Token | undefined> => {
       const row = await withTables<Tables>(trx)
         .updateTable('token')

@@ -265,6 +265,14 @@ export function createTokens({ db, inTransaction, clock, recordEvent, bucketIds,
     return token && !token.isDisabled && !isExpired(token) ? actorOf(token) : undefined
   }
 
+  /** In the transaction that deletes a bucket; call `forgetKnown` when it has ended. */
+  async function forgetBucket(trx: Trx, projectId: number, bucketId: string): Promise<void> {
+    for (const { id, description, permissions } of await store.listWithBucket(trx, projectId, bucketId)) {
+      const { [bucketId]: _, ...bucketPermissions } = permissions.bucketPermissions
+      await store.update(trx, projectId, id, { description, permissions: { ...permissions, bucketPermissions } })
+    }
+  }
+
   async function permissionsFrom(actor: Actor, request: TokenRequest): Promise<Permissions> {
     const flags = Object.fromEntries(FLAGS.map((flag) => [flag, request[flag] === true])) as Record<
       (typeof FLAGS)[number],
@@ -340,6 +348,8 @@ export function createTokens({ db, inTransaction, clock, recordEvent, bucketIds,
     issueInternal,
     refreshInternal,
     revokeInternal,
+    forgetBucket,
+    forgetKnown: cache.forget,
     findActor,
     isExpired,
     bucketPermissionsOf,

@@ -121,6 +121,16 @@ export const VARIABLES = {
     sentence: 'Most component jobs this node runs at once.',
     parse: read.wholeNumber(1, 1000),
   }),
+  MILLRACE_PROJECT_JOBS: variable({
+    default: '10',
+    sentence: 'Most component jobs one project runs at once, on all nodes together. The others wait.',
+    parse: read.wholeNumber(1, 10_000),
+  }),
+  MILLRACE_RUN_DISK_BYTES: variable({
+    default: '10000000000',
+    sentence: 'Most disk one run of a component may fill. Half a gigabyte of the disk is left free whatever this says.',
+    parse: read.wholeNumber(2 ** 20, 2 ** 50),
+  }),
   PATH: variable({
     default: 'the system folders',
     sentence: 'Where components that are commands, and docker or podman, are looked for.',
@@ -259,7 +269,12 @@ function configOf(values: Values, unknown: readonly string[]) {
     },
     secrets: { masterToken: values.MILLRACE_MASTER_TOKEN, encryptionKeys: values.MILLRACE_ENCRYPTION_KEY },
     roles: values.MILLRACE_ROLES ?? (['api', 'worker', 'scheduler'] as const),
-    worker: { jobs: values.MILLRACE_WORKER_JOBS ?? 10, path: values.PATH ?? '/usr/local/bin:/usr/bin:/bin' },
+    worker: {
+      jobs: values.MILLRACE_WORKER_JOBS ?? 10,
+      projectJobs: values.MILLRACE_PROJECT_JOBS ?? 10,
+      diskBytes: values.MILLRACE_RUN_DISK_BYTES ?? 10e9,
+      path: values.PATH ?? '/usr/local/bin:/usr/bin:/bin',
+    },
     egressAllow: values.MILLRACE_EGRESS_ALLOW ?? [],
     clockOffsetMs: values.MILLRACE_TEST_CLOCK_OFFSET_MS ?? 0,
     log: { level: values.MILLRACE_LOG_LEVEL ?? ('info' as const) },

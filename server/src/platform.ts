@@ -11,7 +11,7 @@ import { createHttpServer } from './http/server.ts'
 import { systemClock } from './kit/clock.ts'
 import { PlatformError } from './kit/errors.ts'
 import { type ExternalS3, type Objects, openObjects } from './objects.ts'
-import { createQueueRooms, type WorkerSettings } from './queue-rooms.ts'
+import { createQueueRooms, DEFAULT_WORKER, type WorkerSettings } from './queue-rooms.ts'
 import { createRunFiles } from './run-storage.ts'
 import { createRunTables } from './run-tables.ts'
 import { createSchedulerRoom } from './scheduler-room.ts'
@@ -50,7 +50,7 @@ export interface PlatformOptions extends FoundationOptions {
   readonly corsOrigins: readonly string[]
   /** What this node does; everything by default. */
   readonly roles?: readonly ('api' | 'worker' | 'scheduler')[]
-  readonly worker?: WorkerSettings
+  readonly worker?: Partial<WorkerSettings>
   /** How long running work may finish when the platform closes. */
   readonly graceMs?: number
 }
@@ -151,8 +151,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     domain: options.domain,
     rooms: configurationRooms,
     tables: createRunTables(tableRooms, join(options.dataDir, 'table-scratch')),
-    files: createRunFiles({ files, slices: createFileSlices(store, access.bucket), objects: store }),
-    worker: options.worker ?? { jobs: 10, path: '/usr/local/bin:/usr/bin:/bin', egressAllow: [] },
+    files: createRunFiles({ files, access, slices: createFileSlices(store, access.bucket), objects: store }),
+    worker: { ...DEFAULT_WORKER, ...options.worker },
   })
   const schedulerRoom = createSchedulerRoom({
     ...foundation,

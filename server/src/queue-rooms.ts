@@ -12,7 +12,6 @@ import type { Actor } from './kit/actor.ts'
 import type { Clock } from './kit/clock.ts'
 import { PlatformError } from './kit/errors.ts'
 import { NO_ORIGIN } from './kit/event.ts'
-import { membersOf } from './kit/json-text.ts'
 import { eventView } from './services/events/events.routes.ts'
 import { runAction } from './services/job-runner/run-action.ts'
 import { chooseRows, notFound, resolveRow } from './services/job-runner/run-configuration.ts'
@@ -39,13 +38,22 @@ export interface QueueRoomsDeps extends Foundation {
 export interface WorkerSettings {
   /** Most jobs this node runs at once. */
   readonly jobs: number
+  /** Most jobs one project runs at once, on all nodes (platform contract 2.6). */
+  readonly projectJobs: number
+  /** Most disk one run may fill. */
+  readonly diskBytes: number
   /** Where commands are looked for. */
   readonly path: string
   readonly egressAllow: readonly string[]
 }
 
-/** Jobs one project runs at once (platform contract 2.6). */
-const PROJECT_JOBS = 10
+export const DEFAULT_WORKER: WorkerSettings = {
+  jobs: 10,
+  projectJobs: 10,
+  diskBytes: 10e9,
+  path: '/usr/local/bin:/usr/bin:/bin',
+  egressAllow: [],
+}
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url))
 /** How long an answer about docker or podman holds; it may be started or stopped at any time. */
 const ENGINE_MS = 30_000
@@ -100,6 +108,7 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
       builtinFolder: join(REPOSITORY, 'components'),
       readable: [join(REPOSITORY, 'node_modules')],
       commandsFolder: join(dataDir, 'components'),
+      diskBytes: worker.diskBytes,
       egressPolicy: JSON.stringify(
         worker.egressAllow.includes('*') ? { mode: 'open', allow: [] } : { mode: 'guarded', allow: worker.egressAllow },
       ),
@@ -114,7 +123,7 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
     components: {
       find: (id) => {
         const found = components.find(id)
-        return found && { id: found.id, tag: found.data.definition.tag, problem: problemOf(found) }
+        return found && { id: found.id, tag: found.data.definition.tag, features: found.features, problem: problemOf(found) }
       },
       canonicalId: components.canonicalId,
     },
@@ -123,7 +132,7 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
         const found = await runAccess.find(place)
         if (!found)
           throw new PlatformError('storage.configuration.notFound', { id: place.configurationId, component: place.componentId })
-        return { isDisabled: found.isDisabled, parallelism: parallelismOf(found.configuration), rows: found.rows }
+        return found
       },
     },
     encrypt: async (projectId, componentId, text) => (await encryption.secretsOf(projectId)).encrypt(text, componentId),
@@ -142,7 +151,7 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
     },
     rowsOf: async (job) => rowsOf(runnerDeps, queuedJob(job)),
     slots: worker.jobs,
-    projectLimit: PROJECT_JOBS,
+    projectLimit: worker.projectJobs,
     isAlone: metadata.dialect === 'sqlite',
   })
 
@@ -203,13 +212,6 @@ const problemOf = ({ data, hasRun, id }: ComponentDescription): string | undefin
   if (!hasRun && data.definition.uri === '' && !data.definition.command)
     return `${id} has no program; it only keeps configurations.`
   return data.definition.type === 'command' && !data.definition.command ? 'its description names no command.' : undefined
-}
-
-/** `runtime.parallelism` of the configuration, as the queue reads it. */
-function parallelismOf(configuration: string): string | null {
-  const runtime = membersOf(configuration).get('runtime')
-  const value: unknown = JSON.parse((runtime && membersOf(runtime).get('parallelism')) ?? 'null')
-  return value === 'infinity' || (Number.isInteger(Number(value)) && Number(value) > 0) ? String(value) : null
 }
 
 async function rowsOf(deps: JobRunnerDeps, job: QueuedJob): Promise<readonly string[]> {
@@ -287,6 +289,7 @@ function runnable(component: ComponentDescription | undefined): RunnableComponen
     defaultBucket: data.default_bucket,
     defaultBucketStage: data.default_bucket_stage,
     stagingInput: data.staging_storage.input,
+    stagingOutput: data.staging_storage.output,
     imageParameters: data.image_parameters,
     synchronousActions: data.synchronous_actions,
     logging: {

@@ -1,6 +1,7 @@
 // Files as a run sees them: the rooms' own functions, between the project and a data folder.
 
 import { basename, join } from 'node:path'
+import type { ObjectAccess } from './engines/object-store/object-access.ts'
 import type { ObjectStore } from './engines/object-store/object-store.ts'
 import { receiveFile, sendFile } from './engines/runner/data-folder.ts'
 import { formatTimestamp } from './kit/clock.ts'
@@ -9,11 +10,12 @@ import { NO_ORIGIN } from './kit/event.ts'
 import { attachment } from './services/files/file-key.ts'
 import type { FileSlices } from './services/files/file-slices.ts'
 import type { FileRecord } from './services/files/files.store.ts'
-import type { Files } from './services/files/files.ts'
+import { type Files, manifestKey } from './services/files/files.ts'
 import type { FileInfo, FileQuery, RunFiles, RunScope } from './services/job-runner/storage.ts'
 
 export interface RunFilesDeps {
   readonly files: Files
+  readonly access: ObjectAccess
   readonly slices: FileSlices
   readonly objects: ObjectStore
 }
@@ -21,7 +23,7 @@ export interface RunFilesDeps {
 /** Files are looked through in pages of this size. */
 const PAGE = 1000
 
-export function createRunFiles({ files, slices, objects }: RunFilesDeps): RunFiles {
+export function createRunFiles({ files, access, slices, objects }: RunFilesDeps): RunFiles {
   async function list({ actor }: RunScope, query: FileQuery): Promise<readonly FileInfo[]> {
     if (query.fileIds) return (await Promise.all(query.fileIds.map((id) => files.get(actor, id)))).map(infoOf)
     const found: FileRecord[] = []
@@ -51,6 +53,18 @@ export function createRunFiles({ files, slices, objects }: RunFilesDeps): RunFil
       const file = await files.get(actor, fileId)
       for (const { key } of await slices.of(file)) {
         await receiveFile(file.isSliced ? join(path, basename(key)) : path, await read(key), signal)
+      }
+    },
+    async s3Place({ actor, baseUrl }, fileId) {
+      const file = await files.get(actor, fileId)
+      const { AccessKeyId, SecretAccessKey, SessionToken } = await files.credentials(file, 'download')
+      return {
+        isSliced: file.isSliced,
+        region: access.region,
+        bucket: access.bucket,
+        key: file.isSliced ? manifestKey(file) : file.key,
+        endpoint: access.endpointFor(baseUrl),
+        credentials: { access_key_id: AccessKeyId, secret_access_key: SecretAccessKey, session_token: SessionToken },
       }
     },
     async stage(scope, file, signal) {

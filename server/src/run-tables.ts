@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { formatTimestamp } from './kit/clock.ts'
 import { PlatformError } from './kit/errors.ts'
 import { NO_ORIGIN } from './kit/event.ts'
-import type { LoadedTable, RunScope, RunTables, TableInfo, TableLoad } from './services/job-runner/storage.ts'
+import type { LoadedTable, RunScope, RunTables, TableInfo, TableLoad, TableQuery } from './services/job-runner/storage.ts'
 import type { LoadMetadata, LocalLoad, LocalRequester } from './services/tables/local-tables.ts'
 import { readType } from './services/tables/table-types.ts'
 import { metadataView } from './services/tables/table-view.ts'
@@ -85,15 +85,14 @@ export function createRunTables({ tables, local }: Pick<TableRooms, 'tables' | '
   return {
     find,
     columnValues,
-    async download(scope, tableId, { columns, where, changedSince, limit }, path, signal) {
-      const query = {
-        filters: where ? [where] : [],
-        ...(columns && columns.length > 0 && { columns }),
-        ...(changedSince !== undefined && { changedSince }),
-        ...(limit !== undefined && { limit }),
-      }
-      await local.exportTo(scopeOf(scope), tableId, path, query, signal)
+    async findByMetadata(scope, key, value) {
+      const found = new Set(await tables.metadata.findTables(scope.projectId, { key, value }))
+      return (await tables.list(scopeOf(scope))).filter(({ row }) => found.has(row.key)).map(({ id }) => id)
     },
+    async download(scope, tableId, query, path, signal) {
+      await local.exportTo(scopeOf(scope), tableId, path, queryOf(query), signal)
+    },
+    exportFile: (scope, tableId, query, signal) => local.exportFile(requesterOf(scope), tableId, queryOf(query), signal),
     async loadAll(scope, loads, commit, signal) {
       const requests = await Promise.all(loads.map(localLoad))
       const shown = (result: {
@@ -115,6 +114,13 @@ export function createRunTables({ tables, local }: Pick<TableRooms, 'tables' | '
     },
   }
 }
+
+const queryOf = ({ columns, where, changedSince, limit }: TableQuery) => ({
+  filters: where ? [where] : [],
+  ...(columns && columns.length > 0 && { columns }),
+  ...(changedSince !== undefined && { changedSince }),
+  ...(limit !== undefined && { limit }),
+})
 
 /** One column, every value quoted, after a header: the way the engine writes it. */
 const valuesOf = (csv: string): string[] => {

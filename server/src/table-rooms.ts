@@ -238,6 +238,7 @@ export async function createTableRooms(deps: TableRoomsDeps) {
     local: createLocalTables({
       tables,
       loads,
+      exports,
       engine,
       runInline: jobsLoop.runInline,
       localKey,

@@ -41,6 +41,16 @@ test('a file of the folder is a component as soon as it is read, changes and goe
   assert.equal(components.find('acme.ex-one'), undefined)
 })
 
+test('a writer or application asks before it runs in a development branch, unless its description says otherwise', async (t) => {
+  const { components, write } = await openFolder(t)
+  const featuresOf = (id: string) => components.find(id)?.features
+  await write('w.json', { id: 'acme.wr', type: 'writer', name: 'W' })
+  await write('x.json', { id: 'acme.ex', type: 'extractor', name: 'E' })
+  await write('y.json', { id: 'acme.app', type: 'application', name: 'A', features: [] })
+  assert.deepEqual(featuresOf('acme.wr'), ['dev-branch-configuration-unsafe'])
+  assert.deepEqual([featuresOf('acme.ex'), featuresOf('acme.app')], [[], []])
+})
+
 test('a broken file is named with its field, and what was good stays', async (t) => {
   const { components, write } = await openFolder(t)
   await write('a.json', { id: 'acme.a', name: 'A' })

@@ -49,6 +49,9 @@ const DEFAULTS = {
   processorConfiguration: {},
 } as const
 
+/** Types that change things outside the project: a run in a development branch wants to be allowed (contracts/platform.md 1.25). */
+const OUTSIDE: ReadonlySet<unknown> = new Set(['writer', 'application'])
+
 const checker = Compile(ComponentDescription)
 
 export type ReadDescription =
@@ -61,6 +64,7 @@ export function readDescription(value: unknown): ReadDescription {
   const filled: unknown = {
     ...{ id: value.id, type: DEFAULTS.type, name: value.name }, // first, where a reader looks for them
     ...DEFAULTS,
+    ...(OUTSIDE.has(value.type) && { features: ['dev-branch-configuration-unsafe'] }),
     ...value,
     data: value.data === undefined || isObject(value.data) ? withDefaults(DATA_DEFAULTS, data) : value.data,
   }

@@ -19,6 +19,8 @@ export interface ProgramSettings {
   readonly readable: readonly string[]
   /** Where registered commands start. */
   readonly commandsFolder: string
+  /** Most disk one run may fill. */
+  readonly diskBytes: number
   /** For the extractor's guard of outgoing connections, as JSON. */
   readonly egressPolicy: string
 }

@@ -7,7 +7,7 @@ import { parseMoment } from '../../kit/relative-time.ts'
 import { fileManifest, tableManifest } from './manifests.ts'
 import type { FileInputMapping, Mapping, TableInputMapping } from './mapping.ts'
 import type { FileState, RunState, TableState } from './state.ts'
-import type { FileInfo, RunFiles, RunScope, RunTables, TableInfo } from './storage.ts'
+import type { FileInfo, RunFiles, RunScope, RunTables, S3Place, TableInfo } from './storage.ts'
 
 export interface InputDeps {
   readonly tables: RunTables
@@ -22,6 +22,8 @@ export interface Inputs {
   readonly fileStates: readonly FileState[]
   /** Files to be tagged when the run has succeeded. */
   readonly processed: readonly { readonly fileId: number; readonly tags: readonly string[] }[]
+  /** Keys of the object store that the manifests hold. */
+  readonly secrets: readonly string[]
 }
 
 export interface InputRequest {
@@ -29,18 +31,25 @@ export interface InputRequest {
   readonly mapping: Mapping
   readonly state: RunState
   readonly folder: DataFolder
+  readonly staging: 'local' | 's3' | 'none'
   readonly signal: AbortSignal
   readonly now: Date
 }
 
+const NOTHING: Inputs = { tables: [], bytes: 0, tableStates: [], fileStates: [], processed: [], secrets: [] }
+
 /** Everything is read side by side. */
 export async function readInputs(deps: InputDeps, request: InputRequest): Promise<Inputs> {
   const { mapping } = request
-  refuseClashes(mapping.inputTables)
-  const [tables, files] = await Promise.all([
-    Promise.all(mapping.inputTables.map((entry) => readTable(deps, request, entry))),
+  if (request.staging === 'none') return NOTHING
+  const sources = await Promise.all(mapping.inputTables.map((entry) => findSource(deps, request.scope, entry)))
+  refuseClashes(sources)
+  const [placesOfTables, files] = await Promise.all([
+    Promise.all(sources.map((source) => readTable(deps, request, source))),
     Promise.all(mapping.inputFiles.map((entry) => readFiles(deps, request, entry))),
   ])
+  const tables = sources.map(({ table }) => table)
+  const places = [...placesOfTables, ...files.flatMap(({ places }) => places)]
   const byId = new Map(tables.map((table) => [table.id, table]))
   return {
     tables: [...byId.values()],
@@ -48,28 +57,51 @@ export async function readInputs(deps: InputDeps, request: InputRequest): Promis
     tableStates: [...byId.values()].map(({ id, lastImportAt }) => ({ source: id, lastImportDate: exactTime(lastImportAt) })),
     fileStates: files.flatMap(({ state }) => (state ? [state] : [])),
     processed: files.flatMap(({ processed }) => processed),
+    secrets: places.flatMap((s3) => (s3 ? [s3.credentials.secret_access_key, s3.credentials.session_token] : [])),
   }
 }
 
-function refuseClashes(tables: readonly TableInputMapping[]): void {
+/** An entry of the mapping, the table it means, and the name of the file it becomes. */
+interface Source {
+  readonly entry: TableInputMapping
+  readonly table: TableInfo
+  readonly name: string
+}
+
+async function findSource(deps: InputDeps, scope: RunScope, entry: TableInputMapping): Promise<Source> {
+  const id = entry.source ?? (await searchSource(deps, scope, entry.source_search ?? { key: '', value: '' }))
+  const table = await deps.tables.find(scope, id)
+  if (!table) throw failure(`the table "${id}" does not exist, or the token may not read it.`)
+  return { entry, table, name: entry.destination || table.id }
+}
+
+async function searchSource(
+  deps: InputDeps,
+  scope: RunScope,
+  { key, value }: { readonly key: string; readonly value: string },
+): Promise<string> {
+  const [found, ...more] = await deps.tables.findByMetadata(scope, key, value)
+  const wanted = `metadata key "${key}" and value "${value}"`
+  if (found === undefined) throw failure(`no table with ${wanted} exists (source_search).`)
+  if (more.length > 0) throw failure(`more than one table has ${wanted} (source_search): ${[found, ...more].join(', ')}.`)
+  return found
+}
+
+function refuseClashes(sources: readonly Source[]): void {
   const taken = new Set<string>()
-  for (const table of tables) {
-    const name = destinationOf(table)
+  for (const { name } of sources) {
     if (taken.has(name))
       throw failure(`two tables of the input mapping would be written to the file "${name}". Give them different destinations.`)
     taken.add(name)
   }
 }
 
-const destinationOf = (table: TableInputMapping): string => table.destination || table.source || ''
-
-async function readTable(deps: InputDeps, request: InputRequest, entry: TableInputMapping): Promise<TableInfo> {
-  const { scope, folder, signal } = request
-  const source = entry.source ?? ''
-  const table = await deps.tables.find(scope, source)
-  if (!table) throw failure(`the table "${source}" does not exist, or the token may not read it.`)
+/** Answers where the rows are when they are not in the folder. */
+async function readTable(deps: InputDeps, request: InputRequest, source: Source): Promise<S3Place | undefined> {
+  const { scope, folder, signal, staging } = request
+  const { entry, table, name } = source
   const columns = columnsOf(entry, table)
-  const path = join(folder.data, 'in/tables', safeName(destinationOf(entry)))
+  const path = join(folder.data, 'in/tables', safeName(name))
   const query = {
     columns,
     where: entry.where_column
@@ -82,9 +114,11 @@ async function readTable(deps: InputDeps, request: InputRequest, entry: TableInp
     changedSince: changedSince(entry, table, request),
     limit: entry.limit || undefined,
   }
-  await deps.tables.download(scope, table.id, query, path, signal)
-  await writeDataFile(`${path}.manifest`, tableManifest(table, columns))
-  return table
+  const s3 =
+    staging === 's3' ? await deps.files.s3Place(scope, await deps.tables.exportFile(scope, table.id, query, signal)) : undefined
+  if (!s3) await deps.tables.download(scope, table.id, query, path, signal)
+  await writeDataFile(`${path}.manifest`, tableManifest(table, columns, s3))
+  return s3
 }
 
 function columnsOf(entry: TableInputMapping, table: TableInfo): readonly string[] | undefined {
@@ -113,7 +147,7 @@ function momentOf(text: string, now: Date): number {
 const DEFAULT_FILES = 10
 
 async function readFiles(deps: InputDeps, request: InputRequest, entry: FileInputMapping) {
-  const { scope, folder, signal, state } = request
+  const { scope, state } = request
   if (entry.query && !scope.isDefaultBranch)
     throw failure('a files mapping with "query" does not work in a development branch. Use tags.')
   const sourceTags = entry.source?.tags ?? (entry.tags ?? []).map((name) => ({ name, match: 'include' as const }))
@@ -129,24 +163,22 @@ async function readFiles(deps: InputDeps, request: InputRequest, entry: FileInpu
     sinceId: isAdaptive && known ? Number(known.lastImportId) : undefined,
     limit: entry.limit ?? (entry.file_ids ? entry.file_ids.length : DEFAULT_FILES),
   })
-  await Promise.all(files.map((file) => readFile(deps, scope, folder, file, signal)))
+  const places = await Promise.all(files.map((file) => readFile(deps, request, file)))
   const newest = files.reduce((most, { id }) => Math.max(most, id), 0)
   return {
+    places,
     state: files.length > 0 && tags.length > 0 ? { tags, lastImportId: String(newest) } : known,
     processed: files.flatMap(({ id }) => (entry.processed_tags?.length ? [{ fileId: id, tags: entry.processed_tags }] : [])),
   }
 }
 
-async function readFile(
-  deps: InputDeps,
-  scope: RunScope,
-  folder: DataFolder,
-  file: FileInfo,
-  signal: AbortSignal,
-): Promise<void> {
+async function readFile(deps: InputDeps, request: InputRequest, file: FileInfo): Promise<S3Place | undefined> {
+  const { scope, folder, signal, staging } = request
   const path = join(folder.data, 'in/files', safeName(`${file.id}_${file.name}`))
-  await deps.files.download(scope, file.id, path, signal)
-  await writeDataFile(`${path}.manifest`, fileManifest(file))
+  const s3 = staging === 's3' ? await deps.files.s3Place(scope, file.id) : undefined
+  if (!s3) await deps.files.download(scope, file.id, path, signal)
+  await writeDataFile(`${path}.manifest`, fileManifest(file, s3))
+  return s3
 }
 
 type Tags = readonly { readonly name: string; readonly match: string }[]

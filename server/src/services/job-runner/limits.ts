@@ -12,7 +12,6 @@ const SIZES: Readonly<Record<string, { readonly memory: number; readonly cpus: n
   large: { memory: 7.1, cpus: 14 },
 }
 const MOST_SECONDS = 86_400
-const DISK_BYTES = 10e9
 
 export interface ComponentLimits extends Limits {
   readonly cpus: number
@@ -25,6 +24,7 @@ export function limitsOf(
   runtime: RuntimeSettings,
   backend: string | undefined,
   isMain: boolean,
+  diskBytes: number,
 ): ComponentLimits {
   const asked = backend ?? (Array.isArray(runtime.backend) ? undefined : runtime.backend?.type) ?? 'small'
   const size = Object.hasOwn(SIZES, asked) ? asked : 'small'
@@ -34,7 +34,7 @@ export function limitsOf(
     cpus: SIZES[size]!.cpus,
     memoryBytes: Math.round(bytesOf(component.memory) * SIZES[size]!.memory),
     timeoutMs: seconds * 1000,
-    diskBytes: DISK_BYTES,
+    diskBytes,
   }
 }
 
@@ -62,7 +62,7 @@ export function failureOf(component: RunnableComponent, outcome: RunOutcome, lim
       )
     case 'disk':
       return user(
-        `The component ${id} wrote more than ${Math.round(limits.diskBytes / 1e9)} GB, or more than the disk has left, and was stopped.`,
+        `The component ${id} wrote more than ${Math.round(limits.diskBytes / 1e6)} MB, or more than the disk has left, and was stopped.`,
       )
     case 'processes':
       return user(`The component ${id} started more processes than it may, and was stopped.`)

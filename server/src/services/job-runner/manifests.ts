@@ -1,8 +1,9 @@
 // Manifests beside the files a component is given (platform contract 1.8).
 
-import type { FileInfo, TableInfo } from './storage.ts'
+import type { FileInfo, S3Place, TableInfo } from './storage.ts'
 
-export function tableManifest(table: TableInfo, columns: readonly string[] | undefined): string {
+/** `s3` is where the rows are when they are not beside the manifest. */
+export function tableManifest(table: TableInfo, columns: readonly string[] | undefined, s3?: S3Place): string {
   const selected = columns ?? table.columns
   return JSON.stringify({
     id: table.id,
@@ -18,10 +19,11 @@ export function tableManifest(table: TableInfo, columns: readonly string[] | und
     metadata: table.metadata,
     column_metadata: Object.fromEntries(selected.map((column) => [column, table.columnMetadata[column] ?? []])),
     ...(table.schema === undefined ? {} : { schema: table.schema }),
+    ...(s3 && { s3 }),
   })
 }
 
-export const fileManifest = (file: FileInfo): string =>
+export const fileManifest = (file: FileInfo, s3?: S3Place): string =>
   JSON.stringify({
     id: file.id,
     name: file.name,
@@ -33,4 +35,5 @@ export const fileManifest = (file: FileInfo): string =>
     max_age_days: file.maxAgeDays ?? 0,
     size_bytes: file.sizeBytes,
     creator_token: file.creatorToken,
+    ...(s3 && { s3 }),
   })

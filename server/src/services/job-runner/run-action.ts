@@ -49,7 +49,7 @@ export async function runAction(
   try {
     await writeConfigFile(folder, configFile({ configuration: text, imageParameters: images.text, action: request.action }))
     await writeStateFile(folder, '{}')
-    const limits = { ...limitsOf(component, {}, undefined, true), timeoutMs: ACTION_MS }
+    const limits = { ...limitsOf(component, {}, undefined, true, deps.programs.diskBytes), timeoutMs: ACTION_MS }
     const { outcome } = await runComponent(deps.programs, {
       component,
       tag: request.tag ?? component.definition.tag,

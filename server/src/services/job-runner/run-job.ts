@@ -19,6 +19,7 @@ import {
   type RowPlan,
 } from './run-configuration.ts'
 import { type RowDeps, type RowProgress, type RowResult, runRow, type Step } from './run-row.ts'
+import { stagingOf } from './staging.ts'
 import type {
   LoadedTable,
   ProjectInfo,
@@ -144,7 +145,7 @@ async function runRows(
       gathered.secrets.push(...plan.secrets)
       const what = row ? `row ${index + 1} of ${rows.length}, "${row.name}" (${row.id})` : 'the configuration'
       log.say('info', `Running component ${component.id}: ${what}.`)
-      const progress: RowProgress = { images: [], inputTables: [], usage: [] }
+      const progress: RowProgress = { images: [], inputTables: [], usage: [], secrets: gathered.secrets }
       gathered.progress.push(progress)
       gathered.rows.push(
         await runPlanned(deps, handle, {
@@ -245,6 +246,7 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
       scope,
       steps,
       mapping: plan.mapping,
+      staging: stagingOf(component, plan.mapping),
       state: plan.state,
       secrets: [...plan.secrets, ...images.values, ...(token === undefined ? [] : [token])],
       output: {
@@ -290,7 +292,7 @@ function stepsOf(deps: JobRunnerDeps, job: QueuedJob, planned: Planned, imagePar
     component,
     tag: plan.runtime.tag ?? plan.runtime.image_tag ?? job.tag,
     isMain: true,
-    limits: limitsOf(component, plan.runtime, job.backend, true),
+    limits: limitsOf(component, plan.runtime, job.backend, true, deps.programs.diskBytes),
     configFile: configFile({ configuration: plan.configuration, imageParameters, action: 'run' }),
     environment: environmentFor(job, planned, component),
   }
@@ -320,7 +322,7 @@ function processorStep(
     component,
     tag: wanted.tag ?? component.definition.tag,
     isMain: false,
-    limits: limitsOf(component, {}, job.backend, false),
+    limits: limitsOf(component, {}, job.backend, false, deps.programs.diskBytes),
     configFile: processorConfigFile(wanted.parameters, JSON.stringify(component.imageParameters)),
     environment: environmentFor(job, planned, component),
   }

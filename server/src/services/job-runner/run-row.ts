@@ -15,6 +15,7 @@ import { type ComponentLimits, failureOf, thrown } from './limits.ts'
 import type { Mapping } from './mapping.ts'
 import { type OutputContext, type PlannedLoad, planFiles, planTables } from './output-plan.ts'
 import { readFileResults, readResultVariables, readStateResult, readTableResults, readUsage } from './results.ts'
+import type { Staging } from './staging.ts'
 import { type RunState, readState, writeState } from './state.ts'
 import type {
   ConfigurationPlace,
@@ -50,6 +51,7 @@ export interface RowRun {
   readonly scope: RunScope
   readonly steps: readonly Step[]
   readonly mapping: Mapping
+  readonly staging: Staging
   /** Secrets in clear. */
   readonly state: string
   /** Every clear value that is in the folder. */
@@ -84,16 +86,18 @@ export interface RowProgress {
   images: ImageRecord[]
   inputTables: readonly TableInfo[]
   usage: readonly unknown[]
+  /** Clear values that came to the folder with the inputs. */
+  readonly secrets: string[]
 }
 
 export async function runRow(deps: RowDeps, run: RowRun, progress: RowProgress): Promise<RowResult> {
   const folder = await deps.programs.runner.newFolder()
-  const mask = createMask(run.secrets)
   try {
     const state = readState(run.state)
-    const now = deps.clock.now()
-    const inputs = await readInputs(deps, { scope: run.scope, mapping: run.mapping, state, folder, signal: run.signal, now })
+    const inputs = await readInputs(deps, { ...run, staging: run.staging.input, state, folder, now: deps.clock.now() })
     progress.inputTables = inputs.tables
+    progress.secrets.push(...inputs.secrets)
+    const mask = createMask([...run.secrets, ...inputs.secrets])
     if (inputs.tables.length > 0)
       run.log.say('info', `Fetched ${plural(inputs.tables.length, 'table')}: ${inputs.tables.map(({ id }) => id).join(', ')}.`)
     await run.begin()
@@ -172,9 +176,11 @@ async function runSteps(
 /** Loads everything side by side, then shows it all at once, with the state. */
 async function publishRow(deps: RowDeps, run: RowRun, folder: DataFolder, state: string): Promise<readonly LoadedTable[]> {
   const context = { ...run.output, now: deps.clock.now() }
-  const { loads, warnings } = planTables(await readTableResults(folder, run.mapping), run.mapping, context)
+  const nothing = run.staging.output === 'none'
+  const results = nothing ? [] : await readTableResults(folder, run.mapping)
+  const { loads, warnings } = nothing ? { loads: [], warnings: [] } : planTables(results, run.mapping, context)
   for (const warning of warnings) run.log.say('warn', warning)
-  const planned = planFiles(await readFileResults(folder), run.mapping.outputFiles, context)
+  const planned = nothing ? [] : planFiles(await readFileResults(folder), run.mapping.outputFiles, context)
   const files = await Promise.all(planned.map((file) => deps.files.stage(run.scope, file, run.signal)))
   await run.log.flush() // what the component said comes before what the storage says of its results
   const commit = async (trx: Trx, loaded: readonly LoadedTable[] = []): Promise<void> => {

@@ -99,8 +99,12 @@ export interface LoadedTable {
 
 export interface RunTables {
   find(scope: RunScope, tableId: string): Promise<TableInfo | undefined>
+  /** Ids of the tables that have such metadata and that the token may read. */
+  findByMetadata(scope: RunScope, key: string, value: string): Promise<readonly string[]>
   /** Writes the rows as CSV with a header to `path`. */
   download(scope: RunScope, tableId: string, query: TableQuery, path: string, signal: AbortSignal): Promise<void>
+  /** Writes the rows as slices of CSV without a header into a file of the project; answers its id. */
+  exportFile(scope: RunScope, tableId: string, query: TableQuery, signal: AbortSignal): Promise<number>
   /** Values of one column, for delete rules that take them from another table. */
   columnValues(scope: RunScope, tableId: string, column: string | undefined): Promise<readonly string[]>
   /**
@@ -155,10 +159,28 @@ export interface StagedFile {
   publish(trx: Trx): Promise<void>
 }
 
+/** Where the bytes of a file are, and what opens them for a while. */
+export interface S3Place {
+  readonly isSliced: boolean
+  readonly region: string
+  readonly bucket: string
+  /** Of a sliced file: its manifest. */
+  readonly key: string
+  /** Address of the object store: ours need not be Amazon's. */
+  readonly endpoint: string
+  readonly credentials: {
+    readonly access_key_id: string
+    readonly secret_access_key: string
+    readonly session_token: string
+  }
+}
+
 export interface RunFiles {
   list(scope: RunScope, query: FileQuery): Promise<readonly FileInfo[]>
   /** Writes a file, or a sliced one as a folder, to `path`. */
   download(scope: RunScope, fileId: number, path: string, signal: AbortSignal): Promise<void>
+  /** Credentials that read the file from the object store. */
+  s3Place(scope: RunScope, fileId: number): Promise<S3Place>
   /** Stores the bytes; the file is there for others once `publish` has committed. */
   stage(scope: RunScope, file: NewFile, signal: AbortSignal): Promise<StagedFile>
   addTags(scope: RunScope, fileId: number, tags: readonly string[]): Promise<void>
@@ -239,6 +261,7 @@ export interface RunnableComponent {
   readonly defaultBucket: boolean
   readonly defaultBucketStage: 'in' | 'out'
   readonly stagingInput: string
+  readonly stagingOutput: string
   readonly imageParameters: Readonly<Record<string, unknown>>
   readonly synchronousActions: readonly string[]
   readonly logging: {

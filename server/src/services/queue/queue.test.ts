@@ -34,18 +34,19 @@ async function rig(metadata: MetadataDb, { slots = 10, projectLimit = 10, rows =
     inTransaction,
     clock,
     components: {
-      find: (id) => (id === 'none' ? undefined : { id, tag: '1', problem: undefined }),
+      find: (id) =>
+        id === 'none' ? undefined : { id, tag: '1', features: id.startsWith('dev-') ? [id] : [], problem: undefined },
       canonicalId: (id) => id,
     },
     configurations: {
       get: async ({ configurationId }) => ({
         isDisabled: configurationId === 'disabled',
-        parallelism: null,
+        configuration: configurationId === 'safe' ? '{"runtime":{"safe":true}}' : '{}',
         rows: configurationId === 'with-rows' ? rows.map((id) => ({ id, isDisabled: false })) : [],
       }),
     },
     encrypt: async (_, __, text) => text,
-    findBranch: async (_, name) => (name === 'default' ? branch : undefined),
+    findBranch: async (_, name) => (name === 'default' ? branch : name === 'dev' ? { id: 7, isDefault: false } : undefined),
     onChange: (killed) => {
       for (const loop of loops) for (const id of killed ?? []) loop.nudge([id])
     },
@@ -285,6 +286,20 @@ await onBothDatabases('queue', (metadata) => {
     await assert.rejects(create({ branchId: '77' }), { code: 'notFound' })
     await create({ deduplicationId: 'once' })
     await assert.rejects(create({ deduplicationId: 'once' }), { code: 'dbDeduplicationIdConflict' })
+    await stop()
+  })
+
+  test('a component that changes things outside runs in a development branch only where that is allowed', async () => {
+    const { create, stop } = await rig(metadata)
+    await create({ component: 'dev-branch-job-blocked' })
+    await assert.rejects(create({ component: 'dev-branch-job-blocked', branchId: 'dev', config: 'safe' }), {
+      code: 'queue.notRunnable',
+    })
+    const unsafe = { component: 'dev-branch-configuration-unsafe', branchId: 'dev' }
+    await assert.rejects(create(unsafe), { code: 'queue.notRunnable' })
+    await assert.rejects(create({ ...unsafe, configData: '{"runtime":{"safe":"true"}}' }), { code: 'queue.notRunnable' })
+    await create({ ...unsafe, config: 'safe' })
+    await create({ ...unsafe, configData: '{"runtime":{"safe":true}}' })
     await stop()
   })
 

@@ -8,13 +8,22 @@ import { type Actor, canUseComponent } from '../../kit/actor.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { type JobRequest, jobRow } from './job-request.ts'
+import { type JobRuntime, runtimeOf } from './job-runtime.ts'
 import { type JobSearch, parseJobSearch, type Query } from './job-search.ts'
 import { isFinished, moveJob } from './job-states.ts'
 import type { JobEnd, JobRow, QueueStore } from './queue.store.ts'
 
+export interface QueuedComponent {
+  readonly id: string
+  readonly tag: string
+  readonly features: readonly string[]
+  /** Why it cannot be run. */
+  readonly problem: string | undefined
+}
+
 /** What the queue needs to know of components. */
 export interface QueueComponents {
-  find(id: string): { readonly id: string; readonly tag: string; readonly problem: string | undefined } | undefined
+  find(id: string): QueuedComponent | undefined
   canonicalId(id: string): string
 }
 
@@ -23,7 +32,8 @@ export interface QueueConfigurations {
   /** Throws not found. */
   get(place: { projectId: number; branchId: number; componentId: string; configurationId: string }): Promise<{
     readonly isDisabled: boolean
-    readonly parallelism: string | null
+    /** JSON text. */
+    readonly configuration: string
     readonly rows: readonly { readonly id: string; readonly isDisabled: boolean }[]
   }>
 }
@@ -96,8 +106,10 @@ export function createQueue(deps: QueueDeps) {
           })
     if (configuration?.isDisabled && request.mode !== 'forceRun')
       throw new PlatformError('queue.configurationDisabled', { configuration: request.config!, component: component.id })
+    const runtime = runtimeOf(request.configData ?? configuration?.configuration ?? '{}')
+    if (!branch.isDefault) refuseInBranch(component, runtime)
     const rows = configuration && rowsToRun(request, configuration.rows)
-    const parallelism = request.parallelism ?? configuration?.parallelism ?? null
+    const parallelism = request.parallelism ?? runtime.parallelism
     const configData =
       request.configData === undefined ? null : await deps.encrypt(actor.projectId, component.id, request.configData)
     const deduplicationId =
@@ -280,6 +292,18 @@ export function createQueue(deps: QueueDeps) {
     durationSumMs: (actor: Actor) => store.durationSumMs(actor.projectId),
     depths: store.depths,
   }
+}
+
+/** Platform contract 1.25: what a component does outside the project, it does for real, in whichever branch it runs. */
+function refuseInBranch({ id, features }: QueuedComponent, { isSafe }: JobRuntime): void {
+  if (features.includes('dev-branch-job-blocked'))
+    throw new PlatformError('queue.notRunnable', { component: id, reason: 'it does not run in development branches.' })
+  if (features.includes('dev-branch-configuration-unsafe') && !isSafe)
+    throw new PlatformError('queue.notRunnable', {
+      component: id,
+      reason:
+        'in a development branch it may change things outside the project. Look at the configuration, and allow it with "runtime": {"safe": true}.',
+    })
 }
 
 /** Groups are made of this many newest jobs. */

@@ -5,7 +5,7 @@ import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { RowFilter, TableEngine } from '../../engines/table-engine/table-engine.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { JobHandler, NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
-import { queryOf } from './table-export.ts'
+import { type ExportInput, queryOf, type TableExports } from './table-export.ts'
 import type { CreateInput, CsvOptions, ImportInput, LoadRun, OpenSource, TableLoads, TypedColumn } from './table-load.ts'
 import { checkTableName, columnNameFrom } from './table-names.ts'
 import type { TableQuery } from './table-query.ts'
@@ -58,6 +58,7 @@ export type LocalRequester = Requester & Scope
 export interface LocalTablesDeps {
   readonly tables: Tables
   readonly loads: TableLoads
+  readonly exports: Pick<TableExports, 'run'>
   readonly engine: Pick<TableEngine, 'unload'>
   readonly runInline: (requester: Requester, job: NewStorageJob, run: JobHandler) => Promise<StorageJob>
   /** The key under which the engine finds a file of this machine. */
@@ -77,7 +78,7 @@ interface Target {
 
 export type LocalTables = ReturnType<typeof createLocalTables>
 
-export function createLocalTables({ tables, loads, engine, runInline, localKey, createBucket }: LocalTablesDeps) {
+export function createLocalTables({ tables, loads, exports, engine, runInline, localKey, createBucket }: LocalTablesDeps) {
   /**
    * Loads files into tables, side by side, as one job that holds the locks of all of them. They become visible together, with
    * whatever `commit` writes, or not at all; the error then has a line for each table that could not be loaded.
@@ -117,11 +118,7 @@ export function createLocalTables({ tables, loads, engine, runInline, localKey, 
       })
     })
     if (job.status === 'success') return results
-    throw new PlatformError(
-      'storage.jobs.failed',
-      { message: job.error?.message ?? '' },
-      { params: { job: job.id, code: job.error?.code } },
-    )
+    throw failed(job)
   }
 
   /** All of them to the end, so that one message can name every table that is wrong. */
@@ -232,12 +229,41 @@ export function createLocalTables({ tables, loads, engine, runInline, localKey, 
     }
   }
 
+  /** The same as a file of the project, in slices: what a client gets by asking for an export. Answers the id of the file. */
+  async function exportFile(
+    requester: LocalRequester,
+    tableId: string,
+    { limit, ...query }: LocalQuery,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const table = await tables.get(requester, tableId)
+    const input: ExportInput = {
+      tableKey: table.row.key,
+      bucketKey: table.bucket.key,
+      options: {
+        query: { filters: [], orderBy: [], ...query },
+        ...(limit !== undefined && { limit }),
+        gzip: true,
+        fileType: 'csv',
+        includeInternalTimestamp: false,
+        merged: false,
+      },
+    }
+    const job = await runInline(
+      requester,
+      { operationName: 'tableExport', input, tableId: table.id, branchId: table.bucket.branchId },
+      (run) => exports.run({ ...run, signal: AbortSignal.any([run.signal, signal]) }),
+    )
+    if (job.status !== 'success') throw failed(job)
+    return (job.results as { readonly file: { readonly id: number } }).file.id // the results of tableExport
+  }
+
   /** One whole state of a table, or a part of it, as a CSV file with a header at `path`. */
   async function exportTo(
     scope: Scope,
     tableId: string,
     path: string,
-    { limit, ...query }: Partial<TableQuery> & { readonly limit?: number | undefined } = {},
+    { limit, ...query }: LocalQuery = {},
     signal?: AbortSignal,
   ): Promise<{ readonly columns: readonly string[]; readonly rows: number }> {
     const table = await tables.get(scope, tableId)
@@ -255,7 +281,16 @@ export function createLocalTables({ tables, loads, engine, runInline, localKey, 
     return { columns, rows }
   }
 
-  return { load, exportTo }
+  return { load, exportTo, exportFile }
 }
+
+type LocalQuery = Partial<TableQuery> & { readonly limit?: number | undefined }
+
+const failed = (job: StorageJob): PlatformError =>
+  new PlatformError(
+    'storage.jobs.failed',
+    { message: job.error?.message ?? '' },
+    { params: { job: job.id, code: job.error?.code } },
+  )
 
 const nameOf = (file: LocalFile): string => file.name ?? file.path.split('/').at(-1) ?? file.path

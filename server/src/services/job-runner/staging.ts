@@ -1,0 +1,29 @@
+// Where a component finds its data and leaves its results (platform contract 1.18): in the data folder, in the object store with
+// credentials in the manifests, or nowhere. What this stack does not have is refused in words, before anything runs.
+
+import { invalid, type Mapping } from './mapping.ts'
+import type { RunnableComponent } from './storage.ts'
+
+export interface Staging {
+  readonly input: 'local' | 's3' | 'none'
+  readonly output: 'local' | 'none'
+}
+
+export function stagingOf({ id, stagingInput, stagingOutput }: RunnableComponent, mapping: Mapping): Staging {
+  for (const staging of [stagingInput, stagingOutput])
+    if (staging.startsWith('workspace'))
+      throw invalid(`the component ${id} works in a workspace (${staging}), and this stack has none`)
+  if (stagingOutput !== 'local' && stagingOutput !== 'none')
+    throw invalid(
+      `the component ${id} would leave its results in "${stagingOutput}"; results are taken from the data folder (local), or there are none`,
+    )
+  const reads = mapping.inputTables.length + mapping.inputFiles.length > 0
+  if (stagingInput === 'local' || stagingInput === 's3' || stagingInput === 'none')
+    return { input: stagingInput, output: stagingOutput }
+  // A component that is given nothing does not notice where it would have been.
+  if (reads)
+    throw invalid(
+      `the component ${id} reads its data from "${stagingInput}"; this stack gives it in the data folder (local) or in S3 (s3)`,
+    )
+  return { input: 'none', output: stagingOutput }
+}

@@ -1,0 +1,19 @@
+// What a configuration itself says about how it runs (`runtime`, platform contract 1.3) as far as the queue decides by it.
+
+import { kindOf, membersOf } from '../../kit/json-text.ts'
+
+export interface JobRuntime {
+  /** Rows that may run side by side: a number above 0 as text, `infinity`, or null for one after the other. */
+  readonly parallelism: string | null
+  /** Whoever wrote the configuration says that it may run in a development branch. */
+  readonly isSafe: boolean
+}
+
+/** `configuration` is JSON text. What has the wrong shape is left to the runner, which names it. */
+export function runtimeOf(configuration: string): JobRuntime {
+  const node = membersOf(configuration).get('runtime')
+  const members = node !== undefined && kindOf(node) === 'object' ? membersOf(node) : new Map<string, string>()
+  const value: unknown = JSON.parse(members.get('parallelism') ?? 'null')
+  const isParallel = value === 'infinity' || (Number.isInteger(Number(value)) && Number(value) > 0)
+  return { parallelism: isParallel ? String(value) : null, isSafe: members.get('safe') === 'true' }
+}

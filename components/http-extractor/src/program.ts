@@ -42,16 +42,21 @@ async function main(): Promise<void> {
 
   const configuration = checkedConfiguration(file)
   log = createLog({ debug: anyRun(configuration, 'debug'), redactor, write: print })
+  if (values.replay !== undefined) await run(configuration, replayed(values.replay, dataDir))
+  else await runLive(configuration, dataDir)
+  log.info('Extractor finished successfully.')
+}
+
+async function runLive(configuration: Configuration, dataDir: string): Promise<void> {
   const recorder = anyRun(configuration, 'record') ? createRecorder(dataDir, redactor) : undefined
   try {
     await run(
       configuration,
-      values.replay === undefined ? live(() => configuration, dataDir, recorder) : replayed(values.replay, dataDir),
+      live(() => configuration, dataDir, recorder),
     )
   } finally {
     await recorder?.finish()
   }
-  log.info('Extractor finished successfully.')
 }
 
 function checkedConfiguration(file: JsonObject): Configuration {
@@ -139,7 +144,8 @@ function report(error: unknown, { redact }: Redactor): number {
   return 2
 }
 
-/** Which job and which page, for those who see nothing but the message. */
+/** Which job, and which page if it had come to one, for those who see nothing but the message. */
 function whereOf({ context }: UserError): string {
-  return context.page === undefined ? '' : ` (job '${String(context.endpoint)}', page ${String(context.page)})`
+  if (context.endpoint === undefined) return ''
+  return ` (job '${String(context.endpoint)}'${context.page === undefined ? '' : `, page ${String(context.page)}`})`
 }

@@ -84,6 +84,11 @@ export function createRedactor(): Redactor {
 
 const CREDENTIAL_HEADER = /^(?:authorization|proxy-authorization|cookie|x-api-key|api-key|x-auth-token|x-access-token)$/i
 
+/** The same headers, those that hold credentials masked whole. */
+export function* withoutCredentials(headers: Iterable<readonly [string, string]>): Iterable<readonly [string, string]> {
+  for (const [name, value] of headers) yield [name, CREDENTIAL_HEADER.test(name) ? MASK : value]
+}
+
 /** Headers that hold credentials by their nature are hidden even when someone forgot the `#`. */
 export function hideCredentialHeaders(headers: Iterable<readonly [string, string]>, hide: (secret: string) => void): void {
   for (const [name, value] of headers) {

@@ -11,6 +11,7 @@ import { createClient } from './http/client.ts'
 import type { Send } from './http/exchange.ts'
 import { createProgress } from './jobs/progress.ts'
 import { runJobs } from './jobs/run-jobs.ts'
+import type { JsonValue } from './json/json.ts'
 import type { Log } from './log.ts'
 import type { Redactor } from './redaction.ts'
 import { createPlan, type RunPlan } from './run-plan.ts'
@@ -67,14 +68,8 @@ export async function run(configuration: Configuration, deps: RunDeps): Promise<
       }
     }
     const finished = finishAll(outputs)
-    writeState(
-      dataDir,
-      nextState(
-        state,
-        currentStart,
-        finished.map((f) => f.parserState).findLast((s) => s !== undefined),
-      ),
-    )
+    const parserState = finished.reduce<JsonValue | undefined>((sofar, bucket) => bucket.parserState(sofar), undefined)
+    writeState(dataDir, nextState(state, currentStart, parserState))
     summarise(finished, progress.pages, progress.items, now() - began, log)
   } catch (error) {
     end.abort() // a request sent ahead must not be retried any more

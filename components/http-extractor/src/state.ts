@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { at } from './configuration/read.ts'
-import { entriesOf, isEmpty, isObject, type JsonObject, type JsonValue, objectOf } from './json/json.ts'
+import { entriesOf, isArray, isEmpty, isObject, type JsonObject, type JsonValue, objectOf } from './json/json.ts'
 import { toInteger } from './json/numbers.ts'
 import { parseJson } from './json/parse.ts'
 import { exactJson } from './json/text.ts'
@@ -17,16 +17,21 @@ export interface State {
 
 export function readState(dataDir: string, log: Log): State {
   const file = join(dataDir, 'in', 'state.json')
-  let content: JsonValue = objectOf([])
+  const found = readObject(file)
+  if (found === undefined) log.warning(`State file not found or not readable: '${file}'. Starting with an empty state.`)
+  const content = found ?? objectOf([])
+  const previous = at(at(content, 'time'), 'previousStart')
+  return { content, previousStart: isEmpty(previous) ? 0 : Number(toInteger(previous) ?? 0n) }
+}
+
+function readObject(file: string): JsonObject | undefined {
   try {
-    content = parseJson(readFileSync(file))
+    const content = parseJson(readFileSync(file))
+    if (isArray(content) && content.length === 0) return objectOf([]) // how PHP writes an empty state
+    return isObject(content) ? content : undefined
   } catch {
-    log.warning(`State file not found or not readable: '${file}'. Starting with an empty state.`)
+    return undefined
   }
-  // An empty list is how PHP writes an empty state.
-  const object = isObject(content) ? content : objectOf([])
-  const previous = at(at(object, 'time'), 'previousStart')
-  return { content: object, previousStart: isEmpty(previous) ? 0 : Number(toInteger(previous) ?? 0n) }
 }
 
 /** What the next run finds: the old state, the start of this run, and what the parser learned. */

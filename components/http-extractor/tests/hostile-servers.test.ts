@@ -159,6 +159,12 @@ http(
 )
 http('every page is the same', (_q, r) => json(r, { items: [{ id: 1 }] }), { x: '"id"\n"1"\n' }, { api: pages, job: dataField })
 http(
+  'a next address that is an object',
+  (_q, r) => json(r, { items: [{ id: 1 }], next: { href: 'y' } }),
+  /^The value of 'next' in the response is object, not the address of the next page\. Set "urlKey" to the text inside it\./,
+  { api: { pagination: { method: 'response.url', urlKey: 'next' } } },
+)
+http(
   'pages without end, limited by forceStop',
   (_q, r) => json(r, { items: [{ id: ++serial % 7 }], at: serial }),
   ({ tables }) => assert.equal(tables.x?.split('\n').length, 22),

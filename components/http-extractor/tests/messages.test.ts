@@ -126,6 +126,13 @@ const CASES: readonly (readonly [unknown, string])[] = [
     "Invalid configuration: 'api.pagination.increment' must be an integer, given string.",
   ],
   [withPages({ method: 'offset' }), "Missing 'pagination.limit' attribute required for offset pagination"],
+  [withPages({ method: 'offset', limit: 0 }), "Missing 'pagination.limit' attribute required for offset pagination"],
+  [withPages({ method: 'offset', limit: -5 }), "Parameter 'pagination.limit' must be above 0. Value '-5'."],
+  [
+    withPages({ method: 'offset', limit: 5 }, { params: { limit: -1 } }),
+    "Parameter 'pagination.limit' must be above 0. Value '-1'.",
+  ],
+  [withPages({ method: 'pagenum', limit: '-2' }), "Parameter 'pagination.limit' must be above 0. Value '\"-2\"'."],
   [withPages({ method: 'offset', limit: 'ten' }), "Parameter 'pagination.limit' is not numeric. Value '\"ten\"'."],
   [withPages({ method: 'response.param', queryParam: 'a' }), "Missing required 'pagination.responseParam' parameter."],
   [withPages({ method: 'response.param', responseParam: 'a' }), "Missing required 'pagination.queryParam' parameter."],
@@ -157,6 +164,10 @@ const CASES: readonly (readonly [unknown, string])[] = [
     "'api.pagination.forceStop.time' is neither seconds nor a time",
   ],
   [withConfig({ mappings: { x: {} } }), "Empty mapping for 'x' data type in 'mappings' config."],
+  [
+    withConfig({ mappings: { x: { id: 'id' }, y: { a: { type: 'table', destination: 'x', tableMapping: { b: 'b' } } } } }),
+    "Multiple results for 'x' table have different columns!",
+  ],
   [withConfig({ mappings: { x: { id: { type: 'magic', mapping: { destination: 'a' } } } } }), 'Invalid mapping type "magic".'],
   [
     withConfig({ incrementalOutput: {} }),

@@ -183,6 +183,20 @@ test('a recorded run can be replayed without a network, and no secret is in the 
   assert.equal(readFileSync(join(again, 'out', 'tables', 'x'), 'utf8').split('\n').length, tables.split('\n').length)
 })
 
+test('a replay leaves the archive as it is, whatever characters it holds, also where the configuration records', async (t) => {
+  const { url } = await serve(t, (_q, r) => json(r, '[{"id":1,"text":"one\u2028two\u2029three\u0085four"}]'))
+  const dir = dataFolder(t, { api: { baseUrl: url }, config: { record: true, jobs: [{ endpoint: 'x' }] } })
+  assert.equal((await start(dir)).code, 0)
+  const archive = join(dir, 'out', 'files', 'http-exchanges.jsonl')
+  const recorded = readFileSync(archive, 'utf8')
+  const tables = readFileSync(join(dir, 'out', 'tables', 'x'), 'utf8')
+  rmSync(join(dir, 'out', 'tables'), { recursive: true })
+  const replayed = await start(dir, ['--replay', archive])
+  assert.equal(replayed.code, 0, replayed.stdout)
+  assert.equal(readFileSync(archive, 'utf8'), recorded)
+  assert.equal(readFileSync(join(dir, 'out', 'tables', 'x'), 'utf8'), tables)
+})
+
 test('a failed run leaves its archive, and nothing else', async (t) => {
   const { url } = await serve(t, (_q, r) => json(r, { error: 'no' }, 404))
   const dir = dataFolder(t, { api: { baseUrl: url }, config: { record: true, jobs: [{ endpoint: 'x' }] } })
@@ -259,6 +273,25 @@ test('previewPage shows the request, the items, the rows and what would follow',
     ['a', 'b'],
   )
   assert.equal(answer.next.request.url, `${url}page2`)
+})
+
+test('previewPage shows what a run would do: columns of user data, and the next request with everything it carries', async (t) => {
+  const { url } = await serve(t, (_q, r) => json(r, [{ id: 7 }]))
+  const { answer } = await action(t, 'previewPage', {
+    api: {
+      baseUrl: url,
+      pagination: { method: 'pagenum' },
+      http: { headers: { 'X-Key': { attr: '#key' } }, defaultOptions: { params: { lang: 'en' } } },
+    },
+    config: { '#key': 'very-secret', userData: { source: 'eu' }, jobs: [{ endpoint: 'x' }] },
+  })
+  assert.deepEqual(answer.tables, [{ table: 'x', columns: ['id', 'source'], rowCount: 1, rows: [['7', 'eu']] }])
+  assert.deepEqual(answer.next.request, {
+    method: 'GET',
+    url: `${url}x?lang=en&page=2`,
+    headers: { 'X-Key': '*****' },
+    body: null,
+  })
 })
 
 test('curlToConfig turns a command into a configuration that runs', async (t) => {

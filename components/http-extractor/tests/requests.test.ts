@@ -196,3 +196,126 @@ test('a credential in a header is hidden even when it is not marked with #', asy
     assert.doesNotMatch(log, /plain-token-1|login-key-1/)
   }
 })
+
+test('seconds of a login response count from the login itself, not from the start of that second', async (t) => {
+  let clock = 1_700_000_000_900
+  const { url, seen } = await serve(t, (q, r) => {
+    if (q.url === '/login') return json(r, { seconds: 1 })
+    clock += 400
+    json(r, q.url?.includes('page=4') ? [] : [{ id: clock }])
+  })
+  const expires = { response: 'seconds', relative: true }
+  const { error } = await extract(
+    {
+      api: {
+        baseUrl: url,
+        pagination: { method: 'pagenum' },
+        authentication: { type: 'login', loginRequest: { endpoint: 'login' }, expires },
+      },
+      config: { jobs: [{ endpoint: 'x' }] },
+    },
+    { now: () => clock },
+  )
+  assert.equal(error, undefined)
+  assert.deepEqual(seen, ['GET /login', 'GET /x?page=1', 'GET /x?page=2', 'GET /x?page=3', 'GET /login', 'GET /x?page=4'])
+})
+
+test('a timeout longer than any timer is a long one', async (t) => {
+  const { url } = await serve(t, (_q, r) => setTimeout(() => json(r, [{ id: 1 }]), 20))
+  const api = { baseUrl: url, http: { requestTimeout: 3_000_000, connectTimeout: '1e12' }, retryConfig: { maxRetries: 0 } }
+  assert.equal((await extract({ api, config: { jobs: [{ endpoint: 'x' }] } })).error, undefined)
+})
+
+test('scrollRequest goes over the headers of the job too', async (t) => {
+  const { url, requests } = await serve(t, (q, r) => json(r, { items: [{ id: q.url }], more: q.url === '/x' ? 'a' : '' }))
+  const scrollRequest = { headers: { 'x-a': 'scroll', 'X-C': 'scroll' } }
+  const { error } = await extract({
+    api: { baseUrl: url, pagination: { method: 'response.param', responseParam: 'more', queryParam: 's', scrollRequest } },
+    config: { jobs: [{ endpoint: 'x', headers: { 'X-A': 'job', 'X-B': 'job' } }] },
+  })
+  assert.equal(error, undefined)
+  const sent = requests.map(({ headers }) => [headers['x-a'], headers['x-b'], headers['x-c']])
+  assert.deepEqual(sent, [
+    ['job', 'job', undefined],
+    ['scroll', 'job', 'scroll'],
+  ])
+})
+
+test('what is wrong before the first request of a job names the job', async (t) => {
+  const { url } = await serve(t, (_q, r) => json(r, [{ id: 1 }]))
+  const child = { endpoint: 'y/{z}', placeholders: { z: 'z' }, id: 'child' }
+  for (const [job, id] of [
+    [{ endpoint: 'x', params: { a: { attr: 'nope' } }, id: 'first' }, 'first'],
+    [{ endpoint: 'x', userData: { a: { attr: 'nope' } }, id: 'first' }, 'first'],
+    [{ endpoint: 'x', children: [child], id: 'parent' }, 'child'],
+  ] as const) {
+    const { error } = await extract({ api: { baseUrl: url }, config: { jobs: [job] } })
+    assert.equal((error as Error & { context: Record<string, unknown> }).context.job, id, error?.message)
+  }
+})
+
+test('DEBUG lines show requests as they are sent, without their credentials', async (t) => {
+  const { url } = await serve(t, (q, r) => json(r, q.url === '/login' ? { t: 'query-token' } : [{ id: 1 }]))
+  const { log } = await extract({
+    api: {
+      baseUrl: url,
+      authentication: {
+        type: 'login',
+        loginRequest: { endpoint: 'login' },
+        apiRequest: {
+          query: { t: { response: 't' }, plain: 'yes' },
+          headers: { Authorization: { attr: 'forgotten' }, 'X-Plain': '1' },
+        },
+      },
+    },
+    config: { debug: true, forgotten: 'header-token', jobs: [{ endpoint: 'x' }] },
+  })
+  assert.match(log, /DEBUG: GET \S+\/x\?t=\*\*\*\*\*&plain=yes \{"headers":\{"Authorization":"\*\*\*\*\*","X-Plain":"1"\}/)
+  assert.doesNotMatch(log, /header-token|query-token/)
+})
+
+test('the list of allowed hosts is held against the address that is really asked', async (t) => {
+  const { url, port, seen } = await serve(t, (_q, r) => json(r, [{ id: 1 }]))
+  const image_parameters = { allowed_hosts: [{ host: '127.0.0.1', endpoint: 'api' }] }
+  const ask = (endpoint: string) =>
+    extract({ image_parameters, api: { baseUrl: `${url}api/` }, config: { jobs: [{ endpoint, dataType: 'x' }] } })
+  assert.equal((await ask('v1/x')).error, undefined)
+  for (const outside of ['/other', '../other', `//localhost:${port}/api/x`, `http://localhost:${port}/api/x`]) {
+    assert.match((await ask(outside)).error?.message ?? '', /is not in the list of allowed hosts/, outside)
+  }
+  assert.deepEqual(seen, ['GET /api/v1/x'])
+})
+
+test('a state that is not an object is reported and not used', async (t) => {
+  const { url } = await serve(t, (_q, r) => json(r, [{ id: 1 }]))
+  const file = { api: { baseUrl: url }, config: { jobs: [{ endpoint: 'x' }] } }
+  assert.match((await extract(file, { state: 5 })).log, /WARNING: State file not found or not readable/)
+  assert.doesNotMatch((await extract(file, { state: [] })).log, /State file/, 'an empty list is how PHP writes an empty state')
+})
+
+test('iterations into several buckets all leave what they learned in the state', async (t) => {
+  const { url } = await serve(t, (q, r) => json(r, [{ [q.url!.slice(1)]: 1 }]))
+  const iterations = ['a', 'b', 'c'].map((name) => ({ outputBucket: name, jobs: [{ endpoint: name }] }))
+  const { state } = await extract({ parameters: { api: { baseUrl: url }, config: { x: 1 }, iterations } })
+  const { struct } = state!.json_parser as { struct: { data: Record<string, unknown> } }
+  assert.deepEqual(Object.keys(struct.data), ['_a', '_b', '_c'])
+})
+
+test('basic: one of user name and password may be empty when it is given', async (t) => {
+  const { url, requests } = await serve(t, (_q, r) => json(r, [{ id: 1 }]))
+  const run = (config: object) =>
+    extract({ api: { baseUrl: url, authentication: { type: 'basic' } }, config: { ...config, jobs: [{ endpoint: 'x' }] } })
+  assert.equal((await run({ username: 'key', '#password': '' })).error, undefined)
+  assert.equal((await run({ '#username': '', '#password': 'token' })).error, undefined)
+  assert.deepEqual(
+    requests.map(({ headers }) => Buffer.from(headers.authorization!.slice('Basic '.length), 'base64').toString()),
+    ['key:', ':token'],
+  )
+  assert.match((await run({ username: '', '#password': '' })).error?.message ?? '', /^Missing the required '#username'/)
+})
+
+test('a job without pagination says at debug level why it ended', async (t) => {
+  const { url } = await serve(t, (_q, r) => json(r, [{ id: 1 }]))
+  const { log } = await extract({ api: { baseUrl: url }, config: { debug: true, jobs: [{ endpoint: 'x' }] } })
+  assert.match(log, /DEBUG: Job 'x' stops after 1 page: there is no pagination\./)
+})

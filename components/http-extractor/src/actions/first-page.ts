@@ -2,21 +2,24 @@
 
 import { at, integerAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'
-import { evaluateMembers } from '../functions/evaluate.ts'
 import { addressText } from '../http/address.ts'
-import type { Fetched } from '../http/client.ts'
+import type { Client, Fetched } from '../http/client.ts'
 import type { HttpRequest, HttpResponse, Send } from '../http/exchange.ts'
 import type { RequestSettings } from '../http/request.ts'
 import type { JobDefinition } from '../jobs/job.ts'
+import { requestOf, TOP } from '../jobs/run-jobs.ts'
 import { type JsonObject, objectOf } from '../json/json.ts'
 import { clientOf } from '../run.ts'
 import { createPlan, type RunPlan } from '../run-plan.ts'
 import type { ActionDeps } from './action.ts'
 
+/** Of one request, and of all together: a login, redirects and the page. */
 const TIMEOUT_MS = 20_000
+const DEADLINE_SECONDS = 25
 
 export interface FirstPage {
   readonly plan: RunPlan
+  readonly client: Client
   readonly job: JobDefinition
   readonly settings: RequestSettings
   readonly fetched: Fetched
@@ -41,16 +44,24 @@ export async function fetchFirstPage(deps: ActionDeps): Promise<FirstPage> {
   }
   try {
     const client = clientOf(plan, noted, deps)
-    const settings: RequestSettings = {
-      endpoint: job.endpoint,
-      method: job.method ?? client.defaultMethod,
-      params: evaluateMembers(job.params, plan.scope),
-      headers: job.headers,
-    }
-    const fetched = await client.fetch(plan.scrollers(job.scroller).first(settings))
-    return { plan, job, settings, fetched, exchanges }
+    const settings = requestOf(job, TOP.bound, { client, scope: plan.scope })
+    const fetched = await beforeDeadline(client.fetch(plan.scrollers(job.scroller).first(settings)), deps)
+    return { plan, client, job, settings, fetched, exchanges }
   } finally {
     await wire.close()
+  }
+}
+
+/** Says itself that it takes too long, before the platform ends the process without a word. */
+async function beforeDeadline<T>(work: Promise<T>, { sleep }: ActionDeps): Promise<T> {
+  const done = new AbortController()
+  const late = sleep(DEADLINE_SECONDS, done.signal).then(() => {
+    throw new UserError(`The API has not answered within the ${DEADLINE_SECONDS} seconds an action may take. A run waits longer.`)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    done.abort()
   }
 }
 

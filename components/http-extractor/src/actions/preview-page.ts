@@ -4,7 +4,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildRequest } from '../http/request.ts'
+import { addedColumns, TOP } from '../jobs/run-jobs.ts'
 import { type JsonObject, type JsonValue, objectOf } from '../json/json.ts'
 import { createTables } from '../tables/tables.ts'
 import type { ActionDeps } from './action.ts'
@@ -40,12 +40,12 @@ export async function previewPage(deps: ActionDeps): Promise<JsonValue> {
   ])
 }
 
-function nextOf({ plan, job, settings, fetched }: FirstPage, items: readonly JsonValue[]): JsonObject {
+function nextOf({ plan, client, job, settings, fetched }: FirstPage, items: readonly JsonValue[]): JsonObject {
   const scroller = plan.scrollers(job.scroller)
   scroller.first(settings)
   const next = scroller.next(settings, { response: fetched.response, items })
   if ('stop' in next) return objectOf([['stop', next.stop || 'The job has no pagination.']])
-  return objectOf([['request', describeRequest(buildRequest(plan.api.base, next.request))]])
+  return objectOf([['request', describeRequest(client.request(next.request))]])
 }
 
 /** Written as a run would write them, in a folder of their own. */
@@ -59,7 +59,7 @@ async function tablesOf({ plan, job }: FirstPage, items: readonly JsonValue[], {
       compatLevel: plan.compatLevel,
       log,
     })
-    tables.add({ type: job.dataType, items })
+    tables.add({ type: job.dataType, items, added: addedColumns(job, TOP, plan) })
     const { tables: made } = tables.complete({ incremental: plan.incremental })
     tables.publish()
     return made.map(({ table, file, rows, columns }) => {

@@ -29,13 +29,17 @@ export interface RecordedExchange {
 /** Signed with the time or a random number: never the same twice. */
 const VOLATILE = /^(?:AWS4-HMAC-SHA256|OAuth|MAC) /
 
+/** Line ends to readers that look for more than LF; JSON allows them inside a text as they are. */
+const SEPARATORS = /[\u2028\u2029]/g
+const oneLine = (json: string) => json.replace(SEPARATORS, (c) => (c === '\u2028' ? '\\u2028' : '\\u2029'))
+
 export function exchangeLine(request: HttpRequest, response: HttpResponse): string {
   const headers = [...request.headers.values()].filter(
     ([name, value]) => name.toLowerCase() !== 'x-amz-date' && !VOLATILE.test(value),
   )
   const text = response.body.toString('utf8')
   const isText = Buffer.from(text, 'utf8').equals(response.body)
-  return JSON.stringify({
+  const exchange = {
     request: {
       method: request.method,
       url: addressText(request.address),
@@ -48,7 +52,8 @@ export function exchangeLine(request: HttpRequest, response: HttpResponse): stri
       headers: response.headers,
       ...(isText ? { body: text } : { bodyBase64: response.body.toString('base64') }),
     },
-  })
+  }
+  return oneLine(JSON.stringify(exchange))
 }
 
 /** `name` is where the text comes from, for messages. */

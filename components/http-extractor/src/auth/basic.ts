@@ -16,12 +16,15 @@ export const basicSchema = {
 
 export function createBasic({ attributes, redactor }: AuthDeps): Authentication {
   const attribute = (name: string) => {
-    const value = [at(attributes, name), at(attributes, `#${name}`)].find((v) => !isEmpty(v))
+    const given = [at(attributes, name), at(attributes, `#${name}`)]
+    const value = given.find((v) => !isEmpty(v)) ?? given.find((v) => v === '')
     return isScalar(value) ? toText(value) : undefined
   }
   const user = attribute('username')
-  if (user === undefined) throw new UserError("Missing the required '#username' (or 'username') attribute in config.")
   const password = attribute('password')
+  // Many APIs take a key as the one and nothing as the other.
+  if (user === undefined || (user === '' && !password))
+    throw new UserError("Missing the required '#username' (or 'username') attribute in config.")
   if (password === undefined) throw new UserError("Missing the required '#password' attribute in config.")
   const encoded = Buffer.from(`${user}:${password}`).toString('base64')
   redactor.add(encoded)

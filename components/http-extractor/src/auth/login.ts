@@ -8,7 +8,7 @@
 //  (2) with `expires: 0` every request, also a retry, is preceded by a login of its own;
 //  (3) values from several sources become an indexed list, the login's value last.
 
-import { at, headerPairs, objectAt, textAt } from '../configuration/read.ts'
+import { at, flagAt, headerPairs, objectAt, textAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'
 import { evaluate, evaluateMembers, flatValue, type Scope } from '../functions/evaluate.ts'
 import { kindOf } from '../functions/kind.ts'
@@ -181,7 +181,7 @@ function readExpiry(expires: JsonValue | undefined): Expiry {
       "The 'expires' attribute must be either an integer or an array with 'response' key containing a path in the response",
     )
   }
-  return { response, relative: at(expires, 'relative') === true }
+  return { response, relative: flagAt(at(expires, 'relative'), 'api.authentication.expires.relative') }
 }
 
 function readAnswer(response: HttpResponse, format: 'json' | 'text'): JsonObject {
@@ -214,17 +214,19 @@ function expiresAt(expiry: Expiry, answer: JsonObject, sentAt: number, now: numb
   if ('seconds' in expiry) return sentAt + expiry.seconds * 1000
   const value = flatValue(answer, expiry.response)
   if (value === undefined) return undefined
-  const today = Math.floor(now / 1000)
-  const seconds = expirySeconds(value, expiry.relative, today)
-  if (seconds === undefined || seconds < today) {
+  const time = expiryTime(value, expiry.relative, now)
+  // Times are whole seconds: the current one is not over yet.
+  if (time === undefined || time < Math.floor(now / 1000) * 1000) {
     throw new UserError(
       `Login authentication returned expiry time before current time: '${isScalar(value) ? toText(value) : kindOf(value)}'`,
     )
   }
-  return seconds * 1000
+  return time
 }
 
-function expirySeconds(value: JsonValue, relative: boolean, today: number): number | undefined {
-  if (isNumeric(value)) return Math.round(Number(String(value))) + (relative ? today : 0)
-  return typeof value === 'string' ? strtotime(value, today) : undefined
+/** In milliseconds. A number is a Unix time or, when relative, seconds from now; anything else is for strtotime. */
+function expiryTime(value: JsonValue, relative: boolean, now: number): number | undefined {
+  if (isNumeric(value)) return Math.round(Number(String(value))) * 1000 + (relative ? now : 0)
+  const seconds = typeof value === 'string' ? strtotime(value, Math.floor(now / 1000)) : undefined
+  return seconds === undefined ? undefined : seconds * 1000
 }

@@ -1,7 +1,7 @@
 // image_parameters.allowed_hosts (contract section 19): a white list that the platform may set for a component.
 
 import { UserError } from '../errors.ts'
-import { type Address, addressText, originOf, parseAddress } from '../http/address.ts'
+import { type Address, addressText, originOf, parseAddress, resolveAddress } from '../http/address.ts'
 import type { JobDefinition } from '../jobs/job.ts'
 import type { JsonValue } from '../json/json.ts'
 import { at, integerAt, textAt } from './read.ts'
@@ -15,14 +15,18 @@ interface AllowedHost {
 
 const segmentsOf = (path: string) => path.split('/').filter((segment) => segment !== '')
 
-/** Every top-level job must lie below one of the allowed places; an empty list allows everything. */
+/**
+ * Every top-level job must lie below one of the allowed places, by what the list compares (base and endpoint joined by one slash) and by
+ * what is really asked, which `/path`, `..` and `//host` change. An empty list allows everything.
+ */
 export function checkAllowedHosts(list: readonly JsonValue[], base: Address, jobs: readonly JobDefinition[]): void {
   if (list.length === 0) return
   const allowed = list.map(readAllowedHost)
   for (const job of jobs) {
-    const address = parseAddress(job.endpoint) ?? joined(base, job.endpoint)
-    if (!allowed.some((place) => matches(place, address))) {
-      throw new UserError(`The address '${addressText(address)}' is not in the list of allowed hosts of this component.`)
+    for (const address of [parseAddress(job.endpoint) ?? joined(base, job.endpoint), resolveAddress(base, job.endpoint)]) {
+      if (!allowed.some((place) => matches(place, address))) {
+        throw new UserError(`The address '${addressText(address)}' is not in the list of allowed hosts of this component.`)
+      }
     }
   }
 }
@@ -37,7 +41,6 @@ function readAllowedHost(value: JsonValue, i: number): AllowedHost {
   }
 }
 
-/** Base and endpoint joined by one slash: the list is about places, not about how references resolve. */
 function joined(base: Address, endpoint: string): Address {
   const text = `${originOf(base)}${base.path.replace(/\/+$/, '')}/${endpoint.replace(/^\/+/, '')}`
   return parseAddress(text) ?? base

@@ -70,11 +70,14 @@ export function integerAt(value: Maybe, path: string): number | undefined {
   return Number(whole)
 }
 
+/** A timer that is set to more than this ends at once. */
+const MAX_TIMER_SECONDS = (2 ** 31 - 1) / 1000
+
 /** Seconds, as a positive number; 0 and everything that is not numeric mean the default (contract section 3.2). */
 export function secondsAt(value: Maybe, fallback: number): number {
   if (!isNumeric(value)) return fallback
   const seconds = Number(String(value))
-  return Number.isFinite(seconds) && seconds > 0 ? seconds : fallback
+  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, MAX_TIMER_SECONDS) : fallback
 }
 
 export function integersAt(value: Maybe, path: string): number[] | undefined {

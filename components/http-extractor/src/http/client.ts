@@ -10,6 +10,7 @@ import { UserError } from '../errors.ts'
 import { isObject, type JsonObject, type JsonValue, objectOf } from '../json/json.ts'
 import { JsonSyntaxError, parseJson } from '../json/parse.ts'
 import type { Log } from '../log.ts'
+import { withoutCredentials } from '../redaction.ts'
 import { type Address, addressText } from './address.ts'
 import type { HttpRequest, HttpResponse, Send } from './exchange.ts'
 import { headersOf, underHeaders } from './headers.ts'
@@ -30,8 +31,8 @@ export interface Fetched {
 export interface Client {
   /** One page: the decoded answer, or a UserError that names what came back. */
   fetch(settings: RequestSettings): Promise<Fetched>
-  /** As fetch, but without judging status and body. */
-  exchange(settings: RequestSettings): Promise<{ readonly request: HttpRequest; readonly response: HttpResponse }>
+  /** What fetch would send, before authentication. */
+  request(settings: RequestSettings): HttpRequest
   readonly defaultMethod: Method
 }
 
@@ -60,32 +61,29 @@ export function createClient(options: ClientOptions): Client {
   const unsigned = withRetries(wire, options.retry)
   const login = withRedirects({ send: unsigned, sendUnsigned: unsigned, isSecret: options.isSecret })
   const sign = options.authenticate(login)
-  const signed = withRetries(
-    logged(async (request) => options.send(await sign(request)), log),
-    options.retry,
-  )
+  const signed = withRetries(async (request) => wire(await sign(request)), options.retry)
   const send = withRedirects({ send: signed, sendUnsigned: unsigned, isSecret: options.isSecret })
 
-  async function exchange(settings: RequestSettings) {
+  function request(settings: RequestSettings): HttpRequest {
     const params = mergeUnder(defaults.params, settings.params)
-    const request = buildRequest(base, {
+    const built = buildRequest(base, {
       ...settings,
       params: isObject(params) ? params : objectOf([]),
       headers: [...headersOf(defaults.headers, settings.headers).values()],
     })
-    const complete = { ...request, headers: underHeaders(request.headers, options.headers) }
-    return { request: complete, response: await send(complete) }
+    return { ...built, headers: underHeaders(built.headers, options.headers) }
   }
 
   async function fetch(settings: RequestSettings): Promise<Fetched> {
-    const { request, response } = await exchange(settings)
+    const sent = request(settings)
+    const response = await send(sent)
     const { status, body } = response
-    if (ignoreErrors.has(status)) return { request, status, body, ...ignored(request, response, log) }
-    if (status >= 400) throw failedRequest(response, request, 'job')
-    return { request, status, body, response: decoded(request, response), isBodyDecoded: true }
+    if (ignoreErrors.has(status)) return { request: sent, status, body, ...ignored(sent, response, log) }
+    if (status >= 400) throw failedRequest(response, sent, 'job')
+    return { request: sent, status, body, response: decoded(sent, response), isBodyDecoded: true }
   }
 
-  return { fetch, exchange, defaultMethod: defaults.method }
+  return { fetch, request, defaultMethod: defaults.method }
 }
 
 function decoded(request: HttpRequest, { status, body, headers }: HttpResponse): JsonValue {
@@ -124,7 +122,7 @@ function logged(send: Send, log: Log): Send {
   if (!log.isDebug) return send
   return async (request) => {
     log.debug(`${request.method} ${addressText(request.address)}`, {
-      headers: Object.fromEntries(request.headers.values()),
+      headers: Object.fromEntries(withoutCredentials(request.headers.values())),
       body: request.body ?? null,
     })
     const response = await send(request)

@@ -29,7 +29,7 @@ export interface JobsDeps {
   readonly progress: Progress
 }
 
-interface Place {
+export interface Place {
   /** 0 for a job of config.jobs. */
   readonly depth: number
   /** The item a child runs for, then its parent's, and so on. */
@@ -40,23 +40,22 @@ interface Place {
 
 type Columns = readonly (readonly [string, JsonValue])[]
 
+export const TOP: Place = { depth: 0, ancestors: [], bound: [] }
+
 export async function runJobs(jobs: readonly JobDefinition[], deps: JobsDeps): Promise<void> {
-  for (const job of jobs) await runJob(job, { depth: 0, ancestors: [], bound: [] }, deps)
+  for (const job of jobs) await runJob(job, TOP, deps)
 }
 
 async function runJob(job: JobDefinition, place: Place, deps: JobsDeps): Promise<void> {
-  const { client, scrollers, store, scope, log, progress } = deps
-  const settings: RequestSettings = {
-    endpoint: fillEndpoint(job.endpoint, place.bound),
-    method: job.method ?? client.defaultMethod,
-    params: evaluateMembers(job.params, scope),
-    headers: job.headers,
-  }
-  const added = addedColumns(job, place, deps)
+  const { client, scrollers, store, log, progress } = deps
   const scroller = scrollers(job.scroller)
   const guard = createLoopGuard(scroller.repeats)
+  const { settings, added, first } = withJobContext({ job: job.id, endpoint: job.endpoint }, () => {
+    const settings = requestOf(job, place.bound, deps)
+    return { settings, added: addedColumns(job, place, deps), first: scroller.first(settings) }
+  })
   let previous: { readonly body: Buffer; readonly response: JsonValue } | undefined
-  let answer = client.fetch(scroller.first(settings))
+  let answer = client.fetch(first)
 
   for (let number = 1; ; number++) {
     const context = { job: job.id, endpoint: settings.endpoint, page: number }
@@ -96,13 +95,26 @@ async function runJob(job: JobDefinition, place: Place, deps: JobsDeps): Promise
     for (const child of job.children) await runChild(child, items, place, deps)
     const next = isLeaf ? early : sendNext()
     if (next === undefined) {
-      if (stopReason !== '')
-        log[place.depth === 0 ? 'info' : 'debug'](`Job '${settings.endpoint}' stops after ${number} pages: ${stopReason}.`, {
-          job: job.id,
-        })
+      const pages = number === 1 ? '1 page' : `${number} pages`
+      const text = `Job '${settings.endpoint}' stops after ${pages}: ${stopReason || 'there is no pagination'}.`
+      log[place.depth === 0 && stopReason !== '' ? 'info' : 'debug'](text, { job: job.id })
       return
     }
     answer = next
+  }
+}
+
+/** What a job asks for, before pagination has a say. */
+export function requestOf(
+  job: JobDefinition,
+  bound: readonly Bound[],
+  { client, scope }: Pick<JobsDeps, 'client' | 'scope'>,
+): RequestSettings {
+  return {
+    endpoint: fillEndpoint(job.endpoint, bound),
+    method: job.method ?? client.defaultMethod,
+    params: evaluateMembers(job.params, scope),
+    headers: job.headers,
   }
 }
 
@@ -114,14 +126,21 @@ async function runChild(child: JobDefinition, items: readonly JsonValue[], place
   for (const item of items) {
     if (child.recursionFilter && !child.recursionFilter(item)) continue
     const ancestors = [item, ...place.ancestors]
-    for (const own of bindPlaceholders(child.placeholders, ancestors, deps.scope.nowSeconds)) {
+    const bound = withJobContext({ job: child.id, endpoint: child.endpoint }, () =>
+      bindPlaceholders(child.placeholders, ancestors, deps.scope.nowSeconds),
+    )
+    for (const own of bound) {
       await runJob(child, { depth: place.depth + 1, ancestors, bound: overridden(place.bound, own) }, deps)
     }
   }
 }
 
 /** userData first, then the columns that name the parent (contract sections 8.2 and 13.8). */
-function addedColumns(job: JobDefinition, place: Place, { userData, scope }: JobsDeps): Columns {
+export function addedColumns(
+  job: JobDefinition,
+  place: Place,
+  { userData, scope }: Pick<JobsDeps, 'userData' | 'scope'>,
+): Columns {
   const columns = new Map<string, JsonValue>()
   const add = (value: JsonValue | undefined, scalarName: string) => {
     if (value === undefined || value === null) return

@@ -28,6 +28,7 @@ export function pageSize(own: JsonValue | undefined, setting: JsonValue | undefi
   if (isEmpty(given)) return undefined
   const size = toInteger(given)
   if (size === undefined) throw new UserError(`Parameter 'pagination.limit' is not numeric. Value '${exactJson(given!)}'.`)
+  if (size <= 0n) throw new UserError(`Parameter 'pagination.limit' must be above 0. Value '${exactJson(given!)}'.`)
   return size
 }
 
@@ -36,9 +37,8 @@ export const sentSize = (own: JsonValue | undefined, size: bigint): JsonValue =>
 
 export function createOffset(settings: JsonObject): ScrollerFactory {
   const limit = at(settings, 'limit')
-  if (limit === undefined || limit === null)
+  if (pageSize(undefined, limit) === undefined)
     throw new UserError("Missing 'pagination.limit' attribute required for offset pagination")
-  pageSize(undefined, limit)
   const limitParam = textAt(at(settings, 'limitParam'), 'api.pagination.limitParam', 'limit')
   const offsetParam = textAt(at(settings, 'offsetParam'), 'api.pagination.offsetParam', 'offset')
   const firstPageParams = flagAt(at(settings, 'firstPageParams'), 'api.pagination.firstPageParams', true)
@@ -51,7 +51,7 @@ export function createOffset(settings: JsonObject): ScrollerFactory {
         [limitParam, sentSize(memberOf(job.params, limitParam), size)],
         [offsetParam, integerValue(offset)],
       ])
-    const sizeOf = (job: Parameters<Scroller['first']>[0]) => pageSize(memberOf(job.params, limitParam), limit) ?? 0n
+    const sizeOf = (job: Parameters<Scroller['first']>[0]) => pageSize(memberOf(job.params, limitParam), limit)!
     return {
       first: (job) => {
         if (offsetFromJob) offset = toInteger(memberOf(job.params, offsetParam)) ?? 0n

@@ -1,7 +1,8 @@
 // method response.param: a value of the response is sent with the next request.
 
-import { at, flagAt, objectAt, textAt } from '../configuration/read.ts'
+import { at, flagAt, headerPairs, objectAt, textAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'
+import { headersOf } from '../http/headers.ts'
 import { type Method, mergeUnder } from '../http/request.ts'
 import { isEmpty, isObject, type JsonObject, memberOf, valueAt } from '../json/json.ts'
 import { type Next, type Scroller, type ScrollerFactory, withoutParams, withParams } from './scroller.ts'
@@ -16,7 +17,7 @@ export const responseParamSchema = {
     includeParams: { type: 'boolean', default: false, description: "true: the job's params are sent as well." },
     scrollRequest: {
       type: 'object',
-      description: 'Replaces parts of the job from the second page on (endpoint, method, params).',
+      description: 'Replaces parts of the job from the second page on (endpoint, method, params, headers).',
     },
   },
   required: ['method', 'responseParam', 'queryParam'],
@@ -38,6 +39,7 @@ export function createResponseParam(settings: JsonObject): ScrollerFactory {
     throw new UserError('The "method" property must be on of "GET", "POST", "FORM". (api.pagination.scrollRequest.method)')
   }
   const params = objectAt(memberOf(scroll, 'params'), 'api.pagination.scrollRequest.params')
+  const headers = headerPairs(at(scroll, 'headers'), 'api.pagination.scrollRequest.headers')
 
   return (): Scroller => ({
     repeats: 'items',
@@ -52,6 +54,7 @@ export function createResponseParam(settings: JsonObject): ScrollerFactory {
         endpoint: endpoint ?? carried.endpoint,
         method: (method as Method | undefined) ?? carried.method, // checked above
         params: isObject(merged) ? merged : carried.params,
+        headers: [...headersOf(carried.headers, headers).values()],
       }
       return { request: withParams(request, [[queryParam, value!]]) }
     },

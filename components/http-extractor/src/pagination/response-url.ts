@@ -1,8 +1,10 @@
 // method response.url: each response says where the next page is.
 
 import { at, flagAt, textAt } from '../configuration/read.ts'
+import { UserError } from '../errors.ts'
+import { kindOf } from '../functions/kind.ts'
 import { parseQuery } from '../http/query.ts'
-import { isEmpty, isScalar, type JsonObject, type JsonValue, valueAt } from '../json/json.ts'
+import { isEmpty, isObject, isScalar, type JsonObject, type JsonValue, keysOf, valueAt } from '../json/json.ts'
 import { toText } from '../json/text.ts'
 import { type Next, type Scroller, type ScrollerFactory, withoutParams, withParams } from './scroller.ts'
 
@@ -34,7 +36,8 @@ export function createResponseUrl(
     first: (job) => job,
     next: (job, { response }): Next => {
       const value = valueAt(response, urlKey, delimiter)
-      if (isEmpty(value) || !isScalar(value)) return { stop: `the response has no more pages ('${urlKey}' is empty)` }
+      if (isEmpty(value) || isBare(value!)) return { stop: `the response has no more pages ('${urlKey}' is empty)` }
+      if (!isScalar(value)) throw notAnAddress(urlKey, value!)
       const url = toText(value)
       const reason = check(url)
       if (reason !== undefined) return { stop: reason }
@@ -43,6 +46,14 @@ export function createResponseUrl(
     },
   })
 }
+
+const isBare = (value: JsonValue) => isObject(value) && keysOf(value).length === 0
+
+/** Ending here would lose every further page without a word. */
+const notAnAddress = (urlKey: string, value: JsonValue) =>
+  new UserError(
+    `The value of '${urlKey}' in the response is ${kindOf(value)}, not the address of the next page. Set "urlKey" to the text inside it.`,
+  )
 
 /** A repeated name becomes a list, as in the query of an endpoint. */
 function queryParams(text: string): [string, JsonValue][] {

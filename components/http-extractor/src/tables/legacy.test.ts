@@ -21,7 +21,7 @@ async function run(pages: readonly string[], { compatLevel = 1, state }: { compa
     tables.publish()
     const files = readdirSync(join(root, 'out')).filter((file) => !file.endsWith('.manifest'))
     const out = Object.fromEntries(files.map((file) => [file, readFileSync(join(root, 'out', file), 'utf8')]))
-    return { out, warnings, state: exactJson(complete.parserState ?? null) }
+    return { out, warnings, state: exactJson(complete.parserState(undefined) ?? null) }
   } finally {
     rmSync(root, { recursive: true, force: true })
   }

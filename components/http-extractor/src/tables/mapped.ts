@@ -35,8 +35,8 @@ export function createMappedTypes(mappings: Mappings, newFile: (suffix: string) 
         const isMissing = !files.has(table)
         const file = fileOf(table)
         file.flush()
-        const { name, columns, primaryKey, type } = table
-        return { name, path: file.path, columns, rows: file.rows, primaryKey, isMissing, origin: type }
+        const { name, columns, primaryKey, origin } = table
+        return { name, path: file.path, columns, rows: file.rows, primaryKey, isMissing, origin }
       })
     },
   }

@@ -23,7 +23,7 @@ async function map(mappings: object | string, items: string, added: AddedValue[]
       bucket,
     })
     tables.add({ type, items: parseJson(items) as JsonValue[], added })
-    const { parserState } = tables.complete({ incremental: false })
+    const parserState = tables.complete({ incremental: false }).parserState(undefined)
     tables.publish()
     assert.equal(parserState, undefined, 'with mappings the remembered structure is not touched')
     const out = Object.fromEntries(

@@ -2,6 +2,7 @@
 import { entriesOf, isArray, isEmpty, isObject, isScalar, type JsonObject, type JsonValue, memberOf } from '../json/json.ts'
 import { toText } from '../json/text.ts'
 import { cleanName } from './names.ts'
+import { requireSameColumns } from './same-columns.ts'
 import { TablesError } from './tables-error.ts'
 
 /** A place in an item: segments of a path, none for the item itself. */
@@ -17,6 +18,8 @@ export type MappedTable = {
   readonly name: string
   /** Name in messages and in the `<type>_pk` of its children. */
   readonly type: string
+  /** Where it is configured, for messages. */
+  readonly origin: string
   readonly entries: readonly MappedEntry[]
   readonly columns: readonly string[]
   readonly primaryKey: readonly string[]
@@ -32,7 +35,19 @@ export type Mappings = ReadonlyMap<string, MappedTable>
 export function readMappings(mappings: JsonValue | undefined): Mappings {
   if (mappings === undefined || mappings === null || (isArray(mappings) && mappings.length === 0)) return new Map()
   if (!isObject(mappings)) throw bad(`'mappings' has to be an object of data types, it is ${kindOf(mappings)}.`)
-  return new Map(entriesOf(mappings).map(([type, mapping]) => [type, readType(type, mapping)]))
+  const types = new Map(entriesOf(mappings).map(([type, mapping]) => [type, readType(type, mapping)]))
+  checkColumns([...types.values()].flatMap((table) => [...mappedTablesOf(table)]))
+  return types
+}
+
+/** Tables of one name are one table, so their columns must be the same. All are made, so it need not wait for data. */
+function checkColumns(tables: readonly MappedTable[]): void {
+  const byName = new Map<string, MappedTable>()
+  for (const table of tables) {
+    const first = byName.get(table.name)
+    if (first !== undefined) requireSameColumns(first, table)
+    else byName.set(table.name, table)
+  }
 }
 
 function readType(type: string, mapping: JsonValue): MappedTable {
@@ -53,6 +68,7 @@ function readTable(type: string, mapping: JsonObject, where: string, parent: Par
   const table = {
     name: fileName(type),
     type,
+    origin: where,
     entries,
     keyEntries,
     primaryKey,

@@ -13,7 +13,7 @@ import {
 import { basename, join } from 'node:path'
 import { headerOf } from './csv.ts'
 import type { TableSummary } from './page.ts'
-import { TablesError } from './tables-error.ts'
+import { requireSameColumns } from './same-columns.ts'
 
 export type MadeTable = {
   readonly name: string
@@ -74,12 +74,7 @@ function merged(made: readonly MadeTable[]): MadeTable[] {
       byName.set(table.name, table)
       continue
     }
-    if (JSON.stringify(first.columns) !== JSON.stringify(table.columns)) {
-      throw new TablesError(
-        `Multiple results for '${table.name}' table have different columns! '${first.origin}' gives ${first.columns.join(', ')}; ` +
-          `'${table.origin}' gives ${table.columns.join(', ')}. Set a different "dataType" or mapping destination for one of them.`,
-      )
-    }
+    requireSameColumns(first, table)
     appendRows(table, first.path)
     const primaryKey = first.primaryKey.length > 0 ? first.primaryKey : table.primaryKey
     byName.set(table.name, {

@@ -8,8 +8,8 @@ export type Remembered = {
   /** Old configurations, and those whose state an old converter wrote, stay with it. */
   readonly isLegacy: boolean
   readonly stateOf: (type: string) => JsonValue | undefined
-  /** What the next run is to remember: the types of this run over those of earlier ones. */
-  readonly next: (types: readonly AutomaticType[]) => JsonValue
+  /** What the next run is to remember: the types of this run over those of earlier ones, and over what another bucket left. */
+  readonly next: (types: readonly AutomaticType[], sofar: JsonValue | undefined) => JsonValue
 }
 
 type Options = {
@@ -30,19 +30,31 @@ export function rememberedStructures({ parserState, compatLevel, log }: Options)
     )
     return legacy(version === 2 ? struct : undefined)
   }
-  const data = version === undefined || version === 3 ? (isObject(struct) ? memberOf(struct, 'data') : undefined) : undefined
-  const known = new Map(isObject(data) ? entriesOf(data) : [])
+  const known = new Map(version === undefined || version === 3 ? membersOf(struct, 'data') : [])
   return {
     isLegacy: false,
     stateOf: (type) => known.get(`_${type}`),
-    next: (types) => ({
-      struct: {
-        data: objectOf([...known, ...types.flatMap((type) => type.toState())]),
-        parent_aliases: objectOf(types.flatMap((type) => type.aliases())),
-      },
-      structVersion: 3,
-    }),
+    next: (types, sofar) => {
+      const other = structOf(sofar, 3)
+      return {
+        struct: {
+          data: objectOf([...known, ...membersOf(other, 'data'), ...types.flatMap((type) => type.toState())]),
+          parent_aliases: objectOf([...membersOf(other, 'parent_aliases'), ...types.flatMap((type) => type.aliases())]),
+        },
+        structVersion: 3,
+      }
+    },
   }
+}
+
+function structOf(parserState: JsonValue | undefined, version: number): JsonValue | undefined {
+  if (!isObject(parserState) || versionOf(memberOf(parserState, 'structVersion')) !== version) return undefined
+  return memberOf(parserState, 'struct')
+}
+
+function membersOf(value: JsonValue | undefined, key: string): [string, JsonValue][] {
+  const member = isObject(value) ? memberOf(value, key) : undefined
+  return isObject(member) ? entriesOf(member) : []
 }
 
 function legacy(struct: JsonValue | undefined): Remembered {
@@ -50,7 +62,11 @@ function legacy(struct: JsonValue | undefined): Remembered {
   return {
     isLegacy: true,
     stateOf: (type) => fromLegacyState(known, type),
-    next: (types) => ({ struct: objectOf([...entriesOf(known), ...types.flatMap((type) => type.toState())]), structVersion: 2 }),
+    next: (types, sofar) => {
+      const other = structOf(sofar, 2)
+      const fields = [known, isObject(other) ? other : objectOf([])].flatMap(entriesOf)
+      return { struct: objectOf([...fields, ...types.flatMap((type) => type.toState())]), structVersion: 2 }
+    },
   }
 }
 

@@ -42,7 +42,7 @@ async function run(
     assert.ok(!existsSync(join(root, 'work')), 'the work folder is gone')
     const files = existsSync(join(root, 'out')) ? readdirSync(join(root, 'out')).sort() : []
     const out = Object.fromEntries(files.map((file) => [file, readFileSync(join(root, 'out', file), 'utf8')]))
-    return { out, messages, ...complete }
+    return { out, messages, tables: complete.tables, parserState: complete.parserState(undefined) }
   } finally {
     rmSync(root, { recursive: true, force: true })
   }

@@ -36,8 +36,8 @@ export type TablesOptions = {
 
 export type CompleteTables = {
   readonly tables: readonly TableSummary[]
-  /** What `out/state.json` keeps as `json_parser`; undefined when nothing was converted automatically (contract 16). */
-  readonly parserState: JsonValue | undefined
+  /** What `out/state.json` keeps as `json_parser`, after `sofar` of other buckets; what it was when all types are mapped (contract 16). */
+  readonly parserState: (sofar: JsonValue | undefined) => JsonValue | undefined
 }
 
 export type Tables = {
@@ -86,8 +86,10 @@ export function createTables(options: TablesOptions): Tables {
     complete: ({ incremental }) => {
       const made = [...[...automatic.values()].flatMap((type) => type.finish()), ...mapped.finish()]
       prepared = prepare(made, { outDir: options.outDir, workDir, bucket, incremental })
-      const parserState = mappings.size > 0 ? undefined : remembered.next([...automatic.values()])
-      return { tables: prepared.tables, parserState }
+      return {
+        tables: prepared.tables,
+        parserState: (sofar) => (mappings.size > 0 ? sofar : remembered.next([...automatic.values()], sofar)),
+      }
     },
     publish: () => {
       if (prepared === undefined) throw new Error('Tables are published before they are complete.')

@@ -46,7 +46,7 @@ test('whoever is told committed can be seen by others at that moment', async (t)
   )
 })
 
-test('transactions that queue up share a commit, a lone one does not wait', async (t) => {
+test('transactions that queue up share a commit, a lone one has its own', async (t) => {
   const { insert, commits, seen } = start(t)
   let changes = 0
   let last = commits()
@@ -61,6 +61,44 @@ test('transactions that queue up share a commit, a lone one does not wait', asyn
   assert.ok(changes <= 8, `${changes} commits for 64 transactions`)
   await insert(1000)
   assert.ok(seen().includes(1000))
+})
+
+test('transactions of one turn of the event loop share a commit, though none of them waits for another', async (t) => {
+  const { writer, insert, commits, seen } = start(t)
+  const before = commits()
+  const arrivals: Array<Promise<void>> = []
+  // As Node serves sockets: everything one arrival can do at once is done before the next one is looked at.
+  for (const n of numbers(10)) {
+    arrivals.push(insert(n))
+    await new Promise((resolve) => process.nextTick(resolve))
+    for (let i = 0; i < 20; i++) await Promise.resolve()
+  }
+  assert.deepEqual([seen(), commits()], [[], before], 'nothing is committed before the turn ends')
+  await Promise.all(arrivals)
+  assert.deepEqual(seen(), numbers(10))
+  assert.equal(writer.db.isTransaction, false)
+})
+
+test('a member that is still at work when the turn ends is not torn in two', async (t) => {
+  const { writer, insert, seen } = start(t)
+  const first = insert(1)
+  await Promise.resolve()
+  const slow = await writer.begin()
+  writer.db.exec('insert into row values (2)')
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.deepEqual(seen(), [])
+  slow.rollback()
+  await first
+  assert.deepEqual(seen(), [1])
+})
+
+test('what is waiting for its commit is on disk after close', async (t) => {
+  const { writer, insert, seen } = start(t)
+  const pending = insert(7)
+  for (let i = 0; i < 20; i++) await Promise.resolve()
+  writer.close()
+  await pending
+  assert.deepEqual(seen(), [7])
 })
 
 test('a member that rolls back undoes its own work only', async (t) => {

@@ -1,11 +1,14 @@
 // The one connection that writes, and the transactions that take turns on it.
 //
-// Writers that queue up are synced together: a transaction that ends while others wait leaves the database's own transaction open, and the next
-// one joins it as a savepoint. One commit, one fsync, then all of them are acknowledged. What must stay true:
+// Writers of one turn of the event loop are synced together: a transaction that ends leaves the database's own transaction open, and the next
+// one joins it as a savepoint. When the turn has dealt with everything that arrived, one commit, one fsync, and all of them are acknowledged.
+// (Without the wait for the end of the turn nothing would ever be shared: SQLite answers at once, so a request is through before Node
+// looks at the next socket.) What must stay true:
 //  (1) nobody is told "committed" before the commit that holds their work has returned;
 //  (2) a member that rolls back undoes its own work and nobody else's;
 //  (3) when SQLite gives up the whole transaction by itself (disk full, I/O error), every member of the group fails;
-//  (4) a lone transaction is committed at once; nobody waits for company.
+//  (4) nobody waits longer than the turn: a lone transaction is committed at its end;
+//  (5) no commit while a member is at work, because it would tear that member in two.
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -49,16 +52,17 @@ export function openSqliteWriter(path: string): SqliteWriter {
   ) as Record<string, StatementSync> // every name used below is in the list
   const run = (sql: string) => control[sql]!.run()
   let group: Member[] = []
+  let memberAtWork = false
 
   const mutex = createFairMutex({
     patienceMs: WRITER_PATIENCE_MS,
     explain: () =>
       `Waited ${WRITER_PATIENCE_MS / 1000} s for the database writer. A transaction is held open that long, or code inside a transaction writes through the database instead of the transaction.`,
-    onPause: commitGroup,
+    onPause: () => setImmediate(commitGroup),
   })
 
   function commitGroup(): void {
-    if (group.length === 0) return
+    if (group.length === 0 || memberAtWork) return // at the end of its own turn somebody calls again
     const members = group
     group = []
     try {
@@ -79,7 +83,12 @@ export function openSqliteWriter(path: string): SqliteWriter {
   }
 
   async function begin(): Promise<WriterTransaction> {
-    const endTurn = await mutex.acquire()
+    const release = await mutex.acquire()
+    const endTurn = () => {
+      memberAtWork = false
+      release()
+    }
+    memberAtWork = true
     const joins = group.length > 0
     try {
       if (joins) run('savepoint member')
@@ -125,7 +134,15 @@ export function openSqliteWriter(path: string): SqliteWriter {
     }
   }
 
-  return { db, begin, outsideTransaction, close: () => db.close() }
+  return {
+    db,
+    begin,
+    outsideTransaction,
+    close() {
+      commitGroup()
+      db.close()
+    },
+  }
 }
 
 /** Another process (the command line, a second node by mistake) may hold the file: wait without blocking this one. */

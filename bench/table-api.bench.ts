@@ -3,7 +3,8 @@
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pino from 'pino'
+import { createLog } from '../server/src/kit/log.ts'
+import { createSecrets } from '../server/src/kit/secrets.ts'
 import { createPlatform } from '../server/src/platform.ts'
 import { benchMb, rawCsv, rawDuckDb, report, round, sizeMb, timed } from './table-bench.ts'
 import { writeCsv } from './table-csv.ts'
@@ -17,7 +18,7 @@ const platform = await createPlatform({
   bucket: 'millrace',
   bodyLimitBytes: 8 << 20,
   corsOrigins: [],
-  log: pino({ level: 'fatal' }),
+  log: createLog({ level: 'fatal', secrets: createSecrets() }),
   dataDir: join(dir, 'data'),
 })
 const { master } = await platform.tokens.createProject('Bench')

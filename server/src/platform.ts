@@ -10,6 +10,7 @@ import { collectRoutes } from './http/openapi.ts'
 import { createHttpServer } from './http/server.ts'
 import { systemClock } from './kit/clock.ts'
 import { PlatformError } from './kit/errors.ts'
+import type { Log } from './kit/log.ts'
 import { type ExternalS3, type Objects, openObjects } from './objects.ts'
 import { createQueueRooms, DEFAULT_WORKER, type WorkerSettings } from './queue-rooms.ts'
 import { createRunFiles } from './run-storage.ts'
@@ -37,6 +38,7 @@ import type { Tokens } from './services/tokens/tokens.ts'
 import { createTableRooms, type TableRooms } from './table-rooms.ts'
 
 export interface PlatformOptions extends FoundationOptions {
+  readonly log: Log
   readonly version: string
   readonly publicUrl?: string | undefined
   readonly domain?: string | undefined
@@ -175,7 +177,10 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     domain: options.domain,
     authenticate: tokens.authenticate,
     findBranch: configurationRooms.branches.resolve,
-    onFinished: metrics.requestFinished,
+    onFinished: (request) => {
+      metrics.requestFinished(request)
+      log.request(request)
+    },
   })
   const routes = collectRoutes(app)
   app.register(

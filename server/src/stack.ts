@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Logger } from 'pino'
 import { type BackupOrder, type BackupProgress, type BackupResult, backUp, OBJECTS_FOLDER } from './backup.ts'
 import type { Config } from './config.ts'
 import { openMetadataDb } from './engines/metadata-db/metadata-db.ts'
@@ -11,13 +10,13 @@ import { openDiskObjectStore } from './engines/object-store/disk-object-store.ts
 import { type Foundation, METADATA_FILE, openFoundation } from './foundation.ts'
 import { shiftedClock, systemClock } from './kit/clock.ts'
 import { PlatformError } from './kit/errors.ts'
-import { createLog } from './kit/log.ts'
+import { createLog, type Log } from './kit/log.ts'
 import { createSecrets } from './kit/secrets.ts'
 import { createPlatform, type Platform } from './platform.ts'
 
 export interface Stack {
   readonly platform: Platform
-  readonly log: Logger
+  readonly log: Log
   readonly version: string
 }
 

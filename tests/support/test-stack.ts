@@ -4,7 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import pino from 'pino'
+import { createLog, type LogLevel } from '../../server/src/kit/log.ts'
+import { createSecrets } from '../../server/src/kit/secrets.ts'
 import { createPlatform, type Platform, type PlatformOptions } from '../../server/src/platform.ts'
 
 export interface Answer {
@@ -43,7 +44,11 @@ export async function startTestStack(t: TestContext, options: Partial<PlatformOp
     bucket: 'millrace',
     bodyLimitBytes: 8 << 20,
     corsOrigins: [],
-    log: pino({ level: process.env.MILLRACE_TEST_LOG ?? 'fatal' }),
+    log: createLog({
+      level: (process.env.MILLRACE_TEST_LOG ?? 'fatal') as LogLevel, // set by hand, to look into a test
+      secrets: createSecrets(),
+      write: (line) => process.stdout.write(line),
+    }),
     ...options,
     dataDir,
   })

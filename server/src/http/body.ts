@@ -108,18 +108,21 @@ function readText(payload: IncomingMessage, limit: number, announced: string | u
     }
     const chunks: Buffer[] = []
     let size = 0
+    let ended = false
     payload.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size <= limit) chunks.push(chunk)
       else reject(tooLarge(limit))
     })
     payload.on('end', () => {
+      ended = true
       const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
       if (isUtf8(bytes)) resolve(bytes.toString('utf8'))
       else reject(malformed('the body is not valid UTF-8.'))
     })
     payload.on('error', reject)
-    payload.on('close', () => reject(malformed('the connection ended before the body did.')))
+    // An error costs more than the rest of this function, and every request closes.
+    payload.on('close', () => ended || reject(malformed('the connection ended before the body did.')))
   })
 }
 

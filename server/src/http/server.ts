@@ -19,6 +19,7 @@ import type { ErrorCode } from '../../../contract/error-codes.ts'
 import type { Actor } from '../kit/actor.ts'
 import { PlatformError } from '../kit/errors.ts'
 import type { Origin } from '../kit/event.ts'
+import type { FinishedRequest } from '../kit/log.ts'
 import { type AddressOptions, baseUrlOf, isServicePath, namedBranch, rewriteUrl } from './addresses.ts'
 import { registerBodyParsers } from './body.ts'
 import { errorBody, platformErrorOf, statusOf } from './errors-to-http.ts'
@@ -78,7 +79,8 @@ export interface HttpDeps extends AddressOptions {
   readonly authenticate: (token: string) => MaybeLater<Actor | undefined>
   /** Resolves a branch by id or `default` (undefined: no prefix); undefined when the project has no such branch. */
   readonly findBranch: (projectId: number, name: string | undefined) => MaybeLater<Branch | undefined>
-  readonly onFinished?: (request: { readonly operation: string; readonly status: number; readonly durationMs: number }) => void
+  /** For the access log and the histogram. */
+  readonly onFinished?: (request: FinishedRequest) => void
 }
 
 const MAINTENANCE_RETRY_SECONDS = 60
@@ -142,20 +144,15 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   })
   app.addHook('onSend', (request, reply, payload, done) => finishPayload(request, reply, payload, done))
   app.addHook('onResponse', (request, reply, done) => {
-    const operation = request.routeOptions.config.operation ?? 'unknown'
-    deps.onFinished?.({ operation, status: reply.statusCode, durationMs: reply.elapsedTime })
-    deps.log.info(
-      {
-        requestId: request.id,
-        operation,
-        method: request.method,
-        status: reply.statusCode,
-        durationMs: Math.round(reply.elapsedTime * 10) / 10,
-        projectId: request.actor?.projectId,
-        tokenId: request.actor?.tokenId,
-      },
-      'request',
-    )
+    deps.onFinished?.({
+      requestId: request.id,
+      operation: request.routeOptions.config.operation ?? 'unknown',
+      method: request.method,
+      status: reply.statusCode,
+      durationMs: reply.elapsedTime,
+      projectId: request.actor?.projectId,
+      tokenId: request.actor?.tokenId,
+    })
     done()
   })
   app.setErrorHandler(sendError)
@@ -174,6 +171,7 @@ class UnreadableQuery {
 }
 
 function parseQuery(text: string): Record<string, unknown> {
+  if (text === '') return {}
   try {
     return parseForm(text)
   } catch (reason) {

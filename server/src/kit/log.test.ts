@@ -110,3 +110,32 @@ test('a line without secrets is written as pino wrote it', () => {
   log.info({ operation: 'files.get', status: 200 }, 'request')
   assert.equal(last().operation, 'files.get')
 })
+
+test('the line of a request is the line pino would have written', () => {
+  const { log, last } = startLog()
+  const request = {
+    requestId: 'millrace-1',
+    operation: 'files.get',
+    method: 'GET',
+    status: 200,
+    durationMs: 1.2,
+    projectId: 7,
+    tokenId: 8,
+  }
+  log.info(request, 'request')
+  const { time, ...byPino } = last()
+  log.request({ ...request, durationMs: 1.2345 })
+  const { time: ours, ...line } = last()
+  assert.deepEqual(line, byPino)
+  assert.ok(Math.abs(Date.parse(String(ours)) - Date.parse(String(time))) < 1000)
+})
+
+test('a request without a token has a line without ids, and a quieter level has none', () => {
+  const { log, text, last } = startLog()
+  log.request({ requestId: 'millrace-1', operation: 'index', method: 'GET', status: 200, durationMs: 0 })
+  assert.ok(!('tokenId' in last()) && !('projectId' in last()))
+  const before = text()
+  log.level = 'warn'
+  log.request({ requestId: 'millrace-2', operation: 'index', method: 'GET', status: 200, durationMs: 0 })
+  assert.equal(text(), before)
+})

@@ -1,5 +1,6 @@
 // The log: pino's JSON lines, one sink, and nothing secret in it. Every line passes maskLine, whoever wrote it: by value (secrets.ts),
-// by key (`token`, `#password`, ...), and by shape (bearer tokens, signatures and passwords in addresses).
+// by key (`token`, `#password`, ...), and by shape (bearer tokens, signatures and passwords in addresses). The one exception is the line
+// of a finished request, which holds nothing that a client or a user chose.
 
 import pino, { type Logger } from 'pino'
 import { MASK, type Secrets } from './secrets.ts'
@@ -13,9 +14,24 @@ export interface LogOptions {
   readonly write?: (line: string) => void
 }
 
-export function createLog({ level, secrets, write }: LogOptions): Logger {
+export interface FinishedRequest {
+  readonly requestId: string
+  readonly operation: string
+  readonly method: string
+  readonly status: number
+  readonly durationMs: number
+  readonly projectId?: number | undefined
+  readonly tokenId?: number | undefined
+}
+
+export interface Log extends Logger {
+  /** One line per request, written without pino's and the mask's work: they would be a sixth of what a small request costs. */
+  request(finished: FinishedRequest): void
+}
+
+export function createLog({ level, secrets, write }: LogOptions): Log {
   const put: Sink = write ?? standardOutput()
-  return pino(
+  const log = pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
     {
       write: (line: string) => put(maskLine(line, secrets)),
@@ -23,10 +39,33 @@ export function createLog({ level, secrets, write }: LogOptions): Logger {
       flush: (done: (error?: Error | null) => void) => (put.flush ? put.flush(done) : done()),
     } as pino.DestinationStream,
   )
+  const timeText = isoTimes()
+  return Object.assign(log, {
+    request(finished: FinishedRequest) {
+      if (log.isLevelEnabled('info')) put(requestLine(finished, timeText()))
+    },
+  })
+}
+
+const requestLine = ({ requestId, operation, method, status, durationMs, projectId, tokenId }: FinishedRequest, time: string) =>
+  `{"level":"info","time":"${time}","requestId":"${requestId}","operation":"${operation}","method":"${method}","status":${status},` +
+  `"durationMs":${Math.round(durationMs * 10) / 10}${projectId === undefined ? '' : `,"projectId":${projectId}`}` +
+  `${tokenId === undefined ? '' : `,"tokenId":${tokenId}`},"msg":"request"}\n`
+
+/** Many requests share a millisecond, and writing a time costs as much as the rest of the line. */
+function isoTimes(): () => string {
+  let last = -1
+  let text = ''
+  return () => {
+    const now = Date.now()
+    if (now !== last) text = new Date(now).toISOString()
+    last = now
+    return text
+  }
 }
 
 const LINES_WAIT_MS = 20
-const BUFFER_BYTES = 8 * 1024
+const BUFFER_BYTES = 64 * 1024
 
 interface Sink {
   (line: string): void

@@ -1,7 +1,8 @@
 // Events in the metadata database: appended, never changed.
 
-import { type Expression, type Generated, type Insertable, type Selectable, type SqlBool, sql } from 'kysely'
+import { type Expression, type Generated, type Selectable, type SqlBool, sql } from 'kysely'
 import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { preparedInsert } from '../../engines/metadata-db/prepared.ts'
 
 interface Tables {
   event: {
@@ -31,7 +32,7 @@ interface Tables {
 }
 
 export type EventRow = Selectable<Tables['event']>
-export type NewEventRow = Insertable<Tables['event']>
+export type NewEventRow = Omit<EventRow, 'id'>
 
 export interface EventFilter {
   readonly limit: number
@@ -65,10 +66,10 @@ export type EventsStore = ReturnType<typeof createEventsStore>
 
 export function createEventsStore(database: Db) {
   const db = withTables<Tables>(database)
+  const insertRow = preparedInsert((row: NewEventRow) => db.insertInto('event').values(row).returning('id'))
 
   return {
-    insert: async (trx: Trx, row: NewEventRow): Promise<EventRow> =>
-      withTables<Tables>(trx).insertInto('event').values(row).returningAll().executeTakeFirstOrThrow(),
+    insert: async (trx: Trx, row: NewEventRow): Promise<EventRow> => ({ ...row, id: (await insertRow(trx, row)).id }),
 
     find: (projectId: number, id: number): Promise<EventRow | undefined> =>
       db.selectFrom('event').selectAll().where('project_id', '=', projectId).where('id', '=', id).executeTakeFirst(),

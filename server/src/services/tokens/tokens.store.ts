@@ -2,6 +2,7 @@
 
 import type { Generated, Selectable } from 'kysely'
 import { type Db, lockTable, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { prepared, preparedInsert } from '../../engines/metadata-db/prepared.ts'
 import type { BucketPermission } from '../../kit/actor.ts'
 
 /** What a token may do, stored as one JSON value: it is always read and written whole. */
@@ -37,6 +38,8 @@ interface Tables {
   }
 }
 
+type TokenRow = Selectable<Tables['token']>
+
 export interface Project {
   readonly id: number
   readonly name: string
@@ -65,10 +68,12 @@ export type TokensStore = ReturnType<typeof createTokensStore>
 
 export function createTokensStore(database: Db) {
   const db = withTables<Tables>(database)
+  const byHash = prepared(database, (hash: string) => db.selectFrom('token').selectAll().where('hash', '=', hash))
+  const insertRow = preparedInsert((row: Omit<TokenRow, 'id'>) => db.insertInto('token').values(row).returning('id'))
 
   return {
     findByHash: async (hash: string): Promise<Token | undefined> => {
-      const row = await db.selectFrom('token').selectAll().where('hash', '=', hash).executeTakeFirst()
+      const [row] = await byHash(hash)
       return row && toToken(row)
     },
 
@@ -85,26 +90,22 @@ export function createTokensStore(database: Db) {
     list: async (projectId: number): Promise<Token[]> =>
       (await db.selectFrom('token').selectAll().where('project_id', '=', projectId).orderBy('id').execute()).map(toToken),
 
-    insert: async (trx: Trx, token: NewToken): Promise<Token> =>
-      toToken(
-        await withTables<Tables>(trx)
-          .insertInto('token')
-          .values({
-            project_id: token.projectId,
-            hash: token.hash,
-            description: token.description,
-            permissions: JSON.stringify(token.permissions),
-            is_master: token.isMasterToken ? 1 : 0,
-            is_disabled: 0,
-            creator_token_id: token.creatorToken?.id ?? null,
-            creator_description: token.creatorToken?.description ?? null,
-            created_at: token.createdAt.getTime(),
-            refreshed_at: token.createdAt.getTime(),
-            expires_at: token.expiresAt?.getTime() ?? null,
-          })
-          .returningAll()
-          .executeTakeFirstOrThrow(),
-      ),
+    insert: async (trx: Trx, token: NewToken): Promise<Token> => {
+      const { id } = await insertRow(trx, {
+        project_id: token.projectId,
+        hash: token.hash,
+        description: token.description,
+        permissions: JSON.stringify(token.permissions),
+        is_master: token.isMasterToken ? 1 : 0,
+        is_disabled: 0,
+        creator_token_id: token.creatorToken?.id ?? null,
+        creator_description: token.creatorToken?.description ?? null,
+        created_at: token.createdAt.getTime(),
+        refreshed_at: token.createdAt.getTime(),
+        expires_at: token.expiresAt?.getTime() ?? null,
+      })
+      return { ...token, id, refreshedAt: token.createdAt, isDisabled: false }
+    },
 
     update: async (
       trx: Trx,
@@ -197,7 +198,7 @@ const toProject = (row: Selectable<Tables['project']>): Project => ({
   createdAt: new Date(row.created_at),
 })
 
-const toToken = (row: Selectable<Tables['token']>): Token => ({
+const toToken = (row: TokenRow): Token => ({
   id: row.id,
   projectId: row.project_id,
   hash: row.hash,

@@ -3,6 +3,7 @@
 // of a finished request, which holds nothing that a client or a user chose.
 
 import pino, { type Logger } from 'pino'
+import { isoTimes } from './clock.ts'
 import { MASK, type Secrets } from './secrets.ts'
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
@@ -51,18 +52,6 @@ const requestLine = ({ requestId, operation, method, status, durationMs, project
   `{"level":"info","time":"${time}","requestId":"${requestId}","operation":"${operation}","method":"${method}","status":${status},` +
   `"durationMs":${Math.round(durationMs * 10) / 10}${projectId === undefined ? '' : `,"projectId":${projectId}`}` +
   `${tokenId === undefined ? '' : `,"tokenId":${tokenId}`},"msg":"request"}\n`
-
-/** Many requests share a millisecond, and writing a time costs as much as the rest of the line. */
-function isoTimes(): () => string {
-  let last = -1
-  let text = ''
-  return () => {
-    const now = Date.now()
-    if (now !== last) text = new Date(now).toISOString()
-    last = now
-    return text
-  }
-}
 
 const LINES_WAIT_MS = 20
 const BUFFER_BYTES = 64 * 1024

@@ -1,9 +1,9 @@
 // Heads and versions of configurations, in SQL. Every function carries the project id; what it means to change one is in versioning.ts.
 
-import type { Selectable } from 'kysely'
+import type { Insertable, Selectable } from 'kysely'
 import { type Db, dialectOf, lockRows } from '../../engines/metadata-db/dialects.ts'
-import { prepared } from '../../engines/metadata-db/prepared.ts'
 import type { Address, ConfigurationRecord, VersionRecord } from './records.ts'
+import { statement } from './statements.ts'
 import { type ConfigurationTable, tables, type VersionTable } from './tables.ts'
 
 export interface ListFilter {
@@ -29,13 +29,16 @@ const headsWithContent = (db: Db) =>
     .selectAll('configuration')
     .select('content.content')
 
-export async function findConfiguration(db: Db, address: Address): Promise<ConfigurationRecord | undefined> {
-  const row = await headsWithContent(db)
+const configurationAt = statement((db, address: Address) =>
+  headsWithContent(db)
     .where('configuration.project_id', '=', address.projectId)
     .where('configuration.branch_id', '=', address.branchId)
     .where('configuration.component_id', '=', address.componentId)
-    .where('configuration.configuration_id', '=', address.configurationId)
-    .executeTakeFirst()
+    .where('configuration.configuration_id', '=', address.configurationId),
+)
+
+export async function findConfiguration(db: Db, address: Address): Promise<ConfigurationRecord | undefined> {
+  const [row] = await configurationAt(db, address)
   return row && recordOf(row)
 }
 
@@ -57,23 +60,20 @@ export async function lockConfiguration(trx: Db, address: Address): Promise<Conf
   return locked && (await findConfiguration(trx, address))
 }
 
-export type FindRevision = (address: Address) => Promise<(Revision & { readonly isDeleted: boolean }) | undefined>
+const revisionAt = statement((db, address: Address) =>
+  tables(db)
+    .selectFrom('configuration')
+    .select(['id', 'revision', 'rows_revision', 'is_deleted'])
+    .where('project_id', '=', address.projectId)
+    .where('branch_id', '=', address.branchId)
+    .where('component_id', '=', address.componentId)
+    .where('configuration_id', '=', address.configurationId),
+)
 
 /** Every read asks this. */
-export function createFindRevision(db: Db): FindRevision {
-  const find = prepared(db, (projectId: number, branchId: number, componentId: string, configurationId: string) =>
-    tables(db)
-      .selectFrom('configuration')
-      .select(['id', 'revision', 'rows_revision', 'is_deleted'])
-      .where('project_id', '=', projectId)
-      .where('branch_id', '=', branchId)
-      .where('component_id', '=', componentId)
-      .where('configuration_id', '=', configurationId),
-  )
-  return async ({ projectId, branchId, componentId, configurationId }) => {
-    const [row] = await find(projectId, branchId, componentId, configurationId)
-    return row && { ownerId: row.id, revision: row.revision, rowsRevision: row.rows_revision, isDeleted: row.is_deleted === 1 }
-  }
+export async function findRevision(db: Db, address: Address): Promise<(Revision & { readonly isDeleted: boolean }) | undefined> {
+  const [row] = await revisionAt(db, address)
+  return row && { ownerId: row.id, revision: row.revision, rowsRevision: row.rows_revision, isDeleted: row.is_deleted === 1 }
 }
 
 /** In the order they were made. */
@@ -130,37 +130,38 @@ export async function insertConfiguration(trx: Db, record: NewConfiguration): Pr
   return id
 }
 
+const setHead = statement(
+  (db, { id, project_id, ...columns }: ReturnType<typeof headColumns> & { id: number; project_id: number }) =>
+    tables(db).updateTable('configuration').set(columns).where('project_id', '=', project_id).where('id', '=', id),
+)
+
 export async function updateConfiguration(trx: Db, record: ConfigurationRecord): Promise<void> {
-  await tables(trx)
-    .updateTable('configuration')
-    .set(headColumns(record))
-    .where('project_id', '=', record.projectId)
-    .where('id', '=', record.ownerId)
-    .execute()
+  await setHead(trx, { ...headColumns(record), id: record.ownerId, project_id: record.projectId })
 }
+
+const addVersion = statement((db, version: Insertable<VersionTable>) =>
+  tables(db).insertInto('configuration_version').values(version),
+)
 
 /** `content` is the configuration text where this version changed it. */
 export async function insertVersion(trx: Db, record: ConfigurationRecord): Promise<void> {
-  await tables(trx)
-    .insertInto('configuration_version')
-    .values({
-      project_id: record.projectId,
-      owner_id: record.ownerId,
-      version: record.version,
-      name: record.name,
-      description: record.description,
-      is_disabled: record.isDisabled ? 1 : 0,
-      is_deleted: record.isDeleted ? 1 : 0,
-      content_version: record.contentVersion,
-      content: record.contentVersion === record.version ? record.configuration : null,
-      rows_sort_order: JSON.stringify(record.rowsSortOrder),
-      change_description: record.changeDescription,
-      version_identifier: record.versionIdentifier,
-      created_at: record.changed.at,
-      creator_token_id: record.changed.tokenId,
-      creator_token_description: record.changed.tokenDescription,
-    })
-    .execute()
+  await addVersion(trx, {
+    project_id: record.projectId,
+    owner_id: record.ownerId,
+    version: record.version,
+    name: record.name,
+    description: record.description,
+    is_disabled: record.isDisabled ? 1 : 0,
+    is_deleted: record.isDeleted ? 1 : 0,
+    content_version: record.contentVersion,
+    content: record.contentVersion === record.version ? record.configuration : null,
+    rows_sort_order: JSON.stringify(record.rowsSortOrder),
+    change_description: record.changeDescription,
+    version_identifier: record.versionIdentifier,
+    created_at: record.changed.at,
+    creator_token_id: record.changed.tokenId,
+    creator_token_description: record.changed.tokenDescription,
+  })
 }
 
 /** Versions, rows and metadata go with it. */

@@ -14,8 +14,8 @@ import {
   usableComponent,
 } from './access.ts'
 import {
-  createFindRevision,
   findConfiguration,
+  findRevision,
   type ListFilter,
   listConfigurations,
   listRevisions,
@@ -69,7 +69,6 @@ interface Entry {
 }
 
 export function createReader({ db, inTransaction, components }: ReaderDeps): Reader {
-  const findRevision = createFindRevision(db)
   const entries = new Map<number, Entry>()
   let chars = 0
 
@@ -101,7 +100,7 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
   async function get(caller: Caller, componentId: string, configurationId: string): Promise<Buffer> {
     const component = usableComponent(components, caller.actor, componentId)
     const address = addressOf(caller, component, configurationId)
-    const found = await findRevision(address)
+    const found = await findRevision(db, address)
     if (!found || found.isDeleted) throw configurationNotFound(configurationId)
     const known = recall(found)
     if (known) return bytesOf(known)

@@ -2,7 +2,7 @@
 
 import type { Db } from '../../engines/metadata-db/dialects.ts'
 import type { ComponentLookup } from './access.ts'
-import { createFindRevision, findConfiguration, lockConfiguration } from './configurations.store.ts'
+import { findConfiguration, findRevision, lockConfiguration } from './configurations.store.ts'
 import type { ConfigurationsDeps } from './configurations.ts'
 import { type Address, inOrder } from './records.ts'
 import { findRow, listRows, setRowState } from './rows.store.ts'
@@ -52,14 +52,12 @@ export function createRunAccess({
 }: Pick<ConfigurationsDeps, 'db' | 'inTransaction' | 'secretsOf'> & { readonly components: ComponentLookup }): RunAccess {
   const canonical = (address: Address): Address => ({ ...address, componentId: components.canonicalId(address.componentId) })
 
-  const findRevision = createFindRevision(db)
-
   /** Head and rows of one moment: a run must not mix two versions. Only when somebody keeps writing does it take a transaction. */
   async function find(given: Address): Promise<RunConfiguration | undefined> {
     const address = canonical(given)
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       const found = await read(db, address)
-      if (found?.revision === (await findRevision(address))?.revision) return found?.configuration
+      if (found?.revision === (await findRevision(db, address))?.revision) return found?.configuration
     }
     return (await inTransaction((trx) => read(trx, address)))?.configuration
   }
@@ -73,7 +71,7 @@ export function createRunAccess({
     return { revision, configuration: { componentId, configurationId, name, version, isDisabled, configuration, state, rows } }
   }
 
-  const exists = async (address: Address): Promise<boolean> => (await findRevision(canonical(address)))?.isDeleted === false
+  const exists = async (address: Address): Promise<boolean> => (await findRevision(db, canonical(address)))?.isDeleted === false
 
   async function save(trx: Db, given: Address, rowId: string | undefined, state: string): Promise<boolean> {
     const address = canonical(given)

@@ -75,34 +75,47 @@ export async function requestsPerSecond({
   return (counts.reduce((sum, count) => sum + count, 0) / (performance.now() - started)) * 1000
 }
 
+/** Counts bytes and looks at nothing but the head of an answer, in one buffer of its own: large answers must not cost the client more than the server. */
 function oneConnection(host: string, port: number, request: () => Buffer, until: number): Promise<number> {
   return new Promise((resolve, reject) => {
     let answers = 0
-    let pending = ''
-    const socket = connect({ host, port, noDelay: true }, () => socket.write(request()))
-    socket.setEncoding('latin1') // one character per byte, so that lengths are bytes
-    socket.on('error', reject)
-    socket.on('data', (text: string) => {
-      pending += text
-      const length = answerLength(pending)
-      if (length === undefined || pending.length < length) return
-      if (!pending.startsWith('HTTP/1.1 2')) return void socket.destroy(new Error(`Unexpected answer: ${pending.slice(0, 500)}`))
-      pending = pending.slice(length)
+    let started = ''
+    let missing = 0
+    const onBytes = (size: number, bytes: Uint8Array): boolean => {
+      if (missing > 0) missing -= size
+      else {
+        started += Buffer.from(bytes.buffer, bytes.byteOffset, size).toString('latin1') // one character per byte, so that lengths are bytes
+        if (started.length >= 12 && !started.startsWith('HTTP/1.1 2')) {
+          socket.destroy(new Error(`Unexpected answer: ${started.slice(0, 500)}`))
+          return false
+        }
+        const length = answerLength(started)
+        if (length === undefined) return true
+        missing = length - started.length
+      }
+      if (missing > 0) return true
+      started = ''
       answers++
       if (performance.now() < until) socket.write(request())
       else socket.end(() => resolve(answers))
-    })
+      return true
+    }
+    const onread = { buffer: Buffer.alloc(READ_BYTES), callback: onBytes }
+    const socket = connect({ host, port, noDelay: true, onread }, () => socket.write(request()))
+    socket.on('error', reject)
   })
 }
 
-/** Bytes of the first answer, or undefined while its head has not arrived. */
+const READ_BYTES = 256 * 1024
+
+/** Bytes of the first answer, or undefined while its head (or, where no length is declared, its end) has not arrived. */
 function answerLength(text: string): number | undefined {
   const headEnd = text.indexOf('\r\n\r\n')
   if (headEnd < 0) return undefined
   const declared = text.slice(0, headEnd).match(/\r\ncontent-length: *(\d+)/i)?.[1]
   if (declared !== undefined) return headEnd + 4 + Number(declared)
   const chunksEnd = text.indexOf('\r\n0\r\n\r\n', headEnd)
-  return chunksEnd < 0 ? Number.POSITIVE_INFINITY : chunksEnd + 7
+  return chunksEnd < 0 ? undefined : chunksEnd + 7
 }
 
 /** Runs a program of this folder that prints its address first and ends when its stdin closes. */

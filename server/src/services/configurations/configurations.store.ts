@@ -9,7 +9,7 @@ import { type ConfigurationTable, tables, type VersionTable } from './tables.ts'
 export interface ListFilter {
   readonly projectId: number
   readonly branchId: number
-  readonly componentIds?: readonly string[]
+  readonly componentId?: string
   readonly isDeleted: boolean
 }
 
@@ -76,25 +76,50 @@ export async function findRevision(db: Db, address: Address): Promise<(Revision 
   return row && { ownerId: row.id, revision: row.revision, rowsRevision: row.rows_revision, isDeleted: row.is_deleted === 1 }
 }
 
-/** In the order they were made. */
-export async function listRevisions(
-  db: Db,
-  filter: ListFilter,
-): Promise<readonly (Revision & { readonly componentId: string })[]> {
-  let query = tables(db)
+export type ListedRevision = Revision & { readonly componentId: string }
+
+const revisionsIn = (db: Db, filter: { projectId: number; branchId: number; isDeleted: number }) =>
+  tables(db)
     .selectFrom('configuration')
     .select(['id', 'revision', 'rows_revision', 'component_id'])
     .where('project_id', '=', filter.projectId)
     .where('branch_id', '=', filter.branchId)
-    .where('is_deleted', '=', filter.isDeleted ? 1 : 0)
-  if (filter.componentIds) query = query.where('component_id', 'in', filter.componentIds)
-  const rows = await query.orderBy('id').execute()
+    .where('is_deleted', '=', filter.isDeleted)
+    .orderBy('id')
+const revisionsInBranch = statement(revisionsIn)
+const revisionsOfComponent = statement(
+  (db, { componentId, ...filter }: Parameters<typeof revisionsIn>[1] & { componentId: string }) =>
+    revisionsIn(db, filter).where('component_id', '=', componentId),
+)
+
+/** In the order they were made. */
+export async function listRevisions(
+  db: Db,
+  { componentId, isDeleted, ...place }: ListFilter,
+): Promise<readonly ListedRevision[]> {
+  const filter = { ...place, isDeleted: isDeleted ? 1 : 0 }
+  const rows =
+    componentId === undefined ? await revisionsInBranch(db, filter) : await revisionsOfComponent(db, { ...filter, componentId })
   return rows.map((row) => ({
     ownerId: row.id,
     revision: row.revision,
     rowsRevision: row.rows_revision,
     componentId: row.component_id,
   }))
+}
+
+export async function findRevisions(
+  db: Db,
+  projectId: number,
+  ownerIds: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await tables(db)
+    .selectFrom('configuration')
+    .select(['id', 'revision'])
+    .where('project_id', '=', projectId)
+    .where('id', 'in', ownerIds)
+    .execute()
+  return new Map(rows.map((row) => [row.id, row.revision]))
 }
 
 export async function listConfigurations(

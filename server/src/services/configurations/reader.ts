@@ -1,7 +1,7 @@
 // Reads of whole configurations, as JSON text.
 //  (1) a text in memory is served only when the stored revision is the one it was made from, so that any number of nodes may write;
 //  (2) a text is kept only when head and rows were read at one revision: no reader sees rows of one version in another;
-//  (3) memory is bounded by MAX_CHARS, whatever is read.
+//  (3) memory is bounded by MAX_CHARS and MAX_LIST_BYTES, whatever is read.
 
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import {
@@ -16,16 +16,19 @@ import {
 import {
   findConfiguration,
   findRevision,
+  findRevisions,
   type ListFilter,
   listConfigurations,
   listRevisions,
   type Revision,
 } from './configurations.store.ts'
+import { createKeptAnswers } from './kept-answers.ts'
 import { type ConfigurationRecord, inOrder, type RowRecord } from './records.ts'
 import { findRow, listRows, listRowsAt, listRowsOf } from './rows.store.ts'
 import { configurationText, listOf, rowText } from './views.ts'
 
 const MAX_CHARS = 64 * 2 ** 20
+const MAX_LIST_BYTES = 16 * 2 ** 20
 const BATCH = 200
 const ATTEMPTS = 3
 
@@ -60,7 +63,7 @@ export interface Reader {
   listRows(caller: Caller, componentId: string, configurationId: string): Promise<readonly RowRecord[]>
 }
 
-interface Entry {
+interface Kept {
   readonly revision: number
   readonly rowsRevision: number
   readonly rows: string
@@ -68,34 +71,26 @@ interface Entry {
   bytes: Buffer | undefined
 }
 
+interface KeptList {
+  /** The revision of everything in the list. */
+  readonly revisions: string
+  readonly bytes: Buffer
+}
+
 export function createReader({ db, inTransaction, components }: ReaderDeps): Reader {
-  const entries = new Map<number, Entry>()
-  let chars = 0
+  const configurations = createKeptAnswers<number, Kept>(MAX_CHARS)
+  const lists = createKeptAnswers<string, KeptList>(MAX_LIST_BYTES)
 
   function remember(record: ConfigurationRecord, rows: string): string {
     const text = configurationText(record, { configuration: true, state: true, rows })
-    forget(record.ownerId)
-    entries.set(record.ownerId, { revision: record.revision, rowsRevision: record.rowsRevision, rows, text, bytes: undefined })
-    chars += costOf(text, rows)
-    while (chars > MAX_CHARS) forget(entries.keys().next().value!) // not empty: it holds characters
+    const { revision, rowsRevision } = record
+    // The text counts twice: as it is, and as the bytes that are made when it is first asked for again.
+    configurations.keep(record.ownerId, { revision, rowsRevision, rows, text, bytes: undefined }, 2 * text.length + rows.length)
     return text
   }
 
-  function forget(ownerId: number): void {
-    const entry = entries.get(ownerId)
-    if (!entry) return
-    chars -= costOf(entry.text, entry.rows)
-    entries.delete(ownerId)
-  }
-
-  /** Reading makes an entry the youngest; the oldest leave first. */
-  function recall({ ownerId, revision }: Revision): Entry | undefined {
-    const entry = entries.get(ownerId)
-    if (entry?.revision !== revision) return undefined
-    entries.delete(ownerId)
-    entries.set(ownerId, entry)
-    return entry
-  }
+  const recall = ({ ownerId, revision }: Revision): Kept | undefined =>
+    configurations.find(ownerId, (kept) => kept.revision === revision)
 
   async function get(caller: Caller, componentId: string, configurationId: string): Promise<Buffer> {
     const component = usableComponent(components, caller.actor, componentId)
@@ -110,8 +105,8 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
   }
 
   async function render(record: ConfigurationRecord): Promise<string> {
-    const known = entries.get(record.ownerId)
-    if (known?.rowsRevision === record.rowsRevision) return remember(record, known.rows)
+    const known = configurations.find(record.ownerId, (kept) => kept.rowsRevision === record.rowsRevision)
+    if (known) return remember(record, known.rows)
     const [whole] = await readWhole(record.projectId, [record.ownerId])
     if (whole?.record.revision === record.revision) return remember(record, rowsText(record, whole.rows))
     return await renderPast(record)
@@ -129,30 +124,33 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
 
   async function list(caller: Caller, componentId: string, isDeleted: boolean): Promise<Buffer> {
     const component = usableComponent(components, caller.actor, componentId)
-    const items = await itemsOf({
-      projectId: caller.actor.projectId,
-      branchId: caller.branch.id,
-      componentIds: [component],
-      isDeleted,
-    })
-    return Buffer.concat([OPEN, ...items.flatMap((item, i) => (i === 0 ? [item] : [COMMA, item])), CLOSE])
+    const filter = { projectId: caller.actor.projectId, branchId: caller.branch.id, componentId: component, isDeleted }
+    const listed = await listRevisions(db, filter)
+    const place = JSON.stringify(filter)
+    const revisions = listed.map(({ ownerId, revision }) => `${ownerId}.${revision}`).join()
+    const known = lists.find(place, (kept) => kept.revisions === revisions)
+    if (known) return known.bytes
+    const items = await itemsOf(filter, listed)
+    const bytes = Buffer.concat([OPEN, ...items.flatMap((item, i) => (i === 0 ? [item] : [COMMA, item])), CLOSE])
+    lists.keep(place, { revisions, bytes }, bytes.length + revisions.length)
+    return bytes
   }
 
-  async function itemsOf(filter: ListFilter): Promise<readonly Buffer[]> {
-    const revisions = await listRevisions(db, filter)
+  async function itemsOf({ projectId, isDeleted }: ListFilter, listed: readonly Revision[]): Promise<readonly Buffer[]> {
     const items = new Map<number, Buffer>()
     const missing: number[] = []
-    for (const revision of revisions) {
+    for (const revision of listed) {
       const known = recall(revision)
       if (known) items.set(revision.ownerId, bytesOf(known))
       else missing.push(revision.ownerId)
     }
     for (let from = 0; from < missing.length; from += BATCH) {
-      for (const { record, rows } of await readWhole(filter.projectId, missing.slice(from, from + BATCH))) {
-        items.set(record.ownerId, Buffer.from(remember(record, rowsText(record, rows))))
+      for (const { record, rows } of await readWhole(projectId, missing.slice(from, from + BATCH))) {
+        const text = remember(record, rowsText(record, rows))
+        if (record.isDeleted === isDeleted) items.set(record.ownerId, Buffer.from(text)) // it may have moved in between
       }
     }
-    return revisions.map(({ ownerId }) => items.get(ownerId)).filter((item) => item !== undefined)
+    return listed.map(({ ownerId }) => items.get(ownerId)).filter((item) => item !== undefined)
   }
 
   /** Heads and rows of one moment: read again when somebody wrote in between, and in a transaction when that keeps happening. */
@@ -167,9 +165,7 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
     }
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       const whole = await readOnce(db)
-      const after = new Map(
-        (await listConfigurations(db, projectId, ownerIds)).map((record) => [record.ownerId, record.revision]),
-      )
+      const after = await findRevisions(db, projectId, ownerIds)
       if (whole.every(({ record }) => after.get(record.ownerId) === record.revision)) return whole
     }
     return await inTransaction(readOnce)
@@ -226,13 +222,10 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
 
 const [OPEN, COMMA, CLOSE] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')]
 
-function bytesOf(entry: Entry): Buffer {
-  entry.bytes ??= Buffer.from(entry.text)
-  return entry.bytes
+function bytesOf(kept: Kept): Buffer {
+  kept.bytes ??= Buffer.from(kept.text)
+  return kept.bytes
 }
-
-/** The text twice: as it is, and as the bytes that are made when it is first asked for again. */
-const costOf = (text: string, rows: string): number => 2 * text.length + rows.length
 
 const rowsText = (record: ConfigurationRecord, rows: readonly RowRecord[]): string =>
   listOf(inOrder(rows, record.rowsSortOrder).map(rowText))

@@ -24,6 +24,7 @@ import {
   OfVersion,
   PageQuery,
   StateBody,
+  sendKept,
   VersionView,
   versionOf,
   wordsOf,
@@ -60,7 +61,7 @@ export function configurationsRoutes({ configurations, versions, reader }: Confi
         },
       },
       async (req, reply) =>
-        sendJson(reply, await reader.list(callerOf(req), req.params.componentId, req.query.isDeleted ?? false)),
+        sendKept(req, reply, await reader.list(callerOf(req), req.params.componentId, req.query.isDeleted ?? false)),
     )
 
     app.post(
@@ -85,7 +86,7 @@ export function configurationsRoutes({ configurations, versions, reader }: Confi
       },
       async (req, reply) => {
         const { componentId, configurationId } = req.params
-        return sendJson(reply, await reader.get(callerOf(req), componentId, configurationId))
+        return sendKept(req, reply, await reader.get(callerOf(req), componentId, configurationId))
       },
     )
 

@@ -136,6 +136,33 @@ test('a wrapped configuration is stored as sent, with a warning event that says 
   assert.match(warning?.message ?? '', /second "configuration" node/)
 })
 
+test('detail and list are the same compressed and plain, before and after every kind of change', async (t) => {
+  const { ok, create } = await start(t)
+  const { id } = await create({ configuration: { text: 'é'.repeat(2000) } })
+  await create({ configurationId: 'second' })
+  const same = async (what: string, version: number) => {
+    for (const path of [C, `${C}/${id}`, C, `${C}/${id}`]) {
+      const [plain, packed] = await Promise.all(
+        ['identity', 'deflate, gzip'].map((coding) => ok('GET', path, { headers: { 'accept-encoding': coding } })),
+      )
+      assert.equal(plain!.headers.get('content-encoding'), null)
+      assert.deepEqual([packed!.headers.get('content-encoding'), packed!.headers.get('vary')], ['gzip', 'Accept-Encoding'])
+      assert.equal(packed!.text, plain!.text, what)
+      const [record] = [plain!.json<Configuration | Configuration[]>()].flat()
+      assert.equal(record?.version, version, what)
+    }
+  }
+  await same('created', 1)
+  await ok('PUT', `${C}/${id}`, { json: { name: 'other' } })
+  await same('renamed', 2)
+  await ok('POST', `${C}/${id}/rows`, { json: { rowId: 'r' } })
+  await same('row added', 3)
+  await ok('PUT', `${C}/${id}/rows/r/state`, { json: { state: { a: 1 } } })
+  await same('state of the row', 3)
+  await ok('DELETE', `${C}/second`)
+  await same('the other one is in the trash', 3)
+})
+
 test('the state endpoint makes no version and takes nothing but state', async (t) => {
   const { ok, create, get, refused } = await start(t)
   const { id } = await create({ state: { a: 1 } })

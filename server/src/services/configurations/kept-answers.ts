@@ -1,7 +1,35 @@
-// Answers in memory, bounded by what they weigh; those that were asked for least recently leave first. An answer is only handed out to
-// somebody who has just looked whether it still holds.
+// Answers in memory: what is read far more often than it changes is made, encoded and compressed once.
 
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+
+/** JSON that is kept, in the forms in which it leaves. Each is made when somebody first asks for it. */
+export interface JsonAnswer {
+  bytes(): Buffer
+  gzipped(): Promise<Buffer>
+}
+
+const compress = promisify(gzip)
+
+export function jsonAnswer(content: string | Buffer): JsonAnswer {
+  let bytes: Buffer | undefined
+  let gzipped: Promise<Buffer> | undefined
+  const asBytes = () => {
+    bytes ??= Buffer.from(content)
+    return bytes
+  }
+  return {
+    bytes: asBytes,
+    gzipped() {
+      gzipped ??= compress(asBytes(), { level: 1 })
+      return gzipped
+    },
+  }
+}
+
+/** Bounded by what the answers weigh: those that were asked for least recently leave first. */
 export interface KeptAnswers<Key, Answer> {
+  /** Only what holds is handed out; whoever asks has just looked what that means. */
   find(key: Key, holds: (answer: Answer) => boolean): Answer | undefined
   keep(key: Key, answer: Answer, weight: number): void
 }

@@ -22,7 +22,7 @@ import {
   listRevisions,
   type Revision,
 } from './configurations.store.ts'
-import { createKeptAnswers } from './kept-answers.ts'
+import { createKeptAnswers, type JsonAnswer, jsonAnswer } from './kept-answers.ts'
 import { type ConfigurationRecord, inOrder, type RowRecord } from './records.ts'
 import { findRow, listRows, listRowsAt, listRowsOf } from './rows.store.ts'
 import { configurationText, listOf, rowText } from './views.ts'
@@ -45,11 +45,10 @@ export interface IncludeWish {
 }
 
 export interface Reader {
-  /** As bytes: a configuration is read far more often than it changes, and text would be encoded each time. */
-  get(caller: Caller, componentId: string, configurationId: string): Promise<Buffer>
+  get(caller: Caller, componentId: string, configurationId: string): Promise<JsonAnswer>
   /** The answer to a write: the record as it was just saved, with its rows. */
   render(record: ConfigurationRecord): Promise<string>
-  list(caller: Caller, componentId: string, isDeleted: boolean): Promise<Buffer>
+  list(caller: Caller, componentId: string, isDeleted: boolean): Promise<JsonAnswer>
   /** Every configuration the token may see, by component id. */
   listAll(caller: Caller, isDeleted: boolean, include: IncludeWish): Promise<ReadonlyMap<string, readonly string[]>>
   getRow(caller: Caller, componentId: string, configurationId: string, rowId: string): Promise<RowRecord>
@@ -68,47 +67,46 @@ interface Kept {
   readonly rowsRevision: number
   readonly rows: string
   readonly text: string
-  bytes: Buffer | undefined
+  readonly answer: JsonAnswer
 }
 
 interface KeptList {
   /** The revision of everything in the list. */
   readonly revisions: string
-  readonly bytes: Buffer
+  readonly answer: JsonAnswer
 }
 
 export function createReader({ db, inTransaction, components }: ReaderDeps): Reader {
   const configurations = createKeptAnswers<number, Kept>(MAX_CHARS)
   const lists = createKeptAnswers<string, KeptList>(MAX_LIST_BYTES)
 
-  function remember(record: ConfigurationRecord, rows: string): string {
+  function remember(record: ConfigurationRecord, rows: string): Kept {
     const text = configurationText(record, { configuration: true, state: true, rows })
-    const { revision, rowsRevision } = record
-    // The text counts twice: as it is, and as the bytes that are made when it is first asked for again.
-    configurations.keep(record.ownerId, { revision, rowsRevision, rows, text, bytes: undefined }, 2 * text.length + rows.length)
-    return text
+    const kept = { revision: record.revision, rowsRevision: record.rowsRevision, rows, text, answer: jsonAnswer(text) }
+    configurations.keep(record.ownerId, kept, 3 * text.length + rows.length) // as text, as bytes, compressed
+    return kept
   }
 
   const recall = ({ ownerId, revision }: Revision): Kept | undefined =>
     configurations.find(ownerId, (kept) => kept.revision === revision)
 
-  async function get(caller: Caller, componentId: string, configurationId: string): Promise<Buffer> {
+  async function get(caller: Caller, componentId: string, configurationId: string): Promise<JsonAnswer> {
     const component = usableComponent(components, caller.actor, componentId)
     const address = addressOf(caller, component, configurationId)
     const found = await findRevision(db, address)
     if (!found || found.isDeleted) throw configurationNotFound(configurationId)
     const known = recall(found)
-    if (known) return bytesOf(known)
+    if (known) return known.answer
     const [whole] = await readWhole(address.projectId, [found.ownerId])
     if (!whole || whole.record.isDeleted) throw configurationNotFound(configurationId) // purged in between
-    return Buffer.from(remember(whole.record, rowsText(whole.record, whole.rows)))
+    return remember(whole.record, rowsText(whole.record, whole.rows)).answer
   }
 
   async function render(record: ConfigurationRecord): Promise<string> {
     const known = configurations.find(record.ownerId, (kept) => kept.rowsRevision === record.rowsRevision)
-    if (known) return remember(record, known.rows)
+    if (known) return remember(record, known.rows).text
     const [whole] = await readWhole(record.projectId, [record.ownerId])
-    if (whole?.record.revision === record.revision) return remember(record, rowsText(record, whole.rows))
+    if (whole?.record.revision === record.revision) return remember(record, rowsText(record, whole.rows)).text
     return await renderPast(record)
   }
 
@@ -122,18 +120,19 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
     return configurationText(record, { configuration: true, state: true, rows: rowsText(record, rows) })
   }
 
-  async function list(caller: Caller, componentId: string, isDeleted: boolean): Promise<Buffer> {
+  async function list(caller: Caller, componentId: string, isDeleted: boolean): Promise<JsonAnswer> {
     const component = usableComponent(components, caller.actor, componentId)
     const filter = { projectId: caller.actor.projectId, branchId: caller.branch.id, componentId: component, isDeleted }
     const listed = await listRevisions(db, filter)
     const place = JSON.stringify(filter)
     const revisions = listed.map(({ ownerId, revision }) => `${ownerId}.${revision}`).join()
     const known = lists.find(place, (kept) => kept.revisions === revisions)
-    if (known) return known.bytes
+    if (known) return known.answer
     const items = await itemsOf(filter, listed)
     const bytes = Buffer.concat([OPEN, ...items.flatMap((item, i) => (i === 0 ? [item] : [COMMA, item])), CLOSE])
-    lists.keep(place, { revisions, bytes }, bytes.length + revisions.length)
-    return bytes
+    const answer = jsonAnswer(bytes)
+    lists.keep(place, { revisions, answer }, 2 * bytes.length + revisions.length)
+    return answer
   }
 
   async function itemsOf({ projectId, isDeleted }: ListFilter, listed: readonly Revision[]): Promise<readonly Buffer[]> {
@@ -141,13 +140,13 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
     const missing: number[] = []
     for (const revision of listed) {
       const known = recall(revision)
-      if (known) items.set(revision.ownerId, bytesOf(known))
+      if (known) items.set(revision.ownerId, known.answer.bytes())
       else missing.push(revision.ownerId)
     }
     for (let from = 0; from < missing.length; from += BATCH) {
       for (const { record, rows } of await readWhole(projectId, missing.slice(from, from + BATCH))) {
-        const text = remember(record, rowsText(record, rows))
-        if (record.isDeleted === isDeleted) items.set(record.ownerId, Buffer.from(text)) // it may have moved in between
+        const { answer } = remember(record, rowsText(record, rows))
+        if (record.isDeleted === isDeleted) items.set(record.ownerId, answer.bytes()) // it may have moved in between
       }
     }
     return listed.map(({ ownerId }) => items.get(ownerId)).filter((item) => item !== undefined)
@@ -221,11 +220,6 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
 }
 
 const [OPEN, COMMA, CLOSE] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')]
-
-function bytesOf(kept: Kept): Buffer {
-  kept.bytes ??= Buffer.from(kept.text)
-  return kept.bytes
-}
 
 const rowsText = (record: ConfigurationRecord, rows: readonly RowRecord[]): string =>
   listOf(inOrder(rows, record.rowsSortOrder).map(rowText))

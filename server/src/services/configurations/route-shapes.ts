@@ -1,10 +1,12 @@
 // Shapes that the routes of this room share: addresses, bodies, answers, and how a request becomes a Caller.
 
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { CreatorToken, Timestamp } from '../../http/record-schemas.ts'
+import { sendJson } from '../../http/send-json.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { type Caller, type ExpectedVersion, versionNotFound } from './access.ts'
+import type { JsonAnswer } from './kept-answers.ts'
 
 export const CONFIGS = '/v2/storage/components/:componentId/configs'
 export const CONFIG = `${CONFIGS}/:configurationId`
@@ -125,3 +127,15 @@ export function expectedVersionOf(request: FastifyRequest): ExpectedVersion {
   }
   return Number(version)
 }
+
+/** The kernel compresses every answer for whoever asks; this one only once. */
+export async function sendKept(request: FastifyRequest, reply: FastifyReply, answer: JsonAnswer): Promise<FastifyReply> {
+  const bytes = answer.bytes()
+  if (bytes.length < GZIP_FROM_BYTES || !/\bgzip\b/.test(String(request.headers['accept-encoding'])))
+    return sendJson(reply, bytes)
+  reply.header('content-encoding', 'gzip')
+  reply.header('vary', reply.hasHeader('vary') ? `${String(reply.getHeader('vary'))}, Accept-Encoding` : 'Accept-Encoding')
+  return sendJson(reply, await answer.gzipped())
+}
+
+const GZIP_FROM_BYTES = 1024

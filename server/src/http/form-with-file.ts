@@ -1,6 +1,7 @@
 // A form with one file in it, stored while it arrives: fields may stand before and after it.
 
 import type { FastifyRequest } from 'fastify'
+import { lentChunks } from '../kit/chunk-memory.ts'
 import { PlatformError } from '../kit/errors.ts'
 import { parseBody } from './body.ts'
 import { fromPairs } from './form.ts'
@@ -12,13 +13,21 @@ export interface FormWithFile<T> {
   readonly file: T | undefined
 }
 
+export interface ArrivingFile {
+  readonly filename: string
+  /** A chunk is the reader's only until it asks for the next. */
+  readonly body: AsyncIterable<Buffer>
+  /** Reads the rest of the form, once the body has ended: fields may follow the file. */
+  fields(): Promise<FormWithFile<unknown>['fields']>
+}
+
 const MAX_FIELD_BYTES = 1024 * 1024
 
 /** For routes with `body: 'stream'`. A body that is no multipart form is read as fields. */
 export async function readFormWithFile<T>(
   request: FastifyRequest,
   fileField: string,
-  store: (filename: string, body: AsyncIterable<Buffer>) => Promise<T>,
+  store: (file: ArrivingFile) => Promise<T>,
 ): Promise<FormWithFile<T>> {
   const boundary = boundaryOf(request.headers['content-type'])
   if (boundary === undefined) {
@@ -26,14 +35,26 @@ export async function readFormWithFile<T>(
     if (typeof body === 'object' && body !== null && !Array.isArray(body)) return { fields: { ...body }, file: undefined }
     throw new PlatformError('malformedRequest', { reason: 'the body should be an object of fields.' })
   }
-  const pairs: [string, string][] = []
-  let file: T | undefined
   // Not destroyed on the way out: after a refusal the answer still has to get through.
-  for await (const part of readParts(request.raw.iterator({ destroyOnReturn: false }), boundary)) {
-    if (part.name === fileField && file === undefined) file = await store(part.filename || 'upload', part.body)
-    else if (part.filename === undefined) pairs.push([part.name, await readField(part)])
+  const parts = readParts(lentChunks(request.raw.iterator({ destroyOnReturn: false })), boundary)
+  const pairs: [string, string][] = []
+  const keepField = async (part: FormPart) => {
+    if (part.filename === undefined) pairs.push([part.name, await readField(part)])
   }
-  return { fields: fromPairs(pairs), file }
+  const fields = async () => {
+    for await (const part of parts) await keepField(part)
+    return fromPairs(pairs)
+  }
+
+  for (let next = await parts.next(); !next.done; next = await parts.next()) {
+    const { name, filename, body } = next.value
+    if (name !== fileField) await keepField(next.value)
+    else {
+      const file = await store({ filename: filename || 'upload', body, fields })
+      return { fields: await fields(), file }
+    }
+  }
+  return { fields: fromPairs(pairs), file: undefined }
 }
 
 async function readField(part: FormPart): Promise<string> {
@@ -42,7 +63,7 @@ async function readField(part: FormPart): Promise<string> {
   for await (const chunk of part.body) {
     size += chunk.length
     if (size > MAX_FIELD_BYTES) throw new PlatformError('bodyTooLarge', { limit: MAX_FIELD_BYTES })
-    chunks.push(chunk)
+    chunks.push(Buffer.from(chunk))
   }
   return Buffer.concat(chunks).toString()
 }

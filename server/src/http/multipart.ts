@@ -7,7 +7,7 @@ export interface FormPart {
   readonly name: string
   /** Undefined for a plain field. */
   readonly filename: string | undefined
-  /** Must be read before the next part; what is left of it is skipped. */
+  /** Must be read before the next part; what is left of it is skipped. A chunk is the reader's until it asks for the next. */
   readonly body: AsyncIterable<Buffer>
 }
 
@@ -98,10 +98,11 @@ function createInput(source: AsyncIterable<Uint8Array>, start: Buffer): Input {
   let held = start
 
   async function more(): Promise<boolean> {
+    const kept = Buffer.from(held) // the chunk it lies in is no longer ours once we ask for the next
     const { value, done } = await chunks.next()
     if (done) return false
     const chunk = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-    held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+    held = kept.length === 0 ? chunk : Buffer.concat([kept, chunk])
     return true
   }
 

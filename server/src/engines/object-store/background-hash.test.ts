@@ -7,7 +7,7 @@ const expected = (data: Uint8Array) => [createHash('md5').update(data).digest(),
 
 test('hashes of bodies of any size, many at once, are right', async () => {
   const thread = createHashThread()
-  const sizes = [0, 1, 1000, 256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1, 3_000_000, 10_000_000]
+  const sizes = [0, 1, 1000, 256 * 1024 - 1, 256 * 1024, 512 * 1024 - 1, 512 * 1024, 512 * 1024 + 1, 3_000_000, 10_000_000]
   await Promise.all(
     sizes.map(async (size) => {
       const data = randomBytes(size)

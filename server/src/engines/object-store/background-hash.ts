@@ -1,5 +1,8 @@
 // MD5 and SHA-256 of large bodies in a thread of their own: an ETag costs about two seconds per gigabyte, and the event loop has
 // others to serve meanwhile. A body that fits into one buffer is hashed on the spot; the thread starts with the first that does not.
+//
+// Body and thread share two buffers: one is filled while the other is hashed. What travels between them are small messages only;
+// handing the bytes over (a transfer) costs as much as the hashing of some of them.
 
 import { createHash } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
@@ -7,13 +10,15 @@ import { Worker } from 'node:worker_threads'
 export type HashName = 'md5' | 'sha256'
 
 export type HashOrder =
-  | { readonly kind: 'open'; readonly id: number; readonly algorithms: readonly HashName[] }
-  | { readonly kind: 'update'; readonly id: number; readonly buffer: ArrayBuffer; readonly length: number }
+  | { readonly kind: 'open'; readonly id: number; readonly algorithms: readonly HashName[]; readonly buffers: Buffers }
+  | { readonly kind: 'update'; readonly id: number; readonly which: number; readonly length: number }
   | { readonly kind: 'digest' | 'drop'; readonly id: number }
 
 export type HashAnswer =
-  | { readonly kind: 'returned'; readonly id: number; readonly buffer: ArrayBuffer }
+  | { readonly kind: 'hashed'; readonly id: number }
   | { readonly kind: 'digests'; readonly id: number; readonly digests: readonly Uint8Array[] }
+
+export type Buffers = readonly [SharedArrayBuffer, SharedArrayBuffer]
 
 export interface BodyHashes {
   /** The chunk may be reused at once. Wait for it: this is where a slow thread slows the sender down. */
@@ -25,18 +30,21 @@ export interface BodyHashes {
 }
 
 export interface HashThread {
-  /** `expectedBytes`, when known, spares a small body the buffer. */
+  /** `expectedBytes`, when known, spares a small body the buffers. */
   open(algorithms: readonly HashName[], expectedBytes?: number): BodyHashes
   close(): Promise<void>
 }
 
-const BUFFER_BYTES = 256 * 1024
-/** Per body: what may lie between the sender and the thread. */
-const BUFFERS = 4
+const BUFFER_BYTES = 512 * 1024
+/** A body up to here does not slow others down, and is not worth the way to the thread. */
+const HERE_BYTES = 256 * 1024
+/** Buffers of bodies that are done, kept for the next ones. */
+const KEPT_PAIRS = 8
 
 export function createHashThread(): HashThread {
   let worker: Worker | undefined
   let lastId = 0
+  const kept: Buffers[] = []
   const listeners = new Map<number, (answer: HashAnswer) => void>()
 
   function start(): Worker {
@@ -45,23 +53,24 @@ export function createHashThread(): HashThread {
     started.on('message', (answer: HashAnswer) => listeners.get(answer.id)?.(answer))
     return started
   }
-  const order = (message: HashOrder, transfer: ArrayBuffer[] = []) => {
+  const order = (message: HashOrder) => {
     worker ??= start()
-    worker.postMessage(message, transfer)
+    worker.postMessage(message)
   }
 
   function open(algorithms: readonly HashName[], expectedBytes = Number.POSITIVE_INFINITY): BodyHashes {
-    return algorithms.length === 0 || expectedBytes <= BUFFER_BYTES ? hashHere(algorithms) : hashInThread(algorithms)
+    return algorithms.length === 0 || expectedBytes <= HERE_BYTES ? hashHere(algorithms) : hashInThread(algorithms)
   }
 
   function hashInThread(algorithms: readonly HashName[]): BodyHashes {
     const id = ++lastId
-    const free: ArrayBuffer[] = []
-    let made = 1
-    let current = new Uint8Array(BUFFER_BYTES)
+    const buffers = kept.pop() ?? ([new SharedArrayBuffer(BUFFER_BYTES), new SharedArrayBuffer(BUFFER_BYTES)] as const)
+    const views = buffers.map((buffer) => new Uint8Array(buffer))
+    let which = 0
     let filled = 0
+    let waiting = 0
     let inThread = false
-    let onFree: (() => void) | undefined
+    let onHashed: (() => void) | undefined
     let onDigests: ((digests: Buffer[]) => void) | undefined
 
     function listen(answer: HashAnswer): void {
@@ -69,58 +78,56 @@ export function createHashThread(): HashThread {
         onDigests?.(answer.digests.map((digest) => Buffer.from(digest)))
         return
       }
-      free.push(answer.buffer)
-      onFree?.()
-      onFree = undefined
+      waiting--
+      onHashed?.()
+      onHashed = undefined
     }
 
     function send(): void {
       if (!inThread) {
         inThread = true
         listeners.set(id, listen)
-        order({ kind: 'open', id, algorithms })
+        order({ kind: 'open', id, algorithms, buffers })
       }
-      const { buffer } = current
-      order({ kind: 'update', id, buffer, length: filled }, [buffer])
+      order({ kind: 'update', id, which, length: filled })
+      waiting++
+      which = 1 - which
       filled = 0
     }
 
-    async function nextBuffer(): Promise<Uint8Array<ArrayBuffer>> {
-      if (free.length === 0 && made < BUFFERS) {
-        made++
-        return new Uint8Array(BUFFER_BYTES)
-      }
-      if (free.length === 0)
-        await new Promise<void>((resolve) => {
-          onFree = resolve
-        })
-      return new Uint8Array(free.pop()!)
+    /** Until the buffer that comes next is free again. */
+    const otherIsFree = async (): Promise<void> => {
+      if (waiting < buffers.length) return
+      await new Promise<void>((resolve) => {
+        onHashed = resolve
+      })
     }
 
     return {
       async update(chunk) {
-        let rest = chunk
-        while (rest.length > 0) {
+        for (let rest = chunk; rest.length > 0; ) {
           const taken = rest.subarray(0, BUFFER_BYTES - filled)
-          current.set(taken, filled)
+          views[which]!.set(taken, filled)
           filled += taken.length
           rest = rest.subarray(taken.length)
           if (filled < BUFFER_BYTES) return
           send()
-          current = await nextBuffer()
+          await otherIsFree()
         }
       },
       async digest() {
-        if (!inThread) return algorithms.map((algorithm) => createHash(algorithm).update(current.subarray(0, filled)).digest())
+        if (!inThread) return algorithms.map((name) => createHash(name).update(views[0]!.subarray(0, filled)).digest())
         if (filled > 0) send()
         const digests = await new Promise<Buffer[]>((resolve) => {
           onDigests = resolve
           order({ kind: 'digest', id })
         })
         listeners.delete(id)
+        if (kept.length < KEPT_PAIRS) kept.push(buffers)
         return digests
       },
       drop() {
+        // Its buffers may still be read by the thread: they are not kept.
         if (listeners.delete(id)) order({ kind: 'drop', id })
       },
     }

@@ -1,6 +1,7 @@
 // Bytes in and out of blobs. Both directions keep one block in flight, so that disk and network work at the same time.
 
 import { Readable } from 'node:stream'
+import { freeChunk } from '../../kit/chunk-memory.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { BLOCK_BYTES, blockCount, checksumOf, createBlockChecksums } from './block-checksums.ts'
 import type { Disk, ReadableFile } from './disk.ts'
@@ -19,20 +20,34 @@ export interface Written {
 export async function writeSynced(disk: Disk, path: string, body: Bytes): Promise<Written> {
   const file = await disk.create(path)
   const checksums = createBlockChecksums()
-  let gathered: Uint8Array[] = []
-  let gatheredBytes = 0
+  let block = Buffer.alloc(0)
+  let filled = 0
   let unsynced = 0
   let writing: Promise<void> = Promise.resolve()
   let syncing: Promise<void> = Promise.resolve()
   let isSyncing = false
 
+  /** Copies, because a chunk is ours only until we ask for the next. */
+  async function gather(chunk: Uint8Array): Promise<void> {
+    for (let rest = chunk; rest.length > 0; ) {
+      if (filled === block.length) block = enlarged(block, rest.length)
+      const taken = rest.subarray(0, block.length - filled)
+      block.set(taken, filled)
+      filled += taken.length
+      rest = rest.subarray(taken.length)
+      if (filled === BLOCK_BYTES) await flush()
+    }
+  }
+
   async function flush(): Promise<void> {
     await writing
-    const buffers = gathered
-    gathered = []
-    unsynced += gatheredBytes
-    gatheredBytes = 0
-    writing = file.append(buffers)
+    const full = block
+    const bytes = full.subarray(0, filled)
+    block = Buffer.alloc(0)
+    filled = 0
+    checksums.update(bytes)
+    unsynced += bytes.length
+    writing = file.append(bytes).then(() => freeChunk(full))
     writing.catch(() => {}) // awaited by the next flush
     // Never waited for here: on a busy disk a sync takes its time, and the sender should not notice.
     if (unsynced >= SYNC_EVERY_BYTES && !isSyncing) {
@@ -46,13 +61,8 @@ export async function writeSynced(disk: Disk, path: string, body: Bytes): Promis
   }
 
   try {
-    for await (const chunk of body) {
-      checksums.update(chunk)
-      gathered.push(chunk)
-      gatheredBytes += chunk.length
-      if (gatheredBytes >= BLOCK_BYTES) await flush()
-    }
-    if (gatheredBytes > 0) await flush()
+    for await (const chunk of body) await gather(chunk)
+    if (filled > 0) await flush()
     await writing
     await syncing
     await file.sync()
@@ -61,6 +71,14 @@ export async function writeSynced(disk: Disk, path: string, body: Bytes): Promis
     await file.close()
   }
   return { sizeBytes: checksums.sizeBytes, blocks: checksums.finish() }
+}
+
+/** Room for more: just enough for a body of one small chunk, a whole block for every other. */
+function enlarged(block: Buffer, wanted: number): Buffer<ArrayBuffer> {
+  const larger = Buffer.allocUnsafeSlow(block.length === 0 ? Math.min(wanted, BLOCK_BYTES) : BLOCK_BYTES)
+  larger.set(block)
+  freeChunk(block)
+  return larger
 }
 
 /** Checksums of a file that somebody else wrote, brought to the disk. */

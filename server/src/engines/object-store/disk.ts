@@ -4,8 +4,8 @@ import { constants } from 'node:fs'
 import { copyFile, link, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
 
 export interface WritableFile {
-  /** Writes all the buffers, in order, at the end. */
-  append(buffers: readonly Uint8Array[]): Promise<void>
+  /** Writes all of it at the end. */
+  append(bytes: Uint8Array): Promise<void>
   /** On return the bytes are on the disk, not only with the kernel. */
   sync(): Promise<void>
   close(): Promise<void>
@@ -41,11 +41,9 @@ export const nodeDisk: Disk = {
   async create(path) {
     const file = await open(path, 'wx', 0o600)
     return {
-      async append(buffers) {
-        // writev may stop early on a nearly full disk; the rest goes through write, which then reports why.
-        const total = buffers.reduce((sum, buffer) => sum + buffer.length, 0)
-        const { bytesWritten } = await file.writev([...buffers])
-        if (bytesWritten < total) await file.writeFile(Buffer.concat(buffers).subarray(bytesWritten))
+      async append(bytes) {
+        // A write may stop early on a nearly full disk; the next one then reports why.
+        for (let done = 0; done < bytes.length; ) done += (await file.write(bytes, done)).bytesWritten
       },
       sync: () => file.datasync(),
       close: () => file.close(),

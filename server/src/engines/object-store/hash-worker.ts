@@ -1,32 +1,38 @@
-// The thread behind background-hash.ts: hashes what it is sent, in the order it is sent, and gives the buffers back.
+// The thread behind background-hash.ts: hashes what lies in the shared buffers, in the order it is told to.
 
 import { createHash, type Hash } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'
 import type { HashAnswer, HashOrder } from './background-hash.ts'
 
-const running = new Map<number, Hash[]>()
+interface Body {
+  readonly hashes: readonly Hash[]
+  readonly views: readonly Uint8Array[]
+}
+
+const bodies = new Map<number, Body>()
 const port = parentPort
 if (!port) throw new Error('This file is the body of a thread.')
-const answer = (message: HashAnswer, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer)
+const answer = (message: HashAnswer) => port.postMessage(message)
 
 port.on('message', (order: HashOrder) => {
-  const hashes = running.get(order.id) ?? []
+  const { id } = order
+  const { hashes = [], views = [] } = bodies.get(id) ?? {}
   switch (order.kind) {
     case 'open':
-      running.set(
-        order.id,
-        order.algorithms.map((algorithm) => createHash(algorithm)),
-      )
+      bodies.set(id, {
+        hashes: order.algorithms.map((algorithm) => createHash(algorithm)),
+        views: order.buffers.map((buffer) => new Uint8Array(buffer)),
+      })
       break
     case 'update':
-      for (const hash of hashes) hash.update(new Uint8Array(order.buffer, 0, order.length))
-      answer({ kind: 'returned', id: order.id, buffer: order.buffer }, [order.buffer])
+      for (const hash of hashes) hash.update(views[order.which]!.subarray(0, order.length))
+      answer({ kind: 'hashed', id })
       break
     case 'digest':
-      answer({ kind: 'digests', id: order.id, digests: hashes.map((hash) => hash.digest()) })
-      running.delete(order.id)
+      answer({ kind: 'digests', id, digests: hashes.map((hash) => hash.digest()) })
+      bodies.delete(id)
       break
     case 'drop':
-      running.delete(order.id)
+      bodies.delete(id)
   }
 })

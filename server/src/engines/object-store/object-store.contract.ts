@@ -153,6 +153,21 @@ export function objectStoreContract(name: string, open: () => Promise<OpenedStor
       assert.equal(await store.head('broken'), undefined)
     })
 
+    test('a sender may use its memory again as soon as it is asked for the next chunk', async () => {
+      const data = randomBytes(3_000_000)
+      async function* inOneBuffer(): Bytes {
+        const buffer = Buffer.alloc(65_536)
+        for (let at = 0; at < data.length; at += buffer.length)
+          yield buffer.subarray(0, data.copy(buffer, 0, at, at + buffer.length))
+      }
+      await store.put('lent', inOneBuffer())
+      assert.ok(data.equals(await readAll((await store.get('lent'))!.body)))
+      const uploadId = await store.multipart.create('lent/parts')
+      const part = await store.multipart.putPart('lent/parts', uploadId, 1, inOneBuffer())
+      await store.multipart.complete('lent/parts', uploadId, [part])
+      assert.ok(data.equals(await readAll((await store.get('lent/parts'))!.body)))
+    })
+
     test('deleting many keys at once deletes them and no others', async () => {
       for (const key of ['del/1', 'del/2', 'del/3']) await store.put(key, bytes(key))
       await store.delete(['del/1', 'del/3', 'del/never-there'])

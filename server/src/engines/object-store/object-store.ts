@@ -9,6 +9,7 @@
 
 import type { Readable } from 'node:stream'
 
+/** A body to be stored. A chunk is the reader's only until it asks for the next one: the sender may free or reuse it then. */
 export type Bytes = AsyncIterable<Uint8Array>
 
 /** What the writer of an object says about it; comes back unchanged with every read. */

@@ -228,7 +228,7 @@ function createS3Multipart(client: S3Client, Bucket: string, tempDir: string, he
     async putPart(key, uploadId, number, body) {
       const path = join(tempDir, randomUUID())
       try {
-        await pipeline(Readable.from(body, { objectMode: false }), createWriteStream(path))
+        await pipeline(Readable.from(copied(body), { objectMode: false }), createWriteStream(path))
         const { size } = await stat(path)
         const part = { Bucket, Key: key, UploadId: uploadId, PartNumber: number }
         const { ETag = '' } = await client.send(
@@ -289,13 +289,18 @@ function watched(body: Bytes): { readonly stream: Readable; problem(): unknown }
   let problem: unknown
   async function* passed() {
     try {
-      yield* body
+      yield* copied(body)
     } catch (cause) {
       problem = cause
       throw cause
     }
   }
   return { stream: Readable.from(passed(), { objectMode: false, highWaterMark: 1024 * 1024 }), problem: () => problem }
+}
+
+/** Streams read ahead, and a chunk is ours only until we ask for the next. */
+async function* copied(body: Bytes): Bytes {
+  for await (const chunk of body) yield Buffer.from(chunk)
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {

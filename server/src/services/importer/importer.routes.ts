@@ -2,8 +2,7 @@
 
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { fromPairs } from '../../http/form.ts'
-import { boundaryOf, type FormPart, readParts } from '../../http/multipart.ts'
+import { type ArrivingFile, readFormWithFile } from '../../http/form-with-file.ts'
 import { validate } from '../../http/validation.ts'
 import { PlatformError } from '../../kit/errors.ts'
 
@@ -44,7 +43,7 @@ export function importerRoutes({ uploadFile }: ImporterDeps): FastifyPluginAsync
         schema: { response: { 201: Type.Unknown() } },
       },
       async (req, reply) => {
-        const file = await receive(req, (upload) => uploadFile(req, upload))
+        const { file } = await readFormWithFile(req, 'data', (arriving) => uploadFile(req, incoming(arriving)))
         if (file === undefined) throw new PlatformError('import.dataMissing')
         return reply.code(201).send(file)
       },
@@ -52,54 +51,11 @@ export function importerRoutes({ uploadFile }: ImporterDeps): FastifyPluginAsync
   }
 }
 
-const MAX_FIELD_BYTES = 1024 * 1024
-
-/**
- * Reads the form part by part. The file is stored while it arrives; the store asks for the fields when the file has ended, and
- * those that follow it in the form are read then.
- */
-async function receive(request: FastifyRequest, store: (upload: IncomingUpload) => Promise<unknown>): Promise<unknown> {
-  const boundary = boundaryOf(request.headers['content-type'])
-  if (boundary === undefined)
-    throw new PlatformError('malformedRequest', {
-      reason: 'the body must be multipart/form-data with the file in the field "data".',
-    })
-  // Not destroyed on the way out: after a refusal the answer still has to get through.
-  const parts = readParts(request.raw.iterator({ destroyOnReturn: false }), boundary)
-  const pairs: [string, string][] = []
-
-  async function readRemainingFields(): Promise<void> {
-    for (let next = await parts.next(); !next.done; next = await parts.next())
-      if (next.value.filename === undefined) pairs.push([next.value.name, await readField(next.value)])
-  }
-
-  for (let next = await parts.next(); !next.done; next = await parts.next()) {
-    const part = next.value
-    if (part.name !== 'data') {
-      if (part.filename === undefined) pairs.push([part.name, await readField(part)])
-      continue
-    }
-    const filename = part.filename || 'upload'
-    return store({
-      filename,
-      body: part.body,
-      fields: async () => {
-        await readRemainingFields()
-        const said = validate(UploadFields, fromPairs(pairs))
-        return { ...said, name: said.name || filename }
-      },
-    })
-  }
-  return undefined
-}
-
-async function readField(part: FormPart): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of part.body) {
-    size += chunk.length
-    if (size > MAX_FIELD_BYTES) throw new PlatformError('bodyTooLarge', { limit: MAX_FIELD_BYTES })
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
-}
+const incoming = ({ filename, body, fields }: ArrivingFile): IncomingUpload => ({
+  filename,
+  body,
+  fields: async () => {
+    const said = validate(UploadFields, await fields())
+    return { ...said, name: said.name || filename }
+  },
+})

@@ -101,7 +101,7 @@ test('a file of many megabytes arrives byte for byte', async (t) => {
 test('bad forms are refused with a sentence and leave nothing', async (t) => {
   const stack = await startTestStack(t)
   const bad = [
-    [{ json: { data: 'x' } }, 400, 'malformedRequest'],
+    [{ json: { data: 'x' } }, 400, 'import.dataMissing'],
     [{ body: 'x', headers: { 'content-type': 'multipart/form-data' } }, 400, 'malformedRequest'],
     [multipart(part('name="other"; filename="x"', 'abc')), 400, 'import.dataMissing'],
     [multipart(part('name="name"', 'abc')), 400, 'import.dataMissing'],

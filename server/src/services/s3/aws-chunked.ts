@@ -102,10 +102,11 @@ function createReader(body: Bytes): ChunkReader {
   let buffered: Buffer = Buffer.alloc(0)
 
   async function more(): Promise<boolean> {
+    const kept = Buffer.from(buffered) // the rest of a line at most; the chunk it lies in is no longer ours once we ask for the next
     const { value, done } = await source.next()
     if (done) return false
     const chunk = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-    buffered = buffered.length === 0 ? chunk : Buffer.concat([buffered, chunk])
+    buffered = kept.length === 0 ? chunk : Buffer.concat([kept, chunk])
     return true
   }
 

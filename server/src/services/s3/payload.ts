@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import type { HashName, HashThread } from '../../engines/object-store/background-hash.ts'
 import type { Bytes, ObjectChecksum, PutOptions } from '../../engines/object-store/object-store.ts'
 import { UNSIGNED_PAYLOAD } from '../../engines/object-store/signature-v4.ts'
+import { lentChunks } from '../../kit/chunk-memory.ts'
 import type { Authenticated } from './authenticate.ts'
 import { decodeAwsChunked } from './aws-chunked.ts'
 import { announcedChecksum, createHasher } from './checksums.ts'
@@ -119,7 +120,7 @@ export async function readPayload(source: PayloadSource, maxBytes: number): Prom
   for await (const chunk of openPayload(source).body) {
     length += chunk.length
     if (length > maxBytes) throw new S3Error('MalformedXML', `The XML of this request may have ${maxBytes} bytes.`)
-    chunks.push(chunk)
+    chunks.push(Buffer.from(chunk))
   }
   return Buffer.concat(chunks).toString()
 }
@@ -127,7 +128,7 @@ export async function readPayload(source: PayloadSource, maxBytes: number): Prom
 /** The bytes off the wire. A client that goes away in the middle has sent an incomplete body. */
 async function* received(message: IncomingMessage): Bytes {
   try {
-    yield* message as Bytes // without an encoding set, chunks are buffers
+    yield* lentChunks(message as AsyncIterable<Buffer>) // without an encoding set, chunks are buffers
   } catch (cause) {
     throw new S3Error('IncompleteBody', 'The connection was closed before the whole body had arrived.', {}, cause)
   }

@@ -3,14 +3,17 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
+import { get, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createFailingDisk } from '../../../../tests/support/failing-disk.ts'
 import { type RawRequest, sendRaw, sendSigned, signHeaders } from '../../../../tests/support/signed-request.ts'
 import { BUCKET, type StartedS3, startS3 } from '../../../../tests/support/start-s3.ts'
+import { bytes } from '../../engines/object-store/object-store.contract.ts'
 
 const RUNS = process.env.MILLRACE_LONG ? 5000 : 300
+const MIB = 1024 * 1024
 const path = `/${BUCKET}/k`
 const put = (more: Partial<RawRequest>): RawRequest => ({ method: 'PUT', path, body: 'hello', ...more })
 const base64 = (algorithm: string, text: string) => createHash(algorithm).update(text).digest('base64')
@@ -167,6 +170,41 @@ test('damaged bytes are never handed out', async (t) => {
   disk.open = async (file) => ({ ...(await open(file)), read: async (into) => into.fill(0x41).length })
   const answer = await sendSigned(s3.endpoint, { path }, s3.sessions.root)
   assert.deepEqual([answer.status, answer.code], [500, 'InternalError'])
+})
+
+test('damage in the middle of a download breaks the connection before a wrong byte is out', async (t) => {
+  const disk = createFailingDisk()
+  const s3 = await withS3(t, { disk })
+  await s3.store.put('k', bytes(Buffer.alloc(5 * MIB, 'x')))
+  const open = disk.open
+  disk.open = async (path) => {
+    const file = await open(path)
+    const read = async (into: Uint8Array, position: number) =>
+      position === 3 * MIB ? into.fill(0x41).length : file.read(into, position)
+    return { ...file, read }
+  }
+  await assert.rejects(sendSigned(s3.endpoint, { path }, s3.sessions.root), { code: 'ECONNRESET' })
+  assert.match(String(s3.requests[0]?.error), /do not match their checksum at offset 3145728/)
+})
+
+test('a download that its client gives up is no failure of ours, and leaves nothing open', async (t) => {
+  const disk = createFailingDisk()
+  const s3 = await withS3(t, { disk })
+  await s3.store.put('k', bytes(Buffer.alloc(32 * MIB)))
+  let open = 0
+  const original = disk.open
+  disk.open = async (path) => {
+    const file = await original(path)
+    open++
+    return { ...file, close: () => file.close().then(() => void open--) }
+  }
+  const { hostname, port } = new URL(s3.endpoint)
+  const incoming = await new Promise<IncomingMessage>((resolve) =>
+    get({ hostname, port, path, headers: signHeaders(s3.endpoint, { path }, s3.sessions.root) }, resolve),
+  )
+  incoming.once('data', () => incoming.destroy())
+  await until(() => s3.requests.length === 1 && open === 0)
+  assert.equal(s3.requests[0]?.error, undefined)
 })
 
 test('no request, signed or not, gets a 5xx or no answer', async (t) => {

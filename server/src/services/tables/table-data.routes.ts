@@ -114,7 +114,9 @@ export function tableDataRoutes(deps: TableDataDeps): FastifyPluginAsyncTypebox 
 
   /** The data in the request itself: a file part, or text in `dataString` or `data`. */
   async function readWithData(req: FastifyRequest): Promise<{ fields: Fields; fileId: number }> {
-    const { fields, file } = await readFormWithFile(req, 'data', (name, body) => storeFile(req.actor, name, body, req.origin))
+    const { fields, file } = await readFormWithFile(req, 'data', (arriving) =>
+      storeFile(req.actor, arriving.filename, arriving.body, req.origin),
+    )
     const text = fields.dataString ?? fields.data
     const fileId =
       file ?? (typeof text === 'string' ? await storeFile(req.actor, 'data.csv', textBody(text), req.origin) : undefined)

@@ -1,4 +1,6 @@
-import { pipeline } from 'node:stream/promises'
+import type { ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
+import { freeChunk } from '../../../kit/chunk-memory.ts'
 import { checkConditions, parseRange } from '../conditions.ts'
 import { headersOf } from '../object-headers.ts'
 import { noSuchKey, type Operation, sendEmpty } from '../operation.ts'
@@ -25,6 +27,29 @@ export const getObject: Operation = {
     }
     headers['content-length'] = String(range && end !== undefined ? Math.max(0, end - range.start + 1) : size)
     response.writeHead(range ? 206 : 200, headers)
-    await pipeline(found.body, response)
+    await sendBody(found.body, response)
   },
+}
+
+/**
+ * Like a pipeline, but the memory of a chunk is free again as soon as it is with the kernel. Resolves when the answer is out or the
+ * client is gone, which is no failure of ours; rejects when the bytes cannot be read.
+ */
+function sendBody(body: Readable, response: ServerResponse): Promise<void> {
+  return new Promise((resolve, reject) => {
+    response.once('close', () => {
+      body.destroy()
+      resolve()
+    })
+    body.once('error', reject)
+    body.once('end', () => response.end())
+    body.on('data', (chunk: Buffer) => {
+      body.pause()
+      response.write(chunk, (error) => {
+        if (error) return // the connection is closing
+        freeChunk(chunk)
+        body.resume()
+      })
+    })
+  })
 }

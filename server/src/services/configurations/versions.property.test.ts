@@ -249,7 +249,7 @@ await onBothDatabases('versions against a model', (metadata) => {
           if (i % 3 !== 0) continue // what the reader has in memory must also survive changes it did not look at
           const [remembered, stored] = [
             (await rooms.reader.get(rooms.caller, COMPONENT, id)).bytes(),
-            await rooms.newReader().get(rooms.caller, COMPONENT, id),
+            (await rooms.newReader().get(rooms.caller, COMPONENT, id)).bytes(),
           ]
           assert.equal(remembered.toString(), stored.toString(), `after ${op.kind}`)
         }

@@ -177,7 +177,7 @@ export const ERRORS = {
   // Storage jobs
   'storage.jobs.notFound': { kind: 'not-found', text: 'Job {id} was not found.' },
   'storage.jobs.lost': { kind: 'conflict', text: 'Job {id} was taken over by another worker; this attempt changed nothing.' },
-  'storage.jobs.failed': { kind: 'invalid', text: '{message}' },
+  'storage.jobs.failed': { kind: 'bug', text: 'The job failed and gave no reason.' },
   'storage.jobs.workerLost': {
     kind: 'transient',
     text: 'The process that ran this job ended in the middle of it. Nothing was changed; start the operation again.',
@@ -331,7 +331,11 @@ export const ERRORS = {
   },
   'csvImport.columnsNotMatch': {
     kind: 'invalid',
-    text: 'Some columns are missing in the csv file. Missing columns: {missing}. Expected columns: {expected}. Please check if the expected delimiter "," is used in the csv file {file}.',
+    text: 'Some columns are missing in the csv file. Missing columns: {missing}. Expected columns: {expected}. Please check if the expected delimiter "{delimiter}" is used in the csv file {file}.',
+  },
+  'storage.invalidColumns': {
+    kind: 'invalid',
+    text: 'The parameter "columns" names {columns}, which the table does not have. Its columns: {known}. Add a column first, or send a file with a header.',
   },
   // Events
   'storage.event.schemaValidationFailed': { kind: 'invalid', text: 'Invalid event - {field}: {reason}' },

@@ -17,7 +17,7 @@ import { createRunFiles } from './run-storage.ts'
 import { createRunTables } from './run-tables.ts'
 import { createSchedulerRoom } from './scheduler-room.ts'
 import { registerSearch } from './search-room.ts'
-import { eventsRoutes, eventView } from './services/events/events.routes.ts'
+import { eventsRoutes, eventViews, type FileStates } from './services/events/events.routes.ts'
 import { createFileSlices } from './services/files/file-slices.ts'
 import { fileView } from './services/files/file-view.ts'
 import { createFilesLoop, type FilesLoop } from './services/files/files.loop.ts'
@@ -109,6 +109,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     onError: (err) => log.error({ err }, 'the sweep of files failed; it runs again later'),
   })
 
+  const fileStates: FileStates = (actor, ids, baseUrl) => files.statesOf(actor, ids, access.endpointFor(baseUrl))
+
   const storageJobs = createStorageJobs({ db, inTransaction, clock })
   const storageJobsLoop = createStorageJobsLoop({
     jobs: storageJobs,
@@ -143,7 +145,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     findProject: tokens.findProject,
     bucketPermissions: { forget: tokens.forgetBucket, forgotten: tokens.forgetKnown },
     listEvents: async (actor, query, scope, baseUrl) =>
-      (await events.list(actor, query, scope)).map((row) => eventView(row, baseUrl)),
+      eventViews(await events.list(actor, query, scope), { actor, baseUrl }, fileStates),
   })
   const queueRooms = createQueueRooms({
     ...foundation,
@@ -203,10 +205,10 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       region: options.region,
       usageOf: tableRooms.tables.usageOfProject,
       eventsOfToken: async (actor, tokenId, query, baseUrl) =>
-        (await events.list(actor, query, { tokenId })).map((row) => eventView(row, baseUrl)),
+        eventViews(await events.list(actor, query, { tokenId }), { actor, baseUrl }, fileStates),
     }),
   )
-  app.register(eventsRoutes(events))
+  app.register(eventsRoutes(events, fileStates))
   app.register(namingRoutes)
   app.register(storageJobsRoutes(storageJobs, clock))
   app.register(

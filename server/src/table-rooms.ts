@@ -8,9 +8,10 @@ import { createTableEngine } from './engines/table-engine/engine.ts'
 import type { TableEngineSettings } from './engines/table-engine/table-engine.ts'
 import type { EventListQuery } from './http/record-schemas.ts'
 import type { Actor } from './kit/actor.ts'
-import type { Clock } from './kit/clock.ts'
+import { type Clock, formatTimestamp } from './kit/clock.ts'
 import { PlatformError } from './kit/errors.ts'
 import type { RecordEvent } from './kit/event.ts'
+import { failureOf } from './kit/storage-job.ts'
 import { createBucketJobs } from './services/buckets/bucket-jobs.ts'
 import { bucketSharingRoutes } from './services/buckets/bucket-sharing.routes.ts'
 import { bucketView } from './services/buckets/bucket-view.ts'
@@ -134,16 +135,24 @@ export async function createTableRooms(deps: TableRoomsDeps) {
 
   const openFile = async (projectId: number, fileId: number) => {
     const file = await files.find(projectId, fileId)
+    const found = await slices.of(file)
     const isGzip = (name: string) => /\.gz$/i.test(name)
     return {
       name: file.name,
       isSliced: file.isSliced,
-      slices: (await slices.of(file)).map(({ key, sizeBytes }) => ({
+      slices: found.map(({ key, sizeBytes }) => ({
         key,
         sizeBytes,
         gzip: isGzip(file.name) || (file.isSliced && isGzip(key)),
         name: file.isSliced ? `${file.name} (${key.slice(file.key.length)})` : file.name,
       })),
+      attachment: {
+        id: file.id,
+        name: file.name,
+        isSliced: file.isSliced,
+        sizeBytes: found.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+        created: formatTimestamp(file.createdAt),
+      },
     }
   }
   const loads = createTableLoads({ tables, engine, openFile })
@@ -174,11 +183,7 @@ export async function createTableRooms(deps: TableRoomsDeps) {
   const waitForJob = async ({ projectId, id }: { readonly projectId: number; readonly id: number }) => {
     const job = await jobs.waitFor(projectId, id)
     if (job.status === 'success') return job
-    throw new PlatformError(
-      'storage.jobs.failed',
-      { message: job.error?.message ?? '' },
-      { params: { job: job.id, code: job.error?.code } },
-    )
+    throw failureOf(job)
   }
 
   function registerRoutes(app: FastifyInstance): void {

@@ -15,6 +15,8 @@ export interface ErrorExtras {
   /** Data for programs, put into the body as `params`. */
   readonly params?: Readonly<Record<string, unknown>>
   readonly cause?: unknown
+  /** The finished sentence, of an error that was written down before. */
+  readonly text?: string
 }
 
 export class PlatformError extends Error {
@@ -25,7 +27,7 @@ export class PlatformError extends Error {
   readonly params: Readonly<Record<string, unknown>> | undefined
 
   constructor(code: ErrorCode, details: ErrorDetails = {}, extras: ErrorExtras = {}) {
-    super(textOf(code, details), extras.cause === undefined ? undefined : { cause: extras.cause })
+    super(extras.text ?? textOf(code, details), extras.cause === undefined ? undefined : { cause: extras.cause })
     this.name = 'PlatformError'
     this.code = code
     this.kind = ERRORS[code].kind

@@ -28,6 +28,18 @@ export interface NewEvent {
   readonly results?: Readonly<Record<string, unknown>>
   readonly performance?: Readonly<Record<string, unknown>>
   readonly branchId?: number | null
+  /** Files it is about. */
+  readonly attachments?: readonly EventAttachment[]
+}
+
+/** A file as it was when the event happened; whether it is still there is asked when the event is shown. */
+export interface EventAttachment {
+  readonly id: number
+  readonly name: string
+  readonly isSliced: boolean
+  readonly sizeBytes: number
+  /** As records write times. */
+  readonly created: string
 }
 
 /** Who caused the event. */

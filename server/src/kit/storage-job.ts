@@ -1,7 +1,9 @@
 // What rooms and the storage-jobs room say to each other: rooms create jobs and do their work, that room keeps and runs them.
 
 import type { Transaction } from 'kysely'
+import { ERRORS, type ErrorCode } from '../../../contract/error-codes.ts'
 import type { Actor } from './actor.ts'
+import { PlatformError } from './errors.ts'
 import type { EventSource, Origin } from './event.ts'
 
 type Trx = Transaction<Record<never, never>>
@@ -81,6 +83,13 @@ export interface JobOutcome {
   readonly tableId?: string | null
 }
 
+/** What a failed job failed with, to be thrown by whoever waited for it: code, text and data as the record has them. */
+export function failureOf({ id, error }: Pick<StorageJob, 'id' | 'error'>): PlatformError {
+  const text = error?.message ?? 'The job failed and gave no reason.'
+  const code = error && isErrorCode(error.code) ? error.code : 'storage.jobs.failed'
+  return new PlatformError(code, {}, { text, params: { ...error?.contextParams, job: id } })
+}
+
 export interface JobRun {
   readonly job: StorageJob
   /** Aborted when the job was lost or the stack stops: end soon, nothing you do will count. */
@@ -94,3 +103,5 @@ export interface JobRun {
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler that has published returns nothing
 export type JobHandler = (run: JobRun) => Promise<JobOutcome | undefined | void>
+
+const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, open, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { createTableEngine } from './engine.ts'
@@ -77,6 +77,25 @@ test('an aborted load ends at once with its name; one that waits in the queue to
   await Promise.all([running, waiting].map((work) => assert.rejects(work, { code: 'tableEngine.cancelled' })))
   assert.deepEqual(await tables.scratch(), [])
   assert.deepEqual(await tables.keys('tables/killed'), [])
+})
+
+test('a worker that the system does not let start fails its job, not the server; the next one runs', async () => {
+  await using crowded = await startTables({ warmWorkers: 0 })
+  const { snapshot } = await crowded.load('id\n1\n')
+  for (const pid of crowded.engine.workerPids()) kill(pid)
+  // A program that is open for writing cannot be started: one of the refusals that spawn throws instead of reporting.
+  const program = join(crowded.root, 'program')
+  await copyFile('/bin/true', program)
+  await using _busy = await open(program, 'r+')
+  const { execPath } = process
+  process.execPath = program
+  try {
+    for (let i = 0; i < 3; i++)
+      await assert.rejects(crowded.engine.preview({ snapshot, limit: 1 }), { code: 'tableEngine.workerDied' })
+  } finally {
+    process.execPath = execPath
+  }
+  assert.equal((await crowded.engine.preview({ snapshot, limit: 1 })).rows.length, 1)
 })
 
 test('work that takes too long is stopped with its name', async () => {

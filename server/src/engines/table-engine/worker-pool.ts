@@ -131,7 +131,14 @@ export class WorkerPool {
 
   /** One job in one worker, until it answers, dies, is cancelled or runs out of time (`ended`). */
   async #attempt({ job, options: { signal, timeoutMs } }: Task): Promise<{ message: Answer; ended: PlatformError | undefined }> {
-    const worker = this.#idle.pop() ?? this.#spawn()
+    let worker: Worker
+    try {
+      worker = this.#idle.pop() ?? this.#spawn()
+    } catch (error) {
+      // Some refusals of the system (no memory, a program that is just being replaced) are thrown, others come as an event.
+      const reason = error instanceof Error ? error.message : String(error)
+      return { message: { type: 'died', reason, started: false }, ended: undefined }
+    }
     clearTimeout(worker.idleTimer)
     worker.child.ref()
     worker.child.channel?.ref()

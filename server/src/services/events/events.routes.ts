@@ -4,7 +4,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { objectFromField } from '../../http/json-field.ts'
 import { EventListQuery, Timestamp } from '../../http/record-schemas.ts'
+import type { Actor } from '../../kit/actor.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
+import type { EventAttachment } from '../../kit/event.ts'
 import type { EventRow } from './events.store.ts'
 import type { EventQuery, Events } from './events.ts'
 
@@ -35,7 +37,7 @@ const EventView = Type.Object({
   created: Timestamp,
 })
 
-export function eventsRoutes(events: Events): FastifyPluginAsyncTypebox {
+export function eventsRoutes(events: Events, fileStates: FileStates): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.post(
       '/v2/storage/events',
@@ -61,8 +63,7 @@ export function eventsRoutes(events: Events): FastifyPluginAsyncTypebox {
         config: { operation: 'events.list', summary: 'List events' },
         schema: { querystring: EventListQuery, response: { 200: Type.Array(EventView) } },
       },
-      async (req) =>
-        (await events.list(req.actor, req.query as EventQuery)).map((row) => eventView(row, req.baseUrl, req.query.forceUuid)),
+      async (req) => eventViews(await events.list(req.actor, req.query as EventQuery), req, fileStates, req.query.forceUuid),
     )
 
     app.get(
@@ -71,7 +72,7 @@ export function eventsRoutes(events: Events): FastifyPluginAsyncTypebox {
         config: { operation: 'events.get', summary: 'Event detail' },
         schema: { params: Type.Object({ id: Type.String() }), response: { 200: EventView } },
       },
-      async (req) => eventView(await events.get(req.actor, req.params.id), req.baseUrl),
+      async (req) => (await eventViews([await events.get(req.actor, req.params.id)], req, fileStates))[0]!,
     )
 
     app.post(
@@ -85,7 +86,31 @@ export function eventsRoutes(events: Events): FastifyPluginAsyncTypebox {
   }
 }
 
-export const eventView = (row: EventRow, baseUrl: string, uuidAsId = false) => ({
+/** What has become of a file that an event names. */
+export interface FileState {
+  readonly isExpired: boolean
+  /** A link to its bytes, for those who may read it. */
+  readonly url: string | null
+}
+
+export type FileStates = (actor: Actor, ids: readonly number[], baseUrl: string) => Promise<ReadonlyMap<number, FileState>>
+
+/** Events with the files they are about, as the actor may see them. */
+export async function eventViews(
+  rows: readonly EventRow[],
+  { actor, baseUrl }: { readonly actor: Actor; readonly baseUrl: string },
+  fileStates: FileStates,
+  uuidAsId = false,
+) {
+  const ids = new Set(rows.flatMap((row) => attachmentsOf(row).map(({ id }) => id)))
+  const states = ids.size === 0 ? undefined : await fileStates(actor, [...ids], baseUrl)
+  return rows.map((row) => eventView(row, baseUrl, uuidAsId, states))
+}
+
+const attachmentsOf = (row: EventRow): readonly EventAttachment[] =>
+  row.attachments === '[]' ? [] : (JSON.parse(row.attachments) as EventAttachment[]) // written by events.ts
+
+export const eventView = (row: EventRow, baseUrl: string, uuidAsId = false, files?: ReadonlyMap<number, FileState>) => ({
   id: uuidAsId ? row.uuid : row.id,
   uuid: row.uuid,
   event: row.event,
@@ -106,7 +131,11 @@ export const eventView = (row: EventRow, baseUrl: string, uuidAsId = false) => (
   token: { id: row.token_id, name: row.token_description },
   idBranch: row.branch_id,
   uri: `${baseUrl}/v2/storage/events/${row.id}`,
-  attachments: [],
+  attachments: attachmentsOf(row).map((file) => ({
+    ...file,
+    uploadType: 's3',
+    ...(files?.get(file.id) ?? { isExpired: true, url: null }),
+  })),
 })
 
 function contextOf(row: EventRow) {

@@ -80,6 +80,7 @@ export function createEvents({ db, inTransaction, clock }: EventsDeps) {
       token_id: source.tokenId,
       token_description: source.tokenDescription,
       branch_id: event.branchId ?? null,
+      attachments: JSON.stringify(event.attachments ?? []),
       created_at: now.getTime(),
     })
   }

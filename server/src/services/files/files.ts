@@ -171,10 +171,15 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     key: said.maxAgeDays === null ? fileKey({ ...reserved, fileId: reserved.id, maxAgeDays: null }) : reserved.key,
   })
 
-  async function find(projectId: number, id: number): Promise<FileRecord> {
+  async function findVisible(projectId: number, id: number): Promise<FileRecord | undefined> {
     const file = await store.find(projectId, id)
     const expired = file?.expiresAt !== undefined && file.expiresAt <= clock.now()
-    if (file?.state !== 'visible' || expired) throw new PlatformError('storage.files.notFound')
+    return file?.state === 'visible' && !expired ? file : undefined
+  }
+
+  async function find(projectId: number, id: number): Promise<FileRecord> {
+    const file = await findVisible(projectId, id)
+    if (!file) throw new PlatformError('storage.files.notFound')
     return file
   }
 
@@ -311,6 +316,16 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
         })
       : access.link(file.key, { endpoint, expiresInSeconds: LINK_SECONDS, contentDisposition: attachment(file.name) })
 
+  /** Whether files are still there, and a link to those the actor may read. */
+  async function statesOf(actor: Actor, ids: readonly number[], endpoint: string) {
+    const states = new Map<number, { readonly isExpired: boolean; readonly url: string | null }>()
+    for (const id of ids) {
+      const file = await findVisible(actor.projectId, id)
+      states.set(id, { isExpired: !file, url: file && maySee(actor, file) ? link(file, endpoint) : null })
+    }
+    return states
+  }
+
   /** The bytes of a small file, for looking at it. */
   async function content(actor: Actor, id: number): Promise<OpenObject> {
     const file = await get(actor, id)
@@ -333,6 +348,8 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     publish,
     upload,
     find,
+    findVisible,
+    statesOf,
     get,
     list,
     remove,

@@ -126,16 +126,6 @@ export function createStorageJobs({ db, inTransaction, clock }: StorageJobsDeps)
 
 export const isFinished = (job: StorageJob): boolean => job.status === 'success' || job.status === 'error'
 
-/** Waits and answers the results; a failed job throws what it failed with. */
-export function resultsOf(job: StorageJob): unknown {
-  if (job.status === 'success') return job.results
-  throw new PlatformError(
-    'storage.jobs.failed',
-    { message: job.error?.message ?? 'no reason given' },
-    { params: { job: job.id } },
-  )
-}
-
 export function toJob(row: StorageJobRow): StorageJob {
   // Written by this file, hence of these shapes.
   const { baseUrl, ...origin } = JSON.parse(row.origin) as Origin & { readonly baseUrl: string }

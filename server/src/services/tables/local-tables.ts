@@ -4,7 +4,7 @@
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { RowFilter, TableEngine } from '../../engines/table-engine/table-engine.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { JobHandler, NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
+import { failureOf, type JobHandler, type NewStorageJob, type Requester, type StorageJob } from '../../kit/storage-job.ts'
 import { type ExportInput, queryOf, type TableExports } from './table-export.ts'
 import type { CreateInput, CsvOptions, ImportInput, LoadRun, OpenSource, TableLoads, TypedColumn } from './table-load.ts'
 import { checkTableName, columnNameFrom } from './table-names.ts'
@@ -118,7 +118,7 @@ export function createLocalTables({ tables, loads, exports, engine, runInline, l
       })
     })
     if (job.status === 'success') return results
-    throw failed(job)
+    throw failureOf(job)
   }
 
   /** All of them to the end, so that one message can name every table that is wrong. */
@@ -254,7 +254,7 @@ export function createLocalTables({ tables, loads, exports, engine, runInline, l
       { operationName: 'tableExport', input, tableId: table.id, branchId: table.bucket.branchId },
       (run) => exports.run({ ...run, signal: AbortSignal.any([run.signal, signal]) }),
     )
-    if (job.status !== 'success') throw failed(job)
+    if (job.status !== 'success') throw failureOf(job)
     return (job.results as { readonly file: { readonly id: number } }).file.id // the results of tableExport
   }
 
@@ -285,12 +285,5 @@ export function createLocalTables({ tables, loads, exports, engine, runInline, l
 }
 
 type LocalQuery = Partial<TableQuery> & { readonly limit?: number | undefined }
-
-const failed = (job: StorageJob): PlatformError =>
-  new PlatformError(
-    'storage.jobs.failed',
-    { message: job.error?.message ?? '' },
-    { params: { job: job.id, code: job.error?.code } },
-  )
 
 const nameOf = (file: LocalFile): string => file.name ?? file.path.split('/').at(-1) ?? file.path

@@ -7,12 +7,11 @@ import { isUniqueViolation } from '../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { readAliasFilter } from './table-aliases.ts'
 import { checkNewTable, scopeOf, writable } from './table-data.routes.ts'
-import { tableExists } from './table-load.ts'
 import { namesFrom } from './table-query.ts'
 import { flag, isSet } from './table-requests.ts'
 import { TableView } from './table-view.ts'
 import { createTableViews } from './tables.routes.ts'
-import { eventOf, type Tables } from './tables.ts'
+import { eventOf, type Tables, tableExists } from './tables.ts'
 
 const AnyFields = Type.Record(Type.String(), Type.Unknown())
 const ByBucket = Type.Object({ bucketId: Type.String() })

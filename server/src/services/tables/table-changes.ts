@@ -15,11 +15,12 @@ import {
 import type { TableEngine } from '../../engines/table-engine/table-engine.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { JobHandler, JobRun, StorageJob } from '../../kit/storage-job.ts'
-import { describeTypes, duplicateKey, keyPrefixOf, needsCompaction, type TypedColumn, tableExists } from './table-load.ts'
+import { createdView, describeTypes, duplicateKey, keyPrefixOf, needsCompaction, type TypedColumn } from './table-load.ts'
 import type { TableQuery } from './table-query.ts'
 import { snapshotView } from './table-snapshots.ts'
+import { describeColumn } from './table-types.ts'
 import { tableView } from './table-view.ts'
-import { eventOf, STORAGE_PROVIDER, type Table, type Tables } from './tables.ts'
+import { eventOf, STORAGE_PROVIDER, type Table, type Tables, tableExists } from './tables.ts'
 
 export interface ChangeDeps {
   readonly tables: Tables
@@ -150,39 +151,11 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
     await publish(async (trx) => {
       const bucket = await tables.bucket.findByKey(input.bucketKey)
       if (!bucket || bucket.projectId !== job.projectId) throw new PlatformError('storage.tables.dropped')
-      const now = clock.now()
       const { name, displayName } = input
-      const row = await store
-        .insert(
-          trx,
-          { projectId: job.projectId, bucketKey: bucket.key, name, displayName, alias: undefined, createdAt: now },
-          snapshot,
-        )
-        .catch((error: unknown) => {
-          throw isUniqueViolation(error) ? tableExists(name, displayName) : error
-        })
-      if (input.typed) await describeTypes(tables, trx, job.projectId, row.key, input.columns)
-      const table: Table = {
-        id: `${bucket.id}.${name}`,
-        bucket,
-        row,
-        data: row,
-        columns: row.columns,
-        primaryKey: row.primaryKey,
-        filters: [],
-        source: undefined,
-      }
-      await tables.bucket.touch(trx, bucket)
+      const table = await tables.insert(trx, bucket, { name, displayName }, snapshot)
+      if (input.typed) await describeTypes(tables, trx, job.projectId, table.row.key, input.columns)
       await tables.recordEvent(trx, job.source, eventOf(table, 'tableCreated', `Created table ${table.id}`), job.origin)
-      const results = tableView(table, job.baseUrl, {
-        columns: true,
-        metadata: [],
-        columnMetadata: {},
-        attributes: true,
-        bucket: await tables.bucket.view(bucket, job.baseUrl),
-        definition: snapshot.columns,
-      })
-      return { results, tableId: table.id }
+      return { results: await createdView(tables, table, snapshot, job.baseUrl), tableId: table.id }
     })
   }
 
@@ -356,20 +329,11 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
     await publish(async (trx) => {
       const now = clock.now()
       if (existing) await store.publish(trx, existing, snapshot, now, { changed: true })
-      else
-        await store.insert(
-          trx,
-          {
-            projectId: job.projectId,
-            bucketKey: bucket.key,
-            name: input.name,
-            displayName: source.row.displayName,
-            alias: undefined,
-            createdAt: now,
-          },
-          snapshot,
-          now,
-        )
+      else {
+        const names = { name: input.name, displayName: source.row.displayName }
+        const { row } = await tables.insert(trx, bucket, names, snapshot, now)
+        if (snapshot.typed) await describeTypes(tables, trx, job.projectId, row.key, snapshot.columns.map(describeColumn))
+      }
       return { results: { id: `${bucket.id}.${input.name}` } }
     })
   }

@@ -10,7 +10,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import type { Origin } from '../../kit/event.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
 import { PREVIEW_CELL_CHARS, previewCsv, previewJson, type TableExports } from './table-export.ts'
-import { type CreateInput, tableExists } from './table-load.ts'
+import type { CreateInput } from './table-load.ts'
 import { checkTableName } from './table-names.ts'
 import { readTableQuery } from './table-query.ts'
 import {
@@ -22,7 +22,7 @@ import {
   whole,
 } from './table-requests.ts'
 import { TableView } from './table-view.ts'
-import { type BucketRef, lockOf, refuseAlias, refuseLinked, type Scope, type Table, type Tables } from './tables.ts'
+import { type BucketRef, lockOf, refuseAlias, refuseLinked, type Scope, type Table, type Tables, tableExists } from './tables.ts'
 
 export interface TableDataDeps {
   readonly tables: Tables
@@ -62,7 +62,7 @@ export function tableDataRoutes(deps: TableDataDeps): FastifyPluginAsyncTypebox 
       operationName: 'tableCreate',
       operationParams: {
         params: { name, displayName, primaryKey, delimiter, enclosure, escapedBy, columns, incremental: false },
-        source: request.source,
+        source: request.source.type === 'timeTravel' ? { ...request.source, destinationTableName: name } : request.source,
       },
       input,
       branchId: bucket.branchId,

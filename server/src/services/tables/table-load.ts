@@ -2,9 +2,9 @@
 // transaction with the new state, the event and the job's success (invariants 3 and 4 of design.md).
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
-import { isUniqueViolation } from '../../engines/metadata-db/dialects.ts'
 import {
   addColumn,
+  columnNamed,
   dropPrimaryKey,
   emptySnapshot,
   LOAD_TIME_COLUMN,
@@ -23,8 +23,10 @@ import type {
   TableEngine,
 } from '../../engines/table-engine/table-engine.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { EventAttachment, NewEvent } from '../../kit/event.ts'
 import type { JobHandler, JobOutcome, JobRun, Metrics } from '../../kit/storage-job.ts'
 import { columnNamesFrom } from './table-names.ts'
+import { describeColumn } from './table-types.ts'
 import { tableView } from './table-view.ts'
 import { type BucketRef, eventOf, type MetadataPair, STORAGE_PROVIDER, type Table, type Tables } from './tables.ts'
 
@@ -76,6 +78,8 @@ export interface ImportInput {
 export interface OpenSource {
   readonly name: string
   readonly isSliced: boolean
+  /** The file of the project that holds them; none for files of this machine. */
+  readonly attachment?: EventAttachment
   readonly slices: readonly (CsvSlice & { readonly sizeBytes: number })[]
 }
 
@@ -96,6 +100,9 @@ export interface PreparedLoad {
 
 /** What a load needs of the run it is part of. */
 export type LoadRun = Pick<JobRun, 'job' | 'signal'>
+
+/** Of a table, whatever adds them. */
+export const MAX_COLUMNS = 4096
 
 /** Parquet files of a table lie together; a table that was dropped and made again gets another number. */
 export const keyPrefixOf = (projectId: number, tableKey: number | string): string => `tables/${projectId}/${tableKey}/`
@@ -126,7 +133,8 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
         ? new PlatformError('storage.snapshots.notFound', { id: source.snapshotId })
         : new PlatformError('storage.timetravel.invalid')
     // A copy of the value is a copy of the table: its files never change.
-    await run.publish((trx) => insert(trx, run, input, snapshot, {}))
+    const types = snapshot.typed ? { types: snapshot.columns.map(describeColumn) } : {}
+    await run.publish((trx) => insert(trx, run, { ...input, ...types }, snapshot))
   }
 
   const load: JobHandler = async (run) => {
@@ -158,54 +166,31 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
     return {
       table: { id: `${bucket.id}.${input.name}`, columns },
       loaded,
-      publish: (trx) => insert(trx, run, input, loaded.snapshot, metricsOf(source, loaded), true),
+      publish: (trx) => insert(trx, run, input, loaded.snapshot, { source, loaded, columns }),
     }
   }
 
+  /** The table, its event and, where rows came from a file, the event of that load. */
   async function insert(
     trx: Trx,
     { job }: LoadRun,
     input: CreateInput,
     snapshot: TableSnapshot,
-    metrics: Partial<Metrics>,
-    imported = false,
+    load?: { readonly source: OpenSource; readonly loaded: LoadResult; readonly columns: readonly string[] },
   ): Promise<JobOutcome & { readonly tableKey: number }> {
     const bucket = await bucketOf(input.bucketKey, job.projectId)
-    const now = clock.now()
     const { name, displayName } = input
-    const row = await store
-      .insert(
-        trx,
-        { projectId: job.projectId, bucketKey: bucket.key, name, displayName, alias: undefined, createdAt: now },
-        snapshot,
-        imported ? now : undefined,
-      )
-      .catch((error: unknown) => {
-        throw isUniqueViolation(error) ? tableExists(name, displayName) : error
-      })
-    const table: Table = {
-      id: `${bucket.id}.${name}`,
-      bucket,
-      row,
-      data: row,
-      columns: row.columns,
-      primaryKey: row.primaryKey,
-      filters: [],
-      source: undefined,
-    }
-    if (input.types) await describeTypes(tables, trx, job.projectId, row.key, input.types)
-    await tables.bucket.touch(trx, bucket)
-    const params = { name, primaryKey: row.primaryKey, columns: row.columns, source: input.source }
+    const table = await tables.insert(trx, bucket, { name, displayName }, snapshot, load && clock.now())
+    if (input.types) await describeTypes(tables, trx, job.projectId, table.row.key, input.types)
+    const params = { name, primaryKey: table.primaryKey, columns: table.columns, source: input.source }
     await tables.recordEvent(trx, job.source, eventOf(table, 'tableCreated', `Created table ${table.id}`, { params }), job.origin)
-    const results = tableView(table, job.baseUrl, {
-      columns: true,
-      metadata: [],
-      columnMetadata: {},
-      attributes: true,
-      bucket: await tables.bucket.view(bucket, job.baseUrl),
-      definition: snapshot.columns,
-    })
-    return { results, metrics, tableId: table.id, tableKey: row.key }
+    if (load) await tables.recordEvent(trx, job.source, importEvent(table, { ...input, incremental: false }, load), job.origin)
+    return {
+      results: await createdView(tables, table, snapshot, job.baseUrl),
+      metrics: load ? metricsOf(load.source, load.loaded) : {},
+      tableId: table.id,
+      tableKey: table.row.key,
+    }
   }
 
   async function bucketOf(key: number, projectId: number): Promise<BucketRef> {
@@ -268,25 +253,8 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
     loaded: LoadResult,
     importedColumns: readonly string[],
   ): Promise<JobOutcome & { readonly tableKey: number }> {
-    const { delimiter = ',', enclosure = '"', escapedBy = '' } = input.csv
     const what = { imported: true, changed: true, needsCompaction: needsCompaction(loaded.snapshot) }
-    const value = eventOf(table, 'tableImportDone', `Imported into table ${table.id}`, {
-      params: {
-        incremental: input.incremental,
-        partial: false,
-        csv: { delimiter, enclosure, escapedBy },
-        importedColumns,
-        source: { name: source.name, isSliced: source.isSliced, ...input.source },
-      },
-      results: {
-        rowsInFile: loaded.rowsInFile,
-        rowsWritten: loaded.rowsWritten,
-        rowsReplaced: loaded.rowsReplaced,
-        rowsUnchanged: loaded.rowsUnchanged,
-        rowsDuplicate: loaded.rowsDuplicate,
-      },
-      performance: { inBytes: bytesOf(source) },
-    })
+    const value = importEvent(table, input, { source, loaded, columns: importedColumns })
     const row = await tables.publish(trx, table, loaded.snapshot, what, { source: job.source, origin: job.origin, value })
     return {
       results: {
@@ -301,26 +269,37 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
     }
   }
 
-  /** Which field of the file goes where. New columns are added to an untyped table; all columns of the table must be there. */
+  /** Which field of the file goes where (docs/adr/0085). */
   async function planOf(snapshot: TableSnapshot, input: ImportInput, source: OpenSource, signal: AbortSignal) {
     const names = snapshot.columns.map((column) => column.name)
     const { columns, withoutHeaders, ignoredLinesCount = 0 } = input.csv
     // ignoredLinesCount beats withoutHeaders, and both beat columns when the order of the table is meant (contract storage 2.5.5).
-    if (ignoredLinesCount > 0) return { snapshot, fileColumns: columns ?? names, skipLines: ignoredLinesCount }
-    if (withoutHeaders) return { snapshot, fileColumns: names, skipLines: 0 }
+    if (ignoredLinesCount === 0 && withoutHeaders) return { snapshot, fileColumns: names, skipLines: 0 }
+    if (ignoredLinesCount > 0 && !columns) return { snapshot, fileColumns: names, skipLines: ignoredLinesCount }
     const header = await headerOf(source, input.csv, signal)
     const keep = input.useTimestampFromDataFile ? LOAD_TIME_COLUMN : undefined
     const found = header ? columnNamesFrom(header, keep) : []
     const fileColumns = found.map((name) => names.find((known) => known.toLowerCase() === name.toLowerCase()) ?? name)
-    const missing = names.filter((name) => !fileColumns.includes(name))
-    if (missing.length > 0) throw columnsNotMatch(missing, names, source.name)
+    // Who names the columns one by one means exactly these; a header says what the file has, and a file that lacks columns is wrong.
+    const isNamed = columns !== undefined && input.source.type === 'file'
+    const missing = names.filter((name) => !fileColumns.includes(name) && !(isNamed && mayStayEmpty(snapshot, name)))
+    if (keep && !fileColumns.includes(keep)) missing.push(keep)
+    if (missing.length > 0) throw columnsNotMatch(missing, names, source.name, input.csv)
     const added = fileColumns.filter((name) => !names.includes(name) && name !== LOAD_TIME_COLUMN)
+    if (isNamed && added.length > 0)
+      throw new PlatformError('storage.invalidColumns', { columns: quoted(added), known: quoted(names) })
     if (snapshot.typed && added.length > 0)
       throw new PlatformError('storage.tables.typedColumnsFixed', { columns: quoted(added), file: source.name })
+    if (names.length + added.length > MAX_COLUMNS)
+      throw new PlatformError('storage.maxNumberOfColumnsExceed', {
+        limit: MAX_COLUMNS,
+        file: source.name,
+        columns: names.length + added.length,
+      })
     return {
       snapshot: added.reduce((table, name) => addColumn(table, { name }), snapshot),
       fileColumns,
-      skipLines: columns ? (input.csv.linesBeforeRows ?? 0) : 1,
+      skipLines: ignoredLinesCount || (columns ? (input.csv.linesBeforeRows ?? 0) : 1),
     }
   }
 
@@ -369,22 +348,64 @@ export function checkPrimaryKey(primaryKey: readonly string[], columns: readonly
     })
 }
 
-function columnsNotMatch(missing: readonly string[], expected: readonly string[], file: string): PlatformError {
+/** A column of the key never, one that takes no null only with a default or as text. */
+function mayStayEmpty(snapshot: TableSnapshot, name: string): boolean {
+  const { fieldId, nullable, type, default: fallback } = columnNamed(snapshot, name)
+  if (snapshot.primaryKey.includes(fieldId)) return false
+  return !snapshot.typed || nullable || fallback !== undefined || type === 'STRING'
+}
+
+function columnsNotMatch(
+  missing: readonly string[],
+  expected: readonly string[],
+  file: string,
+  { delimiter = ',' }: CsvOptions,
+): PlatformError {
   return new PlatformError(
     'csvImport.columnsNotMatch',
-    { missing: quoted(missing), expected: quoted(expected), file },
+    { missing: quoted(missing), expected: quoted(expected), file, delimiter: delimiter === '\t' ? '\\t' : delimiter },
     { params: { missingColumns: missing, expectedColumns: expected } },
   )
 }
-
-export const tableExists = (name: string, displayName: string) =>
-  new PlatformError('storage.buckets.tableAlreadyExists', { name, displayName })
 
 export const duplicateKey = (columns: readonly string[], { values, rows }: DuplicateKey) =>
   new PlatformError('storage.tables.primaryKeyDuplicateValues', {
     columns: quoted(columns),
     values: values.map((value) => (value === null ? 'null' : `"${value.slice(0, 60)}"`)).join(', '),
     rows,
+  })
+
+/** How the rows came in, and from which file: whoever wants to load them again finds it here (contract storage 7). */
+function importEvent(
+  table: Table,
+  { incremental, csv, source: from }: Pick<ImportInput, 'incremental' | 'csv' | 'source'>,
+  { source, loaded, columns }: { readonly source: OpenSource; readonly loaded: LoadResult; readonly columns: readonly string[] },
+): NewEvent {
+  const { delimiter = ',', enclosure = '"', escapedBy = '' } = csv
+  const { rowsInFile, rowsWritten, rowsReplaced, rowsUnchanged, rowsDuplicate } = loaded
+  return eventOf(table, 'tableImportDone', `Imported into table ${table.id}`, {
+    params: {
+      incremental,
+      partial: false,
+      csv: { delimiter, enclosure, escapedBy },
+      importedColumns: columns.filter((name) => name !== LOAD_TIME_COLUMN),
+      source: { name: source.name, isSliced: source.isSliced, ...from },
+    },
+    results: { rowsInFile, rowsWritten, rowsReplaced, rowsUnchanged, rowsDuplicate },
+    performance: { inBytes: bytesOf(source) },
+    ...(source.attachment && { attachments: [source.attachment] }),
+  })
+}
+
+/** A table that was made just now, as the results of its job show it. */
+export const createdView = async (tables: Tables, table: Table, snapshot: TableSnapshot, baseUrl: string) =>
+  tableView(table, baseUrl, {
+    columns: true,
+    metadata: [],
+    columnMetadata: {},
+    attributes: true,
+    bucket: await tables.bucket.view(table.bucket, baseUrl),
+    definition: snapshot.columns,
   })
 
 /** Contract storage 2.7: the unpacked size of a packed file is not measured. */

@@ -8,13 +8,13 @@ import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
 import { checkNewTable, scopeOf, writable } from './table-data.routes.ts'
-import { checkPrimaryKey, tableExists } from './table-load.ts'
+import { checkPrimaryKey, MAX_COLUMNS } from './table-load.ts'
 import { checkColumnName, checkTableName, columnNameFrom } from './table-names.ts'
 import { hasNoFilter, readTableQuery } from './table-query.ts'
 import { flag, isSet, nameFrom, primaryKeyFrom } from './table-requests.ts'
 import { readColumnDefinition, readType } from './table-types.ts'
 import { jobOn } from './tables.routes.ts'
-import { lockOf, refuseAlias, type Table, type Tables } from './tables.ts'
+import { lockOf, refuseAlias, type Table, type Tables, tableExists } from './tables.ts'
 
 export interface TableStructureDeps {
   readonly tables: Tables
@@ -25,7 +25,6 @@ const AnyFields = Type.Record(Type.String(), Type.Unknown())
 const ByBucket = Type.Object({ bucketId: Type.String() })
 const ByTable = Type.Object({ tableId: Type.String() })
 const ByColumn = Type.Object({ tableId: Type.String(), column: Type.String() })
-const MAX_COLUMNS = 4096
 
 export function tableStructureRoutes({ tables, createJob }: TableStructureDeps): FastifyPluginAsyncTypebox {
   const { store, clock } = tables
@@ -105,6 +104,8 @@ export function tableStructureRoutes({ tables, createJob }: TableStructureDeps):
         }
         if (table.columns.some((column) => column.toLowerCase() === name.toLowerCase()))
           throw new PlatformError('storage.tables.columnAlreadyExists', { column: name })
+        if (table.columns.length >= MAX_COLUMNS)
+          throw new PlatformError('storage.tables.validation', { reason: `A table has at most ${MAX_COLUMNS} columns.` })
         const { column, isTyped, metadata } = readType(name, req.body, false)
         if (table.data.isTyped && !isTyped)
           throw new PlatformError('storage.tables.validation', { reason: 'Column "definition" or "basetype" must be set.' })

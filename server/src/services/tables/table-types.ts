@@ -1,6 +1,6 @@
 // Typed tables: the types clients write, and the base types of the engine behind them (contract storage 2.5.4).
 
-import { BASE_TYPES, type BaseType, type NewColumn } from '../../engines/table-engine/snapshot.ts'
+import { BASE_TYPES, type BaseType, type Column, type NewColumn } from '../../engines/table-engine/snapshot.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { checkColumnName, columnNameFrom } from './table-names.ts'
 import type { MetadataPair } from './tables.ts'
@@ -90,15 +90,35 @@ export function readType(name: string, item: Readonly<Record<string, unknown>>, 
       ...(fallback !== undefined && { default: fallback }),
     },
     isTyped: true,
-    metadata: [
-      { key: 'KBC.datatype.type', value: native },
-      { key: 'KBC.datatype.nullable', value: nullable ? '1' : '' },
-      { key: 'KBC.datatype.basetype', value: type },
-      ...(length !== undefined ? [{ key: 'KBC.datatype.length', value: length }] : []),
-      ...(fallback !== undefined ? [{ key: 'KBC.datatype.default', value: fallback }] : []),
-    ],
+    metadata: metadataOf({ native, base: type, nullable, length, fallback }),
   }
 }
+
+/** A column that is there already, described by what the engine knows of it: the type somebody wrote is not kept with the rows. */
+export const describeColumn = (column: Column): { readonly column: NewColumn; readonly metadata: readonly MetadataPair[] } => ({
+  column,
+  metadata: metadataOf({
+    native: column.type,
+    base: column.type,
+    nullable: column.nullable,
+    length: column.length,
+    fallback: column.default,
+  }),
+})
+
+const metadataOf = (said: {
+  readonly native: string
+  readonly base: BaseType
+  readonly nullable: boolean
+  readonly length: string | undefined
+  readonly fallback: string | undefined
+}): readonly MetadataPair[] => [
+  { key: 'KBC.datatype.type', value: said.native },
+  { key: 'KBC.datatype.nullable', value: said.nullable ? '1' : '' },
+  { key: 'KBC.datatype.basetype', value: said.base },
+  ...(said.length !== undefined ? [{ key: 'KBC.datatype.length', value: said.length }] : []),
+  ...(said.fallback !== undefined ? [{ key: 'KBC.datatype.default', value: said.fallback }] : []),
+]
 
 /** `38`, `38,9` or `38, 9`; DuckDB knows up to 38 digits. */
 function precisionFrom(name: string, length: string): string {

@@ -3,16 +3,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { isUniqueViolation } from '../../engines/metadata-db/dialects.ts'
 import { includeFrom } from '../../http/include.ts'
 import { JobView, jobView } from '../../http/job-view.ts'
 import { EventListQuery } from '../../http/record-schemas.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
 import { scopeOf } from './table-data.routes.ts'
-import { tableExists } from './table-load.ts'
 import { checkTableName } from './table-names.ts'
 import { TableView, tableView } from './table-view.ts'
-import { eventOf, lockOf, type Table, type Tables } from './tables.ts'
+import { eventOf, lockOf, type Table, type Tables, tableExists } from './tables.ts'
 
 export interface TablesRoutesDeps {
   readonly tables: Tables
@@ -171,7 +171,9 @@ export function tablesRoutes({ tables, createJob, eventsOfTable }: TablesRoutesD
           return reply.code(202).send(jobView(job, req.baseUrl))
         }
         await inTransaction(async (trx) => {
-          await store.setDisplayName(trx, table.row.key, displayName)
+          await store.setDisplayName(trx, table.row.key, displayName).catch((error: unknown) => {
+            throw isUniqueViolation(error) ? tableExists(table.row.name, displayName) : error
+          })
           await tables.recordEvent(trx, req.actor, eventOf(table, 'tableUpdated', `Updated table ${table.id}`), req.origin)
         })
         return views.detail(await tables.get(scopeOf(req), req.params.tableId), req.baseUrl)

@@ -3,7 +3,7 @@
 //  2. Data changes only in a storage job that holds the lock of the table (`lockOf`), and only by `publish` in that job's transaction.
 //  3. What is not of the asker's project is reachable only through a bucket that links it.
 
-import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
+import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
 import type { TableSnapshot } from '../../engines/table-engine/snapshot.ts'
 import type { Filter } from '../../engines/table-engine/table-engine.ts'
 import type { Actor } from '../../kit/actor.ts'
@@ -220,6 +220,25 @@ export function createTables({ db, inTransaction, clock, recordEvent, buckets, m
     return { snapshot: again.snapshot, snapshotId: again.id }
   }
 
+  /** In the transaction that ends a job: a new table, of its own bucket and of nobody else. */
+  async function insert(
+    trx: Trx,
+    bucket: BucketRef,
+    names: { readonly name: string; readonly displayName: string },
+    snapshot: TableSnapshot,
+    importedAt?: Date,
+  ): Promise<Table> {
+    const { projectId, key: bucketKey } = bucket
+    const row = await store
+      .insert(trx, { projectId, bucketKey, ...names, alias: undefined, createdAt: clock.now() }, snapshot, importedAt)
+      .catch((error: unknown) => {
+        throw isUniqueViolation(error) ? tableExists(names.name, names.displayName) : error
+      })
+    await buckets.touch(trx, bucket)
+    const { columns, primaryKey } = row
+    return { id: `${bucket.id}.${names.name}`, bucket, row, data: row, columns, primaryKey, filters: [], source: undefined }
+  }
+
   /** In the transaction that ends a job: the new state, the bucket's date and the event. */
   async function publish(
     trx: Trx,
@@ -282,6 +301,7 @@ export function createTables({ db, inTransaction, clock, recordEvent, buckets, m
     list,
     listOfBucket,
     reading,
+    insert,
     publish,
     drop,
     aliasesOf,
@@ -311,6 +331,9 @@ function partsOf(actor: Actor, id: string): [bucketId: string, name: string] {
     })
   return [`${stage}.${bucket}`, name]
 }
+
+export const tableExists = (name: string, displayName: string) =>
+  new PlatformError('storage.buckets.tableAlreadyExists', { name, displayName })
 
 /** Aliases and linked tables show data; they hold none. */
 export function refuseAlias(table: Table): void {

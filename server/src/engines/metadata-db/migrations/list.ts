@@ -13,6 +13,7 @@ import * as configurations from './0032-configurations.ts'
 import * as mergeRequests from './0033-merge-requests.ts'
 import * as queue from './0050-queue.ts'
 import * as schedules from './0060-schedules.ts'
+import * as eventAttachments from './0320-event-attachments.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -33,4 +34,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0033-merge-requests', up: mergeRequests.up },
   { name: '0050-queue', up: queue.up },
   { name: '0060-schedules', up: schedules.up },
+  { name: '0320-event-attachments', up: eventAttachments.up },
 ]

@@ -41,6 +41,7 @@ await onBothDatabases('events store', ({ db, inTransaction }) => {
         token_id: 1,
         token_description: 't',
         branch_id: null,
+        attachments: '[]',
         created_at: 1,
         ...change,
       }),

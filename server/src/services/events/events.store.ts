@@ -26,7 +26,7 @@ interface Tables {
     token_id: number
     token_description: string
     branch_id: number | null
-    attachments: Generated<string>
+    attachments: string
     created_at: number
   }
   ticket: { name: string; last_id: number }

@@ -179,6 +179,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     domain: options.domain,
     authenticate: tokens.authenticate,
     findBranch: configurationRooms.branches.resolve,
+    databaseVersion: metadata.version,
     onFinished: (request) => {
       metrics.requestFinished(request)
       log.request(request)

@@ -24,6 +24,7 @@ import { type AddressOptions, baseUrlOf, isServicePath, namedBranch, rewriteUrl 
 import { registerBodyParsers } from './body.ts'
 import { errorBody, platformErrorOf, statusOf } from './errors-to-http.ts'
 import { parseForm } from './form.ts'
+import { createKeptAnswers, type Place } from './kept-answers.ts'
 import { validatorCompiler } from './validation.ts'
 
 /** What a route asks of the token: any valid one, a master token, one permission, or nothing at all. */
@@ -41,6 +42,8 @@ declare module 'fastify' {
     readonly branch?: 'allowed' | 'required' | 'refused'
     /** `stream`: the handler reads the request itself; `text`: the body is handed over as text. */
     readonly body?: 'stream' | 'text'
+    /** The answer to GET depends on the database, the address and the token alone, so it is kept while the database stays as it is. */
+    readonly answerOf?: 'database'
     /** Code of validation failures; clients compare some. Default `storage.validation`. */
     readonly validationCode?: ErrorCode
   }
@@ -57,6 +60,8 @@ declare module 'fastify' {
     origin: Origin
     /** The stack's address as this client sees it, for links. */
     baseUrl: string
+    /** Where the answer is to be kept. */
+    place: Place | undefined
   }
 }
 
@@ -79,6 +84,8 @@ export interface HttpDeps extends AddressOptions {
   readonly authenticate: (token: string) => MaybeLater<Actor | undefined>
   /** Resolves a branch by id or `default` (undefined: no prefix); undefined when the project has no such branch. */
   readonly findBranch: (projectId: number, name: string | undefined) => MaybeLater<Branch | undefined>
+  /** Another number after every commit; undefined (or left out) where the database cannot tell. */
+  readonly databaseVersion?: () => number | undefined
   /** For the access log and the histogram. */
   readonly onFinished?: (request: FinishedRequest) => void
 }
@@ -105,6 +112,8 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   })
   app.decorateRequest('tokenValue', '')
   app.decorateRequest('rawBody', '')
+  app.decorateRequest('place', undefined)
+  const kept = createKeptAnswers(deps.databaseVersion ?? (() => undefined))
   registerBodyParsers(app, deps.bodyIdleMs ?? BODY_IDLE_MS)
   app.setValidatorCompiler(validatorCompiler)
   // Views decide what leaves; a second schema pass would cost time and reorder what must stay as it was sent.
@@ -134,15 +143,26 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     if (query instanceof UnreadableQuery) return done(query.reason as Error) // thrown by parseForm
     if (request.is404 || config.needs === 'nothing') return done()
     const actor = authenticate(request, deps)
-    if (!(actor instanceof Promise)) return admit(request, actor, deps, done)
-    actor.then((found) => admit(request, found, deps, done), done)
+    const enter = (error?: Error) => {
+      if (!error && config.answerOf === 'database' && request.method === 'GET') {
+        const found = kept.find(request)
+        if (typeof found === 'string') return void reply.header('content-type', 'application/json').send(found)
+        request.place = found
+      }
+      done(error)
+    }
+    if (!(actor instanceof Promise)) return admit(request, actor, deps, enter)
+    actor.then((found) => admit(request, found, deps, enter), done)
   })
   app.addHook('preValidation', (request, _reply, done) => {
     // No body at all is an empty object: several clients send PUT and POST without one.
     request.body ??= {}
     done()
   })
-  app.addHook('onSend', (request, reply, payload, done) => finishPayload(request, reply, payload, done))
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (request.place && reply.statusCode === 200 && typeof payload === 'string') kept.keep(request.place, payload)
+    finishPayload(request, reply, payload, done)
+  })
   app.addHook('onResponse', (request, reply, done) => {
     deps.onFinished?.({
       requestId: request.id,

@@ -17,6 +17,8 @@ export interface MetadataDb {
   migrate(): Promise<readonly string[]>
   /** All or nothing. On PostgreSQL the work runs again after a deadlock or a serialisation failure: no effects outside `trx` in it. */
   inTransaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>
+  /** Another number after every commit, whoever made it; undefined on PostgreSQL, which cannot tell that cheaply. */
+  version(): number | undefined
   /** A consistent copy of a SQLite database, taken while it is used. */
   backupTo(path: string): Promise<void>
   /** What is wrong with the database; nothing when it is whole. */
@@ -49,6 +51,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
       dialect: 'postgres',
       migrate: () => migrate(db, migrations, clock),
       inTransaction: (work) => inPostgresTransaction(db, work),
+      version: () => undefined,
       backupTo: () => Promise.reject(new Error('The metadata is in PostgreSQL: back it up there, with pg_dump or a snapshot.')),
       check: async () => {
         const { rows } = await sql<{ locale: string }>`
@@ -65,14 +68,20 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
   if (path === undefined) throw new Error('openMetadataDb needs a path or a url.')
   const db = new Kysely<NoTables>({ dialect: createSqliteDialect(path) })
   await sql`select 1`.execute(db) // Kysely connects lazily: a file that cannot be opened must fail here
+  const watcher = openSqliteReader(path) // its data_version counts the commits of every other connection, in any process
+  const dataVersion = watcher.prepare('pragma data_version')
   return {
     db,
     dialect: 'sqlite',
     migrate: () => migrate(db, migrations, clock),
     inTransaction: (work) => db.transaction().execute(work),
+    version: () => Number(dataVersion.get()?.data_version),
     backupTo: (target) => backUpSqlite(path, target),
     check: async () => checkSqlite(path),
-    close: () => db.destroy(),
+    async close() {
+      watcher.close()
+      await db.destroy()
+    },
   }
 }
 

@@ -62,7 +62,10 @@ export function tokensRoutes({ tokens, eventsOfToken, usageOf, region }: TokenRo
   return async (app) => {
     app.get(
       '/v2/storage/tokens/verify',
-      { config: { operation: 'tokens.verify', summary: 'Whose token is this?' }, schema: { response: { 200: TokenView } } },
+      {
+        config: { operation: 'tokens.verify', summary: 'Whose token is this?', answerOf: 'database' },
+        schema: { response: { 200: TokenView } },
+      },
       async (req) => {
         const { token, project } = await tokens.verify(req.tokenValue)
         return { ...(await withOwner(token, project, req.baseUrl)), token: req.tokenValue }

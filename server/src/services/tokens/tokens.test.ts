@@ -8,6 +8,7 @@ interface TokenAnswer {
   readonly id: string
   readonly token?: string
   readonly description: string
+  readonly bucketPermissions?: Readonly<Record<string, string>>
   readonly [field: string]: unknown
 }
 
@@ -243,4 +244,18 @@ test('no file of the data folder holds a clear token value', async (t) => {
     const bytes = await readFile(join(dataDir, name)).catch(() => Buffer.alloc(0))
     for (const secret of [masterToken, token!]) assert.ok(!bytes.includes(secret), `${name} holds a token in clear`)
   }
+})
+
+test('verify answers at once what changed since it was asked last', async (t) => {
+  const { request, newProject } = await startTestStack(t)
+  const verify = async (token?: string) =>
+    (await request('GET', '/v2/storage/tokens/verify', token ? { token } : {})).json<TokenAnswer & { owner: { id: number } }>()
+  for (const name of ['one', 'two', 'three']) {
+    await verify()
+    await request('POST', '/v2/storage/buckets', { json: { stage: 'in', name } })
+    assert.equal((await verify()).bucketPermissions?.[`in.c-${name}`], 'manage')
+  }
+  const { projectId, masterToken } = await newProject()
+  assert.equal((await verify(masterToken)).owner.id, projectId)
+  assert.notEqual((await verify()).owner.id, projectId)
 })

@@ -68,14 +68,13 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
   if (path === undefined) throw new Error('openMetadataDb needs a path or a url.')
   const db = new Kysely<NoTables>({ dialect: createSqliteDialect(path) })
   await sql`select 1`.execute(db) // Kysely connects lazily: a file that cannot be opened must fail here
-  const watcher = openSqliteReader(path) // its data_version counts the commits of every other connection, in any process
-  const dataVersion = watcher.prepare('pragma data_version')
+  const watcher = watchSqlite(path)
   return {
     db,
     dialect: 'sqlite',
     migrate: () => migrate(db, migrations, clock),
     inTransaction: (work) => db.transaction().execute(work),
-    version: () => Number(dataVersion.get()?.data_version),
+    version: watcher.version,
     backupTo: (target) => backUpSqlite(path, target),
     check: async () => checkSqlite(path),
     async close() {
@@ -111,6 +110,28 @@ async function backUpSqlite(path: string, target: string): Promise<void> {
     await backup(reader, target, { rate: 1000 })
   } finally {
     reader.close()
+  }
+}
+
+/**
+ * `data_version` of a connection that never writes counts the commits of all others, in any process. It is asked once per turn of the
+ * event loop: who was told of a commit asks in a later turn.
+ */
+function watchSqlite(path: string) {
+  const reader = openSqliteReader(path)
+  const ask = reader.prepare('pragma data_version')
+  let known: number | undefined
+  return {
+    version(): number {
+      if (known === undefined) {
+        known = Number(ask.get()?.data_version)
+        setImmediate(() => {
+          known = undefined
+        })
+      }
+      return known
+    },
+    close: () => reader.close(),
   }
 }
 

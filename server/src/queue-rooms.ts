@@ -281,6 +281,7 @@ function runnable(component: ComponentDescription | undefined): RunnableComponen
     type: component.type,
     features: component.features,
     definition: { ...definition, ...(name ? { name } : {}), ...(command ? { command } : {}), ...(digest ? { digest } : {}) },
+    configurationFormat: data.configuration_format,
     network: data.network,
     memory: data.memory,
     processTimeoutSeconds: data.process_timeout,

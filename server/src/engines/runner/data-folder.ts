@@ -28,15 +28,28 @@ export async function createDataFolder(root: string): Promise<DataFolder> {
 
 export const removeDataFolder = (folder: DataFolder): Promise<void> => removeTree(folder.root)
 
+export type FileFormat = 'json' | 'yaml'
+
 /** `text` is what the program gets, secrets in clear: written for this one program, readable by nobody else. */
-export const writeConfigFile = (folder: DataFolder, text: string): Promise<void> =>
-  writeFile(join(folder.data, 'config.json'), text, { mode: 0o600 })
+export const writeConfigFile = (folder: DataFolder, text: string, format: FileFormat = 'json'): Promise<void> =>
+  writeSecretFile(join(folder.data, nameOf('config', format)), text)
 
-export const writeStateFile = (folder: DataFolder, text: string): Promise<void> =>
-  writeFile(join(folder.data, 'in/state.json'), text, { mode: 0o600 })
+export const writeStateFile = (folder: DataFolder, text: string, format: FileFormat = 'json'): Promise<void> =>
+  writeSecretFile(join(folder.data, 'in', nameOf('state', format)), text)
 
-/** `out` becomes `in` for the next program, with an empty `out` and an empty scratch folder. */
+const nameOf = (name: string, format: FileFormat): string => `${name}.${format === 'yaml' ? 'yml' : 'json'}`
+
+/** A program before this one may have left anything in its place: that goes, and nothing is ever written through a link. */
+async function writeSecretFile(path: string, text: string): Promise<void> {
+  await removeTree(path)
+  await writeFile(path, text, { mode: 0o600, flag: 'wx' })
+}
+
+/** `out` becomes `in` for the next program, with an empty `out` and an empty scratch folder. By (2), only when it is harmless. */
 export async function handOver(folder: DataFolder): Promise<void> {
+  await refuseStrangers(folder, 'out')
+  await removeTree(join(folder.data, 'config.json'))
+  await removeTree(join(folder.data, 'config.yml'))
   await removeTree(join(folder.data, 'in'))
   await removeTree(join(folder.data, 'out/state.json'))
   await rename(join(folder.data, 'out'), join(folder.data, 'in'))

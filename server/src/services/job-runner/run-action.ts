@@ -2,6 +2,7 @@
 
 import { removeDataFolder, writeConfigFile, writeStateFile } from '../../engines/runner/data-folder.ts'
 import { createMask } from '../../engines/runner/mask.ts'
+import { yamlOf } from '../../engines/runner/yaml-files.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { membersOf } from '../../kit/json-text.ts'
 import { environmentOf, runComponent } from './component-run.ts'
@@ -47,8 +48,10 @@ export async function runAction(
   const images = await deps.secrets.decrypt(place, encrypt(JSON.stringify(component.imageParameters), component.id))
   const folder = await deps.programs.runner.newFolder()
   try {
-    await writeConfigFile(folder, configFile({ configuration: text, imageParameters: images.text, action: request.action }))
-    await writeStateFile(folder, '{}')
+    const config = configFile({ configuration: text, imageParameters: images.text, action: request.action })
+    const format = component.configurationFormat
+    await writeConfigFile(folder, format === 'yaml' ? yamlOf(config) : config, format)
+    await writeStateFile(folder, '{}', format)
     const limits = { ...limitsOf(component, {}, undefined, true, deps.programs.diskBytes), timeoutMs: ACTION_MS }
     const { outcome } = await runComponent(deps.programs, {
       component,

@@ -6,6 +6,7 @@
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import { type DataFolder, handOver, removeDataFolder, writeConfigFile, writeStateFile } from '../../engines/runner/data-folder.ts'
 import { createMask, type Mask } from '../../engines/runner/mask.ts'
+import { turnYamlToJson, yamlOf } from '../../engines/runner/yaml-files.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { type ImageRecord, type ProgramSettings, runComponent } from './component-run.ts'
 import { type DebugArchive, saveStage } from './debug-archive.ts'
@@ -149,8 +150,10 @@ async function runSteps(
   let told: Told = { state: undefined, usage: [], variables: {} }
   for (const [index, step] of run.steps.entries()) {
     if (index > 0) await handOver(folder)
-    await writeConfigFile(folder, step.configFile)
-    if (step.isMain) await writeStateFile(folder, state.component)
+    const format = step.component.configurationFormat
+    const written = (json: string) => (format === 'yaml' ? yamlOf(json) : json)
+    await writeConfigFile(folder, written(step.configFile), format)
+    if (step.isMain) await writeStateFile(folder, written(state.component), format)
     if (run.debug) await saveStage(run.debug, folder, `stage_${index}.zip`, mask)
     if (!step.isMain) run.log.say('info', `Running processor ${step.component.id}.`)
     const { outcome, image } = await runComponent(deps.programs, {
@@ -161,6 +164,7 @@ async function runSteps(
       onEvent: (event) => run.log.component(step.component, event),
     })
     progress.images.push(image)
+    if (format === 'yaml') await turnYamlToJson(folder)
     if (step.isMain) progress.usage = await readUsage(folder)
     const failure = failureOf(step.component, outcome, step.limits)
     if (failure) {

@@ -253,6 +253,8 @@ export interface RunnableComponent {
       readonly server?: string
     }
   }
+  /** Of config, state and manifests. */
+  readonly configurationFormat: 'json' | 'yaml'
   readonly network: 'none' | 'bridge' | 'no-internet'
   readonly memory: string
   readonly processTimeoutSeconds: number

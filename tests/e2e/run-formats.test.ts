@@ -1,0 +1,61 @@
+// Components that are not like the others: files in YAML, and programs that leave traps for the next one.
+
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import { type Job, shellStack } from '../support/shell-stack.ts'
+
+test('a YAML component reads config.yml, and its YAML manifests and state count like others', async (t) => {
+  const stack = await shellStack(t)
+  await stack.add(
+    'test.yaml',
+    `cd "$KBC_DATADIR"; ls; cat config.yml; echo; cat in/state.yml; echo
+     printf 'a\\n1\\n' > out/tables/t.csv
+     printf 'destination: in.c-yaml.t\\nprimary_key: [a]\\n' > out/tables/t.csv.manifest
+     printf 'seen: 1\\nid: 12345678901234567890\\n' > out/state.yml`,
+    { configuration_format: 'yaml', synchronous_actions: ['show'] },
+  )
+  const config = await stack.configure('test.yaml', {
+    parameters: { n: 1, '#secret': 'canary-in-yaml' },
+    // A processor whose own files are JSON, after a component whose files are not.
+    processors: { after: [{ definition: { component: 'keboola.processor-skip-lines' }, parameters: { lines: 0 } }] },
+  })
+  const run = async () => stack.wait((await stack.request('POST', '/queue/test.yaml/run', { json: { config } })).json<Job>())
+  const first = await run()
+  assert.equal(first.status, 'success', JSON.stringify(first))
+  const second = await run()
+  const said = (await stack.request('GET', `/queue/jobs/${second.id}/events`))
+    .json<{ message: string }[]>()
+    .map(({ message }) => message)
+  assert.ok(said.includes('config.yml') && !said.includes('config.json'), said.join('\n'))
+  assert.ok(said.includes('{"seen":1,"id":12345678901234567890}'), said.join('\n'))
+  assert.ok(said.some((line) => line.startsWith('{"parameters":{"n":1,"#secret":"[hidden]"}')))
+  const table = (await stack.request('GET', '/v2/storage/tables/in.c-yaml.t')).json<{ primaryKey: string[]; rowsCount: number }>()
+  assert.deepEqual([table.primaryKey, table.rowsCount], [['a'], 1])
+})
+
+test('a link that a component leaves is not followed by the processor after it, nor written through', async (t) => {
+  const stack = await shellStack(t)
+  const secret = join(stack.dataDir, 'secret-of-the-server')
+  writeFileSync(secret, 'canary-behind-a-link\n')
+  const victim = join(stack.dataDir, 'victim')
+  const processors = { after: [{ definition: { component: 'keboola.processor-skip-lines' }, parameters: { lines: 0 } }] }
+  const run = async (id: string, script: string) => {
+    await stack.add(id, script)
+    const config = await stack.configure(id, { processors })
+    return stack.wait((await stack.request('POST', `/queue/${id}/run`, { json: { config } })).json<Job>())
+  }
+  const read = await run('test.read-link', `ln -s ${secret} "$KBC_DATADIR/out/files/stolen"`)
+  assert.match(read.error?.message ?? read.status, /out\/files\/stolen/)
+  const moved = await run(
+    'test.move-out',
+    `rmdir "$KBC_DATADIR"/out/*; rmdir "$KBC_DATADIR/out"; ln -s ${stack.dataDir} "$KBC_DATADIR/out"`,
+  )
+  assert.match(moved.error?.message ?? moved.status, /symbolic link/)
+  const written = await run('test.write-link', `rm "$KBC_DATADIR/config.json"; ln -s ${victim} "$KBC_DATADIR/config.json"`)
+  assert.equal(written.status, 'success', JSON.stringify(written))
+  assert.equal(existsSync(victim), false)
+  assert.deepEqual((await stack.request('GET', '/v2/storage/files')).json(), [])
+  assert.equal(readFileSync(secret, 'utf8'), 'canary-behind-a-link\n')
+})

@@ -101,6 +101,7 @@ export const ERRORS = {
     text: 'The component left a {kind} at {path}. Results must be plain files and folders inside the data folder.',
   },
   'runner.invalidYaml': { kind: 'invalid', text: 'The component wrote a {path} that is not valid YAML: {reason}' },
+  'runner.invalidArchive': { kind: 'invalid', text: 'The archive cannot be unpacked: {reason}' },
   'runner.outputTooLarge': { kind: 'invalid', text: 'The file {path} has {size} bytes; at most {limit} are read.' },
   'runner.noContainerEngine': {
     kind: 'invalid',

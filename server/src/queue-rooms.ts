@@ -267,6 +267,7 @@ function queuedJob(job: JobRow): QueuedJob {
     variableValuesId: job.variable_values_id,
     variableValues: request.variableValues,
     backend: typeof backend === 'string' ? backend : undefined,
+    orchestrationId: request.orchestrationJobId,
     baseUrl: request.baseUrl,
   }
 }

@@ -17,12 +17,16 @@ export interface DataFolder {
 }
 
 const FOLDERS = ['in/tables', 'in/files', 'in/user', 'out/tables', 'out/files']
+const ARTIFACTS = ['artifacts/out/current', 'artifacts/out/shared']
 
 /** Makes an empty data folder under `root`, which must not exist yet. */
 export async function createDataFolder(root: string): Promise<DataFolder> {
   const folder = { root, data: join(root, 'data'), tmp: join(root, 'tmp') }
   await mkdir(root, { recursive: true, mode: 0o700 })
-  await Promise.all([mkdir(folder.tmp), ...FOLDERS.map((path) => mkdir(join(folder.data, path), { recursive: true }))])
+  await Promise.all([
+    mkdir(folder.tmp),
+    ...[...FOLDERS, ...ARTIFACTS].map((path) => mkdir(join(folder.data, path), { recursive: true })),
+  ])
   return folder
 }
 

@@ -4,6 +4,7 @@
 import { effectiveConfiguration, processorsText } from '../../kit/effective-configuration.ts'
 import type { PlatformError } from '../../kit/errors.ts'
 import { itemsOf, membersOf } from '../../kit/json-text.ts'
+import { type ArtifactSettings, readArtifacts } from './artifacts.ts'
 import {
   invalid,
   type Mapping,
@@ -27,6 +28,7 @@ export interface RowPlan {
   readonly secrets: readonly string[]
   readonly mapping: Mapping
   readonly runtime: RuntimeSettings
+  readonly artifacts: ArtifactSettings
   readonly before: readonly ProcessorPlan[]
   readonly after: readonly ProcessorPlan[]
   /** Values that were put in for variables. */
@@ -109,6 +111,7 @@ export async function planRow(deps: PlanDeps, request: PlanRequest): Promise<Row
     secrets: [...opened.values, ...state.values],
     mapping: readMapping(parsed(members.get('storage'))),
     runtime: readRuntime(parsed(members.get('runtime'))),
+    artifacts: readArtifacts(parsed(members.get('artifacts'))),
     before: before.map((one, at) => planOf(one, texts.before[at])),
     after: after.map((one, at) => planOf(one, texts.after[at])),
     variables: replaced.used,

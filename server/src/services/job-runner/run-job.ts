@@ -5,6 +5,7 @@ import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import { createMask } from '../../engines/runner/mask.ts'
 import type { Actor } from '../../kit/actor.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { ArtifactOwner } from './artifacts.ts'
 import { environmentOf } from './component-run.ts'
 import { configFile, processorConfigFile } from './config-file.ts'
 import { createJobLog, type JobLog, type JobLogDeps } from './job-log.ts'
@@ -18,7 +19,7 @@ import {
   planRow,
   type RowPlan,
 } from './run-configuration.ts'
-import { type RowDeps, type RowProgress, type RowResult, runRow, type Step } from './run-row.ts'
+import { type RowDeps, type RowProgress, type RowResult, type RowRun, runRow, type Step } from './run-row.ts'
 import { stagingOf } from './staging.ts'
 import type {
   LoadedTable,
@@ -45,6 +46,7 @@ export interface QueuedJob {
   readonly variableValuesId: string | null
   readonly variableValues: readonly { readonly name: string; readonly value: unknown }[]
   readonly backend: string | undefined
+  readonly orchestrationId: string | null
   readonly baseUrl: string
 }
 
@@ -145,7 +147,13 @@ async function runRows(
       gathered.secrets.push(...plan.secrets)
       const what = row ? `row ${index + 1} of ${rows.length}, "${row.name}" (${row.id})` : 'the configuration'
       log.say('info', `Running component ${component.id}: ${what}.`)
-      const progress: RowProgress = { images: [], inputTables: [], usage: [], secrets: gathered.secrets }
+      const progress: RowProgress = {
+        images: [],
+        inputTables: [],
+        usage: [],
+        secrets: gathered.secrets,
+        artifacts: { downloaded: [], uploaded: [] },
+      }
       gathered.progress.push(progress)
       gathered.rows.push(
         await runPlanned(deps, handle, {
@@ -157,7 +165,10 @@ async function runRows(
           log,
           progress,
           version: gathered.version,
-          onPublish: index === rows.length - 1 ? (trx, tables) => markPublished(handle, gathered, tables, trx) : undefined,
+          onPublish:
+            index === rows.length - 1
+              ? (trx, tables, artifacts) => markPublished(handle, gathered, tables, artifacts, trx)
+              : undefined,
         }),
       )
     }
@@ -174,6 +185,7 @@ async function markPublished(
   handle: RunHandle,
   gathered: Gathered,
   outputTables: readonly LoadedTable[],
+  artifacts: readonly number[],
   trx: Trx,
 ): Promise<void> {
   const last: RowResult = {
@@ -185,7 +197,10 @@ async function markPublished(
     usage: [],
     outputVariables: {},
   }
-  const whole = { ...gathered, rows: [...gathered.rows, last] }
+  const progress = gathered.progress.map((one, at) =>
+    at === gathered.progress.length - 1 ? { ...one, artifacts: { ...one.artifacts, uploaded: artifacts } } : one,
+  )
+  const whole = { ...gathered, progress, rows: [...gathered.rows, last] }
   await handle.markPublished(trx, { result: { message: FINISHED, ...resultOf(whole) }, metrics: metricsOf(handle.job, whole) })
 }
 
@@ -224,7 +239,7 @@ interface Planned {
   readonly log: JobLog
   readonly progress: RowProgress
   readonly version: string
-  readonly onPublish: ((trx: Trx, tables: readonly LoadedTable[]) => Promise<void>) | undefined
+  readonly onPublish: RowRun['onPublish'] | undefined
 }
 
 async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Planned): Promise<RowResult> {
@@ -270,12 +285,21 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
               publish: handle.publish,
             }
           : undefined,
+      artifacts:
+        job.configurationId === null ? undefined : { settings: plan.artifacts, owner: ownerOf(job, job.configurationId) },
       log: planned.log,
       ...(planned.onPublish ? { onPublish: planned.onPublish } : {}),
     },
     planned.progress,
   )
 }
+
+const ownerOf = (job: QueuedJob, configurationId: string): ArtifactOwner => ({
+  componentId: job.componentId,
+  configurationId,
+  jobId: job.id,
+  orchestrationId: job.orchestrationId,
+})
 
 async function openImageParameters(deps: JobRunnerDeps, job: QueuedJob, component: RunnableComponent) {
   const encrypt = await deps.secrets.encrypterOf(job.projectId)
@@ -401,11 +425,16 @@ function resultOf({ rows, progress, version, variables }: Gathered): Record<stri
         .flatMap(({ outputTables }) => outputTables)
         .map((table) => ({ ...tableOf(table), importedRowsCount: table.importedRowsCount })),
     },
-    artifacts: { uploaded: [], downloaded: [] },
+    artifacts: {
+      uploaded: progress.flatMap(({ artifacts }) => artifacts.uploaded).map(storageFile),
+      downloaded: progress.flatMap(({ artifacts }) => artifacts.downloaded).map(storageFile),
+    },
     variables,
     outputVariables: Object.assign({}, ...rows.map(({ outputVariables }) => outputVariables)) as Record<string, unknown>, // the last row wins
   }
 }
+
+const storageFile = (id: number) => ({ storageFileId: String(id) })
 
 const usageOf = ({ progress }: Gathered): unknown[] => progress.flatMap(({ usage }) => usage)
 

@@ -8,6 +8,8 @@ import { type DataFolder, handOver, removeDataFolder, writeConfigFile, writeStat
 import { createMask, type Mask } from '../../engines/runner/mask.ts'
 import { turnYamlToJson, yamlOf } from '../../engines/runner/yaml-files.ts'
 import type { Clock } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { type ArtifactOwner, type ArtifactRun, type ArtifactSettings, downloadArtifacts, stageArtifacts } from './artifacts.ts'
 import { type ImageRecord, type ProgramSettings, runComponent } from './component-run.ts'
 import { type DebugArchive, saveStage } from './debug-archive.ts'
 import { type Inputs, readInputs } from './input.ts'
@@ -26,6 +28,7 @@ import type {
   RunnableComponent,
   RunScope,
   RunTables,
+  StagedFile,
   TableInfo,
 } from './storage.ts'
 
@@ -61,6 +64,8 @@ export interface RowRun {
   /** Where the state is saved; undefined when it is not. */
   readonly statePlace: { readonly place: ConfigurationPlace; readonly rowId: string | null } | undefined
   readonly debug: DebugArchive | undefined
+  /** Undefined without a stored configuration: nobody would find them again. */
+  readonly artifacts: { readonly settings: ArtifactSettings; readonly owner: ArtifactOwner } | undefined
   readonly log: JobLog
   readonly signal: AbortSignal
   /** To be called before the first program starts. */
@@ -69,7 +74,7 @@ export interface RowRun {
   hold(trx: Trx): Promise<void>
   publish<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   /** Told in the transaction that publishes the row. */
-  onPublish?(trx: Trx, tables: readonly LoadedTable[]): Promise<void>
+  onPublish?(trx: Trx, tables: readonly LoadedTable[], artifacts: readonly number[]): Promise<void>
 }
 
 export interface RowResult {
@@ -89,6 +94,8 @@ export interface RowProgress {
   usage: readonly unknown[]
   /** Clear values that came to the folder with the inputs. */
   readonly secrets: string[]
+  /** Ids of files. */
+  readonly artifacts: { downloaded: readonly number[]; uploaded: readonly number[] }
 }
 
 export async function runRow(deps: RowDeps, run: RowRun, progress: RowProgress): Promise<RowResult> {
@@ -107,7 +114,8 @@ export async function runRow(deps: RowDeps, run: RowRun, progress: RowProgress):
       await saveStage(run.debug, folder, 'stage_output.zip', mask)
       return { ...emptyResult(inputs), images: progress.images, usage: told.usage }
     }
-    const outputTables = await publishRow(deps, run, folder, writeState(state, told.state, inputs.tableStates, inputs.fileStates))
+    const saved = writeState(state, told.state, inputs.tableStates, inputs.fileStates)
+    const outputTables = await publishRow(deps, run, folder, saved, told.artifacts, progress)
     await Promise.all(inputs.processed.map(({ fileId, tags }) => deps.files.addTags(run.scope, fileId, tags)))
     return {
       ...emptyResult(inputs),
@@ -136,6 +144,7 @@ interface Told {
   readonly state: string | undefined
   readonly usage: readonly unknown[]
   readonly variables: Readonly<Record<string, unknown>>
+  readonly artifacts: readonly StagedFile[]
 }
 
 /** Runs the programs one after the other over the folder; what one leaves is the input of the next. */
@@ -147,13 +156,15 @@ async function runSteps(
   state: RunState,
   progress: RowProgress,
 ): Promise<Told> {
-  let told: Told = { state: undefined, usage: [], variables: {} }
+  let told: Told = { state: undefined, usage: [], variables: {}, artifacts: [] }
   for (const [index, step] of run.steps.entries()) {
     if (index > 0) await handOver(folder)
     const format = step.component.configurationFormat
     const written = (json: string) => (format === 'yaml' ? yamlOf(json) : json)
     await writeConfigFile(folder, written(step.configFile), format)
     if (step.isMain) await writeStateFile(folder, written(state.component), format)
+    const artifacts = step.isMain ? artifactRun(deps, run, folder) : undefined
+    if (artifacts) progress.artifacts.downloaded = await downloadArtifacts(deps, artifacts)
     if (run.debug) await saveStage(run.debug, folder, `stage_${index}.zip`, mask)
     if (!step.isMain) run.log.say('info', `Running processor ${step.component.id}.`)
     const { outcome, image } = await runComponent(deps.programs, {
@@ -172,13 +183,46 @@ async function runSteps(
       throw thrown(failure)
     }
     if (step.isMain)
-      told = { state: await readStateResult(folder), usage: progress.usage, variables: await readResultVariables(folder) }
+      told = {
+        state: await readStateResult(folder),
+        usage: progress.usage,
+        variables: await readResultVariables(folder),
+        artifacts: artifacts && !run.debug ? await stagedArtifacts(deps, artifacts, run.log) : [],
+      }
   }
   return told
 }
 
+const artifactRun = (deps: RowDeps, run: RowRun, folder: DataFolder): ArtifactRun | undefined =>
+  run.artifacts && {
+    ...run.artifacts,
+    scope: run.scope,
+    folder,
+    signal: run.signal,
+    now: deps.clock.now(),
+    diskBytes: deps.programs.diskBytes,
+  }
+
+/** A run whose artifacts cannot be kept has still done its work. */
+async function stagedArtifacts(deps: RowDeps, artifacts: ArtifactRun, log: JobLog): Promise<readonly StagedFile[]> {
+  try {
+    return await stageArtifacts(deps, artifacts)
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error
+    log.say('warn', `The artifacts were not kept: ${error.message}`)
+    return []
+  }
+}
+
 /** Loads everything side by side, then shows it all at once, with the state. */
-async function publishRow(deps: RowDeps, run: RowRun, folder: DataFolder, state: string): Promise<readonly LoadedTable[]> {
+async function publishRow(
+  deps: RowDeps,
+  run: RowRun,
+  folder: DataFolder,
+  state: string,
+  artifacts: readonly StagedFile[],
+  progress: RowProgress,
+): Promise<readonly LoadedTable[]> {
   const context = { ...run.output, now: deps.clock.now() }
   const nothing = run.staging.output === 'none'
   const results = nothing ? [] : await readTableResults(folder, run.mapping)
@@ -189,15 +233,20 @@ async function publishRow(deps: RowDeps, run: RowRun, folder: DataFolder, state:
   await run.log.flush() // what the component said comes before what the storage says of its results
   const commit = async (trx: Trx, loaded: readonly LoadedTable[] = []): Promise<void> => {
     await run.hold(trx)
-    await run.onPublish?.(trx, loaded)
-    for (const file of files) await file.publish(trx)
+    await run.onPublish?.(
+      trx,
+      loaded,
+      artifacts.map(({ id }) => id),
+    )
+    for (const file of [...files, ...artifacts]) await file.publish(trx)
     const saved =
       run.statePlace === undefined ||
       (await deps.configurations.saveState(trx, run.statePlace.place, run.statePlace.rowId, state))
     if (!saved) run.log.say('warn', 'The state was not saved: the configuration was deleted while the job ran.')
   }
-  const isNothing = loads.length === 0 && files.length === 0 && run.statePlace === undefined
+  const isNothing = loads.length + files.length + artifacts.length === 0 && run.statePlace === undefined
   const tables = isNothing ? [] : await loadTables(deps, run, loads, commit)
+  progress.artifacts.uploaded = artifacts.map(({ id }) => id)
   const stored = [
     ...tables.map(({ id, importedRowsCount }) => `${id} (${plural(importedRowsCount, 'row')})`),
     ...planned.map(({ name }) => `file ${name}`),

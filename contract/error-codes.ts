@@ -482,6 +482,8 @@ export const ERRORS = {
   'scheduler.notRegistered': { kind: 'not-found', text: 'No schedule is registered for the configuration "{id}".' },
   'scheduler.invalidConfiguration': { kind: 'invalid', text: 'The schedule cannot be activated - {field}: {reason}' },
   // Job runner
+  'vault.notFound': { kind: 'not-found', text: 'The vault has no variable "{hash}".' },
+  'vault.full': { kind: 'invalid', text: 'The vault already holds {limit} variables, which is the most. Remove some.' },
   'jobRunner.invalidConfiguration': { kind: 'invalid', text: 'The configuration cannot be run: {reason}.' },
   'jobRunner.missingVariables': { kind: 'invalid', text: 'No value was given for the variables: {names}.' },
   'jobRunner.brokenByVariables': {

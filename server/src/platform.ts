@@ -87,6 +87,7 @@ const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>([
   'scheduler',
   'sync-actions',
   'syrup',
+  'vault',
 ])
 
 export async function createPlatform(options: PlatformOptions): Promise<Platform> {

@@ -23,6 +23,8 @@ import { queueRoutes } from './services/queue/queue.routes.ts'
 import { createQueueStore, type JobRow } from './services/queue/queue.store.ts'
 import { createQueue } from './services/queue/queue.ts'
 import { type Caller, syncActionsRoutes } from './services/sync-actions/sync-actions.routes.ts'
+import { vaultRoutes } from './services/vault/vault.routes.ts'
+import { createVault } from './services/vault/vault.ts'
 
 export interface QueueRoomsDeps extends Foundation {
   readonly dataDir: string
@@ -70,6 +72,13 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
     path: worker.path,
   })
 
+  const vault = createVault({
+    db,
+    inTransaction,
+    clock,
+    encrypt: (projectId, value) => encryption.encryptBody(value, false, { projectId: String(projectId) }),
+  })
+
   const runnerDeps: JobRunnerDeps = {
     inTransaction,
     clock,
@@ -94,6 +103,7 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
         return (text, componentId) => secrets.encrypt(text, componentId)
       },
     },
+    vaultValues: vault.valuesIn,
     tokens: {
       issue: async ({ actor }, description, expiresIn) => {
         const { token, value } = await tokens.create(manager(actor), { ...actor, description, expiresIn }, NO_ORIGIN)
@@ -185,6 +195,7 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
           },
         }),
       )
+      app.register(vaultRoutes({ vault, findBranch: async (projectId, name) => branches.resolve(projectId, name) }))
       app.register(
         syncActionsRoutes({
           run: (caller, action, signal) => runAction(runnerDeps, scopeOf(caller), action, signal),

@@ -21,6 +21,8 @@ const SERVICES = [
   'sync-actions',
   'notification',
   'templates',
+  // Not in the seeds; published because it is served (contracts/platform.md 0.9).
+  'vault',
 ] as const
 const UNBUILT = ['oauth', 'billing', 'sandboxes', 'mlflow', 'spark', 'notification', 'templates'] as const
 
@@ -36,6 +38,7 @@ interface Call {
 /** One call that only the service itself can answer. */
 const NATIVE: Readonly<Record<Exclude<(typeof SERVICES)[number], (typeof UNBUILT)[number]>, Call>> = {
   queue: { method: 'GET', path: '/jobs', status: 200 },
+  vault: { method: 'GET', path: '/variables', status: 200 },
   scheduler: { method: 'GET', path: '/schedules', status: 200 },
   'sync-actions': { method: 'GET', path: '/actions?componentId=platform.ex-http', status: 200 },
   import: { method: 'POST', path: '/upload-file', json: {}, status: 400 },

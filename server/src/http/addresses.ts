@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 
-/** The services published in the index (seeds, index response), in that order. The path under the stack's address is `/<id>`. */
+/** The services published in the index (seeds, index response), in that order, and then newer ones that we have. The path under the stack's address is `/<id>`. */
 export const SERVICE_IDS = [
   'docker-runner',
   'import',
@@ -18,6 +18,7 @@ export const SERVICE_IDS = [
   'sync-actions',
   'notification',
   'templates',
+  'vault',
 ] as const
 
 export type ServiceId = (typeof SERVICE_IDS)[number]

@@ -26,6 +26,7 @@ const VARIABLES = stored({ variables: [{ name: 'who' }] }, [row('v1', { values: 
 const SHARED = stored({}, [row('code', { code_content: ['one', 'two'] })])
 
 const deps = {
+  vaultValues: async () => new Map<string, string>(),
   configurations: {
     find: async ({ componentId, configurationId }: { componentId: string; configurationId: string }) =>
       configurationId !== '1'

@@ -16,7 +16,7 @@ import {
 } from './mapping.ts'
 import { replaceSharedCode } from './shared-code.ts'
 import type { RowOfConfiguration, RunConfigurations, RunSecrets, SecretPlace, StoredConfiguration } from './storage.ts'
-import { replaceVariables, valuesFor } from './variables.ts'
+import { refersToVault, replaceVariables, replaceVault, valuesFor } from './variables.ts'
 
 /** One run of the component: a row, or the configuration itself. */
 export interface RowPlan {
@@ -67,6 +67,8 @@ export function chooseRows(stored: StoredConfiguration, wanted: readonly string[
 export interface PlanDeps {
   readonly configurations: RunConfigurations
   readonly secrets: RunSecrets
+  /** Variables of the project that hold in a branch, by name; encrypted ones are ciphers. */
+  readonly vaultValues: (projectId: number, branchId: number) => Promise<ReadonlyMap<string, string>>
 }
 
 export interface PlanRequest {
@@ -87,7 +89,12 @@ export async function resolveRow(
   const effective = effectiveConfiguration(stored.configuration, row?.configuration).text
   const whole = processors === undefined ? effective : withMember(effective, 'processors', processors)
   const shared = replaceSharedCode(whole, await sharedCodeOf(deps, request, effective))
-  return withVariables(deps, request, shared, effective)
+  return withVariables(deps, request, await withVault(deps, request, shared), effective)
+}
+
+/** Every configuration may refer to the vault; it is asked only by those that do. */
+async function withVault(deps: PlanDeps, { place }: PlanRequest, text: string): Promise<string> {
+  return refersToVault(text) ? replaceVault(text, await deps.vaultValues(place.projectId, place.branchId)) : text
 }
 
 export async function planRow(deps: PlanDeps, request: PlanRequest): Promise<RowPlan> {

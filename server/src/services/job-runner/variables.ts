@@ -27,6 +27,20 @@ export function replaceVariables(text: string, values: ReadonlyMap<string, strin
   return { text: replaced, used: Object.fromEntries(used) }
 }
 
+const VAULT = /\{\{\s*vault\.([A-Za-z0-9_-]+)\s*\}\}/g
+
+export const refersToVault = (text: string): boolean => text.search(VAULT) !== -1
+
+/** `{{ vault.name }}`, replaced before and without regard to other variables. Values are secrets: which were used is not told. */
+export function replaceVault(text: string, values: ReadonlyMap<string, string>): string {
+  const missing = [...text.matchAll(VAULT)].map(([, name = '']) => name).filter((name) => !values.has(name))
+  if (missing.length > 0)
+    throw new PlatformError('jobRunner.missingVariables', {
+      names: [...new Set(missing)].map((name) => `vault.${name}`).join(', '),
+    })
+  return text.replace(VAULT, (_, name: string) => JSON.stringify(values.get(name)).slice(1, -1))
+}
+
 type Value = (name: string) => string
 
 /** Tags: `{{ name }}`, `{{{ name }}}`, `{{& name }}`, `{{! comment }}`, `{{=<% %>=}}`, `{{# name }}...{{/ name }}`, `{{^ name }}...{{/ name }}`. */

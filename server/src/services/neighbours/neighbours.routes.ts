@@ -20,6 +20,7 @@ const PURPOSE: Readonly<Record<ServiceId, string>> = {
   'sync-actions': 'Short actions of components that answer at once.',
   notification: 'Messages about jobs to people and programs.',
   templates: 'Ready-made configurations.',
+  vault: 'Variables and secrets that configurations of a project share.',
 }
 
 const Description = Type.Object({

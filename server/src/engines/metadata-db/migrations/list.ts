@@ -14,6 +14,7 @@ import * as mergeRequests from './0033-merge-requests.ts'
 import * as queue from './0050-queue.ts'
 import * as schedules from './0060-schedules.ts'
 import * as eventAttachments from './0320-event-attachments.ts'
+import * as vault from './0340-vault.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -35,4 +36,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0050-queue', up: queue.up },
   { name: '0060-schedules', up: schedules.up },
   { name: '0320-event-attachments', up: eventAttachments.up },
+  { name: '0340-vault', up: vault.up },
 ]

@@ -1,0 +1,98 @@
+// HTTP for vault variables (platform contract 7).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { PlatformError } from '../../kit/errors.ts'
+import type { Vault } from './vault.ts'
+
+export interface VaultRoutesDeps {
+  readonly vault: Vault
+  readonly findBranch: (projectId: number, name: string) => Promise<{ readonly id: number } | undefined>
+}
+
+const FLAGS = Type.Array(Type.Union([Type.Literal('encrypted'), Type.Literal('oauthCredentialsId')]), { maxItems: 10 })
+const Attributes = Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 1000 }), { maxProperties: 20 })
+const Body = Type.Object({
+  key: Type.String({ pattern: '^[A-Za-z0-9_-]{1,255}$' }),
+  value: Type.String({ maxLength: 65_536 }),
+  flags: Type.Optional(FLAGS),
+  attributes: Type.Optional(Type.Union([Attributes, Type.Array(Type.Never())])),
+})
+const View = Type.Object({
+  hash: Type.String(),
+  key: Type.String(),
+  value: Type.String(),
+  flags: Type.Array(Type.String()),
+  attributes: Type.Record(Type.String(), Type.String()),
+})
+const Views = Type.Array(View)
+const Query = Type.Object({
+  key: Type.Optional(Type.String()),
+  attributes: Type.Optional(Type.Union([Attributes, Type.String()])),
+  offset: Type.Optional(Type.Integer({ minimum: 0 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+})
+
+export function vaultRoutes({ vault, findBranch }: VaultRoutesDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.post(
+      '/vault/variables',
+      {
+        config: { operation: 'vault.save', summary: 'Set a variable of the project', validationCode: 'validation.failed' },
+        schema: { body: Body, response: { 201: View } },
+      },
+      async (req, reply) => {
+        const { key, value, flags = [], attributes = {} } = req.body
+        const saved = await vault.save(req.actor, {
+          key,
+          value,
+          flags,
+          attributes: Array.isArray(attributes) ? {} : attributes, // PHP writes empty objects as lists
+        })
+        return reply.code(201).send({ ...saved, flags: [...saved.flags] })
+      },
+    )
+
+    app.get(
+      '/vault/variables',
+      {
+        config: { operation: 'vault.list', summary: 'Variables of the project', validationCode: 'validation.failed' },
+        schema: { querystring: Query, response: { 200: Views } },
+      },
+      async (req) => {
+        const { key, attributes, offset = 0, limit = 100 } = req.query
+        const wanted = Object.entries(typeof attributes === 'object' ? attributes : {})
+        const found = (await vault.list(req.actor)).filter(
+          (variable) =>
+            (key === undefined || variable.key === key) && wanted.every(([name, value]) => variable.attributes[name] === value),
+        )
+        return found.slice(offset, offset + limit).map((variable) => ({ ...variable, flags: [...variable.flags] }))
+      },
+    )
+
+    app.get(
+      '/vault/variables/scoped/branch/:branchId',
+      {
+        config: { operation: 'vault.listScoped', summary: 'Variables that hold in a branch' },
+        schema: { params: Type.Object({ branchId: Type.String({ maxLength: 64 }) }), response: { 200: Views } },
+      },
+      async (req) => {
+        const branch = await findBranch(req.actor.projectId, req.params.branchId)
+        if (!branch) throw new PlatformError('notFound', { what: `Branch "${req.params.branchId}"` })
+        return (await vault.listInBranch(req.actor, branch.id)).map((variable) => ({ ...variable, flags: [...variable.flags] }))
+      },
+    )
+
+    app.delete(
+      '/vault/variables/:hash',
+      {
+        config: { operation: 'vault.remove', summary: 'Remove a variable of the project' },
+        schema: { params: Type.Object({ hash: Type.String() }), response: { 204: Type.Null() } },
+      },
+      async (req, reply) => {
+        await vault.remove(req.actor, req.params.hash)
+        return reply.code(204).send(null)
+      },
+    )
+  }
+}

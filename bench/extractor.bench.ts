@@ -143,5 +143,6 @@ report({
   mib: Math.round(longRun.mib),
   mibForATenth: Math.round(shortRun.mib),
 })
+report({ bench: 'extractor-memory-growth', ratio: longRun.mib / shortRun.mib, target: '<= 1.15', items: longItems })
 await short.stop()
 await long.stop()

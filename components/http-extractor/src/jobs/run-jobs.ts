@@ -7,7 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { evaluate, evaluateMembers, type Scope } from '../functions/evaluate.ts'
 import type { Client, Fetched } from '../http/client.ts'
 import type { RequestSettings } from '../http/request.ts'
-import { entriesOf, equalJson, isObject, type JsonValue } from '../json/json.ts'
+import { entriesOf, isObject, type JsonValue } from '../json/json.ts'
 import type { Log } from '../log.ts'
 import { createLoopGuard } from '../pagination/loop-guard.ts'
 import type { ScrollerFactory } from '../pagination/scroller.ts'
@@ -16,6 +16,7 @@ import type { JobDefinition } from './job.ts'
 import { withJobContext } from './job-context.ts'
 import { type Bound, bindPlaceholders, fillEndpoint, overridden, parentColumns } from './placeholders.ts'
 import type { Progress } from './progress.ts'
+import { createRepetitionCheck } from './repetition.ts'
 
 export interface JobsDeps {
   readonly client: Client
@@ -54,16 +55,15 @@ async function runJob(job: JobDefinition, place: Place, deps: JobsDeps): Promise
     const settings = requestOf(job, place.bound, deps)
     return { settings, added: addedColumns(job, place, deps), first: scroller.first(settings) }
   })
-  let previous: { readonly body: Buffer; readonly response: JsonValue } | undefined
+  const isRepeated = createRepetitionCheck()
   let answer = client.fetch(first)
 
   for (let number = 1; ; number++) {
     const context = { job: job.id, endpoint: settings.endpoint, page: number }
     const page = await withJobContext(context, async () => {
       const fetched = await answer
-      if (previous && (previous.body.equals(fetched.body) || equalJson(previous.response, fetched.response))) return undefined
-      previous = fetched
       const { items, warning } = job.pick(fetched.response)
+      if (isRepeated(fetched, items)) return undefined
       if (warning !== undefined) log.warning(warning)
       return { ...fetched, items: job.filter(items) }
     })

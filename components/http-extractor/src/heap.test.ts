@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { getHeapStatistics } from 'node:v8'
+import { createHeapKeeper } from './heap.ts'
+
+const MIB = 1024 * 1024
+
+test('pages that are done leave nothing behind, however many they are', () => {
+  const heap = createHeapKeeper()
+  const before = getHeapStatistics().external_memory
+  let most = 0
+  for (let page = 0; page < 200; page++) {
+    const body = Buffer.alloc(MIB)
+    heap.check()
+    most = Math.max(most, getHeapStatistics().external_memory - before)
+    assert.equal(body.length, MIB)
+  }
+  assert.ok(most < 48 * MIB, `${Math.round(most / MIB)} MiB`)
+})
+
+test('what is in use is not collected again and again', () => {
+  const heap = createHeapKeeper()
+  const kept = Array.from({ length: 100 }, () => Buffer.alloc(MIB))
+  heap.check()
+  const began = performance.now()
+  for (let page = 0; page < 1000; page++) heap.check()
+  assert.ok(performance.now() - began < 500, 'asking is cheap')
+  assert.equal(kept.length, 100)
+})

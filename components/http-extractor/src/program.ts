@@ -4,15 +4,17 @@
 //   main.ts                     run (or the action that config.json names)
 //   main.ts --replay archive    run against recorded exchanges, without a network
 //   main.ts --schema            print the JSON Schema of the configuration
-//
-// What only some starts need is imported there and then: a small run spends most of its time loading modules.
 
 import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import type { Recorder } from './archive/record.ts'
+import { runAction } from './actions/actions.ts'
+import { parseArchive } from './archive/archive.ts'
+import { createRecorder, type Recorder } from './archive/record.ts'
+import { createReplay } from './archive/replay.ts'
 import { actionOf, type Configuration, hideSecrets, loadConfiguration, readConfiguration } from './configuration/configuration.ts'
 import { at, flagAt } from './configuration/read.ts'
+import { configurationSchema } from './configuration/schema.ts'
 import { ApplicationError, UserError } from './errors.ts'
 import { type Audit, createEgress } from './http/egress.ts'
 import { readEgressPolicy } from './http/egress-policy.ts'
@@ -31,7 +33,6 @@ const print = (text: string) => void process.stdout.write(text)
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { replay: { type: 'string' }, schema: { type: 'boolean' } } })
   if (values.schema) {
-    const { configurationSchema } = await import('./configuration/schema.ts')
     return print(`${JSON.stringify(configurationSchema(), null, 2)}\n`)
   }
   const dataDir = (process.env.KBC_DATADIR ?? '/data').replace(/\/+$/, '') || '/'
@@ -41,13 +42,13 @@ async function main(): Promise<void> {
 
   const configuration = checkedConfiguration(file)
   log = createLog({ debug: anyRun(configuration, 'debug'), redactor, write: print })
-  if (values.replay !== undefined) await run(configuration, await replayed(values.replay, dataDir))
+  if (values.replay !== undefined) await run(configuration, replayed(values.replay, dataDir))
   else await runLive(configuration, dataDir)
   log.info('Extractor finished successfully.')
 }
 
 async function runLive(configuration: Configuration, dataDir: string): Promise<void> {
-  const recorder = anyRun(configuration, 'record') ? await openRecorder(dataDir) : undefined
+  const recorder = anyRun(configuration, 'record') ? createRecorder(dataDir, redactor) : undefined
   try {
     await run(
       configuration,
@@ -56,11 +57,6 @@ async function runLive(configuration: Configuration, dataDir: string): Promise<v
   } finally {
     await recorder?.finish()
   }
-}
-
-async function openRecorder(dataDir: string): Promise<Recorder> {
-  const { createRecorder } = await import('./archive/record.ts')
-  return createRecorder(dataDir, redactor)
 }
 
 function checkedConfiguration(file: JsonObject): Configuration {
@@ -96,8 +92,7 @@ function exempted(): Audit {
 }
 
 /** No network, and no waiting between retries: what would be waited for has been recorded. */
-async function replayed(archive: string, dataDir: string): Promise<RunDeps> {
-  const [{ parseArchive }, { createReplay }] = await Promise.all([import('./archive/archive.ts'), import('./archive/replay.ts')])
+function replayed(archive: string, dataDir: string): RunDeps {
   const replay = createReplay(parseArchive(readArchive(archive), archive), redactor)
   return {
     dataDir,
@@ -120,7 +115,6 @@ function readArchive(archive: string): string {
 /** The answer is the only thing on standard output, so an action logs nothing. */
 async function runActionOf(file: JsonObject, dataDir: string): Promise<void> {
   log = createLog({ debug: false, redactor, write: () => {} })
-  const { runAction } = await import('./actions/actions.ts')
   const configuration = () => checkedConfiguration(file)
   const answer = await runAction(actionOf(file), { ...live(configuration, dataDir), file, configuration })
   print(`${redactor.redact(exactJson(answer))}\n`)

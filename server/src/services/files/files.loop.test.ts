@@ -58,6 +58,27 @@ test('what old credentials write after a file was deleted is swept, until they h
   assert.equal(await stack.platform.files.store.find(stack.projectId, file.id), undefined)
 })
 
+test('the bytes of an expired file go even when the process ended in between, or old credentials write them again', async (t) => {
+  const { stack, keys, later } = await startAt(t, new Date().toISOString())
+  const file = await prepareFile(stack)
+  await later(15 * DAY_MS - 3600 * 1000)
+  const fresh = (await stack.request('PUT', `/v2/storage/files/${file.id}/refresh`)).json<FileAnswer>()
+  await later(2 * 3600 * 1000)
+  const store = async (key: string) => stack.platform.objects.store.put(key, body('late'))
+  await store(fresh.uploadParams!.key)
+  await later(60_000)
+  assert.deepEqual(await keys(), [])
+  await store(fresh.uploadParams!.key)
+  await later(3 * DAY_MS) // nobody was there to sweep
+  assert.deepEqual(await keys(), [])
+  await later(60_000)
+  const listed = (await stack.request('GET', '/v2/storage/files?showExpired=1')).json<FileAnswer[]>()
+  assert.deepEqual(
+    listed.map(({ id }) => id),
+    [file.id],
+  )
+})
+
 test('what was reserved and never published goes, bytes and record', async (t) => {
   const { stack, files, keys, later } = await startAt(t, new Date().toISOString())
   const source = { projectId: stack.projectId, tokenId: 1, tokenDescription: 'x' }
@@ -68,6 +89,15 @@ test('what was reserved and never published goes, bytes and record', async (t) =
   await later(2 * DAY_MS)
   assert.deepEqual(await keys(), [])
   assert.deepEqual((await stack.request('GET', '/v2/storage/files?showExpired=1')).json(), [])
+})
+
+test('an upload that ended while its bytes moved out of the folders that expire leaves none of them', async (t) => {
+  const { stack, files, keys, later } = await startAt(t, new Date().toISOString())
+  const reserved = await files.reserve({ projectId: stack.projectId, tokenId: 1, tokenDescription: 'x' }, { name: 'upload' })
+  await stack.platform.objects.store.put(reserved.key.replace(/^exp-15\//, ''), body('moved already'))
+  assert.equal((await keys()).length, 1)
+  await later(3 * DAY_MS)
+  assert.deepEqual(await keys(), [])
 })
 
 test('an upload in parts that nobody finished goes when its credentials have expired', async (t) => {

@@ -41,7 +41,8 @@ export function createFilesLoop({
 
   async function tick(now: Date): Promise<void> {
     await expire(now)
-    await forgetDeleted(now)
+    await forget('expired', now, (trx, file) => store.changeState(trx, file.projectId, file.id, ['expired'], 'swept', now))
+    await forget('deleted', now, (trx, file) => store.remove(trx, file.projectId, file.id))
     await dropUnpublished(now)
     // Uploads in parts outlive the credentials that could finish them by a little, then go.
     await objects.sweep({ abandonedBefore: new Date(now.getTime() - CREDENTIALS_MS - HOUR_MS) })
@@ -50,29 +51,30 @@ export function createFilesLoop({
   async function expire(now: Date): Promise<void> {
     for (let batch = 0; batch < MAX_BATCHES; batch++) {
       const past = await store.listPastAge(now, BATCH)
-      for (const file of past) {
+      for (const file of past)
         await inTransaction((trx) => store.changeState(trx, file.projectId, file.id, ['visible'], 'expired', now))
-        await files.removeBytes(file)
-      }
       if (past.length < BATCH) return
     }
   }
 
-  /** Credentials handed out before the deletion may have written the key again. Once they have expired, nothing can. */
-  async function forgetDeleted(now: Date): Promise<void> {
-    await each('deleted', now, async (file) => {
+  /**
+   * Removes the bytes of files that are gone, in every sweep anew: the process may have ended before it did, and credentials handed out
+   * earlier may have written the key again. Once those have expired nothing can, and the file needs no further look.
+   */
+  async function forget(
+    state: 'deleted' | 'expired',
+    now: Date,
+    done: (trx: Trx, file: FileRecord) => Promise<unknown>,
+  ): Promise<void> {
+    await each(state, now, async (file) => {
       await files.removeBytes(file)
-      if (now.getTime() - file.stateChangedAt.getTime() > CREDENTIALS_MS + HOUR_MS)
-        await inTransaction((trx) => store.remove(trx, file.projectId, file.id))
+      if (now.getTime() - file.stateChangedAt.getTime() > CREDENTIALS_MS + HOUR_MS) await inTransaction((trx) => done(trx, file))
     })
   }
 
   /** Reserved for bytes that never came: the process ended in between. */
   async function dropUnpublished(now: Date): Promise<void> {
-    await each('reserved', new Date(now.getTime() - 2 * DAY_MS), async (file) => {
-      await inTransaction((trx) => store.changeState(trx, file.projectId, file.id, ['reserved'], 'deleted', now))
-      await files.removeBytes(file)
-    })
+    await each('reserved', new Date(now.getTime() - 2 * DAY_MS), files.discard)
   }
 
   async function each(state: FileRecord['state'], before: Date, work: (file: FileRecord) => Promise<void>): Promise<void> {

@@ -16,11 +16,14 @@ const MAX_NAME = 10_000
 /** S3's own limit for one object. */
 const MAX_SIZE_BYTES = 5 * 1024 ** 4
 
+/** `type/subtype`, with parameters or without, in characters that a header can carry; or nothing. */
+const CONTENT_TYPE = '^([!-.0-:<-~]+/[!-.0-:<-~]+(;[ -~]*)?)?$'
+
 const PrepareBody = Type.Object({
   name: Type.String({ minLength: 1, maxLength: MAX_NAME }),
   sizeBytes: Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: MAX_SIZE_BYTES }), Type.Null()])),
   federationToken: Type.Optional(Type.Boolean({ description: 'True asks for temporary credentials.' })),
-  contentType: Type.Optional(Type.Union([Type.String({ maxLength: 255 }), Type.Null()])),
+  contentType: Type.Optional(Type.Union([Type.String({ maxLength: 255, pattern: CONTENT_TYPE }), Type.Null()])),
   isSliced: Type.Optional(Type.Boolean()),
   ...FileFlags,
 })
@@ -41,6 +44,7 @@ const FileView = Type.Object({
   name: Type.String(),
   url: Type.String({ description: 'Downloads the file (of a sliced one: the manifest) for 3600 seconds.' }),
   provider: Type.String(),
+  fileType: Type.String({ description: 'csv or parquet, by the name.' }),
   region: Type.String(),
   sizeBytes: Type.Integer(),
   tags: Type.Array(Type.String()),
@@ -53,12 +57,14 @@ const FileView = Type.Object({
       key: Type.String(),
       bucket: Type.String(),
       acl: Type.String(),
+      'x-amz-server-side-encryption': Type.String(),
       credentials: Type.Optional(Credentials),
       endpoint: Type.String({ description: 'Address of the object store, for the endpoint setting of SDKs.' }),
     }),
   ),
   s3Path: Type.Optional(Type.Object({ bucket: Type.String(), key: Type.String() })),
   credentials: Type.Optional(Credentials),
+  endpoint: Type.Optional(Type.String({ description: 'Address of the object store; in a detail with credentials.' })),
 })
 
 const ById = Type.Object({ id: Type.String() })
@@ -203,9 +209,9 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
         schema: { params: ById, response: { 200: Type.Unknown() } },
       },
       async (req, reply) => {
-        const { info, body } = await files.content(req.actor, fileId(req.params.id))
+        const { info, body, contentType } = await files.content(req.actor, fileId(req.params.id))
         return reply
-          .type(info.attributes.contentType ?? 'application/octet-stream')
+          .type(contentType)
           .header('content-length', info.sizeBytes)
           .header('content-disposition', 'attachment')
           .send(body)

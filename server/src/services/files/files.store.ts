@@ -7,10 +7,11 @@ import type { FileQuery } from './file-query.ts'
 /**
  * reserved: an id and a key, not yet visible to anybody; becomes visible or is swept.
  * visible:  the file of the API, whether or not its bytes have arrived.
- * expired:  past its age, bytes removed; the list shows it on request.
+ * expired:  past its age; the list shows it on request. Its bytes are removed, again and again while credentials could write them.
+ * swept:    expired for so long that its bytes are gone for good.
  * deleted:  gone for everybody; kept until no credentials for its key can be valid any more.
  */
-export type FileState = 'reserved' | 'visible' | 'expired' | 'deleted'
+export type FileState = 'reserved' | 'visible' | 'expired' | 'swept' | 'deleted'
 
 interface Tables {
   file: {
@@ -129,7 +130,7 @@ export function createFilesStore(database: Db) {
         .selectFrom('file')
         .selectAll()
         .where('project_id', '=', projectId)
-        .where('state', 'in', filter.showExpired ? ['visible', 'expired'] : ['visible'])
+        .where('state', 'in', filter.showExpired ? ['visible', 'expired', 'swept'] : ['visible'])
         .orderBy('id', 'desc')
         .limit(filter.limit)
         .offset(filter.offset)

@@ -64,6 +64,31 @@ test('the size becomes what was uploaded', async (t) => {
   assert.equal((await openFile(stack, file.id)).sizeBytes, 12)
 })
 
+test('the size follows an upload that replaces the first, in the detail and in the list', async (t) => {
+  const stack = await startTestStack(t)
+  const file = await prepareFile(stack)
+  const listed = async () => (await stack.request('GET', '/v2/storage/files')).json<FileAnswer[]>()[0]?.sizeBytes
+  const put = (Body: string) =>
+    uploadClient(file).send(new PutObjectCommand({ Bucket: 'millrace', Key: file.uploadParams!.key, Body }))
+  assert.equal(await listed(), 0)
+  await put('twelve bytes')
+  assert.equal(await listed(), 12)
+  await put('less')
+  assert.equal((await openFile(stack, file.id)).sizeBytes, 4)
+  assert.equal(await listed(), 4)
+})
+
+test('a content type said when the file was prepared is the one it is downloaded with', async (t) => {
+  const stack = await startTestStack(t)
+  const file = await prepareFile(stack, { contentType: 'text/csv' })
+  await uploadClient(file).send(new PutObjectCommand({ Bucket: 'millrace', Key: file.uploadParams!.key, Body: 'a,b' }))
+  assert.equal((await fetch(file.url)).headers.get('content-type'), 'text/csv')
+  const shown = await stack.request('GET', `/v2/storage/files/${file.id}/content`)
+  assert.equal(shown.headers.get('content-type'), 'text/csv')
+  for (const contentType of ['text/csv\r\nx: y', 'no slash', 'text/html; charset=\u0000'])
+    assert.equal((await stack.request('POST', '/v2/storage/files/prepare', { json: { name: 'x', contentType } })).status, 400)
+})
+
 test('a sliced file has a prefix to write under, and its link is the manifest', async (t) => {
   const stack = await startTestStack(t)
   const file = await prepareFile(stack, { name: 'big.csv', isSliced: true, isEncrypted: true })

@@ -58,6 +58,8 @@ const DEFAULT_MAX_AGE_DAYS = 15
 const DAY_MS = 24 * 3600 * 1000
 const LINK_SECONDS = 3600
 const MAX_LIMIT = 10_000
+/** Of one list: a page of the default length. Behind an external S3 every look is a request. */
+const MAX_SIZES_LOOKED_UP = 100
 /** The route that shows content is for looking at small files. */
 const MAX_CONTENT_BYTES = 10 * 1024 * 1024
 
@@ -149,16 +151,29 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     origin: Origin,
   ): Promise<FileRecord> {
     const reserved = await reserve(actor, { name }, origin.runId)
-    const { sizeBytes } = await objects.put(reserved.key, body, { attributes: { contentDisposition: attachment(name) } })
-    const described = describe(reserved, newFile(actor, await finish(), origin.runId, 'reserved'))
-    const moved = described.key !== reserved.key
-    if (moved) await objects.copy(reserved.key, described.key)
-    const published = await inTransaction(async (trx) => {
-      await store.describe(trx, described)
-      return publish(trx, actor, described, sizeBytes, origin)
-    })
-    if (moved) await objects.delete(reserved.key)
-    return published
+    try {
+      const { sizeBytes } = await objects.put(reserved.key, body, { attributes: { contentDisposition: attachment(name) } })
+      const described = describe(reserved, newFile(actor, await finish(), origin.runId, 'reserved'))
+      const moved = described.key !== reserved.key
+      if (moved) {
+        await objects.copy(reserved.key, described.key)
+        await objects.delete(reserved.key)
+      }
+      return await inTransaction(async (trx) => {
+        await store.describe(trx, described)
+        return publish(trx, actor, described, sizeBytes, origin)
+      })
+    } catch (cause) {
+      await discard(reserved).catch(() => {}) // the sweep finds what is left
+      throw cause
+    }
+  }
+
+  /** Lets go of a reserved file and its bytes. One that was published after all stays. */
+  async function discard(reserved: FileRecord): Promise<void> {
+    const { projectId, id } = reserved
+    const isGone = await inTransaction((trx) => store.changeState(trx, projectId, id, ['reserved'], 'deleted', clock.now()))
+    if (isGone) await removeBytes(reserved)
   }
 
   /** A reserved file with all that was said about it later. Only permanence moves it: such files live outside the folders that expire. */
@@ -168,8 +183,10 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     createdAt: reserved.createdAt,
     expiresAt: said.maxAgeDays === null ? undefined : reserved.expiresAt,
     tags: [...new Set(said.tags)],
-    key: said.maxAgeDays === null ? fileKey({ ...reserved, fileId: reserved.id, maxAgeDays: null }) : reserved.key,
+    key: said.maxAgeDays === null ? permanentKey(reserved) : reserved.key,
   })
+
+  const permanentKey = (file: FileRecord): string => fileKey({ ...file, fileId: file.id, maxAgeDays: null })
 
   async function findVisible(projectId: number, id: number): Promise<FileRecord | undefined> {
     const file = await store.find(projectId, id)
@@ -192,11 +209,11 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
   const maySee = (actor: Actor, file: FileRecord): boolean =>
     actor.isMasterToken || actor.canReadAllFileUploads || file.creatorToken.id === actor.tokenId
 
-  /** The announced size until the bytes are there; then theirs, looked up once. */
+  /** The announced size until the bytes are there, then theirs. An upload may be followed by another, so the record is no proof. */
   async function withSize(file: FileRecord): Promise<FileRecord> {
-    if (file.isSizeConfirmed) return file
-    const sizeBytes = await storedSize(file)
-    if (sizeBytes === undefined) return file
+    if (file.isSizeConfirmed && file.isSliced) return file // adding up many slices each time would cost more than it tells
+    const sizeBytes = await storedSize(file).catch(() => undefined) // what is wrong with the bytes, reading them will say
+    if (sizeBytes === undefined || (file.isSizeConfirmed && sizeBytes === file.sizeBytes)) return file
     await store.confirmSize(db, file.projectId, file.id, sizeBytes)
     return { ...file, sizeBytes, isSizeConfirmed: true }
   }
@@ -218,7 +235,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
       })
     const wanted = query.q === undefined ? undefined : parseFileQuery(storable(query.q))
     const seesAll = actor.isMasterToken || actor.canReadAllFileUploads
-    return store.list(actor.projectId, {
+    const found = await store.list(actor.projectId, {
       limit,
       offset: query.offset ?? 0,
       tags: (query.tags ?? []).map(storable),
@@ -230,6 +247,10 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
       ...(query.runId !== undefined && query.runId !== '' && { runId: storable(query.runId) }),
       ...(!seesAll && { creatorTokenId: actor.tokenId }),
     })
+    const unsure = new Set(
+      found.filter((file) => !file.isSizeConfirmed && file.state === 'visible').slice(0, MAX_SIZES_LOOKED_UP),
+    )
+    return Promise.all(found.map((file) => (unsure.has(file) ? withSize(file) : file)))
   }
 
   async function remove(actor: Actor, id: number, origin: Origin): Promise<void> {
@@ -265,7 +286,8 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
   async function removeBytes(file: FileRecord): Promise<void> {
     for (const { key, uploadId } of await objects.multipart.listUploads(file.key))
       await objects.multipart.abort(key, uploadId).catch(() => {}) // completed or aborted in between
-    if (!file.isSliced) return objects.delete(file.key)
+    // An upload that ended while it moved its bytes has left them there.
+    if (!file.isSliced) return objects.delete([...new Set([file.key, permanentKey(file)])])
     let batch: string[] = []
     for await (const object of everything(file.key)) {
       batch.push(object.key)
@@ -314,7 +336,12 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
           contentDisposition: attachment(`${file.name}.manifest`),
           contentType: 'application/json',
         })
-      : access.link(file.key, { endpoint, expiresInSeconds: LINK_SECONDS, contentDisposition: attachment(file.name) })
+      : access.link(file.key, {
+          endpoint,
+          expiresInSeconds: LINK_SECONDS,
+          contentDisposition: attachment(file.name),
+          ...(file.contentType && { contentType: file.contentType }),
+        })
 
   /** Whether files are still there, and a link to those the actor may read. */
   async function statesOf(actor: Actor, ids: readonly number[], endpoint: string) {
@@ -327,7 +354,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
   }
 
   /** The bytes of a small file, for looking at it. */
-  async function content(actor: Actor, id: number): Promise<OpenObject> {
+  async function content(actor: Actor, id: number): Promise<OpenObject & { readonly contentType: string }> {
     const file = await get(actor, id)
     if (file.isSliced) throw new PlatformError('storage.files.noContent', { id, reason: 'it is sliced' })
     const info = await objects.head(file.key)
@@ -339,7 +366,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
       })
     const found = await objects.get(file.key)
     if (!found) throw new PlatformError('storage.fileNotUploaded', { id })
-    return found
+    return { ...found, contentType: file.contentType ?? found.info.attributes.contentType ?? 'application/octet-stream' }
   }
 
   return {
@@ -356,6 +383,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     getRemovable,
     runDelete,
     removeBytes,
+    discard,
     addTag,
     removeTag,
     credentials,

@@ -128,6 +128,7 @@ test('bad forms are refused with a sentence and leave nothing', async (t) => {
   }
   assert.equal((await stack.request('POST', '/import/upload-file', { ...multipart(), token: null })).status, 401)
   assert.deepEqual((await stack.request('GET', '/v2/storage/files')).json(), [])
+  assert.equal(await objectCount(stack), 0)
 })
 
 test('an upload that breaks off leaves no file', async (t) => {

@@ -10,8 +10,7 @@ export function checkConditions(call: S3Call, info: ObjectInfo, prefix = ''): 'n
   const ifNoneMatch = headerOf(call, `${prefix}if-none-match`)
   const modifiedSince = dateOf(headerOf(call, `${prefix}if-modified-since`))
   const unmodifiedSince = dateOf(headerOf(call, `${prefix}if-unmodified-since`))
-  // Dates in headers have no milliseconds.
-  const modified = Math.floor(info.modifiedMs / 1000) * 1000
+  const modified = modifiedOf(info)
   const failed = (condition: string) =>
     new S3Error('PreconditionFailed', 'At least one of the pre-conditions you specified did not hold', { Condition: condition })
 
@@ -23,6 +22,9 @@ export function checkConditions(call: S3Call, info: ObjectInfo, prefix = ''): 'n
   return modifiedSince !== undefined && modified <= modifiedSince ? 'not-modified' : 'go-on'
 }
 
+/** Dates in headers have no milliseconds. */
+const modifiedOf = (info: ObjectInfo): number => Math.floor(info.modifiedMs / 1000) * 1000
+
 const matches = (header: string, etag: string): boolean =>
   header
     .split(',')
@@ -32,6 +34,27 @@ const matches = (header: string, etag: string): boolean =>
 function dateOf(header: string | undefined): number | undefined {
   const time = header === undefined ? Number.NaN : Date.parse(header)
   return Number.isNaN(time) ? undefined : time
+}
+
+/** The range a read asks for, unless it wanted it of another state of the object (If-Range) than there is now. */
+export function rangeOf(call: S3Call, info: ObjectInfo): ByteRange | undefined {
+  const ifRange = headerOf(call, 'if-range')
+  if (ifRange !== undefined) {
+    const date = dateOf(ifRange)
+    const isSame = date === undefined ? matches(ifRange, info.etag) : modifiedOf(info) === date
+    if (!isSame) return undefined
+  }
+  return parseRange(headerOf(call, 'range'), info.sizeBytes)
+}
+
+/** Every object is one part here, however it was uploaded. */
+export function checkPartNumber(call: S3Call): void {
+  const number = call.query.get('partNumber')
+  if (number !== undefined && number !== '1')
+    throw new S3Error('InvalidPartNumber', 'The requested part number is not satisfiable: objects are read as one part.', {
+      PartNumberRequested: number,
+      ActualPartCount: '1',
+    })
 }
 
 /** The one range of a Range header; `undefined` (the whole object) for several ranges or for what is not a range. */

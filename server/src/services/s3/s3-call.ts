@@ -36,11 +36,15 @@ export function parseCall(message: Pick<IncomingMessage, 'method' | 'url' | 'hea
   }
 }
 
-/** Path style (`/bucket/key`), or the bucket as the first part of the host name. */
+/**
+ * Path style (`/bucket/key`), or the bucket as the first part of the host name. A server may itself be called
+ * `bucket.company.com`: a path that names the bucket is path style there too.
+ */
 function locate(path: string, host: string, ourBucket: string): { bucket: string; key: string } {
-  if (host.startsWith(`${ourBucket}.`)) return { bucket: ourBucket, key: path.slice(1) }
   const slash = path.indexOf('/', 1)
-  return slash < 0 ? { bucket: path.slice(1), key: '' } : { bucket: path.slice(1, slash), key: path.slice(slash + 1) }
+  const byPath = slash < 0 ? { bucket: path.slice(1), key: '' } : { bucket: path.slice(1, slash), key: path.slice(slash + 1) }
+  const inHost = host.startsWith(`${ourBucket}.`) && byPath.bucket !== ourBucket
+  return inHost ? { bucket: ourBucket, key: path.slice(1) } : byPath
 }
 
 function parseQuery(text: string): [string, string][] {

@@ -20,6 +20,7 @@ const STATUS = {
   InvalidDigest: 400,
   InvalidEncryptionAlgorithmError: 400,
   InvalidPart: 400,
+  InvalidPartNumber: 416,
   InvalidPartOrder: 400,
   InvalidRange: 416,
   InvalidRequest: 400,

@@ -293,6 +293,16 @@ test('the bucket may stand in the host name', async (t) => {
   assert.equal(answer.text, 'by host')
 })
 
+test('a host that happens to begin with the name of the bucket takes paths with the bucket in them', async (t) => {
+  const s3 = await withS3(t)
+  await s3.store.put('k', text('by path'))
+  const host = `${BUCKET}.company.example`
+  const answer = await sendSigned(s3.endpoint, { path: `/${BUCKET}/k`, host }, s3.sessions.root)
+  assert.equal(answer.text, 'by path')
+  const list = await sendSigned(s3.endpoint, { path: `/${BUCKET}`, host, query: [['prefix', 'k']] }, s3.sessions.root)
+  assert.match(list.text, /<Key>k<\/Key>/)
+})
+
 test('dots, doubled slashes and doubled encoding in a key mean themselves', async (t) => {
   const s3 = await withS3(t)
   const own = 'dir/own.csv'

@@ -187,6 +187,24 @@ suite('the AWS SDK with its defaults', () => {
     })
   })
 
+  test('goes on with a download only while the object is the same, and knows one part of it', async () => {
+    await client.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'resume', Body: 'hello world' }))
+    const { ETag, LastModified } = await client.send(new HeadObjectCommand({ Bucket: BUCKET, Key: 'resume' }))
+    const resume = async (ifRange: string) => {
+      const request = { path: `/${BUCKET}/resume`, headers: { range: 'bytes=6-', 'if-range': ifRange } }
+      const { status, text } = await sendSigned(s3.endpoint, request, s3.sessions.root)
+      return [status, text]
+    }
+    assert.deepEqual(await resume(ETag!), [206, 'world'])
+    assert.deepEqual(await resume(LastModified!.toUTCString()), [206, 'world'])
+    assert.deepEqual(await resume('"another"'), [200, 'hello world'])
+    assert.deepEqual(await resume(new Date(0).toUTCString()), [200, 'hello world'])
+    const part = (PartNumber: number) => client.send(new GetObjectCommand({ Bucket: BUCKET, Key: 'resume', PartNumber }))
+    assert.equal(await (await part(1)).Body!.transformToString(), 'hello world')
+    await assert.rejects(part(2), { name: 'InvalidPartNumber' })
+    await assert.rejects(client.send(new HeadObjectCommand({ Bucket: BUCKET, Key: 'resume', PartNumber: 2 })))
+  })
+
   test('overrides response headers when asked', async () => {
     await client.send(new PutObjectCommand({ Bucket, Key: 'o', Body: 'x', ContentType: 'text/plain' }))
     const got = await client.send(

@@ -1,19 +1,19 @@
 import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { freeChunk } from '../../../kit/chunk-memory.ts'
-import { checkConditions, parseRange } from '../conditions.ts'
+import { checkConditions, checkPartNumber, rangeOf } from '../conditions.ts'
 import { headersOf } from '../object-headers.ts'
 import { noSuchKey, type Operation, sendEmpty } from '../operation.ts'
-import { headerOf } from '../s3-call.ts'
 
 export const getObject: Operation = {
   name: 'GetObject',
   need: ({ key }) => ({ action: 'read', key }),
   async run({ call, store, response }) {
+    checkPartNumber(call)
     const info = await store.head(call.key)
     if (!info) throw noSuchKey(call.key)
     if (checkConditions(call, info) === 'not-modified') return sendEmpty(response, 304, { etag: `"${info.etag}"` })
-    const range = parseRange(headerOf(call, 'range'), info.sizeBytes)
+    const range = rangeOf(call, info)
     // Opened after the checks, so the answer describes what is sent even if the key was replaced in between.
     const found = await store.get(call.key, range)
     if (!found) throw noSuchKey(call.key)

@@ -479,6 +479,10 @@ export const ERRORS = {
     kind: 'not-found',
     text: 'There is no configuration "{id}" of the scheduler component. Create it first, then activate it.',
   },
+  'scheduler.versionNotFound': {
+    kind: 'not-found',
+    text: 'The configuration "{id}" of the scheduler component has no version {version}.',
+  },
   'scheduler.notRegistered': { kind: 'not-found', text: 'No schedule is registered for the configuration "{id}".' },
   'scheduler.invalidConfiguration': { kind: 'invalid', text: 'The schedule cannot be activated - {field}: {reason}' },
   // Job runner

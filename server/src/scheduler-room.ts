@@ -50,6 +50,10 @@ export function createSchedulerRoom({ metadata, events, tokens, clock, log, room
       const configuration: unknown = JSON.parse(found.configuration)
       return { version: found.version, isDisabled: found.isDisabled, configuration, rowIds: found.rows.map((row) => row.id) }
     },
+    findVersion: async (projectId, configurationId, version) => {
+      const found = await runAccess.findAt(await addressOf(projectId, SCHEDULER_COMPONENT, configurationId), version)
+      return found && { ...found, configuration: JSON.parse(found.configuration) as unknown }
+    },
     tokens: { issue: tokens.issueInternal, refresh: tokens.refreshInternal, revoke: tokens.revokeInternal },
   })
 

@@ -138,6 +138,33 @@ test('activating again reloads the current version into the same schedule; disab
   assert.equal((await s.list())[0]?.executions.length, 1)
 })
 
+test('a version that is asked for is the one that is activated', async (t) => {
+  const s = await setUp(t)
+  const target = await s.newTarget()
+  const id = await s.newSchedule(every5(target))
+  const daily = { ...every5(target), schedule: { cronTab: '0 6 * * *', timezone: 'UTC', state: 'enabled' } }
+  await s.ok('PUT', `/v2/storage/components/platform.scheduler/configs/${id}`, { json: { configuration: daily } })
+  const activateVersion = (configurationVersionId: unknown) =>
+    s.request('POST', '/scheduler/schedules', { json: { configurationId: id, configurationVersionId } })
+  for (const [version, active, cronTab] of [
+    ['1', '1', '*/5 * * * *'],
+    [2, '2', '0 6 * * *'],
+    ['1', '1', '*/5 * * * *'],
+    [null, '2', '0 6 * * *'],
+    ['', '2', '0 6 * * *'],
+  ]) {
+    const activated = await activateVersion(version)
+    assert.equal(activated.status, 201, activated.text)
+    assert.equal(activated.json<ScheduleAnswer>().configurationVersionId, active)
+    assert.equal(activated.json<ScheduleAnswer>().schedule.cronTab, cronTab)
+  }
+  assert.equal((await s.list()).length, 1)
+  assert.equal((await activateVersion('3')).status, 404)
+  assert.match(String((await activateVersion('3')).json().error), /no version 3/)
+  for (const nonsense of ['latest', '-1', '0', '1.5', '99999999999999999999'])
+    assert.equal((await activateVersion(nonsense)).status, 400, nonsense)
+})
+
 test('several schedules may run one configuration, and the list can be narrowed to a target', async (t) => {
   const s = await setUp(t)
   const [a, b] = [await s.newTarget(), await s.newTarget()]

@@ -2,7 +2,7 @@
 
 import type { Db } from '../../engines/metadata-db/dialects.ts'
 import type { ComponentLookup } from './access.ts'
-import { findConfiguration, findRevision, lockConfiguration } from './configurations.store.ts'
+import { findConfiguration, findContents, findRevision, findVersion, lockConfiguration } from './configurations.store.ts'
 import type { ConfigurationsDeps } from './configurations.ts'
 import { type Address, inOrder } from './records.ts'
 import { findRow, listRows, setRowState } from './rows.store.ts'
@@ -31,6 +31,11 @@ export interface RunConfiguration {
 export interface RunAccess {
   /** Undefined when there is no such configuration, or it is deleted. The component may be named by an alias. */
   find(address: Address): Promise<RunConfiguration | undefined>
+  /** What a configuration said at a version. Undefined when it has no such version, or it is deleted. */
+  findAt(
+    address: Address,
+    version: number,
+  ): Promise<Pick<RunConfiguration, 'version' | 'isDisabled' | 'configuration'> | undefined>
   /** Whether there is such a configuration that is not deleted. */
   exists(address: Address): Promise<boolean>
   /**
@@ -71,6 +76,15 @@ export function createRunAccess({
     return { revision, configuration: { componentId, configurationId, name, version, isDisabled, configuration, state, rows } }
   }
 
+  const findAt: RunAccess['findAt'] = async (address, version) => {
+    const record = await findConfiguration(db, canonical(address))
+    if (!record || record.isDeleted) return undefined
+    const found = await findVersion(db, record.projectId, record.ownerId, version)
+    if (!found) return undefined
+    const contents = await findContents(db, record.projectId, record.ownerId, [found.contentVersion])
+    return { version, isDisabled: found.isDisabled, configuration: contents.get(found.contentVersion) ?? '{}' }
+  }
+
   const exists = async (address: Address): Promise<boolean> => (await findRevision(db, canonical(address)))?.isDeleted === false
 
   async function save(trx: Db, given: Address, rowId: string | undefined, state: string): Promise<boolean> {
@@ -93,5 +107,5 @@ export function createRunAccess({
     await secretsOf(projectId)
   }
 
-  return { find, exists, saveState: save, prepare }
+  return { find, findAt, exists, saveState: save, prepare }
 }

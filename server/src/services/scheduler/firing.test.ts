@@ -56,6 +56,7 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
       recordEvent: events.record,
       schedulerComponentId: SCHEDULER,
       findConfiguration,
+      findVersion: async () => undefined,
       tokens: { issue: tokens.issueInternal, refresh: tokens.refreshInternal, revoke: tokens.revokeInternal },
     })
     /** A commit that fails takes the jobs of its transaction with it, as the real queue's rows would go. */
@@ -101,7 +102,7 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
         },
         onError: () => {},
       })
-    const activate = () => scheduler.activate(actor, '1', NO_ORIGIN)
+    const activate = () => scheduler.activate(actor, { configurationId: '1' }, NO_ORIGIN)
     const firing = makeFiring()
     return {
       scheduler,

@@ -31,29 +31,27 @@ const LARGEST_JUMP_MS = 25 * 3_600_000
 
 /** The first run strictly after `instant`; undefined when the expression never matches again. */
 export function nextRun(plan: Plan, instant: number): PlannedRun | undefined {
-  const { zone } = plan
-  const near = zone.transitions(instant - LARGEST_JUMP_MS, instant + LARGEST_JUMP_MS)
-  // Without a change nearby local time runs straight; otherwise begin far enough back to meet every local minute that may still run.
-  const offsets = [zone.offsetAt(instant), ...near.flatMap(({ before, after }) => [before, after])]
-  const smallest = Math.min(...offsets)
   let best: PlannedRun | undefined
   for (
-    let local = nextLocal(plan.cron, instant + smallest);
+    let local = nextLocal(plan.cron, earliestLocal(plan.zone, instant));
     local !== undefined;
     local = nextLocal(plan.cron, local + MINUTE_MS)
   ) {
     for (const run of runsOf(plan, local)) if (run.at > instant && (best === undefined || run.at < best.at)) best = run
-    // No later local minute can run before this one's earliest possible instant.
-    if (best !== undefined && local - largestOffsetNear(zone, best.at) >= best.at) return best
+    if (best !== undefined && isSettled(plan.zone, instant, best.at, local)) return best
   }
   return best
 }
 
-const largestOffsetNear = (zone: Zone, instant: number): number =>
-  Math.max(
-    zone.offsetAt(instant),
-    ...zone.transitions(instant - LARGEST_JUMP_MS, instant + LARGEST_JUMP_MS).flatMap(({ before, after }) => [before, after]),
-  )
+/** The earliest that a wall clock shows after `instant`: what it shows now, or less when it is about to be set back. */
+const earliestLocal = (zone: Zone, instant: number): number =>
+  zone
+    .transitions(instant, instant + LARGEST_JUMP_MS)
+    .reduce((earliest, { at, after }) => Math.min(earliest, at + after), instant + zone.offsetAt(instant))
+
+/** A later local minute runs before `best` only where the clock is set in between, and only up to what it showed or left out then. */
+const isSettled = (zone: Zone, instant: number, best: number, local: number): boolean =>
+  zone.transitions(instant, best).every(({ at, before, after }) => local >= at + Math.max(before, after))
 
 /** The instants at which one local minute runs: none, one, or two. */
 function runsOf({ cron, zone, dst }: Plan, local: number): PlannedRun[] {

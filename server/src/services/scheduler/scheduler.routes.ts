@@ -55,12 +55,18 @@ export function schedulerRoutes(scheduler: Scheduler): FastifyPluginAsyncTypebox
         schema: {
           body: Type.Object({
             configurationId: Type.String({ minLength: 1, maxLength: 255 }),
-            configurationVersionId: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+            configurationVersionId: Type.Optional(
+              Type.Union([Type.String(), Type.Null()], { description: 'The version to activate; the current one by default.' }),
+            ),
           }),
           response: { 201: ScheduleView },
         },
       },
-      async (req, reply) => reply.code(201).send(view(await scheduler.activate(req.actor, req.body.configurationId, req.origin))),
+      async (req, reply) => {
+        const { configurationId, configurationVersionId } = req.body
+        const wanted = { configurationId, ...(configurationVersionId && { version: configurationVersionId }) }
+        return reply.code(201).send(view(await scheduler.activate(req.actor, wanted, req.origin)))
+      },
     )
 
     app.get(

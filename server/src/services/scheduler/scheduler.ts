@@ -1,6 +1,7 @@
 // Rules for schedules: activating, listing, removing, looking ahead. Firing is firing.ts.
 //  1. A configuration alone never fires; activation with a master token makes a record that does.
-//  2. Activating again reloads the current version into the same record; a disabled state keeps the record without a next run.
+//  2. Activating again reloads the current version, or the one asked for, into the same record; a disabled state keeps the record without a
+//     next run.
 //  3. Runs use a token of the schedule's own, which ends with the schedule.
 
 import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
@@ -33,6 +34,12 @@ export interface SchedulerDeps {
     componentId: string,
     configurationId: string,
   ) => Promise<StoredConfiguration | undefined>
+  /** A scheduler configuration as it was at a version; undefined when it has no such version. */
+  readonly findVersion: (
+    projectId: number,
+    configurationId: string,
+    version: number,
+  ) => Promise<Omit<StoredConfiguration, 'rowIds'> | undefined>
   readonly tokens: {
     /** A long-lived token for the runs of a schedule; answers its id. */
     issue(trx: Trx, creator: Actor, description: string): Promise<number>
@@ -53,14 +60,18 @@ export const MOST_UPCOMING = 1000
 export type Scheduler = ReturnType<typeof createScheduler>
 
 export function createScheduler(deps: SchedulerDeps) {
-  const { db, inTransaction, clock, recordEvent, findConfiguration, tokens, schedulerComponentId } = deps
+  const { db, inTransaction, clock, recordEvent, findConfiguration, findVersion, tokens, schedulerComponentId } = deps
   const store = createSchedulerStore(db)
   const zoneOf = createZones()
 
-  async function activate(actor: Actor, configurationId: string, origin: Origin): Promise<ScheduleWithExecutions> {
+  /** `version` as the client wrote it; without one the current version is activated. */
+  async function activate(
+    actor: Actor,
+    { configurationId, version }: { readonly configurationId: string; readonly version?: string },
+    origin: Origin,
+  ): Promise<ScheduleWithExecutions> {
     needMaster(actor)
-    const stored = await findConfiguration(actor.projectId, schedulerComponentId, configurationId)
-    if (!stored) throw new PlatformError('scheduler.configurationNotFound', { id: configurationId.slice(0, 100) })
+    const stored = await findStored(actor.projectId, configurationId, version)
     const configuration = readScheduleConfiguration(stored.configuration)
     const plan = planOf(configuration.schedule, configuration.policy.dst, zoneOf, clock.now().getTime())
     await checkTarget(actor.projectId, configuration.target)
@@ -97,6 +108,16 @@ export function createScheduler(deps: SchedulerDeps) {
       throw error
     })
     return withExecutions(record)
+  }
+
+  async function findStored(projectId: number, configurationId: string, version: string | undefined) {
+    const current = await findConfiguration(projectId, schedulerComponentId, configurationId)
+    if (!current) throw new PlatformError('scheduler.configurationNotFound', { id: configurationId.slice(0, 100) })
+    if (version === undefined || version === String(current.version)) return current
+    if (!/^[1-9][0-9]{0,8}$/.test(version)) throw invalid('configurationVersionId', `"${version.slice(0, 40)}" is no version.`)
+    const chosen = await findVersion(projectId, configurationId, Number(version))
+    if (!chosen) throw new PlatformError('scheduler.versionNotFound', { id: configurationId.slice(0, 100), version })
+    return chosen
   }
 
   async function checkTarget(projectId: number, target: Target): Promise<void> {

@@ -39,6 +39,7 @@ export const ERRORS = {
   notImplemented: { kind: 'not-built', text: '{what}' },
   MAINTENANCE: { kind: 'transient', text: '{reason}' },
   unavailable: { kind: 'transient', text: '{what} is not available right now. Try again.' },
+  noApiHere: { kind: 'transient', text: 'This node does not serve the API (MILLRACE_ROLES). Ask a node that has the role api.' },
   internalError: { kind: 'bug', text: 'Something went wrong on our side. The exception id finds the details in the log.' },
 
   // Authentication

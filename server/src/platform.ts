@@ -28,7 +28,7 @@ import { indexRoutes } from './services/index/index.routes.ts'
 import { namingRoutes } from './services/naming/naming.routes.ts'
 import { neighboursRoutes } from './services/neighbours/neighbours.routes.ts'
 import { createMetrics } from './services/operations/metrics.ts'
-import { operationsRoutes } from './services/operations/operations.routes.ts'
+import { elsewhereRoutes, pagesRoutes, probesRoutes } from './services/operations/operations.routes.ts'
 import { runStatsRoutes } from './services/storage-jobs/run-stats.routes.ts'
 import { createStorageJobsLoop } from './services/storage-jobs/storage-jobs.loop.ts'
 import { storageJobsRoutes } from './services/storage-jobs/storage-jobs.routes.ts'
@@ -36,6 +36,8 @@ import { createStorageJobs, type StorageJobs } from './services/storage-jobs/sto
 import { tokensRoutes } from './services/tokens/tokens.routes.ts'
 import type { Tokens } from './services/tokens/tokens.ts'
 import { createTableRooms, type TableRooms } from './table-rooms.ts'
+
+type Role = 'api' | 'worker' | 'scheduler'
 
 export interface PlatformOptions extends FoundationOptions {
   readonly log: Log
@@ -51,7 +53,7 @@ export interface PlatformOptions extends FoundationOptions {
   readonly maintenance?: { readonly reason: string } | undefined
   readonly corsOrigins: readonly string[]
   /** What this node does; everything by default. */
-  readonly roles?: readonly ('api' | 'worker' | 'scheduler')[]
+  readonly roles?: readonly Role[]
   readonly worker?: Partial<WorkerSettings>
   /** How long running work may finish when the platform closes. */
   readonly graceMs?: number
@@ -92,6 +94,7 @@ const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>([
 
 export async function createPlatform(options: PlatformOptions): Promise<Platform> {
   const { version, log, clock = systemClock } = options
+  const has = (role: Role): boolean => options.roles?.includes(role) ?? true
 
   const foundation = await openFoundation(options)
   const { metadata, events, tokens } = foundation
@@ -188,51 +191,54 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   })
   const routes = collectRoutes(app)
   app.register(
-    operationsRoutes({
+    probesRoutes({
       version,
-      routes,
       problems: async () => {
         await db.selectNoFrom((e) => e.lit(1).as('one')).execute()
         return isClosing ? ['it is stopping'] : []
       },
       metrics: metrics.read,
-      s3Url: objects.url,
     }),
   )
-  app.register(indexRoutes({ revision: version, domain: options.domain, components: configurationRooms.publishedComponents }))
-  app.register(neighboursRoutes(SERVICE_IDS, BUILT))
-  app.register(
-    tokensRoutes({
-      tokens,
-      region: options.region,
-      usageOf: tableRooms.tables.usageOfProject,
-      eventsOfToken: async (actor, tokenId, query, baseUrl) =>
-        eventViews(await events.list(actor, query, { tokenId }), { actor, baseUrl }, fileStates),
-    }),
-  )
-  app.register(eventsRoutes(events, fileStates))
-  app.register(namingRoutes)
-  app.register(storageJobsRoutes(storageJobs, clock))
-  app.register(
-    runStatsRoutes({
-      jobs: storageJobs,
-      filesOfRun: (actor, runId) => files.list(actor, { runId, limit: 10_000, showExpired: true }),
-    }),
-  )
-  configurationRooms.registerRoutes(app)
-  registerSearch(app, foundation, configurationRooms, tableRooms)
-  tableRooms.registerRoutes(app)
-  app.register(filesRoutes({ files, access, createJob: storageJobs.create }))
-  app.register(
-    importerRoutes({
-      uploadFile: async ({ actor, origin, baseUrl }, { filename, body, fields }) => {
-        const file = await files.upload(actor, filename, body, fields, origin)
-        return fileView(file, files.link(file, access.endpointFor(baseUrl)), access.region)
-      },
-    }),
-  )
-  queueRooms.registerRoutes(app)
-  schedulerRoom.registerRoutes(app)
+  const registerApi = () => {
+    app.register(pagesRoutes({ version, routes, s3Url: objects.url }))
+    app.register(indexRoutes({ revision: version, domain: options.domain, components: configurationRooms.publishedComponents }))
+    app.register(neighboursRoutes(SERVICE_IDS, BUILT))
+    app.register(
+      tokensRoutes({
+        tokens,
+        region: options.region,
+        usageOf: tableRooms.tables.usageOfProject,
+        eventsOfToken: async (actor, tokenId, query, baseUrl) =>
+          eventViews(await events.list(actor, query, { tokenId }), { actor, baseUrl }, fileStates),
+      }),
+    )
+    app.register(eventsRoutes(events, fileStates))
+    app.register(namingRoutes)
+    app.register(storageJobsRoutes(storageJobs, clock))
+    app.register(
+      runStatsRoutes({
+        jobs: storageJobs,
+        filesOfRun: (actor, runId) => files.list(actor, { runId, limit: 10_000, showExpired: true }),
+      }),
+    )
+    configurationRooms.registerRoutes(app)
+    registerSearch(app, foundation, configurationRooms, tableRooms)
+    tableRooms.registerRoutes(app)
+    app.register(filesRoutes({ files, access, createJob: storageJobs.create }))
+    app.register(
+      importerRoutes({
+        uploadFile: async ({ actor, origin, baseUrl }, { filename, body, fields }) => {
+          const file = await files.upload(actor, filename, body, fields, origin)
+          return fileView(file, files.link(file, access.endpointFor(baseUrl)), access.region)
+        },
+      }),
+    )
+    queueRooms.registerRoutes(app)
+    schedulerRoom.registerRoutes(app)
+  }
+  if (has('api')) registerApi()
+  else app.register(elsewhereRoutes)
   await app.ready()
 
   return {
@@ -255,11 +261,10 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     start: async () => {
       filesLoop.start()
       configurationRooms.start()
-      const isWorker = options.roles?.includes('worker') ?? true
-      if (isWorker) tableRooms.start()
-      if (isWorker) await storageJobsLoop.start()
-      await queueRooms.start(isWorker)
-      if (options.roles?.includes('scheduler') ?? true) schedulerRoom.loop.start()
+      if (has('worker')) tableRooms.start()
+      if (has('worker')) await storageJobsLoop.start()
+      await queueRooms.start(has('worker'))
+      if (has('scheduler')) schedulerRoom.loop.start()
     },
     close: async () => {
       isClosing = true

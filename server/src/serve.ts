@@ -46,13 +46,17 @@ async function serve(): Promise<void> {
   say(`
   Millrace ${version} is ready (${Math.round(performance.now())} ms)
 
-    Page           ${url}/
-    Storage API    ${url}/v2/storage
+${addresses(config.roles, url)}
     Object store   ${platform.s3Url()}
     Data folder    ${config.dataDir}${firstToken(masterToken, config.secrets.masterToken !== undefined)}
 `)
   log.info({ url, s3Url: platform.s3Url(), dataDir: config.dataDir, version }, 'ready')
 }
+
+const addresses = (roles: readonly string[], url: string): string =>
+  roles.includes('api')
+    ? `    Page           ${url}/\n    Storage API    ${url}/v2/storage`
+    : `    Roles          ${roles.join(', ')}; the API is served by other nodes\n    Health         ${url}/health`
 
 /** Shown at the very first start and never again: only its hash is kept. */
 const firstToken = (token: string | undefined, chosen: boolean): string => {

@@ -13,13 +13,13 @@ export interface DocumentedRoute {
   readonly schema: RouteOptions['schema']
 }
 
-/** Collects every route registered after it. */
+/** Collects every route registered after it. One that is not fully described is refused, so that no stack starts with it. */
 export function collectRoutes(app: FastifyInstance): DocumentedRoute[] {
   const routes: DocumentedRoute[] = []
   app.addHook('onRoute', (route) => {
     for (const method of [route.method].flat()) {
       if (method === 'HEAD' || method === 'OPTIONS' || !METHODS.has(method)) continue
-      routes.push({
+      const described = {
         method,
         url: route.url,
         operation: route.config?.operation,
@@ -27,11 +27,33 @@ export function collectRoutes(app: FastifyInstance): DocumentedRoute[] {
         needs: route.config?.needs ?? 'token',
         isStream: route.config?.body === 'stream',
         schema: route.schema,
-      })
+      }
+      const missing = missingFrom(described, routes)
+      if (missing.length > 0) throw new Error(`The route ${method} ${route.url} has no ${missing.join(', no ')}.`)
+      routes.push(described)
     }
   })
   return routes
 }
+
+/** What the document would have to leave out of a route. */
+function missingFrom(route: DocumentedRoute, others: readonly DocumentedRoute[]): string[] {
+  const { params, response } = (route.schema ?? {}) as Readonly<Record<string, JsonSchema | undefined>> // TypeBox schemas
+  const known = (params?.properties ?? {}) as Readonly<Record<string, unknown>> // of a TypeBox object
+  const isBuilt = !Object.hasOwn(response ?? {}, '501')
+  const names = isBuilt ? [...route.url.matchAll(/:(\w+)/g)].map((match) => match[1]!) : []
+  return [
+    ...(route.operation ? [] : ['operation name']),
+    ...(others.some((other) => idOf(other) === idOf(route)) ? ['operation name of its own'] : []),
+    ...(route.summary ? [] : ['summary']),
+    ...(Object.keys(response ?? {}).some((status) => /^([23]|501)/.test(status)) ? [] : ['response schema']),
+    ...names.filter((name) => !Object.hasOwn(known, name)).map((name) => `schema of the parameter ${name}`),
+  ]
+}
+
+/** One handler for every method below an address is one operation for each of them. */
+const idOf = ({ method, url, operation }: DocumentedRoute): string =>
+  method === 'GET' || !url.endsWith('*') ? `${operation}` : `${operation}.${method.toLowerCase()}`
 
 const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
@@ -63,8 +85,7 @@ function operationOf(route: DocumentedRoute) {
   const { querystring, params, body, response } = (route.schema ?? {}) as Readonly<Record<string, JsonSchema | undefined>> // TypeBox schemas
   const needsToken = route.needs !== 'nothing'
   return {
-    operationId:
-      route.method === 'GET' || !route.url.endsWith('*') ? route.operation : `${route.operation}.${route.method.toLowerCase()}`,
+    operationId: idOf(route),
     tags: [route.operation?.split('.')[0]],
     summary: route.summary,
     'x-scopes': [route.needs],

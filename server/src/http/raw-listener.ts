@@ -21,6 +21,8 @@ export function createRawListener(handle: RawHandler): RawListener {
   const server = createServer({ requestTimeout: 0, headersTimeout: 30_000, keepAliveTimeout: 30_000, maxHeaderSize: 32 * 1024 })
   server.setTimeout(IDLE_MS)
   server.on('request', (message, response) => handle(message, response, () => {}))
+  // Another expectation is ignored, as RFC 9110 (10.1.1) allows; node would answer 417 without a body.
+  server.on('checkExpectation', (message, response) => handle(message, response, () => {}))
   server.on('checkContinue', (message, response) => handle(message, response, () => response.writeContinue()))
 
   return {

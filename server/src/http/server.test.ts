@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { get } from 'node:http'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -124,6 +125,33 @@ test('bytes that are not HTTP get a 400 with the envelope', async (t) => {
   })
   assert.match(answer, /^HTTP\/1\.1 400 /)
   assert.match(answer, /"code":"malformedRequest"/)
+})
+
+test('an expectation nobody knows is ignored', async (t) => {
+  const { url } = await startTestStack(t)
+  for (const [path, status] of [
+    ['/v2/storage', 200],
+    ['/nowhere', 404],
+  ] as const) {
+    const answer = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+      get(`${url}${path}`, { headers: { expect: 'nonsense' } }, async (response) => {
+        resolve({ status: response.statusCode, text: Buffer.concat(await response.toArray()).toString() })
+      }).on('error', reject)
+    })
+    assert.equal(answer.status, status)
+    assert.ok(answer.text.startsWith('{'))
+  }
+})
+
+test('a node without the role api answers probes, and says that the API is elsewhere', async (t) => {
+  const { request } = await startTestStack(t, { roles: ['worker'] })
+  for (const path of ['/health', '/ready', '/metrics']) assert.equal((await request('GET', path, { token: null })).status, 200)
+  for (const path of ['/', '/docs', '/v2/storage', '/v2/storage/tokens/verify', '/queue/jobs', '/scheduler/schedules']) {
+    const answer = await request('GET', path)
+    assert.equal(answer.status, 503, path)
+    assert.match(String(answer.json().error), /role api/)
+  }
+  assert.equal((await request('POST', '/v2/storage/tokens', { json: {} })).status, 503)
 })
 
 test('a body that stands still loses its connection, slow work does not', async (t) => {

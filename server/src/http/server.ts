@@ -175,6 +175,8 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     })
     done()
   })
+  // Nobody knows another expectation than 100-continue, and ignoring one is allowed (RFC 9110, 10.1.1); node would answer 417 without a body.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.setErrorHandler(sendError)
   app.setNotFoundHandler((request, reply) =>
     sendError(new PlatformError('notFound', { what: `${request.method} ${pathOf(request)}` }), request, reply),

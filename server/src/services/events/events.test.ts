@@ -94,6 +94,19 @@ test('what is no event is refused', async (t) => {
   }
 })
 
+test('what is no id of an event is refused, and an event that is not there is not found', async (t) => {
+  const { request } = await startTestStack(t)
+  const nobody = '01890a5d-ac96-774b-bcce-b302099a8057'
+  for (const path of ['/nonsense', '/1x', '?sinceId=x', '?maxId=-1', `?sinceId=${nobody}`]) {
+    const answer = await request('GET', `/v2/storage/events${path}`)
+    assert.equal(answer.status, 400, path)
+    assert.equal(answer.json().code, 'storage.validation')
+  }
+  for (const id of ['424242', '99999999999999999999', nobody])
+    assert.equal((await request('GET', `/v2/storage/events/${id}`)).status, 404, id)
+  assert.deepEqual((await request('GET', '/v2/storage/events?sinceId=99999999999999999999')).json(), [])
+})
+
 test('tickets rise and never repeat, also when asked for at once', async (t) => {
   const { request } = await startTestStack(t)
   const answers = await Promise.all(Array.from({ length: 20 }, () => request('POST', '/v2/storage/tickets')))

@@ -10,6 +10,8 @@ import { createEventsStore, type EventFilter, type EventRow, type SearchColumn }
 
 export const MAX_EVENT_BYTES = 200_000
 const MAX_LIMIT = 10_000
+const IS_ID = /^\d+$/
+const IS_UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export interface EventRequest {
   readonly component: string
@@ -116,7 +118,10 @@ export function createEvents({ db, inTransaction, clock }: EventsDeps) {
     const ownOnly = !actor.isMasterToken && !actor.canReadAllProjectEvents && scope.objectId === undefined
     const tokenId = scope.tokenId ?? (ownOnly ? actor.tokenId : undefined)
     if (ownOnly && tokenId !== actor.tokenId) throw new PlatformError('accessDenied')
-    const [sinceId, maxId] = await Promise.all([positionOf(actor, query.sinceId), positionOf(actor, query.maxId)])
+    const [sinceId, maxId] = await Promise.all([
+      positionOf(actor, 'sinceId', query.sinceId),
+      positionOf(actor, 'maxId', query.maxId),
+    ])
     const filter: EventFilter = {
       limit,
       offset: Math.max(0, query.offset ?? 0),
@@ -136,15 +141,24 @@ export function createEvents({ db, inTransaction, clock }: EventsDeps) {
   }
 
   /** sinceId and maxId are an id or a uuid. */
-  async function positionOf(actor: Actor, text: string | undefined): Promise<number | undefined> {
+  async function positionOf(actor: Actor, field: string, text: string | undefined): Promise<number | undefined> {
     if (text === undefined || text === '') return undefined
-    return /^\d{1,15}$/.test(text) ? Number(text) : (await get(actor, text)).id
+    if (IS_ID.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
+    const row = await find(actor.projectId, field, text)
+    if (!row) throw new PlatformError('storage.validation', { field, reason: 'There is no event with this uuid.' })
+    return row.id
+  }
+
+  /** `field` names what is wrong when the text is neither an id nor a uuid (contract storage 2.10: 400). */
+  async function find(projectId: number, field: string, idOrUuid: string): Promise<EventRow | undefined> {
+    if (IS_UUID.test(idOrUuid)) return store.findByUuid(projectId, idOrUuid.toLowerCase())
+    if (!IS_ID.test(idOrUuid))
+      throw new PlatformError('storage.validation', { field, reason: 'This is no id and no uuid of an event.' })
+    return Number.isSafeInteger(Number(idOrUuid)) ? store.find(projectId, Number(idOrUuid)) : undefined
   }
 
   async function get(actor: Actor, idOrUuid: string): Promise<EventRow> {
-    const row = /^\d{1,15}$/.test(idOrUuid)
-      ? await store.find(actor.projectId, Number(idOrUuid))
-      : await store.findByUuid(actor.projectId, idOrUuid.toLowerCase())
+    const row = await find(actor.projectId, 'id', idOrUuid)
     if (!row) throw new PlatformError('storage.events.notFound')
     if (row.token_id !== actor.tokenId && !actor.isMasterToken && !actor.canReadAllProjectEvents)
       throw new PlatformError('accessDenied')

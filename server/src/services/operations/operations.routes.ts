@@ -7,12 +7,16 @@ import { PlatformError } from '../../kit/errors.ts'
 import { docsPage } from './docs-page.ts'
 import { startPage } from './start-page.ts'
 
-export interface OperationsDeps {
+export interface ProbesDeps {
   readonly version: string
-  readonly routes: readonly DocumentedRoute[]
   /** Throws or answers problems when the stack cannot serve. */
   readonly problems: () => Promise<readonly string[]>
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>
+}
+
+export interface PagesDeps {
+  readonly version: string
+  readonly routes: readonly DocumentedRoute[]
   readonly s3Url: () => string
 }
 
@@ -22,7 +26,8 @@ const page = (operation: string, summary: string) => ({
   schema: { response: { 200: Html } },
 })
 
-export function operationsRoutes({ version, routes, problems, metrics, s3Url }: OperationsDeps): FastifyPluginAsync {
+/** What every node answers, whatever its roles. */
+export function probesRoutes({ version, problems, metrics }: ProbesDeps): FastifyPluginAsync {
   return async (app: FastifyInstance) => {
     app.get('/health', page('operations.health', 'Is the process alive?'), async (_req, reply) =>
       reply.type('application/json').send(JSON.stringify({ status: 'ok', version })),
@@ -38,7 +43,18 @@ export function operationsRoutes({ version, routes, problems, metrics, s3Url }: 
       const { contentType, text } = await metrics()
       return reply.type(contentType).send(text)
     })
+  }
+}
 
+/** On a node without the role `api`: whatever else is asked for is served by another node. */
+export const elsewhereRoutes: FastifyPluginAsync = async (app) => {
+  app.all('/*', page('operations.elsewhere', 'The API is served by other nodes'), async () => {
+    throw new PlatformError('noApiHere')
+  })
+}
+
+export function pagesRoutes({ version, routes, s3Url }: PagesDeps): FastifyPluginAsync {
+  return async (app: FastifyInstance) => {
     app.get('/openapi.json', page('operations.openapi', 'This API as OpenAPI 3.1'), async (req, reply) =>
       reply.type('application/json').send(JSON.stringify(openApiDocument(routes, version, req.baseUrl))),
     )

@@ -41,13 +41,15 @@ export async function run(configuration: Configuration, deps: RunDeps): Promise<
     createPlan(configuration, config, { ...deps, previousStart: state.previousStart, currentStart }),
   )
   rmSync(workDirOf(dataDir), { recursive: true, force: true }) // of a run that was killed
-  const outputs = createOutputs(plans, at(state.content, 'json_parser'), deps)
+  const outputs = new Map<string | undefined, Output>()
   const progress = createProgress(log, now)
   const heap = createHeapKeeper()
   const end = new AbortController()
   const sleep = (seconds: number) => deps.sleep(seconds, end.signal)
   try {
+    openOutputs(outputs, plans, at(state.content, 'json_parser'), deps)
     for (const plan of plans) {
+      const add = outputs.get(plan.bucket)!.tables.addWith(plan.mappings)
       const wire = await deps.openWire(plan)
       try {
         const client = clientOf(plan, wire.send, { ...deps, sleep })
@@ -55,7 +57,7 @@ export async function run(configuration: Configuration, deps: RunDeps): Promise<
           client,
           scrollers: plan.scrollers,
           store: (page) => {
-            outputs.get(plan.bucket)!.tables.add(page)
+            add(page)
             heap.check()
           },
           scope: plan.scope,
@@ -106,36 +108,26 @@ interface Output {
 }
 
 /** Iterations with the same bucket share their tables; the last value of incrementalOutput counts (section 17). */
-function createOutputs(
+function openOutputs(
+  outputs: Map<string | undefined, Output>,
   plans: readonly RunPlan[],
-  parserState: ReturnType<typeof at>,
+  parserState: JsonValue | undefined,
   { dataDir, log }: RunDeps,
-): Map<string | undefined, Output> {
-  const outputs = new Map<string | undefined, Output>()
+): void {
   for (const { bucket, mappings, compatLevel, incremental } of plans) {
     const tables =
       outputs.get(bucket)?.tables ??
-      named(() =>
-        createTables({
-          outDir: join(dataDir, 'out', 'tables'),
-          workDir: join(workDirOf(dataDir), String(outputs.size)),
-          bucket,
-          mappings,
-          compatLevel,
-          parserState,
-          log,
-        }),
-      )
+      createTables({
+        outDir: join(dataDir, 'out', 'tables'),
+        workDir: join(workDirOf(dataDir), String(outputs.size)),
+        bucket,
+        mappings,
+        compatLevel,
+        parserState,
+        log,
+      })
+    tables.addWith(mappings) // checked with everything else, before the first request
     outputs.set(bucket, { tables, incremental })
-  }
-  return outputs
-}
-
-function named<T>(work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    throw error instanceof TablesError ? new UserError(error.message, {}, error) : error
   }
 }
 

@@ -319,3 +319,19 @@ test('a job without pagination says at debug level why it ended', async (t) => {
   const { log } = await extract({ api: { baseUrl: url }, config: { debug: true, jobs: [{ endpoint: 'x' }] } })
   assert.match(log, /DEBUG: Job 'x' stops after 1 page: there is no pagination\./)
 })
+
+test('iterations that share a bucket keep their own mappings, and a wrong one of any is found before the first request', async (t) => {
+  const { url, seen } = await serve(t, (_q, r) => json(r, [{ id: 1, name: 'a' }]))
+  const api = { baseUrl: url }
+  const config = { outputBucket: 'b', jobs: [{ endpoint: 'x' }], mappings: { x: { id: 'id' } } }
+  const run = (mappings: unknown) => extract({ parameters: { api, config, iterations: [{ n: 1 }, { mappings }, { n: 3 }] } })
+  const { error, tables } = await run({ x: { name: { type: 'table', destination: 'names', tableMapping: { '': 'name' } } } })
+  assert.match(error?.message ?? '', /^Multiple results for 'x' table have different columns!/)
+  assert.deepEqual(tables, {})
+  const same = await run({ x: { name: 'id' } })
+  assert.deepEqual(same.tables, { 'b.x': '"id"\n"1"\n"1"\n"a"\n' })
+  const before = seen.length
+  const wrong = await run({ x: {} })
+  assert.match(wrong.error?.message ?? '', /^Empty mapping for 'x' data type/)
+  assert.deepEqual([seen.length, wrong.leftovers], [before, []])
+})

@@ -6,6 +6,9 @@ import type { Page } from './page.ts'
 import type { MadeTable } from './publish.ts'
 
 export type MappedTypes = {
+  readonly has: (type: string) => boolean
+  /** There is no mapping at all. */
+  readonly isEmpty: boolean
   readonly add: (page: Page) => void
   /** Every mapped table, those without a row too (contract 15). */
   readonly finish: () => readonly MadeTable[]
@@ -24,6 +27,8 @@ export function createMappedTypes(mappings: Mappings, newFile: (suffix: string) 
   const write = createMappedWriter(fileOf)
 
   return {
+    has: (type) => mappings.has(type),
+    isEmpty: mappings.size === 0,
     add: ({ type, items, added = [] }) => {
       write(items, mappings.get(type)!, added)
       const batch = batchBytes(files.size)

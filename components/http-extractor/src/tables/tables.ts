@@ -9,8 +9,9 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JsonValue } from '../json/json.ts'
+import { exactJson } from '../json/text.ts'
 import { type AutomaticType, createAutomaticType } from './automatic.ts'
-import { createMappedTypes } from './mapped.ts'
+import { createMappedTypes, type MappedTypes } from './mapped.ts'
 import { readMappings } from './mapping.ts'
 import type { Page, TableSummary, TablesLog } from './page.ts'
 import { type Prepared, prepare } from './publish.ts'
@@ -43,6 +44,8 @@ export type CompleteTables = {
 export type Tables = {
   /** Throws TablesError when the items do not fit together (contract 13.2) or a mapping (14). */
   readonly add: (page: Page) => void
+  /** The same for an iteration with mappings of its own. Wrong ones throw a TablesError here. */
+  readonly addWith: (mappings: JsonValue | undefined) => (page: Page) => void
   /** Completes all tables in the work folder. The last step that can find something wrong. */
   readonly complete: (options: { readonly incremental: boolean }) => CompleteTables
   /** Moves the complete tables, with their manifests, to the output folder, and removes the work folder. */
@@ -55,13 +58,21 @@ export function createTables(options: TablesOptions): Tables {
   const { workDir, bucket, log } = options
   if (bucket !== undefined && /[/\\\0]/.test(bucket))
     throw new TablesError(`The output bucket '${bucket}' cannot be part of a file name.`)
-  const mappings = readMappings(options.mappings)
-  mkdirSync(workDir, { recursive: true })
   let files = 0
   let prepared: Prepared | undefined
   const newFile = (suffix: string) => join(workDir, `${++files}.${suffix}`)
 
-  const mapped = createMappedTypes(mappings, newFile)
+  /** By the text of the mappings: iterations that do not change them share the tables they make. */
+  const mapped = new Map<string, MappedTypes>()
+  const mappedBy = (mappings: JsonValue | undefined): MappedTypes => {
+    const key = exactJson(mappings ?? null)
+    const found = mapped.get(key) ?? createMappedTypes(readMappings(mappings), newFile)
+    mapped.set(key, found)
+    return found
+  }
+  mappedBy(options.mappings)
+  mkdirSync(workDir, { recursive: true })
+
   const automatic = new Map<string, AutomaticType>()
   const remembered = rememberedStructures(options)
   const automaticOf = (type: string): AutomaticType => {
@@ -73,22 +84,29 @@ export function createTables(options: TablesOptions): Tables {
     return found
   }
 
-  return {
-    add: (page) => {
+  const addWith = (mappings: JsonValue | undefined) => {
+    const byMapping = mappedBy(mappings)
+    return (page: Page) => {
       if (page.items.length === 0 || (page.items.length === 1 && page.items[0] === null)) {
         log.debug(`No data returned in '${page.type}'`)
-      } else if (mappings.has(page.type)) {
-        mapped.add(page)
+      } else if (byMapping.has(page.type)) {
+        byMapping.add(page)
       } else {
         automaticOf(page.type).add(page)
       }
-    },
+    }
+  }
+
+  return {
+    add: addWith(options.mappings),
+    addWith,
     complete: ({ incremental }) => {
-      const made = [...[...automatic.values()].flatMap((type) => type.finish()), ...mapped.finish()]
+      const made = [...automatic.values(), ...mapped.values()].flatMap((types) => types.finish())
+      const isMapped = [...mapped.values()].every((types) => !types.isEmpty)
       prepared = prepare(made, { outDir: options.outDir, workDir, bucket, incremental })
       return {
         tables: prepared.tables,
-        parserState: (sofar) => (mappings.size > 0 ? sofar : remembered.next([...automatic.values()], sofar)),
+        parserState: (sofar) => (isMapped ? sofar : remembered.next([...automatic.values()], sofar)),
       }
     },
     publish: () => {

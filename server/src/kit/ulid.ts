@@ -6,17 +6,22 @@ import type { Clock } from './clock.ts'
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const TIME_CHARS = 10
 const RANDOM_CHARS = 16
+/** Chance is fetched for many ids at once: asking the system costs more than the id. */
+const CHANCE_BYTES = 256 * RANDOM_CHARS
 
 /** Within one process every id is greater than the one before, also within a millisecond and when the clock steps back. */
 export function createUlids(clock: Clock): () => string {
   let time = -1
   let tail: number[] = []
+  let chance = Buffer.alloc(0)
 
   return () => {
     const now = clock.now().getTime()
     if (now > time) {
       time = now
-      tail = Array.from(randomBytes(RANDOM_CHARS), (byte) => byte & 31)
+      if (chance.length === 0) chance = randomBytes(CHANCE_BYTES)
+      tail = Array.from(chance.subarray(0, RANDOM_CHARS), (byte) => byte & 31)
+      chance = chance.subarray(RANDOM_CHARS)
       tail[0]! &= 15 // room to count up
     } else increment()
     return encodeTime(time) + tail.map((digit) => ALPHABET[digit]).join('')

@@ -1,7 +1,7 @@
 // Branches and their metadata, in SQL.
 
 import type { Generated, Kysely, Selectable } from 'kysely'
-import type { Db } from '../../engines/metadata-db/dialects.ts'
+import { type Db, lockRows } from '../../engines/metadata-db/dialects.ts'
 
 type BranchTable = {
   id: Generated<number>
@@ -52,6 +52,18 @@ export async function findBranch(db: Db, projectId: number, id: number): Promise
     .selectAll()
     .where('project_id', '=', projectId)
     .where('id', '=', id)
+    .executeTakeFirst()
+  return row && recordOf(row)
+}
+
+/** Held until the transaction ends. */
+export async function lockBranch(trx: Db, projectId: number, id: number): Promise<BranchRecord | undefined> {
+  const row = await tables(trx)
+    .selectFrom('branch')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('id', '=', id)
+    .$call(lockRows(trx))
     .executeTakeFirst()
   return row && recordOf(row)
 }

@@ -1,6 +1,6 @@
 // Rules for branches. The default branch is named Main, cannot be renamed and cannot be deleted.
 
-import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
+import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Actor } from '../../kit/actor.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -16,6 +16,7 @@ import {
   insertBranch,
   listBranches,
   listBranchMetadata,
+  lockBranch,
   setBranchMetadata,
   updateBranch,
 } from './branches.store.ts'
@@ -125,15 +126,22 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
 
   async function update(actor: Actor, id: string, input: BranchInput, origin: Origin): Promise<BranchRecord> {
     mustManage(actor)
-    return await inTransaction(async (trx) => {
-      const before = await get(actor.projectId, id)
-      const name = input.name === undefined ? before.name : nameOf(input)
+    const { id: branchId } = await get(actor.projectId, id)
+    const wanted = input.name === undefined ? undefined : nameOf(input)
+    const change = async (trx: Trx): Promise<BranchRecord> => {
+      const before = await lockBranch(trx, actor.projectId, branchId)
+      if (!before) throw branchNotFound(id)
+      const name = wanted ?? before.name
       if (before.isDefault && name !== before.name) throw new PlatformError('devBranch.defaultName')
       if (name !== before.name) await checkName(trx, actor.projectId, name)
       const after = { ...before, name, description: input.description?.toWellFormed() ?? before.description }
       await updateBranch(trx, after)
       await recordEvent(trx, actor, branchEvent('devBranchUpdated', `Updated branch "${name}"`, after), origin)
       return after
+    }
+    // Of two who take the same name at once, the index lets one through.
+    return await inTransaction(change).catch((error: unknown) => {
+      throw isUniqueViolation(error) ? new PlatformError('devBranch.duplicateName', { name: wanted ?? '' }) : error
     })
   }
 

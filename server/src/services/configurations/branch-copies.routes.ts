@@ -13,6 +13,7 @@ import {
   ConfigurationBody,
   ConfigurationView,
   callerOf,
+  expectedVersionOf,
   InConfiguration,
   InRow,
   ROW,
@@ -45,7 +46,8 @@ export function branchCopiesRoutes(copies: BranchCopies, reader: Reader): Fastif
         schema: { params: InConfiguration, response: { 204: Type.Null() } },
       },
       async (req, reply) => {
-        await copies.resetToDefault(callerOf(req), req.params.componentId, req.params.configurationId)
+        const { componentId, configurationId } = req.params
+        await copies.resetToDefault(callerOf(req), componentId, configurationId, expectedVersionOf(req))
         return reply.code(204).send(null)
       },
     )
@@ -83,7 +85,8 @@ export function branchCopiesRoutes(copies: BranchCopies, reader: Reader): Fastif
       },
       async (req, reply) => {
         const input = readRebaseInput(req.body, exactMembers(req))
-        const record = await copies.rebase(callerOf(req), req.params.componentId, req.params.configurationId, input)
+        const { componentId, configurationId } = req.params
+        const record = await copies.rebase(callerOf(req), componentId, configurationId, input, expectedVersionOf(req))
         return sendJson(reply, await reader.render(record))
       },
     )

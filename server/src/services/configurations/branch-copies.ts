@@ -6,15 +6,26 @@
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { EventSource } from '../../kit/event.ts'
-import { addressOf, type Caller, configurationNotFound, existing, rowNotFound, stampOf, usableComponent } from './access.ts'
+import {
+  addressOf,
+  type Caller,
+  checkVersion,
+  configurationNotFound,
+  type ExpectedVersion,
+  existing,
+  rowNotFound,
+  stampOf,
+  usableComponent,
+} from './access.ts'
 import { createTellChange } from './change-events.ts'
 import {
   findConfiguration,
   listConfigurations,
   listRevisions,
+  lockBranches,
   lockConfiguration,
   purgeConfiguration,
-  updateConfiguration,
+  setBaseVersion,
 } from './configurations.store.ts'
 import type { ConfigurationsDeps } from './configurations.ts'
 import type { RebaseInput } from './input.ts'
@@ -49,8 +60,14 @@ export interface BranchCopies {
   dropAll(trx: Trx, projectId: number, branchId: number): Promise<void>
   diff(caller: Caller, componentId: string, configurationId: string): Promise<ThreeSides>
   diffRow(caller: Caller, componentId: string, configurationId: string, rowId: string): Promise<ThreeSides>
-  resetToDefault(caller: Caller, componentId: string, configurationId: string): Promise<void>
-  rebase(caller: Caller, componentId: string, configurationId: string, input: RebaseInput): Promise<ConfigurationRecord>
+  resetToDefault(caller: Caller, componentId: string, configurationId: string, expected?: ExpectedVersion): Promise<void>
+  rebase(
+    caller: Caller,
+    componentId: string,
+    configurationId: string,
+    input: RebaseInput,
+    expected?: ExpectedVersion,
+  ): Promise<ConfigurationRecord>
   changes(db: Db, projectId: number, from: BranchRef, into: BranchRef): Promise<readonly BranchChange[]>
   merge(trx: Trx, projectId: number, from: BranchRef, into: BranchRef, source: EventSource): Promise<readonly BranchChange[]>
 }
@@ -120,7 +137,7 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
     return { base: sides.base && only(sides.base), ours: only(sides.ours), theirs: sides.theirs && only(sides.theirs) }
   }
 
-  const resetToDefault: BranchCopies['resetToDefault'] = async (caller, componentId, configurationId) => {
+  const resetToDefault: BranchCopies['resetToDefault'] = async (caller, componentId, configurationId, expected) => {
     if (caller.branch.isDefault) throw new PlatformError('storage.configuration.resetNotAvailableOnDefaultBranch')
     const component = usableComponent(components, caller.actor, componentId)
     await inTransaction(async (trx) => {
@@ -131,6 +148,7 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
       const change = changeBy(caller.actor, words, () => words)
       const content = await wholeVersion(trx, theirs, theirs.version)
       const before = await lockConfiguration(trx, address)
+      checkVersion(expected, before?.version ?? 0, `Configuration "${configurationId}"`)
       const after = before
         ? await replaceWhole(trx, before, content, change, { isDeleted: theirs.isDeleted, baseVersion: theirs.version })
         : await insertWhole(trx, address, content, change, theirs.version)
@@ -138,12 +156,13 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
     })
   }
 
-  const rebase: BranchCopies['rebase'] = async (caller, componentId, configurationId, input) => {
+  const rebase: BranchCopies['rebase'] = async (caller, componentId, configurationId, input, expected) => {
     if (caller.branch.isDefault) throw new PlatformError('storage.configuration.rebaseNotAvailableOnDefaultBranch')
     const component = usableComponent(components, caller.actor, componentId)
     const secrets = await secretsOf(caller.actor.projectId)
     return await inTransaction(async (trx) => {
       const before = existing(await lockConfiguration(trx, addressOf(caller, component, configurationId)), configurationId)
+      checkVersion(expected, before.version, `Configuration "${configurationId}"`)
       const theirs = await twin(trx, before)
       if (!theirs) throw configurationNotFound(configurationId)
       await wholeVersion(trx, theirs, input.version) // the new base must exist
@@ -235,6 +254,7 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
     (await compare(from, projectId, branch.id, into.id)).map(({ ours: _ours, theirs: _theirs, ...change }) => change)
 
   const merge: BranchCopies['merge'] = async (trx, projectId, from, into, source) => {
+    await lockBranches(trx, projectId, [from.id, into.id]) // by (3): what is compared here must still be so when it is written
     const pairs = await compare(trx, projectId, from.id, into.id)
     const conflicts = pairs.filter((pair) => pair.isConflict)
     if (conflicts.length > 0) {
@@ -249,7 +269,7 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
       const words = `Merged from branch "${from.name}" (${from.id}) version ${ours.version}`
       const change = changeBy(source, words, () => words)
       const merged = await apply(trx, ours, theirs, kind, into.id, change)
-      await updateConfiguration(trx, { ...ours, baseVersion: merged.version })
+      await setBaseVersion(trx, projectId, ours.ownerId, merged.version)
     }
     return pairs.map(({ ours: _ours, theirs: _theirs, ...change }) => change)
   }
@@ -264,9 +284,8 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
   ): Promise<ConfigurationRecord> {
     if (!theirs)
       return await insertWhole(trx, { ...ours, branchId: defaultId }, await wholeVersion(trx, ours, ours.version), change)
-    const locked = (await lockConfiguration(trx, theirs)) ?? theirs
-    if (kind === 'deleted') return await saveVersion(trx, locked, { isDeleted: true }, change)
-    return await replaceWhole(trx, locked, await wholeVersion(trx, ours, ours.version), change, { isDeleted: false })
+    if (kind === 'deleted') return await saveVersion(trx, theirs, { isDeleted: true }, change)
+    return await replaceWhole(trx, theirs, await wholeVersion(trx, ours, ours.version), change, { isDeleted: false })
   }
 
   return { copyAll, dropAll, diff, diffRow, resetToDefault, rebase, changes, merge }

@@ -118,7 +118,9 @@ export function configurationsRoutes({ configurations, versions, reader }: Confi
         const state = stateFrom(exactMembers(req)('state'))
         return sendJson(
           reply,
-          await reader.render(await configurations.setState(callerOf(req), componentId, configurationId, state)),
+          await reader.render(
+            await configurations.setState(callerOf(req), componentId, configurationId, state, expectedVersionOf(req)),
+          ),
         )
       },
     )
@@ -144,7 +146,10 @@ export function configurationsRoutes({ configurations, versions, reader }: Confi
       },
       async (req, reply) => {
         const { componentId, configurationId } = req.params
-        return sendJson(reply, await reader.render(await configurations.restore(callerOf(req), componentId, configurationId)))
+        return sendJson(
+          reply,
+          await reader.render(await configurations.restore(callerOf(req), componentId, configurationId, expectedVersionOf(req))),
+        )
       },
     )
 
@@ -191,7 +196,14 @@ export function configurationsRoutes({ configurations, versions, reader }: Confi
       async (req, reply) => {
         const { componentId, configurationId, versionId } = req.params
         const words = wordsOf(req.body?.changeDescription)
-        const record = await versions.rollBack(callerOf(req), componentId, configurationId, versionOf(versionId), words)
+        const record = await versions.rollBack(
+          callerOf(req),
+          componentId,
+          configurationId,
+          versionOf(versionId),
+          words,
+          expectedVersionOf(req),
+        )
         return reply.code(201).send({ version: String(record.version) })
       },
     )

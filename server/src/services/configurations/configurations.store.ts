@@ -2,6 +2,7 @@
 
 import type { Insertable, Selectable } from 'kysely'
 import { type Db, dialectOf, lockRows } from '../../engines/metadata-db/dialects.ts'
+import { PlatformError } from '../../kit/errors.ts'
 import type { Address, ConfigurationRecord, VersionRecord } from './records.ts'
 import { statement } from './statements.ts'
 import { type ConfigurationTable, tables, type VersionTable } from './tables.ts'
@@ -58,6 +59,19 @@ export async function lockConfiguration(trx: Db, address: Address): Promise<Conf
     .$call(lockRows(trx))
     .executeTakeFirst()
   return locked && (await findConfiguration(trx, address))
+}
+
+/** Every head of some branches, held until the transaction ends. */
+export async function lockBranches(trx: Db, projectId: number, branchIds: readonly number[]): Promise<void> {
+  if (dialectOf(trx) === 'sqlite') return // its one writer is this transaction
+  await tables(trx)
+    .selectFrom('configuration')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('branch_id', 'in', branchIds)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
 }
 
 const revisionAt = statement((db, address: Address) =>
@@ -137,8 +151,9 @@ export async function listConfigurations(
 
 export type NewConfiguration = Omit<ConfigurationRecord, 'ownerId'>
 
+/** Two who make the same id at once both find nothing to lock: the index lets one of them through, and the other is told. */
 export async function insertConfiguration(trx: Db, record: NewConfiguration): Promise<number> {
-  const { id } = await tables(trx)
+  const made = await tables(trx)
     .insertInto('configuration')
     .values({
       project_id: record.projectId,
@@ -150,9 +165,11 @@ export async function insertConfiguration(trx: Db, record: NewConfiguration): Pr
       creator_token_id: record.created.tokenId,
       creator_token_description: record.created.tokenDescription,
     })
+    .onConflict((conflict) => conflict.columns(['project_id', 'branch_id', 'component_id', 'configuration_id']).doNothing())
     .returning('id')
-    .executeTakeFirstOrThrow()
-  return id
+    .executeTakeFirst()
+  if (!made) throw new PlatformError('configurationAlreadyExists', { id: record.configurationId })
+  return made.id
 }
 
 const setHead = statement(
@@ -162,6 +179,16 @@ const setHead = statement(
 
 export async function updateConfiguration(trx: Db, record: ConfigurationRecord): Promise<void> {
   await setHead(trx, { ...headColumns(record), id: record.ownerId, project_id: record.projectId })
+}
+
+/** The head keeps everything else, so nobody who changes it at the same time is undone. */
+export async function setBaseVersion(trx: Db, projectId: number, ownerId: number, baseVersion: number): Promise<void> {
+  await tables(trx)
+    .updateTable('configuration')
+    .set({ base_version: baseVersion })
+    .where('project_id', '=', projectId)
+    .where('id', '=', ownerId)
+    .execute()
 }
 
 const addVersion = statement((db, version: Insertable<VersionTable>) =>

@@ -390,12 +390,43 @@ test('If-Match changes the version it names or nothing', async (t) => {
   await ok('PUT', `${C}/${id}`, { json: { name: 'c' }, ...ifMatch('*') })
 })
 
+test('If-Match holds for everything that replaces what somebody may have read', async (t) => {
+  const { ok, create, get, refused } = await start(t)
+  const { id } = await create()
+  await ok('POST', `${C}/${id}/rows`, { json: { rowId: 'r' } })
+  await ok('PUT', `${C}/${id}/rows/r`, { json: { name: 'b' } })
+  const conflict = 'storage.components.configurations.versionConflict'
+  const only = async (now: string, method: string, path: string, json?: object) => {
+    const before = await get(id)
+    const old = { headers: { 'if-match': '99' }, ...(json && { json }) }
+    await refused(method, `${C}/${id}${path}`, old, 409, conflict, /not 99/)
+    assert.deepEqual(await get(id), before)
+    await ok(method, `${C}/${id}${path}`, { ...old, headers: { 'if-match': now } })
+  }
+  await only('3', 'PUT', '/state', { state: { a: 1 } })
+  await only('2', 'PUT', '/rows/r/state', { state: { a: 1 } })
+  await only('3', 'POST', '/rows', { rowId: 'other' })
+  await only('2', 'POST', '/rows/r/versions/1/rollback', {})
+  await only('5', 'POST', '/versions/1/rollback')
+  await ok('DELETE', `${C}/${id}`)
+  await refused('POST', `${C}/${id}/restore`, { headers: { 'if-match': '6' } }, 409, conflict)
+  await ok('POST', `${C}/${id}/restore`, { headers: { 'if-match': '7' } })
+})
+
 test('bad bodies are refused with a sentence', async (t) => {
   const { create, refused } = await start(t)
   const { id } = await create()
   const post = (json: object, code: string, text?: RegExp, status = 400) => refused('POST', C, { json }, status, code, text)
   await post({}, 'storage.components.validation', /^Invalid parameters - name: This field is missing\.$/)
   await post({ name: '' }, 'storage.components.validation', /name: This value should not be blank\./)
+  await refused(
+    'PUT',
+    `${C}/${id}`,
+    { json: { name: '' } },
+    400,
+    'storage.components.validation',
+    /name: This value should not be blank/,
+  )
   await post({ name: { a: 1 } }, 'storage.components.validation')
   await post({ name: 'a\u0000b' }, 'storage.components.validation', /NUL/)
   for (const configuration of ['{', '"text"', '7', 'true', '[1]', 'null ', ''])

@@ -51,10 +51,16 @@ export interface Configurations {
     input: ConfigurationInput,
     expected?: ExpectedVersion,
   ): Promise<ConfigurationRecord>
-  setState(caller: Caller, componentId: string, configurationId: string, state: string): Promise<ConfigurationRecord>
+  setState(
+    caller: Caller,
+    componentId: string,
+    configurationId: string,
+    state: string,
+    expected?: ExpectedVersion,
+  ): Promise<ConfigurationRecord>
   /** To the trash, and from the trash for good. */
   remove(caller: Caller, componentId: string, configurationId: string, expected?: ExpectedVersion): Promise<void>
-  restore(caller: Caller, componentId: string, configurationId: string): Promise<ConfigurationRecord>
+  restore(caller: Caller, componentId: string, configurationId: string, expected?: ExpectedVersion): Promise<ConfigurationRecord>
 }
 
 export function createConfigurations(deps: ConfigurationsDeps): Configurations {
@@ -174,11 +180,13 @@ export function createConfigurations(deps: ConfigurationsDeps): Configurations {
     componentId: string,
     configurationId: string,
     state: string,
+    expected?: ExpectedVersion,
   ): Promise<ConfigurationRecord> {
     const component = usableComponent(components, caller.actor, componentId)
     const secrets = await secretsOf(caller.actor.projectId)
     return await inTransaction(async (trx) => {
       const before = existing(await lockConfiguration(trx, addressOf(caller, component, configurationId)), configurationId)
+      checkVersion(expected, before.version, `Configuration "${configurationId}"`)
       return await saveState(trx, before, secrets.encrypt(state, component, before.state))
     })
   }
@@ -205,11 +213,17 @@ export function createConfigurations(deps: ConfigurationsDeps): Configurations {
     await tell(trx, caller, 'Purged', record)
   }
 
-  async function restore(caller: Caller, componentId: string, configurationId: string): Promise<ConfigurationRecord> {
+  async function restore(
+    caller: Caller,
+    componentId: string,
+    configurationId: string,
+    expected?: ExpectedVersion,
+  ): Promise<ConfigurationRecord> {
     const component = usableComponent(components, caller.actor, componentId)
     return await inTransaction(async (trx) => {
       const before = await lockConfiguration(trx, addressOf(caller, component, configurationId))
       if (!before?.isDeleted) throw configurationNotFound(configurationId)
+      checkVersion(expected, before.version, `Configuration "${configurationId}"`)
       const stamp = stampOf(caller.actor, clock.now().getTime())
       const change = { stamp, changeDescription: 'Configuration restored', newId }
       const record = await saveVersion(trx, before, { isDeleted: false }, change)
@@ -244,14 +258,15 @@ function differences(
 async function checkSortOrder(trx: Trx, { projectId, ownerId }: ConfigurationRecord, order: readonly string[]): Promise<void> {
   if (order.length === 0) return
   const ids = await listRowIds(trx, projectId, ownerId)
-  const unknown = order.find((id) => !ids.includes(id))
+  const [known, named] = [new Set(ids), new Set(order)]
+  const unknown = order.find((id) => !known.has(id))
   if (unknown !== undefined) {
     const reason = `row "${unknown.slice(0, 100)}" is not a row of this configuration.`
     throw new PlatformError('storage.components.validation', { field: 'rowsSortOrder', reason })
   }
-  if (new Set(order).size !== order.length) {
+  if (named.size !== order.length) {
     throw new PlatformError('storage.components.validation', { field: 'rowsSortOrder', reason: 'it names a row twice.' })
   }
-  const missing = ids.filter((id) => !order.includes(id))
+  const missing = ids.filter((id) => !named.has(id))
   if (missing.length > 0) throw new PlatformError('validation.invalidRowSortOrder', { missing: missing.slice(0, 10).join(', ') })
 }

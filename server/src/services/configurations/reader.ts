@@ -199,15 +199,22 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
   }
 
   async function getRow(caller: Caller, componentId: string, configurationId: string, rowId: string): Promise<RowRecord> {
-    const owner = await ownerOf(caller, componentId, configurationId)
-    const row = await findRow(db, owner.projectId, owner.ownerId, rowId)
+    const component = usableComponent(components, caller.actor, componentId)
+    const address = addressOf(caller, component, configurationId)
+    const owner = await findRevision(db, address)
+    if (!owner || owner.isDeleted) throw configurationNotFound(configurationId)
+    return await liveRow(address.projectId, owner.ownerId, rowId)
+  }
+
+  async function liveRow(projectId: number, ownerId: number, rowId: string): Promise<RowRecord> {
+    const row = await findRow(db, projectId, ownerId, rowId)
     if (!row || row.isDeleted) throw rowNotFound(rowId)
     return row
   }
 
   async function getRowWithRoot(caller: Caller, componentId: string, configurationId: string, rowId: string) {
-    const { configuration: root } = await ownerOf(caller, componentId, configurationId)
-    const { configuration: row } = await getRow(caller, componentId, configurationId, rowId)
+    const { projectId, ownerId, configuration: root } = await ownerOf(caller, componentId, configurationId)
+    const { configuration: row } = await liveRow(projectId, ownerId, rowId)
     return { root, row }
   }
 

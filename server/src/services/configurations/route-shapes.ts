@@ -43,7 +43,7 @@ const Id = Type.Optional(Type.Unknown({ description: 'Letters, digits, dots, das
 
 export const NewConfigurationBody = Type.Object({ name: Type.String({ minLength: 1 }), configurationId: Id, ...common })
 export const ConfigurationBody = Type.Object({
-  name: Words,
+  name: Type.Optional(Type.Union([Type.String({ minLength: 1 }), Type.Null()])),
   ...common,
   rowsSortOrder: Type.Optional(Type.Unknown({ description: 'Every row id once, in the new order.' })),
 })

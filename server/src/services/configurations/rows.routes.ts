@@ -69,7 +69,11 @@ export function rowsRoutes({ rows, versions, reader }: RowsRoutesDeps): FastifyP
       async (req, reply) => {
         const { componentId, configurationId } = req.params
         const input = readRowInput(req.body, exactMembers(req))
-        return sendJson(reply, rowText(await rows.create(callerOf(req), componentId, configurationId, input)), 201)
+        return sendJson(
+          reply,
+          rowText(await rows.create(callerOf(req), componentId, configurationId, input, expectedVersionOf(req))),
+          201,
+        )
       },
     )
 
@@ -106,7 +110,7 @@ export function rowsRoutes({ rows, versions, reader }: RowsRoutesDeps): FastifyP
         const given = exactMembers(req)('state')
         if (given === undefined) throw new PlatformError('validation.invalidStateFormat', { reason: 'This field is missing.' })
         const { text } = readObject(given, 'validation.invalidStateFormat')
-        return sendJson(reply, rowText(await rows.setState(callerOf(req), req.params, text)))
+        return sendJson(reply, rowText(await rows.setState(callerOf(req), req.params, text, expectedVersionOf(req))))
       },
     )
 
@@ -181,7 +185,7 @@ export function rowsRoutes({ rows, versions, reader }: RowsRoutesDeps): FastifyP
         const words = wordsOf(req.body?.changeDescription)
         return sendJson(
           reply,
-          rowText(await rows.rollBack(callerOf(req), req.params, versionOf(req.params.versionId), words)),
+          rowText(await rows.rollBack(callerOf(req), req.params, versionOf(req.params.versionId), words, expectedVersionOf(req))),
           201,
         )
       },

@@ -30,11 +30,24 @@ export interface RowPlace {
 }
 
 export interface Rows {
-  create(caller: Caller, componentId: string, configurationId: string, input: RowInput): Promise<RowRecord>
+  /** There is no row to expect a version of yet: `expected` is the configuration's. */
+  create(
+    caller: Caller,
+    componentId: string,
+    configurationId: string,
+    input: RowInput,
+    expected?: ExpectedVersion,
+  ): Promise<RowRecord>
   update(caller: Caller, place: RowPlace, input: RowInput, expected?: ExpectedVersion): Promise<RowRecord>
-  setState(caller: Caller, place: RowPlace, state: string): Promise<RowRecord>
+  setState(caller: Caller, place: RowPlace, state: string, expected?: ExpectedVersion): Promise<RowRecord>
   remove(caller: Caller, place: RowPlace, changeDescription?: string, expected?: ExpectedVersion): Promise<void>
-  rollBack(caller: Caller, place: RowPlace, version: number, changeDescription?: string): Promise<RowRecord>
+  rollBack(
+    caller: Caller,
+    place: RowPlace,
+    version: number,
+    changeDescription?: string,
+    expected?: ExpectedVersion,
+  ): Promise<RowRecord>
   copy(
     caller: Caller,
     place: RowPlace,
@@ -79,8 +92,9 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
     return saved
   }
 
-  const create: Rows['create'] = (caller, componentId, configurationId, input) =>
+  const create: Rows['create'] = (caller, componentId, configurationId, input, expected) =>
     inOwner(caller, componentId, configurationId, async (trx, owner, secrets) => {
+      checkVersion(expected, owner.version, `Configuration "${configurationId}"`)
       const id = input.rowId ?? newId()
       const before = await findRow(trx, owner.projectId, owner.ownerId, id)
       if (before && !before.isDeleted) throw new PlatformError('configurationRowAlreadyExists', { id })
@@ -114,9 +128,10 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
     })
   }
 
-  const setState: Rows['setState'] = (caller, { componentId, configurationId, rowId }, state) =>
+  const setState: Rows['setState'] = (caller, { componentId, configurationId, rowId }, state, expected) =>
     inOwner(caller, componentId, configurationId, async (trx, owner, secrets) => {
       const before = live(await findRow(trx, owner.projectId, owner.ownerId, rowId), rowId)
+      checkVersion(expected, before.version, `Row "${rowId}"`)
       const encrypted = secrets.encrypt(state, owner.componentId, before.state)
       await setRowState(trx, owner.projectId, owner.ownerId, rowId, encrypted)
       await saveState(trx, owner, owner.state, { rowsChanged: true })
@@ -135,9 +150,10 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
       await tell(trx, caller, 'RowDeleted', after, before)
     })
 
-  const rollBack: Rows['rollBack'] = (caller, { componentId, configurationId, rowId }, version, changeDescription) =>
+  const rollBack: Rows['rollBack'] = (caller, { componentId, configurationId, rowId }, version, changeDescription, expected) =>
     inOwner(caller, componentId, configurationId, async (trx, owner) => {
       const before = live(await findRow(trx, owner.projectId, owner.ownerId, rowId), rowId)
+      checkVersion(expected, before.version, `Row "${rowId}"`)
       const chosen = await findRowVersion(trx, owner.projectId, owner.ownerId, rowId, version)
       if (!chosen) throw versionNotFound(version)
       const { name, description, isDisabled, configuration } = chosen

@@ -3,68 +3,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { type ConfigurationRules, openConfigurationRules } from '../../../../tests/support/configuration-rules.ts'
 import { onBothDatabases } from '../../../../tests/support/on-both-databases.ts'
-import type { MetadataDb } from '../../engines/metadata-db/metadata-db.ts'
-import type { Actor } from '../../kit/actor.ts'
-import { systemClock } from '../../kit/clock.ts'
-import { NO_ORIGIN } from '../../kit/event.ts'
-import { createUlids } from '../../kit/ulid.ts'
-import { insertDefaultBranch } from '../branches/branches.store.ts'
-import type { Caller } from './access.ts'
-import { createConfigurations } from './configurations.ts'
-import { createReader } from './reader.ts'
-import { createRows } from './rows.ts'
-import { createVersions } from './versions.ts'
 
 const RUNS = process.env.MILLRACE_LONG ? 200 : 20
 const COMPONENT = 'c'
-
-const actor: Actor = {
-  projectId: 1,
-  tokenId: 1,
-  tokenDescription: 'test',
-  isMasterToken: true,
-  canManageBuckets: true,
-  canManageTokens: true,
-  canReadAllFileUploads: true,
-  canPurgeTrash: true,
-  canReadAllProjectEvents: true,
-  canManageDevBranches: true,
-  bucketPermissions: {},
-  componentAccess: [],
-}
-
-async function openRooms({ db, inTransaction }: MetadataDb) {
-  await inTransaction(async (trx) => {
-    const tables = trx.withTables<{
-      project: { id: number; name: string; features: string; is_disabled: number; created_at: number }
-    }>()
-    await tables.insertInto('project').values({ id: 1, name: 'p', features: '[]', is_disabled: 0, created_at: 0 }).execute()
-    await insertDefaultBranch(trx, 1, 0)
-  })
-  const branch = await db.withTables<{ branch: { id: number } }>().selectFrom('branch').select('id').executeTakeFirstOrThrow()
-  const deps = {
-    db,
-    inTransaction,
-    clock: systemClock,
-    components: { find: (id: string) => ({ id, type: 'other' }), canonicalId: (id: string) => id },
-    secretsOf: async () => ({ encrypt: (text: string) => text }),
-    recordEvent: async () => {},
-    newId: createUlids(systemClock),
-  }
-  const caller: Caller = { actor, branch: { id: branch.id, isDefault: true }, origin: NO_ORIGIN }
-  return {
-    caller,
-    configurations: createConfigurations(deps),
-    rows: createRows(deps),
-    versions: createVersions(deps),
-    reader: createReader(deps),
-    /** One that remembers nothing. */
-    newReader: () => createReader(deps),
-  }
-}
-
-type Rooms = Awaited<ReturnType<typeof openRooms>>
 
 /** What a version is, in the simplest form: a value. */
 interface Snapshot {
@@ -108,7 +51,7 @@ const given = <T>(text: T | undefined) => (text === undefined ? undefined : { te
 const headOf = (model: Model): Snapshot => model.snapshots.at(-1)!
 
 /** Does one operation on both sides; one that cannot be done here is skipped on both. */
-async function perform(rooms: Rooms, model: Model, id: string, op: Operation): Promise<void> {
+async function perform(rooms: ConfigurationRules, model: Model, id: string, op: Operation): Promise<void> {
   const { caller, configurations, rows, versions, reader } = rooms
   const head = headOf(model)
   const push = (change: Partial<Snapshot>) => model.snapshots.push({ ...head, ...change })
@@ -198,7 +141,7 @@ function shownOrder({ order, rows }: Snapshot): string[] {
   return [...order, ...rest]
 }
 
-async function compare(rooms: Rooms, model: Model, id: string): Promise<void> {
+async function compare(rooms: ConfigurationRules, model: Model, id: string): Promise<void> {
   const { caller, versions, reader } = rooms
   const head = headOf(model)
   const text = (await reader.get(caller, COMPONENT, id)).bytes().toString()
@@ -238,7 +181,7 @@ async function compare(rooms: Rooms, model: Model, id: string): Promise<void> {
 
 await onBothDatabases('versions against a model', (metadata) => {
   test('after any sequence of changes every version is as it was', async () => {
-    const rooms = await openRooms(metadata)
+    const rooms = await openConfigurationRules(metadata)
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { maxLength: 40 }), async (operations) => {
         const { configurationId: id } = await rooms.configurations.create(rooms.caller, COMPONENT, { name: 'x' })

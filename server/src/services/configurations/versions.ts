@@ -1,6 +1,16 @@
 // Versions of configurations: read, roll back, copy. A version is never changed and never removed while the configuration lives.
 
-import { addressOf, type Caller, existing, rowNotFound, stampOf, usableComponent, versionNotFound } from './access.ts'
+import {
+  addressOf,
+  type Caller,
+  checkVersion,
+  type ExpectedVersion,
+  existing,
+  rowNotFound,
+  stampOf,
+  usableComponent,
+  versionNotFound,
+} from './access.ts'
 import { createTellChange } from './change-events.ts'
 import { findConfiguration, findContents, listVersions, lockConfiguration } from './configurations.store.ts'
 import type { ConfigurationsDeps } from './configurations.ts'
@@ -28,6 +38,7 @@ export interface Versions {
     configurationId: string,
     version: number,
     changeDescription?: string,
+    expected?: ExpectedVersion,
   ): Promise<ConfigurationRecord>
   /** Answers the new configuration. */
   copy(
@@ -76,10 +87,11 @@ export function createVersions({ db, inTransaction, components, recordEvent, clo
   const get: Versions['get'] = async (caller, componentId, configurationId, version) =>
     await wholeVersion(db, await find(caller, componentId, configurationId), version)
 
-  const rollBack: Versions['rollBack'] = async (caller, componentId, configurationId, version, changeDescription) => {
+  const rollBack: Versions['rollBack'] = async (caller, componentId, configurationId, version, changeDescription, expected) => {
     const component = usableComponent(components, caller.actor, componentId)
     return await inTransaction(async (trx) => {
       const before = existing(await lockConfiguration(trx, addressOf(caller, component, configurationId)), configurationId)
+      checkVersion(expected, before.version, `Configuration "${configurationId}"`)
       const chosen = await wholeVersion(trx, before, version)
       const change = {
         stamp: stampOf(caller.actor, clock.now().getTime()),

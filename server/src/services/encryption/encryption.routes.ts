@@ -11,7 +11,7 @@ const ScopeQuery = Type.Object({
   componentId: Id,
   projectId: Id,
   configId: Id,
-  branchType: Type.Optional(Type.Union([Type.Literal('default'), Type.Literal('dev'), Type.Literal('')])),
+  branchType: Type.Optional(Type.String({ pattern: '^(default|dev)?$', description: '`default` or `dev`.' })),
 })
 type ScopeQuery = Type.Static<typeof ScopeQuery>
 

@@ -145,7 +145,10 @@ await onBothDatabases('encryption', (metadata) => {
     const cipher = await encryption.encryptBody('a secret', false, { componentId: 'c', projectId: '1' })
     assert.ok(cipher.startsWith('KBC::ProjectSecure::'))
     assert.equal(await encryption.encryptBody(cipher, false, { componentId: 'c', projectId: '1' }), cipher)
-    await assert.rejects(encryption.encryptBody('x', false, { configId: '1' }), { code: 'encryption.scope' })
+    await assert.rejects(encryption.encryptBody('x', false, { configId: '1', projectId: undefined }), {
+      code: 'encryption.scope',
+      message: /for this scope \(configId\)/,
+    })
     await assert.rejects(encryption.encryptBody('{}', true, { branchType: 'dev' }), { code: 'encryption.scope' })
     await assert.rejects(encryption.encryptBody('{"#a":', true, {}), { code: 'malformedRequest' })
   })

@@ -37,9 +37,12 @@ function kindOf(value: string): CipherKind | undefined {
 /** A value that is one placeholder and nothing else is filled in at run time and is no secret itself. */
 export const isPlaceholder = (value: string): boolean => /^\{\{[^{}]*\}\}$/.test(value)
 
+export const givenIds = (scope: Scope): readonly string[] =>
+  Object.entries(scope).flatMap(([name, id]) => (id === undefined ? [] : [name]))
+
 /** The kind for the ids that were given; undefined when no kind has exactly those. */
 export function kindFor(scope: Scope): CipherKind | undefined {
-  const given = Object.entries(scope).filter(([, id]) => id !== undefined)
+  const given = givenIds(scope)
   const found = Object.entries(KINDS).find(
     ([, ids]) => ids.length === given.length && ids.every((id) => scope[id as ScopeId] !== undefined),
   )

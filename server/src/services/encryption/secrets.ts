@@ -5,7 +5,17 @@ import { dataKeyIdOf, open, seal } from '../../engines/encryption/cipher.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { type Edit, type JsonPath, replaceSpans, visitScalars } from '../../kit/json-text.ts'
 import type { ProjectKeys } from './key-ring.ts'
-import { associatedData, type CipherKind, isCipher, isPlaceholder, kindFor, parseCipher, prefixOf, type Scope } from './scope.ts'
+import {
+  associatedData,
+  type CipherKind,
+  givenIds,
+  isCipher,
+  isPlaceholder,
+  kindFor,
+  parseCipher,
+  prefixOf,
+  type Scope,
+} from './scope.ts'
 
 export interface Decrypted {
   readonly text: string
@@ -17,7 +27,7 @@ export function encryptValue(keys: ProjectKeys, scope: Scope, value: string): st
   if (isCipher(value) || isPlaceholder(value)) return value
   const kind = kindFor(scope)
   const associated = kind && associatedData(keys.stackId, kind, scope)
-  if (associated === undefined) throw new PlatformError('encryption.scope', { given: Object.keys(scope).join(', ') || 'nothing' })
+  if (associated === undefined) throw new PlatformError('encryption.scope', { given: givenIds(scope).join(', ') || 'nothing' })
   return prefixOf(kind as CipherKind) + seal(keys.current, value, associated) // kind is set when associated is
 }
 

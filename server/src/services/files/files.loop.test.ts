@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { type FileAnswer, prepareFile, uploadClient } from '../../../../tests/support/file-client.ts'
+import { masterActor } from '../../../../tests/support/master-actor.ts'
 import { startTestStack } from '../../../../tests/support/test-stack.ts'
 import { NO_ORIGIN } from '../../kit/event.ts'
 
@@ -28,7 +29,7 @@ test('a file past its age is hidden at once, its bytes go with the next sweep, p
   let shown = now
   const stack = await startTestStack(t, { clock: { now: () => shown } })
   const upload = (name: string, extra: object) =>
-    stack.platform.files.upload(actorOf(stack), name, body(name), async () => ({ name, ...extra }), NO_ORIGIN)
+    stack.platform.files.upload(masterActor(stack.projectId), name, body(name), async () => ({ name, ...extra }), NO_ORIGIN)
   const mortal = await upload('mortal', {})
   const permanent = await upload('permanent', { isPermanent: true })
   const names = async (query = '') =>
@@ -115,18 +116,3 @@ test('an upload in parts that nobody finished goes when its credentials have exp
 async function* body(text: string) {
   yield Buffer.from(text)
 }
-
-const actorOf = (stack: { projectId: number }) => ({
-  projectId: stack.projectId,
-  tokenId: 1,
-  tokenDescription: 'test',
-  isMasterToken: true,
-  canManageBuckets: true,
-  canManageTokens: true,
-  canReadAllFileUploads: true,
-  canPurgeTrash: true,
-  canReadAllProjectEvents: true,
-  canManageDevBranches: true,
-  bucketPermissions: {},
-  componentAccess: [],
-})

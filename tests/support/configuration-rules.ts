@@ -25,7 +25,9 @@ export async function openConfigurationRules({ db, inTransaction }: MetadataDb) 
     await tables.insertInto('project').values({ id: 1, name: 'p', features: '[]', is_disabled: 0, created_at: 0 }).execute()
     await insertDefaultBranch(trx, 1, 0)
   })
-  const main = await db.withTables<{ branch: { id: number } }>().selectFrom('branch').select('id').executeTakeFirstOrThrow()
+  const findMain = () =>
+    db.withTables<{ branch: { id: number } }>().selectFrom('branch').select('id').orderBy('id').executeTakeFirstOrThrow()
+  const main = await findMain()
   const deps = {
     db,
     inTransaction,
@@ -34,7 +36,7 @@ export async function openConfigurationRules({ db, inTransaction }: MetadataDb) 
     secretsOf: async () => ({ encrypt: (text: string) => text }),
     recordEvent: async () => {},
     newId: createUlids(systemClock),
-    defaultBranchId: async () => main.id,
+    defaultBranchId: async () => (await findMain()).id, // asks the database, as the branches room does
   }
   const copies = createBranchCopies(deps)
   const callerIn = (id: number): Caller => ({ actor, branch: { id, isDefault: id === main.id }, origin: NO_ORIGIN })

@@ -112,16 +112,12 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
     }
   }
 
-  async function twin(from: Db, record: ConfigurationRecord): Promise<ConfigurationRecord | undefined> {
-    return await findConfiguration(from, { ...record, branchId: await defaultBranchId(record.projectId) })
-  }
-
   const diff: BranchCopies['diff'] = async (caller, componentId, configurationId) => {
     if (caller.branch.isDefault) throw new PlatformError('storage.configuration.diffNotAvailableOnDefaultBranch')
     const component = usableComponent(components, caller.actor, componentId)
     const ours = await findConfiguration(db, addressOf(caller, component, configurationId))
     if (!ours) throw configurationNotFound(configurationId)
-    const theirs = await twin(db, ours)
+    const theirs = await findConfiguration(db, { ...ours, branchId: await defaultBranchId(ours.projectId) })
     return {
       base: theirs && ours.baseVersion !== null ? await wholeVersion(db, theirs, ours.baseVersion) : undefined,
       ours: await wholeVersion(db, ours, ours.version),
@@ -140,9 +136,10 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
   const resetToDefault: BranchCopies['resetToDefault'] = async (caller, componentId, configurationId, expected) => {
     if (caller.branch.isDefault) throw new PlatformError('storage.configuration.resetNotAvailableOnDefaultBranch')
     const component = usableComponent(components, caller.actor, componentId)
+    const address = addressOf(caller, component, configurationId)
+    const defaultId = await defaultBranchId(address.projectId)
     await inTransaction(async (trx) => {
-      const address = addressOf(caller, component, configurationId)
-      const theirs = await findConfiguration(trx, { ...address, branchId: await defaultBranchId(address.projectId) })
+      const theirs = await findConfiguration(trx, { ...address, branchId: defaultId })
       if (!theirs) throw configurationNotFound(configurationId)
       const words = `Reset to default branch version ${theirs.version}`
       const change = changeBy(caller.actor, words, () => words)
@@ -160,10 +157,11 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
     if (caller.branch.isDefault) throw new PlatformError('storage.configuration.rebaseNotAvailableOnDefaultBranch')
     const component = usableComponent(components, caller.actor, componentId)
     const secrets = await secretsOf(caller.actor.projectId)
+    const defaultId = await defaultBranchId(caller.actor.projectId)
     return await inTransaction(async (trx) => {
       const before = existing(await lockConfiguration(trx, addressOf(caller, component, configurationId)), configurationId)
       checkVersion(expected, before.version, `Configuration "${configurationId}"`)
-      const theirs = await twin(trx, before)
+      const theirs = await findConfiguration(trx, { ...before, branchId: defaultId })
       if (!theirs) throw configurationNotFound(configurationId)
       await wholeVersion(trx, theirs, input.version) // the new base must exist
       const current = await wholeVersion(trx, before, before.version)

@@ -35,6 +35,20 @@ await onBothDatabases('many at once', (metadata) => {
     }
   })
 
+  test('more resets and rebases at once than there are connections wait for each other and end', async () => {
+    const { caller, callerIn, configurations, versions, copies, newBranch } = await opened
+    const configurationId = 'reset'
+    await configurations.create(caller, COMPONENT, { name: 'n', configurationId })
+    const inBranch = callerIn((await newBranch('resets')).id)
+    const outcomes = await times(2 * CLIENTS, async (i) => {
+      if (i % 2 === 0) await copies.resetToDefault(inBranch, COMPONENT, configurationId)
+      else await copies.rebase(inBranch, COMPONENT, configurationId, { version: 1, ...json({ i }) })
+    })
+    assert.deepEqual(codes(outcomes), [])
+    const list = await versions.list(inBranch, COMPONENT, configurationId, { limit: 100, offset: 0 })
+    assert.equal(list.length, 1 + 2 * CLIENTS)
+  })
+
   test('a merge while both sides are being changed loses nothing: it is refused, or everything before it is in it', async () => {
     const { caller, callerIn, configurations, versions, copies, main, newBranch, newReader } = await opened
     for (let round = 0; round < 8; round++) {

@@ -48,6 +48,10 @@ export const ERRORS = {
   'storage.tokens.invalidPermissions': { kind: 'invalid', text: '{reason}' },
   'storage.tokens.validation': { kind: 'invalid', text: '{reason}' },
   'storage.tokens.notFound': { kind: 'not-found', text: 'Token {id} was not found.' },
+  'storage.tokens.cannotDeleteDueToOrchestration': {
+    kind: 'invalid',
+    text: 'Token {id} cannot be deleted: a trigger runs with it. Give the trigger another token or delete it first.',
+  },
   'storage.token.cannotShareMasterToken': {
     kind: 'invalid',
     text: 'A master token cannot be shared. Create a token of its own for the recipient.',
@@ -95,6 +99,15 @@ export const ERRORS = {
   },
   'tableEngine.diskFull': { kind: 'full', text: 'The disk is full: the work on the table was stopped and nothing was changed.' },
   'tableEngine.failed': { kind: 'bug', text: 'The table engine failed: {reason}' },
+
+  // Triggers
+  'storage.triggers.notFound': { kind: 'not-found', text: 'Trigger {id} was not found.' },
+  'storage.triggers.validation': { kind: 'invalid', text: '{reason}' },
+  'storage.triggers.privilege': {
+    kind: 'unprocessable',
+    text: 'Token {token} may not use the component {component}, so a trigger cannot run it with that token.',
+  },
+  'storage.triggers.changed': { kind: 'conflict', text: 'Trigger {id} ran or was changed at the same moment. Try again.' },
 
   // Runner
   'runner.unsafeOutput': {

@@ -12,6 +12,7 @@ import { createBucketsStore } from './services/buckets/buckets.store.ts'
 import { createKeyRing, type KeyRing } from './services/encryption/key-ring.ts'
 import { createEvents, type Events } from './services/events/events.ts'
 import { createTokens, type Tokens } from './services/tokens/tokens.ts'
+import { createTriggersStore } from './services/triggers/triggers.store.ts'
 
 export interface FoundationOptions {
   readonly dataDir: string
@@ -48,6 +49,7 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
     clock,
     recordEvent: events.record,
     bucketIds: createBucketsStore(db).listIds,
+    isTokenInUse: createTriggersStore(db).usesToken,
     // What a new project has from its first moment, written in the transaction that makes it.
     onProjectCreated: (trx, projectId) => insertDefaultBranch(trx, projectId, clock.now().getTime()),
   })

@@ -168,6 +168,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     log,
     rooms: configurationRooms,
     queueRooms,
+    tableRooms,
     baseUrl: () => options.publicUrl ?? app.listeningOrigin,
   })
   let isClosing = false

@@ -1,8 +1,10 @@
-// The wiring of the scheduler: one part of platform.ts, in a file of its own for its length.
+// The wiring of what starts jobs by itself, schedules and triggers: one part of platform.ts, in a file of its own for its length.
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { ConfigurationRooms } from './configuration-rooms.ts'
+import type { Trx } from './engines/metadata-db/dialects.ts'
 import type { Foundation } from './foundation.ts'
+import type { Actor } from './kit/actor.ts'
 import type { Clock } from './kit/clock.ts'
 import type { QueueRooms } from './queue-rooms.ts'
 import { createFiring } from './services/scheduler/firing.ts'
@@ -10,19 +12,24 @@ import type { Target } from './services/scheduler/schedule-configuration.ts'
 import { createSchedulerLoop } from './services/scheduler/scheduler.loop.ts'
 import { schedulerRoutes } from './services/scheduler/scheduler.routes.ts'
 import { createScheduler } from './services/scheduler/scheduler.ts'
+import { triggersRoutes } from './services/triggers/triggers.routes.ts'
+import { createTriggers } from './services/triggers/triggers.ts'
+import type { TableRooms } from './table-rooms.ts'
 
 export interface SchedulerRoomDeps extends Foundation {
   readonly clock: Clock
   readonly log: FastifyBaseLogger
   readonly rooms: ConfigurationRooms
   readonly queueRooms: QueueRooms
+  readonly tableRooms: TableRooms
   /** The stack's own address, for the links of jobs that no request made. */
   readonly baseUrl: () => string
 }
 
 const SCHEDULER_COMPONENT = 'platform.scheduler'
 
-export function createSchedulerRoom({ metadata, events, tokens, clock, log, rooms, queueRooms, baseUrl }: SchedulerRoomDeps) {
+export function createSchedulerRoom(deps: SchedulerRoomDeps) {
+  const { metadata, events, tokens, clock, log, rooms, queueRooms, tableRooms, baseUrl } = deps
   const { db, inTransaction } = metadata
   const { branches, components, runAccess } = rooms
   const { queue } = queueRooms
@@ -37,6 +44,14 @@ export function createSchedulerRoom({ metadata, events, tokens, clock, log, room
     componentId: components.canonicalId(componentId),
     configurationId,
   })
+
+  const prepareRun = async (actor: Actor, request: Parameters<typeof queue.prepare>[1]) => {
+    const prepared = await queue.prepare(actor, request, {
+      branch: { id: await defaultBranchId(actor.projectId), isDefault: true },
+      baseUrl: baseUrl(),
+    })
+    return { insert: async (trx: Trx) => ({ id: String((await queue.insert(trx, prepared)).id) }) }
+  }
 
   const scheduler = createScheduler({
     db,
@@ -66,13 +81,7 @@ export function createSchedulerRoom({ metadata, events, tokens, clock, log, room
       runAccess.exists(await addressOf(projectId, componentId, configurationId)),
     actorOfToken: tokens.findActor,
     queue: {
-      prepare: async (actor, target) => {
-        const prepared = await queue.prepare(actor, requestFor(target), {
-          branch: { id: await defaultBranchId(actor.projectId), isDefault: true },
-          baseUrl: baseUrl(),
-        })
-        return { insert: async (trx) => ({ id: String((await queue.insert(trx, prepared)).id) }) }
-      },
+      prepare: (actor, target) => prepareRun(actor, requestFor(target)),
       hasUnfinished: (projectId, target) =>
         queue.hasUnfinished(projectId, components.canonicalId(target.componentId), target.configurationId),
       wake: queueRooms.wake,
@@ -80,15 +89,37 @@ export function createSchedulerRoom({ metadata, events, tokens, clock, log, room
     onError: (error, scheduleId) => log.error({ err: error, scheduleId }, 'a schedule could not fire'),
   })
 
+  const triggers = createTriggers({
+    db,
+    inTransaction,
+    clock,
+    recordEvent: events.record,
+    actorOfToken: tokens.findActor,
+    expires: async (projectId, tokenId) => (await tokens.get(projectId, tokenId)).expiresAt !== undefined,
+    importedAt: async (actor, tableId) => {
+      const branch = { id: await defaultBranchId(actor.projectId), isDefault: true }
+      const { data } = await tableRooms.tables.get({ actor, branch }, tableId)
+      return data.lastImportAt?.getTime() ?? null
+    },
+    queue: {
+      prepare: (actor, component, configurationId) => prepareRun(actor, { component, config: configurationId, mode: 'run' }),
+      wake: queueRooms.wake,
+    },
+    onError: (error, triggerId) => log.error({ err: error, triggerId }, 'a trigger could not fire'),
+  })
+
   const loop = createSchedulerLoop({
     clock,
-    fireDue,
+    fireDue: async (now) => (await fireDue(now)) + (await triggers.fireReady(now)),
     onError: (error) => log.error({ err: error }, 'looking for due schedules failed; it is tried again in a second'),
   })
 
   return {
     loop,
-    registerRoutes: (app: FastifyInstance) => app.register(schedulerRoutes(scheduler)),
+    registerRoutes(app: FastifyInstance): void {
+      app.register(schedulerRoutes(scheduler))
+      app.register(triggersRoutes(triggers))
+    },
   }
 }
 

@@ -21,6 +21,8 @@ export interface TokensDeps {
   readonly recordEvent: RecordEvent
   /** Ids of the buckets of a project, for checking and listing bucket permissions. */
   readonly bucketIds: (projectId: number) => Promise<readonly string[]>
+  /** Whether something that starts jobs by itself runs with the token; then it cannot be deleted. */
+  readonly isTokenInUse: (projectId: number, tokenId: number) => Promise<boolean>
   /** What other rooms set up for a new project, in the same transaction. */
   readonly onProjectCreated: (trx: Trx, projectId: number) => Promise<void>
 }
@@ -80,7 +82,8 @@ const EVERYTHING: Permissions = {
 
 export type Tokens = ReturnType<typeof createTokens>
 
-export function createTokens({ db, inTransaction, clock, recordEvent, bucketIds, onProjectCreated }: TokensDeps) {
+export function createTokens(deps: TokensDeps) {
+  const { db, inTransaction, clock, recordEvent, bucketIds, onProjectCreated } = deps
   const store = createTokensStore(db)
   const cache = createTokenCache(clock, load)
 
@@ -200,6 +203,8 @@ export function createTokens({ db, inTransaction, clock, recordEvent, bucketIds,
   async function remove(actor: Actor, id: number, origin: Origin): Promise<void> {
     const token = await getVisible(actor, id)
     if (token.isMasterToken) throw new PlatformError('accessDenied')
+    if (await deps.isTokenInUse(actor.projectId, id))
+      throw new PlatformError('storage.tokens.cannotDeleteDueToOrchestration', { id })
     await change(async (trx) => {
       if (!(await store.remove(trx, actor.projectId, id))) throw new PlatformError('storage.tokens.notFound', { id })
       await recordEvent(trx, actor, eventOf('storage.tokenDeleted', 'Deleted token', token), origin)

@@ -15,6 +15,7 @@ import * as queue from './0050-queue.ts'
 import * as schedules from './0060-schedules.ts'
 import * as eventAttachments from './0320-event-attachments.ts'
 import * as vault from './0340-vault.ts'
+import * as triggers from './0350-triggers.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -37,4 +38,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0060-schedules', up: schedules.up },
   { name: '0320-event-attachments', up: eventAttachments.up },
   { name: '0340-vault', up: vault.up },
+  { name: '0350-triggers', up: triggers.up },
 ]

@@ -53,8 +53,9 @@ export function createPlan(configuration: Configuration, config: JsonObject, dep
   const compatLevel = readCompatLevel(config)
   const jobs = readJobs(config, compatLevel, redactor)
   checkAllowedHosts(configuration.allowedHosts, api.base, jobs)
-  const authenticate = (send: Send) =>
-    createAuthentication(withOldQuery(configuration.api, log), {
+  const authentication = withOldQuery(configuration.api, log)
+  const authenticateWith = (log: Log, send: Send) =>
+    createAuthentication(authentication, {
       attributes: config,
       credentials: configuration.oauthCredentials,
       base: api.base,
@@ -63,8 +64,9 @@ export function createPlan(configuration: Configuration, config: JsonObject, dep
       redactor,
       log,
     })
-  // Made once and thrown away, so that wrong settings are found now and not with the first request.
-  authenticate(() => Promise.reject(new Error('not connected')))
+  // Made once and thrown away, so that wrong settings are found now and not with the first request, and warned of once.
+  authenticateWith(log, () => Promise.reject(new Error('not connected')))
+  const authenticate = (send: Send) => authenticateWith({ ...log, warning: () => {} }, send)
   return {
     config,
     api,

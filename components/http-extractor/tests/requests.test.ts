@@ -335,3 +335,35 @@ test('iterations that share a bucket keep their own mappings, and a wrong one of
   assert.match(wrong.error?.message ?? '', /^Empty mapping for 'x' data type/)
   assert.deepEqual([seen.length, wrong.leftovers], [before, []])
 })
+
+test('what is odd in a configuration is said once, not with every page or every use', async (t) => {
+  const { url } = await serve(t, (q, r) => json(r, q.url?.includes('page=4') ? [] : [{ id: q.url }]))
+  const { log, error } = await extract({
+    api: {
+      baseUrl: url,
+      pagination: { method: 'pagenum' },
+      authentication: { type: 'url.query', query: { a: 'b' } },
+    },
+    config: { jobs: [{ endpoint: 'x', children: [{ endpoint: 'y' }] }] },
+  })
+  assert.equal(error, undefined)
+  const warnings = log.split('\n').filter((line) => line.includes('WARNING') && !line.includes('State file'))
+  assert.deepEqual(
+    warnings.map((line) => line.slice(line.indexOf('WARNING'), -3)),
+    [
+      "WARNING: Authentication type 'url.query' is deprecated, use 'query'.",
+      "WARNING: No 'placeholders' set for 'y'. Nothing is requested for it.",
+    ],
+  )
+})
+
+test('a login that does not answer in JSON is named with its address and what came back', async (t) => {
+  const { url } = await serve(t, (_q, r) => r.end('<html>'))
+  const authentication = { type: 'login', loginRequest: { endpoint: 'login', method: 'POST', params: { p: 'pass' } } }
+  const { error } = await extract({ api: { baseUrl: url, authentication }, config: { jobs: [{ endpoint: 'x' }] } })
+  assert.equal(
+    error?.message,
+    "Invalid JSON response to the login request: JSON decode error: Syntax error: unexpected '<' where a value was expected, line 1, column 1 " +
+      `(POST ${url}login answered 200 with <html>)`,
+  )
+})

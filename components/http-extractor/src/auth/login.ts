@@ -14,11 +14,11 @@ import { evaluate, evaluateMembers, flatValue, type Scope } from '../functions/e
 import { kindOf } from '../functions/kind.ts'
 import { strtotime } from '../functions/strtotime.ts'
 import { withQuery } from '../http/address.ts'
-import type { HttpResponse } from '../http/exchange.ts'
+import type { HttpRequest, HttpResponse } from '../http/exchange.ts'
 import { withHeaders } from '../http/headers.ts'
 import { mergeAsLists, parseQuery, writePairs } from '../http/query.ts'
 import { buildRequest, type Method } from '../http/request.ts'
-import { failedRequest } from '../http/response.ts'
+import { failedRequest, undecodable } from '../http/response.ts'
 import { entriesOf, isEmpty, isObject, isScalar, type JsonObject, type JsonValue, objectOf } from '../json/json.ts'
 import { isNumeric } from '../json/numbers.ts'
 import { JsonSyntaxError, parseJson } from '../json/parse.ts'
@@ -104,9 +104,10 @@ export function createLoginWith(deps: AuthDeps, loginReferences: Readonly<Record
     const response = await send(
       buildRequest(base, { endpoint, method, params: evaluateMembers(request.params, inLogin), headers: loginHeaders }),
     )
-    if (response.status >= 400)
-      throw failedRequest(response, buildRequest(base, { ...request, params: objectOf([]), headers: [] }), 'login')
-    const answer = readAnswer(response, format)
+    // For messages: without params, which hold the credentials.
+    const named = buildRequest(base, { ...request, params: objectOf([]), headers: [] })
+    if (response.status >= 400) throw failedRequest(response, named, 'login')
+    const answer = readAnswer(response, named, format)
     hideTokens(answer, redactor)
     const inApi = scope({ response: answer })
     const value = (expression: JsonValue) => applied(expression, answer, inApi)
@@ -184,16 +185,14 @@ function readExpiry(expires: JsonValue | undefined): Expiry {
   return { response, relative: flagAt(at(expires, 'relative'), 'api.authentication.expires.relative') }
 }
 
-function readAnswer(response: HttpResponse, format: 'json' | 'text'): JsonObject {
+function readAnswer(response: HttpResponse, request: HttpRequest, format: 'json' | 'text'): JsonObject {
   if (format === 'text') return objectOf([['data', response.body.toString()]])
   let answer: JsonValue
   try {
     answer = parseJson(response.body)
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
-    throw new UserError(`Invalid JSON response to the login request: JSON decode error: ${error.message}`, {
-      body: response.body.subarray(0, 120).toString(),
-    })
+    throw undecodable('Invalid JSON response to the login request', error, request, response)
   }
   if (isObject(answer)) return answer
   if (isScalar(answer)) return objectOf([['data', answer]])

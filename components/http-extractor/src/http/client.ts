@@ -6,7 +6,6 @@
 // same way without the authentication.
 
 import type { Authentication } from '../auth/authentication.types.ts'
-import { UserError } from '../errors.ts'
 import { isObject, type JsonObject, type JsonValue, objectOf } from '../json/json.ts'
 import { JsonSyntaxError, parseJson } from '../json/parse.ts'
 import type { Log } from '../log.ts'
@@ -16,7 +15,7 @@ import type { HttpRequest, HttpResponse, Send } from './exchange.ts'
 import { headersOf, underHeaders } from './headers.ts'
 import { withRedirects } from './redirect.ts'
 import { buildRequest, type Method, mergeUnder, type RequestSettings } from './request.ts'
-import { excerpt, failedRequest } from './response.ts'
+import { excerpt, failedRequest, undecodable } from './response.ts'
 import { type RetryDeps, withRetries } from './retry.ts'
 
 export interface Fetched {
@@ -86,16 +85,12 @@ export function createClient(options: ClientOptions): Client {
   return { fetch, request, defaultMethod: defaults.method }
 }
 
-function decoded(request: HttpRequest, { status, body, headers }: HttpResponse): JsonValue {
+function decoded(request: HttpRequest, response: HttpResponse): JsonValue {
   try {
-    return parseJson(body)
+    return parseJson(response.body)
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
-    throw new UserError(
-      `Invalid JSON response from API: JSON decode error: ${error.message} ` +
-        `(${request.method} ${addressText(request.address)} answered ${status} with ${body.length === 0 ? 'an empty body' : excerpt(body)})`,
-      { contentType: headers['content-type'] ?? null },
-    )
+    throw undecodable('Invalid JSON response from API', error, request, response)
   }
 }
 

@@ -30,3 +30,12 @@ export function failedRequest(response: HttpResponse, request: HttpRequest, what
     { request: what, status, body: excerpt(body, 1000) },
   )
 }
+
+/** An answer that should be JSON and is not. */
+export function undecodable(what: string, why: Error, request: HttpRequest, { status, body, headers }: HttpResponse): UserError {
+  return new UserError(
+    `${what}: JSON decode error: ${why.message} ` +
+      `(${request.method} ${addressText(request.address)} answered ${status} with ${body.length === 0 ? 'an empty body' : excerpt(body)})`,
+    { contentType: headers['content-type'] ?? null },
+  )
+}

@@ -44,8 +44,20 @@ type Columns = readonly (readonly [string, JsonValue])[]
 export const TOP: Place = { depth: 0, ancestors: [], bound: [] }
 
 export async function runJobs(jobs: readonly JobDefinition[], deps: JobsDeps): Promise<void> {
+  warnOfIdleChildren(jobs, deps.log)
   for (const job of jobs) await runJob(job, TOP, deps)
 }
+
+/** A child without placeholders would ask the same for every item, and asks nothing (contract section 8.2). */
+function warnOfIdleChildren(jobs: readonly JobDefinition[], log: Log): void {
+  for (const { children } of jobs) {
+    for (const child of children)
+      if (isIdle(child)) log.warning(`No 'placeholders' set for '${child.endpoint}'. Nothing is requested for it.`)
+    warnOfIdleChildren(children, log)
+  }
+}
+
+const isIdle = (child: JobDefinition) => child.placeholders.length === 0
 
 async function runJob(job: JobDefinition, place: Place, deps: JobsDeps): Promise<void> {
   const { client, scrollers, store, log, progress } = deps
@@ -119,10 +131,7 @@ export function requestOf(
 }
 
 async function runChild(child: JobDefinition, items: readonly JsonValue[], place: Place, deps: JobsDeps): Promise<void> {
-  if (child.placeholders.length === 0) {
-    deps.log.warning(`No 'placeholders' set for '${child.endpoint}'. Nothing is requested for it.`)
-    return
-  }
+  if (isIdle(child)) return
   for (const item of items) {
     if (child.recursionFilter && !child.recursionFilter(item)) continue
     const ancestors = [item, ...place.ancestors]

@@ -145,19 +145,19 @@ test('response.param: scrollRequest goes over the job', () => {
 
 test('multiple: the job picks, or the default, or one request', () => {
   const scrollers = { a: { method: 'pagenum', forceStop: { pages: 1 } }, b: { method: 'cursor', idKey: 'id', param: 'p' } }
-  assert.match(targets({ method: 'multiple', scrollers }, {}, [one], 'a').at(-1)!, /^stop: Force stopping: page limit/)
+  assert.match(targets({ method: 'multiple', scrollers }, {}, [one], 'a').at(-1)!, /^stop: force stop, page limit/)
   assert.deepEqual(targets({ method: 'multiple', scrollers, default: 'b' }, {}, [one]), ['x', 'x?p=3'])
   assert.deepEqual(targets({ method: 'multiple', scrollers }, {}, [one]), ['x', 'stop: '])
   assert.match(
     targets({ method: 'multiple', scrollers, default: 'b', forceStop: { pages: 1 } }, {}, [one]).at(-1)!,
-    /Force stopping/,
+    /force stop/,
     'conditions of multiple wrap the picked one',
   )
 })
 
 test('nextPageFlag: true, false, missing, and what counts as which', () => {
   const stops = (flag: JsonValue, response: string) =>
-    targets({ method: 'pagenum', nextPageFlag: flag }, {}, [response]).at(-1)!.startsWith('stop: Stopping')
+    targets({ method: 'pagenum', nextPageFlag: flag }, {}, [response]).at(-1)!.startsWith("stop: the value of 'f' is")
   const page = (more: string) => `{"items":[{"id":1}]${more}}`
   for (const [more, truth] of [
     [',"f":true', true],
@@ -187,20 +187,20 @@ test('forceStop by pages, time and volume; limitStop by count and field', () => 
   assert.match(stop({ forceStop: { pages: 2 } }, [one, one]), /page limit reached \(2 pages\)/)
   assert.equal(stop({ forceStop: { pages: '3' } }, [one, one]), 'x?page=3')
   assert.match(stop({ forceStop: { time: 0.0001 } }, [one]), /^x\?page=2$|time limit/)
-  assert.match(stop({ forceStop: { volume: 5 } }, [one]), /volume limit reached \(10 bytes\)/)
+  assert.match(stop({ forceStop: { volume: 5 } }, [one]), /volume limit reached \(10 of 5 bytes\)/)
   assert.equal(stop({ forceStop: { volume: 10 } }, [one]), 'x?page=2', 'reaching the volume is not exceeding it')
   assert.match(
     stop({ forceStop: { volume: 20 } }, ['[{"a":"é/"}]']),
     /^x\?page=2$/,
     'counted as written: \\u00e9\\/ is eight bytes, 17 in all',
   )
-  assert.match(stop({ limitStop: { count: 2 } }, [two]), /Current count: 2, limit: 2/)
+  assert.match(stop({ limitStop: { count: 2 } }, [two]), /current count: 2, limit: 2/)
   assert.match(
     stop({ limitStop: { field: 'meta.total' } }, [
       '{"items":[{"id":1}],"meta":{"total":2}}',
       '{"items":[{"id":2}],"meta":{"total":2}}',
     ]),
-    /Current count: 2, limit: 2/,
+    /current count: 2, limit: 2/,
   )
   assert.match(stop({ limitStop: { field: 'nope' } }, ['{"items":[{"id":1}]}']), /limit: 0/)
 })
@@ -214,6 +214,6 @@ test('forceStop.time counts from the first request, in seconds or in words', () 
   assert.ok('request' in scroller.next(job, { response: [1], items: [1] }))
   clock += 1000
   assert.deepEqual(scroller.next(job, { response: [1], items: [1] }), {
-    stop: 'Force stopping: time limit reached (3600 seconds).',
+    stop: 'force stop, time limit reached (3600 seconds)',
   })
 })

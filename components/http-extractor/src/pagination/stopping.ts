@@ -32,7 +32,7 @@ export const stoppingSchema = {
   },
 } as const
 
-/** Looks at a page and gives the reason to stop, or nothing. */
+/** Looks at a page and gives the reason to stop, as the end of a sentence, or nothing. */
 type Condition = (page: PageView) => string | undefined
 
 /** Makes the conditions of one run, with their counters at zero. */
@@ -71,7 +71,7 @@ function limitStop(settings: JsonObject): ConditionFactory | undefined {
     return (page) => {
       items += page.items.length
       const total = field === undefined ? BigInt(count ?? 0) : (toInteger(valueAt(page.response, field)) ?? 0n)
-      return BigInt(items) >= total ? `Limit reached, stopping. Current count: ${items}, limit: ${total}` : undefined
+      return BigInt(items) >= total ? `limit reached (current count: ${items}, limit: ${total})` : undefined
     }
   }
 }
@@ -89,12 +89,11 @@ function forceStop(settings: JsonObject, { now }: PaginationDeps): ConditionFact
     let bytes = 0
     return (page) => {
       seen += 1
-      if (pages !== undefined && seen >= pages) return `Force stopping: page limit reached (${pages} pages).`
-      if (seconds !== undefined && began + seconds * 1000 <= now())
-        return `Force stopping: time limit reached (${seconds} seconds).`
+      if (pages !== undefined && seen >= pages) return `force stop, page limit reached (${pages} pages)`
+      if (seconds !== undefined && began + seconds * 1000 <= now()) return `force stop, time limit reached (${seconds} seconds)`
       if (volume === undefined) return undefined
       bytes += serialize(page.response).length // ASCII only, so characters are bytes
-      return bytes > volume ? `Force stopping: volume limit reached (${bytes} bytes).` : undefined
+      return bytes > volume ? `force stop, volume limit reached (${bytes} of ${volume} bytes)` : undefined
     }
   }
 }
@@ -122,6 +121,6 @@ function nextPageFlag(settings: JsonObject): ConditionFactory | undefined {
   return () => (page) => {
     const found = isObject(page.response) ? at(page.response, name) : undefined
     const value = found === undefined || found === null ? ifNotSet : !isEmpty(found)
-    return value === stopOn ? `Stopping: the value of '${name}' is ${value}.` : undefined
+    return value === stopOn ? `the value of '${name}' is ${value}` : undefined
   }
 }

@@ -157,6 +157,25 @@ test('deeper tables are linked level by level', async () => {
   assert.deepEqual(lines(out.a), ['b,t_pk', `${row!.split(',')[1]},1`])
 })
 
+test('a link that is part of the primary key is part of what deeper tables refer to, so that they find their row', async () => {
+  const lines3 = { q: 'q' }
+  const table = (destination: string, tableMapping: object) => ({
+    type: 'table',
+    destination,
+    tableMapping,
+    parentKey: { primaryKey: true },
+  })
+  const items = '[{"id":1,"l":[{"n":1,"m":[{"q":"a"}]}]},{"id":2,"l":[{"n":1,"m":[{"q":"b"}]}]}]'
+  const own = await map({ t: { id: key('id'), l: table('l', { n: key('n'), m: table('m', lines3) }) } }, items, [], 't', 'b')
+  assert.deepEqual(lines(own['b.l']), ['n,t_pk', '1,1', '1,2'])
+  assert.equal(own['b.m'], '"q","l_pk"\n"a","1,1"\n"b","1,2"\n')
+  assert.equal(own['b.m.manifest'], '{"destination":"in.c-b.m","incremental":false,"primary_key":["l_pk"]}')
+
+  const only = await map({ t: { id: key('id'), l: table('l', { n: 'n', m: table('m', lines3) }) } }, items)
+  assert.deepEqual(lines(only.l), ['n,t_pk', '1,1', '1,2'], 'a table with a primary key has no column for the link')
+  assert.deepEqual(lines(only.m), ['q,l_pk', 'a,1', 'b,2'])
+})
+
 test('mapped tables without data are made with their header and manifest', async () => {
   const out = await map(
     { t: { id: key('id'), l: { type: 'table', destination: 'child', tableMapping: { x: 'x' } } } },

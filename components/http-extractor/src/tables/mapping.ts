@@ -23,7 +23,7 @@ export type MappedTable = {
   readonly entries: readonly MappedEntry[]
   readonly columns: readonly string[]
   readonly primaryKey: readonly string[]
-  /** Entries of its own primary key; the link to a parent is not among them. */
+  /** Entries of its primary key, the link to the parent last if it is part of it. */
   readonly keyEntries: readonly MappedEntry[]
   /** Column with the link to the parent row: the last one. */
   readonly parentColumn: string | undefined
@@ -75,7 +75,7 @@ function readTable(type: string, mapping: JsonObject, where: string, parent: Par
     columns: [] as string[],
     parentColumn: parent?.column,
   }
-  const hasKey = entriesOf(mapping).some(([, settings]) => isObject(settings) && isKey(settings))
+  const hasKey = parent?.isKey || entriesOf(mapping).some(([, settings]) => isObject(settings) && isKey(settings))
 
   for (const [path, given] of entriesOf(mapping)) {
     const at = `${where}.${path}`
@@ -104,7 +104,10 @@ function readTable(type: string, mapping: JsonObject, where: string, parent: Par
       if (!primaryKey.includes(column)) primaryKey.push(column)
     }
   }
-  if (parent?.isKey) primaryKey.push(parent.column)
+  if (parent?.isKey) {
+    primaryKey.push(parent.column)
+    keyEntries.push({ kind: 'user', name: parent.column, column: parent.column })
+  }
   for (const read of pending) read()
   keepLastOfEachColumn(entries)
   table.columns.push(...entries.flatMap((entry) => entry.column ?? []))

@@ -6,6 +6,7 @@ import { createJsonFolder } from './engines/json-folder/json-folder.ts'
 import type { Trx } from './engines/metadata-db/dialects.ts'
 import type { Foundation } from './foundation.ts'
 import type { Clock } from './kit/clock.ts'
+import { NO_ORIGIN } from './kit/event.ts'
 import type { NewStorageJob, Requester, StorageJob } from './kit/storage-job.ts'
 import { createUlids } from './kit/ulid.ts'
 import { branchJobs } from './services/branches/branches.jobs.ts'
@@ -29,6 +30,7 @@ import { encryptionRoutes } from './services/encryption/encryption.routes.ts'
 import { createEncryption } from './services/encryption/encryption.ts'
 import { MERGE_REQUEST_JOB, mergeRequestJob, mergeRequestsRoutes } from './services/merge-requests/merge-requests.routes.ts'
 import { createMergeRequests } from './services/merge-requests/merge-requests.ts'
+import { workspacesRoutes } from './services/workspaces/workspaces.routes.ts'
 
 export interface ConfigurationRoomsDeps extends Foundation {
   readonly dataDir: string
@@ -109,6 +111,13 @@ export async function createConfigurationRooms(given: ConfigurationRoomsDeps) {
       app.register(rowsRoutes({ rows, versions, reader }))
       app.register(configurationMetadataRoutes(createConfigurationMetadata(deps)))
       app.register(branchCopiesRoutes(copies, reader))
+      app.register(
+        workspacesRoutes({
+          checkConfiguration: async (actor, branch, componentId, configurationId) => {
+            await reader.get({ actor, branch, origin: NO_ORIGIN }, componentId, configurationId)
+          },
+        }),
+      )
       app.register(
         branchesRoutes({ branches, createJob, changes: (from, into) => copies.changes(db, from.projectId, from, into) }),
       )

@@ -1,0 +1,79 @@
+// HTTP for workspaces, which are not built yet (contract storage 2.9): there are none, and none can be made.
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { Branch } from '../../http/server.ts'
+import type { Actor } from '../../kit/actor.ts'
+import { PlatformError } from '../../kit/errors.ts'
+
+export interface WorkspacesRoutesDeps {
+  /** Refuses a configuration that is not there or that the actor may not see. */
+  readonly checkConfiguration: (actor: Actor, branch: Branch, componentId: string, configurationId: string) => Promise<void>
+}
+
+const None = Type.Array(Type.Never())
+const OfConfiguration = Type.Object({ componentId: Type.String(), configurationId: Type.String() })
+const ById = Type.Object({ id: Type.String() })
+
+export function workspacesRoutes({ checkConfiguration }: WorkspacesRoutesDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.get(
+      '/v2/storage/workspaces',
+      {
+        config: { operation: 'workspaces.list', summary: 'Workspaces: there are none yet' },
+        schema: { response: { 200: None } },
+      },
+      async () => [],
+    )
+
+    app.post(
+      '/v2/storage/workspaces',
+      {
+        config: { operation: 'workspaces.create', summary: 'Not built: make a workspace' },
+        schema: { response: { 201: Type.Object({}) } },
+      },
+      async () => refuse(),
+    )
+
+    app.get(
+      '/v2/storage/workspaces/:id',
+      {
+        config: { operation: 'workspaces.get', summary: 'Not built: workspace detail' },
+        schema: { params: ById, response: { 200: Type.Object({}) } },
+      },
+      async (req) => {
+        throw new PlatformError('notFound', { what: `Workspace ${req.params.id.slice(0, 40)}` })
+      },
+    )
+
+    app.get(
+      '/v2/storage/components/:componentId/configs/:configurationId/workspaces',
+      {
+        config: { operation: 'configurations.workspaces', summary: 'Workspaces of a configuration: there are none yet' },
+        schema: { params: OfConfiguration, response: { 200: None } },
+      },
+      async (req) => {
+        await checkConfiguration(req.actor, req.branch, req.params.componentId, req.params.configurationId)
+        return []
+      },
+    )
+
+    app.post(
+      '/v2/storage/components/:componentId/configs/:configurationId/workspaces',
+      {
+        config: { operation: 'configurations.createWorkspace', summary: 'Not built: make a workspace for a configuration' },
+        schema: { params: OfConfiguration, response: { 201: Type.Object({}) } },
+      },
+      async (req) => {
+        await checkConfiguration(req.actor, req.branch, req.params.componentId, req.params.configurationId)
+        return refuse()
+      },
+    )
+  }
+}
+
+function refuse(): never {
+  throw new PlatformError('notImplemented', {
+    what: 'Workspaces are not built yet. Export tables as files instead, or read them with a component.',
+  })
+}

@@ -463,6 +463,10 @@ export const ERRORS = {
     kind: 'unprocessable',
     text: 'A merge request goes from a development branch into the default branch.',
   },
+  'mergeRequest.autoMergeAt': {
+    kind: 'unprocessable',
+    text: 'autoMergeAt is {given}. A merge that is scheduled needs a time, for example 2026-12-24T18:00:00+00:00.',
+  },
   'mergeRequest.wrongState': { kind: 'unprocessable', text: 'A merge request that is {state} cannot take the step "{move}".' },
   'mergeRequest.notReady': { kind: 'conflict', text: 'The merge request is {state}; only an approved one can be merged.' },
   'mergeRequest.conflict': {

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createJsonFolder } from './engines/json-folder/json-folder.ts'
-import type { Trx } from './engines/metadata-db/dialects.ts'
+import type { Db, Trx } from './engines/metadata-db/dialects.ts'
 import type { Foundation } from './foundation.ts'
 import type { Clock } from './kit/clock.ts'
 import { NO_ORIGIN } from './kit/event.ts'
@@ -28,7 +28,9 @@ import { createRunAccess } from './services/configurations/run-access.ts'
 import { createVersions } from './services/configurations/versions.ts'
 import { encryptionRoutes } from './services/encryption/encryption.routes.ts'
 import { createEncryption } from './services/encryption/encryption.ts'
-import { MERGE_REQUEST_JOB, mergeRequestJob, mergeRequestsRoutes } from './services/merge-requests/merge-requests.routes.ts'
+import { createMerging, MERGE_REQUEST_JOB } from './services/merge-requests/merge-requests.jobs.ts'
+import { createMergeRequestsLoop } from './services/merge-requests/merge-requests.loop.ts'
+import { mergeRequestsRoutes } from './services/merge-requests/merge-requests.routes.ts'
 import { createMergeRequests } from './services/merge-requests/merge-requests.ts'
 import { workspacesRoutes } from './services/workspaces/workspaces.routes.ts'
 
@@ -62,7 +64,8 @@ export async function createConfigurationRooms(given: ConfigurationRoomsDeps) {
     clock,
     recordEvent,
     onCreate: (trx, from, into, source) => copies.copyAll(trx, into.projectId, from, into, source),
-    onDelete: async (trx, branch) => {
+    onDelete: async (trx, branch, source) => {
+      await mergeRequests.cancelOf(trx, source, branch.id)
       await copies.dropAll(trx, branch.projectId, branch.id)
       await emptyBranch(trx, branch)
     },
@@ -70,15 +73,32 @@ export async function createConfigurationRooms(given: ConfigurationRoomsDeps) {
   const copies = createBranchCopies({ ...deps, defaultBranchId: async (projectId) => (await branches.findDefault(projectId)).id })
 
   const mergeRequests = createMergeRequests({ db, inTransaction, clock, recordEvent, branches })
-  const sidesOf = async (projectId: number, fromId: number, intoId: number) => ({
-    from: await branches.get(projectId, String(fromId)),
-    into: await branches.get(projectId, String(intoId)),
+  const sidesOf = async (request: { projectId: number; branchFromId: number; branchIntoId: number }, from: Db = db) => ({
+    from: await branches.get(request.projectId, String(request.branchFromId), from),
+    into: await branches.get(request.projectId, String(request.branchIntoId), from),
   })
+  const merging = createMerging({
+    mergeRequests,
+    inTransaction,
+    createJob,
+    log,
+    changesOf: async (request) => {
+      if ((await branches.resolve(request.projectId, String(request.branchFromId))) === undefined) return []
+      const { from, into } = await sidesOf(request)
+      return await copies.changes(db, request.projectId, from, into)
+    },
+    merge: async (trx, request, source) => {
+      const { from, into } = await sidesOf(request, trx)
+      return await copies.merge(trx, request.projectId, from, into, source)
+    },
+  })
+  const mergeRequestsLoop = createMergeRequestsLoop(merging, log)
 
   return {
     components,
     encryption,
     branches,
+    merging,
     configurations,
     /** For the queue and the runner: configurations as they run, and where their state is saved. */
     runAccess: createRunAccess(deps),
@@ -87,16 +107,7 @@ export async function createConfigurationRooms(given: ConfigurationRoomsDeps) {
     /** Storage jobs of these rooms, by operation name. */
     jobs: {
       ...branchJobs({ branches, merge: (trx, from, into, source) => copies.merge(trx, from.projectId, from, into, source) }),
-      [MERGE_REQUEST_JOB]: mergeRequestJob(
-        mergeRequests,
-        async (trx, request, source) => {
-          const { from, into } = await sidesOf(request.projectId, request.branchFromId, request.branchIntoId)
-          return await copies.merge(trx, request.projectId, from, into, source)
-        },
-        async (job, id) => {
-          await inTransaction((trx) => mergeRequests.step(trx, job.source, id, 'fail', job.origin))
-        },
-      ),
+      [MERGE_REQUEST_JOB]: merging.run,
     },
     registerRoutes(app: FastifyInstance): void {
       app.register(encryptionRoutes(encryption))
@@ -121,19 +132,15 @@ export async function createConfigurationRooms(given: ConfigurationRoomsDeps) {
       app.register(
         branchesRoutes({ branches, createJob, changes: (from, into) => copies.changes(db, from.projectId, from, into) }),
       )
-      app.register(
-        mergeRequestsRoutes({
-          mergeRequests,
-          createJob,
-          changesOf: async ({ projectId, branchFromId, branchIntoId }) => {
-            if ((await branches.resolve(projectId, String(branchFromId))) === undefined) return []
-            const { from, into } = await sidesOf(projectId, branchFromId, branchIntoId)
-            return await copies.changes(db, projectId, from, into)
-          },
-        }),
-      )
+      app.register(mergeRequestsRoutes({ mergeRequests, merging }))
     },
-    start: () => componentsLoop.start(),
-    stop: () => componentsLoop.stop(),
+    start() {
+      componentsLoop.start()
+      mergeRequestsLoop.start()
+    },
+    async stop() {
+      await componentsLoop.stop()
+      await mergeRequestsLoop.stop()
+    },
   }
 }

@@ -72,6 +72,8 @@ export interface Platform {
   readonly storageJobs: StorageJobs
   /** Tests drive schedules by its tick. */
   readonly schedulerLoop: { tick(now: Date): Promise<number> }
+  /** And scheduled merges by this one. */
+  readonly mergeRequestsLoop: { tick(): Promise<void> }
   readonly tableRooms: TableRooms
   /** A consistent copy of everything that must survive, made while the stack works. */
   backUp(order: BackupOrder, onProgress?: (progress: BackupProgress) => void): Promise<BackupResult>
@@ -252,6 +254,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     firstStart: async (masterToken) => (await tokens.createFirstProject('Millrace', masterToken))?.master.value,
     storageJobs,
     schedulerLoop: schedulerRoom.loop,
+    mergeRequestsLoop: { tick: configurationRooms.merging.tick },
     tableRooms,
     backUp: async (order, onProgress) => {
       if (metadata.dialect !== 'sqlite')

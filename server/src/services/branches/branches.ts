@@ -29,7 +29,7 @@ export interface BranchesDeps {
   /** Fills a new branch: what other rooms keep for each branch. */
   readonly onCreate: (trx: Trx, defaultBranch: BranchRecord, branch: BranchRecord, source: EventSource) => Promise<void>
   /** Empties a branch before it goes. */
-  readonly onDelete: (trx: Trx, branch: BranchRecord) => Promise<void>
+  readonly onDelete: (trx: Trx, branch: BranchRecord, source: EventSource) => Promise<void>
 }
 
 export interface BranchInput {
@@ -47,7 +47,7 @@ export interface Branches {
   resolve(projectId: number, name: string | undefined): ResolvedBranch | Promise<ResolvedBranch | undefined>
   list(projectId: number): Promise<readonly BranchRecord[]>
   /** By id or `default`. */
-  get(projectId: number, name: string): Promise<BranchRecord>
+  get(projectId: number, name: string, from?: Db): Promise<BranchRecord>
   checkNew(actor: Actor, input: BranchInput): Promise<void>
   /** In the transaction that ends the job; who asks was checked when the job was made. */
   create(trx: Trx, source: EventSource, input: BranchInput, origin: Origin): Promise<BranchRecord>
@@ -89,12 +89,12 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
     return /^[0-9]{1,15}$/.test(name) ? await findBranch(db, projectId, Number(name)) : undefined
   }
 
-  async function get(projectId: number, name: string): Promise<BranchRecord> {
+  async function get(projectId: number, name: string, from: Db = db): Promise<BranchRecord> {
     const found =
       name === 'default'
-        ? await findDefaultBranch(db, projectId)
+        ? await findDefaultBranch(from, projectId)
         : /^[0-9]{1,15}$/.test(name)
-          ? await findBranch(db, projectId, Number(name))
+          ? await findBranch(from, projectId, Number(name))
           : undefined
     if (!found) throw branchNotFound(name)
     return found
@@ -162,7 +162,7 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
   async function remove(trx: Trx, source: EventSource, id: number, origin: Origin): Promise<void> {
     const branch = await findBranch(trx, source.projectId, id)
     if (!branch || branch.isDefault) throw branchNotFound(String(id))
-    await onDelete(trx, branch)
+    await onDelete(trx, branch, source)
     await deleteBranch(trx, source.projectId, id)
     await recordEvent(trx, source, branchEvent('devBranchDeleted', `Deleted branch "${branch.name}"`, branch), origin)
   }

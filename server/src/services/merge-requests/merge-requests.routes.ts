@@ -6,28 +6,15 @@ import { idFrom } from '../../http/ids.ts'
 import { JobView, jobView } from '../../http/job-view.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { JobHandler, NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
-import { move } from './merge-request-states.ts'
+import type { Merging } from './merge-requests.jobs.ts'
 import type { MergeRequest, Person } from './merge-requests.store.ts'
 import type { MergeRequests } from './merge-requests.ts'
 
-export interface Change {
-  readonly componentId: string
-  readonly configurationId: string
-  readonly kind: 'created' | 'changed' | 'deleted'
-  readonly isConflict: boolean
-  readonly branchVersionIdentifier: string
-  readonly defaultVersionIdentifier: string | undefined
-}
-
 export interface MergeRequestsRoutesDeps {
   readonly mergeRequests: MergeRequests
-  readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
-  /** What the merge would do; nothing when the branch is gone. */
-  readonly changesOf: (request: MergeRequest) => Promise<readonly Change[]>
+  readonly merging: Merging
 }
 
-export const MERGE_REQUEST_JOB = 'mergeRequestMerge'
 const PLACE = '/v2/storage/merge-request'
 const ById = Type.Object({ id: Type.String() })
 const Id = Type.Integer({ minimum: 1 })
@@ -43,9 +30,8 @@ const View = Type.Object({ id: Type.Integer(), title: Type.String(), state: Type
 const config = (operation: string, summary: string) =>
   ({ operation: `mergeRequests.${operation}`, summary, branch: 'refused' }) as const
 
-export function mergeRequestsRoutes({ mergeRequests, createJob, changesOf }: MergeRequestsRoutesDeps): FastifyPluginAsyncTypebox {
+export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRoutesDeps): FastifyPluginAsyncTypebox {
   const idOf = (text: string) => idFrom(text, () => new PlatformError('mergeRequest.notFound', { id: text.slice(0, 40) }))
-  const conflictsOf = async (request: MergeRequest) => (await changesOf(request)).filter((change) => change.isConflict)
   return async (app) => {
     app.get(
       PLACE,
@@ -78,7 +64,7 @@ export function mergeRequestsRoutes({ mergeRequests, createJob, changesOf }: Mer
       },
       async (req) => {
         const request = await mergeRequests.get(req.actor.projectId, idOf(req.params.id))
-        const changeLog = await changesOf(request)
+        const changeLog = await merging.changesOf(request)
         const withLog = (req.query.include ?? '').split(',').includes('activityLog')
         return { ...view(request), changeLog, ...(withLog && { activityLog: request.activity.map(activityView) }) }
       },
@@ -90,7 +76,10 @@ export function mergeRequestsRoutes({ mergeRequests, createJob, changesOf }: Mer
         config: config('update', 'Change title, description or reviewers'),
         schema: { params: ById, body: Type.Object(fields), response: { 200: View } },
       },
-      async (req) => view(await mergeRequests.update(req.actor, idOf(req.params.id), req.body)),
+      async (req) => {
+        const request = await mergeRequests.update(req.actor, idOf(req.params.id), req.body)
+        return view(await merging.mergeIfWanted(req, request))
+      },
     )
 
     for (const step of ['request-review', 'approve', 'request-changes'] as const) {
@@ -104,7 +93,10 @@ export function mergeRequestsRoutes({ mergeRequests, createJob, changesOf }: Mer
             response: { 200: View },
           },
         },
-        async (req) => view(await mergeRequests.advance(req.actor, idOf(req.params.id), step, req.origin, req.body?.reason)),
+        async (req) => {
+          const request = await mergeRequests.advance(req.actor, idOf(req.params.id), step, req.origin, req.body?.reason)
+          return view(await merging.mergeIfWanted(req, request))
+        },
       )
     }
 
@@ -115,7 +107,7 @@ export function mergeRequestsRoutes({ mergeRequests, createJob, changesOf }: Mer
         schema: { params: ById, response: { 200: Type.Array(Type.Unknown()) } },
       },
       async (req) =>
-        (await conflictsOf(await mergeRequests.get(req.actor.projectId, idOf(req.params.id)))).map((conflict) => ({
+        (await merging.conflictsOf(await mergeRequests.get(req.actor.projectId, idOf(req.params.id)))).map((conflict) => ({
           message: `Configuration ${conflict.componentId}/${conflict.configurationId} changed in the default branch as well.`,
           componentId: conflict.componentId,
           configurationId: conflict.configurationId,
@@ -133,41 +125,14 @@ export function mergeRequestsRoutes({ mergeRequests, createJob, changesOf }: Mer
       },
       async (req, reply) => {
         const request = await mergeRequests.get(req.actor.projectId, idOf(req.params.id))
-        if (request.state !== 'approved') throw new PlatformError('mergeRequest.notReady', { state: request.state })
-        move(request.state, 'merge')
-        if ((await conflictsOf(request)).length > 0) throw new PlatformError('mergeRequest.conflict', { id: request.id })
+        if (!['approved', 'in_merge'].includes(request.state))
+          throw new PlatformError('mergeRequest.notReady', { state: request.state })
+        if ((await merging.conflictsOf(request)).length > 0) throw new PlatformError('mergeRequest.conflict', { id: request.id })
         await mergeRequests.advance(req.actor, request.id, 'merge', req.origin)
-        const job = await createJob(req, {
-          operationName: MERGE_REQUEST_JOB,
-          operationParams: { mergeRequestId: request.id },
-          input: { mergeRequestId: request.id },
-          lockKeys: ['dev-branches'],
-        })
+        const job = await merging.createMergeJob(req, request)
         return reply.code(202).send(jobView(job, req.baseUrl))
       },
     )
-  }
-}
-
-/** The job of a merge: either the branch is merged and the request published, or nothing is merged and it is approved as before. */
-export function mergeRequestJob(
-  mergeRequests: MergeRequests,
-  merge: (trx: Parameters<MergeRequests['step']>[0], request: MergeRequest, source: StorageJob['source']) => Promise<unknown>,
-  failed: (job: StorageJob, id: number) => Promise<void>,
-): JobHandler {
-  return async ({ job, publish }) => {
-    const id = (job.input as { readonly mergeRequestId: number }).mergeRequestId // written by the route
-    const request = await mergeRequests.get(job.projectId, id)
-    try {
-      await publish(async (trx) => {
-        const changes = await merge(trx, request, job.source)
-        await mergeRequests.step(trx, job.source, id, 'publish', job.origin)
-        return { results: { mergeRequestId: id, changes } }
-      })
-    } catch (error) {
-      if (error instanceof PlatformError && error.kind === 'conflict' && error.code !== 'storage.jobs.lost') await failed(job, id)
-      throw error
-    }
   }
 }
 

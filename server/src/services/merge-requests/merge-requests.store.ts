@@ -69,6 +69,18 @@ export async function listMergeRequests(db: Db, projectId: number): Promise<read
   return rows.map(recordOf)
 }
 
+/** Of every project: approved ones that wait for their time. */
+export async function listScheduledMerges(db: Db): Promise<readonly MergeRequest[]> {
+  const rows = await tables(db)
+    .selectFrom('merge_request')
+    .selectAll()
+    .where('state', '=', 'approved')
+    .where('auto_merge_strategy', '=', 'scheduled')
+    .orderBy('id')
+    .execute()
+  return rows.map(recordOf)
+}
+
 export async function findMergeRequest(db: Db, projectId: number, id: number): Promise<MergeRequest | undefined> {
   const row = await tables(db)
     .selectFrom('merge_request')

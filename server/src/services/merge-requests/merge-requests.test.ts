@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Answer, type RequestOptions, startTestStack } from '../../../../tests/support/test-stack.ts'
+import { move } from './merge-request-states.ts'
 
 const CONFIGS = 'components/platform.ex-http/configs'
 
@@ -10,11 +11,14 @@ interface MergeRequest {
   approvals: unknown[]
   merge: { mergerName: string | null }
   changeLog: unknown[]
-  activityLog: { action: string }[]
+  activityLog: { action: string; reason: string | null }[]
+  autoMergeStrategy: string
+  autoMergeAt: string | null
+  externalId: string | null
 }
 
-async function start(t: TestContext) {
-  const stack = await startTestStack(t)
+async function start(t: TestContext, options: Parameters<typeof startTestStack>[1] = {}) {
+  const stack = await startTestStack(t, options)
   const ok = async (method: string, path: string, options?: RequestOptions): Promise<Answer> => {
     const answer = await stack.request(method, `/v2/storage/${path}`, options)
     assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`)
@@ -34,11 +38,23 @@ async function start(t: TestContext) {
   const main = (await ok('GET', 'dev-branches/default')).json<{ id: number }>().id
   const inBranch = `branch/${branch}/${CONFIGS}/c`
   await ok('PUT', inBranch, { json: { configuration: { a: 2 } } })
-  const open = async () =>
+  const open = async (more: object = {}) =>
     (
-      await ok('POST', 'merge-request', { json: { branchFromId: branch, branchIntoId: main, title: 'T', reviewerIds: [1] } })
+      await ok('POST', 'merge-request', {
+        json: { branchFromId: branch, branchIntoId: main, title: 'T', reviewerIds: [1], ...more },
+      })
     ).json<MergeRequest>()
-  return { ...stack, ok, refused, finished, branch, main, inBranch, open }
+  const approve = async (id: number) => {
+    await ok('PUT', `merge-request/${id}/request-review`, { json: {} })
+    return (await ok('PUT', `merge-request/${id}/approve`, { json: {} })).json<MergeRequest>()
+  }
+  /** The job that was made last, when it has ended. */
+  const lastJob = async () => {
+    const [job] = (await ok('GET', 'jobs?limit=1')).json<{ id: number }[]>()
+    return await stack.platform.storageJobs.waitFor(stack.projectId, job!.id)
+  }
+  const read = async (id: number) => (await ok('GET', `merge-request/${id}?include=activityLog`)).json<MergeRequest>()
+  return { ...stack, ok, refused, finished, branch, main, inBranch, open, approve, lastJob, read }
 }
 
 test('a merge request is reviewed, approved and merged', async (t) => {
@@ -103,4 +119,74 @@ test('wrong branches, unknown requests, other projects and small tokens are refu
   await refused('GET', `merge-request/${id}`, { token: masterToken }, 404, 'mergeRequest.notFound')
   const { token } = (await ok('POST', 'tokens', { json: { description: 'small' } })).json<{ token: string }>()
   await refused('PUT', `merge-request/${id}/request-review`, { token, json: {} }, 403, 'accessDenied')
+})
+
+test('with autoMergeStrategy immediately the approval merges, unless there are conflicts', async (t) => {
+  const { ok, open, approve, lastJob, read } = await start(t)
+  const { id } = await open({ autoMergeStrategy: 'immediately' })
+  assert.equal((await approve(id)).state, 'in_merge')
+  assert.equal((await lastJob()).status, 'success')
+  assert.equal((await read(id)).state, 'published')
+  assert.deepEqual((await ok('GET', `${CONFIGS}/c`)).json().configuration, { a: 2 })
+})
+
+test('an approved request with conflicts waits; it merges when they are gone and somebody says immediately', async (t) => {
+  const { ok, inBranch, open, approve, lastJob, read } = await start(t)
+  await ok('PUT', `${CONFIGS}/c`, { json: { configuration: { a: 'main' } } })
+  const { id } = await open({ autoMergeStrategy: 'immediately' })
+  assert.equal((await approve(id)).state, 'approved')
+  await ok('POST', `${inBranch}/rebase`, { json: { version: 2, configuration: { a: 3 } } })
+  const updated = await ok('PUT', `merge-request/${id}`, { json: { autoMergeStrategy: 'immediately' } })
+  assert.equal(updated.json<MergeRequest>().state, 'in_merge')
+  assert.equal((await lastJob()).status, 'success')
+  assert.equal((await read(id)).state, 'published')
+})
+
+test('a scheduled merge happens at its time and not before, whoever looks how often', async (t) => {
+  let now = new Date('2026-05-01T10:00:00Z')
+  const { ok, refused, platform, open, approve, lastJob, read } = await start(t, { clock: { now: () => now } })
+  const scheduled = { autoMergeStrategy: 'scheduled', autoMergeAt: '2026-05-01T14:00:00+0200' }
+  const { id } = await open(scheduled)
+  for (const autoMergeAt of [null, 'tomorrow', '2026-99-01'])
+    await refused('PUT', `merge-request/${id}`, { json: { autoMergeAt } }, 422, 'mergeRequest.autoMergeAt')
+  assert.equal((await approve(id)).state, 'approved')
+  now = new Date('2026-05-01T11:59:59Z')
+  await platform.mergeRequestsLoop.tick()
+  assert.equal((await read(id)).state, 'approved')
+  now = new Date('2026-05-01T12:00:00Z')
+  await Promise.all([platform.mergeRequestsLoop.tick(), platform.mergeRequestsLoop.tick()])
+  const job = await lastJob()
+  assert.deepEqual([job.status, job.source.tokenDescription], ['success', 'Master token of Test'])
+  assert.equal((await read(id)).state, 'published')
+  assert.deepEqual((await ok('GET', `${CONFIGS}/c`)).json().version, 2, 'merged once')
+})
+
+test('a scheduled merge that finds a conflict gives the request back, says why, and does not try for ever', async (t) => {
+  const { ok, platform, open, approve, lastJob, read } = await start(t)
+  const { id } = await open({ autoMergeStrategy: 'scheduled', autoMergeAt: '2020-01-01T00:00:00Z', externalId: 'x' })
+  await ok('PUT', `${CONFIGS}/c`, { json: { configuration: { a: 'main' } } })
+  await approve(id)
+  await platform.mergeRequestsLoop.tick()
+  assert.equal((await lastJob()).status, 'error')
+  const given = await read(id)
+  assert.deepEqual([given.state, given.autoMergeStrategy], ['approved', 'none'])
+  const last = given.activityLog.at(-1)
+  assert.equal(last?.action, 'fail')
+  assert.match(String(last?.reason), /platform\.ex-http\/c/)
+  const cleared = await ok('PUT', `merge-request/${id}`, { json: { externalId: null, autoMergeAt: null } })
+  assert.deepEqual([cleared.json<MergeRequest>().externalId, cleared.json<MergeRequest>().autoMergeAt], [null, null])
+})
+
+test('a request ends with its branch', async (t) => {
+  const { ok, refused, finished, open, approve, read, branch } = await start(t)
+  const { id } = await open()
+  await approve(id)
+  assert.equal((await finished(await ok('DELETE', `dev-branches/${branch}`))).status, 'success')
+  assert.equal((await read(id)).state, 'canceled')
+  await refused('PUT', `merge-request/${id}/merge`, {}, 409, 'mergeRequest.notReady')
+})
+
+test('a merge whose job died with its node can be asked for again', () => {
+  assert.equal(move('in_merge', 'merge'), 'in_merge')
+  assert.throws(() => move('in_merge', 'auto-merge'), { code: 'mergeRequest.wrongState' })
 })

@@ -4,12 +4,13 @@ import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Actor } from '../../kit/actor.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { EventSource, Origin, RecordEvent } from '../../kit/event.ts'
+import { type EventSource, NO_ORIGIN, type Origin, type RecordEvent } from '../../kit/event.ts'
 import { type MergeRequestState, type Move, move } from './merge-request-states.ts'
 import {
   findMergeRequest,
   insertMergeRequest,
   listMergeRequests,
+  listScheduledMerges,
   type MergeRequest,
   type Person,
   updateMergeRequest,
@@ -53,6 +54,8 @@ export function createMergeRequests({ db, inTransaction, recordEvent, clock, bra
     const from = await branches.get(actor.projectId, String(input.branchFromId))
     const into = await branches.get(actor.projectId, String(input.branchIntoId))
     if (from.isDefault || !into.isDefault) throw new PlatformError('mergeRequest.branches')
+    const automatic = { autoMergeStrategy: input.autoMergeStrategy ?? 'none', autoMergeAt: input.autoMergeAt ?? null }
+    checkSchedule(automatic)
     const createdAt = clock.now().getTime()
     const by = personOf(actor)
     return await inTransaction(async (trx) => {
@@ -64,8 +67,7 @@ export function createMergeRequests({ db, inTransaction, recordEvent, clock, bra
         description: input.description ?? '',
         externalId: input.externalId ?? null,
         state: 'development',
-        autoMergeStrategy: input.autoMergeStrategy ?? 'none',
-        autoMergeAt: input.autoMergeAt ?? null,
+        ...automatic,
         reviewerIds: input.reviewerIds ?? [],
         approvals: [],
         activity: [{ at: createdAt, by, what: 'created' }],
@@ -82,18 +84,19 @@ export function createMergeRequests({ db, inTransaction, recordEvent, clock, bra
     mustManage(actor)
     return await inTransaction(async (trx) => {
       const before = await get(actor.projectId, id, trx)
-      if (['in_merge', 'published', 'canceled'].includes(before.state)) {
+      if (before.state === 'in_merge' || isEnded(before.state)) {
         throw new PlatformError('mergeRequest.wrongState', { state: before.state, move: 'update' })
       }
       const after = {
         ...before,
         title: input.title ?? before.title,
         description: input.description ?? before.description,
-        externalId: input.externalId ?? before.externalId,
+        externalId: input.externalId === undefined ? before.externalId : input.externalId,
         autoMergeStrategy: input.autoMergeStrategy ?? before.autoMergeStrategy,
-        autoMergeAt: input.autoMergeAt ?? before.autoMergeAt,
+        autoMergeAt: input.autoMergeAt === undefined ? before.autoMergeAt : input.autoMergeAt,
         reviewerIds: input.reviewerIds ?? before.reviewerIds,
       }
+      checkSchedule(after)
       await updateMergeRequest(trx, after)
       return after
     })
@@ -118,6 +121,8 @@ export function createMergeRequests({ db, inTransaction, recordEvent, clock, bra
       approvals: by === 'approve' ? [...before.approvals, { by: person, at }] : by === 'request-changes' ? [] : before.approvals,
       activity: [...before.activity, { at, by: person, what: by, ...(reason !== undefined && { reason }) }],
       merged: by === 'publish' ? { at, by: person } : before.merged,
+      // What failed once would fail again every few seconds.
+      autoMergeStrategy: by === 'fail' ? 'none' : before.autoMergeStrategy,
     }
     await updateMergeRequest(trx, after)
     const message = `Merge request "${after.title}" is now ${state}`
@@ -130,7 +135,30 @@ export function createMergeRequests({ db, inTransaction, recordEvent, clock, bra
     return await inTransaction((trx) => step(trx, actor, id, by, origin, reason))
   }
 
-  return { list: (projectId: number) => listMergeRequests(db, projectId), get, create, update, step, advance }
+  /** A branch goes, and with it what was asked about it. */
+  async function cancelOf(trx: Trx, source: EventSource, branchId: number): Promise<void> {
+    for (const { id, branchFromId, state } of await listMergeRequests(trx, source.projectId)) {
+      if (branchFromId === branchId && !isEnded(state))
+        await step(trx, source, id, 'cancel', NO_ORIGIN, 'The branch was deleted.')
+    }
+  }
+
+  async function listDue(): Promise<readonly MergeRequest[]> {
+    const now = clock.now().getTime()
+    return (await listScheduledMerges(db)).filter(({ autoMergeAt }) => autoMergeAt !== null && Date.parse(autoMergeAt) <= now)
+  }
+
+  const list = (projectId: number) => listMergeRequests(db, projectId)
+  return { list, get, create, update, step, advance, cancelOf, listDue }
+}
+
+const isEnded = (state: MergeRequestState): boolean => state === 'published' || state === 'canceled'
+
+function checkSchedule({ autoMergeStrategy, autoMergeAt }: Pick<MergeRequest, 'autoMergeStrategy' | 'autoMergeAt'>): void {
+  const isTime = autoMergeAt !== null && !Number.isNaN(Date.parse(autoMergeAt))
+  if ((autoMergeAt !== null || autoMergeStrategy === 'scheduled') && !isTime) {
+    throw new PlatformError('mergeRequest.autoMergeAt', { given: autoMergeAt === null ? 'nothing' : `"${autoMergeAt}"` })
+  }
 }
 
 const personOf = ({ tokenId, tokenDescription }: EventSource): Person => ({ id: tokenId, name: tokenDescription })

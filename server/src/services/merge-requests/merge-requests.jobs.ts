@@ -1,0 +1,100 @@
+// How an approved request is merged: when somebody asks, as soon as it is approved, or at the time it names; always by the same job.
+
+import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { type EventSource, NO_ORIGIN } from '../../kit/event.ts'
+import type { JobHandler, NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
+import type { MergeRequest } from './merge-requests.store.ts'
+import type { MergeRequests } from './merge-requests.ts'
+
+export interface Change {
+  readonly componentId: string
+  readonly configurationId: string
+  readonly kind: 'created' | 'changed' | 'deleted'
+  readonly isConflict: boolean
+  readonly branchVersionIdentifier: string
+  readonly defaultVersionIdentifier: string | undefined
+}
+
+export interface MergingDeps {
+  readonly mergeRequests: MergeRequests
+  readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
+  readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
+  /** What the merge would do; nothing when the branch is gone. */
+  readonly changesOf: (request: MergeRequest) => Promise<readonly Change[]>
+  readonly merge: (trx: Trx, request: MergeRequest, source: EventSource) => Promise<unknown>
+  readonly log: { warn(details: object, text: string): void }
+}
+
+export const MERGE_REQUEST_JOB = 'mergeRequestMerge'
+
+export type Merging = ReturnType<typeof createMerging>
+
+export function createMerging({ mergeRequests, inTransaction, createJob, changesOf, merge, log }: MergingDeps) {
+  const conflictsOf = async (request: MergeRequest): Promise<readonly Change[]> =>
+    (await changesOf(request)).filter((change) => change.isConflict)
+
+  const createMergeJob = (requester: Requester, { id }: MergeRequest): Promise<StorageJob> =>
+    createJob(requester, {
+      operationName: MERGE_REQUEST_JOB,
+      operationParams: { mergeRequestId: id },
+      input: { mergeRequestId: id },
+      lockKeys: ['dev-branches'],
+    })
+
+  /** With `immediately`, an approved request without conflicts is on its way; with conflicts it waits for somebody. */
+  async function mergeIfWanted(requester: Requester, request: MergeRequest): Promise<MergeRequest> {
+    if (request.state !== 'approved' || request.autoMergeStrategy !== 'immediately') return request
+    if ((await conflictsOf(request)).length > 0) return request
+    return await startByItself(requester, request)
+  }
+
+  async function startByItself(requester: Requester, request: MergeRequest): Promise<MergeRequest> {
+    const moved = await inTransaction((trx) =>
+      mergeRequests.step(trx, requester.actor, request.id, 'auto-merge', requester.origin),
+    )
+    await createMergeJob(requester, moved)
+    return moved
+  }
+
+  /** One look at the clock: starts what is due, in the name of who approved it last. */
+  async function tick(): Promise<void> {
+    for (const request of await mergeRequests.listDue()) {
+      const approver = request.approvals.at(-1)?.by ?? request.creator
+      const actor = { projectId: request.projectId, tokenId: approver.id, tokenDescription: approver.name }
+      try {
+        await startByItself({ actor, origin: NO_ORIGIN, baseUrl: '' }, request)
+      } catch (error) {
+        if (error instanceof PlatformError && error.code === 'mergeRequest.wrongState') continue // another node was faster
+        log.warn({ err: error, mergeRequestId: request.id }, 'A scheduled merge could not be started; it is tried again')
+      }
+    }
+  }
+
+  /** Either the branch is merged and the request published, or nothing is merged and it is approved as before. */
+  const run: JobHandler = async ({ job, signal, publish }) => {
+    const { mergeRequestId: id } = job.input as { readonly mergeRequestId: number } // written by createMergeJob
+    try {
+      await publish(async (trx) => {
+        const request = await mergeRequests.get(job.projectId, id, trx)
+        if (request.state === 'approved') await mergeRequests.step(trx, job.source, id, 'merge', job.origin) // tried again
+        const changes = await merge(trx, request, job.source)
+        await mergeRequests.step(trx, job.source, id, 'publish', job.origin)
+        return { results: { mergeRequestId: id, changes } }
+      })
+    } catch (error) {
+      const lost = signal.aborted || (error instanceof PlatformError && error.code === 'storage.jobs.lost')
+      if (!lost) await giveBack(job, id, error instanceof PlatformError ? error.message : 'The merge failed by our fault.')
+      throw error
+    }
+  }
+
+  async function giveBack(job: StorageJob, id: number, reason: string): Promise<void> {
+    await inTransaction(async (trx) => {
+      if ((await mergeRequests.get(job.projectId, id, trx)).state === 'in_merge')
+        await mergeRequests.step(trx, job.source, id, 'fail', job.origin, reason)
+    })
+  }
+
+  return { changesOf, conflictsOf, createMergeJob, mergeIfWanted, tick, run }
+}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLog } from './log.ts'
+import { formEncode, rawEncode } from './percent.ts'
 import { createRedactor } from './redaction.ts'
 
 test('a secret is hidden in every form in which it may appear', () => {
@@ -24,6 +25,19 @@ test('a secret is hidden in every form in which it may appear', () => {
     assert.match(shown, /^before .*\*{5}.* after$/, form)
     assert.ok(!shown.includes('w"') && !shown.includes('w%22') && !shown.includes('w\\"'), shown)
   }
+})
+
+test('a secret is hidden in every style of percent-encoding', () => {
+  const { add, redact } = createRedactor()
+  const secret = "p!a~s's (w)*ord+%/ü"
+  add(secret)
+  for (const form of [
+    encodeURIComponent(secret),
+    rawEncode(secret),
+    formEncode(secret),
+    formEncode(secret).replaceAll('+', '%20'),
+  ])
+    assert.equal(redact(`?p=${form}&x`), '?p=*****&x')
 })
 
 test('the longer of two secrets is hidden whole, objects by their texts, and short values not at all', () => {

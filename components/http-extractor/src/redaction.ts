@@ -2,6 +2,8 @@
 // in each form in which it may appear there (raw, percent-encoded, form-encoded, JSON-escaped, base64, hex).
 // Known are the values of `#` keys, OAuth data, and what a login returned.
 
+import { formEncode, rawEncode } from './percent.ts'
+
 const MASK = '*****'
 /** A shorter value would blank out half of every line (and is no secret worth the name). */
 const SHORTEST = 3
@@ -12,9 +14,6 @@ export interface Redactor {
   add(secret: unknown): void
   redact(text: string): string
 }
-
-const formEncode = (text: string) =>
-  encodeURIComponent(text).replace(/[!'()*~]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
 
 function formsOf(secret: string): string[] {
   // A lone surrogate cannot be percent-encoded; it cannot be sent either.
@@ -33,8 +32,9 @@ function formsOf(secret: string): string[] {
     inJson(inJson(wellFormed)),
     inJson(inBody),
     encodeURIComponent(wellFormed),
+    rawEncode(wellFormed),
     formEncode(wellFormed),
-    formEncode(wellFormed).replaceAll('%20', '+'),
+    formEncode(wellFormed).replaceAll('+', '%20'),
   ]
   if (bytes.length >= 6) forms.push(bytes.toString('base64'), bytes.toString('base64').replace(/=+$/, ''), bytes.toString('hex'))
   return forms

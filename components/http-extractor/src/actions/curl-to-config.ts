@@ -5,7 +5,7 @@ import { parametersOf } from '../configuration/configuration.ts'
 import { at, textAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'
 import { originOf, parseAddress } from '../http/address.ts'
-import { parseQuery } from '../http/query.ts'
+import { queryParams } from '../http/query.ts'
 import { isObject, type JsonObject, type JsonValue, keysOf, objectOf } from '../json/json.ts'
 import { JsonSyntaxError, parseJson } from '../json/parse.ts'
 import type { ActionDeps } from './action.ts'
@@ -189,13 +189,13 @@ function requestOf(command: CurlCommand, query: string | undefined): { method: '
   const method = command.method ?? (command.data.length > 0 && !command.asQuery ? 'POST' : 'GET')
   const data = command.data.join('&')
   if (method === 'GET' || command.asQuery) {
-    return { method: 'GET', params: pairsToParams(`${query ?? ''}&${data}`) }
+    return { method: 'GET', params: objectOf(queryParams(`${query ?? ''}&${data}`)) }
   }
   if (method !== 'POST') throw new UserError(`The method ${method} is not supported. The extractor sends GET and POST requests.`)
   if (data === '') return { method: 'POST', params: objectOf([]) }
   const type = command.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? ''
   if (command.json || type.includes('json') || /^\s*\{/.test(data)) return { method: 'POST', params: jsonParams(data) }
-  return { method: 'FORM', params: pairsToParams(data) }
+  return { method: 'FORM', params: objectOf(queryParams(data)) }
 }
 
 function jsonParams(data: string): JsonObject {
@@ -206,15 +206,6 @@ function jsonParams(data: string): JsonObject {
     if (!(error instanceof JsonSyntaxError)) throw error
   }
   throw new UserError('The data of the command is not a JSON object, and nothing else can be sent as the body of a POST request.')
-}
-
-function pairsToParams(query: string): JsonObject {
-  const params = new Map<string, JsonValue>()
-  for (const [name, value = ''] of parseQuery(query)) {
-    const present = params.get(name)
-    params.set(name, present === undefined ? value : [present, value].flat())
-  }
-  return objectOf(params)
 }
 
 const SECRET_HEADER = /^(?:authorization|cookie|x-.*(?:token|key|secret|auth).*|.*api-?key.*)$/i

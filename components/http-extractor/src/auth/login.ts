@@ -8,7 +8,7 @@
 //  (2) with `expires: 0` every request, also a retry, is preceded by a login of its own;
 //  (3) values from several sources become an indexed list, the login's value last.
 
-import { at, flagAt, headerPairs, objectAt, textAt } from '../configuration/read.ts'
+import { at, flagAt, headerPairs, methodAt, objectAt, textAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'
 import { evaluate, evaluateMembers, flatValue, type Scope } from '../functions/evaluate.ts'
 import { kindOf } from '../functions/kind.ts'
@@ -154,13 +154,9 @@ function readLoginRequest(settings: JsonObject): { endpoint: string; method: Met
   const endpoint = textAt(at(request, 'endpoint'), 'api.authentication.loginRequest.endpoint')
   if (endpoint === undefined || endpoint === '')
     throw new UserError('Request endpoint must be set for the Login authentication method.')
-  const method = textAt(at(request, 'method'), 'api.authentication.loginRequest.method', 'GET').toUpperCase()
-  if (method !== 'GET' && method !== 'POST' && method !== 'FORM') {
-    throw new UserError('The "method" property must be on of "GET", "POST", "FORM". (api.authentication.loginRequest.method)')
-  }
   return {
     endpoint,
-    method,
+    method: methodAt(at(request, 'method'), 'api.authentication.loginRequest.method') ?? 'GET',
     params: objectAt(at(request, 'params'), 'api.authentication.loginRequest.params'),
     headers: objectAt(at(request, 'headers'), 'api.authentication.loginRequest.headers'),
   }

@@ -5,24 +5,19 @@ import { UserError } from '../errors.ts'
 import { evaluate, evaluateMembers, type Scope } from '../functions/evaluate.ts'
 import { type Address, parseAddress } from '../http/address.ts'
 import { headersOf } from '../http/headers.ts'
-import type { Method } from '../http/request.ts'
+import type { RequestDefaults } from '../http/request.ts'
 import { DEFAULT_RETRY, type RetryRules } from '../http/retry.ts'
-import { readMethod } from '../jobs/job.ts'
 import { isEmpty, isObject, isScalar, type JsonObject, type JsonValue } from '../json/json.ts'
 import { JsonSyntaxError, parseJson } from '../json/parse.ts'
 import { toText } from '../json/text.ts'
 import type { Log } from '../log.ts'
-import { at, headerPairs, integerAt, integersAt, listAt, objectAt, secondsAt, textAt } from './read.ts'
+import { at, headerPairs, integerAt, integersAt, listAt, methodAt, objectAt, secondsAt, textAt } from './read.ts'
 
 export interface ApiSettings {
   readonly base: Address
   readonly name: string
   readonly headers: readonly (readonly [string, string])[]
-  readonly defaults: {
-    readonly method: Method
-    readonly params: JsonObject
-    readonly headers: readonly (readonly [string, string])[]
-  }
+  readonly defaults: RequestDefaults
   readonly ignoreErrors: ReadonlySet<number>
   readonly connectTimeoutMs: number
   readonly requestTimeoutMs: number
@@ -48,7 +43,7 @@ export function readApi(api: JsonObject, config: JsonObject, scope: Scope, log: 
     name: textAt(at(api, 'name'), 'api.name', 'generic'),
     headers: readHeaders(http, config, scope),
     defaults: {
-      method: readMethod(at(defaults, 'method'), 'api.http.defaultOptions') ?? 'GET',
+      method: methodAt(at(defaults, 'method'), 'api.http.defaultOptions.method') ?? 'GET',
       params: objectAt(at(defaults, 'params'), 'api.http.defaultOptions.params'),
       headers: headerPairs(at(defaults, 'headers'), 'api.http.defaultOptions.headers'),
     },

@@ -4,6 +4,7 @@
 
 import { UserError } from '../errors.ts'
 import { kindOf } from '../functions/kind.ts'
+import type { Method } from '../http/request.ts'
 import {
   entriesOf,
   isArray,
@@ -83,6 +84,16 @@ export function secondsAt(value: Maybe, fallback: number): number {
 export function integersAt(value: Maybe, path: string): number[] | undefined {
   if (isAbsent(value)) return undefined
   return listAt(value, path).map((entry, i) => integerAt(entry, `${path}.${i}`) ?? 0)
+}
+
+/** In any letter case. The text of the message, slip included, is the one people search for. */
+export function methodAt(value: Maybe, path: string): Method | undefined {
+  if (isAbsent(value)) return undefined
+  const method = typeof value === 'string' ? value.toUpperCase() : ''
+  if (method !== 'GET' && method !== 'POST' && method !== 'FORM') {
+    throw new UserError(`The "method" property must be on of "GET", "POST", "FORM". (${path})`)
+  }
+  return method
 }
 
 /** Header names and values. What is not a scalar after evaluation is named with its path. */

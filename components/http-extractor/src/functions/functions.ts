@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { isEmpty, isNumber, isScalar, JsonNumber, type JsonValue } from '../json/json.ts'
 import { toInteger } from '../json/numbers.ts'
 import { toText } from '../json/text.ts'
+import { formEncode } from '../percent.ts'
 import { formatDate } from './date.ts'
 import { hash, hashHmac } from './hash.ts'
 import { kindOf } from './kind.ts'
@@ -74,11 +75,4 @@ export const FUNCTIONS: Readonly<Record<string, Fn>> = {
 export const PLACEHOLDER_FUNCTIONS: Readonly<Record<string, Fn>> = {
   ...FUNCTIONS,
   urlencode: (args) => formEncode(text(args, 0)),
-}
-
-/** application/x-www-form-urlencoded: letters, digits, `-`, `_` and `.` stay, a space is `+`. */
-export function formEncode(value: string): string {
-  return encodeURIComponent(value.toWellFormed())
-    .replace(/[!'()*~]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
-    .replaceAll('%20', '+')
 }

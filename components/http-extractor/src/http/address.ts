@@ -3,6 +3,7 @@
 // are kept as they were written, because APIs and signatures depend on it; only what a URL cannot carry is encoded.
 
 import { UserError } from '../errors.ts'
+import { rawEncode } from '../percent.ts'
 
 export interface Address {
   readonly scheme: 'http' | 'https'
@@ -92,13 +93,11 @@ export function removeDotSegments(path: string): string {
   return out.join('/') || '/'
 }
 
-const encodeWhole = (text: string) =>
-  encodeURIComponent(text.toWellFormed()).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
 const ILLEGAL_IN_PATH = /[^a-zA-Z0-9_\-.~!$&'()*+,;=%:@/]+|%(?![A-Fa-f0-9]{2})/g
 const ILLEGAL_IN_QUERY = /[^a-zA-Z0-9_\-.~!$&'()*+,;=%:@/?]+|%(?![A-Fa-f0-9]{2})/g
 
-const encodePath = (path: string) => path.replace(ILLEGAL_IN_PATH, encodeWhole)
-const encodeQuery = (query: string | undefined) => query?.replace(ILLEGAL_IN_QUERY, encodeWhole)
+const encodePath = (path: string) => path.replace(ILLEGAL_IN_PATH, rawEncode)
+const encodeQuery = (query: string | undefined) => query?.replace(ILLEGAL_IN_QUERY, rawEncode)
 
 export const withQuery = (address: Address, query: string): Address => ({ ...address, query: query === '' ? undefined : query })
 

@@ -5,10 +5,11 @@ import { at } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'
 import { isEmpty, isScalar, type JsonObject } from '../json/json.ts'
 import { toText } from '../json/text.ts'
+import { rawEncode } from '../percent.ts'
 import { hostOf } from './address.ts'
 import type { HttpRequest, Send } from './exchange.ts'
 import { headerValue, withHeaders } from './headers.ts'
-import { parseQuery, rawEncode } from './query.ts'
+import { parseQuery } from './query.ts'
 
 export const awsSchema = {
   type: 'object',

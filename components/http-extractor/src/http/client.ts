@@ -6,7 +6,7 @@
 // same way without the authentication.
 
 import type { Authentication } from '../auth/authentication.types.ts'
-import { isObject, type JsonObject, type JsonValue, objectOf } from '../json/json.ts'
+import { isObject, type JsonValue, objectOf } from '../json/json.ts'
 import { JsonSyntaxError, parseJson } from '../json/parse.ts'
 import type { Log } from '../log.ts'
 import { withoutCredentials } from '../redaction.ts'
@@ -14,7 +14,7 @@ import { type Address, addressText } from './address.ts'
 import type { HttpRequest, HttpResponse, Send } from './exchange.ts'
 import { headersOf, underHeaders } from './headers.ts'
 import { withRedirects } from './redirect.ts'
-import { buildRequest, type Method, mergeUnder, type RequestSettings } from './request.ts'
+import { buildRequest, type Method, mergeUnder, type RequestDefaults, type RequestSettings } from './request.ts'
 import { excerpt, failedRequest, undecodable } from './response.ts'
 import { type RetryDeps, withRetries } from './retry.ts'
 
@@ -39,11 +39,7 @@ export interface ClientOptions {
   readonly base: Address
   /** api.http.headers with config.http.headers over them. */
   readonly headers: readonly (readonly [string, string])[]
-  readonly defaults: {
-    readonly method: Method
-    readonly params: JsonObject
-    readonly headers: readonly (readonly [string, string])[]
-  }
+  readonly defaults: RequestDefaults
   readonly ignoreErrors: ReadonlySet<number>
   readonly retry: RetryDeps
   /** The innermost wrappers and the transport: everything below authentication. */

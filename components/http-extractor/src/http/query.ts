@@ -2,9 +2,9 @@
 // params are written form style (space = `+`); when an authentication adds values, the whole query is read and written
 // again in RFC 3986 style (space = `%20`).
 
-import { formEncode } from '../functions/functions.ts'
 import { entriesOf, isArray, isObject, type JsonObject, type JsonValue } from '../json/json.ts'
 import { toText } from '../json/text.ts'
+import { formEncode, rawEncode } from '../percent.ts'
 
 /** A name and its value; a parameter may come without `=` and then has no value. */
 export type Pair = readonly [name: string, value: string | undefined]
@@ -50,20 +50,21 @@ export function writeForm(params: JsonObject): string {
     .join('&')
 }
 
-/** The query of an endpoint with params put over it: same names are replaced in place, new ones appended. */
-export function mergeParams(query: string | undefined, params: JsonObject): string {
-  const merged = new Map<string, JsonValue>()
+/** A query as params: a repeated name becomes a list. */
+export function queryParams(query: string | undefined): Map<string, JsonValue> {
+  const params = new Map<string, JsonValue>()
   for (const [name, value = ''] of parseQuery(query)) {
-    const present = merged.get(name)
-    merged.set(name, present === undefined ? value : [...(isArray(present) ? present : [present]), value])
+    const present = params.get(name)
+    params.set(name, present === undefined ? value : [present, value].flat())
   }
-  for (const [name, value] of entriesOf(params)) merged.set(name, value)
-  return writeForm(merged)
+  return params
 }
 
-/** RFC 3986: everything but unreserved characters is encoded. */
-export function rawEncode(text: string): string {
-  return encodeURIComponent(text.toWellFormed()).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+/** The query of an endpoint with params put over it: same names are replaced in place, new ones appended. */
+export function mergeParams(query: string | undefined, params: JsonObject): string {
+  const merged = queryParams(query)
+  for (const [name, value] of entriesOf(params)) merged.set(name, value)
+  return writeForm(merged)
 }
 
 export function writePairs(pairs: readonly Pair[]): string {

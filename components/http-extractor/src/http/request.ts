@@ -27,6 +27,9 @@ export interface RequestSettings {
   readonly headers: readonly (readonly [string, string])[]
 }
 
+/** api.http.defaultOptions: what lies below every job. */
+export type RequestDefaults = Omit<RequestSettings, 'endpoint'>
+
 export function buildRequest(base: Address, settings: RequestSettings): HttpRequest {
   const { endpoint, method, params } = settings
   const address = resolveAddress(base, endpoint)

@@ -1,7 +1,7 @@
 // A job as configured (contract section 8), read and checked before the first request.
 
 import { createHash } from 'node:crypto'
-import { at, headerPairs, type Maybe, objectAt, textAt } from '../configuration/read.ts'
+import { at, headerPairs, type Maybe, methodAt, objectAt, textAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'
 import type { Method } from '../http/request.ts'
 import { isArray, isEmpty, isObject, type JsonObject, type JsonValue } from '../json/json.ts'
@@ -31,15 +31,6 @@ export interface JobDefinition {
   readonly userData: JsonValue | undefined
 }
 
-export function readMethod(value: Maybe, path: string): Method | undefined {
-  if (value === undefined || value === null) return undefined
-  const method = typeof value === 'string' ? value.toUpperCase() : ''
-  if (method !== 'GET' && method !== 'POST' && method !== 'FORM') {
-    throw new UserError(`The "method" property must be on of "GET", "POST", "FORM". (${path}.method)`)
-  }
-  return method
-}
-
 export function readJob(value: JsonValue, path: string, compatLevel: number): JobDefinition {
   if (!isObject(value)) throw new UserError(`Job configuration must be an array: ${exactJson(value)} (${path})`)
   const endpoint = readEndpoint(value, path)
@@ -53,7 +44,7 @@ export function readJob(value: JsonValue, path: string, compatLevel: number): Jo
   return {
     id: textAt(at(value, 'id'), `${path}.id`) ?? createHash('md5').update(exactJson(value)).digest('hex'),
     endpoint,
-    method: readMethod(at(value, 'method'), path),
+    method: methodAt(at(value, 'method'), `${path}.method`),
     params: readParams(at(value, 'params'), path),
     headers: headerPairs(at(value, 'headers'), `${path}.headers`),
     dataType: isEmpty(at(value, 'dataType')) ? endpoint : textAt(at(value, 'dataType'), `${path}.dataType`, endpoint),

@@ -1,9 +1,9 @@
 // method response.param: a value of the response is sent with the next request.
 
-import { at, flagAt, headerPairs, objectAt, textAt } from '../configuration/read.ts'
+import { at, flagAt, headerPairs, methodAt, objectAt, textAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'
 import { headersOf } from '../http/headers.ts'
-import { type Method, mergeUnder } from '../http/request.ts'
+import { mergeUnder } from '../http/request.ts'
 import { isEmpty, isObject, type JsonObject, memberOf, valueAt } from '../json/json.ts'
 import { type Next, type Scroller, type ScrollerFactory, withoutParams, withParams } from './scroller.ts'
 
@@ -34,10 +34,7 @@ export function createResponseParam(settings: JsonObject): ScrollerFactory {
   const includeParams = flagAt(at(settings, 'includeParams'), 'api.pagination.includeParams')
   const scroll = objectAt(at(settings, 'scrollRequest'), 'api.pagination.scrollRequest')
   const endpoint = textAt(at(scroll, 'endpoint'), 'api.pagination.scrollRequest.endpoint')
-  const method = textAt(at(scroll, 'method'), 'api.pagination.scrollRequest.method')?.toUpperCase()
-  if (method !== undefined && method !== 'GET' && method !== 'POST' && method !== 'FORM') {
-    throw new UserError('The "method" property must be on of "GET", "POST", "FORM". (api.pagination.scrollRequest.method)')
-  }
+  const method = methodAt(at(scroll, 'method'), 'api.pagination.scrollRequest.method')
   const params = objectAt(memberOf(scroll, 'params'), 'api.pagination.scrollRequest.params')
   const headers = headerPairs(at(scroll, 'headers'), 'api.pagination.scrollRequest.headers')
 
@@ -52,7 +49,7 @@ export function createResponseParam(settings: JsonObject): ScrollerFactory {
       const request = {
         ...carried,
         endpoint: endpoint ?? carried.endpoint,
-        method: (method as Method | undefined) ?? carried.method, // checked above
+        method: method ?? carried.method,
         params: isObject(merged) ? merged : carried.params,
         headers: [...headersOf(carried.headers, headers).values()],
       }

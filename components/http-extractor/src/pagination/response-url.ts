@@ -3,7 +3,7 @@
 import { at, flagAt, textAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'
 import { kindOf } from '../functions/kind.ts'
-import { parseQuery } from '../http/query.ts'
+import { queryParams } from '../http/query.ts'
 import { isEmpty, isObject, isScalar, type JsonObject, type JsonValue, keysOf, valueAt } from '../json/json.ts'
 import { toText } from '../json/text.ts'
 import { type Next, type Scroller, type ScrollerFactory, withoutParams, withParams } from './scroller.ts'
@@ -42,7 +42,9 @@ export function createResponseUrl(
       const reason = check(url)
       if (reason !== undefined) return { stop: reason }
       const carried = includeParams ? job : withoutParams(job)
-      return { request: paramIsQuery ? withParams(carried, queryParams(url)) : { ...carried, endpoint: url } }
+      return {
+        request: paramIsQuery ? withParams(carried, [...queryParams(url.replace(/^\?/, ''))]) : { ...carried, endpoint: url },
+      }
     },
   })
 }
@@ -54,13 +56,3 @@ const notAnAddress = (urlKey: string, value: JsonValue) =>
   new UserError(
     `The value of '${urlKey}' in the response is ${kindOf(value)}, not the address of the next page. Set "urlKey" to the text inside it.`,
   )
-
-/** A repeated name becomes a list, as in the query of an endpoint. */
-function queryParams(text: string): [string, JsonValue][] {
-  const params = new Map<string, JsonValue>()
-  for (const [name, value = ''] of parseQuery(text.replace(/^\?/, ''))) {
-    const present = params.get(name)
-    params.set(name, present === undefined ? value : [present, value].flat())
-  }
-  return [...params]
-}

@@ -59,6 +59,19 @@ function putWide(bytes: Uint8Array, start: number, code: number): number {
   return at
 }
 
+/** A key that is serialised already, then the start of a text of at most 99 bytes: `s:12:"`. */
+function putMemberStart(bytes: Uint8Array, start: number, key: Uint8Array, length: number): number {
+  let at = start
+  for (let i = 0; i < key.length; i++) bytes[at++] = key[i]!
+  bytes[at++] = LETTER_S
+  bytes[at++] = COLON
+  if (length > 9) bytes[at++] = 0x30 + Math.trunc(length / 10)
+  bytes[at++] = 0x30 + (length % 10)
+  bytes[at++] = COLON
+  bytes[at++] = QUOTE
+  return at
+}
+
 /** A text as a cell of `row` and as a member of `object`: `row.cell(text)` and `object.phpMember(key, text)` with one look at each character. */
 export function cellAndMember(row: ByteWriter, object: ByteWriter, key: Uint8Array, text: string): void {
   const { length } = text
@@ -69,14 +82,7 @@ export function cellAndMember(row: ByteWriter, object: ByteWriter, key: Uint8Arr
   }
   const cells = row.room(length * 2 + 3)
   const bytes = object.room(key.length + length + 16)
-  let at = object.length
-  for (let i = 0; i < key.length; i++) bytes[at++] = key[i]!
-  bytes[at++] = LETTER_S
-  bytes[at++] = COLON
-  if (length > 9) bytes[at++] = 0x30 + Math.trunc(length / 10)
-  bytes[at++] = 0x30 + (length % 10)
-  bytes[at++] = COLON
-  bytes[at++] = QUOTE
+  let at = putMemberStart(bytes, object.length, key, length)
   let cellAt = row.length
   cells[cellAt++] = QUOTE
   for (let i = 0; i < length; i++) {
@@ -204,14 +210,7 @@ export class ByteWriter {
       return
     }
     const bytes = this.room(key.length + length + 16)
-    let at = this.length
-    for (let i = 0; i < key.length; i++) bytes[at++] = key[i]!
-    bytes[at++] = LETTER_S
-    bytes[at++] = COLON
-    if (length > 9) bytes[at++] = 0x30 + Math.trunc(length / 10)
-    bytes[at++] = 0x30 + (length % 10)
-    bytes[at++] = COLON
-    bytes[at++] = QUOTE
+    let at = putMemberStart(bytes, this.length, key, length)
     for (let i = 0; i < length; i++) {
       const code = text.charCodeAt(i)
       if (code > 0x7f) {

@@ -131,6 +131,36 @@ export const VARIABLES = {
     sentence: 'Most disk one run of a component may fill. Half a gigabyte of the disk is left free whatever this says.',
     parse: read.wholeNumber(2 ** 20, 2 ** 50),
   }),
+  MILLRACE_TABLE_WORKERS: variable({
+    default: 'the number of cores',
+    sentence: 'Most loads, exports and other long work on tables at once; each has a process of its own.',
+    parse: read.wholeNumber(1, 1000),
+  }),
+  MILLRACE_TABLE_WORKER_MEMORY_MB: variable({
+    default: '1536',
+    sentence: 'Most resident memory of such a process. Ten columns take a third of the default, 4,000 need all of it.',
+    parse: read.wholeNumber(256, 2 ** 20),
+  }),
+  MILLRACE_TABLE_MAX_ROW_BYTES: variable({
+    default: '33554432',
+    sentence: 'Longest row of a CSV file. Rows of 100 MB need 3 GB per process.',
+    parse: read.wholeNumber(1024, 2 ** 30),
+  }),
+  MILLRACE_TABLE_MAX_INFLATED_BYTES: variable({
+    default: '1099511627776',
+    sentence: 'Most bytes a packed file may unpack to.',
+    parse: read.wholeNumber(2 ** 20, 2 ** 50),
+  }),
+  MILLRACE_TABLE_MAX_INFLATE_RATIO: variable({
+    default: '500',
+    sentence: 'A packed file that unpacks to more than so many times its size, and to more than 256 MiB, is refused.',
+    parse: read.wholeNumber(2, 1_000_000),
+  }),
+  MILLRACE_TABLE_RETENTION_DAYS: variable({
+    default: '7',
+    sentence: 'How far back in time a table can be made from an earlier state of another.',
+    parse: read.wholeNumber(0, 3650),
+  }),
   PATH: variable({
     default: 'the system folders',
     sentence: 'Where components that are commands, and docker or podman, are looked for.',
@@ -274,6 +304,15 @@ function configOf(values: Values, unknown: readonly string[]) {
       projectJobs: values.MILLRACE_PROJECT_JOBS ?? 10,
       diskBytes: values.MILLRACE_RUN_DISK_BYTES ?? 10e9,
       path: values.PATH ?? '/usr/local/bin:/usr/bin:/bin',
+    },
+    /** What is not set has the default of the table engine. */
+    tables: {
+      ...(values.MILLRACE_TABLE_WORKERS !== undefined && { longWorkers: values.MILLRACE_TABLE_WORKERS }),
+      workerMemoryMb: values.MILLRACE_TABLE_WORKER_MEMORY_MB ?? 1536,
+      maxRowBytes: values.MILLRACE_TABLE_MAX_ROW_BYTES ?? 32 << 20,
+      maxInflatedBytes: values.MILLRACE_TABLE_MAX_INFLATED_BYTES ?? 2 ** 40,
+      maxInflateRatio: values.MILLRACE_TABLE_MAX_INFLATE_RATIO ?? 500,
+      retentionDays: values.MILLRACE_TABLE_RETENTION_DAYS ?? 7,
     },
     egressAllow: values.MILLRACE_EGRESS_ALLOW ?? [],
     clockOffsetMs: values.MILLRACE_TEST_CLOCK_OFFSET_MS ?? 0,

@@ -35,7 +35,7 @@ import { storageJobsRoutes } from './services/storage-jobs/storage-jobs.routes.t
 import { createStorageJobs, type StorageJobs } from './services/storage-jobs/storage-jobs.ts'
 import { tokensRoutes } from './services/tokens/tokens.routes.ts'
 import type { Tokens } from './services/tokens/tokens.ts'
-import { createTableRooms, type TableRooms } from './table-rooms.ts'
+import { createTableRooms, type TableRooms, type TableSettings } from './table-rooms.ts'
 
 type Role = 'api' | 'worker' | 'scheduler'
 
@@ -55,6 +55,8 @@ export interface PlatformOptions extends FoundationOptions {
   /** What this node does; everything by default. */
   readonly roles?: readonly Role[]
   readonly worker?: Partial<WorkerSettings>
+  /** How much tables may take; the defaults of the table engine where nothing is said. */
+  readonly tables?: TableSettings | undefined
   /** How long running work may finish when the platform closes. */
   readonly graceMs?: number
 }
@@ -149,6 +151,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     jobsLoop: storageJobsLoop,
     defaultBranchId: async (projectId) => (await configurationRooms.branches.get(projectId, 'default')).id,
     findProject: tokens.findProject,
+    settings: options.tables,
     bucketPermissions: { forget: tokens.forgetBucket, forgotten: tokens.forgetKnown },
     listEvents: async (actor, query, scope, baseUrl) =>
       eventViews(await events.list(actor, query, scope), { actor, baseUrl }, fileStates),

@@ -46,6 +46,7 @@ export async function openStack(config: Config): Promise<Stack> {
     corsOrigins: config.http.corsOrigins,
     roles: config.roles,
     worker: { ...config.worker, egressAllow: config.egressAllow },
+    tables: config.tables,
     graceMs: config.listen.drainTimeoutMs / 2,
     clock: shiftedClock(config.clockOffsetMs),
     log,

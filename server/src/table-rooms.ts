@@ -60,8 +60,15 @@ export interface TableRoomsDeps {
     scope: { objectType: string; objectId: string },
     baseUrl: string,
   ) => Promise<unknown[]>
-  readonly engineSettings?: TableEngineSettings | undefined
+  readonly settings?: TableSettings | undefined
 }
+
+export interface TableSettings extends TableEngineSettings {
+  /** How far back a table can be travelled to. */
+  readonly retentionDays?: number
+}
+
+const DAY_MS = 24 * 3_600_000
 
 export type TableRooms = Awaited<ReturnType<typeof createTableRooms>>
 
@@ -70,7 +77,7 @@ export async function createTableRooms(deps: TableRoomsDeps) {
   const engine = await createTableEngine({
     objects: createTableObjects(objects),
     scratchDir: deps.scratchDir,
-    ...(deps.engineSettings && { settings: deps.engineSettings }),
+    ...(deps.settings && { settings: deps.settings }),
   })
   const slices = createFileSlices(objects, deps.objectBucket)
   const metadata = createStorageMetadata(db)
@@ -170,7 +177,8 @@ export async function createTableRooms(deps: TableRoomsDeps) {
         ),
     },
   })
-  const loop = createTablesLoop({ tables, engine, objects, inTransaction, clock, log })
+  const retentionMs = (deps.settings?.retentionDays ?? 7) * DAY_MS
+  const loop = createTablesLoop({ tables, engine, objects, inTransaction, clock, log, settings: { retentionMs } })
 
   jobsLoop.registerHandler('tableCreate', loads.create)
   jobsLoop.registerHandler('tableImport', loads.load)

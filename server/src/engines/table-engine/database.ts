@@ -3,6 +3,11 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 
 export interface Database {
+  /**
+   * For statements that pass the rows of one scan on: a single thread does that in order by itself. Told to keep order, DuckDB
+   * collects whole batches in memory first, which tables of 4,000 columns do not survive.
+   */
+  inFileOrder<T>(work: () => Promise<T>): Promise<T>
   /** Runs a statement; for COPY and INSERT the number of rows. */
   run(sql: string): Promise<number>
   /** All rows of a small result: texts, numbers (BIGINT as number, up to 2^53), booleans and nulls. */
@@ -34,9 +39,15 @@ export async function openInstance({ memoryMb, threads, spillDir }: DatabaseSett
   })
 }
 
-export async function connect(instance: DuckDBInstance): Promise<Database> {
+export async function connect(instance: DuckDBInstance, { threads }: Pick<DatabaseSettings, 'threads'>): Promise<Database> {
   const connection: DuckDBConnection = await instance.connect()
+  const keepOrder = (isKept: boolean) => connection.run(`SET preserve_insertion_order = ${isKept}`)
   return {
+    inFileOrder: async (work) => {
+      if (threads > 1) return work()
+      await keepOrder(false)
+      return work().finally(() => keepOrder(true)) // the instance serves the next job too
+    },
     run: async (sql) => {
       const result = await connection.run(sql)
       const first = (await result.getRows())[0]?.[0]

@@ -31,6 +31,10 @@ interface CsvReader {
 }
 
 export async function loadSlices(db: Database, job: LoadSlicesJob): Promise<LoadedSegment> {
+  return db.inFileOrder(() => loadOnce(db, job))
+}
+
+async function loadOnce(db: Database, job: LoadSlicesJob): Promise<LoadedSegment> {
   const first = await sniff(job)
   const direct: CsvReader = {
     files: job.slices.map((s) => s.path),
@@ -186,12 +190,14 @@ export async function segmentLoadTimes(
 }
 
 /** Out of memory and a full disk are the only ways a load may fail that are nobody's bug. */
-export function nameDuckDbError(error: unknown, memoryMb: number): unknown {
+export function nameDuckDbError(error: unknown, limitMb: number): unknown {
   if (error instanceof PlatformError) return error
   const text = error instanceof Error ? error.message : String(error)
-  if (/out of memory|could not allocate|failed to (?:pin|allocate)/i.test(text))
-    return new PlatformError('tableEngine.outOfMemory', { limit: memoryMb }, { cause: error })
+  if (/out of memory|could not allocate|failed to (?:pin|allocate)/i.test(text)) return outOfMemory(limitMb, error)
   if (/no space left|disk full|ENOSPC|max_temp_directory_size/i.test(text))
     return new PlatformError('tableEngine.diskFull', {}, { cause: error })
   return error
 }
+
+export const outOfMemory = (limitMb: number, cause?: unknown): PlatformError =>
+  new PlatformError('tableEngine.outOfMemory', { limit: limitMb }, { cause })

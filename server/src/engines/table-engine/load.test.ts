@@ -262,7 +262,7 @@ test('4,000 columns and rows of several megabytes load', async () => {
 })
 
 test('a key scan larger than the memory of a worker spills to disk and still finds every duplicate', async () => {
-  await using small = await startTables({ workerMemoryMb: 200, longWorkers: 1 })
+  await using small = await startTables({ workerMemoryMb: 256, longWorkers: 1 })
   const rows = Array.from(
     { length: 1_000_000 },
     (_, i) => `a rather long key that fills the memory ${(i * 7919) % 900_000}\n`,

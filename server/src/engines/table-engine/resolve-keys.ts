@@ -123,10 +123,14 @@ async function bySize(db: Database, path: string, columns: readonly Column[]): P
   return columns.toSorted((a, b) => (bytes.get(a.name) ?? 0) - (bytes.get(b.name) ?? 0))
 }
 
-/** The first three alone, then all others at once: a table of 4,000 columns must not take 4,000 scans. */
+/** Columns compared at once: a table of 4,000 must not take 4,000 scans, and its rows must not stand in memory whole. */
+const COLUMNS_AT_ONCE = 100
+
+/** The first three alone, then the others in bundles. */
 function inSteps(columns: readonly Column[]): Column[][] {
-  const rest = columns.slice(3)
-  return [...columns.slice(0, 3).map((c) => [c]), ...(rest.length ? [rest] : [])]
+  const steps = columns.slice(0, 3).map((c) => [c])
+  for (let i = 3; i < columns.length; i += COLUMNS_AT_ONCE) steps.push(columns.slice(i, i + COLUMNS_AT_ONCE))
+  return steps
 }
 
 /** A new delete file for a segment: the positions that were dead before and those that die now. */
@@ -164,7 +168,8 @@ async function settleFresh(
   const select = `SELECT ${columns.map((c) => `s.${outAs(c)}`).join(', ')}, s.c1 AS "_timestamp"
     FROM ${scan([segment.path], [...columns, LOAD_TIME], typed)} s ANTI JOIN (${positions}) d ON s.file_row_number = d.pos`
   const bytesPerRow = (await stat(segment.path)).size / segment.rows
-  const left = await db.run(copyToSegment(select, columns, path, rowGroupRows(4 * bytesPerRow, columns.length)))
+  const copy = copyToSegment(select, columns, path, rowGroupRows(4 * bytesPerRow, columns.length))
+  const left = await db.inFileOrder(() => db.run(copy))
   return { kind: 'rewritten', path, rows: left, bytes: (await stat(path)).size }
 }
 

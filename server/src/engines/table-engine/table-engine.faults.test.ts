@@ -98,6 +98,20 @@ test('a worker that the system does not let start fails its job, not the server;
   assert.equal((await crowded.engine.preview({ snapshot, limit: 1 })).rows.length, 1)
 })
 
+test('a worker that outgrows its memory fails its job with the limit in the message, and another takes its place', async () => {
+  // The runtime alone takes more than this; quick work is over before anybody looks.
+  await using tight = await startTables({ workerMemoryMb: 64, longWorkers: 1 })
+  const { snapshot } = await tight.load('id,v\n1,old\n')
+  const slice = { key: 'uploads/big', gzip: false }
+  await copyFile(join(tables.root, 'objects', big.key), join(tight.root, 'objects', slice.key))
+  await assert.rejects(tight.engine.load({ ...request(), snapshot, source: { slices: [slice, slice, slice, slice] } }), {
+    code: 'tableEngine.outOfMemory',
+    message: /64 MB/,
+  })
+  assert.equal((await tight.engine.preview({ snapshot, limit: 1 })).rows.length, 1)
+  assert.deepEqual(await tight.scratch(), [])
+})
+
 test('work that takes too long is stopped with its name', async () => {
   await assert.rejects(tables.engine.load(request(), { timeoutMs: 30 }), { code: 'tableEngine.timeout' })
   assert.equal((await tables.engine.preview({ snapshot: first.snapshot, limit: 1 })).rows.length, 1)

@@ -2,7 +2,8 @@
 //  (1) Short work (previews, counts) has its own places: it never waits for loads.
 //  (2) A worker that dies takes down its own job only, with a named error; the next job gets a new process.
 //  (3) Cancelling and timing out mean killing: nothing in a worker is worth saving, its files are in the job's scratch folder.
-//  (4) A worker whose memory has grown is retired after its job, so that one huge load does not stay in memory for ever.
+//  (4) A worker whose memory has grown is retired after its job, so that one huge load does not stay in memory for ever; one that
+//      outgrows its limit fails its job and is ended.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { rm } from 'node:fs'
@@ -42,8 +43,8 @@ interface Worker {
 
 const WORKER_FILE = fileURLToPath(new URL('./worker.ts', import.meta.url))
 const IDLE_MS = 30_000
-/** DuckDB gets this share of a worker; the rest is the scanner, buffers outside its accounting, and the runtime itself. */
-const DUCKDB_SHARE = 0.5
+/** The scanner, buffers outside of DuckDB's accounting and the runtime itself; DuckDB gets the rest, and in small workers a third. */
+const BESIDE_DUCKDB_MB = 460
 /** Above this share of its memory an idle worker is worth replacing. */
 const RETIRE_SHARE = 0.5
 
@@ -200,7 +201,12 @@ export class WorkerPool {
     })
     this.#send(worker, {
       type: 'start',
-      settings: { memoryMb: Math.floor(DUCKDB_SHARE * workerMemoryMb), threads: workerThreads, spillDir: ownSpill },
+      settings: {
+        limitMb: workerMemoryMb,
+        memoryMb: Math.floor(Math.max(workerMemoryMb - BESIDE_DUCKDB_MB, workerMemoryMb / 3)),
+        threads: workerThreads,
+        spillDir: ownSpill,
+      },
     })
     return worker
   }

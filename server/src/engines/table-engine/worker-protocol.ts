@@ -136,6 +136,9 @@ export type JobKind = keyof Jobs
 export type WorkerJob = Jobs[JobKind]['job']
 
 export interface WorkerSettings {
+  /** Resident memory of the whole process; a job that needs more fails. */
+  readonly limitMb: number
+  /** DuckDB's part of it. */
   readonly memoryMb: number
   readonly threads: number
   readonly spillDir: string

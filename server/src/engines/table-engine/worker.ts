@@ -4,7 +4,7 @@
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { PlatformError } from '../../kit/errors.ts'
 import { connect, type Database, openInstance } from './database.ts'
-import { loadSlices, nameDuckDbError } from './load-slices.ts'
+import { loadSlices, nameDuckDbError, outOfMemory } from './load-slices.ts'
 import { count, findDuplicateKey, preview, profile } from './queries.ts'
 import { resolveKeys } from './resolve-keys.ts'
 import { deleteRows, writeSegment } from './rewrite.ts'
@@ -23,22 +23,24 @@ const HANDLERS: { [Kind in keyof Jobs]: (db: Database, job: Jobs[Kind]['job']) =
   profile,
 }
 
+const WATCH_MS = 100
+
 let opening: Promise<DuckDBInstance> | undefined
-let memoryMb = 0
+let settings: WorkerSettings | undefined
 
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL')) // a plain exit would wait for DuckDB's running statement
 process.on('message', (message: ToWorker) => {
   if (message.type === 'job') run(message.job)
   else {
-    memoryMb = message.settings.memoryMb
-    opening = start(message.settings)
+    settings = message.settings
+    opening = start(settings)
   }
 })
 
-async function start(settings: WorkerSettings): Promise<DuckDBInstance> {
-  const instance = await openInstance(settings)
+async function start(started: WorkerSettings): Promise<DuckDBInstance> {
+  const instance = await openInstance(started)
   // The first statement loads code; do that before anybody waits for it.
-  const db = await connect(instance)
+  const db = await connect(instance, started)
   await db.run(`SELECT count(*) FROM range(10) t(i) WHERE i::VARCHAR <> ''`)
   db.close()
   send({ type: 'ready' })
@@ -46,16 +48,25 @@ async function start(settings: WorkerSettings): Promise<DuckDBInstance> {
 }
 
 async function run(job: WorkerJob): Promise<void> {
-  if (!opening) throw new Error('a job came before the start message')
+  if (!opening || !settings) throw new Error('a job came before the start message')
+  const { limitMb } = settings
   send({ type: 'started' })
-  const db = await connect(await opening)
+  const db = await connect(await opening, settings)
+  // DuckDB keeps to its share, but not everything it does is counted. A worker that outgrows its limit gives up the job, not the
+  // machine: the pool ends whoever answers with that much memory.
+  const watch = setInterval(() => {
+    if (rssMb() <= limitMb) return
+    clearInterval(watch)
+    send({ type: 'failed', error: portable(outOfMemory(limitMb)), rssMb: rssMb() })
+  }, WATCH_MS)
   try {
     // The compiler cannot see that kind and handler belong together; the mapped type of HANDLERS guarantees it.
     const handler = HANDLERS[job.kind] as (db: Database, job: WorkerJob) => Promise<unknown>
     send({ type: 'done', result: await handler(db, job), rssMb: rssMb() })
   } catch (error) {
-    send({ type: 'failed', error: portable(nameDuckDbError(error, memoryMb)), rssMb: rssMb() })
+    send({ type: 'failed', error: portable(nameDuckDbError(error, limitMb)), rssMb: rssMb() })
   } finally {
+    clearInterval(watch)
     db.close()
   }
 }

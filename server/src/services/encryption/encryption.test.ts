@@ -145,6 +145,9 @@ await onBothDatabases('encryption', (metadata) => {
     const cipher = await encryption.encryptBody('a secret', false, { componentId: 'c', projectId: '1' })
     assert.ok(cipher.startsWith('KBC::ProjectSecure::'))
     assert.equal(await encryption.encryptBody(cipher, false, { componentId: 'c', projectId: '1' }), cipher)
+    const inJson = await encryption.encryptBody(' "a \\"secret\\""', true, { componentId: 'c', projectId: '1' })
+    assert.match(inJson, /^"KBC::ProjectSecure::[^"]+"$/)
+    assert.equal(await encryption.encryptBody(inJson, true, { componentId: 'c', projectId: '1' }), inJson)
     await assert.rejects(encryption.encryptBody('x', false, { configId: '1', projectId: undefined }), {
       code: 'encryption.scope',
       message: /for this scope \(configId\)/,

@@ -55,6 +55,9 @@ export function createEncryption({ keyRing, canonicalComponentId }: EncryptionDe
     if (!isJson) return encryptValue(keys, scope, body)
     const read = readJson(body)
     if (!read.ok) throw new PlatformError('malformedRequest', { reason: `the body cannot be used because ${read.reason}.` })
+    const whole: unknown = /^\s*"/.test(body) ? JSON.parse(body) : undefined
+    // A JSON text on its own is one secret, as a plain text is: sent back as it came it would look encrypted and not be.
+    if (typeof whole === 'string') return JSON.stringify(encryptValue(keys, scope, whole))
     encryptValue(keys, scope, '') // a wrong scope is refused also when nothing is there to encrypt
     return encryptSecrets(keys, scope, body)
   }

@@ -46,57 +46,32 @@ export interface BranchMetadata {
 
 const tables = (db: Db): Kysely<BranchTables> => db.withTables<BranchTables>()
 
+const branchesOf = (db: Db, projectId: number) => tables(db).selectFrom('branch').selectAll().where('project_id', '=', projectId)
+
 export async function findBranch(db: Db, projectId: number, id: number): Promise<BranchRecord | undefined> {
-  const row = await tables(db)
-    .selectFrom('branch')
-    .selectAll()
-    .where('project_id', '=', projectId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const row = await branchesOf(db, projectId).where('id', '=', id).executeTakeFirst()
   return row && recordOf(row)
 }
 
 /** Held until the transaction ends. */
 export async function lockBranch(trx: Db, projectId: number, id: number): Promise<BranchRecord | undefined> {
-  const row = await tables(trx)
-    .selectFrom('branch')
-    .selectAll()
-    .where('project_id', '=', projectId)
-    .where('id', '=', id)
-    .$call(lockRows(trx))
-    .executeTakeFirst()
+  const row = await branchesOf(trx, projectId).where('id', '=', id).$call(lockRows(trx)).executeTakeFirst()
   return row && recordOf(row)
 }
 
 export async function findDefaultBranch(db: Db, projectId: number): Promise<BranchRecord | undefined> {
-  const row = await tables(db)
-    .selectFrom('branch')
-    .selectAll()
-    .where('project_id', '=', projectId)
-    .where('is_default', '=', 1)
-    .executeTakeFirst()
+  const row = await branchesOf(db, projectId).where('is_default', '=', 1).executeTakeFirst()
   return row && recordOf(row)
 }
 
 export async function findBranchByName(db: Db, projectId: number, name: string): Promise<BranchRecord | undefined> {
-  const row = await tables(db)
-    .selectFrom('branch')
-    .selectAll()
-    .where('project_id', '=', projectId)
-    .where('name', '=', name)
-    .executeTakeFirst()
+  const row = await branchesOf(db, projectId).where('name', '=', name).executeTakeFirst()
   return row && recordOf(row)
 }
 
 /** The default branch first, then by age. */
 export async function listBranches(db: Db, projectId: number): Promise<readonly BranchRecord[]> {
-  const rows = await tables(db)
-    .selectFrom('branch')
-    .selectAll()
-    .where('project_id', '=', projectId)
-    .orderBy('is_default', 'desc')
-    .orderBy('id')
-    .execute()
+  const rows = await branchesOf(db, projectId).orderBy('is_default', 'desc').orderBy('id').execute()
   return rows.map(recordOf)
 }
 

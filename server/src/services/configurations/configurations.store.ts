@@ -5,7 +5,7 @@ import { type Db, dialectOf, lockRows } from '../../engines/metadata-db/dialects
 import { PlatformError } from '../../kit/errors.ts'
 import type { Address, ConfigurationRecord, VersionRecord } from './records.ts'
 import { statement } from './statements.ts'
-import { type ConfigurationTable, tables, type VersionTable } from './tables.ts'
+import { type ConfigurationTable, sharedColumns, sharedFields, stampColumns, tables, type VersionTable } from './tables.ts'
 
 export interface ListFilter {
   readonly projectId: number
@@ -161,9 +161,7 @@ export async function insertConfiguration(trx: Db, record: NewConfiguration): Pr
       component_id: record.componentId,
       configuration_id: record.configurationId,
       ...headColumns(record),
-      created_at: record.created.at,
-      creator_token_id: record.created.tokenId,
-      creator_token_description: record.created.tokenDescription,
+      ...stampColumns(record.created),
     })
     .onConflict((conflict) => conflict.columns(['project_id', 'branch_id', 'component_id', 'configuration_id']).doNothing())
     .returning('id')
@@ -200,19 +198,12 @@ export async function insertVersion(trx: Db, record: ConfigurationRecord): Promi
   await addVersion(trx, {
     project_id: record.projectId,
     owner_id: record.ownerId,
-    version: record.version,
-    name: record.name,
-    description: record.description,
-    is_disabled: record.isDisabled ? 1 : 0,
+    ...sharedColumns(record),
+    ...stampColumns(record.changed),
     is_deleted: record.isDeleted ? 1 : 0,
     content_version: record.contentVersion,
     content: record.contentVersion === record.version ? record.configuration : null,
     rows_sort_order: JSON.stringify(record.rowsSortOrder),
-    change_description: record.changeDescription,
-    version_identifier: record.versionIdentifier,
-    created_at: record.changed.at,
-    creator_token_id: record.changed.tokenId,
-    creator_token_description: record.changed.tokenDescription,
   })
 }
 
@@ -287,16 +278,11 @@ export async function findContents(
 }
 
 const headColumns = (record: NewConfiguration) => ({
-  name: record.name,
-  description: record.description,
-  is_disabled: record.isDisabled ? 1 : 0,
+  ...sharedColumns(record),
   is_deleted: record.isDeleted ? 1 : 0,
-  version: record.version,
   content_version: record.contentVersion,
   rows_sort_order: JSON.stringify(record.rowsSortOrder),
   state: record.state,
-  change_description: record.changeDescription,
-  version_identifier: record.versionIdentifier,
   revision: record.revision,
   rows_revision: record.rowsRevision,
   changed_at: record.changed.at,
@@ -311,35 +297,23 @@ const recordOf = (row: Selectable<ConfigurationTable> & { content: string | null
   branchId: row.branch_id,
   componentId: row.component_id,
   configurationId: row.configuration_id,
-  name: row.name,
-  description: row.description,
-  isDisabled: row.is_disabled === 1,
+  ...sharedFields(row),
   isDeleted: row.is_deleted === 1,
-  version: row.version,
   contentVersion: row.content_version,
   configuration: row.content ?? '{}', // never null: the join is on the version that holds it
   rowsSortOrder: idsOf(row.rows_sort_order),
   state: row.state,
-  changeDescription: row.change_description,
-  versionIdentifier: row.version_identifier,
   revision: row.revision,
   rowsRevision: row.rows_revision,
-  created: { at: row.created_at, tokenId: row.creator_token_id, tokenDescription: row.creator_token_description },
   changed: { at: row.changed_at, tokenId: row.changer_token_id, tokenDescription: row.changer_token_description },
   baseVersion: row.base_version,
 })
 
 const versionOf = (row: Omit<Selectable<VersionTable>, 'project_id' | 'owner_id' | 'content'>): VersionRecord => ({
-  version: row.version,
-  name: row.name,
-  description: row.description,
-  isDisabled: row.is_disabled === 1,
+  ...sharedFields(row),
   isDeleted: row.is_deleted === 1,
   contentVersion: row.content_version,
   rowsSortOrder: idsOf(row.rows_sort_order),
-  changeDescription: row.change_description,
-  versionIdentifier: row.version_identifier,
-  created: { at: row.created_at, tokenId: row.creator_token_id, tokenDescription: row.creator_token_description },
 })
 
 const idsOf = (text: string): readonly string[] => JSON.parse(text) as string[] // written by us as a list of strings

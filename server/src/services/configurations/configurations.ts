@@ -7,7 +7,6 @@ import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { RecordEvent } from '../../kit/event.ts'
-import { sameJson } from '../../kit/json-text.ts'
 import {
   addressOf,
   type Caller,
@@ -24,7 +23,7 @@ import { insertConfiguration, insertVersion, lockConfiguration, purgeConfigurati
 import type { ConfigurationInput } from './input.ts'
 import type { ConfigurationRecord } from './records.ts'
 import { listRowIds, markRowsDeleted } from './rows.store.ts'
-import { type ChangedFields, saveState, saveVersion } from './versioning.ts'
+import { type ChangedFields, differences, saveState, saveVersion } from './versioning.ts'
 
 /** What this room needs of encryption. */
 export interface SecretBox {
@@ -159,7 +158,11 @@ export function createConfigurations(deps: ConfigurationsDeps): Configurations {
       const before = existing(await lockConfiguration(trx, addressOf(caller, component, configurationId)), configurationId)
       checkVersion(expected, before.version, `Configuration "${configurationId}"`)
       if (input.rowsSortOrder) await checkSortOrder(trx, before, input.rowsSortOrder)
-      const fields = differences(before, input, (text, previous) => secrets.encrypt(text, component, previous))
+      const { rowsSortOrder } = input
+      const fields: ChangedFields = {
+        ...differences(before, input, (text, previous) => secrets.encrypt(text, component, previous)),
+        ...(rowsSortOrder && rowsSortOrder.join() !== before.rowsSortOrder.join() && { rowsSortOrder }),
+      }
       if (Object.keys(fields).length === 0) return before
       const stamp = stampOf(caller.actor, clock.now().getTime())
       const changeDescription = input.changeDescription ?? 'Configuration updated'
@@ -233,25 +236,6 @@ export function createConfigurations(deps: ConfigurationsDeps): Configurations {
   }
 
   return { create, update, setState, remove, restore }
-}
-
-/** The fields of `input` that say something else than what is stored. White space between JSON tokens is no difference. */
-function differences(
-  before: ConfigurationRecord,
-  input: ConfigurationInput,
-  encrypt: (text: string, previous: string) => string,
-): ChangedFields {
-  const configuration = input.configuration && encrypt(input.configuration.text, before.configuration)
-  const state = input.state && encrypt(input.state.text, before.state)
-  const { name, description, isDisabled, rowsSortOrder } = input
-  return {
-    ...(name !== undefined && name !== before.name && { name }),
-    ...(description !== undefined && description !== before.description && { description }),
-    ...(isDisabled !== undefined && isDisabled !== before.isDisabled && { isDisabled }),
-    ...(configuration !== undefined && !sameJson(configuration, before.configuration) && { configuration }),
-    ...(state !== undefined && !sameJson(state, before.state) && { state }),
-    ...(rowsSortOrder && rowsSortOrder.join() !== before.rowsSortOrder.join() && { rowsSortOrder }),
-  }
 }
 
 /** Either nothing (back to the order of ids) or every row exactly once. */

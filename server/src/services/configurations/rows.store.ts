@@ -1,9 +1,10 @@
 // Rows and their versions, in SQL. A deleted row keeps its head: an id that comes back continues its versions.
 
-import { type Selectable, sql } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Db } from '../../engines/metadata-db/dialects.ts'
 import type { RowRecord, RowVersionRecord } from './records.ts'
-import { type RowTable, type RowVersionTable, tables } from './tables.ts'
+import { statement } from './statements.ts'
+import { type RowTable, type RowVersionTable, sharedColumns, sharedFields, stampColumns, tables } from './tables.ts'
 
 export async function listRows(db: Db, projectId: number, ownerId: number): Promise<readonly RowRecord[]> {
   const rows = await tables(db)
@@ -46,39 +47,41 @@ export async function listRowIds(db: Db, projectId: number, ownerId: number): Pr
   return rows.map((row) => row.row_id)
 }
 
-/** Deleted rows are found as well. */
-export async function findRow(db: Db, projectId: number, ownerId: number, rowId: string): Promise<RowRecord | undefined> {
-  const row = await tables(db)
+const rowAt = statement((db, at: { projectId: number; ownerId: number; rowId: string }) =>
+  tables(db)
     .selectFrom('configuration_row')
     .selectAll()
-    .where('project_id', '=', projectId)
-    .where('owner_id', '=', ownerId)
-    .where('row_id', '=', rowId)
-    .executeTakeFirst()
+    .where('project_id', '=', at.projectId)
+    .where('owner_id', '=', at.ownerId)
+    .where('row_id', '=', at.rowId),
+)
+
+/** Deleted rows are found as well. */
+export async function findRow(db: Db, projectId: number, ownerId: number, rowId: string): Promise<RowRecord | undefined> {
+  const [row] = await rowAt(db, { projectId, ownerId, rowId })
   return row && rowOf(row)
 }
 
+const putRow = statement((db, row: Insertable<RowTable>) => {
+  const { project_id: _project, owner_id: _owner, row_id: _row, ...columns } = row
+  return tables(db)
+    .insertInto('configuration_row')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['owner_id', 'row_id']).doUpdateSet(columns))
+})
+
 /** Writes the head, new or changed. */
 export async function saveRow(trx: Db, projectId: number, ownerId: number, row: RowRecord): Promise<void> {
-  const columns = {
-    name: row.name,
-    description: row.description,
-    is_disabled: row.isDisabled ? 1 : 0,
+  await putRow(trx, {
+    project_id: projectId,
+    owner_id: ownerId,
+    row_id: row.id,
+    ...sharedColumns(row),
+    ...stampColumns(row.created),
     is_deleted: row.isDeleted ? 1 : 0,
-    version: row.version,
     content: row.configuration,
     state: row.state,
-    change_description: row.changeDescription,
-    version_identifier: row.versionIdentifier,
-    created_at: row.created.at,
-    creator_token_id: row.created.tokenId,
-    creator_token_description: row.created.tokenDescription,
-  }
-  await tables(trx)
-    .insertInto('configuration_row')
-    .values({ project_id: projectId, owner_id: ownerId, row_id: row.id, ...columns })
-    .onConflict((conflict) => conflict.columns(['owner_id', 'row_id']).doUpdateSet(columns))
-    .execute()
+  })
 }
 
 export async function setRowState(trx: Db, projectId: number, ownerId: number, rowId: string, state: string): Promise<void> {
@@ -96,27 +99,21 @@ export interface NewRowVersion extends RowVersionRecord {
   readonly configurationVersion: number
 }
 
+const addRowVersion = statement((db, version: Insertable<RowVersionTable>) =>
+  tables(db).insertInto('configuration_row_version').values(version),
+)
+
 export async function insertRowVersion(trx: Db, projectId: number, ownerId: number, row: NewRowVersion): Promise<void> {
-  await tables(trx)
-    .insertInto('configuration_row_version')
-    .values({
-      project_id: projectId,
-      owner_id: ownerId,
-      row_id: row.rowId,
-      version: row.version,
-      configuration_version: row.configurationVersion,
-      deleted_in: null,
-      name: row.name,
-      description: row.description,
-      is_disabled: row.isDisabled ? 1 : 0,
-      content: row.configuration,
-      change_description: row.changeDescription,
-      version_identifier: row.versionIdentifier,
-      created_at: row.created.at,
-      creator_token_id: row.created.tokenId,
-      creator_token_description: row.created.tokenDescription,
-    })
-    .execute()
+  await addRowVersion(trx, {
+    project_id: projectId,
+    owner_id: ownerId,
+    row_id: row.rowId,
+    ...sharedColumns(row),
+    ...stampColumns(row.created),
+    configuration_version: row.configurationVersion,
+    deleted_in: null,
+    content: row.configuration,
+  })
 }
 
 /** The rows are gone from this version of the configuration on. */
@@ -215,26 +212,14 @@ export async function findRowVersion(
 
 const rowOf = (row: Selectable<RowTable>): RowRecord => ({
   id: row.row_id,
-  name: row.name,
-  description: row.description,
-  isDisabled: row.is_disabled === 1,
+  ...sharedFields(row),
   isDeleted: row.is_deleted === 1,
-  version: row.version,
   configuration: row.content,
   state: row.state,
-  changeDescription: row.change_description,
-  versionIdentifier: row.version_identifier,
-  created: { at: row.created_at, tokenId: row.creator_token_id, tokenDescription: row.creator_token_description },
 })
 
 const rowVersionOf = (row: Selectable<RowVersionTable>): RowVersionRecord => ({
   rowId: row.row_id,
-  version: row.version,
-  name: row.name,
-  description: row.description,
-  isDisabled: row.is_disabled === 1,
+  ...sharedFields(row),
   configuration: row.content,
-  changeDescription: row.change_description,
-  versionIdentifier: row.version_identifier,
-  created: { at: row.created_at, tokenId: row.creator_token_id, tokenDescription: row.creator_token_description },
 })

@@ -2,7 +2,6 @@
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { sameJson } from '../../kit/json-text.ts'
 import {
   addressOf,
   type Caller,
@@ -20,7 +19,7 @@ import type { ConfigurationsDeps, SecretBox } from './configurations.ts'
 import type { RowInput } from './input.ts'
 import type { ConfigurationRecord, RowRecord } from './records.ts'
 import { findRow, findRowVersion, markRowsDeleted, setRowState } from './rows.store.ts'
-import { saveRowVersion, saveState, saveVersion } from './versioning.ts'
+import { differences, saveRowVersion, saveState, saveVersion } from './versioning.ts'
 
 /** Which row of which configuration. */
 export interface RowPlace {
@@ -199,21 +198,4 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
 function live(row: RowRecord | undefined, rowId: string): RowRecord {
   if (!row || row.isDeleted) throw rowNotFound(rowId)
   return row
-}
-
-function differences(
-  before: RowRecord,
-  input: RowInput,
-  encrypt: (text: string, previous: string) => string,
-): Partial<RowRecord> {
-  const configuration = input.configuration && encrypt(input.configuration.text, before.configuration)
-  const state = input.state && encrypt(input.state.text, before.state)
-  const { name, description, isDisabled } = input
-  return {
-    ...(name !== undefined && name !== before.name && { name }),
-    ...(description !== undefined && description !== before.description && { description }),
-    ...(isDisabled !== undefined && isDisabled !== before.isDisabled && { isDisabled }),
-    ...(configuration !== undefined && !sameJson(configuration, before.configuration) && { configuration }),
-    ...(state !== undefined && !sameJson(state, before.state) && { state }),
-  }
 }

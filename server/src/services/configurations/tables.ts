@@ -1,7 +1,8 @@
 // The tables this room owns, as migration 0032 makes them.
 
-import type { Generated, Kysely } from 'kysely'
+import type { Generated, Kysely, Selectable } from 'kysely'
 import type { Db } from '../../engines/metadata-db/dialects.ts'
+import type { Stamp } from './records.ts'
 
 type Stamped = {
   created_at: number
@@ -94,5 +95,36 @@ export type ConfigurationTables = {
   configuration_row_version: RowVersionTable
   configuration_metadata: MetadataTable
 }
+
+type Described = Pick<
+  Selectable<RowVersionTable>,
+  'name' | 'description' | 'is_disabled' | 'version' | 'change_description' | 'version_identifier'
+>
+
+/** What heads, rows and the versions of both have in common. */
+export const sharedFields = (row: Described & Stamped) => ({
+  name: row.name,
+  description: row.description,
+  isDisabled: row.is_disabled === 1,
+  version: row.version,
+  changeDescription: row.change_description,
+  versionIdentifier: row.version_identifier,
+  created: { at: row.created_at, tokenId: row.creator_token_id, tokenDescription: row.creator_token_description },
+})
+
+export const sharedColumns = (record: Omit<ReturnType<typeof sharedFields>, 'created'>): Described => ({
+  name: record.name,
+  description: record.description,
+  is_disabled: record.isDisabled ? 1 : 0,
+  version: record.version,
+  change_description: record.changeDescription,
+  version_identifier: record.versionIdentifier,
+})
+
+export const stampColumns = ({ at, tokenId, tokenDescription }: Stamp): Stamped => ({
+  created_at: at,
+  creator_token_id: tokenId,
+  creator_token_description: tokenDescription,
+})
 
 export const tables = (db: Db): Kysely<ConfigurationTables> => db.withTables<ConfigurationTables>()

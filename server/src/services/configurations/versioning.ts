@@ -2,8 +2,10 @@
 // Numbers have no gaps because the head is locked, counts by one, and fails together with everything else.
 
 import type { Db } from '../../engines/metadata-db/dialects.ts'
+import { sameJson } from '../../kit/json-text.ts'
 import { insertVersion, updateConfiguration } from './configurations.store.ts'
-import type { ConfigurationRecord, RowRecord, Stamp } from './records.ts'
+import type { RowInput } from './input.ts'
+import type { ConfigurationRecord, Content, RowRecord, Stamp } from './records.ts'
 import { insertRowVersion, saveRow } from './rows.store.ts'
 
 export interface Change {
@@ -26,6 +28,24 @@ export type ChangedFields = Partial<
     | 'baseVersion'
   >
 >
+
+/** The fields of `input` that say something else than what is stored. White space between JSON tokens is no difference. */
+export function differences(
+  before: Content & { readonly state: string },
+  input: Omit<RowInput, 'rowId'>,
+  encrypt: (text: string, previous: string) => string,
+): Partial<Content & { readonly state: string }> {
+  const configuration = input.configuration && encrypt(input.configuration.text, before.configuration)
+  const state = input.state && encrypt(input.state.text, before.state)
+  const { name, description, isDisabled } = input
+  return {
+    ...(name !== undefined && name !== before.name && { name }),
+    ...(description !== undefined && description !== before.description && { description }),
+    ...(isDisabled !== undefined && isDisabled !== before.isDisabled && { isDisabled }),
+    ...(configuration !== undefined && !sameJson(configuration, before.configuration) && { configuration }),
+    ...(state !== undefined && !sameJson(state, before.state) && { state }),
+  }
+}
 
 /** `fields.contentVersion` says that the text of an earlier version is used again; otherwise a changed text is stored anew. */
 export async function saveVersion(

@@ -42,6 +42,11 @@ export const ERRORS = {
   noApiHere: { kind: 'transient', text: 'This node does not serve the API (MILLRACE_ROLES). Ask a node that has the role api.' },
   internalError: { kind: 'bug', text: 'Something went wrong on our side. The exception id finds the details in the log.' },
 
+  'stack.dataFolder': {
+    kind: 'invalid',
+    text: 'The data folder {path} (MILLRACE_DATA_DIR) cannot be used: {reason}. Give a folder that this user may write to.',
+  },
+
   // Authentication
   'storage.tokenMissing': { kind: 'unauthenticated', text: 'Access token must be set' },
   'storage.tokenInvalid': { kind: 'unauthenticated', text: 'Invalid access token' },

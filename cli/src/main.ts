@@ -4,6 +4,7 @@
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../../server/src/config.ts'
 import { PlatformError } from '../../server/src/kit/errors.ts'
+import { VERSION } from '../../server/src/stack.ts'
 import { addBackupCommands } from './backup.ts'
 import { addBucketCommands } from './bucket.ts'
 import { addConfigCommands } from './config.ts'
@@ -20,6 +21,7 @@ import { addTokenCommands } from './token.ts'
 
 const program = new Command('millrace')
   .description('Files, tables, configurations, jobs and schedules of a Millrace stack')
+  .version(VERSION, '--version', 'print the version')
   .option('--json', 'print JSON instead of text')
   .showHelpAfterError()
   .exitOverride()

@@ -29,6 +29,9 @@ test('a schedule is made, shown, paused, resumed, run and deleted from the comma
 
   for (const args of [
     ['create', 'often', 'platform.ex-http', target],
+    ['create', '* * * * *', 'platform.ex-http', '424242'],
+    ['create', '* * * * *', 'platform.ex-http', target, '--row', 'nobody'],
+    ['create', '* * * * *', 'platform.ex-http', target, '--timezone', 'Mars/Olympus'],
     ['show', '99'],
     ['next', made.id],
   ]) {

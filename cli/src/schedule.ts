@@ -60,12 +60,15 @@ export function addScheduleCommands(program: Command): void {
           ...(options.tag && { tag: options.tag }),
         },
       }
-      // Ask first: a configuration that cannot be activated should not be left behind.
-      await client.request('POST', `${client.url}/scheduler/preview`, { json: { cronTab, timezone: options.timezone } })
       const stored = await client.request<{ id: string }>('POST', `/v2/storage/components/${SCHEDULER}/configs`, {
         json: { name: options.name ?? `${cronTab} ${componentId} ${configurationId}`, configuration },
       })
-      print(command, await activate(client, stored.id), describe)
+      const activated = await activate(client, stored.id).catch(async (refusal: unknown) => {
+        const path = `/v2/storage/components/${SCHEDULER}/configs/${encodeURIComponent(stored.id)}`
+        for (let twice = 0; twice < 2; twice++) await client.send('DELETE', path) // into the trash, and out of it
+        throw refusal
+      })
+      print(command, activated, describe)
     })
 
   stackOptions(schedule.command('list'))

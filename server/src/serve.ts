@@ -2,6 +2,7 @@
 
 import type { AddressInfo } from 'node:net'
 import { ConfigError, readConfig } from './config.ts'
+import { PlatformError } from './kit/errors.ts'
 import { openOperatorDoor } from './operator.ts'
 import { openStack } from './stack.ts'
 
@@ -86,7 +87,8 @@ function stopOnSignal(stop: () => Promise<void>): void {
 }
 
 serve().catch((error: unknown) => {
-  const isTheirs = error instanceof ConfigError || error instanceof PortInUse
+  const isTheirs =
+    error instanceof ConfigError || error instanceof PortInUse || (error instanceof PlatformError && error.kind === 'invalid')
   say(isTheirs ? `\n${error.message}\n` : `\nMillrace could not start: ${error instanceof Error ? error.stack : String(error)}\n`)
   process.exit(isTheirs ? 1 : 2)
 })

@@ -24,6 +24,14 @@ test('a bad variable stops the start and is named', async (t) => {
   await assert.rejects(startStack(t, { env: { PORT: 'eighty' } }), /PORT="eighty" is not a whole number/)
 })
 
+test('a data folder that cannot be used is named, and the start does not wait for it', async (t) => {
+  for (const MILLRACE_DATA_DIR of ['/proc/nowhere/data', '/dev/null'])
+    await assert.rejects(
+      startStack(t, { env: { MILLRACE_DATA_DIR } }),
+      new RegExp(`ended with 1 .*${MILLRACE_DATA_DIR}.*cannot be used`, 's'),
+    )
+})
+
 test('a stack cannot outlive the process that started it', {
   skip: process.platform !== 'linux' && 'looks into /proc',
 }, async () => {

@@ -37,7 +37,7 @@ export function neighboursRoutes(ids: readonly ServiceId[], built: ReadonlySet<S
       app.get(
         `/${id}`,
         {
-          config: { operation: `${id}.describe`, summary: `What the ${id} service is for`, needs: 'nothing' },
+          config: { operation: `${roomOf(id)}.describe`, summary: `What the ${id} service is for`, needs: 'nothing' },
           schema: { response: { 200: Description } },
         },
         async (req) => ({ api: id, documentation: `${req.baseUrl}/docs`, description: PURPOSE[id], isBuilt: built.has(id) }),
@@ -46,7 +46,7 @@ export function neighboursRoutes(ids: readonly ServiceId[], built: ReadonlySet<S
       app.all(
         `/${id}/*`,
         {
-          config: { operation: `${id}.notBuilt`, summary: `Not built: ${PURPOSE[id]}`, needs: 'nothing' },
+          config: { operation: `${roomOf(id)}.notBuilt`, summary: `Not built: ${PURPOSE[id]}`, needs: 'nothing' },
           schema: { response: { 501: Type.Unknown() } },
         },
         async () => {
@@ -56,3 +56,6 @@ export function neighboursRoutes(ids: readonly ServiceId[], built: ReadonlySet<S
     }
   }
 }
+
+/** `sync-actions` is `syncActions` in the names of operations. */
+const roomOf = (id: ServiceId): string => id.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())

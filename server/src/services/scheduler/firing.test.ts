@@ -231,6 +231,26 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
     assert.match(executions[1]?.reason ?? '', /^more than 1000 runs/)
   })
 
+  test('old executions are forgotten, except the ones that are listed', async () => {
+    const s = await setUp('* * * * *')
+    const { record } = await s.activate()
+    const tick = async (times: number) => {
+      for (let i = 0; i < times; i++) {
+        s.advance(60_000)
+        await s.tick()
+      }
+    }
+    await tick(25)
+    s.advance(40 * 86_400_000)
+    await tick(1)
+    const all = (await s.scheduler.store.executions(s.actor.projectId, [record.id], 100)).get(record.id) ?? []
+    assert.equal(all.length, 20)
+    assert.deepEqual(
+      all.slice(0, 3).map(({ status }) => status),
+      ['started', 'skipped', 'started'],
+    )
+  })
+
   test('a run is not started while the one before it runs, when the policy says so', async () => {
     const s = await setUp('* * * * *', { policy: { overlap: 'skip' } })
     await s.activate()

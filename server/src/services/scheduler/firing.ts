@@ -12,7 +12,7 @@ import type { RecordEvent } from '../../kit/event.ts'
 import { nextRun, type Plan } from './planned-runs.ts'
 import { planOf, type Target } from './schedule-configuration.ts'
 import type { Execution, ScheduleRecord } from './scheduler.store.ts'
-import { eventOf, type Scheduler } from './scheduler.ts'
+import { eventOf, LISTED_EXECUTIONS, type Scheduler } from './scheduler.ts'
 
 /** A job that was found possible; `insert` queues it in the transaction of the firing. */
 export interface PreparedRun {
@@ -52,6 +52,8 @@ type Decision =
 const ON_TIME_MS = 60_000
 const BATCH = 100
 const MOST_COUNTED = 1000
+/** A schedule of every minute makes half a million executions a year; what is older and not listed any more is forgotten. */
+const EXECUTIONS_KEPT_MS = 31 * 86_400_000
 
 export function createFiring(deps: FiringDeps) {
   const { scheduler, inTransaction } = deps
@@ -110,6 +112,7 @@ export function createFiring(deps: FiringDeps) {
           jobId: id,
           reason: undefined,
         })
+        await store.forgetExecutions(trx, record.id, new Date(now.getTime() - EXECUTIONS_KEPT_MS), LISTED_EXECUTIONS)
       }
       await store.setNextRun(trx, record.id, decision.next)
     }

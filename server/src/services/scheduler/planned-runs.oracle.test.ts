@@ -4,10 +4,11 @@
 //     changes, and zones with equal lists are one clock to nextRun. (Read through Intl: the offsets of Date are no witness, V8 guesses them
 //     between two looks 19 days apart and leaves out the one week of summer time that Boa Vista had in October 2000.)
 //  2. On a wall clock without changes, every minute of all 38 years is tried for every shape (`nextLocal` against the table).
-//  3. nextRun looks at a zone only within 25 hours of the instant it is asked about and of the minute it answers. So around every change
-//     of every clock, 26 hours to both sides, every run is asked for in turn: each of the changes that differ, in every shape and policy.
-//  4. Between the changes local time runs straight, and 2 holds. That nextRun keeps to it is tried by instants drawn at random in every stretch
-//     of every clock; the run they answer lies in that stretch, in a change after it, or years beyond.
+//  3. A change moves minutes by its own size, and nothing further away. So around every change of every clock, by its size and three hours to
+//     both sides, every run is asked for in turn: each of the changes that differ, in every shape and policy.
+//  4. Elsewhere local time runs straight, and 2 holds. That nextRun keeps to it, though it looks a day around, is tried by instants drawn at
+//     random: one in every stretch between two changes of every clock, one in the day on either side of every change. The run they answer lies
+//     in that stretch, in a change after it, or years beyond.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -22,15 +23,17 @@ const TABLE_FROM = Date.UTC(1999, 11, 1) / MINUTE
 const TABLE_TO = Date.UTC(2038, 1, 1) / MINUTE
 const FROM = Date.UTC(2000, 0, 1) / MINUTE
 const TO = Date.UTC(2038, 0, 1) / MINUTE
-/** How far from a change every run is looked at. */
-const NEAR = 26 * 60
+/** How far from a change, beside its size, every run is looked at; and how far nextRun looks. */
+const NEAR = 3 * 60
+const LOOKED_AT = 26 * 60
 
 const LOOK_EVERY = 3 * 60
 
 const LONG = Boolean(process.env.MILLRACE_LONG)
-const SAMPLED_ZONES = 8
-const SAMPLED_SHAPES = 8
-const INSTANTS_PER_STRETCH = 3
+const SAMPLED = 6
+/** In every sample: zones with changes of an hour, of half an hour and of a day, and shapes with several runs inside of one. */
+const TELLING_ZONES = ['Europe/Prague', 'America/New_York', 'Australia/Lord_Howe', 'Pacific/Apia']
+const TELLING_SHAPES = ['7,37 * * * *', '*/15 0-3 * * *']
 const POLICIES: readonly DstPolicy[] = ['once', 'skip', 'every']
 
 const MINUTES = ['0', '30', '*/5', '*/15', '7,37', '59', '*', '10-20', '1-59/2', '45']
@@ -39,9 +42,12 @@ const DAYS = [
   ...['* * *', '* * 0', '1 * *', 'L * *', '* 3,10 *', '25-31 3,10 *', '* * 1-5', '8 * 6'],
   ...['29 2 *', '*/7 * *', '* * 6-7', '15,L */3 *', '1-7 * 1', '* 4-9 5/2', '31 * *', '30 11,12 *'],
 ]
-const SHAPES = MINUTES.flatMap((minute, i) =>
-  HOURS.flatMap((hour, j) => [j + 3 * i, j + 3 * i + 8].map((day) => `${minute} ${hour} ${DAYS[day % DAYS.length]}`)),
-)
+const SHAPES = [
+  ...TELLING_SHAPES,
+  ...MINUTES.flatMap((minute, i) =>
+    HOURS.flatMap((hour, j) => [j + 3 * i, j + 3 * i + 8].map((day) => `${minute} ${hour} ${DAYS[day % DAYS.length]}`)),
+  ),
+]
 
 /** One byte for each minute, 1 when something runs in it. A Buffer, because its search for the next 1 is the fastest. */
 type Table = Buffer
@@ -64,9 +70,9 @@ test('the planned runs are the ones a wall clock would give', { timeout: 3_000_0
   const all = [...Intl.supportedValuesOf('timeZone'), 'UTC']
   const seed = Number(process.env.MILLRACE_SEED ?? Date.now() % 1_000_000)
   const random = generator(seed)
-  const sample = <T>(from: readonly T[], count: number) =>
-    LONG ? from : Array.from({ length: count }, () => from[Math.floor(random() * from.length)]!)
-  const [zones, shapes] = [sample(all, SAMPLED_ZONES), sample(SHAPES, SAMPLED_SHAPES)]
+  const sample = (from: readonly string[], telling: readonly string[]) =>
+    LONG ? from : [...telling, ...Array.from({ length: SAMPLED }, () => from[Math.floor(random() * from.length)]!)]
+  const [zones, shapes] = [sample(all, TELLING_ZONES), sample(SHAPES, TELLING_SHAPES)]
   t.diagnostic(`seed ${seed}, ${shapes.length} shapes, ${zones.length} zones; repeat with MILLRACE_SEED=${seed}`)
 
   const zoneOf = createZones()
@@ -89,7 +95,10 @@ test('the planned runs are the ones a wall clock would give', { timeout: 3_000_0
       for (const dst of POLICIES) {
         for (const change of clock.changes) applyRules(table, local, change, shape, dst)
         const about = `${shape} in ${zone.name}, ${dst}`
-        for (const { at } of changes) counts.runs += compareEveryRun({ cron, zone, dst }, table, at - NEAR, at + NEAR, about)
+        for (const { at, before, after } of changes) {
+          const near = Math.abs(after - before) + NEAR
+          counts.runs += compareEveryRun({ cron, zone, dst }, table, at - near, at + near, about)
+        }
         counts.instants += compareInstants({ cron, zone, dst }, table, clock, random, about)
       }
     }
@@ -183,7 +192,7 @@ function compareEveryRun(plan: Parameters<typeof nextRun>[0], table: Table, from
   }
 }
 
-/** Point 4: instants in every stretch between two changes. */
+/** Point 4: an instant in every stretch between two changes, and one near each of them. */
 function compareInstants(
   plan: Parameters<typeof nextRun>[0],
   table: Table,
@@ -191,10 +200,13 @@ function compareInstants(
   random: () => number,
   about: string,
 ): number {
-  const borders = [FROM, ...changes.map(({ at }) => at).filter((at) => at > FROM && at < TO), TO]
+  const borders = [FROM, ...changes.map(({ at }) => at).filter((at) => at > FROM + LOOKED_AT && at < TO - LOOKED_AT), TO]
   for (const [i, border] of borders.slice(0, -1).entries())
-    for (let n = 0; n < INSTANTS_PER_STRETCH; n++) {
-      const asked = border + Math.floor(random() * (borders[i + 1]! - border))
+    for (const [from, to] of [
+      [border, borders[i + 1]!],
+      [Math.max(FROM, border - LOOKED_AT), border + LOOKED_AT],
+    ] as const) {
+      const asked = from + Math.floor(random() * (to - from))
       const expected = table.indexOf(1, asked + 1 - TABLE_FROM) + TABLE_FROM
       const found = nextRun(plan, asked * MINUTE)
       if (expected < TABLE_FROM || expected >= TO)
@@ -202,7 +214,7 @@ function compareInstants(
       else if (found?.at !== expected * MINUTE)
         assert.fail(`${about}: after ${iso(asked)} comes ${iso(expected)}, not ${found && iso(found.at / MINUTE)}`)
     }
-  return (borders.length - 1) * INSTANTS_PER_STRETCH
+  return (borders.length - 1) * 2
 }
 
 /** Point 1: the clocks of zones, equal ones together. */
@@ -230,7 +242,7 @@ function readClock(name: string): Omit<WallClock, 'names'> {
       if (after === current) continue
       const last = changes.at(-1)
       // The rules above look at one change at a time: that needs them to be further apart than what is looked at.
-      assert.ok(!last || at - last.at > 2 * NEAR, `two changes at once, ${iso(at)}`)
+      assert.ok(!last || at - last.at > 2 * LOOKED_AT, `two changes at once, ${iso(at)}`)
       changes.push({ at, before: current, after })
       current = after
     }

@@ -49,9 +49,9 @@ const earliestLocal = (zone: Zone, instant: number): number =>
     .transitions(instant, instant + LARGEST_JUMP_MS)
     .reduce((earliest, { at, after }) => Math.min(earliest, at + after), instant + zone.offsetAt(instant))
 
-/** A later local minute runs before `best` only where the clock is set in between, and only up to what it showed or left out then. */
+/** A later local minute runs before `best` only when the clock is set back in between, and only if it was shown before that. */
 const isSettled = (zone: Zone, instant: number, best: number, local: number): boolean =>
-  zone.transitions(instant, best).every(({ at, before, after }) => local >= at + Math.max(before, after))
+  zone.transitions(instant, best).every(({ at, before }) => local >= at + before)
 
 /** The instants at which one local minute runs: none, one, or two. */
 function runsOf({ cron, zone, dst }: Plan, local: number): PlannedRun[] {

@@ -83,6 +83,16 @@ export function createSchedulerStore(database: Db) {
           .executeTakeFirst(),
       ),
 
+    findByConfiguration: async (projectId: number, configurationId: string): Promise<ScheduleRecord | undefined> =>
+      recordOf(
+        await db
+          .selectFrom('schedule')
+          .selectAll()
+          .where('project_id', '=', projectId)
+          .where('configuration_id', '=', configurationId)
+          .executeTakeFirst(),
+      ),
+
     list: async (projectId: number, filter: ScheduleFilter): Promise<ScheduleRecord[]> => {
       let query = db.selectFrom('schedule').selectAll().where('project_id', '=', projectId)
       if (filter.componentId !== undefined) query = query.where('target_component_id', '=', filter.componentId)
@@ -172,6 +182,24 @@ export function createSchedulerStore(database: Db) {
     /** Fails when the due minute was acted on before, and takes the job of this transaction with it. */
     addRun: async (trx: Trx, projectId: number, execution: Execution): Promise<void> => {
       await withTables<Tables>(trx).insertInto('schedule_execution').values(executionRow(projectId, execution)).execute()
+    },
+
+    /** Forgets executions that were due before `since`, except the newest ones of the schedule. */
+    forgetExecutions: async (trx: Trx, scheduleId: number, since: Date, kept: number): Promise<void> => {
+      const tables = withTables<Tables>(trx)
+      const oldestKept = tables
+        .selectFrom('schedule_execution')
+        .select('due_at')
+        .where('schedule_id', '=', scheduleId)
+        .orderBy('due_at', 'desc')
+        .offset(kept - 1)
+        .limit(1)
+      await tables
+        .deleteFrom('schedule_execution')
+        .where('schedule_id', '=', scheduleId)
+        .where('due_at', '<', since.getTime())
+        .where('due_at', '<', oldestKept)
+        .execute()
     },
 
     /** A due minute without a run. What is known about it already stays. */

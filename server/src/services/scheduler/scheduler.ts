@@ -54,7 +54,7 @@ export interface ScheduleWithExecutions {
 }
 
 const TOKEN_DESCRIPTION = '[_internal] Scheduler'
-const LISTED_EXECUTIONS = 20
+export const LISTED_EXECUTIONS = 20
 export const MOST_UPCOMING = 1000
 
 export type Scheduler = ReturnType<typeof createScheduler>
@@ -162,7 +162,7 @@ export function createScheduler(deps: SchedulerDeps) {
 
   async function removeByConfiguration(actor: Actor, configurationId: string, origin: Origin): Promise<void> {
     needMaster(actor)
-    const [record] = (await store.list(actor.projectId, {})).filter((one) => one.configurationId === configurationId)
+    const record = await store.findByConfiguration(actor.projectId, configurationId)
     if (!record) throw new PlatformError('scheduler.notRegistered', { id: configurationId.slice(0, 100) })
     await end(actor, record, origin)
   }

@@ -1,4 +1,4 @@
-// The README's example, over HTTP only: a configuration of the extractor with two rows and a secret, run twice with state, then killed.
+// An example like the README's, looked at closely, over HTTP only: two rows of the extractor and a secret, run twice with state, then killed.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'

@@ -1,13 +1,14 @@
 // One request over the wire, with undici. No redirects, no retries: those are wrappers of their own.
 
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib'
-import { Agent, buildConnector } from 'undici'
+import type { buildConnector as Connector } from 'undici'
 import { UserError } from '../errors.ts'
 import { addressText, originOf, targetOf } from './address.ts'
 import type { Egress } from './egress.ts'
 import type { HttpRequest, HttpResponse, Send } from './exchange.ts'
 import { type Headers, underHeaders, withoutHeaders } from './headers.ts'
 import { namedTransportError, TransportError } from './transport-error.ts'
+import { Agent, buildConnector, request as requestBy } from './undici.ts'
 
 export interface TransportOptions {
   readonly egress: Egress
@@ -17,7 +18,7 @@ export interface TransportOptions {
   readonly maxBodyBytes: number
   readonly tls?: { readonly ca?: string; readonly certificate?: string }
   /** Opens sockets instead of the egress connector: the SSH tunnel, whose own connection passed the egress policy. */
-  readonly connector?: buildConnector.connector
+  readonly connector?: Connector.connector
 }
 
 export interface Transport {
@@ -61,7 +62,7 @@ export function createTransport(options: TransportOptions): Transport {
     const timer = setTimeout(() => abort.abort(), requestTimeoutMs)
     let began = false
     try {
-      const answer = await agent.request({
+      const answer = await requestBy.call(agent, {
         origin: originOf(request.address),
         path: targetOf(request.address),
         method: request.method,

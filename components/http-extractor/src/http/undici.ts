@@ -1,0 +1,10 @@
+// The three files of undici that a request needs. Its front door loads a hundred more (fetch, web sockets, caches, mocks), which costs a
+// sixth of the time that a small run takes to start (ADR 0098).
+
+/// <reference path="./undici-parts.d.ts" />
+
+import request from 'undici/lib/api/api-request.js'
+import buildConnector from 'undici/lib/core/connect.js'
+import Agent from 'undici/lib/dispatcher/agent.js'
+
+export { Agent, buildConnector, request }

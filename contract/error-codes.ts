@@ -480,6 +480,14 @@ export const ERRORS = {
   },
 
   // Encryption
+  'encryption.migrationNeedsMasterTokens': {
+    kind: 'forbidden',
+    text: 'A configuration moves with its secrets only between projects whose master tokens are both given.',
+  },
+  'encryption.otherStack': {
+    kind: 'not-built',
+    text: 'Secrets move between projects of one stack only; this one is "{here}", not "{stack}". Copy the configuration by hand and enter its secrets again.',
+  },
   'encryption.scope': {
     kind: 'invalid',
     text: 'No cipher exists for this scope ({given}). Give nothing, componentId, projectId, or both; configId needs both of them, branchType needs projectId.',

@@ -21,6 +21,8 @@ import { configurationsRoutes } from './services/configurations/configurations.r
 import { createConfigurations } from './services/configurations/configurations.ts'
 import { configurationMetadataRoutes } from './services/configurations/metadata.routes.ts'
 import { createConfigurationMetadata } from './services/configurations/metadata.ts'
+import { migrationRoutes } from './services/configurations/migration.routes.ts'
+import { createMigration } from './services/configurations/migration.ts'
 import { createReader } from './services/configurations/reader.ts'
 import { rowsRoutes } from './services/configurations/rows.routes.ts'
 import { createRows } from './services/configurations/rows.ts'
@@ -72,6 +74,12 @@ export async function createConfigurationRooms(given: ConfigurationRoomsDeps) {
   })
   const copies = createBranchCopies({ ...deps, defaultBranchId: async (projectId) => (await branches.findDefault(projectId)).id })
 
+  const migrate = createMigration({
+    ...deps,
+    authenticate: given.tokens.authenticate,
+    resolveBranch: async (projectId, name) => await branches.resolve(projectId, name),
+  })
+
   const mergeRequests = createMergeRequests({ db, inTransaction, clock, recordEvent, branches })
   const sidesOf = async (request: { projectId: number; branchFromId: number; branchIntoId: number }, from: Db = db) => ({
     from: await branches.get(request.projectId, String(request.branchFromId), from),
@@ -111,6 +119,7 @@ export async function createConfigurationRooms(given: ConfigurationRoomsDeps) {
     },
     registerRoutes(app: FastifyInstance): void {
       app.register(encryptionRoutes(encryption))
+      app.register(migrationRoutes(migrate))
       app.register(
         componentsRoutes({
           components,

@@ -1,0 +1,74 @@
+// HTTP for the migration of a configuration, at the address where the encryption service has it (contracts/platform.md 4.1).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { PlatformError } from '../../kit/errors.ts'
+import type { Migrate } from './migration.ts'
+
+const Given = Type.String({ minLength: 1, maxLength: 255 })
+const Body = Type.Object({
+  sourceStorageApiToken: Given,
+  destinationStack: Given,
+  destinationStorageApiToken: Given,
+  componentId: Given,
+  configId: Given,
+  branchId: Given,
+})
+const Answer = Type.Object({
+  message: Type.String(),
+  data: Type.Object({
+    destinationStack: Type.String(),
+    componentId: Type.String(),
+    configId: Type.String(),
+    branchId: Type.String(),
+  }),
+  warnings: Type.Array(Type.String()),
+})
+
+export function migrationRoutes(migrate: Migrate): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.post(
+      '/encryption/migrate-configuration',
+      {
+        config: {
+          operation: 'encryption.migrateConfiguration',
+          summary: 'Move a configuration with its secrets into another project of the stack',
+          needs: 'nothing', // both tokens are in the body
+        },
+        schema: {
+          querystring: Type.Object({ 'dry-run': Type.Optional(Type.Boolean()) }),
+          body: Body,
+          response: { 200: Answer },
+        },
+      },
+      async (req) => {
+        const { destinationStack, componentId, configId, branchId } = req.body
+        if (hostOf(destinationStack) !== hostOf(req.baseUrl)) {
+          throw new PlatformError('encryption.otherStack', { stack: destinationStack, here: hostOf(req.baseUrl) })
+        }
+        const dryRun = req.query['dry-run'] ?? false
+        const order = {
+          sourceToken: req.body.sourceStorageApiToken,
+          destinationToken: req.body.destinationStorageApiToken,
+          componentId,
+          configurationId: configId,
+          branch: branchId,
+          dryRun,
+        }
+        await migrate(order, req.origin)
+        const done = dryRun ? 'can be migrated to' : 'was migrated to'
+        return {
+          message: `Configuration with ID "${configId}" ${done} the stack "${destinationStack}".`,
+          data: { destinationStack, componentId, configId, branchId },
+          warnings: [],
+        }
+      },
+    )
+  }
+}
+
+/** A stack is named by its host, with or without the protocol. */
+function hostOf(stack: string): string {
+  const url = /^https?:\/\//.test(stack) ? stack : `http://${stack}`
+  return URL.canParse(url) ? new URL(url).host : ''
+}

@@ -13,6 +13,7 @@ import {
   rowNotFound,
   usableComponent,
 } from './access.ts'
+import { createAnswerMemory, type JsonAnswer, jsonAnswer } from './answer-memory.ts'
 import {
   findConfiguration,
   findRevision,
@@ -22,7 +23,6 @@ import {
   listRevisions,
   type Revision,
 } from './configurations.store.ts'
-import { createKeptAnswers, type JsonAnswer, jsonAnswer } from './kept-answers.ts'
 import { type ConfigurationRecord, inOrder, type RowRecord } from './records.ts'
 import { findRow, listRows, listRowsAt, listRowsOf } from './rows.store.ts'
 import { configurationText, listOf, rowText } from './views.ts'
@@ -77,8 +77,8 @@ interface KeptList {
 }
 
 export function createReader({ db, inTransaction, components }: ReaderDeps): Reader {
-  const configurations = createKeptAnswers<number, Kept>(MAX_CHARS)
-  const lists = createKeptAnswers<string, KeptList>(MAX_LIST_BYTES)
+  const configurations = createAnswerMemory<number, Kept>(MAX_CHARS)
+  const lists = createAnswerMemory<string, KeptList>(MAX_LIST_BYTES)
 
   function remember(record: ConfigurationRecord, rows: string): Kept {
     const text = configurationText(record, { configuration: true, state: true, rows })

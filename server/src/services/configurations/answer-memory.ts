@@ -28,7 +28,7 @@ export function jsonAnswer(content: string | Buffer): JsonAnswer {
 }
 
 /** Bounded by what the answers weigh: those that were asked for least recently leave first. */
-export interface KeptAnswers<Key, Answer> {
+export interface AnswerMemory<Key, Answer> {
   /** Only what holds is handed out; whoever asks has just looked what that means. */
   find(key: Key, holds: (answer: Answer) => boolean): Answer | undefined
   keep(key: Key, answer: Answer, weight: number): void
@@ -37,7 +37,7 @@ export interface KeptAnswers<Key, Answer> {
 /** An answer heavier than this part of the room would push out too many others. */
 const HEAVIEST = 1 / 4
 
-export function createKeptAnswers<Key, Answer>(maxWeight: number): KeptAnswers<Key, Answer> {
+export function createAnswerMemory<Key, Answer>(maxWeight: number): AnswerMemory<Key, Answer> {
   const kept = new Map<Key, { readonly answer: Answer; readonly weight: number }>()
   let weight = 0
 

@@ -59,6 +59,7 @@ export function createSchedulerRoom(deps: SchedulerRoomDeps) {
     clock,
     recordEvent: events.record,
     schedulerComponentId: SCHEDULER_COMPONENT,
+    canonicalComponentId: components.canonicalId,
     findConfiguration: async (projectId, componentId, configurationId) => {
       const found = await runAccess.find(await addressOf(projectId, componentId, configurationId))
       if (!found) return undefined

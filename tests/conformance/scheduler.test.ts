@@ -138,6 +138,20 @@ test('activating again reloads the current version into the same schedule; disab
   assert.equal((await s.list())[0]?.executions.length, 1)
 })
 
+test('a disabled configuration does not fire, and the schedule says why', async (t) => {
+  const s = await setUp(t)
+  const id = await s.newSchedule(every5(await s.newTarget()))
+  const path = `/v2/storage/components/platform.scheduler/configs/${id}`
+  await s.ok('PUT', path, { json: { isDisabled: true } })
+  const quiet = (await s.activate(id)).json<ScheduleAnswer>()
+  assert.equal(quiet.nextExecutionTime, null)
+  assert.match(quiet.stoppedReason ?? '', /disabled/)
+  await s.ok('PUT', path, { json: { isDisabled: false } })
+  const active = (await s.activate(id)).json<ScheduleAnswer>()
+  assert.equal(active.nextExecutionTime, '2026-05-01T12:05:00+0000')
+  assert.equal(active.stoppedReason, null)
+})
+
 test('a version that is asked for is the one that is activated', async (t) => {
   const s = await setUp(t)
   const target = await s.newTarget()
@@ -172,6 +186,8 @@ test('several schedules may run one configuration, and the list can be narrowed 
   assert.equal((await s.list()).length, 3)
   assert.equal((await s.list(`?componentId=${TARGET}&configurationId=${a}`)).length, 2)
   assert.equal((await s.list('?componentId=other')).length, 0)
+  await s.activate(await s.newSchedule(every5(b, { componentId: 'keboola.ex-generic-v2' })))
+  for (const name of [TARGET, 'keboola.ex-generic-v2']) assert.equal((await s.list(`?componentId=${name}`)).length, 4, name)
 })
 
 test('a deleted target or configuration stops the schedule with a reason and an event', async (t) => {
@@ -228,6 +244,7 @@ test('what cannot be a schedule is refused with the field and the reason', async
   const cases: [unknown, RegExp][] = [
     [{ ...base, schedule: { ...base.schedule, cronTab: '61 * * * *' } }, /cronTab.*61/],
     [{ ...base, schedule: { ...base.schedule, cronTab: '0 0 31 2 *' } }, /never comes true/],
+    [{ ...base, schedule: { ...base.schedule, cronTab: '*/90 * * * *' } }, /larger than the field/],
     [{ ...base, schedule: { ...base.schedule, timezone: 'Mars/Olympus' } }, /timezone.*Mars/],
     [{ ...base, schedule: { ...base.schedule, state: 'paused' } }, /state.*paused/],
     [{ ...base, schedule: 'often' }, /schedule/],

@@ -81,6 +81,9 @@ function parsePart(part: string, field: Field): number[] {
   const [, from = '', to, stepText] = match
   const step = stepText === undefined ? 1 : Number(stepText)
   if (step === 0) throw refuse('has a step of 0.')
+  const span = field.most - field.least + 1
+  if (step > span)
+    throw refuse(`has a step larger than the field: it would run once, not every ${step}. The largest step is ${span}.`)
   if (from === '*' && to !== undefined) throw refuse('mixes * with a range.')
   const first = from === '*' ? field.least : numberOf(from, field, refuse)
   // `5/15` means from 5 on, every 15.

@@ -56,6 +56,7 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
       clock,
       recordEvent: events.record,
       schedulerComponentId: SCHEDULER,
+      canonicalComponentId: (id) => id,
       findConfiguration,
       findVersion: async () => undefined,
       tokens: { issue: tokens.issueInternal, refresh: tokens.refreshInternal, revoke: tokens.revokeInternal },

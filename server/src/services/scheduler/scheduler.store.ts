@@ -56,7 +56,6 @@ export interface Execution {
 }
 
 export interface ScheduleFilter {
-  readonly componentId?: string
   readonly configurationId?: string
 }
 
@@ -95,7 +94,6 @@ export function createSchedulerStore(database: Db) {
 
     list: async (projectId: number, filter: ScheduleFilter): Promise<ScheduleRecord[]> => {
       let query = db.selectFrom('schedule').selectAll().where('project_id', '=', projectId)
-      if (filter.componentId !== undefined) query = query.where('target_component_id', '=', filter.componentId)
       if (filter.configurationId !== undefined) query = query.where('target_configuration_id', '=', filter.configurationId)
       return (await query.orderBy('id').execute()).map(toRecord)
     },

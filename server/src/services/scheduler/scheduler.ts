@@ -27,6 +27,8 @@ export interface SchedulerDeps {
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
   readonly recordEvent: RecordEvent
+  /** The one name of a component that may be called by others as well. */
+  readonly canonicalComponentId: (id: string) => string
   /** The id under which scheduler configurations are stored. */
   readonly schedulerComponentId: string
   readonly findConfiguration: (
@@ -60,7 +62,17 @@ export const MOST_UPCOMING = 1000
 export type Scheduler = ReturnType<typeof createScheduler>
 
 export function createScheduler(deps: SchedulerDeps) {
-  const { db, inTransaction, clock, recordEvent, findConfiguration, findVersion, tokens, schedulerComponentId } = deps
+  const {
+    db,
+    inTransaction,
+    clock,
+    recordEvent,
+    findConfiguration,
+    findVersion,
+    tokens,
+    schedulerComponentId,
+    canonicalComponentId,
+  } = deps
   const store = createSchedulerStore(db)
   const zoneOf = createZones()
 
@@ -76,6 +88,9 @@ export function createScheduler(deps: SchedulerDeps) {
     const plan = planOf(configuration.schedule, configuration.policy.dst, zoneOf, clock.now().getTime())
     await checkTarget(actor.projectId, configuration.target)
     const isActive = configuration.schedule.state === 'enabled' && !stored.isDisabled
+    const stoppedReason = stored.isDisabled
+      ? 'Its configuration is disabled. Enable it, then activate the schedule again.'
+      : undefined
 
     const save = async (trx: Trx) => {
       const before = await store.lockByConfiguration(trx, actor.projectId, configurationId)
@@ -89,7 +104,7 @@ export function createScheduler(deps: SchedulerDeps) {
         configurationId,
         configurationVersion: stored.version,
         nextRunAt: planned && new Date(planned.at),
-        stoppedReason: undefined,
+        stoppedReason,
       }
       const saved = before
         ? await store.replace(trx, before.id, schedule)
@@ -145,8 +160,16 @@ export function createScheduler(deps: SchedulerDeps) {
     return record
   }
 
-  async function list(actor: Actor, filter: ScheduleFilter): Promise<ScheduleWithExecutions[]> {
-    const records = await store.list(actor.projectId, filter)
+  async function list(
+    actor: Actor,
+    filter: ScheduleFilter & { readonly componentId?: string },
+  ): Promise<ScheduleWithExecutions[]> {
+    const { componentId, ...rest } = filter
+    const all = await store.list(actor.projectId, rest)
+    // By the component that is meant: a target may be written with an older name of it.
+    const isMeant = ({ target }: ScheduleRecord) =>
+      componentId === undefined || canonicalComponentId(target.componentId) === canonicalComponentId(componentId)
+    const records = all.filter(isMeant)
     const executions = await store.executions(
       actor.projectId,
       records.map((record) => record.id),

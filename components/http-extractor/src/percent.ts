@@ -11,3 +11,11 @@ export function rawEncode(text: string): string {
 export function formEncode(text: string): string {
   return rawEncode(text).replaceAll('~', '%7E').replaceAll('%20', '+')
 }
+
+export function percentDecode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text // a stray % is kept as it stands
+  }
+}

@@ -60,6 +60,29 @@ test('credentials become encrypted attributes', () => {
   })
 })
 
+test('keys in the query, in the data and in the address become encrypted attributes too', () => {
+  const query = plain(convertCurl(`curl 'https://h/a?api_key=k-1&page=2&access_token=t-1'`)).config
+  assert.deepEqual(query, {
+    '#api_key': 'k-1',
+    '#access_token': 't-1',
+    jobs: [{ endpoint: 'a', params: { api_key: { attr: '#api_key' }, page: '2', access_token: { attr: '#access_token' } } }],
+  })
+  const form = plain(convertCurl('curl https://h/token -d client_id=app -d client_secret=s -d monkey=1')).config
+  assert.deepEqual(form, {
+    '#client_secret': 's',
+    jobs: [
+      {
+        endpoint: 'token',
+        method: 'FORM',
+        params: { client_id: 'app', client_secret: { attr: '#client_secret' }, monkey: '1' },
+      },
+    ],
+  })
+  const address = plain(convertCurl('curl https://ada:p%40ss@h:8080/a'))
+  assert.equal(address.api.baseUrl, 'https://h:8080/')
+  assert.deepEqual([address.config.username, address.config['#password']], ['ada', 'p@ss'])
+})
+
 test('what cannot be converted is named', () => {
   assert.throws(() => convertCurl('wget https://h/'), /must start with 'curl'/)
   assert.throws(() => convertCurl('curl'), /has no address/)

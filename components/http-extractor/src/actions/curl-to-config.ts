@@ -6,8 +6,9 @@ import { at, textAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'
 import { originOf, parseAddress } from '../http/address.ts'
 import { queryParams } from '../http/query.ts'
-import { isObject, type JsonObject, type JsonValue, keysOf, objectOf } from '../json/json.ts'
+import { entriesOf, isObject, type JsonObject, type JsonValue, keysOf, objectOf } from '../json/json.ts'
 import { JsonSyntaxError, parseJson } from '../json/parse.ts'
+import { percentDecode } from '../percent.ts'
 import type { ActionDeps } from './action.ts'
 import { splitCommand } from './shell-words.ts'
 
@@ -113,11 +114,14 @@ const UNSUPPORTED = new Set(['-F', '--form', '-T', '--upload-file', '-K', '--con
 export function convertCurl(text: string): JsonObject {
   const command = readCommand(text)
   if (command.url === undefined) throw new UserError('The command has no address.')
-  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(command.url) ? command.url : `http://${command.url}`
+  const whole = /^[a-z][a-z0-9+.-]*:\/\//i.test(command.url) ? command.url : `http://${command.url}`
+  const [url, user] = withoutUser(whole)
+  command.user ??= user
   const address = parseAddress(url)
   if (!address) throw new UserError(`The address '${command.url}' is not a valid http or https address.`)
   const slash = address.path.lastIndexOf('/') + 1
-  const { method, params } = requestOf(command, address.query)
+  const { method, params: given } = requestOf(command, address.query)
+  const { params, secrets } = hiddenParams(given)
   const query = method === 'GET' ? '' : address.query === undefined ? '' : `?${address.query}`
   const endpoint = `${address.path.slice(slash)}${query}`
   const job: [string, JsonValue][] = [['endpoint', endpoint === '' ? './' : endpoint]]
@@ -129,8 +133,28 @@ export function convertCurl(text: string): JsonObject {
   if (authentication) api.push(['authentication', authentication])
   return objectOf([
     ['api', objectOf(api)],
-    ['config', objectOf([...attributes, ['jobs', [objectOf(job)]]])],
+    ['config', objectOf([...attributes, ...secrets, ['jobs', [objectOf(job)]]])],
   ])
+}
+
+/** `https://user:password@host/` is how some write `-u`. */
+function withoutUser(url: string): [url: string, user: string | undefined] {
+  const match = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#@]*)@(.*)$/is.exec(url)
+  return match ? [match[1]! + match[3]!, percentDecode(match[2]!)] : [url, undefined]
+}
+
+const SECRET_PARAM =
+  /^(?:(?:api|app|auth|access|secret|private)[-_]?)?(?:key|token|secret|password|passwd|pwd)$|^client[-_]?secret$|^refresh[-_]?token$/i
+
+/** Params that hold a key by their name, as references to attributes. */
+function hiddenParams(given: JsonObject): { params: JsonObject; secrets: [string, JsonValue][] } {
+  const secrets: [string, JsonValue][] = []
+  const params = entriesOf(given).map(([name, value]): [string, JsonValue] => {
+    if (!SECRET_PARAM.test(name) || typeof value !== 'string') return [name, value]
+    secrets.push([`#${name}`, value])
+    return [name, objectOf([['attr', `#${name}`]])]
+  })
+  return { params: objectOf(params), secrets }
 }
 
 function readCommand(text: string): CurlCommand {

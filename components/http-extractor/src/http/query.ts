@@ -4,19 +4,12 @@
 
 import { entriesOf, isArray, isObject, type JsonObject, type JsonValue } from '../json/json.ts'
 import { toText } from '../json/text.ts'
-import { formEncode, rawEncode } from '../percent.ts'
+import { formEncode, percentDecode, rawEncode } from '../percent.ts'
 
 /** A name and its value; a parameter may come without `=` and then has no value. */
 export type Pair = readonly [name: string, value: string | undefined]
 
-function decode(text: string): string {
-  const spaced = text.replaceAll('+', ' ')
-  try {
-    return decodeURIComponent(spaced)
-  } catch {
-    return spaced // a stray % is kept as it stands
-  }
-}
+const decode = (text: string) => percentDecode(text.replaceAll('+', ' '))
 
 export function parseQuery(query: string | undefined): Pair[] {
   if (query === undefined || query === '') return []

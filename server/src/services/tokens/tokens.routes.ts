@@ -136,11 +136,16 @@ export function tokensRoutes({ tokens, eventsOfToken, usageOf, region }: TokenRo
       '/v2/storage/tokens/:id/share',
       {
         config: { operation: 'tokens.share', summary: 'Not built: there is no mail service', branch: 'refused' },
-        schema: { params: ById, response: { 204: Type.Null() } },
+        schema: {
+          params: ById,
+          body: Type.Object({ recipientEmail: Type.String({ minLength: 3 }), message: Type.String() }),
+          response: { 501: Type.Unknown() },
+        },
       },
       async (req) => {
         const token = await tokens.getVisible(req.actor, tokenId(req.params.id))
         if (token.isMasterToken) throw new PlatformError('storage.token.cannotShareMasterToken')
+        if (!req.actor.isMasterToken && token.creatorToken?.id !== req.actor.tokenId) throw new PlatformError('accessDenied')
         throw new PlatformError('notImplemented', {
           what: 'This stack has no mail service to share a token with. Create a token and hand its value over yourself.',
         })

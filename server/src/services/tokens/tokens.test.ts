@@ -206,6 +206,21 @@ test('bad requests are refused with the field and the reason', async (t) => {
   }
 })
 
+test('sharing a token by mail is refused for what is wrong with it first, then because there is no mail', async (t) => {
+  const { request } = await startTestStack(t)
+  const make = async (json: Record<string, unknown>, token?: string) =>
+    (await request('POST', '/v2/storage/tokens', { json, ...(token && { token }) })).json<TokenAnswer>()
+  const manager = await make({ canManageTokens: true })
+  const [own, foreign] = [await make({}, manager.token), await make({})]
+  const share = async (id: string, json: unknown = { recipientEmail: 'a@example.com', message: 'Hello' }) =>
+    (await request('POST', `/v2/storage/tokens/${id}/share`, { json, token: manager.token! })).status
+  assert.equal(await share(own.id, {}), 400)
+  assert.equal(await share('1'), 400) // the master token
+  assert.equal(await share(foreign.id), 403)
+  assert.equal(await share('424242'), 404)
+  assert.equal(await share(own.id), 501)
+})
+
 test('tokens of another project do not exist here', async (t) => {
   const { request, newProject } = await startTestStack(t)
   const other = await newProject()

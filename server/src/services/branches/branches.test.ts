@@ -259,6 +259,22 @@ test('a branch is deleted by a job, with everything in it', async (t) => {
   await newBranch('dev')
 })
 
+test('names and descriptions that cannot be kept are refused before there is a job', async (t) => {
+  const { refused, newBranch } = await start(t)
+  const { id } = await newBranch()
+  for (const bad of [
+    { name: '' },
+    { name: '  ' },
+    { name: 'x'.repeat(256) },
+    { name: 'a\u0000b' },
+    { name: 'x', description: 'a\u0000b' },
+    { name: 'x', description: 'd'.repeat(65_537) },
+  ]) {
+    await refused('POST', 'dev-branches', { json: bad }, 400, 'storage.validation')
+    await refused('PUT', `dev-branches/${id}`, { json: bad }, 400, 'storage.validation')
+  }
+})
+
 test('metadata belongs to its branch and needs the prefix', async (t) => {
   const { ok, newBranch, refused } = await start(t)
   const branch = await newBranch()

@@ -68,6 +68,7 @@ export interface Branches {
 }
 
 const MAX_NAME = 255
+const MAX_DESCRIPTION = 65_536
 
 export function createBranches({ db, inTransaction, recordEvent, clock, onCreate, onDelete }: BranchesDeps): Branches {
   /** Never changes once a project has it, and every request asks for it. */
@@ -102,6 +103,7 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
 
   async function checkNew(actor: Actor, input: BranchInput): Promise<void> {
     mustManage(actor)
+    descriptionOf(input)
     await checkName(db, actor.projectId, nameOf(input))
   }
 
@@ -114,7 +116,7 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
     const branch = await insertBranch(trx, {
       projectId,
       name,
-      description: (input.description ?? '').toWellFormed(),
+      description: descriptionOf(input) ?? '',
       isDefault: false,
       createdAt: clock.now().getTime(),
       creator: { tokenId, tokenDescription },
@@ -128,13 +130,14 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
     mustManage(actor)
     const { id: branchId } = await get(actor.projectId, id)
     const wanted = input.name === undefined ? undefined : nameOf(input)
+    const description = descriptionOf(input)
     const change = async (trx: Trx): Promise<BranchRecord> => {
       const before = await lockBranch(trx, actor.projectId, branchId)
       if (!before) throw branchNotFound(id)
       const name = wanted ?? before.name
       if (before.isDefault && name !== before.name) throw new PlatformError('devBranch.defaultName')
       if (name !== before.name) await checkName(trx, actor.projectId, name)
-      const after = { ...before, name, description: input.description?.toWellFormed() ?? before.description }
+      const after = { ...before, name, description: description ?? before.description }
       await updateBranch(trx, after)
       await recordEvent(trx, actor, branchEvent('devBranchUpdated', `Updated branch "${name}"`, after), origin)
       return after
@@ -228,13 +231,22 @@ async function checkName(db: Db, projectId: number, name: string): Promise<void>
 
 function nameOf({ name = '' }: BranchInput): string {
   const trimmed = name.trim().toWellFormed()
-  const reason =
-    trimmed === '' ? 'This value should not be blank.' : `This value is longer than ${MAX_NAME} characters or contains NUL.`
-  if (trimmed === '' || trimmed.length > MAX_NAME || trimmed.includes('\u0000')) {
-    throw new PlatformError('storage.validation', { field: 'name', reason }, { errors: [{ key: 'name', message: reason }] })
-  }
-  return trimmed
+  if (trimmed === '') throw invalid('name', 'This value should not be blank.')
+  return storable('name', trimmed, MAX_NAME)
 }
+
+const descriptionOf = ({ description }: BranchInput): string | undefined =>
+  description === undefined ? undefined : storable('description', description.toWellFormed(), MAX_DESCRIPTION)
+
+/** PostgreSQL has no NUL in texts; a branch that one database takes and the other does not would be worse than a refusal. */
+function storable(field: string, text: string, longest: number): string {
+  if (text.length > longest || text.includes('\u0000'))
+    throw invalid(field, `This value is longer than ${longest} characters or contains NUL.`)
+  return text
+}
+
+const invalid = (field: string, reason: string) =>
+  new PlatformError('storage.validation', { field, reason }, { errors: [{ key: field, message: reason }] })
 
 function mustManage(actor: Actor): void {
   if (!actor.isMasterToken && !actor.canManageDevBranches && !actor.canManageBuckets) throw new PlatformError('accessDenied')

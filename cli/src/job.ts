@@ -1,7 +1,7 @@
 // millrace job: run configurations, watch what they say, end them.
 
 import type { Command } from 'commander'
-import { type Client, createClient, stackOptions } from './client.ts'
+import { type Client, createClient, type StorageJob, stackOptions } from './client.ts'
 import { print, progress, table, UserError, wantsJson } from './output.ts'
 
 interface Job {
@@ -84,8 +84,17 @@ export function addJobCommands(program: Command): void {
     .action(async (id: string, _: object, command: Command) => show(command, await getJob(createClient(command), id), false))
 
   stackOptions(job.command('wait <id>'))
-    .description('wait until a job has ended')
-    .action(async (id: string, _: object, command: Command) => show(command, await waitFor(createClient(command), id)))
+    .description(
+      'wait until a job has ended: one of the queue or, with --storage or its url, a load, an export or another one of storage',
+    )
+    .option('--storage', 'the id is that of a storage job')
+    .action(async (id: string, { storage }: { storage?: boolean }, command: Command) => {
+      const client = createClient(command)
+      const [, ofUrl] = /\/v2\/storage\/jobs\/(\d+)$/.exec(id) ?? []
+      if (!storage && ofUrl === undefined) return show(command, await waitFor(client, id))
+      const ended = await waitForStorage(client, ofUrl ?? id)
+      print(command, ended, (one) => `Job ${one.id} ${one.status}`)
+    })
 
   stackOptions(job.command('logs <id>'))
     .description('what a job said')
@@ -151,6 +160,14 @@ async function waitFor(client: Client, id: string): Promise<Job> {
     line.say(job.waitingReason ?? job.status)
     await new Promise((resolve) => setTimeout(resolve, delayMs))
   }
+}
+
+async function waitForStorage(client: Client, id: string): Promise<StorageJob> {
+  const line = progress(`storage job ${id}`)
+  const job = await client.request<StorageJob>('GET', `/v2/storage/jobs/${encodeURIComponent(id)}`)
+  const ended = await client.waitForJob(job, line.say)
+  line.done(ended.status)
+  return ended
 }
 
 /** Prints log lines as they come; answers the job as it ended. A broken stream goes on where it stopped. */

@@ -45,6 +45,14 @@ test('a table is loaded, looked at, exported, kept, restored and deleted from th
   const snapshot = JSON.parse(await succeed('table', 'snapshot', 'in.c-main.orders', '--json')) as { id: string }
   await succeed('table', 'restore', snapshot.id, 'in.c-main.copy')
   assert.match(await succeed('bucket', 'show', 'in.c-main'), /in\.c-main\.copy +3/)
+  const exporting = await fetch(`${url}/v2/storage/tables/in.c-main.copy/export-async`, {
+    method: 'POST',
+    headers: { 'X-StorageApi-Token': masterToken },
+  })
+  const job = (await exporting.json()) as { id: number; url: string }
+  assert.equal(await succeed('job', 'wait', String(job.id), '--storage'), `Job ${job.id} success\n`)
+  assert.equal(await succeed('job', 'wait', job.url), `Job ${job.id} success\n`)
+  assert.equal((await millrace('job', 'wait', '987654', '--storage')).code, 1)
   await succeed('table', 'drop', 'in.c-main.orders')
   const refused = await millrace('bucket', 'drop', 'in.c-main')
   assert.deepEqual([refused.code, /There are 1 tables/.test(refused.err)], [1, true])

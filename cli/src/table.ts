@@ -177,19 +177,6 @@ export function addTableCommands(program: Command): void {
       })
       print(command, job.results, () => `Table ${id} is there`)
     })
-
-  stackOptions(group.command('wait <job>'))
-    .description('wait until a storage job has ended')
-    .action(async (id: string, _: object, command: Command) => {
-      const client = createClient(command)
-      const bar = progress(`job ${id}`)
-      const job = await client.waitForJob(
-        await client.request<StorageJob>('GET', `/v2/storage/jobs/${encodeURIComponent(id)}`),
-        bar.say,
-      )
-      bar.done(job.status)
-      print(command, job, (one) => `Job ${one.id} ${one.status}`)
-    })
 }
 
 const tablePath = (id: string): string => `/v2/storage/tables/${encodeURIComponent(id)}`

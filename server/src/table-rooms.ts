@@ -170,11 +170,8 @@ export async function createTableRooms(deps: TableRoomsDeps) {
       reserve: files.reserve,
       writeManifest: slices.writeManifest,
       publish: files.publish,
-      isThere: (projectId, id) =>
-        files.find(projectId, id).then(
-          () => true,
-          () => false,
-        ),
+      findVisible: files.findVisible,
+      addRunId: files.store.addRunId,
     },
   })
   const retentionMs = (deps.settings?.retentionDays ?? 7) * DAY_MS

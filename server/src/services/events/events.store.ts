@@ -3,6 +3,7 @@
 import { type Expression, type Generated, type Selectable, type SqlBool, sql } from 'kysely'
 import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import { preparedInsert } from '../../engines/metadata-db/prepared.ts'
+import { ofRun } from '../../engines/metadata-db/run-ids.ts'
 
 interface Tables {
   event: {
@@ -87,13 +88,7 @@ export function createEventsStore(database: Db) {
       if (filter.tokenId !== undefined) query = query.where('token_id', '=', filter.tokenId)
       if (filter.objectType !== undefined) query = query.where('object_type', '=', filter.objectType)
       if (filter.objectId !== undefined) query = query.where('object_id', '=', filter.objectId)
-      const runId = filter.runId
-      if (runId !== undefined) {
-        // A run and its children: everything between `1.` and `1/`, because '/' follows '.' in the character set.
-        query = query.where((e) =>
-          e.or([e('run_id', '=', runId), e.and([e('run_id', '>=', `${runId}.`), e('run_id', '<', `${runId}/`)])]),
-        )
-      }
+      if (filter.runId !== undefined) query = query.where(ofRun(filter.runId))
       for (const { column, value } of filter.terms)
         query = column === 'token_id' ? query.where('token_id', '=', Number(value)) : query.where(column, '=', value)
       for (const word of filter.words) {

@@ -31,7 +31,7 @@ export const fileView = (file: FileRecord, url: string, region: string) => ({
   tags: [...file.tags],
   maxAgeDays: file.maxAgeDays,
   runId: file.runId,
-  runIds: file.runId === null ? [] : [file.runId],
+  runIds: [...(file.runId === null ? [] : [file.runId]), ...file.moreRunIds],
   creatorToken: file.creatorToken,
 })
 

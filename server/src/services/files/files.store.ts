@@ -29,6 +29,7 @@ interface Tables {
     notify: number
     max_age_days: number | null
     run_id: string | null
+    more_run_ids: Generated<string>
     creator_token_id: number
     creator_description: string
     created_at: number
@@ -54,6 +55,8 @@ export interface FileRecord {
   readonly notify: boolean
   readonly maxAgeDays: number | null
   readonly runId: string | null
+  /** Runs that were given it again. */
+  readonly moreRunIds: readonly string[]
   readonly creatorToken: { readonly id: number; readonly description: string }
   readonly createdAt: Date
   readonly expiresAt: Date | undefined
@@ -61,7 +64,7 @@ export interface FileRecord {
   readonly tags: readonly string[]
 }
 
-export type NewFile = Omit<FileRecord, 'id' | 'key' | 'stateChangedAt'>
+export type NewFile = Omit<FileRecord, 'id' | 'key' | 'stateChangedAt' | 'moreRunIds'>
 
 export interface FileFilter {
   readonly limit: number
@@ -117,7 +120,7 @@ export function createFilesStore(database: Db) {
         .execute()
       const tags = [...new Set(file.tags)]
       if (tags.length > 0) await addTags(trx, file.projectId, id, tags)
-      return { ...file, id, key, tags, stateChangedAt: file.createdAt }
+      return { ...file, id, key, tags, moreRunIds: [], stateChangedAt: file.createdAt }
     },
 
     async find(projectId: number, id: number): Promise<FileRecord | undefined> {
@@ -142,11 +145,28 @@ export function createFilesStore(database: Db) {
         )
       if (filter.sinceId !== undefined) query = query.where('id', '>', filter.sinceId)
       if (filter.maxId !== undefined) query = query.where('id', '<=', filter.maxId)
-      if (filter.runId !== undefined) query = query.where('run_id', '=', filter.runId)
+      const { runId } = filter
+      if (runId !== undefined)
+        query = query.where((e) =>
+          e.or([
+            e('run_id', '=', runId),
+            sql<SqlBool>`more_run_ids like ${`%${escapeLike(JSON.stringify(runId), false)}%`} escape '\\'`,
+          ]),
+        )
       if (filter.creatorTokenId !== undefined) query = query.where('creator_token_id', '=', filter.creatorTokenId)
       const { query: wanted } = filter
       if (wanted) query = query.where((e) => condition(e, wanted))
       return withTags(await query.execute())
+    },
+
+    addRunId: async (trx: Trx, { projectId, id, runId, moreRunIds }: FileRecord, added: string): Promise<void> => {
+      if (added === runId || moreRunIds.includes(added)) return
+      await withTables<Tables>(trx)
+        .updateTable('file')
+        .set({ more_run_ids: JSON.stringify([...moreRunIds, added]) })
+        .where('project_id', '=', projectId)
+        .where('id', '=', id)
+        .execute()
     },
 
     /** Whether there was such a file in such a state. */
@@ -350,6 +370,7 @@ const toRecord = (row: Selectable<Tables['file']>, tags: readonly string[]): Fil
   notify: row.notify === 1,
   maxAgeDays: row.max_age_days,
   runId: row.run_id,
+  moreRunIds: JSON.parse(row.more_run_ids) as string[], // written by this file
   creatorToken: { id: row.creator_token_id, description: row.creator_description },
   createdAt: new Date(row.created_at),
   expiresAt: row.expires_at === null ? undefined : new Date(row.expires_at),

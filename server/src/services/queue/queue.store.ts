@@ -2,6 +2,7 @@
 
 import { type Generated, type Insertable, type Kysely, type Selectable, sql } from 'kysely'
 import { claimRows, type Db, dialectOf, lockRows, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { belowRun } from '../../engines/metadata-db/run-ids.ts'
 import type { JobSearch, SortColumn } from './job-search.ts'
 import { type JobStatus, QUEUED, RUNNING } from './job-states.ts'
 
@@ -116,14 +117,7 @@ export function createQueueStore(database: Db) {
 
     /** Everything below a run: its children and theirs. */
     listBelow: (trx: Trx, projectId: number, runId: string): Promise<JobRow[]> =>
-      on(trx)
-        .selectFrom('queue_job')
-        .selectAll()
-        .where('project_id', '=', projectId)
-        // `1.` up to `1/`: '/' follows '.' in the character set.
-        .where('run_id', '>=', `${runId}.`)
-        .where('run_id', '<', `${runId}/`)
-        .execute(),
+      on(trx).selectFrom('queue_job').selectAll().where('project_id', '=', projectId).where(belowRun(runId)).execute(),
 
     listChildren: (trx: Trx, parentJobId: number): Promise<JobRow[]> =>
       on(trx).selectFrom('queue_job').selectAll().where('parent_job_id', '=', parentJobId).orderBy('id').execute(),

@@ -5,6 +5,7 @@
 
 import { type Generated, type Selectable, sql } from 'kysely'
 import { claimRows, type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { ofRun } from '../../engines/metadata-db/run-ids.ts'
 import type { JobStatus } from '../../kit/storage-job.ts'
 
 interface Tables {
@@ -159,7 +160,7 @@ export function createStorageJobsStore(database: Db) {
         .where('project_id', '=', projectId)
         .where('operation_name', 'in', [...operations])
         .where('status', '=', 'success')
-        .where((e) => e.or([e('run_id', '=', runId), e.and([e('run_id', '>=', `${runId}.`), e('run_id', '<', `${runId}/`)])]))
+        .where(ofRun(runId))
         .orderBy('id')
         .execute(),
 

@@ -3,9 +3,10 @@
 import { createHash } from 'node:crypto'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Preview, QueryRequest, TableEngine } from '../../engines/table-engine/table-engine.ts'
+import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { EventSource, Origin } from '../../kit/event.ts'
-import type { JobHandler } from '../../kit/storage-job.ts'
+import type { EventAttachment, EventSource, NewEvent, Origin } from '../../kit/event.ts'
+import type { JobHandler, JobOutcome } from '../../kit/storage-job.ts'
 import type { TableQuery } from './table-query.ts'
 import { eventOf, type Table, type Tables } from './tables.ts'
 
@@ -29,6 +30,10 @@ export interface ExportInput {
 /** A file that nobody sees until it is published. */
 export interface ReservedFile {
   readonly id: number
+  readonly name: string
+  readonly isSliced: boolean
+  readonly sizeBytes?: number | undefined
+  readonly createdAt: Date
   /** Slices are this key and a suffix; a plain file is the key itself. */
   readonly key: string
 }
@@ -38,8 +43,10 @@ export interface FilesOfExports<F extends ReservedFile> {
   reserve(source: EventSource, file: NewExportFile, runId: string | null): Promise<F>
   writeManifest(file: F, sliceKeys: readonly string[]): Promise<void>
   publish(trx: Trx, source: EventSource, file: F, sizeBytes: number, origin: Origin): Promise<unknown>
-  /** Whether a file of an earlier export can be given out again. */
-  isThere(projectId: number, fileId: number): Promise<boolean>
+  /** A file of an earlier export, when it can be given out again. */
+  findVisible(projectId: number, fileId: number): Promise<F | undefined>
+  /** A run that was given the file again. */
+  addRunId(trx: Trx, file: F, runId: string): Promise<void>
 }
 
 export interface NewExportFile {
@@ -74,8 +81,26 @@ export function createTableExports<F extends ReservedFile>({ tables, engine, fil
       query: queryOf(table, options.query, options.limit),
     })
     const known = await store.findExport(job.projectId, table.row.key, fingerprint)
-    if (known !== undefined && (await files.isThere(job.projectId, known)))
-      return { results: { file: { id: known }, cacheHit: true }, metrics: { outCompressed: options.gzip } }
+    const cached = known === undefined ? undefined : await files.findVisible(job.projectId, known)
+    const finish = async (trx: Trx, made: F, outBytes: number, more: Partial<NewEvent>): Promise<JobOutcome> => {
+      const attachments = [attachmentOf(made, outBytes)]
+      const event = eventOf(table, 'tableExported', `Exported table ${table.id}`, {
+        ...more,
+        performance: { outBytes },
+        attachments,
+      })
+      await tables.recordEvent(trx, job.source, event, job.origin)
+      return {
+        results: { file: { id: made.id }, cacheHit: made === cached },
+        metrics: { outCompressed: options.gzip, outBytes, outBytesUncompressed: options.gzip ? 0 : outBytes },
+      }
+    }
+    const params = { columns: request.columns, limit: options.limit ?? null, gzip: options.gzip }
+    if (cached)
+      return publish(async (trx) => {
+        if (job.origin.runId !== null) await files.addRunId(trx, cached, job.origin.runId)
+        return finish(trx, cached, cached.sizeBytes ?? 0, { params: { ...params, fileId: cached.id, cacheHit: true } })
+      })
 
     const suffix = options.fileType === 'parquet' ? '.parquet' : options.gzip ? '.csv.gz' : '.csv'
     const isSliced = !options.merged
@@ -101,18 +126,8 @@ export function createTableExports<F extends ReservedFile>({ tables, engine, fil
     await publish(async (trx) => {
       await files.publish(trx, job.source, file, outBytes, job.origin)
       await store.saveExport(trx, job.projectId, table.row.key, fingerprint, file.id)
-      const event = eventOf(table, 'tableExported', `Exported table ${table.id}`, {
-        params: { fileId: file.id, columns: unloaded.columns, limit: options.limit ?? null, gzip: options.gzip },
-        results: { rows: unloaded.rows },
-        performance: { outBytes },
-      })
-      await tables.recordEvent(trx, job.source, event, job.origin)
-      return {
-        results: { file: { id: file.id }, cacheHit: false },
-        metrics: { outCompressed: options.gzip, outBytes, outBytesUncompressed: options.gzip ? 0 : outBytes },
-      }
+      return finish(trx, file, outBytes, { params: { ...params, fileId: file.id }, results: { rows: unloaded.rows } })
     })
-    return undefined
   }
 
   async function tableOf(projectId: number, bucketKey: number, tableKey: number): Promise<Table> {
@@ -140,6 +155,14 @@ export function createTableExports<F extends ReservedFile>({ tables, engine, fil
 
   return { run, preview }
 }
+
+const attachmentOf = ({ id, name, isSliced, createdAt }: ReservedFile, sizeBytes: number): EventAttachment => ({
+  id,
+  name,
+  isSliced,
+  sizeBytes,
+  created: formatTimestamp(createdAt),
+})
 
 export const PREVIEW_CELL_CHARS = MAX_CELL_CHARS
 

@@ -47,7 +47,7 @@ const DAY_MS = 86_400_000
 
 export function readTableQuery(input: QueryInput, columns: readonly string[], now: Date): TableQuery {
   const chosen = readColumns(input.columns, columns)
-  const filters = [...readWhereColumn(input, columns), ...readWhereFilters(input.whereFilters, columns)]
+  const filters = [...readWhereColumn(input, columns), ...readWhereFilters(input.whereFilters, columns, now)]
   const search = isAbsent(input.fulltextSearch) ? undefined : textOf('fulltextSearch', input.fulltextSearch)
   if (search !== undefined && filters.length > 0)
     throw refusal('The parameter "fulltextSearch" cannot be combined with filters. Send one of them.')
@@ -103,7 +103,7 @@ function readWhereColumn({ whereColumn, whereValues, whereOperator }: QueryInput
   return [{ column, operator, values }]
 }
 
-function readWhereFilters(value: unknown, columns: readonly string[]): Filter[] {
+function readWhereFilters(value: unknown, columns: readonly string[], now: Date): Filter[] {
   if (isAbsent(value)) return []
   const parsed = typeof value === 'string' ? jsonOf(value) : value
   const list = listOf(parsed)
@@ -111,17 +111,18 @@ function readWhereFilters(value: unknown, columns: readonly string[]): Filter[] 
   return list.map((item, i) => {
     if (typeof item !== 'object' || item === null || Array.isArray(item))
       throw refusal(`All items in param "whereFilters" should be an arrays, found:\n${shortJson(item)}`)
-    return readFilter(item as Readonly<Record<string, unknown>>, i, columns) // an object, by the line above
+    return readFilter(item as Readonly<Record<string, unknown>>, i, columns, now) // an object, by the line above
   })
 }
 
-function readFilter(item: Readonly<Record<string, unknown>>, i: number, columns: readonly string[]): Filter {
+function readFilter(item: Readonly<Record<string, unknown>>, i: number, columns: readonly string[], now: Date): Filter {
   if (isAbsent(item.column)) throw missing(`whereFilters[${i}][column]`)
   if (item.values === undefined || item.values === null) throw missing(`whereFilters[${i}][values]`)
   const column = textOf(`whereFilters[${i}][column]`, item.column)
   const operator = operatorFrom(isAbsent(item.operator) ? 'eq' : item.operator)
   const dataType = isAbsent(item.dataType) ? undefined : dataTypeFrom(item.dataType)
-  const values = valuesFrom(`whereFilters[${i}][values]`, item.values)
+  const given = valuesFrom(`whereFilters[${i}][values]`, item.values)
+  const values = isMoment(item.type) ? given.map((value) => momentText(`whereFilters[${i}][values]`, value, now)) : given
   if (values.length !== 1 && operator !== 'eq' && operator !== 'ne')
     throw new PlatformError('storage.tables.filterValues', { operator, column, count: values.length })
   checkColumn(column, columns)
@@ -148,6 +149,17 @@ function readOrderBy(value: unknown, columns: readonly string[]): OrderBy[] {
 function checkColumn(column: string, columns: readonly string[]): void {
   if (!columns.includes(column)) throw refusal(`Can't filter by column ${column.slice(0, 100)}, column does not exist`)
 }
+
+/** SCALAR compares as it is; TIME_STRING with the moment the words mean now, written as tables write times. */
+function isMoment(type: unknown): boolean {
+  const name = isAbsent(type) ? 'SCALAR' : String(type).toUpperCase()
+  if (name !== 'SCALAR' && name !== 'TIME_STRING')
+    throw refusal(`Filter type ${String(type).slice(0, 40)} not recognized. Possible types are [SCALAR|TIME_STRING]`)
+  return name === 'TIME_STRING'
+}
+
+const momentText = (field: string, value: string, now: Date): string =>
+  new Date(momentOf(field, value, now)).toISOString().replace('T', ' ').slice(0, 19)
 
 function operatorFrom(value: unknown): FilterOperator {
   const operator = typeof value === 'string' && Object.hasOwn(OPERATORS, value) ? OPERATORS[value] : undefined

@@ -14,6 +14,7 @@ import * as mergeRequests from './0033-merge-requests.ts'
 import * as queue from './0050-queue.ts'
 import * as schedules from './0060-schedules.ts'
 import * as eventAttachments from './0320-event-attachments.ts'
+import * as fileRunIds from './0321-file-run-ids.ts'
 import * as vault from './0340-vault.ts'
 import * as triggers from './0350-triggers.ts'
 
@@ -37,6 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0050-queue', up: queue.up },
   { name: '0060-schedules', up: schedules.up },
   { name: '0320-event-attachments', up: eventAttachments.up },
+  { name: '0321-file-run-ids', up: fileRunIds.up },
   { name: '0340-vault', up: vault.up },
   { name: '0350-triggers', up: triggers.up },
 ]

@@ -3,6 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { named, PlatformError } from '../../kit/errors.ts'
+import { createBlockPool } from './block-pool.ts'
 import { type Disk, isFull } from './disk.ts'
 import { type Written, writeSynced } from './disk-body.ts'
 import type { Blob, DiskIndex, IndexTransaction } from './disk-index.ts'
@@ -47,6 +48,7 @@ export async function prepareFolders(disk: Disk, root: string): Promise<void> {
 export async function createDiskBlobs(root: string, disk: Disk, index: DiskIndex): Promise<DiskBlobs> {
   const objects = join(root, 'objects')
   const tempDir = join(root, 'tmp')
+  const pool = createBlockPool()
   /** What readers hold; a removal waits for the last of them. */
   const readers = new Map<string, { count: number; removeWhenFree: boolean }>()
   /** Written but not yet named by a commit: not garbage. */
@@ -76,7 +78,7 @@ export async function createDiskBlobs(root: string, disk: Disk, index: DiskIndex
     const path = join(tempDir, randomUUID())
     const source = watch(body)
     try {
-      const written = await writeSynced(disk, path, source.body)
+      const written = await writeSynced(disk, pool, path, source.body)
       return { ...written, blob: await take(path, written.sizeBytes) }
     } catch (cause) {
       await disk.remove(path).catch(() => {}) // what lies in tmp/ is garbage anyway

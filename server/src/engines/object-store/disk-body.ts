@@ -1,9 +1,9 @@
 // Bytes in and out of blobs. Both directions keep one block in flight, so that disk and network work at the same time.
 
 import { Readable } from 'node:stream'
-import { freeChunk } from '../../kit/chunk-memory.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { BLOCK_BYTES, blockCount, checksumOf, createBlockChecksums } from './block-checksums.ts'
+import { type BlockPool, POOLED_BYTES } from './block-pool.ts'
 import type { Disk, ReadableFile } from './disk.ts'
 import type { Blob, StoredObject } from './disk-index.ts'
 import type { ByteRange, Bytes } from './object-store.ts'
@@ -17,7 +17,7 @@ export interface Written {
 }
 
 /** Writes a new file and brings it to the disk. When it throws, the file may be there in part. */
-export async function writeSynced(disk: Disk, path: string, body: Bytes): Promise<Written> {
+export async function writeSynced(disk: Disk, pool: BlockPool, path: string, body: Bytes): Promise<Written> {
   const file = await disk.create(path)
   const checksums = createBlockChecksums()
   let block = Buffer.alloc(0)
@@ -30,12 +30,13 @@ export async function writeSynced(disk: Disk, path: string, body: Bytes): Promis
   /** Copies, because a chunk is ours only until we ask for the next. */
   async function gather(chunk: Uint8Array): Promise<void> {
     for (let rest = chunk; rest.length > 0; ) {
-      if (filled === block.length) block = enlarged(block, rest.length)
+      if (filled === block.length) block = enlarged(pool, block, rest.length)
       const taken = rest.subarray(0, block.length - filled)
       block.set(taken, filled)
+      checksums.update(taken)
       filled += taken.length
       rest = rest.subarray(taken.length)
-      if (filled === BLOCK_BYTES) await flush()
+      if (filled === POOLED_BYTES) await flush()
     }
   }
 
@@ -45,9 +46,8 @@ export async function writeSynced(disk: Disk, path: string, body: Bytes): Promis
     const bytes = full.subarray(0, filled)
     block = Buffer.alloc(0)
     filled = 0
-    checksums.update(bytes)
     unsynced += bytes.length
-    writing = file.append(bytes).then(() => freeChunk(full))
+    writing = file.append(bytes).then(() => pool.give(full))
     writing.catch(() => {}) // awaited by the next flush
     // Never waited for here: on a busy disk a sync takes its time, and the sender should not notice.
     if (unsynced >= SYNC_EVERY_BYTES && !isSyncing) {
@@ -74,10 +74,11 @@ export async function writeSynced(disk: Disk, path: string, body: Bytes): Promis
 }
 
 /** Room for more: just enough for a body of one small chunk, a whole block for every other. */
-function enlarged(block: Buffer, wanted: number): Buffer<ArrayBuffer> {
-  const larger = Buffer.allocUnsafeSlow(block.length === 0 ? Math.min(wanted, BLOCK_BYTES) : BLOCK_BYTES)
+function enlarged(pool: BlockPool, block: Buffer, wanted: number): Buffer<ArrayBuffer> {
+  const isFirst = block.length === 0
+  const larger = isFirst && wanted < POOLED_BYTES ? Buffer.allocUnsafeSlow(wanted) : pool.take()
   larger.set(block)
-  freeChunk(block)
+  if (!isFirst) pool.give(block)
   return larger
 }
 

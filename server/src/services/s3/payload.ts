@@ -128,7 +128,8 @@ export async function readPayload(source: PayloadSource, maxBytes: number): Prom
 /** The bytes off the wire. A client that goes away in the middle has sent an incomplete body. */
 async function* received(message: IncomingMessage): Bytes {
   try {
-    yield* lentChunks(message as AsyncIterable<Buffer>) // without an encoding set, chunks are buffers
+    // Not destroyed on the way out: after a refusal the answer still has to get through.
+    yield* lentChunks(message.iterator({ destroyOnReturn: false }))
   } catch (cause) {
     throw new S3Error('IncompleteBody', 'The connection was closed before the whole body had arrived.', {}, cause)
   }

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
@@ -107,6 +108,29 @@ test('a connection that ends in the middle leaves nothing', async (t) => {
   assert.deepEqual(readdirSync(s3.store.tempDir), [])
 })
 
+test('a client that reads nothing before it has sent everything still gets to read why it was refused', async (t) => {
+  const s3 = await withS3(t)
+  const { hostname, port } = new URL(s3.endpoint)
+  const headers = signHeaders(
+    s3.endpoint,
+    put({ payloadHash: 'UNSIGNED-PAYLOAD' }),
+    s3.session({ action: 'upload', key: 'other' }),
+  )
+  const head = Object.entries({ ...headers, 'content-length': String(8 * MIB) })
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')
+  const socket = connect(Number(port), hostname)
+  const write = (data: string | Buffer) =>
+    new Promise<void>((resolve, reject) => socket.write(data, (error) => (error ? reject(error) : resolve())))
+  socket.on('error', () => {}) // write() says it
+  await write(`PUT ${path} HTTP/1.1\r\n${head}\r\n`)
+  await until(() => s3.requests.length === 1)
+  for (let sent = 0; sent < 8; sent++) await write(Buffer.alloc(MIB))
+  const [answer] = await once(socket, 'data')
+  assert.match(String(answer), /^HTTP\/1.1 403[^]*<Code>AccessDenied</)
+  socket.destroy()
+})
+
 test('a client that asks before it sends is refused before it sends', async (t) => {
   const s3 = await withS3(t)
   const { hostname, port } = new URL(s3.endpoint)
@@ -154,9 +178,11 @@ test('a full disk is said so, reading goes on, and room again is room again', as
   const disk = createFailingDisk()
   const s3 = await withS3(t, { disk })
   await sendSigned(s3.endpoint, put({}), s3.sessions.root)
-  disk.failAll(['append', 'create'], 'ENOSPC')
+  disk.failAll(['append'], 'ENOSPC')
   const full = await sendSigned(s3.endpoint, put({ path: `/${BUCKET}/full` }), s3.sessions.root)
   assert.deepEqual([full.status, full.code], [507, 'InsufficientStorage'])
+  const large = await sendSigned(s3.endpoint, put({ path: `/${BUCKET}/full`, body: Buffer.alloc(16 * MIB) }), s3.sessions.root)
+  assert.deepEqual([large.status, large.code], [507, 'InsufficientStorage'])
   assert.equal((await sendSigned(s3.endpoint, { path }, s3.sessions.root)).text, 'hello')
   disk.heal()
   assert.equal((await sendSigned(s3.endpoint, put({ path: `/${BUCKET}/full` }), s3.sessions.root)).status, 200)

@@ -31,6 +31,9 @@ export interface S3RequestLine {
   readonly error?: unknown
 }
 
+/** How long the rest of a refused body is taken before the connection is closed. */
+const LINGER_MS = 2000
+
 /** A client that waits for permission to send its body gets it only after its signature was checked. */
 export const createS3Server = (deps: S3ServerDeps): RawListener =>
   createRawListener((message, response, proceed) => void serve(deps, message, response, proceed))
@@ -96,16 +99,20 @@ function fail(message: IncomingMessage, response: ServerResponse, error: S3Error
   }
   const document = message.method === 'HEAD' ? '' : errorDocument(error, message.url?.split('?')[0] ?? '/', requestId)
   const extra = error.extras['Region'] ? { 'x-amz-bucket-region': error.extras['Region'] } : {}
-  // A body that is still coming will not be read: say so, and give the answer a moment to arrive.
-  const unread = !message.complete
+  // Many clients send their whole body before they read the answer, and a connection closed under them would take it away. So what is
+  // still coming is thrown away for a moment. Who asked before sending (Expect) sends nothing now.
+  const asked = message.headers.expect !== undefined
   response.writeHead(error.status, {
     'content-type': 'application/xml',
     'content-length': Buffer.byteLength(document),
-    ...(unread && { connection: 'close' }),
+    ...(asked && { connection: 'close' }),
     ...extra,
   })
   response.end(document)
-  if (unread) setTimeout(() => message.destroy(), 2000).unref()
+  message.resume()
+  setTimeout(() => {
+    if (!message.complete) message.destroy()
+  }, LINGER_MS).unref()
 }
 
 /** Safe for any origin: a request is worth what its signature is worth, and browsers add nothing to it by themselves. */

@@ -1,0 +1,28 @@
+// Memory that bodies are gathered in before they are written, used again and again: fresh memory of this size comes from the kernel
+// every time, which costs more than writing it out.
+
+import { freeChunk } from '../../kit/chunk-memory.ts'
+
+export interface BlockPool {
+  /** Of any content. */
+  take(): Buffer<ArrayBuffer>
+  /** A block that nothing reads or writes any more. */
+  give(block: Buffer): void
+}
+
+/** What one write hands to the disk. */
+export const POOLED_BYTES = 256 * 1024
+/** As many as idle writers may leave behind: 8 MiB. */
+const MAX_KEPT = 32
+
+export function createBlockPool(): BlockPool {
+  const kept: Buffer<ArrayBuffer>[] = []
+  return {
+    take: () => kept.pop() ?? Buffer.allocUnsafeSlow(POOLED_BYTES),
+    give(block) {
+      // A smaller one was made for a small body, and an ArrayBuffer of its own is what freeChunk expects.
+      if (block.length === POOLED_BYTES && kept.length < MAX_KEPT) kept.push(block as Buffer<ArrayBuffer>)
+      else freeChunk(block)
+    },
+  }
+}

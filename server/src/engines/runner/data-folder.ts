@@ -4,7 +4,7 @@
 //  (3) Between two programs of a run, `out` becomes `in`; what a program does not hand on is lost.
 
 import { constants, createWriteStream } from 'node:fs'
-import { chmod, lstat, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, open, readdir, readFile, rename, rm, rmdir, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { named, PlatformError } from '../../kit/errors.ts'
@@ -14,23 +14,36 @@ export interface DataFolder {
   readonly root: string
   readonly data: string
   readonly tmp: string
+  /** What was made below `root`, level by level: most runs add next to nothing, and it goes without a look through all of it. */
+  readonly levels: readonly (readonly string[])[]
 }
 
 const FOLDERS = ['in/tables', 'in/files', 'in/user', 'out/tables', 'out/files']
-const ARTIFACTS = ['artifacts/out/current', 'artifacts/out/shared']
+const LEVELS = [['data', 'tmp'], ['data/in', 'data/out'], FOLDERS.map((path) => `data/${path}`)] as const
+const WITH_ARTIFACTS = [
+  LEVELS[0],
+  [...LEVELS[1], 'data/artifacts'],
+  [...LEVELS[2], 'data/artifacts/out'],
+  ['data/artifacts/out/current', 'data/artifacts/out/shared'],
+] as const
 
 /** Makes an empty data folder under `root`, which must not exist yet. */
-export async function createDataFolder(root: string): Promise<DataFolder> {
-  const folder = { root, data: join(root, 'data'), tmp: join(root, 'tmp') }
-  await mkdir(root, { recursive: true, mode: 0o700 })
-  await Promise.all([
-    mkdir(folder.tmp),
-    ...[...FOLDERS, ...ARTIFACTS].map((path) => mkdir(join(folder.data, path), { recursive: true })),
-  ])
-  return folder
+export async function createDataFolder(root: string, withArtifacts = false): Promise<DataFolder> {
+  const levels = withArtifacts ? WITH_ARTIFACTS : LEVELS
+  await mkdir(root, { mode: 0o700 })
+  for (const level of levels) await Promise.all(level.map((path) => mkdir(join(root, path))))
+  return { root, data: join(root, 'data'), tmp: join(root, 'tmp'), levels }
 }
 
-export const removeDataFolder = (folder: DataFolder): Promise<void> => removeTree(folder.root)
+export async function removeDataFolder({ root, data, levels }: DataFolder): Promise<void> {
+  try {
+    await Promise.all([unlink(join(data, 'config.json')), unlink(join(data, 'in/state.json'))])
+    for (const level of levels.toReversed()) await Promise.all(level.map((path) => rmdir(join(root, path))))
+    await rmdir(root)
+  } catch {
+    await removeTree(root)
+  }
+}
 
 export type FileFormat = 'json' | 'yaml'
 
@@ -45,8 +58,12 @@ const nameOf = (name: string, format: FileFormat): string => `${name}.${format =
 
 /** A program before this one may have left anything in its place: that goes, and nothing is ever written through a link. */
 async function writeSecretFile(path: string, text: string): Promise<void> {
-  await removeTree(path)
-  await writeFile(path, text, { mode: 0o600, flag: 'wx' })
+  const write = () => writeFile(path, text, { mode: 0o600, flag: 'wx' })
+  await write().catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+    await removeTree(path)
+    await write()
+  })
 }
 
 /** `out` becomes `in` for the next program, with an empty `out` and an empty scratch folder. By (2), only when it is harmless. */

@@ -19,6 +19,8 @@ export interface Launch {
   readonly cwd: string
   /** Memory the watch has to keep; undefined when someone else does (the container engine). */
   readonly watchMemory: boolean
+  /** It can start no other process: when it has ended, nothing of it is left. */
+  readonly isAlone: boolean
 }
 
 export interface LaunchSettings {
@@ -42,6 +44,7 @@ export function launchOf(
         environment: { ...own, ...environment, KBC_DATADIR: `${folder.data}/` },
         cwd: program.folder,
         watchMemory: true,
+        isAlone: false,
       }
     case 'image':
       return {
@@ -50,6 +53,7 @@ export function launchOf(
         environment: { ...own, ...environment, ...program.container.environment },
         cwd: folder.data,
         watchMemory: false,
+        isAlone: false,
       }
     case 'node': {
       const cache = join(cacheFolder, program.entry.replace(/[^A-Za-z0-9]+/g, '-'))
@@ -58,6 +62,7 @@ export function launchOf(
         environment: { ...own, ...environment, KBC_DATADIR: `${folder.data}/`, NODE_COMPILE_CACHE: cache },
         cwd: folder.data,
         watchMemory: true,
+        isAlone: true, // by the permission model
       }
     }
   }
@@ -67,21 +72,21 @@ export function launchOf(
 const HEAP_SHARE = 0.75
 
 function nodeFlags(program: Program & { kind: 'node' }, folder: DataFolder, memoryBytes: number, cache: string): string[] {
-  const readable = [dirname(program.entry), ...program.readable, folder.data, folder.tmp, cache]
-  const writable = [folder.data, folder.tmp, cache]
+  const writable = [folder.data, folder.tmp, cache].flatMap(bothNames)
+  const readable = [...[dirname(program.entry), ...program.readable].flatMap(bothNames), ...writable]
   return [
     '--permission',
     '--disable-warning=SecurityWarning',
     `--max-old-space-size=${Math.max(32, Math.floor((memoryBytes * HEAP_SHARE) / 2 ** 20))}`,
-    ...readable.flatMap(bothNames).map((path) => `--allow-fs-read=${path}/*`),
-    ...writable.flatMap(bothNames).map((path) => `--allow-fs-write=${path}/*`),
+    ...readable.map((path) => `--allow-fs-read=${path}/*`),
+    ...writable.map((path) => `--allow-fs-write=${path}/*`),
   ]
 }
 
 /** A folder reached through a link is asked for by either name. */
 function bothNames(path: string): string[] {
   try {
-    return [...new Set([path, realpathSync(path)])]
+    return [...new Set([path, realpathSync.native(path)])]
   } catch {
     return [path] // not there yet (a cache that is still to be filled)
   }

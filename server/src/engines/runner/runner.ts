@@ -61,7 +61,8 @@ export interface RunOutcome {
 }
 
 export interface Runner {
-  newFolder(): Promise<DataFolder>
+  /** `withArtifacts`: with a place to leave artifacts for later runs. */
+  newFolder(withArtifacts?: boolean): Promise<DataFolder>
   run(spec: RunSpec): Promise<RunOutcome>
   /** Removes folders of runs that ended with an earlier process. To be called before the first run. */
   sweep(): Promise<void>
@@ -80,6 +81,8 @@ const LOG_BUDGET = { lines: 20_000, chars: 16 * 2 ** 20 }
 const MOST_PROCESSES = 512
 /** Left free on the disk whatever a component writes. */
 const DISK_RESERVE_BYTES = 512 * 2 ** 20
+/** How long an answer about the room on the disk holds. */
+const FREE_MS = 1_000
 /** How long the pipes of an ended program may stay open; only a stranger to the run can hold them. */
 const DRAIN_MS = 3_000
 const LEVELS: readonly LogLevel[] = ['emergency', 'alert', 'critical', 'error', 'warning', 'notice', 'info', 'debug']
@@ -90,6 +93,15 @@ export function createRunner(settings: RunnerSettings): Runner {
   const own = join(runsFolder, `${hostname()}-${process.pid}`)
   const watch = createWatch()
   let guardian: Guardian | undefined
+  let ownMade: Promise<unknown> | undefined
+  let free: { readonly at: number; readonly bytes: Promise<number> } | undefined
+
+  /** The disk is asked once in a while, however many runs begin. */
+  function freeOn(folder: string): Promise<number> {
+    const at = performance.now()
+    if (!free || at - free.at > FREE_MS) free = { at, bytes: freeBytes(folder) }
+    return free.bytes
+  }
 
   async function run(spec: RunSpec): Promise<RunOutcome> {
     const output = captureOutput(spec)
@@ -112,7 +124,7 @@ export function createRunner(settings: RunnerSettings): Runner {
   ): Promise<RunOutcome> {
     const { folder, limits, program } = spec
     const launch = launchOf(program, folder, { ...spec.environment, ...gelfAddress(program, gelf) }, limits.memoryBytes, settings)
-    const diskBytes = Math.min(limits.diskBytes, await freeBytes(folder.root))
+    const diskBytes = Math.min(limits.diskBytes, await freeOn(folder.root))
     const [command, ...args] = gated(launch.argv, Math.ceil(diskBytes / 512))
     const child = spawn(command!, args, {
       cwd: launch.cwd,
@@ -143,6 +155,7 @@ export function createRunner(settings: RunnerSettings): Runner {
     const timer = setTimeout(() => stop('timeout'), limits.timeoutMs)
     const watching = watch.add({
       leader: group,
+      isAlone: launch.isAlone,
       memoryBytes: launch.watchMemory ? limits.memoryBytes : Number.POSITIVE_INFINITY,
       processes: MOST_PROCESSES,
       folder: folder.root,
@@ -156,7 +169,7 @@ export function createRunner(settings: RunnerSettings): Runner {
       if (spec.signal?.aborted) onAbort()
       openGate(child.stdio[3] as Writable) // the fourth entry of stdio above is a pipe
       const exitCode = await ended
-      await untilNothingIsLeft(group, mark)
+      if (!launch.isAlone) await untilNothingIsLeft(group, mark)
       isGone = true
       await Promise.race([closed, expireQuietly(DRAIN_MS)])
       child.stdout!.destroy()
@@ -176,11 +189,16 @@ export function createRunner(settings: RunnerSettings): Runner {
 
   return {
     run,
-    async newFolder() {
-      await mkdir(own, { recursive: true, mode: 0o700 })
-      return createDataFolder(join(own, randomBytes(12).toString('hex')))
+    async newFolder(withArtifacts = false) {
+      ownMade ??= mkdir(own, { recursive: true, mode: 0o700 })
+      await ownMade.catch((error: unknown) => {
+        ownMade = undefined // the next run tries again
+        throw error
+      })
+      return createDataFolder(join(own, randomBytes(12).toString('hex')), withArtifacts)
     },
     async sweep() {
+      ownMade = undefined
       const names = await readdir(runsFolder).catch(() => [])
       const left = names.filter((name) => isLeftBehind(name))
       await Promise.all(left.map((name) => rm(join(runsFolder, name), { recursive: true, force: true })))

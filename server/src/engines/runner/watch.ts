@@ -8,6 +8,8 @@ export type Excess = 'memory' | 'processes' | 'disk'
 
 export interface Watched {
   readonly leader: number
+  /** The leader is all there is of it. */
+  readonly isAlone: boolean
   readonly memoryBytes: number
   readonly processes: number
   readonly folder: string
@@ -36,9 +38,9 @@ export function createWatch(): Watch {
 
   function look(): void {
     looks += 1
-    const processes = readProcesses()
+    const all = [...runs].every(({ run }) => run.isAlone) ? undefined : readProcesses()
     for (const entry of runs) {
-      const own = processesOf(entry.run.leader, processes)
+      const own = all ? processesOf(entry.run.leader, all) : readProcesses([String(entry.run.leader)])
       const memory = memoryOf(own, entry.run.memoryBytes)
       entry.peak = Math.max(entry.peak, memory)
       if (memory > entry.run.memoryBytes) entry.run.onExcess('memory')

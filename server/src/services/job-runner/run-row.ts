@@ -99,7 +99,7 @@ export interface RowProgress {
 }
 
 export async function runRow(deps: RowDeps, run: RowRun, progress: RowProgress): Promise<RowResult> {
-  const folder = await deps.programs.runner.newFolder()
+  const folder = await deps.programs.runner.newFolder(run.artifacts !== undefined)
   try {
     const state = readState(run.state)
     const inputs = await readInputs(deps, { ...run, staging: run.staging.input, state, folder, now: deps.clock.now() })

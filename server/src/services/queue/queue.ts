@@ -235,7 +235,7 @@ export function createQueue(deps: QueueDeps) {
   /** Ends a job, frees its configuration, and ends the container it may be the last of. */
   async function end(trx: Trx, job: JobRow, how: JobEnd, now: number): Promise<void> {
     await store.end(trx, job.id, how, now)
-    await store.releaseLock(trx, job.id)
+    if (job.lock_key !== null) await store.releaseLock(trx, job.id)
     if (job.parent_job_id === null) return
     const parent = await store.findForUpdate(trx, job.project_id, job.parent_job_id)
     if (parent && !isFinished(parent.status)) await settleContainer(trx, parent, now)

@@ -1,31 +1,19 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-
-const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
-
-interface Result {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
+import { runCli } from '../../tests/support/run-cli.ts'
 
 /** The real command in a process of its own, on an empty data folder. */
 async function inFolder(t: { after(fn: () => Promise<void>): void }) {
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-cli-'))
   t.after(() => rm(dataDir, { recursive: true, force: true }))
-  const run = (args: readonly string[], env: Record<string, string> = {}): Promise<Result> =>
-    new Promise((resolve) => {
-      const options = { env: { PATH: process.env.PATH, MILLRACE_DATA_DIR: dataDir, PORT: '0', ...env } }
-      execFile(process.execPath, [MAIN, ...args], options, (error, stdout, stderr) =>
-        resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
-      )
-    })
+  const run = async (args: readonly string[], env: Record<string, string> = {}) => {
+    const { code, out: stdout, err: stderr } = await runCli(args, { MILLRACE_DATA_DIR: dataDir, PORT: '0', ...env })
+    return { code, stdout, stderr }
+  }
   return { dataDir, run }
 }
 

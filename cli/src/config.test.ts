@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { runCli } from '../../tests/support/run-cli.ts'
 import { startTestStack } from '../../tests/support/test-stack.ts'
 import { lineDiff } from './line-diff.ts'
 
-const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
 const C = 'platform.ex-http'
 const CONFIGS = `/v2/storage/components/${C}/configs`
 
@@ -18,17 +15,9 @@ async function start(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-cli-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const run = async (args: readonly string[], { code = 0, input = '', env = {} } = {}) => {
-    const child = spawn(process.execPath, [MAIN, ...args], {
-      env: { PATH: process.env.PATH, MILLRACE_URL: stack.url, MILLRACE_TOKEN: stack.masterToken, ...env },
-    })
-    child.stdin.end(input)
-    const [out, err, exit] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      new Promise((done) => child.on('exit', done)),
-    ])
-    assert.equal(exit, code, `millrace ${args.join(' ')}\n${out}${err}`)
-    return { out, err, json: <T>() => JSON.parse(out) as T }
+    const result = await runCli(args, { MILLRACE_URL: stack.url, MILLRACE_TOKEN: stack.masterToken, ...env }, { input })
+    assert.equal(result.code, code, `millrace ${args.join(' ')}\n${result.out}${result.err}`)
+    return result
   }
   return { ...stack, folder, run }
 }

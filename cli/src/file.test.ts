@@ -1,30 +1,25 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { prepareFile, uploadClient } from '../../tests/support/file-client.ts'
+import { runCli } from '../../tests/support/run-cli.ts'
 import { startTestStack } from '../../tests/support/test-stack.ts'
-
-const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
 
 /** The real command, talking to a stack in this process, in a folder of its own. */
 async function withStack(t: TestContext) {
   const stack = await startTestStack(t)
   const folder = await mkdtemp(join(tmpdir(), 'millrace-cli-'))
   t.after(() => rm(folder, { recursive: true }))
-  const run = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
-    new Promise((resolve) => {
-      const env = { PATH: process.env.PATH, MILLRACE_URL: stack.url, MILLRACE_TOKEN: stack.masterToken }
-      execFile(process.execPath, [MAIN, ...args], { env, cwd: folder }, (error, stdout, stderr) =>
-        resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
-      )
-    })
+  const run = async (...args: string[]) => {
+    const env = { MILLRACE_URL: stack.url, MILLRACE_TOKEN: stack.masterToken }
+    const { code, out: stdout, err: stderr } = await runCli(args, env, { cwd: folder })
+    return { code, stdout, stderr }
+  }
   const json = async (...args: string[]) => {
     const { code, stdout, stderr } = await run(...args, '--json')
     assert.equal(code, 0, stderr)

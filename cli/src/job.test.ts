@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import test from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { runCli } from '../../tests/support/run-cli.ts'
 import { shellStack } from '../../tests/support/shell-stack.ts'
-
-const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
 
 test('jobs are run, watched, listed, run again and ended from the command line', async (t) => {
   const { add, configure, url, masterToken } = await shellStack(t)
@@ -13,13 +10,10 @@ test('jobs are run, watched, listed, run again and ended from the command line',
     'echo "one two"; grep -q \'"fail":true\' "$KBC_DATADIR/config.json" && { echo "as asked" >&2; exit 1; }; true',
   )
   await add('test.sleep', 'sleep 600')
-  const millrace = (...args: string[]): Promise<{ code: number; out: string }> =>
-    new Promise((resolve) => {
-      const env = { PATH: process.env.PATH, MILLRACE_URL: url, MILLRACE_TOKEN: masterToken }
-      execFile(process.execPath, [MAIN, ...args], { env }, (error, stdout, stderr) =>
-        resolve({ code: error ? Number(error.code) : 0, out: stdout + stderr }),
-      )
-    })
+  const millrace = async (...args: string[]) => {
+    const { code, out, err } = await runCli(args, { MILLRACE_URL: url, MILLRACE_TOKEN: masterToken })
+    return { code, out: out + err }
+  }
   const good = await configure('test.talk', {})
   const bad = await configure('test.talk', { parameters: { fail: true } })
   const sleeping = await configure('test.sleep', {})

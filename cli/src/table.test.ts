@@ -1,25 +1,16 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { runCli } from '../../tests/support/run-cli.ts'
 import { startTestStack } from '../../tests/support/test-stack.ts'
-
-const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
 
 test('a table is loaded, looked at, exported, kept, restored and deleted from the command line', async (t) => {
   const { url, masterToken } = await startTestStack(t)
   const folder = await mkdtemp(join(tmpdir(), 'millrace-cli-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
-  const millrace = (...args: string[]): Promise<{ code: number; out: string; err: string }> =>
-    new Promise((resolve) => {
-      const env = { PATH: process.env.PATH, MILLRACE_URL: url, MILLRACE_TOKEN: masterToken }
-      execFile(process.execPath, [MAIN, ...args], { env, cwd: folder }, (error, out, err) =>
-        resolve({ code: error ? Number(error.code) : 0, out, err }),
-      )
-    })
+  const millrace = (...args: string[]) => runCli(args, { MILLRACE_URL: url, MILLRACE_TOKEN: masterToken }, { cwd: folder })
   const succeed = async (...args: string[]): Promise<string> => {
     const { code, out, err } = await millrace(...args)
     assert.equal(code, 0, `${args.join(' ')}: ${out}${err}`)

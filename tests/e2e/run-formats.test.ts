@@ -59,3 +59,32 @@ test('a link that a component leaves is not followed by the processor after it, 
   assert.deepEqual((await stack.request('GET', '/v2/storage/files')).json(), [])
   assert.equal(readFileSync(secret, 'utf8'), 'canary-behind-a-link\n')
 })
+
+test('a secret is hidden in what the result of a job repeats: variables it was filled from, and what the component tells', async (t) => {
+  const stack = await shellStack(t)
+  const secret = 'canary-in-a-variable'
+  await stack.add('test.tell', `printf '{"variables":{"told":"it is %s","n":1}}' ${secret} > "$KBC_DATADIR/out/result.json"`)
+  const variables = await stack.configure('keboola.variables', { variables: [{ name: 'pw', type: 'string' }] })
+  const config = await stack.configure('test.tell', { variables_id: variables, parameters: { '#password': '{{ pw }}' } })
+  const json = { component: 'test.tell', config, variableValuesData: { values: [{ name: 'pw', value: secret }] } }
+  const created = (await stack.request('POST', '/queue/jobs', { json })).json<Job>()
+  const job = await stack.wait({ ...created, status: 'waiting' })
+  assert.equal(job.status, 'success', JSON.stringify(job))
+  const result = job.result as unknown as { variables: object; outputVariables: object }
+  assert.deepEqual(result.outputVariables, { told: 'it is [hidden]', n: 1 })
+  assert.deepEqual(result.variables, { pw: '[hidden]' })
+})
+
+test('an action of a component with forward_token gets a token that works, and no longer than the action', async (t) => {
+  const stack = await shellStack(t)
+  await stack.add('test.act', 'printf \'{"token":"%s","url":"%s"}\' "$(printf %s "$KBC_TOKEN" | wc -c)" "$KBC_URL"', {
+    forward_token: true,
+    synchronous_actions: ['who'],
+  })
+  const answer = await stack.request('POST', '/sync-actions/actions', { json: { componentId: 'test.act', action: 'who' } })
+  assert.equal(answer.status, 200, answer.text)
+  const told = answer.json<{ token: string; url: string }>()
+  assert.ok(Number(told.token) > 20 && told.url === stack.url, answer.text)
+  const tokens = (await stack.request('GET', '/v2/storage/tokens')).json<{ description: string }[]>()
+  assert.ok(!tokens.some(({ description }) => description.startsWith('Action ')))
+})

@@ -13,8 +13,18 @@ export interface CliResult {
   readonly json: <T = Record<string, unknown>>() => T
 }
 
-export async function runCli(args: readonly string[], env: Readonly<Record<string, string>>, input = ''): Promise<CliResult> {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...env } })
+export interface CliOptions {
+  /** What it reads from standard input. */
+  readonly input?: string
+  readonly cwd?: string
+}
+
+export async function runCli(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  { input = '', cwd }: CliOptions = {},
+): Promise<CliResult> {
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...env }, ...(cwd && { cwd }) })
   child.stdin.end(input)
   const exit = new Promise<number | null>((resolve) => child.on('exit', resolve))
   const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), exit])

@@ -1,35 +1,14 @@
-// What the two processors that append a column share: headerless tables with named columns, one more value in every record.
+// What the two processors that append a column share: one more value in every record.
 
-import { bytesOf, mapRecords } from '../csv.ts'
-import {
-  columnsOf,
-  dialectOf,
-  type Folder,
-  listItems,
-  outputPath,
-  passOnAll,
-  slicesOf,
-  withColumns,
-  writeManifest,
-} from '../folder.ts'
+import { bytesOf } from '../csv.ts'
+import type { Folder } from '../folder.ts'
 import { UserError } from '../user-error.ts'
+import { changeColumns } from './change-columns.ts'
 
-/** `valueFor` is called for every record, with the name of the file the record is in. */
-export async function appendColumn(folder: Folder, column: string, startTable: () => (file: string) => string): Promise<void> {
-  await passOnAll(folder, 'files')
-  for (const table of await listItems(folder, 'tables')) {
-    const columns = columnsOf(table)
+/** `startTable` gives a function that is called for every record, with the name of the file the record is in. */
+export const appendColumn = (folder: Folder, column: string, startTable: () => (file: string) => string): Promise<void> =>
+  changeColumns(folder, (table, columns) => {
     if (columns.includes(column)) throw new UserError(`The table ${table.name} already has a column "${column}".`)
     const valueFor = startTable()
-    for (const slice of await slicesOf(table)) {
-      const file = slice === '' ? table.name : slice.slice(1)
-      await mapRecords(
-        table.path + slice,
-        outputPath(folder, 'tables', table.name + slice),
-        dialectOf(table.manifest),
-        (record) => [...record, bytesOf(valueFor(file))],
-      )
-    }
-    await writeManifest(folder, 'tables', table.name, withColumns(table.manifest ?? {}, [...columns, column]))
-  }
-}
+    return { columns: [...columns, column], record: (record, file) => [...record, bytesOf(valueFor(file))] }
+  })

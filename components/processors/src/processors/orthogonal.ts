@@ -1,36 +1,20 @@
-import { mapRecords, readRecords } from '../csv.ts'
-import {
-  columnsOf,
-  dialectOf,
-  type Folder,
-  type Item,
-  listItems,
-  outputPath,
-  passOnAll,
-  slicesOf,
-  withColumns,
-  writeManifest,
-} from '../folder.ts'
+import { readRecords } from '../csv.ts'
+import { dialectOf, type Folder, type Item, slicesOf } from '../folder.ts'
 import { readParameters } from '../parameters.ts'
+import { changeColumns } from './change-columns.ts'
 
 /** Fills short records with empty values up to the widest one; columns nobody named get a name from their place. */
 export async function orthogonal(folder: Folder): Promise<void> {
   readParameters(folder.parameters, {})
-  await passOnAll(folder, 'files')
-  for (const table of await listItems(folder, 'tables')) {
-    const columns = columnsOf(table)
+  await changeColumns(folder, async (table, columns) => {
     const width = await widthOf(table, columns.length)
-    for (const slice of await slicesOf(table)) {
-      await mapRecords(
-        table.path + slice,
-        outputPath(folder, 'tables', table.name + slice),
-        dialectOf(table.manifest),
-        (record) => (record.length < width ? [...record, ...Array<string>(width - record.length).fill('')] : record),
-      )
-    }
     const added = Array.from({ length: width - columns.length }, (_, index) => `auto_col_${columns.length + index + 1}`)
-    await writeManifest(folder, 'tables', table.name, withColumns(table.manifest ?? {}, [...columns, ...added]))
-  }
+    const filled = (count: number) => Array<string>(count).fill('')
+    return {
+      columns: [...columns, ...added],
+      record: (record) => (record.length < width ? [...record, ...filled(width - record.length)] : record),
+    }
+  })
 }
 
 async function widthOf(table: Item, least: number): Promise<number> {

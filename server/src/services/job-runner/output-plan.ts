@@ -12,7 +12,7 @@ import {
   type TableManifestContent,
   type TableOutputMapping,
 } from './mapping.ts'
-import type { ColumnSchema, DeleteRule, TableLoad } from './storage.ts'
+import type { ColumnSchema, DeleteRule, NewFile, TableLoad } from './storage.ts'
 
 /** One file, or folder of slices, that the component left, with its manifest. */
 export interface Result<Manifest> {
@@ -51,17 +51,6 @@ export interface DeferredFilter {
   readonly operator: 'eq' | 'ne'
   readonly tableId: string
   readonly fromColumn: string | undefined
-}
-
-export interface PlannedFile {
-  readonly name: string
-  readonly path: string
-  readonly slices: readonly string[] | undefined
-  readonly tags: readonly string[]
-  readonly isPublic: boolean
-  readonly isPermanent: boolean
-  readonly isEncrypted: boolean
-  readonly notify: boolean
 }
 
 export interface TablePlan {
@@ -333,7 +322,7 @@ export function planFiles(
   results: readonly Result<FileManifestContent>[],
   mapped: readonly FileOutputMapping[],
   context: OutputContext,
-): PlannedFile[] {
+): NewFile[] {
   refuseMissing('files', results, mapped)
   const system = [
     `componentId: ${context.componentId}`,

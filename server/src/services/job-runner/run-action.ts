@@ -46,6 +46,9 @@ export async function runAction(
   const encrypt = await deps.secrets.encrypterOf(scope.projectId)
   const { text, values } = await deps.secrets.decrypt(place, encrypt(onlyParameters(request.configData), component.id))
   const images = await deps.secrets.decrypt(place, encrypt(JSON.stringify(component.imageParameters), component.id))
+  const token = component.forwardToken
+    ? await deps.tokens.issue(scope, `Action ${request.action}`, (2 * ACTION_MS) / 1000)
+    : undefined
   const folder = await deps.programs.runner.newFolder()
   try {
     const config = configFile({ configuration: text, imageParameters: images.text, action: request.action })
@@ -65,11 +68,11 @@ export async function runAction(
         version: '',
         rowId: null,
         mode: 'run',
-        token: undefined,
+        token: token?.value,
         dataTypesSupport: component.dataTypesSupport,
       }),
       limits,
-      mask: createMask([...values, ...images.values]),
+      mask: createMask([...values, ...images.values, ...(token ? [token.value] : [])]),
       signal,
       collectStdout: true,
       onEvent: () => {},
@@ -79,6 +82,7 @@ export async function runAction(
     return answerOf(component.id, outcome.stdout)
   } finally {
     await removeDataFolder(folder)
+    if (token) await deps.tokens.revoke(scope, token.id)
   }
 }
 

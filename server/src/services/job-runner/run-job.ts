@@ -2,7 +2,7 @@
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
-import { createMask } from '../../engines/runner/mask.ts'
+import { createMask, type Mask } from '../../engines/runner/mask.ts'
 import type { Actor } from '../../kit/actor.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { ArtifactOwner } from './artifacts.ts'
@@ -396,7 +396,8 @@ function failed(deps: JobRunnerDeps, { job, signal }: RunHandle, log: JobLog, ga
   }
 }
 
-function resultOf({ rows, progress, version, variables }: Gathered): Record<string, unknown> {
+function resultOf({ rows, progress, version, variables, secrets }: Gathered): Record<string, unknown> {
+  const mask = createMask(secrets)
   const tableOf = ({
     id,
     name,
@@ -429,10 +430,14 @@ function resultOf({ rows, progress, version, variables }: Gathered): Record<stri
       uploaded: progress.flatMap(({ artifacts }) => artifacts.uploaded).map(storageFile),
       downloaded: progress.flatMap(({ artifacts }) => artifacts.downloaded).map(storageFile),
     },
-    variables,
-    outputVariables: Object.assign({}, ...rows.map(({ outputVariables }) => outputVariables)) as Record<string, unknown>, // the last row wins
+    variables: masked(variables, mask),
+    outputVariables: masked(Object.assign({}, ...rows.map(({ outputVariables }) => outputVariables)), mask), // the last row wins
   }
 }
+
+/** A variable may have filled a `#` field, and a component may tell what it was given. */
+const masked = (values: Readonly<Record<string, unknown>>, mask: Mask): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? mask(value) : value]))
 
 const storageFile = (id: number) => ({ storageFileId: String(id) })
 

@@ -339,13 +339,13 @@ export function createQueueStore(database: Db) {
         .returningAll()
         .executeTakeFirstOrThrow(),
 
-    end: (trx: Trx, jobId: number, end: JobEnd, now: number): Promise<JobRow> =>
-      on(trx)
+    end: async (trx: Trx, jobId: number, end: JobEnd, now: number): Promise<void> => {
+      await on(trx)
         .updateTable('queue_job')
         .set({ ...end, waiting_reason: null, worker: null, lease_until: null, ended_at: now, updated_at: now })
         .where('id', '=', jobId)
-        .returningAll()
-        .executeTakeFirstOrThrow(),
+        .execute()
+    },
 
     /** An open container is held by nobody; its rows are. */
     leaveOpen: async (trx: Trx, jobId: number, now: number): Promise<void> => {

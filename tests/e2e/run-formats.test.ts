@@ -88,3 +88,15 @@ test('an action of a component with forward_token gets a token that works, and n
   const tokens = (await stack.request('GET', '/v2/storage/tokens')).json<{ description: string }[]>()
   assert.ok(!tokens.some(({ description }) => description.startsWith('Action ')))
 })
+
+test('a component that fails and leaves files half written is told by its own words', async (t) => {
+  const stack = await shellStack(t)
+  const script =
+    'echo "[{" > "$KBC_DATADIR/out/usage.json"; echo "a: [" > "$KBC_DATADIR/out/state.yml"; echo "my own words" >&2; exit 1'
+  await stack.add('test.half', script)
+  await stack.add('test.half-yaml', script, { configuration_format: 'yaml' })
+  for (const component of ['test.half', 'test.half-yaml']) {
+    const answer = await stack.request('POST', `/queue/${component}/run`, { json: { configData: {} } })
+    assert.equal((await stack.wait(answer.json<Job>())).error?.message, 'my own words')
+  }
+})

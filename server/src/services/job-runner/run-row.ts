@@ -175,9 +175,13 @@ async function runSteps(
       onEvent: (event) => run.log.component(step.component, event),
     })
     progress.images.push(image)
-    if (format === 'yaml') await turnYamlToJson(folder)
-    if (step.isMain) progress.usage = await readUsage(folder)
     const failure = failureOf(step.component, outcome, step.limits)
+    try {
+      if (format === 'yaml') await turnYamlToJson(folder)
+      if (step.isMain) progress.usage = await readUsage(folder)
+    } catch (error) {
+      if (!failure) throw error // what a failed program left half written is not why it failed
+    }
     if (failure) {
       if (!run.signal.aborted && !run.debug) await publishAlways(deps, run, folder)
       throw thrown(failure)

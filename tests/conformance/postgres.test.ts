@@ -20,8 +20,7 @@ test('text that PostgreSQL cannot hold is refused with a reason', async (t) => {
     await request('POST', '/v2/storage/tokens', { json: { description: 'a\u0000b' } }),
     await request('POST', '/v2/storage/events', { json: { component: 'a\u0000b', message: 'm' } }),
     await request('GET', '/v2/storage/events?component=%00'),
-    await request('GET', '/v2/storage/events/%00'),
-    await request('GET', '/scheduler/schedules?componentId=%00'),
+    await request('GET', '/v2/storage/components/platform.ex-http/configs/%00'),
   ]
   for (const answer of answers) {
     assert.equal(answer.status, 400, answer.text)

@@ -1,19 +1,18 @@
 import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { freeChunk } from '../../../kit/chunk-memory.ts'
-import { checkConditions, checkPartNumber, rangeOf } from '../conditions.ts'
 import { headersOf } from '../object-headers.ts'
-import { noSuchKey, type Operation, sendEmpty } from '../operation.ts'
+import { noSuchKey, type Operation } from '../operation.ts'
+import { beginRead } from './begin-read.ts'
 
 export const getObject: Operation = {
   name: 'GetObject',
   need: ({ key }) => ({ action: 'read', key }),
-  async run({ call, store, response }) {
-    checkPartNumber(call)
-    const info = await store.head(call.key)
-    if (!info) throw noSuchKey(call.key)
-    if (checkConditions(call, info) === 'not-modified') return sendEmpty(response, 304, { etag: `"${info.etag}"` })
-    const range = rangeOf(call, info)
+  async run(context) {
+    const { call, store, response } = context
+    const begun = await beginRead(context)
+    if (!begun) return
+    const { range } = begun
     // Opened after the checks, so the answer describes what is sent even if the key was replaced in between.
     const found = await store.get(call.key, range)
     if (!found) throw noSuchKey(call.key)
@@ -37,16 +36,17 @@ export const getObject: Operation = {
  */
 function sendBody(body: Readable, response: ServerResponse): Promise<void> {
   return new Promise((resolve, reject) => {
-    response.once('close', () => {
+    const stop = () => {
       body.destroy()
       resolve()
-    })
+    }
+    response.once('close', stop)
     body.once('error', reject)
     body.once('end', () => response.end())
     body.on('data', (chunk: Buffer) => {
       body.pause()
       response.write(chunk, (error) => {
-        if (error) return // the connection is closing
+        if (error) return stop() // also when the client was gone before the first byte
         freeChunk(chunk)
         body.resume()
       })

@@ -1,16 +1,15 @@
-import { checkConditions, checkPartNumber, rangeOf } from '../conditions.ts'
 import { headersOf } from '../object-headers.ts'
-import { noSuchKey, type Operation, sendEmpty } from '../operation.ts'
+import type { Operation } from '../operation.ts'
+import { beginRead } from './begin-read.ts'
 
 export const headObject: Operation = {
   name: 'HeadObject',
   need: ({ key }) => ({ action: 'read', key }),
-  async run({ call, store, response }) {
-    checkPartNumber(call)
-    const info = await store.head(call.key)
-    if (!info) throw noSuchKey(call.key)
-    if (checkConditions(call, info) === 'not-modified') return sendEmpty(response, 304, { etag: `"${info.etag}"` })
-    const range = rangeOf(call, info)
+  async run(context) {
+    const { call, response } = context
+    const begun = await beginRead(context)
+    if (!begun) return
+    const { info, range } = begun
     const headers = headersOf(call, info)
     if (range) headers['content-range'] = `bytes ${range.start}-${range.end}/${info.sizeBytes}`
     headers['content-length'] = String(range ? range.end - range.start + 1 : info.sizeBytes)

@@ -55,7 +55,7 @@ async function runLive(configuration: Configuration, dataDir: string): Promise<v
       live(() => configuration, dataDir, recorder),
     )
   } finally {
-    await recorder?.finish()
+    recorder?.finish()
   }
 }
 

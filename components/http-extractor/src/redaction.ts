@@ -2,19 +2,25 @@
 // in each form in which it may appear there (raw, percent-encoded, form-encoded, JSON-escaped, base64, hex).
 // Known are the values of `#` keys, OAuth data, and what a login returned.
 
+import { createHiddenTexts, START_LENGTH } from './hidden-texts.ts'
 import { formEncode, rawEncode } from './percent.ts'
 
 const MASK = '*****'
 /** A shorter value would blank out half of every line (and is no secret worth the name). */
-const SHORTEST = 3
+const SHORTEST = START_LENGTH
 const SHORTEST_MEMBER = 6
+/** A login before every request must not fill the memory with tokens that are long worth nothing. */
+const PASSING = 1000
 
 export interface Redactor {
   /** From now on this value is hidden. Objects are walked, their scalar leaves are added. */
   add(secret: unknown): void
+  /** As add, for what is made anew with each login or request (tokens, signatures): the latest ones are hidden. */
+  addPassing(secret: unknown): void
   redact(text: string): string
 }
 
+/** Each once. */
 function formsOf(secret: string): string[] {
   // A lone surrogate cannot be percent-encoded; it cannot be sent either.
   const wellFormed = secret.toWellFormed()
@@ -37,49 +43,59 @@ function formsOf(secret: string): string[] {
     formEncode(wellFormed).replaceAll('+', '%20'),
   ]
   if (bytes.length >= 6) forms.push(bytes.toString('base64'), bytes.toString('base64').replace(/=+$/, ''), bytes.toString('hex'))
-  return forms
+  // A pasted key has several lines, and each of them may be quoted alone.
+  if (secret.includes('\n'))
+    forms.push(
+      ...secret
+        .split('\n')
+        .map((line) => line.trim())
+        .filter((line) => line.length >= 16),
+    )
+  return [...new Set(forms)]
+}
+
+/** The texts that a value consists of, worth hiding one by one. */
+function textsOf(secret: unknown): string[] {
+  if (secret === null || secret === undefined || typeof secret === 'boolean') return []
+  if (typeof secret === 'object') {
+    // Beside the tokens of an object there are expiry times and flags, which say nothing.
+    const members = secret instanceof Map ? [...secret.values()] : Object.values(secret)
+    return members.flatMap((member) =>
+      typeof member === 'object' || (typeof member === 'string' && member.length >= SHORTEST_MEMBER) ? textsOf(member) : [],
+    )
+  }
+  const text = String(secret)
+  return text.length < SHORTEST ? [] : [text]
 }
 
 export function createRedactor(): Redactor {
-  const forms = new Set<string>()
-  let pattern: RegExp | null = null
-
-  const escapeRegExp = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-  const compile = () =>
-    // The longest first: a secret that contains another one is hidden whole.
-    new RegExp(
-      [...forms]
-        .sort((a, b) => b.length - a.length)
-        .map(escapeRegExp)
-        .join('|'),
-      'g',
-    )
+  const hidden = createHiddenTexts()
+  const lasting = new Set<string>()
+  /** The one that was made longest ago first. */
+  const passing = new Set<string>()
 
   function add(secret: unknown): void {
-    if (secret === null || secret === undefined || typeof secret === 'boolean') return
-    if (typeof secret === 'object') {
-      // Beside the tokens of an object there are expiry times and flags, which say nothing.
-      const members = secret instanceof Map ? [...secret.values()] : Object.values(secret)
-      for (const member of members)
-        if (typeof member === 'object' || (typeof member === 'string' && member.length >= SHORTEST_MEMBER)) add(member)
-      return
+    for (const text of textsOf(secret)) {
+      if (lasting.has(text)) continue
+      lasting.add(text)
+      for (const form of formsOf(text)) hidden.add(form)
     }
-    const text = String(secret)
-    if (text.length < SHORTEST) return
-    const before = forms.size
-    for (const form of formsOf(text)) forms.add(form)
-    // A pasted key has several lines, and each of them may be quoted alone.
-    if (text.includes('\n')) for (const line of text.split('\n')) if (line.trim().length >= 16) forms.add(line.trim())
-    if (forms.size !== before) pattern = null
   }
 
-  function redact(text: string): string {
-    if (forms.size === 0) return text
-    pattern ??= compile()
-    return text.replace(pattern, MASK)
+  function addPassing(secret: unknown): void {
+    for (const text of textsOf(secret)) {
+      if (lasting.has(text)) continue
+      if (!passing.delete(text)) for (const form of formsOf(text)) hidden.add(form)
+      passing.add(text)
+    }
+    for (const oldest of passing) {
+      if (passing.size <= PASSING) break
+      passing.delete(oldest)
+      for (const form of formsOf(oldest)) hidden.remove(form)
+    }
   }
 
-  return { add, redact }
+  return { add, addPassing, redact: (text) => hidden.replaceIn(text, MASK) }
 }
 
 const CREDENTIAL_HEADER = /^(?:authorization|proxy-authorization|cookie|x-api-key|api-key|x-auth-token|x-access-token)$/i

@@ -73,7 +73,7 @@ export function createPlan(configuration: Configuration, config: JsonObject, dep
     jobs,
     scrollers: checkedScrollers(createPagination(at(configuration.api, 'pagination'), { now }), jobs),
     authenticate,
-    scope: { ...attributes, references: { attr: config, time } },
+    scope: { ...attributes, references: { attr: config, time }, hide: redactor.addPassing },
     userData: at(config, 'userData'),
     bucket: bucketOf(api, config),
     incremental: flagAt(at(config, 'incrementalOutput'), 'config.incrementalOutput'),

@@ -87,7 +87,7 @@ async function runIn(dataDir: string, options: Options): Promise<Outcome> {
             : openWire(configuration, plan.api, { dataDir, egress, now, sleep, log, ...(recorder ? { tap: recorder.tap } : {}) }),
       })
     } finally {
-      await recorder?.finish()
+      recorder?.finish()
     }
     const unused = replay?.unused() ?? []
     if (unused.length > 0)

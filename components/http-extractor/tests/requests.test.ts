@@ -367,3 +367,29 @@ test('a login that does not answer in JSON is named with its address and what ca
       `(POST ${url}login answered 200 with <html>)`,
   )
 })
+
+test('with a login before every request no token is in the archive, however many there were', async (t) => {
+  let logins = 0
+  const { url } = await serve(t, (q, r) => {
+    if (q.url === '/login') return json(r, { value: `session-${++logins}-x` })
+    json(r, q.url?.includes('page=1300&') ? [] : [{ id: logins }])
+  })
+  const { error, files, log } = await extract({
+    api: {
+      baseUrl: url,
+      pagination: { method: 'pagenum' },
+      authentication: {
+        type: 'login',
+        expires: 0,
+        loginRequest: { endpoint: 'login' },
+        apiRequest: { query: { t: { response: 'value' } } },
+      },
+    },
+    config: { debug: true, record: true, jobs: [{ endpoint: 'x' }] },
+  })
+  assert.equal(error, undefined)
+  const archive = files['http-exchanges.jsonl']!
+  assert.equal(archive.trim().split('\n').length, 2600)
+  assert.doesNotMatch(archive, /session-\d/)
+  assert.doesNotMatch(log, /session-\d/)
+})

@@ -92,14 +92,14 @@ export function createLoginWith(deps: AuthDeps, loginReferences: Readonly<Record
     references: { attr: attributes, ...references },
     nowSeconds: () => nowSeconds(now),
     secretReferences: new Set(['response', 'consumer', 'user']),
-    hide: redactor.add,
+    hide: redactor.addPassing,
   })
 
   async function login(): Promise<Credentials> {
     const sentAt = now()
     const inLogin = scope(loginReferences)
     const loginHeaders = headerPairs(evaluateMembers(request.headers, inLogin), 'api.authentication.loginRequest.headers')
-    hideCredentialHeaders(loginHeaders, redactor.add)
+    hideCredentialHeaders(loginHeaders, redactor.addPassing)
     const { endpoint, method } = request
     const response = await send(
       buildRequest(base, { endpoint, method, params: evaluateMembers(request.params, inLogin), headers: loginHeaders }),
@@ -201,7 +201,7 @@ const TOKEN_NAME = /token|secret|passw|key|session|auth|jwt|sid$|^data$/i
 function hideTokens(value: JsonValue, redactor: Redactor, name = ''): void {
   if (Array.isArray(value)) for (const element of value) hideTokens(element, redactor, name)
   else if (isObject(value)) for (const [key, member] of entriesOf(value)) hideTokens(member, redactor, key)
-  else if (typeof value === 'string' && TOKEN_NAME.test(name)) redactor.add(value)
+  else if (typeof value === 'string' && TOKEN_NAME.test(name)) redactor.addPassing(value)
 }
 
 function expiresAt(expiry: Expiry, answer: JsonObject, sentAt: number, now: number): number | undefined {

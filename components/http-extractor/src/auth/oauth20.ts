@@ -52,7 +52,7 @@ export function createOauth20(deps: AuthDeps): Authentication {
       },
       nowSeconds: () => seconds,
       secretReferences: SECRET,
-      hide: redactor.add,
+      hide: redactor.addPassing,
     }
     const fields = evaluateTexts(headers, scope, 'api.authentication.headers')
     const signed = { ...request, headers: withHeaders(request.headers, fields) }

@@ -27,7 +27,7 @@ export function createQuery({ settings, attributes, now, redactor }: AuthDeps): 
     const scope = {
       references: { attr: attributes, ...requestReferences(request) },
       nowSeconds: () => nowSeconds(now),
-      hide: redactor.add,
+      hide: redactor.addPassing,
     }
     const values = evaluateTexts(query, scope, 'api.authentication.query')
     return {

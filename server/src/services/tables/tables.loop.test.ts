@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { tableClient } from '../../../../tests/support/table-client.ts'
 import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { createTablesLoop } from './tables.loop.ts'
 
 const DAY_MS = 86_400_000
 
@@ -26,6 +28,33 @@ test('many small loads are compacted into one file; the rows, their order and th
   assert.equal((await tables.store.listToCompact(10)).length, 0)
   assert.ok((await segments()) < many)
   assert.equal(await exported('in.c-main.t', { includeInternalTimestamp: true }), before)
+})
+
+test('a table that cannot be compacted is not tried over and over: after the next load, or at once when it failed in passing', async (t) => {
+  const stack = await startTestStack(t)
+  const { bucket, create, load } = tableClient(stack)
+  const { tables, loop: own } = stack.platform.tableRooms
+  await own.stop()
+  await bucket()
+  await create('in.c-main', 't', 'id\n0\n')
+  for (let i = 1; i <= 9; i++) await load('in.c-main.t', `id\n${i}\n`, { incremental: true })
+  let tries = 0
+  let error: PlatformError = new PlatformError('tableEngine.workerDied', { reason: 'test' })
+  const { inTransaction, clock } = tables
+  const log = { info() {}, warn() {}, error() {} }
+  const compact = () => {
+    tries++
+    return Promise.reject(error)
+  }
+  const loop = createTablesLoop({ tables, engine: { compact }, objects: stack.platform.objects.store, inTransaction, clock, log })
+  for (let i = 0; i < 3; i++) await loop.tick(clock.now())
+  assert.equal(tries, 3, 'a worker that died is no reason to give up')
+  error = new PlatformError('tableEngine.outOfMemory', { limit: 1 })
+  for (let i = 0; i < 3; i++) await loop.tick(clock.now())
+  assert.equal(tries, 4)
+  await load('in.c-main.t', 'id\n10\n', { incremental: true })
+  await loop.tick(clock.now())
+  assert.equal(tries, 5)
 })
 
 test('old states are forgotten, and files no state needs are swept; nothing else is', async (t) => {

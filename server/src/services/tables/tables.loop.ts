@@ -10,6 +10,7 @@ import type { ObjectStore } from '../../engines/object-store/object-store.ts'
 import { referencedKeys } from '../../engines/table-engine/snapshot.ts'
 import type { TableEngine } from '../../engines/table-engine/table-engine.ts'
 import type { Clock } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
 import { keyPrefixOf, needsCompaction } from './table-load.ts'
 import type { TableRow } from './tables.store.ts'
 import type { Tables } from './tables.ts'
@@ -57,11 +58,16 @@ export function createTablesLoop({ tables, engine, objects, inTransaction, clock
   async function compactSome(): Promise<void> {
     for (const table of await store.listToCompact(TABLES_PER_TICK)) {
       if (stopping.signal.aborted) return
-      await compactOne(table).catch((err: unknown) => {
-        if (!stopping.signal.aborted)
-          log.warn({ err, tableKey: table.key }, 'a table could not be compacted; it is tried again later')
-      })
+      await compactOne(table).catch((err: unknown) => afterFailure(table, err))
     }
+  }
+
+  /** What fails in passing is tried again at the next look, what fails for good after the next load: never over and over. */
+  async function afterFailure(table: TableRow, err: unknown): Promise<void> {
+    if (stopping.signal.aborted) return
+    log.warn({ err, tableKey: table.key }, 'a table could not be compacted; it is tried again later')
+    if (err instanceof PlatformError && err.kind === 'transient') return
+    await inTransaction((trx) => store.markCompacted(trx, table.key))
   }
 
   async function compactOne(table: TableRow): Promise<void> {

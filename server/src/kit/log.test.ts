@@ -10,11 +10,13 @@ function startLog() {
   return { log, secrets, text: () => lines.join(''), last: () => JSON.parse(lines.at(-1) ?? '{}') as Record<string, unknown> }
 }
 
-const SECRET = 'pa"ss\\wörd & /more+than?that'
+const SECRET = 'pa"ss\\wörd! & /(more*)+than?that'
 const disguises: Readonly<Record<string, (secret: string) => string>> = {
   'as it is': (secret) => secret,
   'inside a sentence': (secret) => `login with ${secret} failed`,
   'URL-encoded': encodeURIComponent,
+  'URL-encoded by RFC 3986': (secret) =>
+    encodeURIComponent(secret).replace('!', '%21').replace('(', '%28').replace(')', '%29').replace('*', '%2A'),
   'as a form field': (secret) => new URLSearchParams({ q: secret }).toString(),
   'inside JSON': (secret) => JSON.stringify({ inner: secret }),
   'inside JSON inside JSON': (secret) => JSON.stringify(JSON.stringify({ inner: secret })),

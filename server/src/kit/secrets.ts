@@ -61,6 +61,7 @@ function formsOf(value: string): Pick<Forms, 'inside' | 'insideJson'> {
     inJson,
     jsonEscaped(inJson),
     encodeURIComponent(value.toWellFormed()),
+    rfc3986(value.toWellFormed()),
     new URLSearchParams([['', value]]).toString().slice(1),
     bytes.toString('hex'),
     bytes.toString('hex').toUpperCase(),
@@ -70,6 +71,10 @@ function formsOf(value: string): Pick<Forms, 'inside' | 'insideJson'> {
   const inside = [...new Set(forms)].sort((a, b) => b.length - a.length)
   return { inside, insideJson: [...new Set(inside.map(jsonEscaped))] }
 }
+
+/** Encodes also what RFC 3986 calls delimiters, as most languages but JavaScript do. */
+const rfc3986 = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 
 const jsonEscaped = (text: string): string => JSON.stringify(text).slice(1, -1)
 

@@ -28,10 +28,16 @@ function formsOf(secret: string): string[] {
     bytes.toString('hex'),
     bytes.toString('hex').toUpperCase(),
     // A lone surrogate cannot be URL-encoded; it cannot be in such a text either.
-    ...(secret.isWellFormed() ? [encodeURIComponent(secret), encodeURIComponent(secret).replaceAll('%20', '+')] : []),
+    ...(secret.isWellFormed() ? urlForms(encodeURIComponent(secret)) : []),
   ].filter((form) => form.length >= SHORTEST_ENCODED)
   const lines = secret.split(/\r?\n/).filter((line) => line.trim().length >= SHORTEST_ENCODED)
   return [secret, ...lines, ...lines.flatMap(jsonForms), ...jsonForms(secret), ...encoded]
+}
+
+/** As JavaScript, as forms and as RFC 3986 have it: the last one also encodes what may be a delimiter. */
+function urlForms(encoded: string): string[] {
+  const strict = encoded.replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+  return [encoded, encoded.replaceAll('%20', '+'), strict, strict.replaceAll('%20', '+')]
 }
 
 function jsonForms(secret: string): string[] {

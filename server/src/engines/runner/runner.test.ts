@@ -88,7 +88,7 @@ test('the environment holds what was given and nothing of the server', async (t)
 
 test('secrets are hidden in every form a program prints them in', async (t) => {
   const { shell } = rig(t)
-  const secret = 'pa/ss "wörd" & more'
+  const secret = 'pa/ss "wörd" & more!'
   const folder = await rig(t).runner.newFolder()
   const forms = [
     secret,
@@ -97,6 +97,7 @@ test('secrets are hidden in every form a program prints them in', async (t) => {
     Buffer.from(`user:${secret}`).toString('base64'),
     Buffer.from(`me:${secret}!`).toString('base64url'),
     encodeURIComponent(secret),
+    encodeURIComponent(secret).replaceAll("'", '%27').replaceAll('!', '%21'),
     Buffer.from(secret).toString('hex'),
     JSON.stringify(secret).replaceAll('/', '\\/').replace('ö', '\\u00f6'),
   ]

@@ -231,7 +231,7 @@ function groupCommits(db: DatabaseSync, disk: Disk, tx: IndexTransaction): DiskI
       for (const { work } of running) outcomes.push(attempt(() => work(tx)))
       db.exec('commit')
     } catch (cause) {
-      if (db.isTransaction) db.exec('rollback')
+      if (db.isOpen && db.isTransaction) db.exec('rollback')
       for (const { settle } of running)
         settle(() => {
           throw cause

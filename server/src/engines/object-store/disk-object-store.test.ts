@@ -33,6 +33,15 @@ async function flipByte(path: string, position: number): Promise<void> {
   await file.close()
 }
 
+test('what comes when the store is closed is refused, and ends nothing else', async (t) => {
+  const root = await emptyRoot(t)
+  const store = await openDiskObjectStore({ root, clock: systemClock })
+  await store.put('a', bytes('there'))
+  const late = store.delete('a')
+  await store.close()
+  await assert.rejects(late, { code: 'storage.unavailable' })
+})
+
 test('objects are there again after a restart', async (t) => {
   const root = await emptyRoot(t)
   const before = await openDiskObjectStore({ root, clock: systemClock })

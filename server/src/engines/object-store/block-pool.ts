@@ -10,10 +10,10 @@ export interface BlockPool {
   give(block: Buffer): void
 }
 
-/** What one write hands to the disk. */
-export const POOLED_BYTES = 256 * 1024
-/** As many as idle writers may leave behind: 8 MiB. */
-const MAX_KEPT = 32
+/** What one write hands to the disk. With a quarter of it an upload costs half as much processor time again: each write is a trip to another thread. */
+export const POOLED_BYTES = 1024 * 1024
+/** As many as idle writers may leave behind: 16 MiB. */
+const MAX_KEPT = 16
 
 export function createBlockPool(): BlockPool {
   const kept: Buffer<ArrayBuffer>[] = []

@@ -73,12 +73,12 @@ export async function writeSynced(disk: Disk, pool: BlockPool, path: string, bod
   return { sizeBytes: checksums.sizeBytes, blocks: checksums.finish() }
 }
 
-/** Room for more: just enough for a body of one small chunk, a whole block for every other. */
+/** Room for more: just enough for a body of one small chunk, four times as much with each further one, at last a whole block. */
 function enlarged(pool: BlockPool, block: Buffer, wanted: number): Buffer<ArrayBuffer> {
-  const isFirst = block.length === 0
-  const larger = isFirst && wanted < POOLED_BYTES ? Buffer.allocUnsafeSlow(wanted) : pool.take()
+  const size = Math.max(wanted, 4 * block.length)
+  const larger = size < POOLED_BYTES ? Buffer.allocUnsafeSlow(size) : pool.take()
   larger.set(block)
-  if (!isFirst) pool.give(block)
+  if (block.length > 0) pool.give(block)
   return larger
 }
 

@@ -1,6 +1,8 @@
 // Masks secrets by value: whoever holds one in clear adds it, and from then on no text that passes mask() shows it,
 // neither as it is nor in the forms it takes on the way (JSON, URLs, base64, hexadecimal).
 
+import { uriEncode } from './uri-encode.ts'
+
 export const MASK = '***'
 
 /** A shorter value is masked only where it is the whole text: inside words it would match by chance. */
@@ -61,7 +63,7 @@ function formsOf(value: string): Pick<Forms, 'inside' | 'insideJson'> {
     inJson,
     jsonEscaped(inJson),
     encodeURIComponent(value.toWellFormed()),
-    rfc3986(value.toWellFormed()),
+    uriEncode(value.toWellFormed()),
     new URLSearchParams([['', value]]).toString().slice(1),
     bytes.toString('hex'),
     bytes.toString('hex').toUpperCase(),
@@ -71,10 +73,6 @@ function formsOf(value: string): Pick<Forms, 'inside' | 'insideJson'> {
   const inside = [...new Set(forms)].sort((a, b) => b.length - a.length)
   return { inside, insideJson: [...new Set(inside.map(jsonEscaped))] }
 }
-
-/** Encodes also what RFC 3986 calls delimiters, as most languages but JavaScript do. */
-const rfc3986 = (text: string): string =>
-  encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 
 const jsonEscaped = (text: string): string => JSON.stringify(text).slice(1, -1)
 

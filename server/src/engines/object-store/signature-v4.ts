@@ -2,6 +2,7 @@
 // The steps and their names are those of the AWS documentation "Create a signed AWS API request".
 
 import { createHash, createHmac } from 'node:crypto'
+import { uriEncode } from '../../kit/uri-encode.ts'
 
 export const ALGORITHM = 'AWS4-HMAC-SHA256'
 export const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD'
@@ -24,10 +25,6 @@ export interface CanonicalParts {
   readonly headers: readonly (readonly [string, string])[]
   readonly payloadHash: string
 }
-
-/** Everything but the unreserved characters of RFC 3986, which `encodeURIComponent` leaves a few short of. */
-export const uriEncode = (text: string): string =>
-  encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 
 export const uriEncodePath = (path: string): string => path.split('/').map(uriEncode).join('/')
 

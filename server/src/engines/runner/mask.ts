@@ -1,6 +1,8 @@
 // Secrets, taken out of everything a component says. A value is found in the forms programs write it in: raw, each of its lines,
 // JSON-escaped, URL-encoded, hexadecimal, and base64 also when it is a part of what was encoded (`user:password`).
 
+import { uriEncode } from '../../kit/uri-encode.ts'
+
 /** Replaces every known secret in a text by `[hidden]`. */
 export type Mask = (text: string) => string
 
@@ -28,17 +30,15 @@ function formsOf(secret: string): string[] {
     bytes.toString('hex'),
     bytes.toString('hex').toUpperCase(),
     // A lone surrogate cannot be URL-encoded; it cannot be in such a text either.
-    ...(secret.isWellFormed() ? urlForms(encodeURIComponent(secret)) : []),
+    ...(secret.isWellFormed() ? urlForms(secret) : []),
   ].filter((form) => form.length >= SHORTEST_ENCODED)
   const lines = secret.split(/\r?\n/).filter((line) => line.trim().length >= SHORTEST_ENCODED)
   return [secret, ...lines, ...lines.flatMap(jsonForms), ...jsonForms(secret), ...encoded]
 }
 
 /** As JavaScript, as forms and as RFC 3986 have it: the last one also encodes what may be a delimiter. */
-function urlForms(encoded: string): string[] {
-  const strict = encoded.replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
-  return [encoded, encoded.replaceAll('%20', '+'), strict, strict.replaceAll('%20', '+')]
-}
+const urlForms = (secret: string): string[] =>
+  [encodeURIComponent(secret), uriEncode(secret)].flatMap((encoded) => [encoded, encoded.replaceAll('%20', '+')])
 
 function jsonForms(secret: string): string[] {
   const plain = JSON.stringify(secret).slice(1, -1)

@@ -5,11 +5,9 @@ import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { PlatformError } from '../kit/errors.ts'
+import { depthOf, MAX_DEPTH } from '../kit/json-text.ts'
 import { fromPairs, parseForm } from './form.ts'
 import { boundaryOf, readParts } from './multipart.ts'
-
-/** PHP's json_decode stops here as well; deeper values cannot be serialised safely. */
-const MAX_JSON_DEPTH = 512
 
 /** Registers the parsers. Routes with `config.body: 'stream'` receive the raw request and read it themselves; `'text'` gives a string. */
 export function registerBodyParsers(app: FastifyInstance, idleMs: number): void {
@@ -55,7 +53,7 @@ const isJson = (type: string) => type === 'application/json' || type === 'text/j
 const mediaTypeOf = (header: string | undefined): string => (header ?? '').split(';')[0]!.trim().toLowerCase()
 
 export function parseJson(text: string): unknown {
-  checkDepth(text)
+  if (depthOf(text, MAX_DEPTH) > MAX_DEPTH) throw malformed(`the JSON is nested deeper than ${MAX_DEPTH} levels.`)
   try {
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   } catch (error) {
@@ -65,21 +63,6 @@ export function parseJson(text: string): unknown {
 
 /** Where the mistake is. The rest of the engine's message quotes the body, and the body may hold secrets. */
 const placeOf = (error: unknown): string => /\(line \d+ column \d+\)/.exec(String(error))?.[0].replace('(', ' (') ?? ''
-
-function checkDepth(text: string): void {
-  let depth = 0
-  let inString = false
-  for (let i = 0; i < text.length; i++) {
-    const c = text.charCodeAt(i)
-    if (inString) {
-      if (c === 0x5c) i++
-      else if (c === 0x22) inString = false
-    } else if (c === 0x22) inString = true
-    else if (c === 0x7b || c === 0x5b) {
-      if (++depth > MAX_JSON_DEPTH) throw malformed(`the JSON is nested deeper than ${MAX_JSON_DEPTH} levels.`)
-    } else if (c === 0x7d || c === 0x5d) depth--
-  }
-}
 
 function parseUrlencoded(text: string): unknown {
   if (/^\s*[{[]/.test(text) && looksLikeJson(text)) {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { type Generated, sql } from 'kysely'
 import { freshSqlite, onBothDatabases } from '../../../../tests/support/on-both-databases.ts'
-import { claimRows, type Db, idColumn, lockRows, withTables } from './dialects.ts'
+import { claimRows, type Db, idColumn, lockRows, type Trx, withTables } from './dialects.ts'
 import { openMetadataDb } from './metadata-db.ts'
 import type { Migration } from './migrations/list.ts'
 
@@ -214,6 +214,30 @@ test('a stream on SQLite keeps its snapshot and holds nobody up', async () => {
     assert.equal((await named(db, 'streamed')).length, 10 + seen)
   }
   assert.equal(seen, 10)
+  await close()
+})
+
+test('a stream inside a transaction on SQLite reads what the transaction wrote', async () => {
+  const { db, inTransaction, close } = await sqliteWithParents()
+  const seen = await inTransaction(async (trx) => {
+    for (let i = 0; i < 3; i++) await add(trx, 'inside')
+    return await Array.fromAsync(withTables<Tables>(trx).selectFrom('parent').selectAll().stream(2))
+  })
+  assert.equal(seen.length, 3)
+  assert.equal((await named(db, 'inside')).length, 3)
+  await close()
+})
+
+test('a transaction that has ended refuses to work for the next one', async () => {
+  const { inTransaction, db, close } = await sqliteWithParents()
+  let kept: Trx | undefined
+  await inTransaction(async (trx) => {
+    kept = trx
+  })
+  await inTransaction(async () => {
+    await assert.rejects(add(kept!, 'late'), /has ended/)
+  })
+  assert.equal((await named(db, 'late')).length, 0)
   await close()
 })
 

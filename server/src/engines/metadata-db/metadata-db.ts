@@ -8,7 +8,7 @@ import type { Db, DialectName, NoTables, Trx } from './dialects.ts'
 import { migrate } from './migrate.ts'
 import { MIGRATIONS, type Migration } from './migrations/list.ts'
 import { createPostgresDialect, createPostgresPool } from './postgres-dialect.ts'
-import { createSqliteDialect, openSqliteReader } from './sqlite-dialect.ts'
+import { openSqlite, openSqliteReader } from './sqlite-dialect.ts'
 
 export interface MetadataDb {
   readonly db: Db
@@ -66,14 +66,13 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
     }
   }
   if (path === undefined) throw new Error('openMetadataDb needs a path or a url.')
-  const db = new Kysely<NoTables>({ dialect: createSqliteDialect(path) })
-  await sql`select 1`.execute(db) // Kysely connects lazily: a file that cannot be opened must fail here
+  const { db, inTransaction } = openSqlite<NoTables>(path)
   const watcher = watchSqlite(path)
   return {
     db,
     dialect: 'sqlite',
     migrate: () => migrate(db, migrations, clock),
-    inTransaction: (work) => db.transaction().execute(work),
+    inTransaction,
     version: watcher.version,
     backupTo: (target) => backUpSqlite(path, target),
     check: async () => checkSqlite(path),

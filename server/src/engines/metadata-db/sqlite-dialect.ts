@@ -6,16 +6,20 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import {
   type CompiledQuery,
+  type ConnectionProvider,
   type DatabaseConnection,
-  type DatabaseIntrospector,
+  DefaultConnectionProvider,
+  DefaultQueryExecutor,
   type Dialect,
+  type DialectAdapter,
   type Driver,
-  type Kysely,
+  Kysely,
   type QueryCompiler,
   type QueryResult,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  Transaction,
 } from 'kysely'
 import { openSqliteWriter, type SqliteWriter, type WriterTransaction } from './sqlite-writer.ts'
 
@@ -41,38 +45,85 @@ export class MillraceSqliteAdapter extends SqliteAdapter {
   }
 }
 
-export function createSqliteDialect(path: string): Dialect {
-  return {
+export interface Sqlite<Tables> {
+  readonly db: Kysely<Tables>
+  inTransaction<T>(work: (trx: Transaction<Tables>) => Promise<T>): Promise<T>
+}
+
+/** Throws when the file cannot be opened. */
+export function openSqlite<Tables>(path: string): Sqlite<Tables> {
+  const writer = openSqliteWriter(path)
+  const reader = openSqliteReader(path)
+  const engine = { path, writer, reader, prepareWrite: statementCache(writer.db), prepareRead: statementCache(reader) }
+  const driver = new NodeSqliteDriver(engine)
+  const dialect: Dialect = {
     createAdapter: () => new MillraceSqliteAdapter(),
-    createDriver: () => new NodeSqliteDriver(path),
-    createIntrospector: (db: Kysely<unknown>): DatabaseIntrospector => new SqliteIntrospector(db),
-    createQueryCompiler: (): QueryCompiler => new SqliteQueryCompiler(),
+    createDriver: () => driver,
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  }
+  const [compiler, adapter] = [dialect.createQueryCompiler(), dialect.createAdapter()]
+  const propsOver = (connection: SqliteConnection, provider: ConnectionProvider) => {
+    const executor = new DirectExecutor(compiler, adapter, provider, connection)
+    return { config: { dialect }, driver, dialect, executor }
+  }
+  return {
+    db: new Kysely<Tables>(propsOver(new SqliteConnection(engine), new DefaultConnectionProvider(driver))),
+    async inTransaction(work) {
+      const connection = new SqliteConnection(engine)
+      const props = propsOver(connection, { provideConnection: (use) => use(connection) })
+      await connection.begin()
+      try {
+        const result = await work(new Transaction<Tables>(props))
+        await connection.commit()
+        return result
+      } catch (error) {
+        connection.rollback()
+        throw error
+      } finally {
+        props.executor.end()
+      }
+    },
   }
 }
 
+/**
+ * SQLite answers at once, so a query needs no connection to be lent, waited for and given back: Kysely's own way there is some ten
+ * promises long, which costs more than most of our queries.
+ */
+class DirectExecutor extends DefaultQueryExecutor {
+  readonly #connection: SqliteConnection
+  #ended = false
+
+  constructor(compiler: QueryCompiler, adapter: DialectAdapter, provider: ConnectionProvider, connection: SqliteConnection) {
+    super(compiler, adapter, provider)
+    this.#connection = connection
+  }
+
+  override executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (this.#ended)
+      return Promise.reject(new Error('The transaction has ended: what is asked of it now would belong to nobody.'))
+    return this.#connection.executeQuery<R>(query)
+  }
+
+  end(): void {
+    this.#ended = true
+  }
+}
+
+/** The usual way, for what is rare: streams, migrations. */
 class NodeSqliteDriver implements Driver {
-  readonly #path: string
+  readonly #engine: Engine
   readonly #idle: SqliteConnection[] = []
-  #engine: Engine | undefined
 
-  constructor(path: string) {
-    this.#path = path
+  constructor(engine: Engine) {
+    this.#engine = engine
   }
 
-  async init(): Promise<void> {
-    const writer = openSqliteWriter(this.#path)
-    const reader = openSqliteReader(this.#path)
-    this.#engine = {
-      path: this.#path,
-      writer,
-      reader,
-      prepareWrite: statementCache(writer.db),
-      prepareRead: statementCache(reader),
-    }
-  }
+  async init(): Promise<void> {}
 
   async acquireConnection(): Promise<SqliteConnection> {
-    return this.#idle.pop() ?? new SqliteConnection(this.#engine!) // Kysely calls init() first
+    return this.#idle.pop() ?? new SqliteConnection(this.#engine)
   }
 
   async releaseConnection(connection: SqliteConnection): Promise<void> {
@@ -91,22 +142,9 @@ class NodeSqliteDriver implements Driver {
     connection.rollback()
   }
 
-  async savepoint(connection: SqliteConnection, name: string): Promise<void> {
-    connection.control(`savepoint ${quoted(name)}`)
-  }
-
-  async rollbackToSavepoint(connection: SqliteConnection, name: string): Promise<void> {
-    connection.control(`rollback to ${quoted(name)}`)
-  }
-
-  async releaseSavepoint(connection: SqliteConnection, name: string): Promise<void> {
-    connection.control(`release ${quoted(name)}`)
-  }
-
   async destroy(): Promise<void> {
-    this.#engine?.reader.close()
-    this.#engine?.writer.close()
-    this.#engine = undefined
+    this.#engine.reader.close()
+    this.#engine.writer.close()
   }
 }
 
@@ -146,10 +184,6 @@ class SqliteConnection implements DatabaseConnection {
   rollback(): void {
     this.#transaction?.rollback()
     this.#transaction = undefined
-  }
-
-  control(sql: string): void {
-    this.#engine.prepareWrite(sql).statement.run()
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
@@ -201,8 +235,6 @@ const RAW_READ = /^\s*(select|explain)\b/i
 const RAW_SETTING = /^\s*(pragma|vacuum|attach|detach)\b/i
 const isRead = ({ query, sql }: CompiledQuery): boolean =>
   query.kind === 'SelectQueryNode' || (query.kind === 'RawNode' && RAW_READ.test(sql))
-
-const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
 /** The last statements used, prepared. A statement is never held across an await, so sharing one is safe. */
 function statementCache(db: DatabaseSync): (sql: string) => Prepared {

@@ -2,7 +2,7 @@
 
 import type { Generated, Selectable } from 'kysely'
 import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
-import { prepared } from '../../engines/metadata-db/prepared.ts'
+import { statement } from '../../engines/metadata-db/statement.ts'
 
 export const STAGES = ['in', 'out', 'sys'] as const
 export type Stage = (typeof STAGES)[number]
@@ -70,11 +70,12 @@ export type BucketChange = Partial<
 
 export type BucketsStore = ReturnType<typeof createBucketsStore>
 
+const idsOfProject = statement((db, { projectId }: { projectId: number }) =>
+  withTables<Tables>(db).selectFrom('bucket').select('bucket_id').where('project_id', '=', projectId).orderBy('id'),
+)
+
 export function createBucketsStore(database: Db) {
   const db = withTables<Tables>(database)
-  const idsIn = (from: typeof db, projectId: number) =>
-    from.selectFrom('bucket').select('bucket_id').where('project_id', '=', projectId).orderBy('id')
-  const idsOfProject = prepared(database, (projectId: number) => idsIn(db, projectId))
 
   return {
     find: async (projectId: number, branchId: number, id: string, trx?: Trx): Promise<Bucket | undefined> => {
@@ -118,9 +119,7 @@ export function createBucketsStore(database: Db) {
       ).map(toBucket),
 
     listIds: async (projectId: number, trx?: Trx): Promise<string[]> =>
-      (trx ? await idsIn(withTables<Tables>(trx), projectId).execute() : await idsOfProject(projectId)).map(
-        (row) => row.bucket_id,
-      ),
+      (await idsOfProject(trx ?? database, { projectId })).map((row) => row.bucket_id),
 
     /** Every shared bucket of the stack that is not of this project; who may see which is the rule's business. */
     listSharedByOthers: async (projectId: number): Promise<Bucket[]> =>

@@ -2,9 +2,9 @@
 
 import type { Insertable, Selectable } from 'kysely'
 import { type Db, dialectOf, lockRows } from '../../engines/metadata-db/dialects.ts'
+import { statement } from '../../engines/metadata-db/statement.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Address, ConfigurationRecord, VersionRecord } from './records.ts'
-import { statement } from './statements.ts'
 import { type ConfigurationTable, sharedColumns, sharedFields, stampColumns, tables, type VersionTable } from './tables.ts'
 
 export interface ListFilter {

@@ -1,7 +1,7 @@
 // The tables this room owns, as migration 0032 makes them.
 
 import type { Generated, Kysely, Selectable } from 'kysely'
-import type { Db } from '../../engines/metadata-db/dialects.ts'
+import { type Db, withTables } from '../../engines/metadata-db/dialects.ts'
 import type { Stamp } from './records.ts'
 
 type Stamped = {
@@ -127,4 +127,4 @@ export const stampColumns = ({ at, tokenId, tokenDescription }: Stamp): Stamped 
   creator_token_description: tokenDescription,
 })
 
-export const tables = (db: Db): Kysely<ConfigurationTables> => db.withTables<ConfigurationTables>()
+export const tables = (db: Db): Kysely<ConfigurationTables> => withTables<ConfigurationTables>(db)

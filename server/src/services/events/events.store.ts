@@ -2,8 +2,8 @@
 
 import { type Expression, type Generated, type Selectable, type SqlBool, sql } from 'kysely'
 import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
-import { preparedInsert } from '../../engines/metadata-db/prepared.ts'
 import { ofRun } from '../../engines/metadata-db/run-ids.ts'
+import { statement } from '../../engines/metadata-db/statement.ts'
 
 interface Tables {
   event: {
@@ -66,12 +66,18 @@ export type SearchColumn =
 
 export type EventsStore = ReturnType<typeof createEventsStore>
 
+const insertEvent = statement((db, event: NewEventRow) =>
+  withTables<Tables>(db).insertInto('event').values(event).returning('id'),
+)
+
 export function createEventsStore(database: Db) {
   const db = withTables<Tables>(database)
-  const insertRow = preparedInsert((row: NewEventRow) => db.insertInto('event').values(row).returning('id'))
 
   return {
-    insert: async (trx: Trx, row: NewEventRow): Promise<EventRow> => ({ ...row, id: (await insertRow(trx, row)).id }),
+    insert: async (trx: Trx, row: NewEventRow): Promise<EventRow> => {
+      const [made] = await insertEvent(trx, row)
+      return { ...row, id: made!.id }
+    },
 
     find: (projectId: number, id: number): Promise<EventRow | undefined> =>
       db.selectFrom('event').selectAll().where('project_id', '=', projectId).where('id', '=', id).executeTakeFirst(),

@@ -5,7 +5,7 @@
 
 import { type Generated, type Selectable, sql } from 'kysely'
 import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
-import { prepared } from '../../engines/metadata-db/prepared.ts'
+import { statement } from '../../engines/metadata-db/statement.ts'
 import { countBytes, countRows, primaryKeyNames, type TableSnapshot } from '../../engines/table-engine/snapshot.ts'
 import type { FilterOperator } from '../../engines/table-engine/table-engine.ts'
 
@@ -96,17 +96,18 @@ export type NewTable = Pick<TableRow, 'projectId' | 'bucketKey' | 'name' | 'disp
 
 export type TablesStore = ReturnType<typeof createTablesStore>
 
+const usageOf = statement((db, { projectId }: { projectId: number }) =>
+  withTables<Tables>(db)
+    .selectFrom('data_table')
+    .select([
+      (e) => e.fn.sum<number | string | null>('rows_count').as('rows'),
+      (e) => e.fn.sum<number | string | null>('size_bytes').as('bytes'),
+    ])
+    .where('project_id', '=', projectId),
+)
+
 export function createTablesStore(database: Db) {
   const db = withTables<Tables>(database)
-  const usage = prepared(database, (projectId: number) =>
-    db
-      .selectFrom('data_table')
-      .select([
-        (e) => e.fn.sum<number | string | null>('rows_count').as('rows'),
-        (e) => e.fn.sum<number | string | null>('size_bytes').as('bytes'),
-      ])
-      .where('project_id', '=', projectId),
-  )
 
   /** What a record repeats of its snapshot, so that lists need not read snapshots. */
   const summary = (snapshot: TableSnapshot) => ({
@@ -198,7 +199,7 @@ export function createTablesStore(database: Db) {
     },
 
     async usageOfProject(projectId: number) {
-      const [row] = await usage(projectId)
+      const [row] = await usageOf(database, { projectId })
       return { rowsCount: Number(row?.rows ?? 0), dataSizeBytes: Number(row?.bytes ?? 0) }
     },
 

@@ -2,7 +2,7 @@
 
 import type { Generated, Selectable } from 'kysely'
 import { type Db, lockTable, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
-import { prepared, preparedInsert } from '../../engines/metadata-db/prepared.ts'
+import { statement } from '../../engines/metadata-db/statement.ts'
 import type { BucketPermission } from '../../kit/actor.ts'
 
 /** What a token may do, stored as one JSON value: it is always read and written whole. */
@@ -66,14 +66,19 @@ export type NewToken = Omit<Token, 'id' | 'refreshedAt' | 'isDisabled'>
 
 export type TokensStore = ReturnType<typeof createTokensStore>
 
+const byHash = statement((db, { hash }: { hash: string }) =>
+  withTables<Tables>(db).selectFrom('token').selectAll().where('hash', '=', hash),
+)
+const insertToken = statement((db, token: Omit<TokenRow, 'id'>) =>
+  withTables<Tables>(db).insertInto('token').values(token).returning('id'),
+)
+
 export function createTokensStore(database: Db) {
   const db = withTables<Tables>(database)
-  const byHash = prepared(database, (hash: string) => db.selectFrom('token').selectAll().where('hash', '=', hash))
-  const insertRow = preparedInsert((row: Omit<TokenRow, 'id'>) => db.insertInto('token').values(row).returning('id'))
 
   return {
     findByHash: async (hash: string): Promise<Token | undefined> => {
-      const [row] = await byHash(hash)
+      const [row] = await byHash(database, { hash })
       return row && toToken(row)
     },
 
@@ -91,7 +96,7 @@ export function createTokensStore(database: Db) {
       (await db.selectFrom('token').selectAll().where('project_id', '=', projectId).orderBy('id').execute()).map(toToken),
 
     insert: async (trx: Trx, token: NewToken): Promise<Token> => {
-      const { id } = await insertRow(trx, {
+      const [made] = await insertToken(trx, {
         project_id: token.projectId,
         hash: token.hash,
         description: token.description,
@@ -104,7 +109,7 @@ export function createTokensStore(database: Db) {
         refreshed_at: token.createdAt.getTime(),
         expires_at: token.expiresAt?.getTime() ?? null,
       })
-      return { ...token, id, refreshedAt: token.createdAt, isDisabled: false }
+      return { ...token, id: made!.id, refreshedAt: token.createdAt, isDisabled: false }
     },
 
     update: async (

@@ -1,7 +1,7 @@
 // Statements that run with every read or change: built and compiled by Kysely once, then only their values change.
 
 import type { Compilable, CompiledQuery } from 'kysely'
-import { type Db, type DialectName, dialectOf } from '../../engines/metadata-db/dialects.ts'
+import { type Db, type DialectName, dialectOf } from './dialects.ts'
 
 interface Compiled<Row> {
   readonly query: CompiledQuery<Row>

@@ -526,9 +526,22 @@ export const ERRORS = {
     text: 'The configuration is no valid JSON after its variables were replaced ({names}). Check the values and the placeholders.',
   },
   'jobRunner.inputMissing': { kind: 'invalid', text: 'The input mapping cannot be read: {reason}' },
+  'jobRunner.noRoom': {
+    kind: 'invalid',
+    text: '{what} take more than the {megabytes} MB this run may have on the disk (MILLRACE_RUN_DISK_BYTES, or what the disk has left). Read less: fewer columns, rows or files.',
+  },
   'jobRunner.outputInvalid': { kind: 'invalid', text: 'The results cannot be stored: {reason}' },
   'jobRunner.componentFailed': { kind: 'invalid', text: '{message}' },
   'jobRunner.componentBroken': { kind: 'bug', text: '{message}' },
+  // Sync actions
+  'syncActions.projectBusy': {
+    kind: 'too-many',
+    text: 'The project already runs {limit} actions, which is the most at once. Wait until one of them has ended and try again.',
+  },
+  'syncActions.busy': {
+    kind: 'transient',
+    text: 'This node already runs {limit} actions, which is the most at once. Try again in a moment.',
+  },
   'jobRunner.unknownAction': { kind: 'invalid', text: 'The component {component} has no action "{action}". It has: {actions}.' },
 
   // Names

@@ -18,6 +18,7 @@ import { addScheduleCommands } from './schedule.ts'
 import { addStartCommand } from './start.ts'
 import { addTableCommands } from './table.ts'
 import { addTokenCommands } from './token.ts'
+import { addVaultCommands } from './vault.ts'
 
 const program = new Command('millrace')
   .description('Files, tables, configurations, jobs and schedules of a Millrace stack')
@@ -37,6 +38,7 @@ addFileCommands(program)
 addProjectCommands(program)
 addTokenCommands(program)
 addScheduleCommands(program)
+addVaultCommands(program)
 addBackupCommands(program)
 addDoctorCommand(program)
 

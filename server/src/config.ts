@@ -126,6 +126,16 @@ export const VARIABLES = {
     sentence: 'Most component jobs one project runs at once, on all nodes together. The others wait.',
     parse: read.wholeNumber(1, 10_000),
   }),
+  MILLRACE_ACTIONS: variable({
+    default: '20',
+    sentence: 'Most sync actions this node runs at once. One more waits 5 seconds for its turn and is then answered 503.',
+    parse: read.wholeNumber(1, 1000),
+  }),
+  MILLRACE_PROJECT_ACTIONS: variable({
+    default: '5',
+    sentence: 'Most sync actions of one project this node runs at once. One more waits 5 seconds and is then answered 429.',
+    parse: read.wholeNumber(1, 1000),
+  }),
   MILLRACE_RUN_DISK_BYTES: variable({
     default: '10000000000',
     sentence: 'Most disk one run of a component may fill. Half a gigabyte of the disk is left free whatever this says.',
@@ -302,6 +312,8 @@ function configOf(values: Values, unknown: readonly string[]) {
     worker: {
       jobs: values.MILLRACE_WORKER_JOBS ?? 10,
       projectJobs: values.MILLRACE_PROJECT_JOBS ?? 10,
+      actions: values.MILLRACE_ACTIONS ?? 20,
+      projectActions: values.MILLRACE_PROJECT_ACTIONS ?? 5,
       diskBytes: values.MILLRACE_RUN_DISK_BYTES ?? 10e9,
       path: values.PATH ?? '/usr/local/bin:/usr/bin:/bin',
     },

@@ -12,16 +12,19 @@ import type { Actor } from './kit/actor.ts'
 import type { Clock } from './kit/clock.ts'
 import { PlatformError } from './kit/errors.ts'
 import { NO_ORIGIN } from './kit/event.ts'
+import type { RunAccess } from './services/configurations/run-access.ts'
 import { eventView } from './services/events/events.routes.ts'
+import { invalid } from './services/job-runner/mapping.ts'
 import { runAction } from './services/job-runner/run-action.ts'
-import { chooseRows, notFound, resolveRow } from './services/job-runner/run-configuration.ts'
+import { chooseRows, resolveRow } from './services/job-runner/run-configuration.ts'
 import { type JobRunnerDeps, type QueuedJob, runJob } from './services/job-runner/run-job.ts'
-import type { RunFiles, RunnableComponent, RunScope, RunTables } from './services/job-runner/storage.ts'
+import type { RunFiles, RunnableComponent, RunScope, RunTables, StoredConfiguration } from './services/job-runner/storage.ts'
 import type { StoredRequest } from './services/queue/job-request.ts'
 import { createQueueLoop } from './services/queue/queue.loop.ts'
 import { queueRoutes } from './services/queue/queue.routes.ts'
 import { createQueueStore, type JobRow } from './services/queue/queue.store.ts'
 import { createQueue } from './services/queue/queue.ts'
+import { createActionSlots } from './services/sync-actions/action-slots.ts'
 import { type Caller, syncActionsRoutes } from './services/sync-actions/sync-actions.routes.ts'
 import { vaultRoutes } from './services/vault/vault.routes.ts'
 import { createVault } from './services/vault/vault.ts'
@@ -42,6 +45,10 @@ export interface WorkerSettings {
   readonly jobs: number
   /** Most jobs one project runs at once, on all nodes (platform contract 2.6). */
   readonly projectJobs: number
+  /** Most sync actions this node runs at once. */
+  readonly actions: number
+  /** Most sync actions of one project this node runs at once. */
+  readonly projectActions: number
   /** Most disk one run may fill. */
   readonly diskBytes: number
   /** Where commands are looked for. */
@@ -52,10 +59,14 @@ export interface WorkerSettings {
 export const DEFAULT_WORKER: WorkerSettings = {
   jobs: 10,
   projectJobs: 10,
+  actions: 20,
+  projectActions: 5,
   diskBytes: 10e9,
   path: '/usr/local/bin:/usr/bin:/bin',
   egressAllow: [],
 }
+/** How long an action waits for its turn; it may then still take its 30 seconds. */
+const ACTION_WAIT_MS = 5_000
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url))
 /** How long an answer about docker or podman holds; it may be started or stopped at any time. */
 const ENGINE_MS = 30_000
@@ -85,6 +96,7 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
     log,
     tables: deps.tables,
     files: deps.files,
+    findBranch: async (projectId, name) => branches.resolve(projectId, name),
     recordEvent: events.record,
     onError: (error) => log.error({ err: error }, 'events of a job could not be written'),
     components: { find: (id) => runnable(components.find(id)) },
@@ -165,6 +177,12 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
     isAlone: metadata.dialect === 'sqlite',
   })
 
+  const actionSlots = createActionSlots({
+    most: worker.actions,
+    mostPerProject: worker.projectActions,
+    waitMs: ACTION_WAIT_MS,
+  })
+
   const scopeOf = ({ actor, branch, baseUrl }: Caller): RunScope => ({
     actor,
     projectId: actor.projectId,
@@ -198,10 +216,11 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
       app.register(vaultRoutes({ vault, findBranch: async (projectId, name) => branches.resolve(projectId, name) }))
       app.register(
         syncActionsRoutes({
-          run: (caller, action, signal) => runAction(runnerDeps, scopeOf(caller), action, signal),
+          run: (caller, action, signal) =>
+            actionSlots.run(caller.actor.projectId, signal, () => runAction(runnerDeps, scopeOf(caller), action, signal)),
           actionsOf: (id) => components.find(id)?.data.synchronous_actions,
           findBranch: async (projectId, name) => branches.resolve(projectId, name),
-          resolve: (caller, request) => resolveConfiguration(runnerDeps, scopeOf(caller), request),
+          resolve: (caller, request) => resolveConfiguration(runnerDeps, runAccess.findAt, scopeOf(caller), request),
         }),
       )
     },
@@ -231,6 +250,10 @@ async function rowsOf(deps: JobRunnerDeps, job: QueuedJob): Promise<readonly str
   return chooseRows(stored, job.rowIds).rows.flatMap((row) => (row ? [row.id] : []))
 }
 
+/** A configuration as it was: without the rows and the state it has now. */
+const atVersion = (found: Awaited<ReturnType<RunAccess['findAt']>>): StoredConfiguration | undefined =>
+  found && { ...found, state: '{}', rows: [] }
+
 interface VariableData {
   readonly values?: { readonly name: string; readonly value: unknown }[]
 }
@@ -239,16 +262,30 @@ interface ResolveRequest {
   readonly componentId: string
   readonly configId: string
   readonly configRowId?: string | null
+  readonly configVersion?: string | null
   readonly variableValuesId?: string | null
   readonly variableValuesData?: VariableData | never[] | null
 }
 
-async function resolveConfiguration(deps: JobRunnerDeps, scope: RunScope, request: ResolveRequest): Promise<string> {
-  const { componentId, configId, variableValuesData } = request
+async function resolveConfiguration(
+  deps: JobRunnerDeps,
+  findAt: RunAccess['findAt'],
+  scope: RunScope,
+  request: ResolveRequest,
+): Promise<string> {
+  const { componentId, configId, configRowId, configVersion, variableValuesData } = request
   const place = { ...scope, componentId, configurationId: configId }
-  const stored = await deps.configurations.find(place)
-  if (!stored) throw notFound(componentId, configId)
-  const row = request.configRowId ? stored.rows.find(({ id }) => id === request.configRowId) : undefined
+  if (configRowId && configVersion)
+    throw invalid('configRowId and configVersion exclude each other: rows are resolved as they are now')
+  const stored = configVersion
+    ? atVersion(await findAt(place, /^\d{1,15}$/.test(configVersion) ? Number(configVersion) : 0))
+    : await deps.configurations.find(place)
+  if (!stored)
+    throw new PlatformError('notFound', {
+      what: `Configuration "${configId}" of ${componentId}${configVersion ? ` in version "${configVersion.slice(0, 20)}"` : ''}`,
+    })
+  const row = configRowId ? stored.rows.find(({ id }) => id === configRowId) : undefined
+  if (configRowId && !row) throw new PlatformError('notFound', { what: `Row "${configRowId}" of configuration "${configId}"` })
   const values = variableValuesData && !Array.isArray(variableValuesData) ? (variableValuesData.values ?? []) : []
   const { text } = await resolveRow(deps, {
     place,
@@ -273,11 +310,12 @@ function queuedJob(job: JobRow): QueuedJob {
     configData: job.config_data,
     rowIds: job.row_ids === null ? null : (JSON.parse(job.row_ids) as string[]), // written by the queue
     mode: job.mode,
-    tag: job.tag,
+    tag: request.tag ?? null,
     actor: JSON.parse(job.actor) as QueuedJob['actor'], // written by the queue
     variableValuesId: job.variable_values_id,
     variableValues: request.variableValues,
     backend: typeof backend === 'string' ? backend : undefined,
+    backendContext: typeof request.backend?.context === 'string' ? request.backend.context : undefined,
     orchestrationId: request.orchestrationJobId,
     baseUrl: request.baseUrl,
   }

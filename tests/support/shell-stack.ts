@@ -20,13 +20,13 @@ export interface Job {
 /** Components are registered as files in the stack's components folder. */
 export async function shellStack(t: TestContext, options: Parameters<typeof startTestStack>[1] = {}) {
   const stack = await startTestStack(t, options)
-  const add = async (id: string, script: string, data: object = {}): Promise<void> => {
+  const add = async (id: string, script: string, data: object = {}, more: object = {}): Promise<void> => {
     const folder = join(stack.dataDir, 'components')
     mkdirSync(folder, { recursive: true })
     const definition = { type: 'command', uri: '', tag: '1', command: ['/bin/sh', '-c', script] }
     writeFileSync(
       join(folder, `${id}.json`),
-      JSON.stringify({ id, type: 'application', name: id, hasRun: true, data: { definition, ...data } }),
+      JSON.stringify({ id, type: 'application', name: id, hasRun: true, ...more, data: { definition, ...data } }),
     )
     for (let i = 0; i < 200 && (await stack.request('GET', `/v2/storage/components/${id}`)).status !== 200; i++) {
       await new Promise((resolve) => setTimeout(resolve, 50))

@@ -283,7 +283,7 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   const clientLeft = request.raw.destroyed && !request.raw.complete
   const named = platformErrorOf(error, request.routeOptions?.config?.validationCode ?? 'storage.validation', clientLeft)
   if (named.kind === 'bug') request.log.error({ err: error, requestId: request.id }, 'a request failed by our fault')
-  if (named.kind === 'transient') reply.header('retry-after', '5')
+  if (named.kind === 'transient' || named.kind === 'too-many') reply.header('retry-after', '5')
   // As bytes: Fastify adds a charset to texts, and for a broken address no onSend hook runs to take it away.
   return reply
     .code(statusOf(named))

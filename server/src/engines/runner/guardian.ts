@@ -1,13 +1,13 @@
 // Children must not outlive the server, however it ends. Node cannot ask the kernel for that, so a shell waits beside it:
 //  (1) every program waits at a gate until the shell knows its process group; when the server dies before, the gate closes;
 //  (2) the shell reads from a pipe that only the server holds; at the end of the pipe it kills every group it still knows,
-//      whatever left its group but carries the run's mark in its environment, and removes the run's folder (clear secrets).
+//      whatever left its group but carries the run's mark, and removes the run's folder (clear secrets).
 
 import { type ChildProcess, spawn } from 'node:child_process'
 
 export interface Guardian {
   /** Must be called before the gate of the program is opened. `undo` is a shell command run when the server dies, may be empty. */
-  watch(group: number, folder: string, undo?: string): Promise<void>
+  watch(group: number, folder: string, cpuSeconds: number, undo?: string): Promise<void>
   forget(group: number): void
   close(): Promise<void>
 }
@@ -16,34 +16,37 @@ export interface Guardian {
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin'
 
 /** The first thing a program's process does: wait for a line on descriptor 3, then become the program. */
-export const gated = (argv: readonly string[], fileBlocks: number): readonly string[] => [
+export const gated = (argv: readonly string[], fileBlocks: number, cpuSeconds: number): readonly string[] => [
   '/bin/sh',
   '-c',
-  // Written limits: no core files, and no single file beyond the room the run has (in blocks of 512 bytes).
-  `ulimit -c 0; ulimit -f ${fileBlocks}; read -r go <&3 && exec "$@" 3<&-`,
+  // Written limits: no core files, no single file beyond the room the run has (in blocks of 512 bytes), and the run's mark.
+  `ulimit -c 0; ulimit -t ${cpuSeconds} 2>/dev/null; ulimit -f ${fileBlocks}; read -r go <&3 && exec "$@" 3<&-`,
   'gate',
   ...argv,
 ]
 
-// What is watched is one line each: group, folder, command to undo. No forks while the server lives; `TAB` stands for itself.
+// What is watched is one line each: group, folder, mark, command to undo. No forks while the server lives; `TAB` stands for itself.
 const SCRIPT = String.raw`
 trap '' INT TERM HUP
 newline='
 '
 live=''
-while IFS='TAB' read -r op group folder undo; do
+while IFS='TAB' read -r op group folder mark undo; do
   case $op in
-    watch) live="$live$groupTAB$folderTAB$undo$newline"; echo "$group" ;;
+    watch) live="$live$groupTAB$folderTAB$markTAB$undo$newline"; echo "$group" ;;
     forget)
       rest=$live; live=''; IFS=$newline
       for line in $rest; do case $line in "$groupTAB"*) ;; *) live="$live$line$newline" ;; esac; done ;;
   esac
 done
-printf '%s' "$live" | while IFS='TAB' read -r group folder undo; do
+printf '%s' "$live" | while IFS='TAB' read -r group folder mark undo; do
   kill -9 -- "-$group" 2>/dev/null
   [ -n "$undo" ] && sh -c "$undo" >/dev/null 2>&1
   for found in $(grep -lazF "TMPDIR=$folder/tmp" /proc/[0-9]*/environ 2>/dev/null); do
     pid=DOLLAR{found#/proc/}; kill -9 "DOLLAR{pid%/environ}" 2>/dev/null
+  done
+  for found in $(grep -lsE "^Max cpu time +$mark " /proc/[0-9]*/limits); do
+    pid=DOLLAR{found#/proc/}; kill -9 "DOLLAR{pid%/limits}" 2>/dev/null
   done
   rm -rf -- "$folder"
 done
@@ -63,7 +66,7 @@ export function startGuardian(): Guardian {
   shell.stdin.on('error', () => {})
 
   return {
-    watch: (group, folder, undo = '') =>
+    watch: (group, folder, cpuSeconds, undo = '') =>
       new Promise((resolve, reject) => {
         const key = String(group)
         const lost = () => reject(new Error('the guardian of the component processes has ended'))
@@ -74,7 +77,7 @@ export function startGuardian(): Guardian {
           waiting.delete(key)
           resolve()
         })
-        shell.stdin.write(`watch\t${key}\t${folder}\t${undo}\n`)
+        shell.stdin.write(`watch\t${key}\t${folder}\t${cpuSeconds}\t${undo}\n`)
       }),
     forget: (group) => void shell.stdin.write(`forget\t${group}\n`),
     close: () =>

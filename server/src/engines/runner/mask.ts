@@ -22,6 +22,15 @@ export function createMask(secrets: Iterable<string>): Mask {
   return (text) => text.replace(pattern, HIDDEN)
 }
 
+/** The same for a value of any shape, names and numbers included: a secret may be all digits. */
+export function maskValue(value: unknown, mask: Mask): unknown {
+  if (typeof value === 'string') return mask(value)
+  if (typeof value === 'number') return mask(String(value)) === String(value) ? value : HIDDEN
+  if (Array.isArray(value)) return value.map((item) => maskValue(item, mask))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [mask(name), maskValue(member, mask)]))
+}
+
 function formsOf(secret: string): string[] {
   if (secret.length < SHORTEST) return []
   const bytes = Buffer.from(secret, 'utf8')

@@ -1,7 +1,15 @@
 // What a run's processes use, and who they are, as the kernel tells it (/proc). A process belongs to a run when it is in the
-// run's group, descends from one that is, or carries the run's mark in its environment: a program that left its group is still ours.
+// run's group, descends from one that is, or carries the run's mark: a program that left its group is still ours.
 
 import { readdirSync, readFileSync } from 'node:fs'
+
+/** What every process of a run inherits, wherever it moves: an entry of the environment, and a limit that nobody ever reaches. */
+export interface RunMark {
+  /** `NAME=value`. */
+  readonly entry: string
+  /** Of processor time: some thirty years, and a number that no other run has. It stays when an environment is cleared. */
+  readonly cpuSeconds: number
+}
 
 export interface ProcessRecord {
   readonly pid: number
@@ -62,17 +70,21 @@ function proportionalBytes(pid: number): number | undefined {
 }
 
 /**
- * Kills the group and everything else that descends from it or carries `mark` (an environment entry `NAME=value`), also when it
- * moved to a group of its own. Answers how many it found; 0 means that nothing is left. Safe to call again.
+ * Kills the group and everything else that descends from it or carries `mark`, also when it moved to a group of its own.
+ * Answers how many it found; 0 means that nothing is left. Safe to call again.
  */
-export function killEverything(leader: number, mark: string): number {
+export function killEverything(leader: number, mark: RunMark): number {
   const younger = youngerThan(leader)
   const found = new Set(processesOf(leader, readProcesses(younger)).map(({ pid }) => pid))
-  for (const pid of younger) if (readProc(`/proc/${pid}/environ`)?.split('\0').includes(mark)) found.add(Number(pid))
+  for (const pid of younger) if (!found.has(Number(pid)) && carries(pid, mark)) found.add(Number(pid))
   send(-leader)
   for (const pid of found) send(pid)
   return found.size
 }
+
+const carries = (pid: string, { entry, cpuSeconds }: RunMark): boolean =>
+  Boolean(readProc(`/proc/${pid}/environ`)?.split('\0').includes(entry)) ||
+  new RegExp(`^Max cpu time +${cpuSeconds} `, 'm').test(readProc(`/proc/${pid}/limits`) ?? '')
 
 /** Ids are given in order and start over at a limit: what was started since then lies between the leader's and the last one given. */
 function youngerThan(leader: number): string[] {

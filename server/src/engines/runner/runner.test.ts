@@ -162,6 +162,15 @@ test('what a program leaves running behind itself is ended with it', async (t) =
   assert.equal(alive(Number(readFileSync(join(folder.data, 'stray'), 'utf8'))), false)
 })
 
+test('a daemon with a session of its own and an empty environment is ended too', async (t) => {
+  const { shell, runner } = rig(t)
+  const folder = await runner.newFolder()
+  const daemon = 'setsid sh -c "echo \\$\\$ > stray; exec sleep 600" </dev/null >/dev/null 2>&1 &'
+  const { outcome } = await shell(`env -i PATH=/usr/bin:/bin sh -c '${daemon}'; while [ ! -s stray ]; do :; done`, { folder })
+  assert.equal(outcome.exitCode, 0)
+  assert.equal(alive(Number(readFileSync(join(folder.data, 'stray'), 'utf8'))), false)
+})
+
 test('a program that eats memory is ended, counted over all its processes', async (t) => {
   const { shell } = rig(t)
   const eat = `${process.execPath} -e 'const a=[];setInterval(()=>a.push(Buffer.alloc(8e6,1)),5)'`
@@ -298,7 +307,7 @@ test('when the server is killed, its programs and their folders go with it', asy
     `import { createRunner } from '${runner}'
      const runner = createRunner({ runsFolder: '${home}/runs', cacheFolder: '${home}/cache', path: '${PATH}' })
      const folder = await runner.newFolder()
-     const command = ['/bin/sh', '-c', 'setsid sleep 600 & echo $$ $!; sleep 600']
+     const command = ['/bin/sh', '-c', 'env -i /usr/bin/setsid /bin/sleep 600 & echo $$ $!; sleep 600']
      await runner.run({ program: { kind: 'command', command, folder: folder.data }, folder, environment: {}, mask: (t: string) => t,
        limits: ${JSON.stringify(LIMITS)}, onEvent: (e: { message: string }) => console.log(e.message + ' ' + folder.root) })`,
   )

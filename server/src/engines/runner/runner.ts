@@ -4,7 +4,7 @@
 //  (3) Everything it said is masked and bounded before it leaves this file.
 
 import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { mkdir, readdir, rm, statfs } from 'node:fs/promises'
 import { constants, hostname } from 'node:os'
 import { join } from 'node:path'
@@ -13,8 +13,8 @@ import { createDataFolder, type DataFolder } from './data-folder.ts'
 import { type GelfServer, type GelfTransport, startGelfServer } from './gelf-server.ts'
 import { type Guardian, gated, startGuardian } from './guardian.ts'
 import { clean, createLineReader, type LineReader, shorten } from './log-lines.ts'
-import type { Mask } from './mask.ts'
-import { killEverything } from './process-tree.ts'
+import { type Mask, maskValue } from './mask.ts'
+import { killEverything, type RunMark } from './process-tree.ts'
 import { launchOf, type Program } from './program.ts'
 import { createWatch } from './watch.ts'
 
@@ -64,6 +64,8 @@ export interface Runner {
   /** `withArtifacts`: with a place to leave artifacts for later runs. */
   newFolder(withArtifacts?: boolean): Promise<DataFolder>
   run(spec: RunSpec): Promise<RunOutcome>
+  /** How much a data folder may hold: `limitBytes`, or what the disk has left if that is less. */
+  room(folder: DataFolder, limitBytes: number): Promise<number>
   /** Removes folders of runs that ended with an earlier process. To be called before the first run. */
   sweep(): Promise<void>
   close(): Promise<void>
@@ -103,6 +105,8 @@ export function createRunner(settings: RunnerSettings): Runner {
     return free.bytes
   }
 
+  const room = async (folder: DataFolder, limitBytes: number): Promise<number> => Math.min(limitBytes, await freeOn(folder.root))
+
   async function run(spec: RunSpec): Promise<RunOutcome> {
     const output = captureOutput(spec)
     let stop: (reason: EndReason) => void = () => {}
@@ -124,8 +128,9 @@ export function createRunner(settings: RunnerSettings): Runner {
   ): Promise<RunOutcome> {
     const { folder, limits, program } = spec
     const launch = launchOf(program, folder, { ...spec.environment, ...gelfAddress(program, gelf) }, limits.memoryBytes, settings)
-    const diskBytes = Math.min(limits.diskBytes, await freeOn(folder.root))
-    const [command, ...args] = gated(launch.argv, Math.ceil(diskBytes / 512))
+    const diskBytes = await room(folder, limits.diskBytes)
+    const mark: RunMark = { entry: `TMPDIR=${folder.tmp}`, cpuSeconds: randomInt(1e9, 2e9) }
+    const [command, ...args] = gated(launch.argv, Math.ceil(diskBytes / 512), mark.cpuSeconds)
     const child = spawn(command!, args, {
       cwd: launch.cwd,
       env: launch.environment,
@@ -145,7 +150,6 @@ export function createRunner(settings: RunnerSettings): Runner {
 
     let reason: EndReason = 'ended'
     let isGone = false
-    const mark = `TMPDIR=${folder.tmp}`
     const stop = (why: EndReason): void => {
       if (reason === 'ended') reason = why
       killEverything(group, mark)
@@ -164,7 +168,7 @@ export function createRunner(settings: RunnerSettings): Runner {
     })
     try {
       guardian ??= startGuardian()
-      await guardian.watch(group, folder.root, program.kind === 'image' ? program.container.undo : '')
+      await guardian.watch(group, folder.root, mark.cpuSeconds, program.kind === 'image' ? program.container.undo : '')
       spec.signal?.addEventListener('abort', onAbort, { once: true })
       if (spec.signal?.aborted) onAbort()
       openGate(child.stdio[3] as Writable) // the fourth entry of stdio above is a pipe
@@ -189,6 +193,7 @@ export function createRunner(settings: RunnerSettings): Runner {
 
   return {
     run,
+    room,
     async newFolder(withArtifacts = false) {
       ownMade ??= mkdir(own, { recursive: true, mode: 0o700 })
       await ownMade.catch((error: unknown) => {
@@ -271,7 +276,7 @@ async function listenForGelf(
       const text = say(message)
       if (level <= 4) output.gelfWords(fullMessage ? say(fullMessage) : text)
       if (left-- <= 0) return
-      const masked: unknown = JSON.parse(spec.mask(JSON.stringify(fields)))
+      const masked = maskValue(fields, spec.mask)
       spec.onEvent({ level: LEVELS[level]!, message: text, fields: masked as Readonly<Record<string, unknown>> }) // an object went in
     },
     onTooLong,
@@ -292,7 +297,7 @@ function reasonOfExit(exitCode: number, words: string): EndReason {
 }
 
 /** A process that was sent its end may need a moment for it. What is still there after all these is the kernel's to explain. */
-async function untilNothingIsLeft(group: number, mark: string): Promise<void> {
+async function untilNothingIsLeft(group: number, mark: RunMark): Promise<void> {
   for (let look = 0; look < 200 && killEverything(group, mark) > 0; look++) await expire(10)
 }
 

@@ -71,7 +71,19 @@ export function componentsRoutes({ components, configurationsOf }: ComponentsRou
 export function published(component: ComponentDescription, baseUrl: string): ComponentDescription {
   const { '#password': _secret, ...repository } = component.data.definition.repository
   const definition = { ...component.data.definition, repository }
-  return { ...component, uri: `${baseUrl}/queue/${component.id}`, data: { ...component.data, definition } }
+  const image_parameters = withoutSecrets(component.data.image_parameters)
+  return { ...component, uri: `${baseUrl}/queue/${component.id}`, data: { ...component.data, definition, image_parameters } }
+}
+
+/** Members that start with `#` are left out at any depth, in clear or not. */
+function withoutSecrets<T>(value: T): T {
+  const strip = (one: unknown): unknown => {
+    if (Array.isArray(one)) return one.map(strip)
+    if (typeof one !== 'object' || one === null) return one
+    const shown = Object.entries(one).filter(([name]) => !name.startsWith('#'))
+    return Object.fromEntries(shown.map(([name, inner]) => [name, strip(inner)]))
+  }
+  return strip(value) as T // the same shape, with fewer members
 }
 
 function includeOf(list: string | undefined): ComponentInclude {

@@ -44,6 +44,9 @@ export function readArtifacts(node: unknown): ArtifactSettings {
   return settings
 }
 
+/** Whether artifacts of earlier runs are asked for. */
+export const wantsArtifacts = (settings: ArtifactSettings): boolean => KINDS.some((kind) => settings[kind]?.enabled)
+
 /** Whose artifacts they are. */
 export interface ArtifactOwner {
   readonly componentId: string

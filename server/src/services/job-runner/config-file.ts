@@ -14,9 +14,11 @@ export interface ConfigFileParts {
   /** JSON text, secrets in clear. */
   readonly imageParameters: string
   readonly action: string
+  /** Becomes a member of `authorization` (platform contract 1.3). */
+  readonly context?: string | undefined
 }
 
-export function configFile({ configuration, imageParameters, action }: ConfigFileParts): string {
+export function configFile({ configuration, imageParameters, action, context }: ConfigFileParts): string {
   const nodes = new Map<string, string>([['parameters', '{}']])
   for (const [name, given] of membersOf(configuration)) {
     const value = OBJECTS.has(name) && isEmpty(given) ? '{}' : given
@@ -24,9 +26,15 @@ export function configFile({ configuration, imageParameters, action }: ConfigFil
     if (name === 'authorization') refuseBroker(value)
     nodes.set(name, value)
   }
+  if (context !== undefined) nodes.set('authorization', withContext(nodes.get('authorization') ?? '{}', context))
   nodes.set('image_parameters', imageParameters)
   nodes.set('action', JSON.stringify(action))
   return `{${[...nodes].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`
+}
+
+function withContext(authorization: string, context: string): string {
+  const members = new Map([...membersOf(authorization), ['context', JSON.stringify(context)]])
+  return `{${[...members].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`
 }
 
 /** A processor sees its own parameters and nothing of the configuration it is part of. */

@@ -12,6 +12,10 @@ import type { FileInfo, RunFiles, RunScope, RunTables, S3Place, TableInfo } from
 export interface InputDeps {
   readonly tables: RunTables
   readonly files: RunFiles
+  readonly findBranch: (
+    projectId: number,
+    name: string,
+  ) => Promise<{ readonly id: number; readonly isDefault: boolean } | undefined>
 }
 
 export interface Inputs {
@@ -44,9 +48,9 @@ export async function readInputs(deps: InputDeps, request: InputRequest): Promis
   if (request.staging === 'none') return NOTHING
   const sources = await Promise.all(mapping.inputTables.map((entry) => findSource(deps, request.scope, entry)))
   refuseClashes(sources)
-  const [placesOfTables, files] = await Promise.all([
-    Promise.all(sources.map((source) => readTable(deps, request, source))),
-    Promise.all(mapping.inputFiles.map((entry) => readFiles(deps, request, entry))),
+  const [placesOfTables, files] = await togetherOrNot(request, (each) => [
+    sources.map((source) => readTable(deps, each, source)),
+    mapping.inputFiles.map((entry) => readFiles(deps, each, entry)),
   ])
   const tables = sources.map(({ table }) => table)
   const places = [...placesOfTables, ...files.flatMap(({ places }) => places)]
@@ -61,18 +65,46 @@ export async function readInputs(deps: InputDeps, request: InputRequest): Promis
   }
 }
 
+/** When one of them fails the others stop, and nothing is still being written when this ends: the folder is about to be removed. */
+async function togetherOrNot<A, B>(
+  request: InputRequest,
+  start: (request: InputRequest) => [readonly Promise<A>[], readonly Promise<B>[]],
+): Promise<[A[], B[]]> {
+  const stop = new AbortController()
+  const [first, second] = start({ ...request, signal: AbortSignal.any([request.signal, stop.signal]) })
+  let failed: { readonly error: unknown } | undefined
+  const watched = [...first, ...second].map((one: Promise<unknown>) =>
+    one.catch((error: unknown) => {
+      failed ??= { error }
+      stop.abort()
+    }),
+  )
+  await Promise.all(watched)
+  if (failed) throw failed.error
+  return [await Promise.all(first), await Promise.all(second)]
+}
+
 /** An entry of the mapping, the table it means, and the name of the file it becomes. */
 interface Source {
   readonly entry: TableInputMapping
   readonly table: TableInfo
   readonly name: string
+  /** Where it is read: another branch, when the entry says so. */
+  readonly scope: RunScope
 }
 
-async function findSource(deps: InputDeps, scope: RunScope, entry: TableInputMapping): Promise<Source> {
+async function findSource(deps: InputDeps, own: RunScope, entry: TableInputMapping): Promise<Source> {
+  const scope = entry.source_branch_id ? await scopeOfBranch(deps, own, String(entry.source_branch_id)) : own
   const id = entry.source ?? (await searchSource(deps, scope, entry.source_search ?? { key: '', value: '' }))
   const table = await deps.tables.find(scope, id)
   if (!table) throw failure(`the table "${id}" does not exist, or the token may not read it.`)
-  return { entry, table, name: entry.destination || table.id }
+  return { entry, table, name: entry.destination || table.id, scope }
+}
+
+async function scopeOfBranch(deps: InputDeps, scope: RunScope, name: string): Promise<RunScope> {
+  const branch = await deps.findBranch(scope.projectId, name)
+  if (!branch) throw failure(`the branch "${name.slice(0, 60)}" does not exist (source_branch_id).`)
+  return { ...scope, branchId: branch.id, isDefaultBranch: branch.isDefault }
 }
 
 async function searchSource(
@@ -98,8 +130,8 @@ function refuseClashes(sources: readonly Source[]): void {
 
 /** Answers where the rows are when they are not in the folder. */
 async function readTable(deps: InputDeps, request: InputRequest, source: Source): Promise<S3Place | undefined> {
-  const { scope, folder, signal, staging } = request
-  const { entry, table, name } = source
+  const { folder, signal, staging } = request
+  const { entry, table, name, scope } = source
   const columns = columnsOf(entry, table)
   const path = join(folder.data, 'in/tables', safeName(name))
   const query = {

@@ -22,6 +22,8 @@ const TableInput = Type.Object({
   days: optional(Type.Integer()),
   limit: optional(Type.Integer({ minimum: 0 })),
   overwrite: optional(Flag),
+  source_branch_id: optional(Type.Union([Text, Type.Integer()])),
+  file_type: optional(Text),
 })
 const FileInput = Type.Object({
   tags: optional(Type.Array(Text)),
@@ -121,6 +123,8 @@ const Storage = Type.Object({
       tables: optional(Type.Array(TableOutput)),
       files: optional(Type.Array(FileOutput)),
       default_bucket: optional(Text),
+      table_files: objectOrEmpty(Type.Object({ tags: optional(Type.Array(Text)), is_permanent: optional(Flag) })),
+      data_type_support: optional(Type.Union([Type.Literal('none'), Type.Literal('hints'), Type.Literal('authoritative')])),
       treat_values_as_null: optional(Type.Array(Text)),
     }),
   ),
@@ -137,6 +141,7 @@ const Runtime = Type.Object({
   backend: objectOrEmpty(Type.Object({ type: optional(Text), context: optional(Text) })),
   parallelism: optional(Type.Union([Type.Integer({ minimum: 0, maximum: 100 }), Text])),
   safe: optional(Flag),
+  use_file_storage_only: optional(Flag),
 })
 
 export type TableInputMapping = Static<typeof TableInput>
@@ -154,6 +159,10 @@ export interface Mapping {
   readonly outputTables: readonly TableOutputMapping[]
   readonly outputFiles: readonly FileOutputMapping[]
   readonly defaultBucket: string | undefined
+  /** How result tables become files, for runs that store no tables. */
+  readonly tableFiles: { readonly tags: readonly string[]; readonly isPermanent: boolean }
+  /** Undefined: as the component's description says. */
+  readonly dataTypesSupport: 'none' | 'hints' | 'authoritative' | undefined
 }
 
 const checkers = new Map<TSchema, ReturnType<typeof Compile>>()
@@ -185,7 +194,12 @@ export function readMapping(storage: unknown): Mapping {
     inputFiles: from.files ?? [],
     outputTables: to.tables ?? [],
     outputFiles: to.files ?? [],
-    defaultBucket: to.default_bucket ?? undefined,
+    defaultBucket: to.default_bucket || undefined,
+    tableFiles: {
+      tags: (Array.isArray(to.table_files) ? undefined : to.table_files?.tags) ?? [],
+      isPermanent: (Array.isArray(to.table_files) ? undefined : to.table_files?.is_permanent) ?? true,
+    },
+    dataTypesSupport: to.data_type_support ?? undefined,
   }
   for (const [at, table] of mapping.inputTables.entries()) checkTableInput(table, `storage.input.tables[${at}]`)
   for (const [at, file] of mapping.inputFiles.entries()) checkFileInput(file, `storage.input.files[${at}]`)
@@ -211,6 +225,8 @@ function checkTableInput(table: TableInputMapping, place: string): void {
   const hasValues = (table.where_values?.length ?? 0) > 0
   if (Boolean(table.where_column) !== hasValues) throw invalid(`${place}: where_column and where_values must be given together`)
   if (table.days && table.changed_since) throw invalid(`${place}: days and changed_since exclude each other`)
+  if (table.file_type && table.file_type !== 'csv')
+    throw invalid(`${place}.file_type is "${table.file_type}"; tables are given as csv`)
   const typed = table.column_types?.map(({ source }) => source) ?? []
   if (typed.length > 0 && table.columns && table.columns.length > 0) {
     const surplus = [

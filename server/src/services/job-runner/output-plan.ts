@@ -324,13 +324,7 @@ export function planFiles(
   context: OutputContext,
 ): NewFile[] {
   refuseMissing('files', results, mapped)
-  const system = [
-    `componentId: ${context.componentId}`,
-    ...(context.configurationId === null ? [] : [`configurationId: ${context.configurationId}`]),
-    ...(context.rowId === null ? [] : [`configurationRowId: ${context.rowId}`]),
-    `branchId: ${context.branchId}`,
-    `runId: ${context.runId}`,
-  ]
+  const system = systemTags(context)
   return results.map(({ name, path, slices, manifest }) => {
     const said: FileManifestContent = mapped.find(({ source }) => source === name) ?? manifest ?? {}
     return {
@@ -345,6 +339,35 @@ export function planFiles(
     }
   })
 }
+
+/** Tables of a run that stores none (`runtime.use_file_storage_only`): each is a file of the project, as it is. */
+export function planTableFiles(
+  results: readonly Result<TableManifestContent>[],
+  { outputTables, tableFiles }: Mapping,
+  context: OutputContext,
+): NewFile[] {
+  refuseMissing('tables', results, outputTables)
+  const tags = [...new Set([...tableFiles.tags, ...systemTags(context)])]
+  return results.map(({ name, path, slices }) => ({
+    name,
+    path,
+    slices,
+    tags,
+    isPublic: false,
+    isPermanent: tableFiles.isPermanent,
+    isEncrypted: true,
+    notify: false,
+  }))
+}
+
+/** Tags that say where a file comes from. */
+const systemTags = (context: OutputContext): string[] => [
+  `componentId: ${context.componentId}`,
+  ...(context.configurationId === null ? [] : [`configurationId: ${context.configurationId}`]),
+  ...(context.rowId === null ? [] : [`configurationRowId: ${context.rowId}`]),
+  `branchId: ${context.branchId}`,
+  `runId: ${context.runId}`,
+]
 
 function refuseMissing(
   kind: string,

@@ -19,8 +19,15 @@ const MANIFEST_BYTES = 16 * 2 ** 20
 const STATE_BYTES = 16 * 2 ** 20
 const SUFFIX = '.manifest'
 
-export async function readTableResults(folder: DataFolder, mapping: Mapping): Promise<Result<TableManifestContent>[]> {
-  const results = await readResults<TableManifestContent>(folder, 'out/tables', TableManifest)
+/** A program that was ended may have left something half written; what a broken manifest belongs to can then be left out. */
+type Broken = 'refuseBroken' | 'leaveOutBroken'
+
+export async function readTableResults(
+  folder: DataFolder,
+  mapping: Mapping,
+  broken: Broken = 'refuseBroken',
+): Promise<Result<TableManifestContent>[]> {
+  const results = await readResults<TableManifestContent>(folder, 'out/tables', TableManifest, broken)
   return Promise.all(
     results.map(async (result) => {
       const mapped = mapping.outputTables.filter(({ source }) => source === result.name)
@@ -35,15 +42,22 @@ export async function readTableResults(folder: DataFolder, mapping: Mapping): Pr
 export const readFileResults = (folder: DataFolder): Promise<Result<FileManifestContent>[]> =>
   readResults<FileManifestContent>(folder, 'out/files', FileManifest)
 
-async function readResults<Manifest>(folder: DataFolder, path: string, schema: TSchema): Promise<Result<Manifest>[]> {
+async function readResults<Manifest>(
+  folder: DataFolder,
+  path: string,
+  schema: TSchema,
+  broken: Broken = 'refuseBroken',
+): Promise<Result<Manifest>[]> {
   const entries = await listOutputs(folder, path)
   const names = new Set(entries.map(({ name }) => name))
   const orphan = entries.find(({ name }) => name.endsWith(SUFFIX) && !names.has(name.slice(0, -SUFFIX.length)))
-  if (orphan) throw failure(`${path}/${orphan.name} is the manifest of a file that is not there`)
+  if (orphan && broken === 'refuseBroken') throw failure(`${path}/${orphan.name} is the manifest of a file that is not there`)
   const data = entries.filter(({ name }) => !name.endsWith(SUFFIX))
-  return Promise.all(
-    data.map((entry) => readResult<Manifest>(folder, path, entry, names.has(entry.name + SUFFIX) ? schema : undefined)),
+  const results = data.map((entry) =>
+    readResult<Manifest>(folder, path, entry, names.has(entry.name + SUFFIX) ? schema : undefined),
   )
+  if (broken === 'refuseBroken') return Promise.all(results)
+  return (await Promise.allSettled(results)).flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
 }
 
 async function readResult<Manifest>(

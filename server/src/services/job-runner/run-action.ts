@@ -7,6 +7,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import { membersOf } from '../../kit/json-text.ts'
 import { environmentOf, runComponent } from './component-run.ts'
 import { configFile } from './config-file.ts'
+import { openImageParameters, refuseSharedSecrets } from './image-parameters.ts'
 import { failureOf, limitsOf, thrown } from './limits.ts'
 import type { JobRunnerDeps } from './run-job.ts'
 import type { RunScope } from './storage.ts'
@@ -45,7 +46,8 @@ export async function runAction(
   }
   const encrypt = await deps.secrets.encrypterOf(scope.projectId)
   const { text, values } = await deps.secrets.decrypt(place, encrypt(onlyParameters(request.configData), component.id))
-  const images = await deps.secrets.decrypt(place, encrypt(JSON.stringify(component.imageParameters), component.id))
+  const images = await openImageParameters(deps, place, component)
+  refuseSharedSecrets(images.values, { configuration: text })
   const token = component.forwardToken
     ? await deps.tokens.issue(scope, `Action ${request.action}`, (2 * ACTION_MS) / 1000)
     : undefined

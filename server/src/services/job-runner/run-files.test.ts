@@ -72,6 +72,30 @@ test('a mapped file that the component did not write fails the job and stores no
   assert.deepEqual((await request('GET', '/v2/storage/files')).json(), [])
 })
 
+test('with use_file_storage_only tables are stored as files, and no table is made', async (t) => {
+  const { add, configure, request, wait } = await shellStack(t)
+  const script = 'printf "a,b\\n1,2\\n" > "$KBC_DATADIR/out/tables/t.csv"; echo x > "$KBC_DATADIR/out/files/f.txt"'
+  await add('test.allowed', script, {}, { features: ['allow-use-file-storage-only'] })
+  await add('test.other', script)
+  const run = async (component: string) => {
+    const config = await configure(component, {
+      runtime: { use_file_storage_only: true },
+      storage: { output: { table_files: { tags: ['of-a-table'], is_permanent: false } } },
+    })
+    return wait((await request('POST', `/queue/${component}/run`, { json: { config } })).json<Job>())
+  }
+  const job = await run('test.allowed')
+  assert.equal(job.status, 'success', JSON.stringify(job))
+  assert.deepEqual((await request('GET', '/v2/storage/tables')).json(), [])
+  const files = (await request('GET', '/v2/storage/files')).json<StoredFile[]>()
+  assert.deepEqual(files.map(({ name }) => name).sort(), ['f.txt', 't.csv'])
+  const table = files.find(({ name }) => name === 't.csv')!
+  assert.ok(table.tags.includes('of-a-table') && table.tags.includes(`runId: ${job.id}`))
+  assert.equal(table.maxAgeDays, 15)
+  assert.equal(await (await fetch(table.url)).text(), 'a,b\n1,2\n')
+  assert.match((await run('test.other')).error!.message, /lacks the feature allow-use-file-storage-only/)
+})
+
 test('debug mode keeps the data folder as archives, with secrets hidden, and publishes nothing else', async (t) => {
   const { add, configure, request, wait } = await shellStack(t)
   await add('test.files', 'echo x > "$KBC_DATADIR/out/files/written"; echo "{\\"a\\":1}" > "$KBC_DATADIR/out/state.json"')

@@ -2,14 +2,16 @@
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
-import { createMask, type Mask } from '../../engines/runner/mask.ts'
+import { createMask, maskValue } from '../../engines/runner/mask.ts'
 import type { Actor } from '../../kit/actor.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { ArtifactOwner } from './artifacts.ts'
 import { environmentOf } from './component-run.ts'
 import { configFile, processorConfigFile } from './config-file.ts'
+import { type OpenedSecrets, openImageParameters, refuseSharedSecrets } from './image-parameters.ts'
 import { createJobLog, type JobLog, type JobLogDeps } from './job-log.ts'
 import { limitsOf } from './limits.ts'
+import { invalid } from './mapping.ts'
 import {
   chooseRows,
   notFound,
@@ -41,11 +43,13 @@ export interface QueuedJob {
   readonly configData: string | null
   readonly rowIds: readonly string[] | null
   readonly mode: 'run' | 'forceRun' | 'debug'
-  readonly tag: string
+  /** As asked for with the job. */
+  readonly tag: string | null
   readonly actor: Actor
   readonly variableValuesId: string | null
   readonly variableValues: readonly { readonly name: string; readonly value: unknown }[]
   readonly backend: string | undefined
+  readonly backendContext: string | undefined
   readonly orchestrationId: string | null
   readonly baseUrl: string
 }
@@ -83,6 +87,9 @@ interface Gathered {
   readonly secrets: string[]
   version: string
   variables: Readonly<Record<string, string>>
+  /** Of the backend, for the metrics. */
+  size: string
+  context: string | undefined
 }
 
 export async function runJob(deps: JobRunnerDeps, handle: RunHandle): Promise<RunOfJob> {
@@ -96,7 +103,15 @@ export async function runJob(deps: JobRunnerDeps, handle: RunHandle): Promise<Ru
     baseUrl: job.baseUrl,
   }
   const log = createJobLog(deps, scope, job)
-  const gathered: Gathered = { rows: [], progress: [], secrets: [], version: '', variables: {} }
+  const gathered: Gathered = {
+    rows: [],
+    progress: [],
+    secrets: [],
+    version: '',
+    variables: {},
+    size: 'small',
+    context: undefined,
+  }
   try {
     const message = await runRows(deps, handle, scope, log, gathered)
     log.say('success', message)
@@ -104,7 +119,7 @@ export async function runJob(deps: JobRunnerDeps, handle: RunHandle): Promise<Ru
       end: 'succeeded',
       result: { message, ...resultOf(gathered) },
       usage: usageOf(gathered),
-      metrics: metricsOf(job, gathered),
+      metrics: metricsOf(gathered),
       error: null,
     }
   } catch (error) {
@@ -145,6 +160,8 @@ async function runRows(
       })
       gathered.variables = { ...gathered.variables, ...plan.variables }
       gathered.secrets.push(...plan.secrets)
+      gathered.size = limitsOf(component, plan.runtime, job.backend, true, 0).size
+      gathered.context = contextOf(job, plan)
       const what = row ? `row ${index + 1} of ${rows.length}, "${row.name}" (${row.id})` : 'the configuration'
       log.say('info', `Running component ${component.id}: ${what}.`)
       const progress: RowProgress = {
@@ -201,7 +218,7 @@ async function markPublished(
     at === gathered.progress.length - 1 ? { ...one, artifacts: { ...one.artifacts, uploaded: artifacts } } : one,
   )
   const whole = { ...gathered, progress, rows: [...gathered.rows, last] }
-  await handle.markPublished(trx, { result: { message: FINISHED, ...resultOf(whole) }, metrics: metricsOf(handle.job, whole) })
+  await handle.markPublished(trx, { result: { message: FINISHED, ...resultOf(whole) }, metrics: metricsOf(whole) })
 }
 
 const sumOf = (tables: readonly LoadedTable[]): number => tables.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -245,8 +262,12 @@ interface Planned {
 async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Planned): Promise<RowResult> {
   const { job } = handle
   const { scope, component, plan, token } = planned
-  const images = await openImageParameters(deps, job, component)
-  const steps = stepsOf(deps, job, planned, images.text)
+  const images = await openImageParameters(deps, placeOf(job), component)
+  refuseSharedSecrets(images.values, plan)
+  const around = await openProcessors(deps, job, planned)
+  const opened = [...images.values, ...around.flatMap(({ imageParameters }) => imageParameters.values)]
+  planned.progress.secrets.push(...opened)
+  const steps = stepsOf(deps, job, planned, images.text, around)
   const isSaved = job.configurationId !== null && job.configData === null && job.mode !== 'debug'
   const place = {
     projectId: job.projectId,
@@ -261,9 +282,9 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
       scope,
       steps,
       mapping: plan.mapping,
-      staging: stagingOf(component, plan.mapping),
+      staging: stagingOf(component, plan.mapping, plan.runtime),
       state: plan.state,
-      secrets: [...plan.secrets, ...images.values, ...(token === undefined ? [] : [token])],
+      secrets: [...plan.secrets, ...opened, ...(token === undefined ? [] : [token])],
       output: {
         componentId: component.id,
         configurationId: job.configurationId,
@@ -272,7 +293,7 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
         runId: scope.runId,
         defaultBucket: component.defaultBucket,
         defaultBucketStage: component.defaultBucketStage,
-        dataTypesSupport: component.dataTypesSupport,
+        dataTypesSupport: plan.mapping.dataTypesSupport ?? component.dataTypesSupport,
       },
       statePlace: isSaved ? { place, rowId: plan.rowId } : undefined,
       debug:
@@ -301,56 +322,68 @@ const ownerOf = (job: QueuedJob, configurationId: string): ArtifactOwner => ({
   orchestrationId: job.orchestrationId,
 })
 
-async function openImageParameters(deps: JobRunnerDeps, job: QueuedJob, component: RunnableComponent) {
-  const encrypt = await deps.secrets.encrypterOf(job.projectId)
-  return deps.secrets.decrypt(
-    { ...placeOf(job), componentId: component.id },
-    encrypt(JSON.stringify(component.imageParameters), component.id),
-  )
+/** A processor of the row: what it is, where it runs, what it is given by whoever runs the stack. */
+interface Processor {
+  readonly plan: ProcessorPlan
+  readonly component: RunnableComponent
+  readonly position: 'before' | 'after'
+  readonly imageParameters: OpenedSecrets
 }
 
-/** Before processors, the component, after processors; a component that takes no data has none. */
-function stepsOf(deps: JobRunnerDeps, job: QueuedJob, planned: Planned, imageParameters: string): Step[] {
-  const { component, plan } = planned
-  const main: Step = {
-    component,
-    tag: plan.runtime.tag ?? plan.runtime.image_tag ?? job.tag,
-    isMain: true,
-    limits: limitsOf(component, plan.runtime, job.backend, true, deps.programs.diskBytes),
-    configFile: configFile({ configuration: plan.configuration, imageParameters, action: 'run' }),
-    environment: environmentFor(job, planned, component),
+/** Before the first of them runs: one that is not there, or in the wrong place, ends the row at once. */
+function openProcessors(deps: JobRunnerDeps, job: QueuedJob, { component: main, plan }: Planned): Promise<Processor[]> {
+  if (main.stagingInput === 'none') return Promise.resolve([]) // it takes no data
+  const open = async (wanted: ProcessorPlan, position: 'before' | 'after'): Promise<Processor> => {
+    const component = deps.components.find(wanted.component)
+    if (!component) throw new PlatformError('queue.unknownComponent', { component: wanted.component })
+    if (component.processorPosition !== 'any' && component.processorPosition !== position)
+      throw invalid(`the processor ${wanted.component} cannot run ${position} a component`)
+    const imageParameters = await openImageParameters(deps, placeOf(job), component)
+    return { plan: wanted, component, position, imageParameters }
   }
-  if (component.stagingInput === 'none') return [main]
-  return [
-    ...plan.before.map((one) => processorStep(deps, job, planned, one, 'before')),
-    main,
-    ...plan.after.map((one) => processorStep(deps, job, planned, one, 'after')),
-  ]
+  return Promise.all([...plan.before.map((one) => open(one, 'before')), ...plan.after.map((one) => open(one, 'after'))])
 }
 
-function processorStep(
+/** Before processors, the component, after processors. */
+function stepsOf(
   deps: JobRunnerDeps,
   job: QueuedJob,
   planned: Planned,
-  wanted: ProcessorPlan,
-  position: 'before' | 'after',
-): Step {
-  const component = deps.components.find(wanted.component)
-  if (!component) throw new PlatformError('queue.unknownComponent', { component: wanted.component })
-  if (component.processorPosition !== 'any' && component.processorPosition !== position) {
-    throw new PlatformError('jobRunner.invalidConfiguration', {
-      reason: `the processor ${wanted.component} cannot run ${position} a component`,
-    })
-  }
-  return {
+  imageParameters: string,
+  processors: readonly Processor[],
+): Step[] {
+  const { component, plan } = planned
+  const main: Step = {
     component,
-    tag: wanted.tag ?? component.definition.tag,
-    isMain: false,
-    limits: limitsOf(component, {}, job.backend, false, deps.programs.diskBytes),
-    configFile: processorConfigFile(wanted.parameters, JSON.stringify(component.imageParameters)),
+    tag: job.tag ?? (plan.runtime.tag || plan.runtime.image_tag || component.definition.tag),
+    isMain: true,
+    limits: limitsOf(component, plan.runtime, job.backend, true, deps.programs.diskBytes),
+    configFile: configFile({
+      configuration: plan.configuration,
+      imageParameters,
+      action: 'run',
+      context: contextOf(job, plan),
+    }),
     environment: environmentFor(job, planned, component),
   }
+  const stepsAt = (position: Processor['position']): Step[] =>
+    processors.filter((one) => one.position === position).map((one) => processorStep(deps, job, planned, one))
+  return [...stepsAt('before'), main, ...stepsAt('after')]
 }
+
+const processorStep = (
+  deps: JobRunnerDeps,
+  job: QueuedJob,
+  planned: Planned,
+  { plan, component, imageParameters }: Processor,
+): Step => ({
+  component,
+  tag: plan.tag ?? component.definition.tag,
+  isMain: false,
+  limits: limitsOf(component, {}, job.backend, false, deps.programs.diskBytes),
+  configFile: processorConfigFile(plan.parameters, imageParameters.text),
+  environment: environmentFor(job, planned, component),
+})
 
 const environmentFor = (
   job: QueuedJob,
@@ -391,11 +424,12 @@ function failed(deps: JobRunnerDeps, { job, signal }: RunHandle, log: JobLog, ga
     end: isKilled ? 'killed' : 'failed',
     result,
     usage: usageOf(gathered),
-    metrics: metricsOf(job, gathered),
+    metrics: metricsOf(gathered),
     error: message,
   }
 }
 
+/** Variables are masked too: one may have filled a `#` field, and a component may tell what it was given. */
 function resultOf({ rows, progress, version, variables, secrets }: Gathered): Record<string, unknown> {
   const mask = createMask(secrets)
   const tableOf = ({
@@ -430,23 +464,26 @@ function resultOf({ rows, progress, version, variables, secrets }: Gathered): Re
       uploaded: progress.flatMap(({ artifacts }) => artifacts.uploaded).map(storageFile),
       downloaded: progress.flatMap(({ artifacts }) => artifacts.downloaded).map(storageFile),
     },
-    variables: masked(variables, mask),
-    outputVariables: masked(Object.assign({}, ...rows.map(({ outputVariables }) => outputVariables)), mask), // the last row wins
+    variables: maskValue(variables, mask),
+    outputVariables: maskValue(Object.assign({}, ...rows.map(({ outputVariables }) => outputVariables)), mask), // the last row wins
   }
 }
 
-/** A variable may have filled a `#` field, and a component may tell what it was given. */
-const masked = (values: Readonly<Record<string, unknown>>, mask: Mask): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? mask(value) : value]))
-
 const storageFile = (id: number) => ({ storageFileId: String(id) })
 
-const usageOf = ({ progress }: Gathered): unknown[] => progress.flatMap(({ usage }) => usage)
+const usageOf = ({ progress, secrets }: Gathered): unknown[] => {
+  const mask = createMask(secrets)
+  return progress.flatMap(({ usage }) => usage.map((one) => maskValue(one, mask)))
+}
 
-const metricsOf = (job: QueuedJob, { rows }: Gathered): Record<string, unknown> => ({
+/** A word for the bill, asked for with the job or in the configuration. */
+const contextOf = ({ backendContext }: QueuedJob, { runtime: { backend } }: RowPlan): string | undefined =>
+  backendContext ?? (Array.isArray(backend) ? undefined : (backend?.context ?? undefined))
+
+const metricsOf = ({ rows, size, context }: Gathered): Record<string, unknown> => ({
   storage: {
     inputTablesBytesSum: rows.reduce((sum, { inputBytes }) => sum + inputBytes, 0),
     outputTablesBytesSum: rows.reduce((sum, { outputBytes }) => sum + outputBytes, 0),
   },
-  backend: { size: null, containerSize: job.backend ?? 'small', context: null },
+  backend: { size: null, containerSize: size, context: context ?? null },
 })

@@ -6,36 +6,41 @@
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import { type DataFolder, handOver, removeDataFolder, writeConfigFile, writeStateFile } from '../../engines/runner/data-folder.ts'
 import { createMask, type Mask } from '../../engines/runner/mask.ts'
+import { type Room, withinRoom } from '../../engines/runner/room.ts'
 import { turnYamlToJson, yamlOf } from '../../engines/runner/yaml-files.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { type ArtifactOwner, type ArtifactRun, type ArtifactSettings, downloadArtifacts, stageArtifacts } from './artifacts.ts'
+import {
+  type ArtifactOwner,
+  type ArtifactRun,
+  type ArtifactSettings,
+  downloadArtifacts,
+  stageArtifacts,
+  wantsArtifacts,
+} from './artifacts.ts'
 import { type ImageRecord, type ProgramSettings, runComponent } from './component-run.ts'
 import { type DebugArchive, saveStage } from './debug-archive.ts'
-import { type Inputs, readInputs } from './input.ts'
+import { type InputDeps, type Inputs, readInputs } from './input.ts'
 import type { JobLog } from './job-log.ts'
 import { type ComponentLimits, failureOf, thrown } from './limits.ts'
 import type { Mapping } from './mapping.ts'
-import { type OutputContext, type PlannedLoad, planFiles, planTables } from './output-plan.ts'
+import { type OutputContext, type PlannedLoad, planFiles, planTableFiles, planTables } from './output-plan.ts'
 import { readFileResults, readResultVariables, readStateResult, readTableResults, readUsage } from './results.ts'
 import type { Staging } from './staging.ts'
 import { type RunState, readState, writeState } from './state.ts'
 import type {
   ConfigurationPlace,
   LoadedTable,
+  NewFile,
   RunConfigurations,
-  RunFiles,
   RunnableComponent,
   RunScope,
-  RunTables,
   StagedFile,
   TableInfo,
 } from './storage.ts'
 
-export interface RowDeps {
+export interface RowDeps extends InputDeps {
   readonly programs: ProgramSettings
-  readonly tables: RunTables
-  readonly files: RunFiles
   readonly configurations: RunConfigurations
   readonly clock: Clock
 }
@@ -102,7 +107,7 @@ export async function runRow(deps: RowDeps, run: RowRun, progress: RowProgress):
   const folder = await deps.programs.runner.newFolder(run.artifacts !== undefined)
   try {
     const state = readState(run.state)
-    const inputs = await readInputs(deps, { ...run, staging: run.staging.input, state, folder, now: deps.clock.now() })
+    const inputs = await readWithinRoom(deps, run, folder, state)
     progress.inputTables = inputs.tables
     progress.secrets.push(...inputs.secrets)
     const mask = createMask([...run.secrets, ...inputs.secrets])
@@ -127,6 +132,26 @@ export async function runRow(deps: RowDeps, run: RowRun, progress: RowProgress):
     }
   } finally {
     await removeDataFolder(folder)
+  }
+}
+
+/** What is read counts in the run's share of the disk, like what it writes. */
+async function readWithinRoom(deps: RowDeps, run: RowRun, folder: DataFolder, state: RunState): Promise<Inputs> {
+  const { mapping, staging, scope } = run
+  const request = { scope, mapping, state, folder, staging: staging.input, now: deps.clock.now() }
+  const isEmpty = mapping.inputTables.length + mapping.inputFiles.length === 0
+  if (isEmpty) return readInputs(deps, { ...request, signal: run.signal })
+  return withinRoom(await roomOf(deps, folder, 'The tables and files of the input mapping'), run.signal, (signal) =>
+    readInputs(deps, { ...request, signal }),
+  )
+}
+
+async function roomOf({ programs }: RowDeps, folder: DataFolder, what: string): Promise<Room> {
+  const bytes = await programs.runner.room(folder, programs.diskBytes)
+  return {
+    folder,
+    bytes,
+    excess: () => new PlatformError('jobRunner.noRoom', { what, megabytes: Math.round(bytes / 1e6) }),
   }
 }
 
@@ -164,7 +189,10 @@ async function runSteps(
     await writeConfigFile(folder, written(step.configFile), format)
     if (step.isMain) await writeStateFile(folder, written(state.component), format)
     const artifacts = step.isMain ? artifactRun(deps, run, folder) : undefined
-    if (artifacts) progress.artifacts.downloaded = await downloadArtifacts(deps, artifacts)
+    if (artifacts && wantsArtifacts(artifacts.settings))
+      progress.artifacts.downloaded = await withinRoom(await roomOf(deps, folder, 'The artifacts'), run.signal, (signal) =>
+        downloadArtifacts(deps, { ...artifacts, signal }),
+      )
     if (run.debug) await saveStage(run.debug, folder, `stage_${index}.zip`, mask)
     if (!step.isMain) run.log.say('info', `Running processor ${step.component.id}.`)
     const { outcome, image } = await runComponent(deps.programs, {
@@ -183,7 +211,7 @@ async function runSteps(
       if (!failure) throw error // what a failed program left half written is not why it failed
     }
     if (failure) {
-      if (!run.signal.aborted && !run.debug) await publishAlways(deps, run, folder)
+      if (!run.signal.aborted && !run.debug && run.staging.output === 'local') await publishAlways(deps, run, folder)
       throw thrown(failure)
     }
     if (step.isMain)
@@ -228,11 +256,8 @@ async function publishRow(
   progress: RowProgress,
 ): Promise<readonly LoadedTable[]> {
   const context = { ...run.output, now: deps.clock.now() }
-  const nothing = run.staging.output === 'none'
-  const results = nothing ? [] : await readTableResults(folder, run.mapping)
-  const { loads, warnings } = nothing ? { loads: [], warnings: [] } : planTables(results, run.mapping, context)
+  const { loads, files: planned, warnings } = await planRow(run, folder, context)
   for (const warning of warnings) run.log.say('warn', warning)
-  const planned = nothing ? [] : planFiles(await readFileResults(folder), run.mapping.outputFiles, context)
   const files = await Promise.all(planned.map((file) => deps.files.stage(run.scope, file, run.signal)))
   await run.log.flush() // what the component said comes before what the storage says of its results
   const commit = async (trx: Trx, loaded: readonly LoadedTable[] = []): Promise<void> => {
@@ -259,15 +284,34 @@ async function publishRow(
   return tables
 }
 
+interface PlannedRow {
+  readonly loads: readonly PlannedLoad[]
+  readonly files: readonly NewFile[]
+  readonly warnings: readonly string[]
+}
+
+/** What becomes of everything the programs left. */
+async function planRow({ staging, mapping }: RowRun, folder: DataFolder, context: OutputContext): Promise<PlannedRow> {
+  if (staging.output === 'none') return { loads: [], files: [], warnings: [] }
+  const tables = await readTableResults(folder, mapping)
+  const files = planFiles(await readFileResults(folder), mapping.outputFiles, context)
+  if (staging.output === 'files')
+    return { loads: [], files: [...planTableFiles(tables, mapping, context), ...files], warnings: [] }
+  return { ...planTables(tables, mapping, context), files }
+}
+
 /** Tables that the mapping wants also from a run that failed. What else is wrong with the output does not matter any more. */
 async function publishAlways(deps: RowDeps, run: RowRun, folder: DataFolder): Promise<void> {
   try {
-    const wanted = run.mapping.outputTables.filter(({ write_always }) => write_always)
-    const results = await readTableResults(folder, run.mapping)
-    const mapping = { ...run.mapping, outputTables: wanted.filter(({ source }) => results.some(({ name }) => name === source)) }
-    const { loads } = planTables(results, mapping, { ...run.output, now: deps.clock.now() })
-    const always = loads.filter(({ writeAlways }) => writeAlways)
-    if (always.length > 0) await loadTables(deps, run, always, run.hold)
+    const found = await readTableResults(folder, run.mapping, 'leaveOutBroken')
+    const always = new Set(found.filter(({ manifest }) => manifest?.write_always).map(({ name }) => name))
+    const outputTables = run.mapping.outputTables.filter(
+      ({ source, write_always }) => found.some(({ name }) => name === source) && (write_always || always.has(source)),
+    )
+    for (const { source } of outputTables) always.add(source)
+    const results = found.filter(({ name }) => always.has(name))
+    const { loads } = planTables(results, { ...run.mapping, outputTables }, { ...run.output, now: deps.clock.now() })
+    if (loads.length > 0) await loadTables(deps, run, loads, run.hold)
   } catch (error) {
     run.log.say('warn', `Tables of the failed run were not stored: ${error instanceof Error ? error.message : error}`)
   }

@@ -1,15 +1,29 @@
 // Where a component finds its data and leaves its results (platform contract 1.18): in the data folder, in the object store with
 // credentials in the manifests, or nowhere. What this stack does not have is refused in words, before anything runs.
 
-import { invalid, type Mapping } from './mapping.ts'
+import { invalid, type Mapping, type RuntimeSettings } from './mapping.ts'
 import type { RunnableComponent } from './storage.ts'
 
 export interface Staging {
   readonly input: 'local' | 's3' | 'none'
-  readonly output: 'local' | 'none'
+  /** `files`: tables are stored as files of the project. */
+  readonly output: 'local' | 'files' | 'none'
 }
 
-export function stagingOf({ id, stagingInput, stagingOutput }: RunnableComponent, mapping: Mapping): Staging {
+export function stagingOf(component: RunnableComponent, mapping: Mapping, runtime: RuntimeSettings): Staging {
+  const staging = placesOf(component, mapping)
+  if (!runtime.use_file_storage_only) return staging
+  if (!component.features.includes('allow-use-file-storage-only'))
+    throw invalid(
+      `runtime.use_file_storage_only is not for the component ${component.id}: it lacks the feature allow-use-file-storage-only`,
+    )
+  return staging.output === 'local' ? { ...staging, output: 'files' } : staging
+}
+
+function placesOf(
+  { id, stagingInput, stagingOutput }: RunnableComponent,
+  mapping: Mapping,
+): { readonly input: Staging['input']; readonly output: 'local' | 'none' } {
   for (const staging of [stagingInput, stagingOutput])
     if (staging.startsWith('workspace'))
       throw invalid(`the component ${id} works in a workspace (${staging}), and this stack has none`)

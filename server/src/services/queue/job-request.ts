@@ -191,9 +191,14 @@ export interface RowContext {
   readonly now: number
 }
 
+/** Before the value of that header, where deduplication ids are kept: the two never meet. */
+export const IDEMPOTENCY_KEY = 'idempotency-key'
+
 /** What is only shown again and never searched for, stored as one JSON value. */
 export interface StoredRequest {
   readonly component: string
+  /** As asked for with the job; absent in jobs made before this was kept. */
+  readonly tag?: string | null
   readonly variableValues: readonly VariableValue[]
   readonly backend: Readonly<Record<string, unknown>> | null
   readonly parallelism: string | null
@@ -214,6 +219,7 @@ export function jobRow(request: JobRequest, context: RowContext): NewJobRow {
   const { actor, branch, componentId, now } = context
   const stored: StoredRequest = {
     component: request.component,
+    tag: request.tag ?? null,
     variableValues: request.variableValues ?? [],
     backend: request.backend ?? null,
     parallelism: context.parallelism,

@@ -5,6 +5,8 @@ import { kindOf, membersOf } from '../../kit/json-text.ts'
 export interface JobRuntime {
   /** Rows that may run side by side: a number above 0 as text, `infinity`, or null for one after the other. */
   readonly parallelism: string | null
+  /** Of the image; undefined when the configuration leaves it to the component. */
+  readonly tag: string | undefined
   /** Whoever wrote the configuration says that it may run in a development branch. */
   readonly isSafe: boolean
 }
@@ -15,5 +17,14 @@ export function runtimeOf(configuration: string): JobRuntime {
   const members = node !== undefined && kindOf(node) === 'object' ? membersOf(node) : new Map<string, string>()
   const value: unknown = JSON.parse(members.get('parallelism') ?? 'null')
   const isParallel = value === 'infinity' || (Number.isInteger(Number(value)) && Number(value) > 0)
-  return { parallelism: isParallel ? String(value) : null, isSafe: members.get('safe') === 'true' }
+  return {
+    parallelism: isParallel ? String(value) : null,
+    tag: textOf(members.get('tag')) ?? textOf(members.get('image_tag')),
+    isSafe: members.get('safe') === 'true',
+  }
+}
+
+const textOf = (json: string | undefined): string | undefined => {
+  const value: unknown = json === undefined ? undefined : JSON.parse(json)
+  return typeof value === 'string' && value !== '' ? value : undefined
 }

@@ -20,6 +20,16 @@ export type EqualColumn =
 export type TimeColumn = 'created_at' | 'started_at' | 'ended_at'
 export type SortColumn = EqualColumn | TimeColumn | 'project_id' | 'updated_at' | 'duration'
 
+export type GroupColumn =
+  | 'project_id'
+  | 'branch_id'
+  | 'component_id'
+  | 'configuration_id'
+  | 'status'
+  | 'token_id'
+  | 'type'
+  | 'mode'
+
 export interface JobSearch {
   readonly equal: readonly { readonly column: EqualColumn; readonly values: readonly (string | number)[] }[]
   readonly ranges: readonly { readonly column: TimeColumn; readonly operator: '>=' | '<='; readonly value: number }[]
@@ -67,7 +77,29 @@ const SORTS: Readonly<Record<string, SortColumn>> = {
   endTime: 'ended_at',
   durationSeconds: 'duration',
 }
+/** What jobs can be grouped by. */
+const GROUPS: Readonly<Record<string, GroupColumn>> = {
+  projectId: 'project_id',
+  branchId: 'branch_id',
+  componentId: 'component_id',
+  configId: 'configuration_id',
+  status: 'status',
+  tokenId: 'token_id',
+  type: 'type',
+  mode: 'mode',
+}
 const MOST = 500
+
+/** Names of `groupBy` with the columns they mean, each once. */
+export function parseGroups(names: readonly string[]): ReadonlyMap<string, GroupColumn> {
+  return new Map(
+    names.map((name) => {
+      const column = Object.hasOwn(GROUPS, name) ? GROUPS[name] : undefined
+      if (!column) throw refusal('groupBy', `"${name.slice(0, 60)}" is none of ${Object.keys(GROUPS).join(', ')}.`)
+      return [name, column]
+    }),
+  )
+}
 
 /** Unknown names are refused by name; `canonicalId` brings the component ids clients know to ours. */
 export function parseJobSearch(
@@ -80,12 +112,12 @@ export function parseJobSearch(
   const ranges: { column: TimeColumn; operator: '>=' | '<='; value: number }[] = []
   let rowIds: string[] = []
   for (const [name, given] of Object.entries(query)) {
-    const column = EQUAL[name]
+    const column = Object.hasOwn(EQUAL, name) ? EQUAL[name] : undefined
     const time = /^(\w+)(From|To)$/.exec(name)
-    const timeColumn = time && TIMES[time[1]!]
+    const timeColumn = time && Object.hasOwn(TIMES, time[1]!) ? TIMES[time[1]!] : undefined
     if (column) equal.push({ column, values: equalValues(name, column, listOf(given), canonicalId) })
     else if (timeColumn)
-      ranges.push({ column: timeColumn, operator: time[2] === 'From' ? '>=' : '<=', value: momentOf(name, given, now) })
+      ranges.push({ column: timeColumn, operator: time?.[2] === 'From' ? '>=' : '<=', value: momentOf(name, given, now) })
     else if (name === 'configRowIds') rowIds = listOf(given)
     else if (name === 'projectId')
       continue // a token sees its own project only
@@ -153,7 +185,8 @@ export function numberOf(name: string, given: unknown, fallback: number, least: 
 }
 
 function sortOf(given: unknown): SortColumn {
-  const column = SORTS[String(given ?? 'id')]
+  const name = String(given ?? 'id')
+  const column = Object.hasOwn(SORTS, name) ? SORTS[name] : undefined
   if (!column) throw refusal('sortBy', `This value should be one of ${Object.keys(SORTS).join(', ')}.`)
   return column
 }

@@ -48,5 +48,9 @@ export function moveJob(status: JobStatus, move: JobMove): JobStatus {
   throw new PlatformError(isFinished(status) ? 'queue.statusTerminal' : 'queue.statusTransitionForbidden', { status, move })
 }
 
+/** The reason of a job whose configuration another one runs. */
+export const waitingForJob = (holder: number): string => `Waiting for job ${holder}, which runs the same configuration.`
+export const isWaitingForJob = (reason: string | null): boolean => /^Waiting for job \d+, which runs the same/.test(reason ?? '')
+
 /** Statuses a move can start from, for the condition of an update. */
 export const sourcesOf = (move: JobMove): JobStatus[] => JOB_STATUSES.filter((status) => MOVES[status][move] !== undefined)

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { formatExpiration } from '../../kit/clock.ts'
 import { rawJson } from '../../kit/json-text.ts'
-import type { StoredRequest } from './job-request.ts'
+import { IDEMPOTENCY_KEY, type StoredRequest } from './job-request.ts'
 import { isFinished } from './job-states.ts'
 import type { JobRow } from './queue.store.ts'
 
@@ -90,13 +90,16 @@ export function jobView(job: JobRow, { projectName, queueUrl, now }: ViewContext
     onlyFlowTaskIds: request.onlyFlowTaskIds,
     previousJobId: request.previousJobId,
     runnerId: job.worker,
-    deduplicationId: job.deduplication_id,
+    deduplicationId: job.deduplication_id?.startsWith(`${IDEMPOTENCY_KEY} `) ? null : job.deduplication_id,
     ...(job.status === 'error' ? { error: { message: job.error ?? '' } } : {}),
   }
 }
 
 /** The record of the older job services: the same job, other names (platform contract 2.10). */
-export function legacyJobView(job: JobRow, context: ViewContext & { readonly legacyUrl: string }): Record<string, unknown> {
+export function legacyJobView(
+  job: JobRow,
+  context: ViewContext & { readonly legacyUrl: string; readonly withMetrics: boolean },
+): Record<string, unknown> {
   const waited = (job.started_at ?? job.ended_at ?? context.now.getTime()) - job.created_at
   return {
     id: job.id,
@@ -122,6 +125,7 @@ export function legacyJobView(job: JobRow, context: ViewContext & { readonly leg
     waitSeconds: Math.max(0, Math.round(waited / 1000)),
     isFinished: isFinished(job.status),
     url: `${context.legacyUrl}/queue/job/${job.id}`,
+    ...(context.withMetrics ? { metrics: rawJson(job.metrics) } : {}),
     ...(job.status === 'error' ? { error: { message: job.error ?? '' } } : {}),
   }
 }

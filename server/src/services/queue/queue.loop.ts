@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { moveJob } from './job-states.ts'
+import { moveJob, waitingForJob } from './job-states.ts'
 import { type Hold, type JobEnd, type JobRow, PUBLISHED, type QueueStore } from './queue.store.ts'
 import type { Queue } from './queue.ts'
 
@@ -202,7 +202,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
         const siblings = job.parent_job_id === null ? 0 : (parents.get(job.parent_job_id) ?? 0)
         const reason =
           holder !== undefined
-            ? `Waiting for job ${holder}, which runs the same configuration.`
+            ? waitingForJob(holder)
             : job.sibling_limit !== null && siblings >= job.sibling_limit
               ? `Waiting for other rows of job ${job.parent_job_id}: ${job.sibling_limit} run at once.`
               : (projects.get(job.project_id) ?? 0) >= deps.projectLimit

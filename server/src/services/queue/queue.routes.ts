@@ -12,6 +12,7 @@ import { followJob, type JobEventList } from './job-events.ts'
 import { JobBody, type JobContext, type JobRequest, readJobRequest, type StoredRequest } from './job-request.ts'
 import { numberOf } from './job-search.ts'
 import { JobView, jobView, legacyJobView } from './job-view.ts'
+import { legacySearch } from './legacy-search.ts'
 import type { JobRow } from './queue.store.ts'
 import type { Queue } from './queue.ts'
 
@@ -46,9 +47,10 @@ export function queueRoutes({ queue, clock, domain, projectName, events }: Queue
     return (job) => jobView(job, context)
   }
 
-  const legacyViewer = async (req: FastifyRequest): Promise<(job: JobRow) => Record<string, unknown>> => {
+  const legacyViewer = async (req: FastifyRequest, withMetrics = false): Promise<(job: JobRow) => Record<string, unknown>> => {
     const legacyUrl = serviceUrl('syrup', req.baseUrl, domain)
-    const context = { projectName: await projectName(req.actor.projectId), queueUrl: '', legacyUrl, now: clock.now() }
+    const name = await projectName(req.actor.projectId)
+    const context = { projectName: name, queueUrl: '', legacyUrl, now: clock.now(), withMetrics }
     return (job) => legacyJobView(job, context)
   }
 
@@ -277,8 +279,16 @@ export function queueRoutes({ queue, clock, domain, projectName, events }: Queue
           response: { 200: Type.Array(Type.Object({ id: Type.Integer(), status: Type.String() })) },
         },
       },
-      async (req, reply) =>
-        send(reply, 200, (await queue.search(req.actor, legacySearch(req.query))).map(await legacyViewer(req))),
+      async (req, reply) => {
+        const withMetrics = String(req.query.include ?? '')
+          .split(',')
+          .includes('metrics')
+        return send(
+          reply,
+          200,
+          (await queue.search(req.actor, legacySearch(req.query))).map(await legacyViewer(req, withMetrics)),
+        )
+      },
     )
 
     app.post(
@@ -298,6 +308,20 @@ export function queueRoutes({ queue, clock, domain, projectName, events }: Queue
       },
       async (req) => ({ jobs: { durationSum: Math.round((await queue.durationSumMs(req.actor)) / 1000) } }),
     )
+
+    app.get(
+      '/syrup/docker/stats/project/daily',
+      {
+        config: { operation: 'syrup.dailyStats', summary: 'Time the jobs of the project took, day by day' },
+        schema: {
+          querystring: AnyQuery,
+          response: {
+            200: Type.Object({ jobs: Type.Array(Type.Object({ date: Type.String(), durationSum: Type.Integer() })) }),
+          },
+        },
+      },
+      async (req) => ({ jobs: [...(await queue.dailyDurations(req.actor, req.query))] }),
+    )
   }
 }
 
@@ -307,8 +331,8 @@ function requestAgain(job: JobRow): JobRequest {
   return {
     component: stored.component,
     mode: job.mode,
-    tag: job.tag,
     previousJobId: String(job.id),
+    ...(stored.tag ? { tag: stored.tag } : {}),
     ...(job.configuration_id === null ? {} : { config: job.configuration_id }),
     ...(job.config_data === null ? {} : { configData: job.config_data }),
     ...(job.row_ids === null ? {} : { configRowIds: JSON.parse(job.row_ids) as string[] }), // written by jobRow
@@ -316,16 +340,8 @@ function requestAgain(job: JobRow): JobRequest {
     ...(stored.variableValues.length > 0 ? { variableValues: stored.variableValues } : {}),
     ...(stored.parallelism === null ? {} : { parallelism: stored.parallelism }),
     ...(stored.backend === null ? {} : { backend: stored.backend }),
+    ...(stored.executor === null ? {} : { executor: stored.executor }),
     onError: stored.behavior.onError,
-  }
-}
-
-/** Names of the older search that have another name today. */
-function legacySearch({ since, until, q: _, include: __, ...rest }: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return {
-    ...rest,
-    ...(since === undefined ? {} : { createdTimeFrom: since }),
-    ...(until === undefined ? {} : { createdTimeTo: until }),
   }
 }
 

@@ -1,10 +1,11 @@
 // Jobs and locks in the metadata database. A lock is a row whose key is unique: two jobs can never hold one configuration.
 
-import { type Generated, type Insertable, type Kysely, type Selectable, sql } from 'kysely'
+import { type Generated, type Insertable, type Kysely, type Selectable, type SqlBool, sql } from 'kysely'
 import { claimRows, type Db, dialectOf, lockRows, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import { belowRun } from '../../engines/metadata-db/run-ids.ts'
-import type { JobSearch, SortColumn } from './job-search.ts'
+import type { GroupColumn, JobSearch } from './job-search.ts'
 import { type JobStatus, QUEUED, RUNNING } from './job-states.ts'
+import type { DailyRange } from './job-stats.ts'
 
 export interface QueueTables {
   queue_job: {
@@ -76,12 +77,31 @@ export type QueueStore = ReturnType<typeof createQueueStore>
 export const BEGUN = 1
 export const PUBLISHED = 2
 
+const DAY_MS = 86_400_000
+
 /** Claims are short; one at a time keeps the limits exact on several nodes. The number is ours alone. */
 const CLAIM_LOCK = 5_070_001
+
+const DURATION = sql<number>`(ended_at - started_at)`
+const sortOf = ({ sortBy }: JobSearch) => (sortBy === 'duration' ? DURATION : sql<number>`${sql.ref(sortBy)}`)
+
+/** The list of rows is a JSON text; an id in it is found as it is written there, whatever it means in a pattern of LIKE. */
+const namesRow = (rowId: string) => sql<SqlBool>`replace(row_ids, ${JSON.stringify(rowId)}, '') <> row_ids`
 
 export function createQueueStore(database: Db) {
   const db = withTables<QueueTables>(database)
   const on = (trx: Trx): Kysely<QueueTables> => withTables<QueueTables>(trx)
+
+  /** Jobs of the project that a search means, neither sorted nor limited. */
+  function matching(projectId: number, search: JobSearch) {
+    let query = db.selectFrom('queue_job').where('project_id', '=', projectId)
+    for (const { column, values } of search.equal) query = query.where(column, 'in', values as never) // text or number, as the column
+    for (const { column, operator, value } of search.ranges) query = query.where(column, operator, value)
+    if (search.durationMsFrom !== undefined) query = query.where(DURATION, '>=', search.durationMsFrom)
+    if (search.durationMsTo !== undefined) query = query.where(DURATION, '<=', search.durationMsTo)
+    if (search.rowIds.length > 0) query = query.where((e) => e.or(search.rowIds.map(namesRow)))
+    return query
+  }
 
   return {
     /** The run id is made of the id, so it is written right after it is known. */
@@ -122,22 +142,41 @@ export function createQueueStore(database: Db) {
     listChildren: (trx: Trx, parentJobId: number): Promise<JobRow[]> =>
       on(trx).selectFrom('queue_job').selectAll().where('parent_job_id', '=', parentJobId).orderBy('id').execute(),
 
-    search(projectId: number, search: JobSearch): Promise<JobRow[]> {
-      let query = db.selectFrom('queue_job').selectAll().where('project_id', '=', projectId)
-      for (const { column, values } of search.equal) query = query.where(column, 'in', values as never) // text or number, as the column
-      for (const { column, operator, value } of search.ranges) query = query.where(column, operator, value)
-      const duration = sql<number>`(ended_at - started_at)`
-      if (search.durationMsFrom !== undefined) query = query.where(duration, '>=', search.durationMsFrom)
-      if (search.durationMsTo !== undefined) query = query.where(duration, '<=', search.durationMsTo)
-      for (const rowId of search.rowIds) {
-        query = query.where(sql<string>`row_ids`, 'like', `%${JSON.stringify(rowId).replace(/[%_]/g, '')}%`)
-      }
-      const by = search.sortBy === 'duration' ? duration : sql.ref<SortColumn>(search.sortBy)
-      return query
-        .orderBy(by, search.sortOrder)
+    search: (projectId: number, search: JobSearch): Promise<JobRow[]> =>
+      matching(projectId, search)
+        .selectAll()
+        .orderBy(sortOf(search), (order) => order[search.sortOrder]().nullsLast())
         .orderBy('id', search.sortOrder)
         .limit(search.limit)
         .offset(search.offset)
+        .execute(),
+
+    /** The first `perGroup` jobs of every group, group by group in the order of their first ones; `most` jobs in all. */
+    searchGrouped(
+      projectId: number,
+      search: JobSearch,
+      groupBy: readonly GroupColumn[],
+      perGroup: number,
+      most: number,
+    ): Promise<JobRow[]> {
+      const by = sortOf(search)
+      const group = sql.join(groupBy.map((column) => sql.ref(column)))
+      const order = sql.raw(search.sortOrder)
+      const placed = matching(projectId, search).select([
+        'id as placed_id',
+        sql<number>`row_number() over (partition by ${group} order by ${by} ${order} nulls last, id ${order})`.as('place'),
+        sql<number>`first_value(id) over (partition by ${group} order by ${by} ${order} nulls last, id ${order})`.as('first_id'),
+      ])
+      const firstBy = sql<number>`(select ${by} from queue_job where id = placed.first_id)`
+      return db
+        .selectFrom(placed.as('placed'))
+        .innerJoin('queue_job', 'queue_job.id', 'placed.placed_id')
+        .selectAll('queue_job')
+        .where('placed.place', '<=', perGroup)
+        .orderBy(firstBy, (one) => one[search.sortOrder]().nullsLast())
+        .orderBy('placed.first_id', search.sortOrder)
+        .orderBy('placed.place')
+        .limit(most)
         .execute()
     },
 
@@ -165,6 +204,23 @@ export function createQueueStore(database: Db) {
       return Number(sum ?? 0)
     },
 
+    /** Milliseconds by the day on which jobs ended; days are counted from 1970 by a clock that is `offsetMs` ahead of UTC. */
+    durationMsByDay: async (projectId: number, { from, to, offsetMs }: DailyRange): Promise<ReadonlyMap<number, number>> => {
+      const shifted = sql<number>`(ended_at + ${sql.lit(offsetMs)})`
+      const day = sql<number>`(${shifted} / ${sql.lit(DAY_MS)})`
+      const rows = await db
+        .selectFrom('queue_job')
+        .select([day.as('day'), sql<number>`sum(ended_at - started_at)`.as('sum')])
+        .where('project_id', '=', projectId)
+        .where('type', '=', 'standard')
+        .where('started_at', 'is not', null)
+        .where(shifted, '>=', from * DAY_MS)
+        .where(shifted, '<', (to + 1) * DAY_MS)
+        .groupBy(day)
+        .execute()
+      return new Map(rows.map((row) => [Number(row.day), Number(row.sum)]))
+    },
+
     depths: async (): Promise<Record<string, number>> => {
       const rows = await db
         .selectFrom('queue_job')
@@ -182,6 +238,12 @@ export function createQueueStore(database: Db) {
 
     listLocks: (trx: Trx): Promise<{ lock_key: string; job_id: number }[]> =>
       on(trx).selectFrom('queue_lock').select(['lock_key', 'job_id']).execute(),
+
+    /** Which jobs hold these locks now. */
+    holders: async (lockKeys: readonly string[]): Promise<ReadonlyMap<string, number>> => {
+      const locks = await db.selectFrom('queue_lock').select(['lock_key', 'job_id']).where('lock_key', 'in', lockKeys).execute()
+      return new Map(locks.map((lock) => [lock.lock_key, lock.job_id]))
+    },
 
     /** Projects and containers with the number of jobs that run in each. */
     countRunning: async (trx: Trx): Promise<{ projects: Map<number, number>; parents: Map<number, number> }> => {

@@ -137,9 +137,12 @@ await onBothDatabases('queue', (metadata) => {
     const waiting = await get(second.id)
     assert.equal(waiting.status, 'waiting')
     assert.equal(waiting.waiting_reason, `Waiting for job ${first.id}, which runs the same configuration.`)
+    const third = await create()
+    await tick()
     await finish(0)
     await tick()
     assert.equal((await get(second.id)).status, 'processing')
+    assert.equal((await get(third.id)).waiting_reason, `Waiting for job ${second.id}, which runs the same configuration.`)
     await stop()
   })
 
@@ -320,14 +323,111 @@ await onBothDatabases('queue', (metadata) => {
     for (const wrong of [{ colour: 'red' }, { limit: '0' }, { status: 'lost' }, { sortBy: 'x' }, { startTimeTo: 'soon' }]) {
       await assert.rejects(ids(wrong), { code: 'validation.failed' })
     }
-    const groups = await queue.searchGrouped(actor, {}, ['configId'], 1, 10)
+    await stop()
+  })
+
+  test('jobs are found by their rows, whatever the ids of rows look like', async () => {
+    const { create, queue, actor, stop } = await rig(metadata, { rows: ['a_b', 'aXb', 'A_B', '100%'] })
+    const of = (...rows: string[]) => create({ config: 'with-rows', configRowIds: rows })
+    const one = await of('a_b')
+    const other = await of('aXb', '100%')
+    const upper = await of('A_B')
+    const ids = async (rows: unknown) => (await queue.search(actor, { configRowIds: rows })).map(({ id }) => id)
+    assert.deepEqual(await ids('a_b'), [one.id])
+    assert.deepEqual(await ids(['100%']), [other.id])
+    assert.deepEqual(await ids(['A_B', 'aXb']), [upper.id, other.id])
+    assert.deepEqual(await ids('%'), [])
+    await stop()
+  })
+
+  test('groups have their newest jobs, come in the order of these, and are as many as asked for', async () => {
+    const { create, queue, actor, tick, finish, sleep, stop } = await rig(metadata)
+    const made: Record<string, number[]> = { one: [], two: [], three: [] }
+    for (const config of ['one', 'two', 'one', 'one', 'three', 'two']) made[config]!.push((await create({ config })).id)
+    const grouped = async (query: object, perGroup: number, limit: number, by = ['configId']) =>
+      (await queue.searchGrouped(actor, { ...query }, by, perGroup, limit)).map(({ group, jobs }) => [
+        Object.values(group).join(),
+        jobs.map(({ id }) => id),
+      ])
+    const [one, two, three] = [made.one!, made.two!, made.three!]
+    assert.deepEqual(await grouped({}, 2, 10), [
+      ['two', [two[1], two[0]]],
+      ['three', [three[0]]],
+      ['one', [one[2], one[1]]],
+    ])
+    assert.deepEqual(await grouped({}, 1, 2), [
+      ['two', [two[1]]],
+      ['three', [three[0]]],
+    ])
+    assert.deepEqual(await grouped({ sortOrder: 'asc' }, 1, 1), [['one', [one[0]]]])
+    assert.deepEqual(await grouped({ config: 'three' }, 5, 5, ['componentId', 'configId', 'status']), [
+      ['x,three,created', [three[0]]],
+    ])
+    await tick()
+    sleep(1000)
+    await finish(1) // the first of "two": the only one with a duration and an end
+    assert.deepEqual((await grouped({ sortBy: 'endTime' }, 1, 1))[0], ['two', [two[0]]])
     assert.deepEqual(
-      groups.map(({ group, jobs }) => [group, jobs.length]),
-      [
-        [{ configId: 'two' }, 1],
-        [{ configId: 'one' }, 1],
-      ],
+      (await queue.search(actor, { sortBy: 'durationSeconds', limit: '1' })).map(({ id }) => id),
+      [two[0]],
     )
+    await assert.rejects(queue.searchGrouped(actor, {}, ['constructor'], 1, 1), { code: 'validation.failed' })
+    await stop()
+  })
+
+  test('the time of jobs is told by the day on which they ended, in the zone of who asks', async () => {
+    const { create, queue, actor, tick, finish, sleep, stop } = await rig(metadata)
+    const hour = 3_600_000
+    sleep(22 * hour - 1_000_000) // 1970-01-01T22:00Z
+    await create({ config: 'one' })
+    await tick()
+    sleep(hour)
+    await finish(0)
+    await create({ config: 'two' })
+    await tick()
+    sleep(2 * hour)
+    await finish(1)
+    const daily = async (query: object) =>
+      (await queue.dailyDurations(actor, { ...query })).map(({ date, durationSum }) => [date.slice(5), durationSum / 3600])
+    assert.deepEqual(await daily({ fromDate: '1970-01-01', toDate: '1970-01-03' }), [
+      ['01-01', 1],
+      ['01-02', 2],
+      ['01-03', 0],
+    ])
+    assert.deepEqual(await daily({ fromDate: '1970-01-01', toDate: '1970-01-02', timezoneOffset: '+02:00' }), [
+      ['01-01', 0],
+      ['01-02', 3],
+    ])
+    assert.deepEqual(await daily({ fromDate: '1970-01-01', toDate: '1970-01-01', timezoneOffset: '-0500' }), [['01-01', 3]])
+    assert.equal((await daily({})).length, 30)
+    for (const wrong of [
+      { fromDate: 'monday' },
+      { fromDate: '1970-02-30' },
+      { fromDate: '1970-01-03', toDate: '1970-01-02' },
+      { fromDate: '1000-01-01', toDate: '2000-01-01' },
+      { timezoneOffset: 'Prague' },
+      { timezoneOffset: '+20:00' },
+      { colour: 'red' },
+    ])
+      await assert.rejects(daily(wrong), { code: 'validation.failed' }, JSON.stringify(wrong))
+    await stop()
+  })
+
+  test('one deduplication id makes one job, however many ask at once', async () => {
+    const { create, stop } = await rig(metadata)
+    const ends = await Promise.allSettled(Array.from({ length: 8 }, () => create({ deduplicationId: 'once' })))
+    assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1)
+    for (const end of ends) if (end.status === 'rejected') assert.equal(end.reason.code, 'dbDeduplicationIdConflict')
+    await stop()
+  })
+
+  test('the tag of the job wins over the tag of the configuration, and that over the component', async () => {
+    const { create, stop } = await rig(metadata)
+    const configData = '{"runtime":{"tag":"of the configuration","image_tag":"older name"}}'
+    assert.equal((await create({})).tag, '1')
+    assert.equal((await create({ configData })).tag, 'of the configuration')
+    assert.equal((await create({ configData: '{"runtime":{"image_tag":"older name"}}' })).tag, 'older name')
+    assert.equal((await create({ configData, tag: 'of the job' })).tag, 'of the job')
     await stop()
   })
 })

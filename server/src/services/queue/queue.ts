@@ -3,14 +3,15 @@
 //  (2) A job that has ended holds no lock.
 //  (3) A container ends in the transaction in which its last child ends.
 
-import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import { isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
 import { type Actor, canUseComponent } from '../../kit/actor.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { type JobRequest, jobRow } from './job-request.ts'
+import { IDEMPOTENCY_KEY, type JobRequest, jobRow } from './job-request.ts'
 import { type JobRuntime, runtimeOf } from './job-runtime.ts'
-import { type JobSearch, parseJobSearch, type Query } from './job-search.ts'
-import { isFinished, moveJob } from './job-states.ts'
+import { type JobSearch, parseGroups, parseJobSearch, type Query } from './job-search.ts'
+import { isFinished, isWaitingForJob, moveJob, waitingForJob } from './job-states.ts'
+import { type DailyDuration, dailyDurations, parseDailyRange } from './job-stats.ts'
 import type { JobEnd, JobRow, QueueStore } from './queue.store.ts'
 
 export interface QueuedComponent {
@@ -82,7 +83,11 @@ export function createQueue(deps: QueueDeps) {
 
   async function create(actor: Actor, request: JobRequest, options: CreateOptions): Promise<JobRow> {
     const prepared = await prepare(actor, request, options)
-    const job = await inTransaction((trx) => insert(trx, prepared))
+    const job = await inTransaction((trx) => insert(trx, prepared)).catch((error: unknown) => {
+      // Another request with the same deduplication id was faster; now its job can be seen.
+      if (isUniqueViolation(error)) return inTransaction((trx) => insert(trx, prepared))
+      throw error
+    })
     deps.onChange()
     return job
   }
@@ -113,12 +118,12 @@ export function createQueue(deps: QueueDeps) {
     const configData =
       request.configData === undefined ? null : await deps.encrypt(actor.projectId, component.id, request.configData)
     const deduplicationId =
-      request.deduplicationId ?? (options.idempotencyKey === undefined ? null : `idempotency-key ${options.idempotencyKey}`)
+      request.deduplicationId ?? (options.idempotencyKey === undefined ? null : `${IDEMPOTENCY_KEY} ${options.idempotencyKey}`)
     const row = jobRow(request, {
       actor,
       branch,
       componentId: component.id,
-      tag: request.tag ?? component.tag,
+      tag: request.tag ?? runtime.tag ?? component.tag,
       isContainer: parallelism !== null && parallelism !== '0' && (rows?.length ?? 0) > 1,
       parallelism,
       configData,
@@ -157,13 +162,26 @@ export function createQueue(deps: QueueDeps) {
   async function get(actor: Actor, id: number): Promise<JobRow> {
     const job = await store.find(actor.projectId, id)
     if (!job) throw new PlatformError('queue.jobNotFound', { id })
-    return job
+    return (await withHolders([job]))[0]!
+  }
+
+  /** A job that waits for its configuration says who has it now: since it was told to wait, another one may have taken it. */
+  async function withHolders(jobs: JobRow[]): Promise<JobRow[]> {
+    const keys = jobs.flatMap(({ status, lock_key }) => (status === 'waiting' && lock_key !== null ? [lock_key] : []))
+    if (keys.length === 0) return jobs
+    const holders = await store.holders([...new Set(keys)])
+    return jobs.map((job) => {
+      const holder = job.status === 'waiting' ? holders.get(job.lock_key ?? '') : undefined
+      if (holder !== undefined) return { ...job, waiting_reason: waitingForJob(holder) }
+      return isWaitingForJob(job.waiting_reason) ? { ...job, waiting_reason: null } : job
+    })
   }
 
   const parse = (query: Query, also: readonly string[] = []): JobSearch =>
     parseJobSearch(query, clock.now(), components.canonicalId, also)
 
-  const search = (actor: Actor, query: Query): Promise<JobRow[]> => store.search(actor.projectId, parse(query))
+  const search = async (actor: Actor, query: Query): Promise<JobRow[]> =>
+    withHolders(await store.search(actor.projectId, parse(query)))
 
   /** The newest jobs of each group; `groupBy` are names of the search. */
   async function searchGrouped(
@@ -173,13 +191,14 @@ export function createQueue(deps: QueueDeps) {
     perGroup: number,
     limit: number,
   ): Promise<JobGroup[]> {
-    const wide = { ...parse(query), limit: GROUPED_FROM, offset: 0 }
+    const columns = parseGroups(groupBy)
     const groups = new Map<string, { group: Record<string, string>; jobs: JobRow[] }>()
-    for (const job of await store.search(actor.projectId, wide)) {
-      const group = Object.fromEntries(groupBy.map((name) => [name, String(groupValue(job, name) ?? '')]))
+    const most = Math.min(limit * perGroup, MOST_GROUPED)
+    for (const job of await store.searchGrouped(actor.projectId, parse(query), [...columns.values()], perGroup, most)) {
+      const group = Object.fromEntries([...columns].map(([name, column]) => [name, String(job[column] ?? '')]))
       const key = JSON.stringify(group)
       const entry = groups.get(key) ?? { group, jobs: [] }
-      if (entry.jobs.length < perGroup) entry.jobs.push(job)
+      entry.jobs.push(job)
       groups.set(key, entry)
     }
     return [...groups.values()].slice(0, limit)
@@ -290,6 +309,10 @@ export function createQueue(deps: QueueDeps) {
     end,
     openContainer,
     durationSumMs: (actor: Actor) => store.durationSumMs(actor.projectId),
+    dailyDurations: async (actor: Actor, query: Query): Promise<readonly DailyDuration[]> => {
+      const range = parseDailyRange(query, clock.now())
+      return dailyDurations(range, await store.durationMsByDay(actor.projectId, range))
+    },
     depths: store.depths,
   }
 }
@@ -306,29 +329,8 @@ function refuseInBranch({ id, features }: QueuedComponent, { isSafe }: JobRuntim
     })
 }
 
-/** Groups are made of this many newest jobs. */
-const GROUPED_FROM = 5_000
-
-function groupValue(job: JobRow, name: string): string | number | null {
-  const values: Readonly<Record<string, string | number | null>> = {
-    projectId: job.project_id,
-    branchId: job.branch_id,
-    componentId: job.component_id,
-    component: job.component_id,
-    configId: job.configuration_id,
-    config: job.configuration_id,
-    status: job.status,
-    tokenId: job.token_id,
-    type: job.type,
-    mode: job.mode,
-  }
-  if (!Object.hasOwn(values, name))
-    throw new PlatformError('validation.failed', {
-      field: 'groupBy',
-      reason: `"${name.slice(0, 60)}" is none of ${Object.keys(values).join(', ')}.`,
-    })
-  return values[name] ?? null
-}
+/** Most jobs in one answer, whatever the groups: an answer is held in memory. */
+const MOST_GROUPED = 10_000
 
 function containerEnd(container: JobRow, children: readonly JobRow[]): JobEnd {
   const { behavior } = JSON.parse(container.request) as { behavior: { onError: string | null } } // written by jobRow

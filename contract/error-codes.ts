@@ -88,6 +88,10 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'The operator "{operator}" on column "{column}" compares with exactly one value; {count} were given.',
   },
+  'storage.tables.filterValue': {
+    kind: 'invalid',
+    text: 'The filter on column "{column}" compares with "{value}", which is no {type}. Send a value of that type.',
+  },
   'tableEngine.cancelled': { kind: 'conflict', text: 'The operation on the table was cancelled.' },
   'tableEngine.timeout': { kind: 'transient', text: 'The operation on the table took longer than {seconds} s and was stopped.' },
   'tableEngine.workerDied': {
@@ -227,6 +231,10 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'The bucket "{bucket}" is linked from another project and cannot be shared on. Share the bucket it comes from.',
   },
+  'storage.buckets.sharingInBranch': {
+    kind: 'invalid',
+    text: 'The bucket "{bucket}" cannot be shared from a development branch. Share the one of the default branch.',
+  },
   'storage.buckets.linkNotFound': { kind: 'not-found', text: 'The bucket "{bucket}" is not linked in project {project}.' },
   'storage.buckets.alreadyLinked': {
     kind: 'invalid',
@@ -235,7 +243,11 @@ export const ERRORS = {
   'storage.bucket.notShared': { kind: 'invalid', text: 'The bucket "{bucket}" is not shared.' },
   'storage.bucket.ownerNotFound': {
     kind: 'not-found',
-    text: 'The bucket "{bucket}" has no owner: this stack has tokens, not users.',
+    text: 'The bucket "{bucket}" has no owner. Name one with POST .../owner.',
+  },
+  'storage.bucket.holderNotFound': {
+    kind: 'not-found',
+    text: 'No token of this project has the id or the description "{who}", so nobody can be made the owner.',
   },
   'storage.buckets.targetProjectIdsAreNotPartOfOrganization': {
     kind: 'invalid',
@@ -268,7 +280,10 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'The primary key names columns the table does not have: {columns}. Its columns are {known}.',
   },
-  'storage.tables.validation.invalidFormat': { kind: 'invalid', text: 'The format "{format}" is not known. Formats: {known}.' },
+  'storage.tables.validation.invalidFormat': {
+    kind: 'invalid',
+    text: 'The format "{format}" is not available here. Use {known}.',
+  },
   'storage.tables.validation.columnNotExists': { kind: 'invalid', text: 'The table has no column "{column}".' },
   'storage.tables.validation.cannotAddColumn': {
     kind: 'invalid',
@@ -278,9 +293,17 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'No filters have been specified, which will truncate the table, but the `allowTruncate` parameter was not set.',
   },
+  'workspace.workspaceNotFound': {
+    kind: 'not-found',
+    text: 'Workspace "{id}" was not found: this stack has no workspaces.',
+  },
   'storage.tables.typedColumnsFixed': {
     kind: 'invalid',
     text: "During the import of typed tables new columns can't be added. The file {file} has columns the table does not: {columns}. Add them with their types first.",
+  },
+  'storage.tables.invalidDefaultValueForType': {
+    kind: 'invalid',
+    text: 'The default "{value}" of column "{column}" is no {type}. Send a value of that type; functions are not evaluated.',
   },
   'storage.tables.columnHasNulls': {
     kind: 'invalid',

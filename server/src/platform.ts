@@ -150,9 +150,11 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     jobs: storageJobs,
     jobsLoop: storageJobsLoop,
     defaultBranchId: async (projectId) => (await configurationRooms.branches.get(projectId, 'default')).id,
+    findBranch: async (projectId, name) => configurationRooms.branches.resolve(projectId, name),
     findProject: tokens.findProject,
     settings: options.tables,
     bucketPermissions: { forget: tokens.forgetBucket, forgotten: tokens.forgetKnown },
+    findHolder: tokens.findHolder,
     listEvents: async (actor, query, scope, baseUrl) =>
       eventViews(await events.list(actor, query, scope), { actor, baseUrl }, fileStates),
   })

@@ -52,8 +52,13 @@ export interface TableRoomsDeps {
   readonly jobs: StorageJobs
   readonly jobsLoop: StorageJobsLoop
   readonly defaultBranchId: (projectId: number) => Promise<number>
+  readonly findBranch: (
+    projectId: number,
+    name: string,
+  ) => Promise<{ readonly id: number; readonly isDefault: boolean } | undefined>
   readonly findProject: (id: number) => Promise<Project | undefined>
   readonly bucketPermissions: BucketsDeps['permissions']
+  readonly findHolder: BucketsDeps['findHolder']
   readonly listEvents: (
     actor: Actor,
     query: Static<typeof EventListQuery>,
@@ -100,6 +105,7 @@ export async function createTableRooms(deps: TableRoomsDeps) {
       remove: (trx, projectId, object, id) => metadata.remove(trx, projectId, { kind: 'bucket', object }, id),
       forget: (trx, object) => metadata.forget(trx, { kind: 'bucket', object }),
     },
+    findHolder: deps.findHolder,
     permissions: deps.bucketPermissions,
   })
   const sharing = createSharing({ buckets, inTransaction, clock, recordEvent, findProject })
@@ -128,7 +134,7 @@ export async function createTableRooms(deps: TableRoomsDeps) {
       },
     },
     metadata: {
-      listTables: (projectId, keys) => metadata.listMany(projectId, 'table', keys),
+      listTables: (projectId, keys, trx) => metadata.listMany(projectId, 'table', keys, trx),
       listColumns: metadata.listColumns,
       findTables: metadata.findTables,
       set: (trx, projectId, object, column, provider, pairs, now) =>
@@ -143,16 +149,16 @@ export async function createTableRooms(deps: TableRoomsDeps) {
   const openFile = async (projectId: number, fileId: number) => {
     const file = await files.find(projectId, fileId)
     const found = await slices.of(file)
-    const isGzip = (name: string) => /\.gz$/i.test(name)
     return {
       name: file.name,
       isSliced: file.isSliced,
-      slices: found.map(({ key, sizeBytes }) => ({
-        key,
-        sizeBytes,
-        gzip: isGzip(file.name) || (file.isSliced && isGzip(key)),
-        name: file.isSliced ? `${file.name} (${key.slice(file.key.length)})` : file.name,
-      })),
+      slices: await Promise.all(
+        found.map(async (slice) => ({
+          ...slice,
+          gzip: await slices.isPacked(file, slice),
+          name: file.isSliced ? `${file.name} (${slice.key.slice(file.key.length)})` : file.name,
+        })),
+      ),
       attachment: {
         id: file.id,
         name: file.name,
@@ -225,6 +231,7 @@ export async function createTableRooms(deps: TableRoomsDeps) {
         tables,
         exports,
         createJob: jobs.create,
+        findBranch: deps.findBranch,
         waitForJob,
         checkFile: async (actor, id) => {
           await files.get(actor, id)

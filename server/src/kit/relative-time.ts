@@ -1,5 +1,5 @@
-// Moments as people and PHP clients write them: a unix time, an ISO time, or words such as `-2 days`, `last monday`, `yesterday`.
-// Words are read in UTC.
+// Moments as people and PHP clients write them: a unix time, an ISO time, a date in words or figures, or words such as `-2 days`,
+// `last monday`, `first day of last month`, `yesterday 14:00`. Words are read in UTC.
 
 const UNIT_MS: Readonly<Record<string, number>> = {
   sec: 1_000,
@@ -11,21 +11,23 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   week: 7 * 86_400_000,
   fortnight: 14 * 86_400_000,
 }
+/** Nobody writes a moment longer than this. */
+const MAX_CHARS = 200
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
 
 /** Undefined when the text is no moment. */
 export function parseMoment(text: string, now: Date): Date | undefined {
   const words = text.trim().toLowerCase()
   if (/^@?-?\d{1,12}$/.test(words)) return valid(new Date(Number(words.replace('@', '')) * 1000))
-  if (/^\d{4}-\d{2}-\d{2}/.test(words)) return parseIso(words)
-  return words === '' ? undefined : parseWords(words, now)
+  return parseIso(words) ?? (words === '' || words.length > MAX_CHARS ? undefined : parseWords(words, now))
 }
 
 /** A time without a zone is UTC; the offset may come without a colon, as our own records write it. */
 function parseIso(words: string): Date | undefined {
   const match = /^(\d{4}-\d{2}-\d{2})(?:[t ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?))?\s*(z|[+-]\d{2}:?\d{2})?$/.exec(words)
   if (!match) return undefined
-  const [, date, time = '00:00', zone = 'z'] = match
+  const [, date = '', time = '00:00', zone = 'z'] = match
+  if (new Date(date).getUTCDate() !== Number(date.slice(-2))) return undefined // 30 February would become 2 March
   return valid(new Date(`${date}T${time}${zone === 'z' ? 'Z' : zone.replace(/^(...)(\d\d)$/, '$1:$2')}`))
 }
 
@@ -37,7 +39,31 @@ function parseWords(words: string, now: Date): Date | undefined {
     if (match) rest = rest.slice(match[0].length).trimStart()
     return match
   }
+  let hasTime = false
   while (rest !== '') {
+    const date = takeDate(take, moment)
+    if (date) {
+      moment = date
+      continue
+    }
+    const time = take(/^(?:at\s+|t)?(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?:\s*([ap])\.?m\b\.?)?/)
+    if (time) {
+      moment = atTime(moment, time)
+      hasTime = true
+      continue
+    }
+    const zone = hasTime ? take(/^(?:utc|gmt|z|([+-])(\d{2}):?(\d{2}))$/) : null
+    if (zone) {
+      const minutes = Number(zone[2] ?? 0) * 60 + Number(zone[3] ?? 0)
+      moment = new Date(moment.getTime() - (zone[1] === '-' ? -minutes : minutes) * UNIT_MS.minute!)
+      continue
+    }
+    const edge = take(/^(first|last) day of\b/)
+    if (edge) {
+      // To the month first, from a day that every month has, then to its edge.
+      const month = parseWords(rest, onDay(moment, 1))
+      return month && valid(edge[1] === 'first' ? onDay(month, 1) : onDay(month, daysOfMonth(month)))
+    }
     const keyword = take(/^(now|today|midnight|yesterday|tomorrow|noon)\b/)
     if (keyword) {
       moment = atKeyword(keyword[1]!, moment)
@@ -49,13 +75,59 @@ function parseWords(words: string, now: Date): Date | undefined {
       moment = moved
       continue
     }
-    const day = amount ? undefined : take(/^([a-z]+day)\b/)
-    const place = day ? DAYS.indexOf(day[1]!) : -1
+    const day = amount ? undefined : take(/^([a-z]+)\b(,?)/)
+    const place = day ? DAYS.findIndex((name) => name === day[1] || name.slice(0, 3) === day[1]) : -1
     if (place === -1) return undefined
-    moment = toWeekday(moment, place, 0)
+    if (day![2] === '') moment = toWeekday(moment, place, 0) // `sun, 15 nov 2026`: the date says it
   }
   return valid(moment)
 }
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+const MONTH = '(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?\\b\\.?'
+
+/** Each way to write a date: which groups are year, month and day. Without a year it is the one of `moment`. */
+const DATES: readonly { readonly pattern: RegExp; readonly order: readonly [year: number, month: number, day: number] }[] = [
+  { pattern: /^(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?!\d)/, order: [1, 2, 3] },
+  { pattern: /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?!\d)/, order: [3, 1, 2] }, // as Americans write it, and PHP reads it
+  { pattern: /^(\d{1,2})[-.](\d{1,2})[-.](\d{4})(?!\d)/, order: [3, 2, 1] },
+  { pattern: new RegExp(`^(\\d{1,2})(?:st|nd|rd|th)?[ -]*${MONTH}(?:[ ,-]+(\\d{4})(?![\\d:]))?`), order: [3, 2, 1] },
+  { pattern: new RegExp(`^${MONTH}[ ,-]+(\\d{4})(?![\\d:])`), order: [2, 1, 0] }, // its first day
+  { pattern: new RegExp(`^${MONTH}[ -]*(\\d{1,2})(?:st|nd|rd|th)?(?![\\d:])(?:[ ,-]+(\\d{4})(?![\\d:]))?`), order: [3, 1, 2] },
+]
+
+function takeDate(take: (pattern: RegExp) => RegExpExecArray | null, moment: Date): Date | undefined {
+  for (const { pattern, order } of DATES) {
+    const match = take(pattern)
+    if (!match) continue
+    const [year, month, day] = order.map((group) => (group === 0 ? '1' : match[group]))
+    const place = MONTHS.indexOf(month ?? '')
+    const date = new Date(
+      Date.UTC(Number(year ?? moment.getUTCFullYear()), place === -1 ? Number(month) - 1 : place, Number(day)),
+    )
+    return date.getUTCDate() === Number(day) ? date : INVALID
+  }
+  return undefined
+}
+
+function atTime(moment: Date, [, hours, minutes, seconds = '0', half]: RegExpExecArray): Date {
+  const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + (half === 'p' ? 12 : 0)
+  if (hour > 24 || Number(minutes) > 59 || Number(seconds) > 59 || (half !== undefined && Number(hours) > 12)) return INVALID
+  const midnight = Date.UTC(moment.getUTCFullYear(), moment.getUTCMonth(), moment.getUTCDate())
+  return new Date(midnight + ((hour * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000)
+}
+
+/** Another day of the month, at the same time. */
+function onDay(moment: Date, day: number): Date {
+  const moved = new Date(moment)
+  moved.setUTCDate(day)
+  return moved
+}
+
+const daysOfMonth = (moment: Date): number =>
+  new Date(Date.UTC(moment.getUTCFullYear(), moment.getUTCMonth() + 1, 0)).getUTCDate()
+
+const INVALID = new Date(Number.NaN)
 
 function atKeyword(keyword: string, moment: Date): Date {
   if (keyword === 'now') return moment

@@ -1,7 +1,7 @@
 // From a snapshot to SQL: what a query reads. Segments are read by field id, so added, dropped and re-added columns come out right;
 // dead positions are anti-joined away; segments whose load times lie outside the asked range are not opened at all.
 
-import { PlatformError } from '../../kit/errors.ts'
+import { asksForNulls, checkFilter, comparedValues, isListOperator } from './filter-values.ts'
 import { type Column, columnNamed, LOAD_TIME_FIELD_ID, type Segment, type TableSnapshot } from './snapshot.ts'
 import { fieldName, identifier, literal, paths as pathList, sqlType, timestamp, tryConvert } from './sql.ts'
 import type { Filter, OrderBy, QueryRequest, RowFilter } from './table-engine.ts'
@@ -130,24 +130,25 @@ export function pruneSegments<Request extends QueryRequest>(request: Request): R
   return { ...request, snapshot: { ...snapshot, segments } }
 }
 
-const OPERATORS = { eq: '=', ne: '<>', gt: '>', ge: '>=', lt: '<', le: '<=' } as const
+const OPERATORS = { gt: '>', ge: '>=', lt: '<', le: '<=' } as const
 
 function filterCondition(snapshot: TableSnapshot, filter: Filter): string {
+  checkFilter(snapshot, filter)
   const column = columnNamed(snapshot, filter.column)
-  const left = filter.dataType ? numberOf(column, filter.dataType) : fieldName(column.fieldId)
-  const values = filter.values.map((value) => {
-    if (filter.dataType) return `TRY_CAST(${literal(value)} AS ${filterType(filter.dataType)})`
+  const { operator, dataType } = filter
+  const left = dataType ? numberOf(column, dataType) : fieldName(column.fieldId)
+  const values = comparedValues(snapshot, filter).map((value) => {
+    if (dataType) return `TRY_CAST(${literal(value)} AS ${filterType(dataType)})`
     return column.type === 'STRING' ? literal(value) : tryConvert(column, literal(value))
   })
-  if (filter.operator === 'eq') return values.length ? `${left} IN (${values.join(', ')})` : 'false'
-  if (filter.operator === 'ne') return values.length ? `${left} NOT IN (${values.join(', ')})` : 'true'
-  if (values.length !== 1)
-    throw new PlatformError('storage.tables.filterValues', {
-      operator: filter.operator,
-      column: filter.column,
-      count: values.length,
-    })
-  return `${left} ${OPERATORS[filter.operator]} ${values[0]}`
+  if (!isListOperator(operator)) return `${left} ${OPERATORS[operator]} ${values[0]}`
+  const not = operator === 'ne' ? 'NOT ' : ''
+  const conditions = [
+    ...(values.length > 0 ? [`${left} ${not}IN (${values.join(', ')})`] : []),
+    ...(asksForNulls(snapshot, filter) ? [`${fieldName(column.fieldId)} IS ${not}NULL`] : []),
+  ]
+  if (conditions.length === 0) return operator === 'eq' ? 'false' : 'true'
+  return `(${conditions.join(operator === 'eq' ? ' OR ' : ' AND ')})`
 }
 
 function orderTerm(snapshot: TableSnapshot, order: OrderBy): string {

@@ -65,7 +65,7 @@ export const bucketView = (bucket: Bucket, baseUrl: string, { usage, source, lin
     path: bucket.id,
     backendPath: [String(bucket.projectId), bucket.id],
     color: bucket.color,
-    owner: null,
+    owner: bucket.owner,
     ...(links && { linkedBy: links.map(linkView) }),
     ...(source && { sourceBucket: sourceView(source) }),
     ...(metadata && { metadata }),

@@ -30,6 +30,7 @@ const CreateBody = Type.Object({
   sourceProjectId: Type.Optional(Type.Integer()),
   sourceBucketId: Type.Optional(Type.String()),
 })
+const OwnerView = Type.Object({ id: Type.Integer(), name: Type.String(), email: Type.Union([Type.String(), Type.Null()]) })
 const MetadataBody = Type.Object({ provider: Type.Optional(Type.String()), metadata: Type.Optional(Type.Unknown()) })
 
 export interface BucketsRoutesDeps {
@@ -244,12 +245,39 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
     app.get(
       '/v2/storage/buckets/:bucketId/owner',
       {
-        config: { operation: 'buckets.owner', summary: 'Owner of a bucket: this stack has tokens, not users' },
-        schema: { params: ById, response: { 200: Type.Unknown() } },
+        config: { operation: 'buckets.owner', summary: 'Owner of a bucket' },
+        schema: { params: ById, response: { 200: OwnerView } },
       },
       async (req) => {
-        const bucket = await buckets.get(scopeOf(req), req.params.bucketId)
-        throw new PlatformError('storage.bucket.ownerNotFound', { bucket: bucket.id })
+        const { id, owner } = await buckets.get(scopeOf(req), req.params.bucketId)
+        if (!owner) throw new PlatformError('storage.bucket.ownerNotFound', { bucket: id })
+        return owner
+      },
+    )
+
+    app.post(
+      '/v2/storage/buckets/:bucketId/owner',
+      {
+        config: {
+          operation: 'buckets.setOwner',
+          summary: 'Make the holder of a token the owner of a bucket',
+          validationCode: 'storage.buckets.validation',
+        },
+        schema: {
+          params: ById,
+          body: Type.Object({ id: Type.Optional(Type.Union([Type.Integer(), Type.Null()])), email: Text }),
+          response: { 200: OwnerView },
+        },
+      },
+      async (req) => {
+        const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'manage')
+        const { id, email } = req.body
+        if ((id ?? email ?? '') === '')
+          throw new PlatformError('storage.buckets.validation', {
+            field: 'id',
+            reason: 'Send the id of a token, or in email what the token is called.',
+          })
+        return buckets.setOwner(req.actor, bucket, typeof id === 'number' ? { id } : { email: email ?? '' }, req.origin)
       },
     )
 

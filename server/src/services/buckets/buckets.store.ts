@@ -29,11 +29,19 @@ interface Tables {
     sharing: Sharing | null
     sharing_parameters: string | null
     shared_by: string | null
+    owner: string | null
     source_bucket: number | null
     created_at: number
     updated_at: number | null
     last_change_at: number | null
   }
+}
+
+/** Who answers for a bucket. */
+export interface Owner {
+  readonly id: number
+  readonly name: string
+  readonly email: string | null
 }
 
 export interface Bucket {
@@ -50,6 +58,7 @@ export interface Bucket {
   readonly sharing: Sharing | null
   readonly sharingParameters: SharingParameters
   readonly sharedBy: { readonly id: number; readonly name: string; readonly date: string } | null
+  readonly owner: Owner | null
   readonly sourceKey: number | undefined
   readonly createdAt: Date
   readonly updatedAt: Date | undefined
@@ -64,7 +73,15 @@ export type NewBucket = Pick<
 export type BucketChange = Partial<
   Pick<
     Bucket,
-    'displayName' | 'description' | 'color' | 'sharing' | 'sharingParameters' | 'sharedBy' | 'updatedAt' | 'lastChangeAt'
+    | 'displayName'
+    | 'description'
+    | 'color'
+    | 'sharing'
+    | 'sharingParameters'
+    | 'sharedBy'
+    | 'owner'
+    | 'updatedAt'
+    | 'lastChangeAt'
   >
 >
 
@@ -185,6 +202,7 @@ export function createBucketsStore(database: Db) {
           ...(change.sharing !== undefined && { sharing: change.sharing }),
           ...(change.sharingParameters !== undefined && { sharing_parameters: JSON.stringify(change.sharingParameters) }),
           ...(change.sharedBy !== undefined && { shared_by: change.sharedBy === null ? null : JSON.stringify(change.sharedBy) }),
+          ...(change.owner !== undefined && { owner: JSON.stringify(change.owner) }),
           ...(change.updatedAt !== undefined && { updated_at: change.updatedAt.getTime() }),
           ...(change.lastChangeAt !== undefined && { last_change_at: change.lastChangeAt.getTime() }),
         })
@@ -223,6 +241,7 @@ const toBucket = (row: Selectable<Tables['bucket']>): Bucket => ({
   sharing: row.sharing,
   sharingParameters: row.sharing_parameters === null ? {} : (JSON.parse(row.sharing_parameters) as SharingParameters),
   sharedBy: row.shared_by === null ? null : (JSON.parse(row.shared_by) as Bucket['sharedBy']),
+  owner: row.owner === null ? null : (JSON.parse(row.owner) as Owner),
   sourceKey: row.source_bucket ?? undefined,
   createdAt: new Date(row.created_at),
   updatedAt: moment(row.updated_at),

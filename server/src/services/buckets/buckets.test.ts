@@ -239,3 +239,44 @@ test('a permission ends with its bucket: a new one of the same name is not open 
   const { bucketPermissions } = (await stack.request('GET', `/v2/storage/tokens/${id}`)).json()
   assert.deepEqual(bucketPermissions, { 'in.c-other': 'read' })
 })
+
+test('a bucket gets an owner: the holder of a token, by its id or by what it is called', async (t) => {
+  const { request } = await startTestStack(t)
+  await request('POST', '/v2/storage/buckets', { json: { name: 'main' } })
+  const owner = (json?: object) => request(json ? 'POST' : 'GET', '/v2/storage/buckets/in.c-main/owner', json ? { json } : {})
+  const none = await owner()
+  assert.deepEqual([none.status, none.json().code], [404, 'storage.bucket.ownerNotFound'])
+  const made = await request('POST', '/v2/storage/tokens', { json: { description: 'ann@example.com' } })
+  const id = Number(made.json().id)
+  const ann = { id, name: 'ann@example.com', email: 'ann@example.com' }
+  assert.deepEqual((await owner({ id })).json(), ann)
+  assert.deepEqual((await owner()).json(), ann)
+  const detail = (await request('GET', '/v2/storage/buckets/in.c-main')).json()
+  assert.deepEqual(detail.owner, ann)
+  assert.notEqual(detail.updated, null)
+  assert.deepEqual((await owner({ email: 'ann@example.com' })).json(), ann)
+  for (const wrong of [{ id: 987_654 }, { email: 'nobody@example.com' }]) {
+    const answer = await owner(wrong)
+    assert.deepEqual([answer.status, answer.json().code], [404, 'storage.bucket.holderNotFound'])
+  }
+  assert.equal((await owner({})).status, 400)
+  const asReader = await request('POST', '/v2/storage/buckets/in.c-main/owner', {
+    json: { id },
+    token: String(made.json().token),
+  })
+  assert.equal(asReader.status, 403)
+})
+
+test('in a development branch buckets are not shared and aliases are not made', async (t) => {
+  const stack = await startTestStack(t)
+  const { bucket, create, succeed } = tableClient(stack)
+  await bucket()
+  await create('in.c-main', 't', 'id\n1\n')
+  const made = await succeed(await stack.request('POST', '/v2/storage/dev-branches', { json: { name: 'try' } }))
+  const prefix = `/v2/storage/branch/${(made.results as { id: number }).id}`
+  await stack.request('POST', `${prefix}/buckets`, { json: { name: 'own' } })
+  const share = await stack.request('POST', `${prefix}/buckets/in.c-own/share-organization`, { json: {} })
+  assert.deepEqual([share.status, share.json().code], [400, 'storage.buckets.sharingInBranch'])
+  const alias = await stack.request('POST', `${prefix}/buckets/in.c-own/table-aliases`, { json: { sourceTable: 'in.c-main.t' } })
+  assert.deepEqual([alias.status, alias.json().code], [400, 'storage.buckets.invalidAlias'])
+})

@@ -8,7 +8,15 @@ import { type Actor, bucketPermissionOf } from '../../kit/actor.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { EventSource, NewEvent, Origin, RecordEvent } from '../../kit/event.ts'
-import { type Bucket, type BucketChange, createBucketsStore, type NewBucket, STAGES, type Stage } from './buckets.store.ts'
+import {
+  type Bucket,
+  type BucketChange,
+  createBucketsStore,
+  type NewBucket,
+  type Owner,
+  STAGES,
+  type Stage,
+} from './buckets.store.ts'
 
 export interface Branch {
   readonly id: number
@@ -53,6 +61,11 @@ export interface BucketsDeps {
   readonly defaultBranchId: (projectId: number) => Promise<number>
   readonly tables: TablesOfBuckets
   readonly metadata: BucketMetadata
+  /** A holder of a token of the project, by the number of the token or by what it is called. */
+  readonly findHolder: (
+    projectId: number,
+    wanted: { readonly id?: number; readonly email?: string },
+  ) => Promise<Owner | undefined>
   /** What tokens may do with a bucket goes with the bucket: a later one of the same name is another. */
   readonly permissions: {
     forget(trx: Trx, projectId: number, bucketId: string): Promise<void>
@@ -79,7 +92,7 @@ export const BACKEND = 'duckdb'
 export type Buckets = ReturnType<typeof createBuckets>
 
 export function createBuckets(deps: BucketsDeps) {
-  const { db, inTransaction, clock, recordEvent, defaultBranchId, tables, metadata, permissions } = deps
+  const { db, inTransaction, clock, recordEvent, defaultBranchId, tables, metadata, findHolder, permissions } = deps
   const store = createBucketsStore(db)
 
   async function find({ actor, branch }: Scope, id: string): Promise<Bucket | undefined> {
@@ -257,6 +270,18 @@ export function createBuckets(deps: BucketsDeps) {
   const removeMetadata = (bucket: Bucket, id: number): Promise<void> =>
     inTransaction((trx) => metadata.remove(trx, bucket.projectId, bucket.key, id))
 
+  async function setOwner(
+    actor: Actor,
+    bucket: Bucket,
+    wanted: { readonly id?: number; readonly email?: string },
+    origin: Origin,
+  ): Promise<Owner> {
+    const owner = await findHolder(bucket.projectId, wanted)
+    if (!owner) throw new PlatformError('storage.bucket.holderNotFound', { who: String(wanted.id ?? wanted.email).slice(0, 200) })
+    await inTransaction((trx) => update(trx, actor, bucket, { owner, updatedAt: clock.now() }, origin))
+    return owner
+  }
+
   /** A linked bucket is as large as what it shows. */
   async function usageOf(found: readonly Bucket[]) {
     const usage = await tables.usage(found.map((bucket) => bucket.sourceKey ?? bucket.key))
@@ -291,6 +316,7 @@ export function createBuckets(deps: BucketsDeps) {
     refuseIfLinked,
     setMetadata,
     removeMetadata,
+    setOwner,
     touch,
     removeOfBranch,
     usageOf,

@@ -6,7 +6,7 @@ import { type Clock, formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { EventSource, Origin, RecordEvent } from '../../kit/event.ts'
 import { type Bucket, SHARINGS, type Sharing, type SharingParameters } from './buckets.store.ts'
-import { type Buckets, eventOf, type NewBucketRequest, type Scope } from './buckets.ts'
+import { type Branch, type Buckets, eventOf, type NewBucketRequest, type Scope } from './buckets.ts'
 
 export interface Project {
   readonly id: number
@@ -31,7 +31,8 @@ export type SharingRules = ReturnType<typeof createSharing>
 export function createSharing({ buckets, inTransaction, clock, recordEvent, findProject }: SharingDeps) {
   const { store } = buckets
 
-  function checkSharable(bucket: Bucket): void {
+  function checkSharable(bucket: Bucket, branch: Branch): void {
+    if (!branch.isDefault) throw new PlatformError('storage.buckets.sharingInBranch', { bucket: bucket.id })
     if (bucket.sourceKey !== undefined) throw new PlatformError('storage.buckets.linkedCannotBeShared', { bucket: bucket.id })
   }
 

@@ -14,8 +14,13 @@ export interface FileSlice {
 const MAX_MANIFEST_BYTES = 16 * 1024 * 1024
 const MAX_SLICES = 100_000
 
+const GZIP_START = Buffer.from([0x1f, 0x8b])
+const isNamedGzip = (name: string): boolean => /\.gz$/i.test(name)
+
 export interface FileSlices {
   of(file: FileRecord): Promise<readonly FileSlice[]>
+  /** Whether the object is gzip: its own name says so (contract storage 2.5.5). */
+  isPacked(file: FileRecord, slice: FileSlice): Promise<boolean>
   writeManifest(file: FileRecord, sliceKeys: readonly string[]): Promise<void>
 }
 
@@ -35,6 +40,21 @@ export function createFileSlices(objects: ObjectStore, bucket: string): FileSlic
         return { key, sizeBytes: info.sizeBytes }
       }),
     )
+  }
+
+  async function isPacked(file: FileRecord, { key, sizeBytes }: FileSlice): Promise<boolean> {
+    if (!file.isSliced) return isNamedGzip(file.name)
+    if (isNamedGzip(key)) return true
+    // The file is called .gz and its slice is not: clients do that both ways, and no CSV begins like gzip, so the bytes can tell.
+    return isNamedGzip(file.name) && sizeBytes > 1 && (await beginsAsGzip(key))
+  }
+
+  async function beginsAsGzip(key: string): Promise<boolean> {
+    const found = await objects.get(key, { start: 0, end: 1 })
+    if (!found) return false
+    const chunks: Buffer[] = []
+    for await (const chunk of found.body as AsyncIterable<Buffer>) chunks.push(chunk)
+    return Buffer.concat(chunks).subarray(0, 2).equals(GZIP_START)
   }
 
   async function readManifest(file: FileRecord): Promise<string> {
@@ -67,7 +87,7 @@ export function createFileSlices(objects: ObjectStore, bucket: string): FileSlic
     await objects.put(manifestKey(file), body(), { attributes: { contentType: 'application/json' } })
   }
 
-  return { of: slicesOf, writeManifest }
+  return { of: slicesOf, isPacked, writeManifest }
 }
 
 function entriesOf(file: FileRecord, text: string): readonly string[] {

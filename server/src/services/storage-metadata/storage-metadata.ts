@@ -74,10 +74,11 @@ export function createStorageMetadata(database: Db) {
       projectId: number,
       kind: MetadataKind,
       objects: readonly number[],
+      trx?: Trx,
     ): Promise<ReadonlyMap<number, MetadataItem[]>> {
       const found = new Map<number, MetadataItem[]>(objects.map((object) => [object, []]))
       for (const row of await inPieces(objects, (piece) =>
-        db
+        (trx ? withTables<Tables>(trx) : db)
           .selectFrom('storage_metadata')
           .selectAll()
           .where('project_id', '=', projectId)
@@ -95,10 +96,11 @@ export function createStorageMetadata(database: Db) {
     async listColumns(
       projectId: number,
       tables: readonly number[],
+      trx?: Trx,
     ): Promise<ReadonlyMap<number, Record<string, MetadataItem[]>>> {
       const found = new Map<number, Record<string, MetadataItem[]>>(tables.map((table) => [table, {}]))
       for (const row of await inPieces(tables, (piece) =>
-        db
+        (trx ? withTables<Tables>(trx) : db)
           .selectFrom('storage_metadata')
           .selectAll()
           .where('project_id', '=', projectId)

@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 import { isUniqueViolation } from '../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { readAliasFilter } from './table-aliases.ts'
-import { checkNewTable, scopeOf, writable } from './table-data.routes.ts'
+import { checkFilters, checkNewTable, scopeOf, writable } from './table-data.routes.ts'
 import { namesFrom } from './table-query.ts'
 import { flag, isSet } from './table-requests.ts'
 import { TableView } from './table-view.ts'
@@ -39,6 +39,10 @@ export function tableAliasesRoutes(tables: Tables): FastifyPluginAsyncTypebox {
         schema: { params: ByBucket, body: AnyFields, response: { 201: TableView } },
       },
       async (req, reply) => {
+        if (!req.branch.isDefault)
+          throw new PlatformError('storage.buckets.invalidAlias', {
+            reason: 'Aliases are not supported in a development branch. Make the alias in the default branch.',
+          })
         const bucket = await writable(tables, scopeOf(req), req.params.bucketId)
         if (!isSet(req.body.sourceTable))
           throw new PlatformError('storage.tables.validation', {
@@ -59,6 +63,7 @@ export function tableAliasesRoutes(tables: Tables): FastifyPluginAsyncTypebox {
             reason: `The table "${source.id}" has no column "${unknown.slice(0, 100)}".`,
           })
         const filter = readAliasFilter(req.body.aliasFilter, source.columns)
+        await checkFilters(tables, source, { filters: filter ? [filter] : [] })
         const isSynced = columns.length === 0 && (!isSet(req.body.aliasColumnsAutoSync) || flag(req.body.aliasColumnsAutoSync))
         const alias = {
           sourceKey: source.row.key,
@@ -97,6 +102,7 @@ export function tableAliasesRoutes(tables: Tables): FastifyPluginAsyncTypebox {
       async (req) => {
         const { table, alias } = await aliasOf(req, req.params.tableId)
         const filter = readAliasFilter(req.body, table.data.columns)
+        await checkFilters(tables, table, { filters: filter ? [filter] : [] })
         await inTransaction((trx) => store.updateAlias(trx, table.row.key, { ...alias, filter }))
         return views.detail(await tables.get(scopeOf(req), req.params.tableId), req.baseUrl)
       },

@@ -1,7 +1,7 @@
 // Jobs that change a table without loading a file: columns, keys, rows, definitions, names, snapshots, profiles, the table itself.
 
 import { randomUUID } from 'node:crypto'
-import { isUniqueViolation } from '../../engines/metadata-db/dialects.ts'
+import { isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
 import {
   addColumn,
   columnNamed,
@@ -15,11 +15,10 @@ import {
 import type { TableEngine } from '../../engines/table-engine/table-engine.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { JobHandler, JobRun, StorageJob } from '../../kit/storage-job.ts'
-import { createdView, describeTypes, duplicateKey, keyPrefixOf, needsCompaction, type TypedColumn } from './table-load.ts'
+import { describeTypes, duplicateKey, keyPrefixOf, needsCompaction, resultView, type TypedColumn } from './table-load.ts'
 import type { TableQuery } from './table-query.ts'
 import { snapshotView } from './table-snapshots.ts'
-import { describeColumn } from './table-types.ts'
-import { tableView } from './table-view.ts'
+import { type ColumnChange, changeColumn, changedMetadata, changesType, checkDefault, describeColumn } from './table-types.ts'
 import { eventOf, STORAGE_PROVIDER, type Table, type Tables, tableExists } from './tables.ts'
 
 export interface ChangeDeps {
@@ -56,7 +55,7 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
     more: {
       readonly results?: unknown
       readonly changed?: boolean
-      readonly also?: (trx: Parameters<Parameters<JobRun['publish']>[0]>[0]) => Promise<void>
+      readonly also?: (trx: Trx) => Promise<void>
     } = {},
   ) =>
     run.publish(async (trx) => {
@@ -72,6 +71,7 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
     const { input, table } = await begin<TypedColumn>(run.job)
     const { snapshot } = await tables.reading(table)
     const { column, metadata: pairs } = input
+    checkDefault(column)
     await publishSnapshot(
       run,
       table,
@@ -144,6 +144,7 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
 
   const tableDefinitionCreate: JobHandler = async ({ job, publish }) => {
     const input = job.input as DefinitionInput // written by the routes of this room
+    for (const { column } of input.columns) checkDefault(column)
     const snapshot = emptySnapshot(
       input.columns.map(({ column }) => column),
       { primaryKey: input.primaryKey, typed: input.typed },
@@ -155,41 +156,57 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
       const table = await tables.insert(trx, bucket, { name, displayName }, snapshot)
       if (input.typed) await describeTypes(tables, trx, job.projectId, table.row.key, input.columns)
       await tables.recordEvent(trx, job.source, eventOf(table, 'tableCreated', `Created table ${table.id}`), job.origin)
-      return { results: await createdView(tables, table, snapshot, job.baseUrl), tableId: table.id }
+      return { results: await resultView(tables, trx, table, snapshot, job.baseUrl), tableId: table.id }
     })
   }
 
-  /** Nullable, default and length of a column; data that breaks the new rule refuses the change. */
-  const tableColumnDefinitionUpdate: JobHandler = async (run) => {
-    const { input, table } = await begin<{ column: string; nullable?: boolean; default?: string | null }>(run.job)
-    const { snapshot } = await tables.reading(table)
-    const known = columnNamed(snapshot, input.column)
-    const { default: before, ...rest } = known
-    const fallback = input.default === undefined ? before : (input.default ?? undefined)
-    const changed = { ...rest, nullable: input.nullable ?? known.nullable, ...(fallback !== undefined && { default: fallback }) }
-    const after = {
-      ...snapshot,
-      columns: snapshot.columns.map((column) => (column.fieldId === known.fieldId ? changed : column)),
-    }
-    if (known.nullable && !changed.nullable) {
-      const profile = await engine.profile({ snapshot, columns: [known.name], topValues: 0 }, { signal: run.signal })
+  /** The state with the columns changed; data that breaks a new rule refuses the change. */
+  async function withChanges(
+    snapshot: TableSnapshot,
+    changes: readonly ColumnChange[],
+    signal: AbortSignal,
+  ): Promise<TableSnapshot> {
+    let after = snapshot
+    for (const change of changes.filter(changesType)) {
+      const known = columnNamed(after, change.column)
+      const changed = changeColumn(known, change)
+      after = { ...after, columns: after.columns.map((column) => (column.fieldId === known.fieldId ? changed : column)) }
+      if (!known.nullable || changed.nullable) continue
+      const profile = await engine.profile({ snapshot, columns: [known.name], topValues: 0 }, { signal })
       const nulls = profile.columns[0]?.nulls ?? 0
       if (nulls > 0) throw new PlatformError('storage.tables.columnHasNulls', { column: known.name, rows: nulls })
     }
-    const pairs = [
-      { key: 'KBC.datatype.nullable', value: changed.nullable ? '1' : '' },
-      ...(fallback !== undefined ? [{ key: 'KBC.datatype.default', value: fallback }] : []),
-    ]
+    return after
+  }
+
+  /** What the records say of changed columns: their types under the platform's name, descriptions under the user's. */
+  async function describeChanges(trx: Trx, table: Table, after: TableSnapshot, changes: readonly ColumnChange[]): Promise<void> {
+    const { projectId, key } = table.row
+    const known = (await metadata.listColumns(projectId, [key], trx)).get(key) ?? {}
+    for (const change of changes) {
+      const { column, description } = change
+      if (changesType(change)) {
+        const pairs = changedMetadata(columnNamed(after, column), change)
+        await metadata.set(trx, projectId, key, column, STORAGE_PROVIDER, pairs, clock.now())
+      }
+      const stale = change.default === null ? known[column]?.find((item) => item.key === 'KBC.datatype.default') : undefined
+      if (stale) await metadata.remove(trx, projectId, key, column, stale.id)
+      if (description !== undefined)
+        await metadata.set(trx, projectId, key, column, 'user', descriptionPair(description), clock.now())
+    }
+  }
+
+  const tableColumnDefinitionUpdate: JobHandler = async (run) => {
+    const { input, table } = await begin<{ change: ColumnChange }>(run.job)
+    const { column } = input.change
+    const { snapshot } = await tables.reading(table)
+    const after = await withChanges(snapshot, [input.change], run.signal)
     await publishSnapshot(
       run,
       table,
       after,
-      {
-        name: 'tableColumnsUpdated',
-        message: `Changed column ${known.name} of table ${table.id}`,
-        params: { column: known.name },
-      },
-      { also: (trx) => metadata.set(trx, run.job.projectId, table.row.key, known.name, STORAGE_PROVIDER, pairs, clock.now()) },
+      { name: 'tableColumnsUpdated', message: `Changed column ${column} of table ${table.id}`, params: { column } },
+      { also: (trx) => describeChanges(trx, table, after, [input.change]) },
     )
   }
 
@@ -204,28 +221,27 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
     })
   }
 
-  /** The description is metadata; who reads records finds it under the name everybody uses. */
-  const tableDefinitionUpdate: JobHandler = async ({ job, publish }) => {
-    const { input, table } = await begin<{ displayName?: string; description?: string }>(job)
-    const { displayName, description } = input
+  /** Display name, description and columns in one step, or none of it. */
+  const tableDefinitionUpdate: JobHandler = async ({ job, signal, publish }) => {
+    const { input, table } = await begin<{ displayName?: string; description?: string; columns?: ColumnChange[] }>(job)
+    const { displayName, description, columns = [] } = input
+    const { snapshot } = await tables.reading(table)
+    const after = await withChanges(snapshot, columns, signal)
     await publish(async (trx) => {
+      const { projectId, key } = table.row
       if (displayName !== undefined)
-        await store.setDisplayName(trx, table.row.key, displayName).catch((error: unknown) => {
+        await store.setDisplayName(trx, key, displayName).catch((error: unknown) => {
           throw isUniqueViolation(error) ? tableExists(table.row.name, displayName) : error
         })
       if (description !== undefined)
-        await metadata.set(
-          trx,
-          job.projectId,
-          table.row.key,
-          undefined,
-          'user',
-          [{ key: 'KBC.description', value: description }],
-          clock.now(),
-        )
-      await tables.recordEvent(trx, job.source, eventOf(table, 'tableUpdated', `Updated table ${table.id}`), job.origin)
+        await metadata.set(trx, projectId, key, undefined, 'user', descriptionPair(description), clock.now())
+      await describeChanges(trx, table, after, columns)
+      const { source, origin } = job
+      const value = eventOf(table, 'tableUpdated', `Updated table ${table.id}`)
+      if (after === snapshot) await tables.recordEvent(trx, source, value, origin)
+      else await tables.publish(trx, table, after, {}, { source, origin, value })
       const row = { ...table.row, ...(displayName !== undefined && { displayName }) }
-      return { results: tableView({ ...table, row }, job.baseUrl, { columns: true }) }
+      return { results: await resultView(tables, trx, { ...table, row }, after, job.baseUrl) }
     })
   }
 
@@ -358,6 +374,9 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
   }
 }
 
+/** A description is metadata; who reads records finds it under the name everybody uses. */
+const descriptionPair = (value: string) => [{ key: 'KBC.description', value }]
+
 /** Operations that wait for no data. */
 export const LIGHT_OPERATIONS: ReadonlySet<string> = new Set([
   'tableColumnAdd',
@@ -365,7 +384,6 @@ export const LIGHT_OPERATIONS: ReadonlySet<string> = new Set([
   'tablePrimaryKeyDelete',
   'tableDefinitionCreate',
   'tableUpdate',
-  'tableDefinitionUpdate',
   'tableDrop',
   'tableSwap',
   'tableSnapshotCreate',

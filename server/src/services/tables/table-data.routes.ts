@@ -3,6 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { checkFilter } from '../../engines/table-engine/filter-values.ts'
 import { readFormWithFile } from '../../http/form-with-file.ts'
 import { JobView, jobView } from '../../http/job-view.ts'
 import type { Actor } from '../../kit/actor.ts'
@@ -12,10 +13,12 @@ import type { NewStorageJob, Requester, StorageJob } from '../../kit/storage-job
 import { PREVIEW_CELL_CHARS, previewCsv, previewJson, type TableExports } from './table-export.ts'
 import type { CreateInput } from './table-load.ts'
 import { checkTableName } from './table-names.ts'
-import { readTableQuery } from './table-query.ts'
+import { readTableQuery, type TableQuery } from './table-query.ts'
 import {
+  branchFrom,
   type CreateRequest,
   type Fields,
+  isSet,
   readCreateRequest,
   readExportOptions,
   readImportRequest,
@@ -28,6 +31,7 @@ export interface TableDataDeps {
   readonly tables: Tables
   readonly exports: TableExports
   readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
+  readonly findBranch: (projectId: number, name: string) => Promise<Scope['branch'] | undefined>
   /** Waits for the end; a failed job throws what it failed with. */
   readonly waitForJob: (job: StorageJob) => Promise<StorageJob>
   /** Refuses files the asker may not read. */
@@ -49,7 +53,7 @@ const ImportResult = Type.Object({
 })
 
 export function tableDataRoutes(deps: TableDataDeps): FastifyPluginAsyncTypebox {
-  const { tables, exports, createJob, waitForJob, checkFile, storeFile } = deps
+  const { tables, exports, createJob, findBranch, waitForJob, checkFile, storeFile } = deps
   const { clock } = tables
 
   async function startCreate(req: FastifyRequest, bucket: BucketRef, request: CreateRequest): Promise<StorageJob> {
@@ -110,6 +114,13 @@ export function tableDataRoutes(deps: TableDataDeps): FastifyPluginAsyncTypebox 
       branchId: table.bucket.branchId,
       lockKeys: [lockOf(table.bucket, table.row.name)],
     })
+  }
+
+  /** Exports and the importer name a branch in a field. */
+  async function scopeIn(req: FastifyRequest, branchName: string | undefined): Promise<Scope> {
+    const branch = branchName === undefined ? req.branch : await findBranch(req.actor.projectId, branchName)
+    if (!branch) throw new PlatformError('notFound', { what: `Branch id:"${branchName}"` })
+    return { actor: req.actor, branch }
   }
 
   /** The data in the request itself: a file part, or text in `dataString` or `data`. */
@@ -212,7 +223,7 @@ export function tableDataRoutes(deps: TableDataDeps): FastifyPluginAsyncTypebox 
           throw new PlatformError('storage.tables.validation', {
             reason: 'The field "tableId" is missing: which table shall the data go to?',
           })
-        const table = await tables.getForChange(scopeOf(req), fields.tableId)
+        const table = await tables.getForChange(await scopeIn(req, branchFrom(fields, 'branchId')), fields.tableId)
         const job = await waitForJob(await startImport(req, table, fields, fileId))
         return job.results as Type.Static<typeof ImportResult> // the results of tableImport
       },
@@ -229,9 +240,10 @@ export function tableDataRoutes(deps: TableDataDeps): FastifyPluginAsyncTypebox 
         schema: { params: ByTable, body: AnyFields, response: { 202: JobView } },
       },
       async (req, reply) => {
-        const table = await tables.get(scopeOf(req), req.params.tableId)
+        const table = await tables.get(await scopeIn(req, branchFrom(req.body, 'sourceBranchId')), req.params.tableId)
         const options = readExportOptions(req.body, table.columns, clock.now())
         const { query } = options
+        await checkFilters(tables, table, query)
         const job = await createJob(req, {
           operationName: 'tableExport',
           operationParams: {
@@ -239,14 +251,14 @@ export function tableDataRoutes(deps: TableDataDeps): FastifyPluginAsyncTypebox 
               tableName: null,
               columns: query.columns ?? [],
               limit: options.limit ?? null,
-              changedSince: query.changedSince ?? null,
-              changedUntil: query.changedUntil ?? null,
+              changedSince: req.body.changedSince ?? null,
+              changedUntil: req.body.changedUntil ?? null,
               gzipOutput: options.gzip,
               format: 'rfc',
               whereFilters: query.filters,
               orderBy: query.orderBy,
               fileType: options.fileType,
-              timezone: null,
+              timezone: isSet(req.body.timezone) ? String(req.body.timezone) : null,
             },
           },
           input: { tableKey: table.row.key, bucketKey: table.bucket.key, options },
@@ -272,7 +284,7 @@ export function tableDataRoutes(deps: TableDataDeps): FastifyPluginAsyncTypebox 
         if (format !== 'rfc' && format !== 'json' && format !== '')
           throw new PlatformError('storage.tables.validation.invalidFormat', {
             format: String(format).slice(0, 40),
-            known: 'rfc, json',
+            known: 'rfc or json',
           })
         const table = await tables.get(scopeOf(req), req.params.tableId)
         const wanted = readTableQuery(query, table.columns, clock.now())
@@ -298,6 +310,13 @@ export async function checkNewTable(tables: Tables, bucket: BucketRef, name: str
   if (displayName !== name) checkTableName(displayName, 'display name')
   for (const wanted of new Set([name, displayName]))
     if (await tables.store.findNamed(bucket.key, wanted)) throw tableExists(name, displayName)
+}
+
+/** Refuses what a filter cannot be asked, before a job is made of it: values that are none of the column's type. */
+export async function checkFilters(tables: Tables, table: Table, { filters }: Pick<TableQuery, 'filters'>): Promise<void> {
+  if (filters.length === 0) return
+  const { snapshot } = await tables.reading(table)
+  for (const filter of filters) checkFilter(snapshot, filter)
 }
 
 async function* textBody(text: string): AsyncGenerator<Buffer> {

@@ -59,3 +59,118 @@ test('a filter compares with a moment in words where its type is TIME_STRING', a
     assert.deepEqual([answer.status, answer.json().code], [400, 'storage.tables.validation'])
   }
 })
+
+test('a format, a zone or a branch is built as the contract describes it or refused, never guessed', async (t) => {
+  const stack = await startTestStack(t)
+  const { bucket, create, exported, succeed, upload } = tableClient(stack)
+  await bucket()
+  await create('in.c-main', 't', 'id\n1\n')
+  const start = (json: object) => stack.request('POST', '/v2/storage/tables/in.c-main.t/export-async', { json })
+  for (const format of ['json', 'escaped', 'raw', 'xml']) {
+    const answer = await start({ format })
+    assert.deepEqual([answer.status, answer.json().code], [400, 'storage.tables.validation.invalidFormat'], format)
+    assert.match(String(answer.json().error), new RegExp(`"${format}".*rfc.*parquet`))
+  }
+  for (const format of ['escaped', 'raw'])
+    assert.equal((await stack.request('GET', `/v2/storage/tables/in.c-main.t/data-preview?format=${format}`)).status, 400)
+  assert.equal(await exported('in.c-main.t', { format: 'rfc', timezone: 'UTC' }), '"1"\n')
+  for (const timezone of ['Europe/Prague', 'Moon/Base', 7]) {
+    const answer = await start({ timezone })
+    assert.deepEqual([answer.status, answer.json().code], [400, 'storage.tables.validation'], String(timezone))
+    assert.match(String(answer.json().error), /timezone.*UTC/s)
+  }
+
+  const made = await succeed(await stack.request('POST', '/v2/storage/dev-branches', { json: { name: 'try' } }))
+  const { id: sourceBranchId } = made.results as { id: number }
+  const at = (path: string, json: object) => stack.request('POST', `/v2/storage/branch/${sourceBranchId}/${path}`, { json })
+  await at('buckets', { name: 'main' })
+  await succeed(await at('buckets/in.c-main/tables-async', { name: 't', dataFileId: await upload('id\n7\n') }))
+  assert.equal(await exported('in.c-main.t', { sourceBranchId }), '"7"\n')
+  assert.equal(await exported('in.c-main.t', { sourceBranchId: 'default' }), '"1"\n')
+  assert.equal(await exported('in.c-main.t'), '"1"\n')
+  const unknown = await start({ sourceBranchId: 987_654 })
+  assert.deepEqual([unknown.status, unknown.json().error], [404, 'Branch id:"987654" was not found.'])
+  assert.equal((await start({ sourceBranchId: 'mine' })).status, 400)
+})
+
+test('in a typed table a filter compares by type; the empty value means absent, and what is none of the type is refused', async (t) => {
+  const stack = await startTestStack(t)
+  const { bucket, load, rows, succeed } = tableClient(stack)
+  const id = `${await bucket()}.typed`
+  const columns = ['INTEGER', 'STRING', 'NUMERIC', 'FLOAT', 'BOOLEAN', 'DATE', 'TIMESTAMP'].map((basetype, i) => ({
+    name: 'isnfbdt'[i],
+    basetype,
+  }))
+  await succeed(
+    await stack.request('POST', '/v2/storage/buckets/in.c-main/tables-definition', { json: { name: 'typed', columns } }),
+  )
+  await load(id, 'i,s,n,f,b,d,t\n9,x,1.5,1e2,true,2026-01-09,2026-01-09 10:00:00\n10,y,10,2,no,2026-01-10,2026-01-10\n,,,,,,\n')
+  const found = async (column: string, operator: string, ...values: string[]) => {
+    const filter = values.map((value, i) => `whereFilters[0][values][${i}]=${encodeURIComponent(value)}`).join('&')
+    const query = `columns=i&whereFilters[0][column]=${column}&whereFilters[0][operator]=${operator}&${filter}`
+    return (await rows(id, query))
+      .flat()
+      .map((value) => value ?? 'none')
+      .join()
+  }
+  for (const [column, small, large] of [
+    ['i', '9', '10'],
+    ['n', '1.50', '10.0'],
+    ['d', '2026-01-09', '2026-01-10'],
+    ['t', '2026-01-09T11:00:00+01:00', '2026-01-10'],
+  ] as const) {
+    assert.equal(await found(column, 'eq', small), '9', column)
+    assert.equal(await found(column, 'ne', small), '10', column)
+    assert.equal(await found(column, 'gt', small), '10', column)
+    assert.equal(await found(column, 'ge', small), '9,10', column)
+    assert.equal(await found(column, 'lt', large), '9', column)
+    assert.equal(await found(column, 'le', large), '9,10', column)
+    assert.equal(await found(column, 'eq', small, large), '9,10', column)
+  }
+  assert.equal(await found('b', 'eq', 'yes'), '9')
+  for (const { name = '' } of columns) {
+    assert.equal(await found(name, 'eq', ''), 'none', name)
+    assert.equal(await found(name, 'ne', ''), '9,10', name)
+  }
+  assert.equal(await found('i', 'eq', '', '10'), '10,none')
+  assert.equal(await found('i', 'ne', '', '10'), '9')
+
+  for (const [column, operator, value] of [
+    ['i', 'eq', 'abc'],
+    ['i', 'ne', '1.5'],
+    ['i', 'gt', ''],
+    ['n', 'eq', 'cheap'],
+    ['b', 'ne', 'maybe'],
+    ['d', 'eq', '31.1.2026'],
+    ['t', 'lt', '2026-02-30'],
+  ] as const) {
+    const whereFilters = [{ column, operator, values: [value] }]
+    for (const [method, path] of [
+      ['POST', 'export-async'],
+      ['DELETE', 'rows'],
+    ] as const) {
+      const answer = await stack.request(method, `/v2/storage/tables/${id}/${path}`, { json: { whereFilters } })
+      assert.deepEqual([answer.status, answer.json().code], [400, 'storage.tables.filterValue'], `${column} ${value} ${path}`)
+      assert.match(String(answer.json().error), new RegExp(`"${column}".*"${value}"`))
+    }
+  }
+  const dataType = { column: 's', operator: 'gt', values: ['many'], dataType: 'INTEGER' }
+  const wrong = await stack.request('POST', `/v2/storage/tables/${id}/export-async`, { json: { whereFilters: [dataType] } })
+  assert.deepEqual([wrong.status, wrong.json().code], [400, 'storage.tables.filterValue'])
+})
+
+test('rows cannot be deleted by a table of a workspace, because there are none: the answer says which', async (t) => {
+  const stack = await startTestStack(t)
+  const { bucket, create, rows } = tableClient(stack)
+  await bucket()
+  await create('in.c-main', 't', 'id\n1\n')
+  const remove = (filter: object) =>
+    stack.request('DELETE', '/v2/storage/tables/in.c-main.t/rows', { json: { whereFilters: [{ column: 'id', ...filter }] } })
+  const by = { workspaceId: 12, table: 'ids', column: 'id' }
+  const gone = await remove({ valuesByTableInWorkspace: by })
+  assert.deepEqual([gone.status, gone.json().code], [404, 'workspace.workspaceNotFound'])
+  assert.match(String(gone.json().error), /"12"/)
+  assert.equal((await remove({ valuesByTableInWorkspace: by, values: ['1'] })).status, 400)
+  assert.match(String((await remove({ valuesByTableInWorkspace: { workspaceId: 1 } })).json().error), /\[table\].*missing/)
+  assert.deepEqual(await rows('in.c-main.t'), [['1']])
+})

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { prepareFile, uploadClient } from '../../../../tests/support/file-client.ts'
 import { type TableAnswer, tableClient } from '../../../../tests/support/table-client.ts'
@@ -230,4 +231,73 @@ test('the load time of the file is taken only where the file has one', async (t)
     [without.error?.code, (without.results as { missingColumns?: string[] })?.missingColumns],
     ['csvImport.columnsNotMatch', ['_timestamp']],
   )
+})
+
+test('each slice is unpacked by its own name; one without .gz in a file with it, by what it begins with', async (t) => {
+  const stack = await startTestStack(t)
+  const { bucket, create, finish, rows } = tableClient(stack)
+  await bucket()
+  await create('in.c-main', 't', 'id\n1\n')
+  const load = async (name: string, slices: Readonly<Record<string, string | Uint8Array>>) => {
+    const file = await prepareFile(stack, { name, isSliced: true })
+    const { bucket: Bucket, key } = file.uploadParams!
+    const put = (suffix: string, Body: string | Uint8Array) =>
+      uploadClient(file).send(new PutObjectCommand({ Bucket, Key: key + suffix, Body }))
+    for (const [suffix, body] of Object.entries(slices)) await put(suffix, body)
+    await put(
+      'manifest',
+      JSON.stringify({ entries: Object.keys(slices).map((slice) => ({ url: `s3://${Bucket}/${key}${slice}` })) }),
+    )
+    const json = { dataFileId: file.id, columns: ['id'] }
+    return finish(await stack.request('POST', '/v2/storage/tables/in.c-main.t/import-async', { json }))
+  }
+  const plain = await load('data.csv.gz', { part0: '5\n', part1: '', part2: '6\n' })
+  assert.deepEqual([plain.status, plain.metrics.inCompressed], ['success', false], plain.error?.message)
+  assert.deepEqual(await rows('in.c-main.t'), [['5'], ['6']])
+  const mixed = await load('data.csv.gz', { part0: gzipSync('7\n'), 'part1.gz': gzipSync('8\n'), part2: '9\n' })
+  assert.deepEqual([mixed.status, mixed.metrics.inCompressed], ['success', true], mixed.error?.message)
+  assert.deepEqual(await rows('in.c-main.t'), [['7'], ['8'], ['9']])
+  const wrong = await load('data.csv', { 'part0.gz': '5\n' })
+  assert.equal(wrong.error?.code, 'invalidCsv')
+  assert.match(wrong.error?.message ?? '', /part0\.gz.*is not valid gzip/)
+  assert.deepEqual(await rows('in.c-main.t'), [['7'], ['8'], ['9']])
+})
+
+test('the importer writes into the branch its form names', async (t) => {
+  const stack = await startTestStack(t)
+  const { bucket, create, rows, succeed, upload } = tableClient(stack)
+  await bucket()
+  await create('in.c-main', 't', 'id\n1\n')
+  const made = await succeed(await stack.request('POST', '/v2/storage/dev-branches', { json: { name: 'try' } }))
+  const { id } = made.results as { id: number }
+  const at = (path: string, json: object) => stack.request('POST', `/v2/storage/branch/${id}/${path}`, { json })
+  await at('buckets', { name: 'main' })
+  await succeed(await at('buckets/in.c-main/tables-async', { name: 't', dataFileId: await upload('id\n7\n') }))
+  const write = (branchId: string) => {
+    const form = new FormData()
+    form.set('tableId', 'in.c-main.t')
+    form.set('branchId', branchId)
+    form.set('incremental', '1')
+    form.set('data', new Blob(['id\n8\n']), 'x.csv')
+    return stack.request('POST', '/import/write-table', { body: form })
+  }
+  assert.equal((await write(String(id))).json().totalRowsCount, 2)
+  assert.deepEqual(await rows('in.c-main.t'), [['1']], 'the default branch is as before')
+  assert.equal((await write('default')).json().totalRowsCount, 2)
+  const unknown = await write('987654')
+  assert.deepEqual([unknown.status, unknown.json().status], [404, 'error'])
+  assert.match(String(unknown.json().message), /987654/)
+})
+
+test('a strategy that files are not loaded with is refused', async (t) => {
+  const stack = await startTestStack(t)
+  const { bucket, create, upload } = tableClient(stack)
+  await bucket()
+  await create('in.c-main', 't', 'id\n1\n')
+  const load = async (deduplicationStrategy: string) =>
+    stack.request('POST', '/v2/storage/tables/in.c-main.t/import-async', {
+      json: { dataFileId: await upload('id\n2\n'), deduplicationStrategy },
+    })
+  assert.equal((await load('upsert')).status, 202)
+  assert.equal((await load('insert')).status, 400)
 })

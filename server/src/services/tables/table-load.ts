@@ -2,6 +2,7 @@
 // transaction with the new state, the event and the job's success (invariants 3 and 4 of design.md).
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import { isOverdue } from '../../engines/table-engine/compaction.ts'
 import {
   addColumn,
   columnNamed,
@@ -85,7 +86,7 @@ export interface OpenSource {
 
 export interface LoadDeps {
   readonly tables: Tables
-  readonly engine: Pick<TableEngine, 'readHeader' | 'load' | 'deleteRows' | 'findDuplicateKey'>
+  readonly engine: Pick<TableEngine, 'readHeader' | 'load' | 'deleteRows' | 'findDuplicateKey' | 'compact'>
   /** Which objects hold the bytes of a file, in order. */
   readonly openFile: (projectId: number, fileId: number) => Promise<OpenSource>
 }
@@ -186,7 +187,7 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
     await tables.recordEvent(trx, job.source, eventOf(table, 'tableCreated', `Created table ${table.id}`, { params }), job.origin)
     if (load) await tables.recordEvent(trx, job.source, importEvent(table, { ...input, incremental: false }, load), job.origin)
     return {
-      results: await createdView(tables, table, snapshot, job.baseUrl),
+      results: await resultView(tables, trx, table, snapshot, job.baseUrl),
       metrics: load ? metricsOf(load.source, load.loaded) : {},
       tableId: table.id,
       tableKey: table.row.key,
@@ -226,10 +227,10 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
   /** The state of the table with the rows gone and the key set that the load asks for. */
   async function stateToLoadInto({ job, signal }: LoadRun, input: ImportInput, table: Table): Promise<TableSnapshot> {
     let { snapshot } = await tables.reading(table)
-    if (!input.incremental) snapshot = truncate(snapshot)
+    const keyPrefix = keyPrefixOf(job.projectId, table.data.key)
+    snapshot = input.incremental ? await tidied(snapshot, keyPrefix, signal) : truncate(snapshot)
     for (const rule of input.deleteWhere ?? []) {
       if (snapshot.segments.length === 0) break
-      const keyPrefix = keyPrefixOf(job.projectId, table.data.key)
       snapshot = (await engine.deleteRows({ ...rule, snapshot, keyPrefix }, { signal })).snapshot
     }
     const { primaryKey } = input
@@ -242,6 +243,16 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
     const duplicate = await engine.findDuplicateKey({ snapshot, columns: primaryKey }, { signal })
     if (duplicate) throw duplicateKey(primaryKey, duplicate)
     return setPrimaryKey(snapshot, primaryKey)
+  }
+
+  /** The lock is ours, so nothing outdates a compaction done here. The load does not depend on it. */
+  async function tidied(snapshot: TableSnapshot, keyPrefix: string, signal: AbortSignal): Promise<TableSnapshot> {
+    if (!isOverdue(snapshot)) return snapshot
+    const compacted = await engine.compact({ snapshot, keyPrefix }, { signal }).catch((error: unknown) => {
+      if (signal.aborted) throw error
+      return null
+    })
+    return compacted ?? snapshot
   }
 
   async function publishImport(
@@ -397,16 +408,22 @@ function importEvent(
   })
 }
 
-/** A table that was made just now, as the results of its job show it. */
-export const createdView = async (tables: Tables, table: Table, snapshot: TableSnapshot, baseUrl: string) =>
-  tableView(table, baseUrl, {
+/** A table as the results of its job show it, with what the job's transaction has said of it so far. */
+export async function resultView(tables: Tables, trx: Trx, table: Table, snapshot: TableSnapshot, baseUrl: string) {
+  const { projectId, key } = table.row
+  const [own, columns] = await Promise.all([
+    tables.metadata.listTables(projectId, [key], trx),
+    tables.metadata.listColumns(projectId, [key], trx),
+  ])
+  return tableView(table, baseUrl, {
     columns: true,
-    metadata: [],
-    columnMetadata: {},
+    metadata: own.get(key) ?? [],
+    columnMetadata: columns.get(key) ?? {},
     attributes: true,
     bucket: await tables.bucket.view(table.bucket, baseUrl),
     definition: snapshot.columns,
   })
+}
 
 /** Contract storage 2.7: the unpacked size of a packed file is not measured. */
 function metricsOf(source: OpenSource, loaded: LoadResult): Partial<Metrics> {

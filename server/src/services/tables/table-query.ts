@@ -117,6 +117,7 @@ function readWhereFilters(value: unknown, columns: readonly string[], now: Date)
 
 function readFilter(item: Readonly<Record<string, unknown>>, i: number, columns: readonly string[], now: Date): Filter {
   if (isAbsent(item.column)) throw missing(`whereFilters[${i}][column]`)
+  if (!isAbsent(item.valuesByTableInWorkspace)) throw workspaceNotFound(item, i)
   if (item.values === undefined || item.values === null) throw missing(`whereFilters[${i}][values]`)
   const column = textOf(`whereFilters[${i}][column]`, item.column)
   const operator = operatorFrom(isAbsent(item.operator) ? 'eq' : item.operator)
@@ -127,6 +128,19 @@ function readFilter(item: Readonly<Record<string, unknown>>, i: number, columns:
     throw new PlatformError('storage.tables.filterValues', { operator, column, count: values.length })
   checkColumn(column, columns)
   return { column, operator, values, ...(dataType && { dataType }) }
+}
+
+/** Rows can be deleted by the values of a table in a workspace (contract storage TBL-19); this stack has no workspaces. */
+function workspaceNotFound(
+  { values, valuesByTableInWorkspace: by }: Readonly<Record<string, unknown>>,
+  i: number,
+): PlatformError {
+  const field = `whereFilters[${i}][valuesByTableInWorkspace]`
+  if (!isAbsent(values)) return refusal(`Send either whereFilters[${i}][values] or ${field}, not both.`)
+  const given = (typeof by === 'object' ? by : {}) as Readonly<Record<string, unknown>> // isAbsent has ruled out null
+  const lacking = ['workspaceId', 'table', 'column'].find((name) => isAbsent(given[name]))
+  if (lacking !== undefined) return missing(`${field}[${lacking}]`)
+  return new PlatformError('workspace.workspaceNotFound', { id: textOf(`${field}[workspaceId]`, given.workspaceId).slice(0, 40) })
 }
 
 function readOrderBy(value: unknown, columns: readonly string[]): OrderBy[] {

@@ -7,12 +7,12 @@ import { JobView, jobView } from '../../http/job-view.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
-import { checkNewTable, scopeOf, writable } from './table-data.routes.ts'
+import { checkFilters, checkNewTable, scopeOf, writable } from './table-data.routes.ts'
 import { checkPrimaryKey, MAX_COLUMNS } from './table-load.ts'
 import { checkColumnName, checkTableName, columnNameFrom } from './table-names.ts'
 import { hasNoFilter, readTableQuery } from './table-query.ts'
-import { flag, isSet, nameFrom, primaryKeyFrom } from './table-requests.ts'
-import { readColumnDefinition, readType } from './table-types.ts'
+import { type Fields, flag, isSet, nameFrom, primaryKeyFrom } from './table-requests.ts'
+import { type ColumnChange, changeColumn, changesType, readColumnChange, readColumnDefinition, readType } from './table-types.ts'
 import { jobOn } from './tables.routes.ts'
 import { lockOf, refuseAlias, type Table, type Tables, tableExists } from './tables.ts'
 
@@ -39,6 +39,27 @@ export function tableStructureRoutes({ tables, createJob }: TableStructureDeps):
     return table
   }
 
+  /** Refused at once where that is possible; what only the data can tell fails the job. */
+  async function checkChanges(table: Table, changes: readonly ColumnChange[]): Promise<void> {
+    if (changes.length === 0) return
+    const { snapshot } = await tables.reading(table)
+    for (const change of changes) {
+      const column = snapshot.columns.find(({ name }) => name === change.column)
+      if (!column)
+        throw new PlatformError('notFound', { what: `The column "${change.column.slice(0, 100)}" of table "${table.id}"` })
+      if (!changesType(change)) continue
+      if (!snapshot.typed)
+        throw new PlatformError('storage.tables.validation', {
+          reason: `The table "${table.id}" is not typed: its columns hold text and have nothing but a description to change.`,
+        })
+      if (change.nullable && table.primaryKey.includes(change.column))
+        throw new PlatformError('storage.tables.validation', {
+          reason: `The column "${change.column}" is part of the primary key and cannot be nullable.`,
+        })
+      changeColumn(column, change)
+    }
+  }
+
   return async (app) => {
     app.post(
       '/v2/storage/buckets/:bucketId/tables-definition',
@@ -55,6 +76,7 @@ export function tableStructureRoutes({ tables, createJob }: TableStructureDeps):
         const name = nameFrom(req.body)
         const displayName = isSet(req.body.displayName) ? String(req.body.displayName) : name
         await checkNewTable(tables, bucket, name, displayName)
+        refuseOtherBackends(req.body)
         const primaryKey = primaryKeyFrom(req.body.primaryKeysNames)
         const { columns } = req.body
         if (!Array.isArray(columns) || columns.length === 0 || columns.length > MAX_COLUMNS)
@@ -147,33 +169,16 @@ export function tableStructureRoutes({ tables, createJob }: TableStructureDeps):
       {
         config: {
           operation: 'tables.changeColumn',
-          summary: 'Change nullable and default of a typed column',
+          summary: 'Change length, nullable, default and description of a column',
           validationCode: 'storage.tables.validation',
         },
         schema: { params: ByColumn, body: AnyFields, response: { 202: JobView } },
       },
       async (req, reply) => {
         const table = await ownTable(req, req.params.tableId)
-        const { column } = req.params
-        if (!table.columns.includes(column))
-          throw new PlatformError('notFound', { what: `The column "${column.slice(0, 100)}" of table "${table.id}"` })
-        if (!table.data.isTyped)
-          throw new PlatformError('storage.tables.validation', {
-            reason: `The table "${table.id}" is not typed: its columns hold text.`,
-          })
-        const { nullable, default: fallback } = req.body
-        if (nullable === undefined && fallback === undefined)
-          throw new PlatformError('storage.tables.validation', { reason: 'Nothing to change: send nullable or default.' })
-        if (table.primaryKey.includes(column) && flag(nullable))
-          throw new PlatformError('storage.tables.validation', {
-            reason: `The column "${column}" is part of the primary key and cannot be nullable.`,
-          })
-        const input = {
-          column,
-          ...(nullable !== undefined && { nullable: flag(nullable) }),
-          ...(fallback !== undefined && { default: fallback === null ? null : String(fallback) }),
-        }
-        return start(req, reply, jobOn(table, 'tableColumnDefinitionUpdate', input))
+        const change = readColumnChange(req.params.column, req.body, req.params.column)
+        await checkChanges(table, [change])
+        return start(req, reply, jobOn(table, 'tableColumnDefinitionUpdate', { change }, { ...change }))
       },
     )
 
@@ -239,6 +244,7 @@ export function tableStructureRoutes({ tables, createJob }: TableStructureDeps):
         const query = readTableQuery(fields, table.columns, clock.now())
         if (hasNoFilter(query) && !flag(fields.allowTruncate))
           throw new PlatformError('storage.tables.validation.unintendedTruncation')
+        await checkFilters(tables, table, query)
         return start(req, reply, jobOn(table, 'tableRowsDelete', { query }))
       },
     )
@@ -333,7 +339,7 @@ export function tableStructureRoutes({ tables, createJob }: TableStructureDeps):
       {
         config: {
           operation: 'tables.changeDefinition',
-          summary: 'Change display name and description of a table',
+          summary: 'Change display name, description and columns of a table',
           validationCode: 'storage.tables.validation',
         },
         schema: { params: ByTable, body: AnyFields, response: { 202: JobView } },
@@ -341,10 +347,13 @@ export function tableStructureRoutes({ tables, createJob }: TableStructureDeps):
       async (req, reply) => {
         const table = await tables.getForChange(scopeOf(req), req.params.tableId)
         const { displayName, description } = req.body
-        if (!isSet(displayName) && description === undefined)
+        const columns = columnChangesFrom(req.body.columns)
+        if (!isSet(displayName) && description === undefined && columns.length === 0)
           throw new PlatformError('storage.tables.validation', {
-            reason: 'Nothing to change: send displayName or description. Columns have routes of their own.',
+            reason: 'Nothing to change: send displayName, description or columns.',
           })
+        if (columns.length > 0) refuseAlias(table)
+        await checkChanges(table, columns)
         if (isSet(displayName)) {
           checkTableName(String(displayName), 'display name')
           const same = await store.findNamed(table.row.bucketKey, String(displayName))
@@ -353,11 +362,43 @@ export function tableStructureRoutes({ tables, createJob }: TableStructureDeps):
         const input = {
           ...(isSet(displayName) && { displayName: String(displayName) }),
           ...(description !== undefined && { description: description === null ? '' : String(description) }),
+          ...(columns.length > 0 && { columns }),
         }
         return start(req, reply, jobOn(table, 'tableDefinitionUpdate', input))
       },
     )
   }
+}
+
+/** How other backends lay tables out; this one lays them out by itself, and every row carries its load time. */
+const LAYOUTS = ['timePartitioning', 'rangePartitioning', 'clustering', 'distribution', 'index'] as const
+
+function refuseOtherBackends(fields: Fields): void {
+  const refuse = (field: string, reason: string) =>
+    new PlatformError(
+      'storage.tables.validation',
+      { reason: `Invalid request:\n - ${field}: "${reason}"` },
+      { errors: [{ key: field, message: reason }] },
+    )
+  const layout = LAYOUTS.find((name) => isSet(fields[name]) && !(Array.isArray(fields[name]) && fields[name].length === 0))
+  if (layout) throw refuse(layout, 'This backend does not take it. Leave it out; tables need no layout here.')
+  if (isSet(fields.timestampType) && fields.timestampType !== 'MANAGED')
+    throw refuse('timestampType', 'Every row carries its load time here. Use MANAGED, or leave it out.')
+}
+
+/** `columns` of a changed definition: `[{name, definition: {length, nullable, default}, description}]`. */
+function columnChangesFrom(value: unknown): readonly ColumnChange[] {
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value))
+    throw new PlatformError('storage.tables.validation', { reason: 'The parameter "columns" should be a list of columns.' })
+  const changes = value.map((item: unknown, i) => {
+    const name = typeof item === 'object' && item !== null && 'name' in item ? item.name : undefined
+    if (typeof name !== 'string')
+      throw new PlatformError('validation.failed', { field: `columns[${i}][name]`, reason: 'This field is missing.' })
+    return readColumnChange(name, item, `columns[${i}]`)
+  })
+  checkDistinct(changes.map(({ column }) => column))
+  return changes
 }
 
 function checkDistinct(names: readonly string[]): void {

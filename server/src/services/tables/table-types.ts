@@ -1,5 +1,6 @@
 // Typed tables: the types clients write, and the base types of the engine behind them (contract storage 2.5.4).
 
+import { fitsType } from '../../engines/table-engine/filter-values.ts'
 import { BASE_TYPES, type BaseType, type Column, type NewColumn } from '../../engines/table-engine/snapshot.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { checkColumnName, columnNameFrom } from './table-names.ts'
@@ -118,6 +119,73 @@ const metadataOf = (said: {
   { key: 'KBC.datatype.basetype', value: said.base },
   ...(said.length !== undefined ? [{ key: 'KBC.datatype.length', value: said.length }] : []),
   ...(said.fallback !== undefined ? [{ key: 'KBC.datatype.default', value: said.fallback }] : []),
+]
+
+/** What a request changes of a column; a default of null takes it away. */
+export interface ColumnChange {
+  readonly column: string
+  readonly length?: string
+  readonly nullable?: boolean
+  readonly default?: string | null
+  readonly description?: string
+}
+
+/** `{length, nullable, default, description}`, the first three also inside `definition`; `field` is what messages call it. */
+export function readColumnChange(column: string, value: unknown, field: string): ColumnChange {
+  const item = objectOf(value, field)
+  const definition = isEmpty(item.definition) ? {} : objectOf(item.definition, `${field}[definition]`)
+  const { length, nullable, default: fallback, description } = { ...item, ...definition }
+  const change = {
+    column,
+    ...(!isEmpty(length) && { length: textOf(`${field}[length]`, length) }),
+    ...(nullable !== undefined && nullable !== null && { nullable: booleanOf(nullable) }),
+    ...(fallback !== undefined && { default: fallback === null ? null : textOf(`${field}[default]`, fallback) }),
+    ...(description !== undefined && { description: description === null ? '' : textOf(`${field}[description]`, description) }),
+  }
+  if (Object.keys(change).length === 1) throw refuse(field, 'Nothing to change: send length, nullable, default or description.')
+  return change
+}
+
+export const changesType = ({ length, nullable, default: fallback }: ColumnChange): boolean =>
+  length !== undefined || nullable !== undefined || fallback !== undefined
+
+/** The column after the change; a number may only get more digits, because no row is rewritten. */
+export function changeColumn(column: Column, change: ColumnChange): Column {
+  const { default: before, ...rest } = column
+  const fallback = change.default === undefined ? before : (change.default ?? undefined)
+  const length = column.type === 'NUMERIC' && change.length !== undefined ? widened(column, change.length) : column.length
+  const changed = {
+    ...rest,
+    nullable: change.nullable ?? column.nullable,
+    ...(length !== undefined && { length }),
+    ...(fallback !== undefined && { default: fallback }),
+  }
+  checkDefault(changed)
+  return changed
+}
+
+const DEFAULT_PRECISION = '38,9'
+
+function widened({ name, length = DEFAULT_PRECISION }: Column, wanted: string): string {
+  const after = precisionFrom(name, wanted)
+  const [oldDigits = 0, oldScale = 0] = length.split(',').map(Number)
+  const [digits = 0, scale = 0] = after.split(',').map(Number)
+  if (scale < oldScale || digits - scale < oldDigits - oldScale)
+    throw refuse(`${name}[length]`, `"${after}" has room for fewer digits than "${length}" before or behind the point.`)
+  return after
+}
+
+/** Before a column gets its default: what is none of its type could never stand in for a value. */
+export function checkDefault({ name, type = 'STRING', default: fallback }: NewColumn): void {
+  if (fallback !== undefined && !fitsType(type, fallback))
+    throw new PlatformError('storage.tables.invalidDefaultValueForType', { column: name, type, value: fallback.slice(0, 80) })
+}
+
+/** What the metadata of a column says after the change. */
+export const changedMetadata = (column: Column, change: ColumnChange): readonly MetadataPair[] => [
+  { key: 'KBC.datatype.nullable', value: column.nullable ? '1' : '' },
+  ...(change.length !== undefined ? [{ key: 'KBC.datatype.length', value: column.length ?? change.length }] : []),
+  ...(column.default !== undefined ? [{ key: 'KBC.datatype.default', value: column.default }] : []),
 ]
 
 /** `38`, `38,9` or `38, 9`; DuckDB knows up to 38 digits. */

@@ -57,6 +57,45 @@ test('a table that cannot be compacted is not tried over and over: after the nex
   assert.equal(tries, 5)
 })
 
+test('a table that is loaded all the time is tidied by its loads, and compactions in vain are not repeated at once', async (t) => {
+  const stack = await startTestStack(t)
+  const { bucket, create, load, exported } = tableClient(stack)
+  const { tables, loop: own, engine } = stack.platform.tableRooms
+  await own.stop()
+  await bucket()
+  await create('in.c-main', 't', 'id\n0\n')
+  let most = 0
+  const count = async () => {
+    const row = await tables.store.findByKey(1)
+    return (await tables.store.findSnapshot(row?.snapshotId ?? 0))?.snapshot.segments.length ?? 0
+  }
+  for (let i = 1; i <= 24; i++) {
+    await load('in.c-main.t', `id\n${i}\n`, { incremental: true })
+    most = Math.max(most, await count())
+  }
+  assert.ok(most <= 17, `${most} segments`)
+  assert.equal((await exported('in.c-main.t')).split('\n').length, 26)
+
+  let tries = 0
+  let nowMs = Date.now()
+  const clock = { now: () => new Date(nowMs) }
+  const compact: typeof engine.compact = async (request, run) => {
+    tries++
+    nowMs += 1000
+    const after = await engine.compact({ ...request, force: true }, run)
+    await load('in.c-main.t', `id\n${100 + tries}\n`, { incremental: true })
+    return after
+  }
+  const log = { info() {}, warn() {}, error() {} }
+  const { inTransaction } = tables
+  const loop = createTablesLoop({ tables, engine: { compact }, objects: stack.platform.objects.store, inTransaction, clock, log })
+  for (let i = 0; i < 5; i++) await loop.tick(clock.now())
+  assert.equal(tries, 1)
+  nowMs += 11_000
+  await loop.tick(clock.now())
+  assert.equal(tries, 2)
+})
+
 test('old states are forgotten, and files no state needs are swept; nothing else is', async (t) => {
   let nowMs = Date.now()
   const stack = await startTestStack(t, { clock: { now: () => new Date(nowMs) } })

@@ -1,5 +1,6 @@
 // The housekeeping of tables: compaction, old states, objects that no state needs.
-//  (1) Compaction publishes only over the state it read; a load that came in between wins, and the rewritten files are swept.
+//  (1) Compaction publishes only over the state it read; a load that came in between wins, and the rewritten files are swept. A table
+//      that loses so is left alone for a while; a table that is never quiet is tidied by its loads (table-load.ts).
 //  (2) A load publishes over a compaction without a look: its state names files that are still there, only the tidying is lost.
 //  (3) An object is swept when it is older than a day and two looks in a row found that no state needs it: nothing that is being
 //      loaded, read or published now can be that old and that forgotten.
@@ -34,6 +35,8 @@ export interface TablesLoopDeps {
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const TABLES_PER_TICK = 20
+/** A compaction in vain is tried again after this many times what it took. */
+const VAIN_PAUSE = 10
 const PREFIX = 'tables/'
 
 export type TablesLoop = ReturnType<typeof createTablesLoop>
@@ -46,6 +49,8 @@ export function createTablesLoop({ tables, engine, objects, inTransaction, clock
   let running: Promise<void> = Promise.resolve()
   let lastSweep = 0
   let suspects: ReadonlySet<string> = new Set()
+  /** Until when a table is left alone whose last compaction was in vain. */
+  const busyUntil = new Map<number, number>()
 
   async function tick(now: Date): Promise<void> {
     await compactSome()
@@ -58,6 +63,7 @@ export function createTablesLoop({ tables, engine, objects, inTransaction, clock
   async function compactSome(): Promise<void> {
     for (const table of await store.listToCompact(TABLES_PER_TICK)) {
       if (stopping.signal.aborted) return
+      if (clock.now().getTime() < (busyUntil.get(table.key) ?? 0)) continue
       await compactOne(table).catch((err: unknown) => afterFailure(table, err))
     }
   }
@@ -73,7 +79,9 @@ export function createTablesLoop({ tables, engine, objects, inTransaction, clock
   async function compactOne(table: TableRow): Promise<void> {
     const stored = table.snapshotId === undefined ? undefined : await store.findSnapshot(table.snapshotId)
     if (!stored) return
+    busyUntil.delete(table.key)
     const keyPrefix = keyPrefixOf(table.projectId, table.key)
+    const began = clock.now().getTime()
     const after = await engine.compact({ snapshot: stored.snapshot, keyPrefix }, { signal: stopping.signal })
     await inTransaction(async (trx) => {
       if (!after) return store.markCompacted(trx, table.key)
@@ -81,7 +89,9 @@ export function createTablesLoop({ tables, engine, objects, inTransaction, clock
         needsCompaction: needsCompaction(after) && after.segments.length < stored.snapshot.segments.length,
         onlyOver: stored.id,
       }
-      await store.publish(trx, table, after, clock.now(), what)
+      const now = clock.now()
+      const published = await store.publish(trx, table, after, now, what)
+      if (!published) busyUntil.set(table.key, now.getTime() + VAIN_PAUSE * (now.getTime() - began))
     })
   }
 

@@ -56,10 +56,11 @@ export interface MetadataPair {
 
 /** Without a column: of the table itself. */
 export interface MetadataOfTables {
-  listTables(projectId: number, tables: readonly number[]): Promise<ReadonlyMap<number, readonly MetadataItem[]>>
+  listTables(projectId: number, tables: readonly number[], trx?: Trx): Promise<ReadonlyMap<number, readonly MetadataItem[]>>
   listColumns(
     projectId: number,
     tables: readonly number[],
+    trx?: Trx,
   ): Promise<ReadonlyMap<number, Readonly<Record<string, readonly MetadataItem[]>>>>
   /** Numbers of the tables that have such metadata, on themselves or on a column. */
   findTables(

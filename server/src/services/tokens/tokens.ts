@@ -270,6 +270,15 @@ export function createTokens(deps: TokensDeps) {
     return token && !token.isDisabled && !isExpired(token) ? actorOf(token) : undefined
   }
 
+  /** Who holds a token, found by its number or by what it is called; a stack has no other users. */
+  async function findHolder(projectId: number, wanted: { readonly id?: number; readonly email?: string }) {
+    const token =
+      wanted.id !== undefined
+        ? await store.find(projectId, wanted.id)
+        : (await store.list(projectId)).find(({ description }) => description === wanted.email)
+    return token && { id: token.id, name: token.description, email: token.description.includes('@') ? token.description : null }
+  }
+
   /** In the transaction that deletes a bucket; call `forgetKnown` when it has ended. */
   async function forgetBucket(trx: Trx, projectId: number, bucketId: string): Promise<void> {
     for (const { id, description, permissions } of await store.listWithBucket(trx, projectId, bucketId)) {
@@ -356,6 +365,7 @@ export function createTokens(deps: TokensDeps) {
     forgetBucket,
     forgetKnown: cache.forget,
     findActor,
+    findHolder,
     isExpired,
     bucketPermissionsOf,
     listProjects: store.listProjects,

@@ -42,7 +42,7 @@ export function workspacesRoutes({ checkConfiguration }: WorkspacesRoutesDeps): 
         schema: { params: ById, response: { 200: Type.Object({}) } },
       },
       async (req) => {
-        throw new PlatformError('notFound', { what: `Workspace ${req.params.id.slice(0, 40)}` })
+        throw new PlatformError('workspace.workspaceNotFound', { id: req.params.id.slice(0, 40) })
       },
     )
 

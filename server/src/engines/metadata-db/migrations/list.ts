@@ -17,6 +17,7 @@ import * as eventAttachments from './0320-event-attachments.ts'
 import * as fileRunIds from './0321-file-run-ids.ts'
 import * as vault from './0340-vault.ts'
 import * as triggers from './0350-triggers.ts'
+import * as bucketOwner from './0370-bucket-owner.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -41,4 +42,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0321-file-run-ids', up: fileRunIds.up },
   { name: '0340-vault', up: vault.up },
   { name: '0350-triggers', up: triggers.up },
+  { name: '0370-bucket-owner', up: bucketOwner.up },
 ]

@@ -1,8 +1,9 @@
-// The bare Fastify route that our routes are measured against: GET and POST / answer the given bytes. Prints its address, ends with its stdin.
+// The bare Fastify route that our routes are measured against: GET and POST / answer the given text, once or as often as said. Prints its address, ends with its stdin.
 
 import Fastify from 'fastify'
 
-const answer = process.argv[2] ?? '{}'
+const [text = '{}', times = '1'] = process.argv.slice(2)
+const answer = text.repeat(Number(times))
 const app = Fastify()
 for (const method of ['GET', 'POST'] as const)
   app.route({ method, url: '/', handler: async (_request, reply) => reply.type('application/json').send(answer) })

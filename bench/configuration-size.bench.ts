@@ -1,9 +1,9 @@
 // List, detail and update of a configuration with 1,000 versions and 500 rows, against one with 10 versions and 5 rows. Reads ask for gzip,
-// as the clients do (Guzzle, requests and Go's http all send it by themselves); `plain` is
-// the same without: a hundred times the bytes through the socket.
+// as the clients do (Guzzle, requests and Go's http all send it by themselves). `plain` is
+// the same without, a hundred times the bytes through the socket; `bare` is what these bytes alone cost a bare Fastify route.
 
 import { startStack } from '../tests/faults/stack.ts'
-import { inTurns, type Load, report, requestsPerSecond } from './measure.ts'
+import { inTurns, type Load, report, requestsPerSecond, startBare } from './measure.ts'
 
 const SHAPES = { small: { rows: 5, versions: 10 }, large: { rows: 500, versions: 1000 } } as const
 const cleanups: Array<() => unknown> = []
@@ -35,17 +35,30 @@ const loads = {
   }),
 }
 
-async function compare(load: (place: string) => Load, more: Readonly<Record<string, string>> = {}) {
-  const [small, large] = [placeOf.small, placeOf.large].map(load).map((one) => ({ ...one, headers: { ...one.headers, ...more } }))
-  await requestsPerSecond({ ...small!, durationMs: 500 }) // warm
-  await requestsPerSecond({ ...large!, durationMs: 500 })
-  const figures = await inTurns(5, { small: () => requestsPerSecond(small!), large: () => requestsPerSecond(large!) })
+async function compare(small: Load, large: Load) {
+  await requestsPerSecond({ ...small, durationMs: 500 }) // warm
+  await requestsPerSecond({ ...large, durationMs: 500 })
+  const figures = await inTurns(5, { small: () => requestsPerSecond(small), large: () => requestsPerSecond(large) })
   return { ratio: figures.small / figures.large, small: Math.round(figures.small), large: Math.round(figures.large) }
 }
 
+/** How much less often a bare route answers when its answer is as large. */
+async function bareRatio(): Promise<number> {
+  const bytesOf = async (place: string) => JSON.stringify((await stack.get(`${place}/bench`)).body).length
+  const bare = await Promise.all(
+    [placeOf.small, placeOf.large].map(async (place) => startBare('./bare-route.ts', 'x', String(await bytesOf(place)))),
+  )
+  const [small, large] = bare.map(({ url }) => ({ ...shape, url: `${url}/` }))
+  const { ratio } = await compare(small!, large!)
+  for (const { stop } of bare) await stop()
+  return ratio
+}
+
 for (const [name, load] of Object.entries(loads)) {
-  const { ratio, small, large } = await compare(load, { 'accept-encoding': 'gzip' })
-  const plain = name === 'update' ? undefined : await compare(load)
+  const [smallLoad, largeLoad] = [load(placeOf.small), load(placeOf.large)]
+  const packed = (one: Load) => ({ ...one, headers: { ...one.headers, 'accept-encoding': 'gzip' } })
+  const { ratio, small, large } = await compare(packed(smallLoad), packed(largeLoad))
+  const plain = name === 'update' ? undefined : await compare(smallLoad, largeLoad)
   report({
     bench: `configuration-size-${name}`,
     ratio,
@@ -56,6 +69,7 @@ for (const [name, load] of Object.entries(loads)) {
       plainRatio: Number(plain.ratio.toFixed(3)),
       plainSmallPerSecond: plain.small,
       plainLargePerSecond: plain.large,
+      bareRatio: Number((await bareRatio()).toFixed(3)),
     }),
   })
 }

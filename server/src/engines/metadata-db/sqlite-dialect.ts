@@ -75,13 +75,13 @@ export function openSqlite<Tables>(path: string): Sqlite<Tables> {
       await connection.begin()
       try {
         const result = await work(new Transaction<Tables>(props))
+        props.executor.end()
         await connection.commit()
         return result
       } catch (error) {
-        connection.rollback()
-        throw error
-      } finally {
         props.executor.end()
+        connection.rollback() // after a commit that failed there is nothing left to undo
+        throw error
       }
     },
   }
@@ -180,7 +180,6 @@ class SqliteConnection implements DatabaseConnection {
     await transaction?.commit()
   }
 
-  /** Kysely also rolls back after a commit that failed; then there is nothing left to undo. */
   rollback(): void {
     this.#transaction?.rollback()
     this.#transaction = undefined

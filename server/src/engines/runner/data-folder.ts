@@ -1,6 +1,7 @@
 // The data folder of the common interface (platform contract 1.2): what a component reads and writes, and nothing else.
 //  (1) The folder is private to the server's user, and gone after the run: it holds the only clear copy of the secrets.
-//  (2) Nothing a component left is read before refuseStrangers() has seen it: plain files and folders only, no link out of it.
+//  (2) Nothing a component left is read before refuseLinkedFolders() and refuseStrangers() have seen it: plain files and folders only,
+//      no link out of it, neither as a file nor as one of the folders on the way.
 //  (3) Between two programs of a run, `out` becomes `in`; what a program does not hand on is lost.
 
 import { constants, createWriteStream } from 'node:fs'
@@ -35,8 +36,10 @@ export async function createDataFolder(root: string, withArtifacts = false): Pro
   return { root, data: join(root, 'data'), tmp: join(root, 'tmp'), levels }
 }
 
-export async function removeDataFolder({ root, data, levels }: DataFolder): Promise<void> {
+export async function removeDataFolder(folder: DataFolder): Promise<void> {
+  const { root, data, levels } = folder
   try {
+    await refuseLinkedFolders(folder)
     await Promise.all([unlink(join(data, 'config.json')), unlink(join(data, 'in/state.json'))])
     for (const level of levels.toReversed()) await Promise.all(level.map((path) => rmdir(join(root, path))))
     await rmdir(root)
@@ -81,6 +84,21 @@ export async function handOver(folder: DataFolder): Promise<void> {
 async function emptyTmp(folder: DataFolder): Promise<void> {
   await removeTree(folder.tmp)
   await mkdir(folder.tmp, { recursive: true })
+}
+
+/**
+ * Fails when a folder that the platform made is not one any more. To be called when a program has ended, before anything is looked
+ * for below: a path leads through a link without telling.
+ */
+export async function refuseLinkedFolders({ root, data, levels }: DataFolder): Promise<void> {
+  const folders = levels.slice(0, -1).flat()
+  await Promise.all(
+    folders.map(async (path) => {
+      const stat = await lstat(join(root, path)).catch(() => undefined)
+      if (stat && !stat.isDirectory())
+        throw new PlatformError('runner.unsafeOutput', { path: relative(data, join(root, path)) || 'data', kind: kindOf(stat) })
+    }),
+  )
 }
 
 /** Fails when anything under `path` is not a plain file or folder. To be called before any of it is read. */

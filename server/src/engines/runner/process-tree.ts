@@ -74,15 +74,15 @@ function proportionalBytes(pid: number): number | undefined {
  * Answers how many it found; 0 means that nothing is left. Safe to call again.
  */
 export function killEverything(leader: number, mark: RunMark): number {
-  const younger = youngerThan(leader)
-  const found = new Set(processesOf(leader, readProcesses(younger)).map(({ pid }) => pid))
-  for (const pid of younger) if (!found.has(Number(pid)) && carries(pid, mark)) found.add(Number(pid))
+  const younger = readProcesses(youngerThan(leader)) // without those that have ended: nobody need wait until they are counted
+  const found = new Set(processesOf(leader, younger).map(({ pid }) => pid))
+  for (const { pid } of younger) if (!found.has(pid) && carries(pid, mark)) found.add(pid)
   send(-leader)
   for (const pid of found) send(pid)
   return found.size
 }
 
-const carries = (pid: string, { entry, cpuSeconds }: RunMark): boolean =>
+const carries = (pid: number, { entry, cpuSeconds }: RunMark): boolean =>
   Boolean(readProc(`/proc/${pid}/environ`)?.split('\0').includes(entry)) ||
   new RegExp(`^Max cpu time +${cpuSeconds} `, 'm').test(readProc(`/proc/${pid}/limits`) ?? '')
 

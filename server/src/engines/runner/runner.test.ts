@@ -1,12 +1,22 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { createDataFolder, handOver, listOutputs, removeDataFolder, writeConfigFile } from './data-folder.ts'
+import { createDataFolder, handOver, listOutputs, refuseLinkedFolders, removeDataFolder, writeConfigFile } from './data-folder.ts'
 import { createMask } from './mask.ts'
 import { createRunner, type LogEvent, type RunSpec } from './runner.ts'
 
@@ -211,6 +221,22 @@ test('a link out of the data folder is refused before anything is read', async (
   rmSync(join(folder.data, 'out/tables'), { recursive: true })
   symlinkSync('/etc', join(folder.data, 'out/tables'))
   await assert.rejects(listOutputs(folder, 'out/tables'), { code: 'runner.unsafeOutput' })
+})
+
+test('a folder on the way that became a link is refused, and nothing behind it is read or removed', async (t) => {
+  const { shell, runner, home } = rig(t)
+  for (const path of ['out', 'in', 'artifacts']) {
+    const elsewhere = join(home, `elsewhere-${path}`)
+    mkdirSync(join(elsewhere, 'tables'), { recursive: true })
+    writeFileSync(join(elsewhere, 'state.json'), '{}')
+    const folder = await runner.newFolder(true)
+    await writeConfigFile(folder, '{}')
+    await shell(`rm -r ${path}; ln -s ${elsewhere} ${path}`, { folder })
+    await assert.rejects(refuseLinkedFolders(folder), { code: 'runner.unsafeOutput' })
+    await removeDataFolder(folder)
+    assert.equal(existsSync(folder.root), false)
+    assert.deepEqual(readdirSync(elsewhere).sort(), ['state.json', 'tables'])
+  }
 })
 
 test('between two programs the output becomes the input', async (t) => {

@@ -4,7 +4,14 @@
 //  (3) The data folder, with the clear secrets in it, is gone when this function has ended.
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
-import { type DataFolder, handOver, removeDataFolder, writeConfigFile, writeStateFile } from '../../engines/runner/data-folder.ts'
+import {
+  type DataFolder,
+  handOver,
+  refuseLinkedFolders,
+  removeDataFolder,
+  writeConfigFile,
+  writeStateFile,
+} from '../../engines/runner/data-folder.ts'
 import { createMask, type Mask } from '../../engines/runner/mask.ts'
 import { type Room, withinRoom } from '../../engines/runner/room.ts'
 import { turnYamlToJson, yamlOf } from '../../engines/runner/yaml-files.ts'
@@ -22,7 +29,7 @@ import { type ImageRecord, type ProgramSettings, runComponent } from './componen
 import { type DebugArchive, saveStage } from './debug-archive.ts'
 import { type InputDeps, type Inputs, readInputs } from './input.ts'
 import type { JobLog } from './job-log.ts'
-import { type ComponentLimits, failureOf, thrown } from './limits.ts'
+import { type ComponentLimits, type Failure, failureOf, thrown } from './limits.ts'
 import type { Mapping } from './mapping.ts'
 import { type OutputContext, type PlannedLoad, planFiles, planTableFiles, planTables } from './output-plan.ts'
 import { readFileResults, readResultVariables, readStateResult, readTableResults, readUsage } from './results.ts'
@@ -204,14 +211,15 @@ async function runSteps(
     })
     progress.images.push(image)
     const failure = failureOf(step.component, outcome, step.limits)
+    const isPlain = await isStillPlain(folder, failure)
     try {
-      if (format === 'yaml') await turnYamlToJson(folder)
-      if (step.isMain) progress.usage = await readUsage(folder)
+      if (format === 'yaml' && isPlain) await turnYamlToJson(folder)
+      if (step.isMain && isPlain) progress.usage = await readUsage(folder)
     } catch (error) {
       if (!failure) throw error // what a failed program left half written is not why it failed
     }
     if (failure) {
-      if (!run.signal.aborted && !run.debug && run.staging.output === 'local') await publishAlways(deps, run, folder)
+      if (isPlain && !run.signal.aborted && !run.debug && run.staging.output === 'local') await publishAlways(deps, run, folder)
       throw thrown(failure)
     }
     if (step.isMain)
@@ -223,6 +231,17 @@ async function runSteps(
       }
   }
   return told
+}
+
+/** Whether the folder can be looked into. One that cannot is the reason of the end, unless the program has failed by itself. */
+async function isStillPlain(folder: DataFolder, failure: Failure | undefined): Promise<boolean> {
+  try {
+    await refuseLinkedFolders(folder)
+    return true
+  } catch (error) {
+    if (!failure) throw error
+    return false
+  }
 }
 
 const artifactRun = (deps: RowDeps, run: RowRun, folder: DataFolder): ArtifactRun | undefined =>

@@ -6,6 +6,7 @@ import { isJobStatus } from './job-states.ts'
 
 export type EqualColumn =
   | 'id'
+  | 'project_id'
   | 'run_id'
   | 'branch_id'
   | 'token_id'
@@ -18,7 +19,7 @@ export type EqualColumn =
   | 'variable_values_id'
   | 'parent_run_id'
 export type TimeColumn = 'created_at' | 'started_at' | 'ended_at'
-export type SortColumn = EqualColumn | TimeColumn | 'project_id' | 'updated_at' | 'duration'
+export type SortColumn = EqualColumn | TimeColumn | 'updated_at' | 'duration'
 
 export type GroupColumn =
   | 'project_id'
@@ -46,6 +47,7 @@ export type Query = Readonly<Record<string, unknown>>
 
 const EQUAL: Readonly<Record<string, EqualColumn>> = {
   id: 'id',
+  projectId: 'project_id', // a token sees its own project only: of others nothing is found
   runId: 'run_id',
   branchId: 'branch_id',
   tokenId: 'token_id',
@@ -60,7 +62,7 @@ const EQUAL: Readonly<Record<string, EqualColumn>> = {
   variableValuesId: 'variable_values_id',
   parentRunId: 'parent_run_id',
 }
-const NUMERIC: ReadonlySet<EqualColumn> = new Set(['id', 'branch_id', 'token_id'])
+const NUMERIC: ReadonlySet<EqualColumn> = new Set(['id', 'project_id', 'branch_id', 'token_id'])
 const TIMES: Readonly<Record<string, TimeColumn>> = { createdTime: 'created_at', startTime: 'started_at', endTime: 'ended_at' }
 const SORTS: Readonly<Record<string, SortColumn>> = {
   id: 'id',
@@ -119,8 +121,6 @@ export function parseJobSearch(
     else if (timeColumn)
       ranges.push({ column: timeColumn, operator: time?.[2] === 'From' ? '>=' : '<=', value: momentOf(name, given, now) })
     else if (name === 'configRowIds') rowIds = listOf(given)
-    else if (name === 'projectId')
-      continue // a token sees its own project only
     else if (!OTHERS.has(name) && !also.includes(name)) throw refusal(name, 'This field was not expected.')
   }
   return {
@@ -134,6 +134,18 @@ export function parseJobSearch(
     sortBy: sortOf(query.sortBy),
     sortOrder: orderOf(query.sortOrder),
   }
+}
+
+/** What clients send as a search: `status=a&status=b` means both, as `status[]=a&status[]=b` does, and `filters[status]` is `status`. */
+export function searchQuery(parsed: Query, url: string): Record<string, unknown> {
+  const { filters, ...flat } = parsed
+  const nested = typeof filters === 'object' && filters !== null ? (filters as Query) : {} // an object, just checked
+  const written = new URLSearchParams(url.slice(url.indexOf('?') + 1))
+  const repeated = Object.keys(EQUAL).flatMap((name) => {
+    const values = written.getAll(name)
+    return values.length > 1 ? [[name, values] as const] : []
+  })
+  return { ...flat, ...nested, ...Object.fromEntries(repeated) }
 }
 
 const OTHERS: ReadonlySet<string> = new Set([

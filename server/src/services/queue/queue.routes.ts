@@ -10,7 +10,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import { membersOf, stringifyWithRaw } from '../../kit/json-text.ts'
 import { followJob, type JobEventList } from './job-events.ts'
 import { JobBody, type JobContext, type JobRequest, readJobRequest, type StoredRequest } from './job-request.ts'
-import { numberOf } from './job-search.ts'
+import { numberOf, searchQuery } from './job-search.ts'
 import { JobView, jobView, legacyJobView } from './job-view.ts'
 import { legacySearch } from './legacy-search.ts'
 import type { JobRow } from './queue.store.ts'
@@ -146,7 +146,8 @@ export function queueRoutes({ queue, clock, domain, projectName, events }: Queue
           config: { operation: path.includes('search') ? 'queue.search' : 'queue.list', summary: 'Find jobs, newest first' },
           schema: { querystring: AnyQuery, response: { 200: Jobs } },
         },
-        async (req, reply) => send(reply, 200, (await queue.search(req.actor, req.query)).map(await viewer(req))),
+        async (req, reply) =>
+          send(reply, 200, (await queue.search(req.actor, searchQuery(req.query, req.url))).map(await viewer(req))),
       )
     }
 
@@ -160,16 +161,15 @@ export function queueRoutes({ queue, clock, domain, projectName, events }: Queue
         },
       },
       async (req, reply) => {
-        const { groupBy, jobsPerGroup, limit, filters, ...flat } = req.query
+        const { groupBy, jobsPerGroup, limit, ...query } = searchQuery(req.query, req.url)
         const names = Array.isArray(groupBy)
           ? groupBy.map(String)
           : groupBy === undefined
             ? ['componentId', 'configId']
             : [String(groupBy)]
-        const nested = typeof filters === 'object' && filters !== null ? (filters as Record<string, unknown>) : {} // an object, just checked
         const groups = await queue.searchGrouped(
           req.actor,
-          { ...flat, ...nested },
+          query,
           names,
           numberOf('jobsPerGroup', jobsPerGroup, 10, 1, 500),
           numberOf('limit', limit, 100, 1, 500),

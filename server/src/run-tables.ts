@@ -178,6 +178,7 @@ function metadataOf({ writer, metadata, columnMetadata, description }: TableLoad
     { key: `KBC.${word}.component.id`, value: writer.componentId },
     ...(writer.configurationId === null ? [] : [{ key: `KBC.${word}.configuration.id`, value: writer.configurationId }]),
     ...(writer.rowId === null ? [] : [{ key: `KBC.${word}.configurationRow.id`, value: writer.rowId }]),
+    { key: `KBC.${word}.branch.id`, value: String(writer.branchId) },
   ]
   const said = [...metadata, ...(description ? [{ key: 'KBC.description', value: description }] : [])]
   return [

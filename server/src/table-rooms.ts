@@ -259,9 +259,11 @@ export async function createTableRooms(deps: TableRoomsDeps) {
       engine,
       runInline: jobsLoop.runInline,
       localKey,
-      createBucket: async (requester, bucketId) => {
+      createBucket: async (requester, bucketId, metadata) => {
         const [stage = '', name = ''] = bucketId.split('.')
-        await buckets.create(requester, { stage, name }, requester.origin)
+        const bucket = await buckets.create(requester, { stage, name }, requester.origin)
+        for (const { provider, whenCreated = [] } of metadata)
+          if (whenCreated.length > 0) await buckets.setMetadata(requester.actor, bucket, provider, whenCreated, requester.origin)
       },
     }),
     emptyBranch: buckets.removeOfBranch,

@@ -52,6 +52,18 @@ test('what a component writes becomes a table in its default bucket, and the nex
       ({ key, value, provider }) => key === 'KBC.createdBy.component.id' && value === 'test.make' && provider === 'system',
     ),
   )
+  const bucket = (await stack.request('GET', `/v2/storage/buckets/in.c-test-make-${maker}/metadata`)).json<
+    { key: string; value: string; provider: string }[]
+  >()
+  const [branch] = (await stack.request('GET', '/v2/storage/dev-branches')).json<{ id: number }[]>()
+  assert.deepEqual(
+    bucket.map(({ key, value, provider }) => [key, value, provider]),
+    [
+      ['KBC.createdBy.component.id', 'test.make', 'system'],
+      ['KBC.createdBy.configuration.id', maker, 'system'],
+      ['KBC.createdBy.branch.id', String(branch!.id), 'system'],
+    ],
+  )
 
   const reader = await stack.configure('test.read', {
     storage: {

@@ -44,6 +44,8 @@ function bytesOf(memory: string): number {
   return match ? Number(match[1]) * (match[2]!.toLowerCase() === 'g' ? 1e9 : 1e6) : 256e6
 }
 
+export const IN_EVENTS = 'What it printed is in the events of the job.'
+
 export interface Failure {
   readonly type: 'user' | 'application'
   readonly message: string
@@ -81,12 +83,14 @@ function failureOfExit(component: RunnableComponent, { exitCode, words }: RunOut
     return { type: 'user', message: `The component ${component.id} ended with exit code ${exitCode}: ${words || 'no message'}` }
   return {
     type: 'application',
-    message: `The component ${component.id} ended with exit code ${exitCode}, an internal error. What it printed is in the events of the job.`,
+    message: `The component ${component.id} ended with exit code ${exitCode}, an internal error. ${IN_EVENTS}`,
   }
 }
 
-/** A failure of a component as the error that ends the run. */
-export const thrown = (failure: Failure): PlatformError =>
-  new PlatformError(failure.type === 'user' ? 'jobRunner.componentFailed' : 'jobRunner.componentBroken', {
-    message: failure.message,
-  })
+/** A failure of a component as the error that ends the run; what it said last is for the log, where nobody else keeps it. */
+export const thrown = (failure: Failure, words?: string): PlatformError =>
+  new PlatformError(
+    failure.type === 'user' ? 'jobRunner.componentFailed' : 'jobRunner.componentBroken',
+    { message: failure.message },
+    words ? { cause: new Error(words) } : {},
+  )

@@ -168,7 +168,7 @@ export interface Mapping {
 const checkers = new Map<TSchema, ReturnType<typeof Compile>>()
 
 /** Compiled on first use; the schemas are constants of this file. */
-export function read<T extends TSchema>(schema: T, value: unknown, place: string): Static<T> {
+export function read<T extends TSchema>(schema: T, value: unknown, place: string, refusal = invalid): Static<T> {
   const checker = checkers.get(schema) ?? Compile(schema)
   checkers.set(schema, checker)
   if (checker.Check(value)) return value as Static<T> // just checked
@@ -179,7 +179,7 @@ export function read<T extends TSchema>(schema: T, value: unknown, place: string
     .map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${part}`))
     .join('')
   const missing = (error?.params as { requiredProperties?: readonly string[] } | undefined)?.requiredProperties // typebox: set for `required`
-  throw invalid(`${place}${path}${missing ? `.${missing[0]} is missing` : ` ${error?.message ?? 'is not valid'}`}`)
+  throw refusal(`${place}${path}${missing ? `.${missing[0]} is missing` : ` ${error?.message ?? 'is not valid'}`}`)
 }
 
 export const invalid = (reason: string): PlatformError => new PlatformError('jobRunner.invalidConfiguration', { reason })

@@ -126,7 +126,12 @@ function planTable(
     metadata: [...textEntries(merged.metadata), ...objectEntries(merged.table_metadata)],
     columnMetadata: columnMetadataOf(merged, nameOf, context.dataTypesSupport),
     description: merged.description ?? undefined,
-    writer: { componentId: context.componentId, configurationId: context.configurationId, rowId: context.rowId },
+    writer: {
+      componentId: context.componentId,
+      configurationId: context.configurationId,
+      rowId: context.rowId,
+      branchId: context.branchId,
+    },
     writeAlways: merged.write_always ?? false,
   }
 }

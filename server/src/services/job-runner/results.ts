@@ -67,7 +67,7 @@ async function readResult<Manifest>(
   schema: TSchema | undefined,
 ): Promise<Result<Manifest>> {
   const place = `${path}/${entry.name}${SUFFIX}`
-  const manifest = schema && read(schema, parse((await readOutput(folder, place, MANIFEST_BYTES)) ?? '', place), place)
+  const manifest = schema && read(schema, parse((await readOutput(folder, place, MANIFEST_BYTES)) ?? '', place), place, failure)
   return {
     name: entry.name,
     path: entry.path,

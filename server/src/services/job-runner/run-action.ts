@@ -8,7 +8,7 @@ import { membersOf } from '../../kit/json-text.ts'
 import { environmentOf, runComponent } from './component-run.ts'
 import { configFile } from './config-file.ts'
 import { openImageParameters, refuseSharedSecrets } from './image-parameters.ts'
-import { failureOf, limitsOf, thrown } from './limits.ts'
+import { failureOf, IN_EVENTS, limitsOf, thrown } from './limits.ts'
 import type { JobRunnerDeps } from './run-job.ts'
 import type { RunScope } from './storage.ts'
 
@@ -80,6 +80,7 @@ export async function runAction(
       onEvent: () => {},
     })
     const failure = failureOf(component, outcome, limits)
+    if (failure?.type === 'application') throw broken(failure.message.replace(IN_EVENTS, IN_LOG), outcome.words)
     if (failure) throw thrown(failure)
     return answerOf(component.id, outcome.stdout)
   } finally {
@@ -99,8 +100,11 @@ function answerOf(componentId: string, stdout: string): string {
     JSON.parse(stdout)
     return stdout.trim()
   } catch {
-    throw new PlatformError('jobRunner.componentBroken', {
-      message: `The component ${componentId} answered with something that is not JSON.`,
-    })
+    throw broken(`The component ${componentId} answered with something that is not JSON. ${IN_LOG}`, stdout.slice(0, 4_000))
   }
 }
+
+/** An action has no events; what its component printed is found in the log. */
+const IN_LOG = 'The exception id finds what it printed in the log of the stack.'
+
+const broken = (message: string, words: string): PlatformError => thrown({ type: 'application', message }, words)

@@ -70,7 +70,12 @@ export interface TableLoad {
   readonly columnMetadata: Readonly<Record<string, readonly { readonly key: string; readonly value: string }[]>>
   readonly description: string | undefined
   /** Who writes: for the metadata KBC.createdBy and KBC.lastUpdatedBy, and as the provider of the component's own. */
-  readonly writer: { readonly componentId: string; readonly configurationId: string | null; readonly rowId: string | null }
+  readonly writer: {
+    readonly componentId: string
+    readonly configurationId: string | null
+    readonly rowId: string | null
+    readonly branchId: number
+  }
 }
 
 export interface ColumnSchema {

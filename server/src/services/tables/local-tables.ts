@@ -63,7 +63,7 @@ export interface LocalTablesDeps {
   readonly runInline: (requester: Requester, job: NewStorageJob, run: JobHandler) => Promise<StorageJob>
   /** The key under which the engine finds a file of this machine. */
   readonly localKey: (path: string) => string
-  readonly createBucket: (requester: LocalRequester, bucketId: string) => Promise<void>
+  readonly createBucket: (requester: LocalRequester, bucketId: string, metadata: readonly LoadMetadata[]) => Promise<void>
 }
 
 /** One load, and where it goes. */
@@ -148,19 +148,20 @@ export function createLocalTables({ tables, loads, exports, engine, runInline, l
       throw new PlatformError('storage.tables.validation', {
         reason: `"${request.tableId.slice(0, 120)}" is no id of a table. Ids look like in.c-main.orders.`,
       })
-    const bucket = await bucketOf(requester, `${stage}.${bucketName}`)
+    const bucket = await bucketOf(requester, `${stage}.${bucketName}`, request.metadata ?? [])
     refuseLinked(bucket)
     const existing = await tables.store.find(bucket.key, name)
     const input = existing ? await importInput(bucket, existing.key, request) : createInput(bucket, name, request)
     return { id: request.tableId, name, bucket, request, source: openSource(request), input }
   }
 
-  async function bucketOf(requester: LocalRequester, bucketId: string): Promise<BucketRef> {
+  /** A bucket that is made for a load tells by its metadata who made it, as the table does. */
+  async function bucketOf(requester: LocalRequester, bucketId: string, metadata: readonly LoadMetadata[]): Promise<BucketRef> {
     try {
       return await tables.bucket.getForChange(requester, bucketId, 'write')
     } catch (error) {
       if (!(error instanceof PlatformError && error.code === 'storage.buckets.notFound')) throw error
-      await createBucket(requester, bucketId).catch((failure: unknown) => {
+      await createBucket(requester, bucketId, metadata).catch((failure: unknown) => {
         // Another load may have made it in between.
         if (!(failure instanceof PlatformError && failure.code === 'storage.buckets.alreadyExists')) throw failure
       })

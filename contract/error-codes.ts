@@ -458,7 +458,7 @@ export const ERRORS = {
   'storage.metadata.invalidStructure': { kind: 'invalid', text: 'The metadata cannot be stored: {reason}' },
   'storage.metadata.invalidKey': {
     kind: 'invalid',
-    text: 'The metadata key "{key}" is not valid: use 1 to 255 letters, digits, dots, dashes or underscores.',
+    text: 'Invalid Metadata Key ({place}): "{key}" is none. Use 1 to 255 letters, digits, dots, dashes or underscores.',
   },
   'storage.metadata.invalidParameter': { kind: 'invalid', text: 'The metadata parameter must be an array.' },
   'storage.metadata.invalidProvider': {

@@ -119,16 +119,16 @@ export async function createTableRooms(deps: TableRoomsDeps) {
       get: buckets.get,
       getForChange: buckets.getForChange,
       list: buckets.list,
-      findByKey: buckets.store.findByKey,
+      findByKey: (key) => buckets.store.findByKey(key),
       getInDefaultBranch: buckets.getInDefaultBranch,
       ensureInBranch: (scope, { id }, origin) => buckets.ensureInBranch(scope, id, origin),
       touch: buckets.touch,
-      view: async ({ key }, baseUrl) => {
-        const bucket = await buckets.store.findByKey(key)
+      view: async ({ key }, baseUrl, trx) => {
+        const bucket = await buckets.store.findByKey(key, trx)
         if (!bucket) throw new PlatformError('storage.tables.dropped')
         const shown = bucket.sourceKey ?? bucket.key
         return bucketView(bucket, baseUrl, {
-          usage: (await tables.usage([shown])).get(shown),
+          usage: (await tables.usage([shown], trx)).get(shown),
           source: await sharing.sourceOf(bucket),
         })
       },

@@ -28,7 +28,8 @@ function readItem(item: unknown, i: number): MetadataPair {
   if (typeof key !== 'string' || !['string', 'number', 'boolean'].includes(typeof value)) {
     throw new PlatformError('storage.metadata.invalidStructure', { reason: `item ${i} needs a key and a value, both strings.` })
   }
-  if (!KEY.test(key)) throw new PlatformError('storage.metadata.invalidKey', { key: key.slice(0, 300) })
+  if (!KEY.test(key))
+    throw new PlatformError('storage.metadata.invalidKey', { place: `metadata[${i}][key]`, key: key.slice(0, 300) })
   const text = String(value)
   if (text.length > MAX_VALUE || text.includes('\u0000')) {
     throw new PlatformError('storage.metadata.invalidStructure', {

@@ -30,9 +30,14 @@ const latin1 = (text: string) => Buffer.from(text, 'latin1')
 const padding = (rows: number) => Array.from({ length: rows }, (_, i) => `${i},"some text\nover two lines"\n`).join('')
 
 const BAD_FILES: Record<string, BadFile> = {
-  'a row with too few values': { csv: 'a,b\n1,2\n3\n4,5\n', line: 3, says: /1 value instead of 2.*Found: 3⏎4,5/ },
-  'a row with too many values': { csv: 'a,b\n1,2\n3,4,5\n', line: 3, says: /3 values instead of 2/ },
-  'a blank line between rows': { csv: 'a,b\n1,2\n\n3,4\n', line: 3, says: /blank line.*Remove the line/ },
+  'a row with too few values': {
+    csv: 'a,b\n1,2\n3\n4,5\n',
+    line: 3,
+    column: 'b',
+    says: /1 value instead of 2.*Found: 3⏎4,5⏎\. Give every row/,
+  },
+  'a row with too many values': { csv: 'a,b\n1,2\n3,4,5\n', line: 3, column: 'number 3', says: /3 values instead of 2/ },
+  'a blank line between rows': { csv: 'a,b\n1,2\n\n3,4\n', line: 3, column: 'a', says: /blank line.*Remove the line/ },
   'a quote inside a bare value': { csv: 'a,b\n1,x"y\n', line: 2, column: 'b', says: /quote inside a value.*Found: x"y/ },
   'text behind a closing quote': { csv: 'a,b\n"x"y,2\n', line: 2, column: 'a', says: /behind the closing quote.*Found: "x"y,2/ },
   'a quote that is never closed': { csv: 'a,b\n1,2\n3,"4\n5,6\n', line: 3, column: 'b', says: /never closed.*Found: "4⏎5,6/ },

@@ -55,17 +55,20 @@ export async function describeProblem(problem: CsvProblem, context: ProblemConte
   const { line, text } = await lookUp(context, lineOf, shownFrom)
   if (problem.kind === 'rowTooLarge') return new PlatformError('rowTooLarge', { file: slice.name, line, limit: maxRowBytes })
 
-  const column = columnNames[problem.field] ?? `number ${problem.field + 1}`
+  const field = wholeRow ? firstOdd(problem, columnNames.length) : problem.field
+  const column = columnNames[field] ?? `number ${field + 1}`
   const [what, advice] = SENTENCES[problem.kind](problem, columnNames.length)
-  const place = wholeRow ? `line ${line}` : `line ${line}, column "${column}"`
-  const found = text === '' ? '' : ` Found: ${text}`
-  const details = { file: slice.name, line, ...(wholeRow ? {} : { column }), found: text }
+  const found = text === '' ? '' : ` Found: ${text}.`
+  const details = { file: slice.name, line, column, found: text }
   return new PlatformError(
     'invalidCsv',
-    { ...details, reason: `${slice.name}, ${place}: ${what}.${found} ${advice}` },
+    { ...details, reason: `${slice.name}, line ${line}, column "${column}": ${what}.${found} ${advice}` },
     { params: details },
   )
 }
+
+/** The column a row of the wrong length goes wrong at: the first one it lacks, or the first value that has none. */
+const firstOdd = ({ kind, fields }: CsvProblem, columns: number): number => (kind === 'blankLine' ? 0 : Math.min(fields, columns))
 
 /** Reads the slice again up to the place: the number of its line, and the text from `shownFrom` on, shortened to one line. */
 async function lookUp(

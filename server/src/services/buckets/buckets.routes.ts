@@ -13,7 +13,7 @@ import type { NewStorageJob, Requester, StorageJob } from '../../kit/storage-job
 import { bucketJob } from './bucket-jobs.ts'
 import { BucketView, bucketView } from './bucket-view.ts'
 import type { Bucket } from './buckets.store.ts'
-import type { Buckets, Scope } from './buckets.ts'
+import { type Buckets, metadataNotFound, type Scope } from './buckets.ts'
 import type { SharingRules } from './sharing.ts'
 
 const Text = Type.Optional(Type.Union([Type.String(), Type.Null()]))
@@ -227,7 +227,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
       },
       async (req, reply) => {
         const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'write')
-        const unknown = () => new PlatformError('storage.metadata.notFound', { id: req.params.metadataId.slice(0, 40) })
+        const unknown = () => metadataNotFound(bucket, req.params.metadataId.slice(0, 40))
         await buckets.removeMetadata(bucket, idFrom(req.params.metadataId, unknown))
         return reply.code(204).send(null)
       },

@@ -107,8 +107,12 @@ export function createBucketsStore(database: Db) {
     },
 
     /** Across projects: the source of a link. The caller has checked that it may look. */
-    findByKey: async (key: number): Promise<Bucket | undefined> => {
-      const row = await db.selectFrom('bucket').selectAll().where('id', '=', key).executeTakeFirst()
+    findByKey: async (key: number, trx?: Trx): Promise<Bucket | undefined> => {
+      const row = await (trx ? withTables<Tables>(trx) : db)
+        .selectFrom('bucket')
+        .selectAll()
+        .where('id', '=', key)
+        .executeTakeFirst()
       return row && toBucket(row)
     },
 

@@ -121,7 +121,16 @@ test('metadata and events of a bucket', async (t) => {
   const listed = (await stack.request('GET', '/v2/storage/buckets?include=metadata')).json<{ metadata: unknown[] }[]>()
   assert.equal(listed[0]?.metadata.length, 1)
   assert.equal((await stack.request('DELETE', `${path}/${item?.id}`)).status, 204)
-  assert.equal((await stack.request('DELETE', `${path}/${item?.id}`)).json().code, 'storage.metadata.notFound')
+  const gone = (await stack.request('DELETE', `${path}/${item?.id}`)).json()
+  assert.deepEqual(
+    [gone.code, gone.error],
+    ['storage.metadata.notFound', `Metadata "${item?.id}" not found for bucket "in.c-main".`],
+  )
+  const badKey = { provider: 'u', metadata: [{ key: 'a b', value: 'x' }] }
+  assert.match(
+    String((await stack.request('POST', path, { json: badKey })).json().error),
+    /^Invalid Metadata Key \(metadata\[0\]\[key\]\)/,
+  )
   assert.equal(
     (await stack.request('POST', path, { json: { provider: 'u', metadata: 'no' } })).json().code,
     'storage.metadata.invalidParameter',

@@ -268,7 +268,9 @@ export function createBuckets(deps: BucketsDeps) {
   }
 
   const removeMetadata = (bucket: Bucket, id: number): Promise<void> =>
-    inTransaction((trx) => metadata.remove(trx, bucket.projectId, bucket.key, id))
+    inTransaction((trx) => metadata.remove(trx, bucket.projectId, bucket.key, id)).catch((error: unknown) => {
+      throw error instanceof PlatformError && error.code === 'storage.metadata.notFound' ? metadataNotFound(bucket, id) : error
+    })
 
   async function setOwner(
     actor: Actor,
@@ -338,6 +340,10 @@ export const eventOf = (bucket: Bucket, event: string, message: string, params: 
 
 const notFound = (actor: Pick<Actor, 'projectId'>, id: string) =>
   new PlatformError('storage.buckets.notFound', { id: id.slice(0, 200), project: actor.projectId })
+
+/** The text clients know for buckets (contract storage BKT-11). */
+export const metadataNotFound = (bucket: Bucket, id: number | string) =>
+  new PlatformError('storage.metadata.notFound', { id }, { text: `Metadata "${id}" not found for bucket "${bucket.id}".` })
 
 const invalid = (field: string, reason: string) =>
   new PlatformError('storage.buckets.validation', { field, reason }, { errors: [{ key: field, message: reason }] })

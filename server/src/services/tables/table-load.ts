@@ -420,7 +420,7 @@ export async function resultView(tables: Tables, trx: Trx, table: Table, snapsho
     metadata: own.get(key) ?? [],
     columnMetadata: columns.get(key) ?? {},
     attributes: true,
-    bucket: await tables.bucket.view(table.bucket, baseUrl),
+    bucket: await tables.bucket.view(table.bucket, baseUrl, trx),
     definition: snapshot.columns,
   })
 }

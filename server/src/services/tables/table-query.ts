@@ -63,6 +63,16 @@ export function readTableQuery(input: QueryInput, columns: readonly string[], no
   }
 }
 
+/** What a deletion means; a column it does not know has a code of its own there (contract storage TBL-19). */
+export function readDeletion(input: QueryInput, columns: readonly string[], now: Date): TableQuery {
+  try {
+    return readTableQuery({ ...input, columns: undefined, orderBy: undefined }, columns, now)
+  } catch (error) {
+    const column = error instanceof PlatformError ? error.details.column : undefined
+    throw column === undefined ? error : new PlatformError('storage.tables.columnNotExists', { column })
+  }
+}
+
 export const hasNoFilter = (query: TableQuery): boolean =>
   query.filters.length === 0 && query.changedSince === undefined && query.changedUntil === undefined && query.search === undefined
 
@@ -161,7 +171,12 @@ function readOrderBy(value: unknown, columns: readonly string[]): OrderBy[] {
 }
 
 function checkColumn(column: string, columns: readonly string[]): void {
-  if (!columns.includes(column)) throw refusal(`Can't filter by column ${column.slice(0, 100)}, column does not exist`)
+  const shown = column.slice(0, 100)
+  if (!columns.includes(column))
+    throw new PlatformError('storage.tables.validation', {
+      reason: `Can't filter by column ${shown}, column does not exist`,
+      column: shown,
+    })
 }
 
 /** SCALAR compares as it is; TIME_STRING with the moment the words mean now, written as tables write times. */

@@ -10,7 +10,7 @@ import type { NewStorageJob, Requester, StorageJob } from '../../kit/storage-job
 import { checkFilters, checkNewTable, scopeOf, writable } from './table-data.routes.ts'
 import { checkPrimaryKey, MAX_COLUMNS } from './table-load.ts'
 import { checkColumnName, checkTableName, columnNameFrom } from './table-names.ts'
-import { hasNoFilter, readTableQuery } from './table-query.ts'
+import { hasNoFilter, readDeletion } from './table-query.ts'
 import { type Fields, flag, isSet, nameFrom, primaryKeyFrom } from './table-requests.ts'
 import { type ColumnChange, changeColumn, changesType, readColumnChange, readColumnDefinition, readType } from './table-types.ts'
 import { jobOn } from './tables.routes.ts'
@@ -241,7 +241,7 @@ export function tableStructureRoutes({ tables, createJob }: TableStructureDeps):
         const table = await ownTable(req, req.params.tableId)
         // New PHP clients send a body, old ones and the command line a query.
         const fields = { ...req.query, ...req.body }
-        const query = readTableQuery(fields, table.columns, clock.now())
+        const query = readDeletion(fields, table.columns, clock.now())
         if (hasNoFilter(query) && !flag(fields.allowTruncate))
           throw new PlatformError('storage.tables.validation.unintendedTruncation')
         await checkFilters(tables, table, query)

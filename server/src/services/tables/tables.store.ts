@@ -179,9 +179,9 @@ export function createTablesStore(database: Db) {
           .execute()
       ).map(toTable),
 
-    async usage(buckets: readonly number[]) {
+    async usage(buckets: readonly number[], trx?: Trx) {
       const rows = await inPieces(buckets, (piece) =>
-        db
+        (trx ? withTables<Tables>(trx) : db)
           .selectFrom('data_table')
           .select([
             'bucket',
@@ -216,7 +216,7 @@ export function createTablesStore(database: Db) {
           needs_compaction: 0,
           created_at: table.createdAt.getTime(),
           last_import_at: importedAt?.getTime() ?? null,
-          last_change_at: importedAt?.getTime() ?? null,
+          last_change_at: (importedAt ?? (countRows(snapshot) > 0 ? table.createdAt : undefined))?.getTime() ?? null,
         })
         .returning('id')
         .executeTakeFirstOrThrow()

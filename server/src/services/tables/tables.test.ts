@@ -355,6 +355,8 @@ test('rows are deleted by filter, from a body or a query; emptying a table must 
   const path = `/v2/storage/tables/${id}/rows`
   const unmeant = await stack.request('DELETE', path)
   assert.deepEqual([unmeant.status, unmeant.json().code], [400, 'storage.tables.validation.unintendedTruncation'])
+  const unknown = await stack.request('DELETE', path, { json: { whereFilters: [{ column: 'nope', values: ['1'] }] } })
+  assert.deepEqual([unknown.status, unknown.json().code], [400, 'storage.tables.columnNotExists'])
   const one = await succeed(await stack.request('DELETE', path, { json: { whereColumn: 'id', whereValues: ['1'] } }))
   assert.deepEqual(one.results, { deletedRows: 1 })
   await succeed(await stack.request('DELETE', `${path}?whereFilters[0][column]=v&whereFilters[0][values][]=b`))
@@ -482,7 +484,10 @@ test('a snapshot keeps a state, a table is made from it, and from any moment the
   await load('in.c-main.t', 'id\n2\n')
   const make = async (name: string, fields: object) =>
     succeed(await stack.request('POST', '/v2/storage/buckets/in.c-main/tables-async', { json: { name, ...fields } }))
-  await make('from-snapshot', { snapshotId: snapshot.id })
+  const made = (await make('from-snapshot', { snapshotId: snapshot.id })).results as unknown as TableAnswer
+  assert.equal(made.lastChangeDate, made.created, 'its rows are new here')
+  const home = made.bucket as { rowsCount: number; lastChangeDate: string }
+  assert.deepEqual([home.rowsCount, home.lastChangeDate], [2, made.created], 'the bucket as it is with the table in it')
   await make('from-past', { sourceTableId: 'in.c-main.t', timestamp: between })
   assert.deepEqual(await rows('in.c-main.from-snapshot'), [['1']])
   assert.deepEqual(await rows('in.c-main.from-past'), [['1']])

@@ -38,7 +38,7 @@ export interface BucketsOfTables {
   ensureInBranch(scope: Scope, bucket: BucketRef, origin: Origin): Promise<BucketRef>
   touch(trx: Trx, bucket: BucketRef): Promise<void>
   /** As the API shows it, tables as an address. */
-  view(bucket: BucketRef, baseUrl: string): Promise<object>
+  view(bucket: BucketRef, baseUrl: string, trx?: Trx): Promise<object>
 }
 
 export interface MetadataItem {

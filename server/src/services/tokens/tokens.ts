@@ -1,18 +1,19 @@
 // Rules for projects and tokens. Knows nothing of HTTP.
 //  1. A clear value leaves this room once, when it is made; only its hash is stored.
-//  2. Nobody gives away what they do not have.
+//  2. Nobody gives away what they do not have (token-permissions.ts).
 //  3. Nobody takes over what may more than they do: neither a new value nor a change of such a token.
 //  4. A project always has its master token: it cannot be deleted, only refreshed, and only by itself.
 
 import { timingSafeEqual } from 'node:crypto'
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
-import { type Actor, type BucketPermission, bucketPermissionOf, canUseComponent } from '../../kit/actor.ts'
+import type { Actor } from '../../kit/actor.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Origin, RecordEvent } from '../../kit/event.ts'
 import { createTokenCache } from './token-cache.ts'
+import { createTokenPermissions, EVERYTHING, type PermissionsRequest, refuseGift } from './token-permissions.ts'
 import { hashOf, newTokenValue } from './token-value.ts'
-import { createTokensStore, type Permissions, type Project, type Token } from './tokens.store.ts'
+import { createTokensStore, type Project, type Token } from './tokens.store.ts'
 
 export interface TokensDeps {
   readonly db: Db
@@ -38,52 +39,20 @@ export interface NewProject {
   readonly master: IssuedToken
 }
 
-export interface TokenRequest {
-  readonly description?: string | null
-  readonly expiresIn?: number | null
-  readonly canManageBuckets?: boolean
-  readonly canManageTokens?: boolean
-  readonly canReadAllFileUploads?: boolean
-  readonly canPurgeTrash?: boolean
-  readonly canManageProtectedDefaultBranch?: boolean
-  readonly canCreateJobs?: boolean
-  readonly canReadAllProjectEvents?: boolean
-  readonly canManageDevBranches?: boolean
-  readonly bucketPermissions?: Readonly<Record<string, string>>
-  readonly componentAccess?: readonly string[]
-}
-
-const FLAGS = [
-  'canManageBuckets',
-  'canManageTokens',
-  'canReadAllFileUploads',
-  'canPurgeTrash',
-  'canManageProtectedDefaultBranch',
-  'canCreateJobs',
-  'canReadAllProjectEvents',
-  'canManageDevBranches',
-] as const
-
 const MAX_DESCRIPTION = 10_000
 /** The furthest an expiry may lie ahead; beyond it dates stop working. */
 const MAX_EXPIRES_IN_SECONDS = 100 * 365 * 86_400
 
-const EVERYTHING: Permissions = {
-  canManageBuckets: true,
-  canManageTokens: true,
-  canReadAllFileUploads: true,
-  canPurgeTrash: true,
-  canManageProtectedDefaultBranch: true,
-  canCreateJobs: true,
-  canReadAllProjectEvents: true,
-  canManageDevBranches: true,
-  bucketPermissions: {},
+export interface TokenRequest extends PermissionsRequest {
+  readonly description?: string | null
+  readonly expiresIn?: number | null
 }
 
 export type Tokens = ReturnType<typeof createTokens>
 
 export function createTokens(deps: TokensDeps) {
   const { db, inTransaction, clock, recordEvent, bucketIds, onProjectCreated } = deps
+  const permissionsFor = createTokenPermissions(bucketIds)
   const store = createTokensStore(db)
   const cache = createTokenCache(clock, load)
 
@@ -148,7 +117,7 @@ export function createTokens(deps: TokensDeps) {
   }
 
   async function create(actor: Actor, request: TokenRequest, origin: Origin): Promise<IssuedToken> {
-    const permissions = await permissionsFrom(actor, request)
+    const permissions = await permissionsFor.request(actor, request)
     const expiresAt = expiryFrom(request.expiresIn)
     const description = descriptionFrom(request.description, `Created by ${actor.tokenDescription}`)
     const value = newTokenValue(actor.projectId)
@@ -173,9 +142,9 @@ export function createTokens(deps: TokensDeps) {
     const before = await getOwnOrWeaker(actor, id)
     if (!actor.canManageTokens) throw new PlatformError('accessDenied')
     // A flag that is not sent keeps its value; canManageBuckets always does (contract storage 2.2).
-    const asked = await permissionsFrom(actor, {
+    const asked = await permissionsFor.request(actor, {
       ...before.permissions,
-      bucketPermissions: await stillPossible(actor.projectId, before.permissions.bucketPermissions),
+      bucketPermissions: await permissionsFor.stillPossible(actor.projectId, before.permissions.bucketPermissions),
       ...given(request),
       canManageBuckets: before.permissions.canManageBuckets,
     })
@@ -287,52 +256,6 @@ export function createTokens(deps: TokensDeps) {
     }
   }
 
-  async function permissionsFrom(actor: Actor, request: TokenRequest): Promise<Permissions> {
-    const flags = Object.fromEntries(FLAGS.map((flag) => [flag, request[flag] === true])) as Record<
-      (typeof FLAGS)[number],
-      boolean
-    > // every flag, by FLAGS
-    const bucketPermissions = await bucketPermissionsFrom(actor.projectId, request.bucketPermissions ?? {})
-    const componentAccess = request.componentAccess
-    const asksForSomething =
-      FLAGS.some((flag) => flags[flag]) || Object.keys(bucketPermissions).length > 0 || (componentAccess?.length ?? 0) > 0
-    if (asksForSomething && !actor.canManageTokens) throw new PlatformError('accessDenied')
-    const permissions = {
-      ...flags,
-      bucketPermissions,
-      ...(componentAccess && { componentAccess: [...new Set(componentAccess)] }),
-    }
-    if (!actor.isMasterToken) refuseGift(actor, permissions)
-    return permissions
-  }
-
-  /** Without the buckets that were deleted since. */
-  async function stillPossible(projectId: number, held: Readonly<Record<string, BucketPermission>>) {
-    const known = Object.keys(held).length === 0 ? [] : await bucketIds(projectId)
-    return Object.fromEntries(Object.entries(held).filter(([bucket]) => known.includes(bucket)))
-  }
-
-  async function bucketPermissionsFrom(
-    projectId: number,
-    asked: Readonly<Record<string, string>>,
-  ): Promise<Record<string, BucketPermission>> {
-    const names = Object.keys(asked)
-    if (names.length === 0) return {}
-    const known = new Set(await bucketIds(projectId))
-    for (const bucket of names) {
-      const permission = asked[bucket]
-      if (permission !== 'read' && permission !== 'write')
-        throw new PlatformError('storage.tokens.invalidPermissions', {
-          reason: `Permission "${String(permission).slice(0, 40)}" for bucket ${bucket.slice(0, 120)} is not possible. Use "read" or "write".`,
-        })
-      if (!known.has(bucket))
-        throw new PlatformError('storage.tokens.invalidPermissions', {
-          reason: `Bucket ${bucket.slice(0, 120)} does not exist, so no permission can be given for it.`,
-        })
-    }
-    return asked as Record<string, BucketPermission> // each value was checked above
-  }
-
   function expiryFrom(expiresIn: number | null | undefined): Date | undefined {
     if (expiresIn === undefined || expiresIn === null) return undefined
     if (expiresIn < 1) throw invalid('Minimal expiration must be greater or equal to 1 second(s)')
@@ -340,12 +263,6 @@ export function createTokens(deps: TokensDeps) {
       throw invalid(`expiresIn must be at most ${MAX_EXPIRES_IN_SECONDS} seconds. Leave it out for a token that does not expire.`)
     return new Date(clock.now().getTime() + expiresIn * 1000)
   }
-
-  /** The record shows manage on every bucket when the token manages all of them. */
-  const bucketPermissionsOf = async (token: Token): Promise<Readonly<Record<string, BucketPermission>>> =>
-    token.permissions.canManageBuckets
-      ? Object.fromEntries((await bucketIds(token.projectId)).map((id) => [id, 'manage' as const]))
-      : token.permissions.bucketPermissions
 
   return {
     authenticate,
@@ -367,7 +284,7 @@ export function createTokens(deps: TokensDeps) {
     findActor,
     findHolder,
     isExpired,
-    bucketPermissionsOf,
+    bucketPermissionsOf: permissionsFor.bucketsOf,
     listProjects: store.listProjects,
     actorOfToken: async (projectId: number, id: number) => actorOf(await get(projectId, id)),
     masterActor: async (projectId: number) => {
@@ -388,27 +305,6 @@ function descriptionFrom(asked: string | null | undefined, fallback: string): st
   const description = asked ?? fallback
   if (description.length > MAX_DESCRIPTION) throw invalid(`The description is longer than ${MAX_DESCRIPTION} characters.`)
   return description
-}
-
-/** Rule 2. Masters have everything, so they may give everything. */
-function refuseGift(actor: Actor, permissions: Permissions): void {
-  const has: Partial<Record<(typeof FLAGS)[number], boolean>> = {
-    canManageBuckets: actor.canManageBuckets,
-    canManageTokens: actor.canManageTokens,
-    canReadAllFileUploads: actor.canReadAllFileUploads,
-    canPurgeTrash: actor.canPurgeTrash,
-    canReadAllProjectEvents: actor.canReadAllProjectEvents,
-    canManageDevBranches: actor.canManageDevBranches,
-  }
-  const mayGive = (bucket: string, permission: BucketPermission) => {
-    const own = bucketPermissionOf(actor, bucket)
-    return own === 'manage' || own === 'write' || own === permission
-  }
-  const allowed =
-    FLAGS.every((flag) => !permissions[flag] || has[flag] === true) &&
-    Object.entries(permissions.bucketPermissions).every(([bucket, permission]) => mayGive(bucket, permission)) &&
-    (permissions.componentAccess ?? []).every((component) => canUseComponent(actor, component))
-  if (!allowed) throw new PlatformError('accessDenied')
 }
 
 const given = (request: TokenRequest): TokenRequest =>

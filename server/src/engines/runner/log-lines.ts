@@ -35,14 +35,27 @@ export function createLineReader(mask: Mask, budget: LineBudget, onLine: (line: 
   let chars = 0
   let dropped = 0
 
+  const lineOf = (raw: string, isCut: boolean): string => {
+    const line = clean(mask(raw))
+    return isCut || line.length > LINE_CHARS ? line.slice(0, LINE_CHARS) + TRIMMED : line
+  }
+
   function finishLine(): void {
-    const line = clean(mask(held))
-    const text = cut || line.length > LINE_CHARS ? line.slice(0, LINE_CHARS) + TRIMMED : line
+    const raw = held
+    const isCut = cut
     held = ''
     cut = false
+    // Nobody will see the line, except perhaps at the very end: a flood costs no more than finding its lines.
+    if (isSpent()) {
+      if (raw !== '') words.add(() => lineOf(raw, isCut))
+      dropped += raw === '' ? 0 : 1
+      return
+    }
+    const text = lineOf(raw, isCut)
     if (text === '') return
     words.add(text)
-    if (lines >= budget.lines || chars + text.length > budget.chars) {
+    if (chars + text.length > budget.chars) {
+      chars = budget.chars
       dropped += 1
       return
     }
@@ -51,14 +64,29 @@ export function createLineReader(mask: Mask, budget: LineBudget, onLine: (line: 
     onLine(text)
   }
 
+  const isSpent = (): boolean => lines >= budget.lines || chars >= budget.chars
+
   function take(text: string): void {
-    let from = 0
-    for (let to = text.indexOf('\n'); to !== -1; to = text.indexOf('\n', from)) {
+    let from = isSpent() ? passOver(text) : 0
+    for (let to = text.indexOf('\n', from); to !== -1; to = text.indexOf('\n', from)) {
       hold(text.slice(from, to))
       finishLine()
       from = to + 1
     }
     hold(text.slice(from))
+  }
+
+  /** Counts all but the last lines of a piece of a flood; answers where those begin. */
+  function passOver(text: string): number {
+    let start = text.length
+    for (let kept = 0; kept <= KEPT_LINES; kept++) {
+      start = start <= 0 ? -1 : text.lastIndexOf('\n', start - 1)
+      if (start === -1) return 0
+    }
+    for (let at = text.indexOf('\n'); at !== -1 && at <= start; at = text.indexOf('\n', at + 1)) dropped += 1
+    held = ''
+    cut = false
+    return start + 1
   }
 
   function hold(piece: string): void {
@@ -80,20 +108,30 @@ export function createLineReader(mask: Mask, budget: LineBudget, onLine: (line: 
 
 const KEPT_LINES = 50
 
+/** A line, or what makes it when somebody asks for it. */
+type Word = string | (() => string)
+
 /** Remembers how a text began and how it ended. */
 function createWords() {
-  const head: string[] = []
-  const tail: string[] = []
+  const head: Word[] = []
+  const tail: Word[] = []
   let skipped = 0
   return {
-    add(line: string): void {
+    add(line: Word): void {
       if (head.length < KEPT_LINES) head.push(line)
       else if (tail.push(line) > KEPT_LINES) {
         tail.shift()
         skipped += 1
       }
     },
-    text: (limit: number): string => shorten([...head, ...(skipped > 0 ? ['...'] : []), ...tail].join('\n'), limit),
+    text: (limit: number): string =>
+      shorten(
+        [...head, ...(skipped > 0 ? ['...'] : []), ...tail]
+          .map((line) => (typeof line === 'string' ? line : line()))
+          .filter((line) => line !== '')
+          .join('\n'),
+        limit,
+      ),
   }
 }
 

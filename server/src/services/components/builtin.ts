@@ -13,9 +13,12 @@ import variables from './builtin/variables.json' with { type: 'json' }
 import { readDescription } from './description.ts'
 
 /** Processors differ in little more than their names. */
-const processorDescriptions = processors.map(({ name, title, description, vendor }) => ({
+const processorDescriptions = processors.map(({ name, title, description, vendor, also }) => ({
   id: `platform.processor-${name}`,
-  aliases: [`${vendor ?? 'keboola'}.processor-${name}`],
+  aliases: [
+    `${vendor ?? 'keboola'}.processor-${name}`,
+    ...(also ? [`platform.processor-${also}`, `keboola.processor-${also}`] : []),
+  ],
   type: 'processor',
   name: title,
   description,

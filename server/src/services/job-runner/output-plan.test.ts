@@ -50,6 +50,12 @@ test('a table goes where the mapping says, else the manifest, else the default b
   ])
 })
 
+test('a file name with two dots is a place only when it begins with a stage', () => {
+  const placeOf = (name: string) => planTables([result(name)], mapped(), CONTEXT).loads[0]!.destination
+  assert.equal(placeOf('in.c-main.orders.csv'), 'in.c-main.orders')
+  assert.match(placeOf('x.csv.gz-x.csv'), /^in\.c-.*\.x_csv_gz-x$/)
+})
+
 test('a table without a place is refused with what to do', () => {
   refused(
     () => plan([result('a.csv')], readMapping({}), { ...CONTEXT, defaultBucket: false }),

@@ -182,7 +182,7 @@ function destinationOf(
   if (entry?.destination) return entry.destination
   if (stated && isTableId(stated)) return stated
   if (stated && !stated.includes('.')) return `${bucketOf(result.name, mapping, context)}.${stated}`
-  if (!stated && isTableId(name)) {
+  if (!stated && IN_A_STAGE.test(name) && isTableId(name)) {
     warnings.push(
       `The table ${name} takes its place from the name of its file. Name the destination in the manifest or the mapping instead.`,
     )
@@ -194,6 +194,9 @@ function destinationOf(
     )
   return `${bucketOf(result.name, mapping, context)}.${tableName(name)}`
 }
+
+/** Other names with two dots are only names: `data.csv.gz`. */
+const IN_A_STAGE = /^(in|out|sys)\./
 
 /** What a bucket may not hold in a table's name becomes an underscore. */
 const tableName = (name: string): string => name.replace(/[^A-Za-z0-9_-]/g, '_')

@@ -253,6 +253,14 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'Project {project} is not part of this stack. Share with projects that are.',
   },
+  'storage.buckets.targetAdminsAreNotPartOfOrganization': {
+    kind: 'invalid',
+    text: 'Nobody on this stack holds a token with the id or the description "{user}". Share with holders of tokens.',
+  },
+  'storage.buckets.notExternal': {
+    kind: 'invalid',
+    text: 'The bucket "{bucket}" does not come from a database outside of the stack, so there is nothing to refresh: it is always current.',
+  },
   'storage.buckets.readOnly': {
     kind: 'invalid',
     text: 'The bucket "{bucket}" is linked from another project and read only. Work in a bucket of your own.',

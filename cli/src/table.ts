@@ -98,8 +98,8 @@ export function addTableCommands(program: Command): void {
         command: Command,
       ) => {
         const client = createClient(command)
+        const [stage = '', bucket = ''] = partsOf(id).bucket.split('.')
         if (!(await exists(client, tablePath(id)))) {
-          const [stage = '', bucket = ''] = id.split('.')
           const bucketPath = `/v2/storage/buckets/${stage}.${bucket}`
           if (!(await exists(client, bucketPath)))
             await client.request('POST', '/v2/storage/buckets', { json: { stage, name: bucket.replace(/^c-/, '') } })

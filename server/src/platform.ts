@@ -155,6 +155,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     settings: options.tables,
     bucketPermissions: { forget: tokens.forgetBucket, forgotten: tokens.forgetKnown },
     findHolder: tokens.findHolder,
+    isHolder: tokens.isHolder,
     listEvents: async (actor, query, scope, baseUrl) =>
       eventViews(await events.list(actor, query, scope), { actor, baseUrl }, fileStates),
   })

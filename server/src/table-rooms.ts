@@ -59,6 +59,7 @@ export interface TableRoomsDeps {
   readonly findProject: (id: number) => Promise<Project | undefined>
   readonly bucketPermissions: BucketsDeps['permissions']
   readonly findHolder: BucketsDeps['findHolder']
+  readonly isHolder: (user: string) => Promise<boolean>
   readonly listEvents: (
     actor: Actor,
     query: Static<typeof EventListQuery>,
@@ -108,7 +109,7 @@ export async function createTableRooms(deps: TableRoomsDeps) {
     findHolder: deps.findHolder,
     permissions: deps.bucketPermissions,
   })
-  const sharing = createSharing({ buckets, inTransaction, clock, recordEvent, findProject })
+  const sharing = createSharing({ buckets, inTransaction, clock, recordEvent, findProject, isHolder: deps.isHolder })
 
   const tables = createTables({
     db,

@@ -13,7 +13,7 @@ export type BucketJobInput =
   | { readonly bucketKey: number; readonly change: BucketChange } // bucketUpdate
   | { readonly bucketKey: number; readonly sharing: Sharing; readonly parameters: SharingParameters } // bucketShare…
   | { readonly bucketKey: number; readonly projectId: number } // bucketForceUnlink
-  | { readonly bucketKey: number } // bucketRemoveShare
+  | { readonly bucketKey: number } // bucketRemoveShare, bucketRefreshTablesInformation
   | { readonly link: Omit<NewBucket, 'createdAt'> } // bucketLink
 
 /** A job on a bucket; jobs on one bucket run one after the other. */
@@ -101,8 +101,14 @@ export function createBucketJobs(buckets: Buckets, sharing: SharingRules): Reado
     })
   }
 
+  /** Records of tables are written with every change, so there is nothing to find out; clients wait for the answer. */
+  const refresh: JobHandler = async ({ job }) => ({
+    results: { ...bucketView(await bucketOf(job), job.baseUrl), warnings: [] },
+  })
+
   return {
     bucketDelete: remove,
+    bucketRefreshTablesInformation: refresh,
     bucketUpdate: update,
     bucketLink: link,
     bucketForceUnlink: forceUnlink,

@@ -97,7 +97,10 @@ export function bucketSharingRoutes({
           response: { 202: JobView },
         },
       },
-      async (req, reply) => shareAs(req, reply, 'bucketShareToAdmins', 'specific-users', { users: req.body.targetUsers }),
+      async (req, reply) => {
+        await sharing.checkUsers(req.body.targetUsers)
+        return shareAs(req, reply, 'bucketShareToAdmins', 'specific-users', { users: req.body.targetUsers })
+      },
     )
 
     app.put(

@@ -33,9 +33,14 @@ export interface BucketExtras {
   readonly source?: Link | undefined
   readonly links?: readonly Link[] | undefined
   readonly metadata?: readonly unknown[] | undefined
+  readonly attributes?: boolean
 }
 
-export const bucketView = (bucket: Bucket, baseUrl: string, { usage, source, links, metadata }: BucketExtras = {}) => {
+export const bucketView = (
+  bucket: Bucket,
+  baseUrl: string,
+  { usage, source, links, metadata, attributes }: BucketExtras = {},
+) => {
   const uri = `${baseUrl}/v2/storage/buckets/${bucket.id}`
   return {
     uri,
@@ -69,6 +74,7 @@ export const bucketView = (bucket: Bucket, baseUrl: string, { usage, source, lin
     ...(links && { linkedBy: links.map(linkView) }),
     ...(source && { sourceBucket: sourceView(source) }),
     ...(metadata && { metadata }),
+    ...(attributes && { attributes: [] }),
   }
 }
 

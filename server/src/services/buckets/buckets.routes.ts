@@ -63,6 +63,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         source: await sharing.sourceOf(bucket),
         links: links?.get(bucket.key),
         metadata: metadata?.get(bucket.key),
+        attributes: include.has('attributes'),
       })
     return Promise.all(found.map(show))
   }
@@ -129,8 +130,8 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
       async (req) => {
         const include = includeFrom(req.query.include, ['columns', 'metadata', 'columnMetadata', 'linkedBuckets', 'attributes'])
         const bucket = await buckets.get(scopeOf(req), req.params.bucketId)
-        const view = await viewOf(req, bucket, new Set([...include, 'metadata', 'linkedBuckets']))
-        return { ...view, tables: await tableViews(req, bucket, include), attributes: [] }
+        const view = await viewOf(req, bucket, new Set([...include, 'metadata', 'linkedBuckets', 'attributes']))
+        return { ...view, tables: await tableViews(req, bucket, include) }
       },
     )
 
@@ -281,13 +282,57 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
       },
     )
 
+    app.post(
+      '/v2/storage/buckets/:bucketId/refresh-tables-info',
+      {
+        config: {
+          operation: 'buckets.refreshTablesInfo',
+          summary: 'Look again at the tables of a bucket; their records are always current here',
+          branch: 'required',
+        },
+        schema: { params: ById, response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'write')
+        return startJob(req, reply, bucketJob('bucketRefreshTablesInformation', bucket, { bucketKey: bucket.key }))
+      },
+    )
+
+    // Buckets that show a schema of a database outside can be refreshed (contract storage BKT-14, 16, 17); this stack has none.
+    for (const [method, path, operation] of [
+      ['PUT', '/v2/storage/buckets/:bucketId/refresh', 'buckets.refresh'],
+      ['POST', '/v2/storage/buckets/:bucketId/scheduled-tasks/refresh', 'buckets.scheduleRefresh'],
+    ] as const)
+      app.route({
+        method,
+        url: path,
+        config: { operation, summary: 'Only for external buckets, and this stack has none' },
+        schema: { params: ById, response: { 202: JobView } },
+        handler: async (req) => {
+          const { bucketId } = req.params as { bucketId: string } // by the schema above
+          const bucket = await buckets.getForChange(scopeOf(req), bucketId, 'write')
+          throw new PlatformError('storage.buckets.notExternal', { bucket: bucket.id })
+        },
+      })
+
+    app.delete(
+      '/v2/storage/scheduled-tasks/:taskId',
+      {
+        config: {
+          operation: 'buckets.unscheduleRefresh',
+          summary: 'End the refreshing of an external bucket',
+          branch: 'refused',
+        },
+        schema: { params: Type.Object({ taskId: Type.String() }), response: { 204: Type.Null() } },
+      },
+      async (req) => {
+        throw new PlatformError('notFound', { what: `The scheduled task "${req.params.taskId.slice(0, 60)}"` })
+      },
+    )
+
     for (const [method, path, operation] of [
       ['POST', '/v2/storage/buckets/register', 'buckets.register'],
       ['GET', '/v2/storage/buckets/register-guide', 'buckets.registerGuide'],
-      ['PUT', '/v2/storage/buckets/:bucketId/refresh', 'buckets.refresh'],
-      ['POST', '/v2/storage/buckets/:bucketId/refresh-tables-info', 'buckets.refreshTablesInfo'],
-      ['POST', '/v2/storage/buckets/:bucketId/scheduled-tasks/refresh', 'buckets.scheduleRefresh'],
-      ['DELETE', '/v2/storage/scheduled-tasks/:taskId', 'buckets.unscheduleRefresh'],
       ['GET', '/v2/storage/buckets/:bucketId/listing', 'buckets.getListing'],
       ['POST', '/v2/storage/buckets/:bucketId/listing', 'buckets.createListing'],
       ['PATCH', '/v2/storage/buckets/:bucketId/listing', 'buckets.updateListing'],

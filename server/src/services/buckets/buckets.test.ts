@@ -289,3 +289,43 @@ test('in a development branch buckets are not shared and aliases are not made', 
   const alias = await stack.request('POST', `${prefix}/buckets/in.c-own/table-aliases`, { json: { sourceTable: 'in.c-main.t' } })
   assert.deepEqual([alias.status, alias.json().code], [400, 'storage.buckets.invalidAlias'])
 })
+
+test('a bucket is shared with holders of tokens, who alone see it; with nobody it is not', async (t) => {
+  const stack = await startTestStack(t)
+  const { bucket, succeed } = tableClient(stack)
+  await bucket()
+  const { masterToken: token } = await stack.newProject('Guests')
+  const made = await stack.request('POST', '/v2/storage/tokens', {
+    token,
+    json: { description: 'ann@example.com', canManageBuckets: true },
+  })
+  const share = (targetUsers: unknown) =>
+    stack.request('POST', '/v2/storage/buckets/in.c-main/share-to-users', { json: { targetUsers } })
+  const nobody = await share(['nobody@example.com'])
+  assert.deepEqual([nobody.status, nobody.json().code], [400, 'storage.buckets.targetAdminsAreNotPartOfOrganization'])
+  await succeed(await share(['ann@example.com']))
+  const seen = async (asToken: string) =>
+    (await stack.request('GET', '/v2/storage/shared-buckets', { token: asToken })).json<BucketAnswer[]>().map(({ id }) => id)
+  assert.deepEqual([await seen(String(made.json().token)), await seen(token)], [['in.c-main'], []])
+})
+
+test('a bucket is always current: looking again is a job that changes nothing, refreshing is for external ones', async (t) => {
+  const stack = await startTestStack(t)
+  const { bucket, succeed } = tableClient(stack)
+  await bucket()
+  const path = '/v2/storage/branch/default/buckets/in.c-main'
+  const looked = await succeed(await stack.request('POST', `${path}/refresh-tables-info`, { json: {} }))
+  assert.equal(looked.operationName, 'bucketRefreshTablesInformation')
+  assert.deepEqual((looked.results as { id: string; warnings: unknown[] }).warnings, [])
+  for (const [method, route] of [
+    ['PUT', 'refresh'],
+    ['POST', 'scheduled-tasks/refresh'],
+  ] as const) {
+    const answer = await stack.request(method, `${path}/${route}`, { json: { cronExpression: '0 * * * *' } })
+    assert.deepEqual([answer.status, answer.json().code], [400, 'storage.buckets.notExternal'])
+  }
+  assert.equal((await stack.request('DELETE', '/v2/storage/scheduled-tasks/1b1d97fc')).status, 404)
+  assert.equal((await stack.request('POST', '/v2/storage/buckets/register', { json: { name: 'x' } })).status, 501)
+  const [listed] = (await stack.request('GET', '/v2/storage/buckets?include=attributes')).json<BucketAnswer[]>()
+  assert.deepEqual(listed?.attributes, [])
+})

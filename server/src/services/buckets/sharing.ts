@@ -19,6 +19,8 @@ export interface SharingDeps {
   readonly clock: Clock
   readonly recordEvent: RecordEvent
   readonly findProject: (id: number) => Promise<Project | undefined>
+  /** Whether somebody on the stack holds a token of this id or description. */
+  readonly isHolder: (user: string) => Promise<boolean>
 }
 
 export interface Link {
@@ -28,7 +30,7 @@ export interface Link {
 
 export type SharingRules = ReturnType<typeof createSharing>
 
-export function createSharing({ buckets, inTransaction, clock, recordEvent, findProject }: SharingDeps) {
+export function createSharing({ buckets, inTransaction, clock, recordEvent, findProject, isHolder }: SharingDeps) {
   const { store } = buckets
 
   function checkSharable(bucket: Bucket, branch: Branch): void {
@@ -40,6 +42,12 @@ export function createSharing({ buckets, inTransaction, clock, recordEvent, find
     for (const id of ids)
       if (!(await findProject(id)))
         throw new PlatformError('storage.buckets.targetProjectIdsAreNotPartOfOrganization', { project: id })
+  }
+
+  async function checkUsers(users: readonly string[]): Promise<void> {
+    for (const user of users)
+      if (!(await isHolder(user)))
+        throw new PlatformError('storage.buckets.targetAdminsAreNotPartOfOrganization', { user: user.slice(0, 200) })
   }
 
   /** In the transaction that ends the job. */
@@ -140,6 +148,7 @@ export function createSharing({ buckets, inTransaction, clock, recordEvent, find
   return {
     checkSharable,
     checkProjects,
+    checkUsers,
     share,
     unshare,
     checkUnshare,

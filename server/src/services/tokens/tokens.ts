@@ -248,6 +248,13 @@ export function createTokens(deps: TokensDeps) {
     return token && { id: token.id, name: token.description, email: token.description.includes('@') ? token.description : null }
   }
 
+  /** Whether a token of any project has this id or description. */
+  async function isHolder(user: string): Promise<boolean> {
+    for (const { id } of await store.listProjects())
+      if ((await store.list(id)).some((token) => String(token.id) === user || token.description === user)) return true
+    return false
+  }
+
   /** In the transaction that deletes a bucket; call `forgetKnown` when it has ended. */
   async function forgetBucket(trx: Trx, projectId: number, bucketId: string): Promise<void> {
     for (const { id, description, permissions } of await store.listWithBucket(trx, projectId, bucketId)) {
@@ -283,6 +290,7 @@ export function createTokens(deps: TokensDeps) {
     forgetKnown: cache.forget,
     findActor,
     findHolder,
+    isHolder,
     isExpired,
     bucketPermissionsOf: permissionsFor.bucketsOf,
     listProjects: store.listProjects,

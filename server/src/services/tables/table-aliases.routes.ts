@@ -64,7 +64,7 @@ export function tableAliasesRoutes(tables: Tables): FastifyPluginAsyncTypebox {
           })
         const filter = readAliasFilter(req.body.aliasFilter, source.columns)
         await checkFilters(tables, source, { filters: filter ? [filter] : [] })
-        const isSynced = columns.length === 0 && (!isSet(req.body.aliasColumnsAutoSync) || flag(req.body.aliasColumnsAutoSync))
+        const isSynced = columns.length === 0 && (!isSet(req.body.aliasColumnsAutoSync) || flag(req.body, 'aliasColumnsAutoSync'))
         const alias = {
           sourceKey: source.row.key,
           filter,

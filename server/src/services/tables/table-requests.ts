@@ -38,7 +38,7 @@ export function readCsvOptions(fields: Fields): CsvOptions {
   return {
     ...dialect,
     ...(columns.length > 0 && { columns }),
-    ...(flag(fields.withoutHeaders) && { withoutHeaders: true }),
+    ...(flag(fields, 'withoutHeaders') && { withoutHeaders: true }),
     ...(isSet(fields.ignoredLinesCount) && {
       ignoredLinesCount: whole('ignoredLinesCount', fields.ignoredLinesCount, MAX_IGNORED_LINES),
     }),
@@ -94,10 +94,10 @@ export function readImportRequest(fields: Fields, fileId = fileIdFrom(fields)): 
     throw invalid('deduplicationStrategy', 'Files are loaded with "upsert": the last row of a key wins. Leave it out.')
   return {
     source: { type: 'file', fileId },
-    incremental: flag(fields.incremental),
+    incremental: flag(fields, 'incremental'),
     csv: readCsvOptions(fields),
     ...(nullValues && { nullValues }),
-    ...(flag(fields.useTimestampFromDataFile) && { useTimestampFromDataFile: true }),
+    ...(flag(fields, 'useTimestampFromDataFile') && { useTimestampFromDataFile: true }),
   }
 }
 
@@ -144,10 +144,10 @@ export function readExportOptions(fields: Fields, columns: readonly string[], no
   return {
     query: readTableQuery(fields as QueryInput, columns, now), // every member of it is unknown
     ...(isSet(fields.limit) && { limit: whole('limit', fields.limit, MAX_LIMIT) }),
-    gzip: fileType === 'csv' && flag(fields.gzip),
+    gzip: fileType === 'csv' && flag(fields, 'gzip'),
     fileType,
-    includeInternalTimestamp: flag(fields.includeInternalTimestamp),
-    merged: fileType === 'csv' && flag(fields.merged),
+    includeInternalTimestamp: flag(fields, 'includeInternalTimestamp'),
+    merged: fileType === 'csv' && flag(fields, 'merged'),
   }
 }
 
@@ -169,7 +169,16 @@ export function branchFrom(fields: Fields, field: 'sourceBranchId' | 'branchId')
 }
 
 const TRUE: ReadonlySet<unknown> = new Set([true, 1, '1', 'true', 'True', 'TRUE'])
-export const flag = (value: unknown): boolean => TRUE.has(value)
+const FALSE: ReadonlySet<unknown> = new Set([false, 0, '0', 'false', 'False', 'FALSE', '', null, undefined])
+
+/** Yes or no in every form clients send it (contract storage 1.6). Anything else is refused: a misspelt `incremental` must not replace a table. */
+export function flag(fields: Fields, name: string): boolean {
+  const value = fields[name]
+  if (TRUE.has(value)) return true
+  if (FALSE.has(value)) return false
+  throw invalid(name, 'This value should be of type bool.')
+}
+
 export const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
 
 export function whole(field: string, value: unknown, max = Number.MAX_SAFE_INTEGER): number {

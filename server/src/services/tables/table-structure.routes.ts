@@ -201,7 +201,7 @@ export function tableStructureRoutes({ tables, createJob }: TableStructureDeps):
           throw refuse(`The table already has the primary key ${table.primaryKey.join(', ')}. Delete it first.`)
         const unknown = columns.find((column) => !table.columns.includes(column))
         if (unknown !== undefined) throw refuse(`The table has no column "${unknown.slice(0, 100)}".`)
-        const input = { columns, skipDuplicatesCheck: flag(req.body.skipDuplicatesCheck) }
+        const input = { columns, skipDuplicatesCheck: flag(req.body, 'skipDuplicatesCheck') }
         return start(req, reply, jobOn(table, 'tablePrimaryKeyAdd', input))
       },
     )
@@ -242,7 +242,7 @@ export function tableStructureRoutes({ tables, createJob }: TableStructureDeps):
         // New PHP clients send a body, old ones and the command line a query.
         const fields = { ...req.query, ...req.body }
         const query = readDeletion(fields, table.columns, clock.now())
-        if (hasNoFilter(query) && !flag(fields.allowTruncate))
+        if (hasNoFilter(query) && !flag(fields, 'allowTruncate'))
           throw new PlatformError('storage.tables.validation.unintendedTruncation')
         await checkFilters(tables, table, query)
         return start(req, reply, jobOn(table, 'tableRowsDelete', { query }))

@@ -80,7 +80,7 @@ export function readType(name: string, item: Readonly<Record<string, unknown>>, 
       `"${native.slice(0, 60)}" is no type. Use ${BASE_TYPES.join(', ')} or their usual names in SQL.`,
     )
   const length = isEmpty(definition?.length) ? undefined : textOf(`${name}[definition][length]`, definition?.length)
-  const nullable = isKey ? false : booleanOf(definition?.nullable)
+  const nullable = isKey ? false : booleanOf(`${name}[definition][nullable]`, definition?.nullable)
   const fallback = isEmpty(definition?.default) ? undefined : textOf(`${name}[definition][default]`, definition?.default)
   return {
     column: {
@@ -138,7 +138,7 @@ export function readColumnChange(column: string, value: unknown, field: string):
   const change = {
     column,
     ...(!isEmpty(length) && { length: textOf(`${field}[length]`, length) }),
-    ...(nullable !== undefined && nullable !== null && { nullable: booleanOf(nullable) }),
+    ...(nullable !== undefined && nullable !== null && { nullable: booleanOf(`${field}[nullable]`, nullable) }),
     ...(fallback !== undefined && { default: fallback === null ? null : textOf(`${field}[default]`, fallback) }),
     ...(description !== undefined && { description: description === null ? '' : textOf(`${field}[description]`, description) }),
   }
@@ -217,7 +217,13 @@ function textOf(field: string, value: unknown): string {
   throw refuse(field, 'This value should be of type string.')
 }
 
-const booleanOf = (value: unknown): boolean => !(value === false || value === 0 || value === '0' || value === 'false')
+/** Nullable unless the request says no. */
+function booleanOf(field: string, value: unknown): boolean {
+  if ([undefined, null, '', true, 1, '1', 'true', 'True'].includes(value as string)) return true
+  if ([false, 0, '0', 'false', 'False'].includes(value as string)) return false
+  throw refuse(field, 'This value should be of type bool.')
+}
+
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 

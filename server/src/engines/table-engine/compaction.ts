@@ -6,6 +6,7 @@ import type { Segment, TableSnapshot } from './snapshot.ts'
 /** A segment with more dead rows than this share is rewritten. */
 const DEAD_SHARE = 0.3
 const OVERDUE_SHARE = 0.45
+const OVERDUE_RUN = 32
 /** Segments below this are small ... */
 const SMALL_BYTES = 32 << 20
 /** ... and this many of them in a row are merged. */
@@ -35,14 +36,14 @@ export function planCompaction(snapshot: TableSnapshot, force = false): readonly
 }
 
 /**
- * Twice what housekeeping leaves behind: loads come in so fast that each of its results is outdated when it is ready. Then a load, which
+ * Far more than housekeeping leaves behind: loads come in so fast that each of its results is outdated when it is ready. Then a load, which
  * has the table for itself, does it first.
  */
 export function isOverdue({ segments }: TableSnapshot): boolean {
   let run = 0
   for (const segment of segments) {
     run = isSmall(segment) ? run + 1 : 0
-    if (run >= 2 * SMALL_RUN || (run === 0 && (segment.deletes?.rows ?? 0) > OVERDUE_SHARE * segment.rows)) return true
+    if (run >= OVERDUE_RUN || (run === 0 && (segment.deletes?.rows ?? 0) > OVERDUE_SHARE * segment.rows)) return true
   }
   return false
 }

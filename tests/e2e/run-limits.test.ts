@@ -54,19 +54,6 @@ test('inputs count in the share of the disk a run has: too many of them end it, 
   assert.deepEqual(runFolders(stack), [])
 })
 
-test('when one input cannot be read the others stop, and nothing of the folder is left', async (t) => {
-  const stack = await shellStack(t)
-  await stack.add('test.read', 'echo ran')
-  const form = new FormData()
-  form.append('data', new Blob(['x'.repeat(6_000_000)]), 'large.txt')
-  form.append('tags[]', 'large')
-  await stack.request('POST', '/import/upload-file', { body: form })
-  const input = { files: [{ tags: ['large'] }, { tags: ['none'], changed_since: 'no time at all' }] }
-  const job = await run(stack, 'test.read', { storage: { input } })
-  assert.match(job.error!.message, /is no time/)
-  assert.deepEqual(runFolders(stack), [])
-})
-
 test('of a run that failed exactly the tables with write_always are stored, whatever else it left half written', async (t) => {
   const stack = await shellStack(t)
   await stack.add(

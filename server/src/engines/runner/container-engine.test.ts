@@ -102,6 +102,17 @@ test('an image that the engine ended for memory is out of memory', async (t) => 
   assert.equal((await runImage(t, standIn(t, { outOfMemory: true }))).outcome.reason, 'memory')
 })
 
+test('an image that is here with another digest is fetched again', async (t) => {
+  const docker = standIn(t)
+  const engine = await findContainerEngine(docker.path)
+  const pulls = () => docker.log().filter((line) => line.startsWith('pull')).length
+  await engine!.prepare('acme/ex:1')
+  await engine!.prepare('acme/ex:1', undefined, 'sha256:abc')
+  assert.equal(pulls(), 1)
+  await engine!.prepare('acme/ex:1', undefined, 'sha256:def')
+  assert.equal(pulls(), 2)
+})
+
 test('an image that does not exist is told at once, and without an engine there is none', async (t) => {
   const docker = standIn(t)
   const engine = await findContainerEngine(docker.path)

@@ -38,8 +38,8 @@ export interface RegistryLogin {
 
 export interface ContainerEngine {
   readonly command: string
-  /** Makes sure the image is here; answers its digests. */
-  prepare(image: string, login?: RegistryLogin): Promise<readonly string[]>
+  /** Makes sure the image is here, with `digest` if one is wanted; answers its digests. */
+  prepare(image: string, login?: RegistryLogin, digest?: string): Promise<readonly string[]>
   container(settings: ContainerSettings): Promise<ContainerCommand>
 }
 
@@ -96,9 +96,9 @@ function createContainerEngine(command: string, call: Call): ContainerEngine {
 
   return {
     command,
-    async prepare(image, login) {
+    async prepare(image, login, digest = '') {
       const present = await digestsOf(image)
-      if (present) return present
+      if (present && (digest === '' || present.some((one) => one.endsWith(digest)))) return present
       if (login) await call(['login', '--username', login.username, '--password-stdin', login.server], login.password)
       await pull(image)
       return (await digestsOf(image)) ?? []

@@ -103,7 +103,7 @@ async function imageOf(
   if (!engine) throw new PlatformError('runner.noContainerEngine', { component: component.id, image })
   const { username, server, '#password': password } = definition.repository ?? {}
   const login = username && password ? { username, password, server: server ?? '' } : undefined
-  const digests = await engine.prepare(image, login)
+  const digests = await engine.prepare(image, login, definition.digest)
   const container = await engine.container({
     image,
     name: `millrace-${basename(run.folder.root)}-${component.id.replace(/[^A-Za-z0-9]+/g, '-')}`,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { inflateRawSync } from 'node:zlib'
 import { type Job, shellStack } from '../../../../tests/support/shell-stack.ts'
 
 interface StoredFile {
@@ -9,6 +10,20 @@ interface StoredFile {
   readonly url: string
   readonly maxAgeDays: number | null
   readonly isSliced: boolean
+}
+
+/** Texts by name, found through the directory at the end of an archive. */
+function unzip(archive: Buffer): Map<string, string> {
+  const files = new Map<string, string>()
+  for (let at = archive.indexOf('PK\x01\x02', 0, 'latin1'); archive.readUInt32LE(at) === 0x02014b50; ) {
+    const [packed, nameLength] = [archive.readUInt32LE(at + 20), archive.readUInt16LE(at + 28)]
+    const name = archive.toString('utf8', at + 46, at + 46 + nameLength)
+    const header = archive.readUInt32LE(at + 42)
+    const start = header + 30 + archive.readUInt16LE(header + 26) + archive.readUInt16LE(header + 28)
+    files.set(name, inflateRawSync(archive.subarray(start, start + packed)).toString())
+    at += 46 + nameLength + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32)
+  }
+  return files
 }
 
 test('files go in by tag, and what the component writes becomes files with its tags', async (t) => {
@@ -98,7 +113,8 @@ test('with use_file_storage_only tables are stored as files, and no table is mad
 
 test('debug mode keeps the data folder as archives, with secrets hidden, and publishes nothing else', async (t) => {
   const { add, configure, request, wait } = await shellStack(t)
-  await add('test.files', 'echo x > "$KBC_DATADIR/out/files/written"; echo "{\\"a\\":1}" > "$KBC_DATADIR/out/state.json"')
+  const state = '{"a":1,"deep":{"#token":"canary-of-the-state"}}'
+  await add('test.files', `echo x > "$KBC_DATADIR/out/files/written"; echo '${state}' > "$KBC_DATADIR/out/state.json"`)
   const config = await configure('test.files', { parameters: { '#key': 'canary-of-debug-mode' } })
   const created = (await request('POST', '/queue/jobs', { json: { component: 'test.files', config, mode: 'debug' } })).json<Job>()
   const job = await wait({ ...created, status: 'waiting' })
@@ -106,8 +122,15 @@ test('debug mode keeps the data folder as archives, with secrets hidden, and pub
   const files = (await request('GET', '/v2/storage/files')).json<StoredFile[]>()
   assert.deepEqual(files.map(({ name }) => name).sort(), ['stage_0.zip', 'stage_output.zip'])
   assert.ok(files[0]!.tags.includes(`jobId:${job.id}`) && files[0]!.tags.includes('debug'))
-  const archive = Buffer.from(await (await fetch(files.find(({ name }) => name === 'stage_0.zip')!.url)).arrayBuffer())
-  assert.equal(archive.subarray(0, 2).toString(), 'PK')
+  const contentOf = async (name: string) =>
+    unzip(Buffer.from(await (await fetch(files.find((file) => file.name === name)!.url)).arrayBuffer()))
+  assert.equal(
+    (await contentOf('stage_0.zip')).get('config.json'),
+    '{"parameters":{"#key":"[hidden]"},"image_parameters":{},"action":"run"}',
+  )
+  const output = await contentOf('stage_output.zip')
+  assert.equal(output.get('out/state.json')?.trim(), '{"a":1,"deep":{"#token":"[hidden]"}}')
+  assert.equal(output.get('out/files/written'), 'x\n')
   const detail = (await request('GET', `/v2/storage/components/test.files/configs/${config}`)).json<{ state: object }>()
   assert.deepEqual(detail.state, {})
 })

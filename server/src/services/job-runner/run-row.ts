@@ -34,7 +34,7 @@ import type { Mapping } from './mapping.ts'
 import { type OutputContext, type PlannedLoad, planFiles, planTableFiles, planTables } from './output-plan.ts'
 import { readFileResults, readResultVariables, readStateResult, readTableResults, readUsage } from './results.ts'
 import type { Staging } from './staging.ts'
-import { type RunState, readState, writeState } from './state.ts'
+import { type RunState, readState, secretsIn, writeState } from './state.ts'
 import type {
   ConfigurationPlace,
   LoadedTable,
@@ -123,7 +123,10 @@ export async function runRow(deps: RowDeps, run: RowRun, progress: RowProgress):
     await run.begin()
     const told = await runSteps(deps, run, folder, mask, state, progress)
     if (run.debug) {
-      await saveStage(run.debug, folder, 'stage_output.zip', mask)
+      // What the component will remember may be a secret that nobody knew before.
+      const remembered = createMask([...run.secrets, ...inputs.secrets, ...secretsIn(told.state ?? '{}')])
+      await run.log.flush()
+      await saveStage(run.debug, folder, 'stage_output.zip', remembered)
       return { ...emptyResult(inputs), images: progress.images, usage: told.usage }
     }
     const saved = writeState(state, told.state, inputs.tableStates, inputs.fileStates)
@@ -200,7 +203,10 @@ async function runSteps(
       progress.artifacts.downloaded = await withinRoom(await roomOf(deps, folder, 'The artifacts'), run.signal, (signal) =>
         downloadArtifacts(deps, { ...artifacts, signal }),
       )
-    if (run.debug) await saveStage(run.debug, folder, `stage_${index}.zip`, mask)
+    if (run.debug) {
+      await run.log.flush()
+      await saveStage(run.debug, folder, `stage_${index}.zip`, mask)
+    }
     if (!step.isMain) run.log.say('info', `Running processor ${step.component.id}.`)
     const { outcome, image } = await runComponent(deps.programs, {
       ...step,

@@ -2,7 +2,7 @@
 //     {"component": <content of state.json>, "storage": {"input": {"tables": [...], "files": [...]}}}
 // The component's part is moved as text, so that its numbers and the order of its keys stay.
 
-import { membersOf } from '../../kit/json-text.ts'
+import { membersOf, visitScalars } from '../../kit/json-text.ts'
 
 export interface TableState {
   readonly source: string
@@ -47,6 +47,17 @@ function readStorage(text: string | undefined): { tables: TableState[]; files: F
     ),
     files: files.filter((one: Partial<FileState>) => Array.isArray(one?.tags) && one.lastImportId !== undefined),
   }
+}
+
+/** Values of `#` members at any depth, in clear. */
+export function secretsIn(text: string): string[] {
+  const found: string[] = []
+  visitScalars(text, ({ name, start, end }) => {
+    const value: unknown = name?.startsWith('#') ? JSON.parse(text.slice(start, end)) : undefined
+    if (typeof value === 'string' && value !== '') found.push(value)
+    if (typeof value === 'number') found.push(text.slice(start, end))
+  })
+  return found
 }
 
 /** `component` is the text of out/state.json; a component that wrote none starts anew next time. */

@@ -199,7 +199,7 @@ export interface UnloadRequest extends QueryRequest {
   readonly format: 'csv' | 'parquet'
   /** csv: each slice is a complete gzip member. */
   readonly gzip?: boolean
-  /** Adds `_timestamp`, the load time (UTC, `YYYY-MM-DD hh:mm:ss`), as the last column. */
+  /** Adds `_timestamp`, the load time (UTC, `YYYY-MM-DD hh:mm:ss.SSS`), as the last column. */
   readonly includeLoadTime?: boolean
   /** One file with a header instead of slices without one (csv), for people. */
   readonly merged?: boolean

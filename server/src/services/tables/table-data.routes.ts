@@ -7,6 +7,7 @@ import { checkFilter } from '../../engines/table-engine/filter-values.ts'
 import { readFormWithFile } from '../../http/form-with-file.ts'
 import { JobView, jobView } from '../../http/job-view.ts'
 import type { Actor } from '../../kit/actor.ts'
+import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Origin } from '../../kit/event.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
@@ -66,7 +67,14 @@ export function tableDataRoutes(deps: TableDataDeps): FastifyPluginAsyncTypebox 
       operationName: 'tableCreate',
       operationParams: {
         params: { name, displayName, primaryKey, delimiter, enclosure, escapedBy, columns, incremental: false },
-        source: request.source.type === 'timeTravel' ? { ...request.source, destinationTableName: name } : request.source,
+        source:
+          request.source.type === 'timeTravel'
+            ? {
+                ...request.source,
+                timestamp: formatTimestamp(new Date(request.source.timestamp)),
+                destinationTableName: name,
+              }
+            : request.source,
       },
       input,
       branchId: bucket.branchId,

@@ -181,9 +181,9 @@ export function queryOf(table: Table, query: TableQuery, limit?: number): Omit<Q
 
 const fingerprintOf = (...parts: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 
-/** Every value quoted, lines ended by LF; null is an empty, unquoted field. */
+/** Every value quoted, lines ended by LF; an absent value is an empty one, as in exports. */
 export const previewCsv = ({ columns, rows }: Preview): string =>
-  [columns.map(quote).join(','), ...rows.map((row) => row.map(({ value }) => (value === null ? '' : quote(value))).join(','))]
+  [columns.map(quote).join(','), ...rows.map((row) => row.map(({ value }) => quote(value ?? '')).join(','))]
     .map((line) => `${line}\n`)
     .join('')
 

@@ -173,6 +173,7 @@ test('a request that cannot work is refused at once, with the code clients know'
     ],
     ['tables/in.c-main.none/import-async', { dataFileId }, 404, 'storage.tables.notFound'],
     ['tables/nothing/import-async', { dataFileId }, 404, 'storage.tables.notFound'],
+    [`tables/${id}.there.x/import-async`, { dataFileId }, 404, 'storage.tables.notFound'],
     [`tables/${id}.there/import-async`, { dataFileId, treatValuesAsNull: ['a', 'b'] }, 400, 'storage.tables.validation'],
     [`tables/${id}.there/import-async`, { dataFileId, incremental: 'yes' }, 400, 'storage.tables.validation'],
     [`tables/${id}.there/export-async`, { gzip: 'maybe' }, 400, 'storage.tables.validation'],
@@ -398,6 +399,8 @@ test('a typed table keeps types, refuses values that are none by row and column,
     ['1', '2.50', '2026-01-31', 'x'],
     ['2', null, null, null],
   ] as unknown[])
+  const csv = await stack.request('GET', `/v2/storage/tables/${id}/data-preview?orderBy[0][column]=id`)
+  assert.equal(csv.text, '"id","price","day","note"\n"1","2.50","2026-01-31","x"\n"2","","",""\n', 'every value is quoted')
   const wrong = await load('id,price,day,note\n3,cheap,2026-01-31,x\n')
   assert.equal(wrong.error?.code, 'storage.tables.invalidValue')
   assert.match(wrong.error?.message ?? '', /"cheap".*"price"/)
@@ -491,7 +494,13 @@ test('a snapshot keeps a state, a table is made from it, and from any moment the
   assert.equal(made.lastChangeDate, made.created, 'its rows are new here')
   const home = made.bucket as { rowsCount: number; lastChangeDate: string }
   assert.deepEqual([home.rowsCount, home.lastChangeDate], [2, made.created], 'the bucket as it is with the table in it')
-  await make('from-past', { sourceTableId: 'in.c-main.t', timestamp: between })
+  const past = await make('from-past', { sourceTableId: 'in.c-main.t', timestamp: between })
+  assert.deepEqual(past.operationParams.source, {
+    type: 'timeTravel',
+    sourceTableId: 'in.c-main.t',
+    timestamp: new Date(between * 1000).toISOString().replace('.000Z', '+0000'),
+    destinationTableName: 'from-past',
+  })
   assert.deepEqual(await rows('in.c-main.from-snapshot'), [['1']])
   assert.deepEqual(await rows('in.c-main.from-past'), [['1']])
   assert.deepEqual(await rows('in.c-main.t'), [['2']])

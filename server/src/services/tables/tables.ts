@@ -326,7 +326,7 @@ function partsOf(actor: Actor, id: string): [bucketId: string, name: string] {
   const [stage, bucket, name, ...rest] = id.split('.')
   if (!stage || !bucket || !name || rest.length > 0)
     throw new PlatformError('storage.tables.notFound', {
-      table: (name ?? id).slice(0, 200),
+      table: [name ?? id, ...rest].join('.').slice(0, 200),
       bucket: `${stage}.${bucket ?? ''}`.slice(0, 200),
       project: actor.projectId,
     })

@@ -60,17 +60,17 @@ test('length, nullable, default and description of a column are changed; what th
   const { detail, put, succeed, finish, load, rows } = await typedTable(t)
   await load('in.c-main.t', 'id,price,note\n1,12345678.25,x\n2,,\n')
   await succeed(
-    await put('columns/price/definition', { length: '12,3', default: '1.5', nullable: true, description: 'what it costs' }),
+    await put('columns/price/definition', { length: '12,2', default: '1.5', nullable: true, description: 'what it costs' }),
   )
   const price = (await detail()).definition.columns.find(({ name }) => name === 'price')?.definition
-  assert.deepEqual(price, { type: 'NUMBER', nullable: true, length: '12,3', default: '1.5' })
+  assert.deepEqual(price, { type: 'NUMBER', nullable: true, length: '12,2', default: '1.5' })
   const metadata = (await detail()).columnMetadata.price ?? []
   assert.equal(metadata.find(({ key }) => key === 'KBC.description')?.value, 'what it costs')
-  assert.equal(metadata.find(({ key }) => key === 'KBC.datatype.length')?.value, '12,3')
-  await load('in.c-main.t', 'id,price,note\n3,123456789.125,y\n', { incremental: true })
+  assert.equal(metadata.find(({ key }) => key === 'KBC.datatype.length')?.value, '12,2')
+  await load('in.c-main.t', 'id,price,note\n3,1234567890.12,y\n', { incremental: true })
   assert.deepEqual(
     (await rows('in.c-main.t', 'orderBy[0][column]=id')).map(([, value]) => value),
-    ['12345678.250', null, '123456789.125'],
+    ['12345678.25', null, '1234567890.12'],
   )
   await succeed(await put('columns/price/definition', { default: null }))
   assert.equal(
@@ -83,7 +83,8 @@ test('length, nullable, default and description of a column are changed; what th
   assert.equal(failed.error?.code, 'storage.tables.columnHasNulls')
   for (const [column, json, status, code] of [
     ['price', {}, 400, 'storage.tables.validation'],
-    ['price', { length: '8,3' }, 400, 'storage.tables.validation'],
+    ['price', { length: '12,3' }, 400, 'storage.tables.validation'],
+    ['price', { length: '8,2' }, 400, 'storage.tables.validation'],
     ['price', { length: 'wide' }, 400, 'storage.tables.validation'],
     ['price', { default: 'cheap' }, 400, 'storage.tables.invalidDefaultValueForType'],
     ['id', { nullable: true }, 400, 'storage.tables.validation'],

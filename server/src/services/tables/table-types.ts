@@ -149,7 +149,7 @@ export function readColumnChange(column: string, value: unknown, field: string):
 export const changesType = ({ length, nullable, default: fallback }: ColumnChange): boolean =>
   length !== undefined || nullable !== undefined || fallback !== undefined
 
-/** The column after the change; a number may only get more digits, because no row is rewritten. */
+/** The column after the change; a number may only get more digits before the point, because no row is rewritten. */
 export function changeColumn(column: Column, change: ColumnChange): Column {
   const { default: before, ...rest } = column
   const fallback = change.default === undefined ? before : (change.default ?? undefined)
@@ -170,8 +170,11 @@ function widened({ name, length = DEFAULT_PRECISION }: Column, wanted: string): 
   const after = precisionFrom(name, wanted)
   const [oldDigits = 0, oldScale = 0] = length.split(',').map(Number)
   const [digits = 0, scale = 0] = after.split(',').map(Number)
-  if (scale < oldScale || digits - scale < oldDigits - oldScale)
-    throw refuse(`${name}[length]`, `"${after}" has room for fewer digits than "${length}" before or behind the point.`)
+  if (scale !== oldScale || digits < oldDigits)
+    throw refuse(
+      `${name}[length]`,
+      `"${after}" cannot follow "${length}": a number may get more digits, and as many behind the point as before.`,
+    )
   return after
 }
 

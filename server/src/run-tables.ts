@@ -62,6 +62,7 @@ export function createRunTables({ tables, local }: Pick<TableRooms, 'tables' | '
             },
             nullable: column.nullable,
             primary_key: table.primaryKey.includes(column.name),
+            ...describedBy(columnMetadata[column.name] ?? []),
           }))
         : undefined,
     }
@@ -113,6 +114,12 @@ export function createRunTables({ tables, local }: Pick<TableRooms, 'tables' | '
       return results.map(shown)
     },
   }
+}
+
+/** What people wrote about a column. */
+const describedBy = (items: readonly { readonly key: string; readonly value: string }[]): { description?: string } => {
+  const description = items.find(({ key }) => key === 'KBC.description')?.value
+  return description ? { description } : {}
 }
 
 const queryOf = ({ columns, where, changedSince, limit }: TableQuery) => ({

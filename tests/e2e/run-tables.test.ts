@@ -83,6 +83,18 @@ test('what a component writes becomes a table in its default bucket, and the nex
   )
 })
 
+test('a packed table is read like a plain one, and a damaged one is named', async (t) => {
+  const stack = await shellStack(t)
+  const script = `cd "$KBC_DATADIR/out/tables"; printf 'id,name\\n1,a\\n' | gzip > people.csv.gz; [ "$KBC_CONFIGROWID" != 2-cut ] || truncate -s 15 people.csv.gz`
+  await stack.add('test.packed', script, { default_bucket: true })
+  const rows = ['1-whole', '2-cut'].map((id) => ({ rowId: id, name: id, configuration: '{}' }))
+  const config = await stack.configure('test.packed', {}, rows)
+  const job = await run(stack, 'test.packed', config)
+  assert.equal(job.error?.message, 'The results cannot be stored: people.csv.gz is not a whole gzip file.')
+  assert.equal(job.result.error?.type, 'user')
+  assert.deepEqual(await preview(stack, `in.c-test-packed-${config}.people_csv_gz`), ['"1","a"', '"id","name"'])
+})
+
 test('the outputs of a row are in the project before the next row starts', async (t) => {
   const stack = await shellStack(t)
   await stack.add(

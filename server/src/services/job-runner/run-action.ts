@@ -9,8 +9,10 @@ import { environmentOf, runComponent } from './component-run.ts'
 import { configFile } from './config-file.ts'
 import { openImageParameters, refuseSharedSecrets } from './image-parameters.ts'
 import { failureOf, IN_EVENTS, limitsOf, thrown } from './limits.ts'
+import { readRuntime } from './mapping.ts'
 import type { JobRunnerDeps } from './run-job.ts'
 import type { RunScope } from './storage.ts'
+import { refersToVault, replaceVault } from './variables.ts'
 
 export interface ActionRequest {
   readonly componentId: string
@@ -45,7 +47,9 @@ export async function runAction(
     isDefaultBranch: scope.isDefaultBranch,
   }
   const encrypt = await deps.secrets.encrypterOf(scope.projectId)
-  const { text, values } = await deps.secrets.decrypt(place, encrypt(onlyParameters(request.configData), component.id))
+  const given = await withVault(deps, scope, onlyParameters(request.configData))
+  const { text, values } = await deps.secrets.decrypt(place, encrypt(given, component.id))
+  const runtime = readRuntime(JSON.parse(membersOf(given).get('runtime') ?? '{}'))
   const images = await openImageParameters(deps, place, component)
   refuseSharedSecrets(images.values, { configuration: text })
   const token = component.forwardToken
@@ -57,10 +61,10 @@ export async function runAction(
     const format = component.configurationFormat
     await writeConfigFile(folder, format === 'yaml' ? yamlOf(config) : config, format)
     await writeStateFile(folder, '{}', format)
-    const limits = { ...limitsOf(component, {}, undefined, true, deps.programs.diskBytes), timeoutMs: ACTION_MS }
+    const limits = { ...limitsOf(component, runtime, undefined, true, deps.programs.diskBytes), timeoutMs: ACTION_MS }
     const { outcome } = await runComponent(deps.programs, {
       component,
-      tag: request.tag ?? component.definition.tag,
+      tag: request.tag || runtime.tag || runtime.image_tag || component.definition.tag,
       folder,
       environment: environmentOf({
         scope,
@@ -88,6 +92,10 @@ export async function runAction(
     if (token) await deps.tokens.revoke(scope, token.id)
   }
 }
+
+/** A connection is tried out with the values that a run would have. */
+const withVault = async (deps: JobRunnerDeps, { projectId, branchId }: RunScope, text: string): Promise<string> =>
+  refersToVault(text) ? replaceVault(text, await deps.vaultValues(projectId, branchId)) : text
 
 /** Parameters, and what the extractor reads beside them; no mapping, no processors, no state. */
 function onlyParameters(configData: string): string {

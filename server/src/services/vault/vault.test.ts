@@ -62,7 +62,11 @@ test('variables of the vault are set, listed, limited to a branch and removed', 
 
 test('a run gets the values of the vault, a secret only where a # field opens it, and says which are missing', async (t) => {
   const stack = await shellStack(t)
-  await stack.add('test.vault', 'cat "$KBC_DATADIR/config.json"; echo; grep -c canary-in-the-vault "$KBC_DATADIR/config.json"')
+  await stack.add(
+    'test.vault',
+    'cat "$KBC_DATADIR/config.json"; grep -q \'"action":"show"\' "$KBC_DATADIR/config.json" && exit; echo; grep -c canary-in-the-vault "$KBC_DATADIR/config.json"',
+    { synchronous_actions: ['show'] },
+  )
   await stack.request('POST', '/vault/variables', { json: { key: 'host', value: 'with "quotes"' } })
   await stack.request('POST', '/vault/variables', { json: { key: 'password', value: SECRET, flags: ['encrypted'] } })
   const run = async (parameters: object): Promise<[Job, string]> => {
@@ -77,6 +81,10 @@ test('a run gets the values of the vault, a secret only where a # field opens it
   assert.ok(!said.includes(SECRET))
   const [inClear] = await run({ key: '{{ vault.password }}' })
   assert.equal(inClear.status, 'error') // grep finds nothing: in a field without # it stays a cipher
+  const action = await stack.request('POST', '/sync-actions/actions', {
+    json: { componentId: 'test.vault', action: 'show', configData: { parameters: { '#key': '{{ vault.password }}' } } },
+  })
+  assert.deepEqual(action.json<{ parameters: object }>().parameters, { '#key': '[hidden]' })
   const [missing] = await run({ a: '{{ vault.none }}', b: '{{vault.nothing}}' })
   assert.match(missing.error!.message, /vault\.none, vault\.nothing/)
 })

@@ -1,12 +1,14 @@
 // The data folder of the common interface (platform contract 1.2): what a component reads and writes, and nothing else.
-//  (1) The folder is private to the server's user, and gone after the run: it holds the only clear copy of the secrets.
+//  (1) The folder is private to the server's user. It holds the only clear copy of the secrets, and no file when the run is over.
 //  (2) Nothing a component left is read before refuseLinkedFolders() and refuseStrangers() have seen it: plain files and folders only,
 //      no link out of it, neither as a file nor as one of the folders on the way.
 //  (3) Between two programs of a run, `out` becomes `in`; what a program does not hand on is lost.
+// Questions about single names are asked of the system at once: what was just written is in its memory, and the way through
+// Node's threads costs ten times the answer.
 
-import { constants, createWriteStream } from 'node:fs'
+import { constants, createWriteStream, lstatSync, readdirSync, type Stats } from 'node:fs'
 import { chmod, lstat, mkdir, open, readdir, readFile, rename, rm, rmdir, unlink, writeFile } from 'node:fs/promises'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { named, PlatformError } from '../../kit/errors.ts'
 
@@ -15,37 +17,120 @@ export interface DataFolder {
   readonly root: string
   readonly data: string
   readonly tmp: string
-  /** What was made below `root`, level by level: most runs add next to nothing, and it goes without a look through all of it. */
-  readonly levels: readonly (readonly string[])[]
+  readonly withArtifacts: boolean
 }
 
 const FOLDERS = ['in/tables', 'in/files', 'in/user', 'out/tables', 'out/files']
 const LEVELS = [['data', 'tmp'], ['data/in', 'data/out'], FOLDERS.map((path) => `data/${path}`)] as const
-const WITH_ARTIFACTS = [
+const ARTIFACT_LEVELS = [
   LEVELS[0],
   [...LEVELS[1], 'data/artifacts'],
   [...LEVELS[2], 'data/artifacts/out'],
   ['data/artifacts/out/current', 'data/artifacts/out/shared'],
 ] as const
 
+/** Folder by folder, each with the names in it. */
+const layoutOf = (levels: readonly (readonly string[])[]) =>
+  ['.', ...levels.flat()].map((path, _, paths) => ({
+    path,
+    names: new Set(paths.filter((one) => one !== '.' && dirname(one) === path).map((one) => basename(one))),
+  }))
+const LAYOUT = layoutOf(LEVELS)
+const ARTIFACT_LAYOUT = layoutOf(ARTIFACT_LEVELS)
+
+/** What is made below `root`, level by level: most runs add next to nothing, and it goes without a look through all of it. */
+const levelsOf = ({ withArtifacts }: Pick<DataFolder, 'withArtifacts'>) => (withArtifacts ? ARTIFACT_LEVELS : LEVELS)
+
+const folderAt = (root: string, withArtifacts: boolean): DataFolder => ({
+  root,
+  data: join(root, 'data'),
+  tmp: join(root, 'tmp'),
+  withArtifacts,
+})
+
 /** Makes an empty data folder under `root`, which must not exist yet. */
 export async function createDataFolder(root: string, withArtifacts = false): Promise<DataFolder> {
-  const levels = withArtifacts ? WITH_ARTIFACTS : LEVELS
+  const folder = folderAt(root, withArtifacts)
   await mkdir(root, { mode: 0o700 })
-  for (const level of levels) await Promise.all(level.map((path) => mkdir(join(root, path))))
-  return { root, data: join(root, 'data'), tmp: join(root, 'tmp'), levels }
+  for (const level of levelsOf(folder)) await Promise.all(level.map((path) => mkdir(join(root, path))))
+  return folder
 }
 
 export async function removeDataFolder(folder: DataFolder): Promise<void> {
-  const { root, data, levels } = folder
   try {
-    await refuseLinkedFolders(folder)
-    await Promise.all([unlink(join(data, 'config.json')), unlink(join(data, 'in/state.json'))])
-    for (const level of levels.toReversed()) await Promise.all(level.map((path) => rmdir(join(root, path))))
-    await rmdir(root)
+    await removeOwnFiles(folder)
+    await removeLevels(folder)
   } catch {
-    await removeTree(root)
+    await removeTree(folder.root)
   }
+}
+
+/** What every run has in its folder; fails when a program took one of them away, or bent the way there. */
+async function removeOwnFiles(folder: DataFolder): Promise<void> {
+  const { data } = folder
+  refuseLinkedFolders(folder)
+  await Promise.all([unlink(join(data, 'config.json')), unlink(join(data, 'in/state.json'))])
+}
+
+/** Fails when anything lies in the folder. */
+async function removeLevels(folder: DataFolder): Promise<void> {
+  for (const level of levelsOf(folder).toReversed()) await Promise.all(level.map((path) => rmdir(join(folder.root, path))))
+  await rmdir(folder.root)
+}
+
+/** Takes the platform's own files out of a folder; true when it is then as it was made, in every respect a program could change. */
+export async function emptyDataFolder(folder: DataFolder): Promise<boolean> {
+  try {
+    await removeOwnFiles(folder)
+    return isAsMade(folder)
+  } catch {
+    return false
+  }
+}
+
+const isAsMade = ({ root, withArtifacts }: DataFolder): boolean =>
+  (withArtifacts ? ARTIFACT_LAYOUT : LAYOUT).every(({ path, names }) => {
+    const full = join(root, path)
+    const stat = lstatSync(full)
+    return isOurs(stat) && holdsOnly(full, stat, names)
+  })
+
+const OWNER_ALL = 0o700
+/** All rights of the owner, and the three that are more than rights. */
+const TELLING_MODE = 0o7700
+/** No file system needs this much for a handful of names. */
+const SMALL_FOLDER_BYTES = 2 ** 16
+
+const isOurs = (stat: Stats): boolean =>
+  stat.isDirectory() && (stat.mode & TELLING_MODE) === OWNER_ALL && stat.uid === process.getuid?.()
+
+/** Never reads the names of a large folder. */
+const holdsOnly = (path: string, stat: Stats, names: ReadonlySet<string>): boolean =>
+  stat.size <= SMALL_FOLDER_BYTES && readdirSync(path).every((name) => names.has(name))
+
+const NOTHING: ReadonlySet<string> = new Set()
+
+function isEmptyFolder(path: string): boolean {
+  try {
+    const stat = lstatSync(path)
+    return stat.isDirectory() && holdsOnly(path, stat, NOTHING)
+  } catch {
+    return false // gone, or closed to us: whoever asked looks closer
+  }
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
+/** Gives a folder another name, and with it another run: no path of the run before leads into it. */
+export async function renameDataFolder(folder: DataFolder, root: string): Promise<DataFolder> {
+  await rename(folder.root, root)
+  return folderAt(root, folder.withArtifacts)
 }
 
 export type FileFormat = 'json' | 'yaml'
@@ -90,15 +175,13 @@ async function emptyTmp(folder: DataFolder): Promise<void> {
  * Fails when a folder that the platform made is not one any more. To be called when a program has ended, before anything is looked
  * for below: a path leads through a link without telling.
  */
-export async function refuseLinkedFolders({ root, data, levels }: DataFolder): Promise<void> {
-  const folders = levels.slice(0, -1).flat()
-  await Promise.all(
-    folders.map(async (path) => {
-      const stat = await lstat(join(root, path)).catch(() => undefined)
-      if (stat && !stat.isDirectory())
-        throw new PlatformError('runner.unsafeOutput', { path: relative(data, join(root, path)) || 'data', kind: kindOf(stat) })
-    }),
-  )
+export function refuseLinkedFolders(folder: DataFolder): void {
+  for (const path of levelsOf(folder).slice(0, -1).flat()) {
+    const full = join(folder.root, path)
+    const stat = statOf(full)
+    if (stat && !stat.isDirectory())
+      throw new PlatformError('runner.unsafeOutput', { path: relative(folder.data, full) || 'data', kind: kindOf(stat) })
+  }
 }
 
 /** Fails when anything under `path` is not a plain file or folder. To be called before any of it is read. */
@@ -112,7 +195,7 @@ export async function refuseStrangers(folder: DataFolder, path: string): Promise
 /** A file the component may have written, as text; undefined when there is none. Larger ones than `limit` are refused. */
 export async function readOutput(folder: DataFolder, path: string, limitBytes: number): Promise<string | undefined> {
   const full = join(folder.data, path)
-  const stat = await lstat(full).catch(() => undefined)
+  const stat = statOf(full)
   if (!stat) return undefined
   if (!stat.isFile()) throw new PlatformError('runner.unsafeOutput', { path, kind: kindOf(stat) })
   if (stat.size > limitBytes) throw new PlatformError('runner.outputTooLarge', { path, size: stat.size, limit: limitBytes })
@@ -129,6 +212,7 @@ export interface OutputEntry {
 /** Files and folders directly in a folder of outputs, sorted by name; names that are not UTF-8 cannot be stored and are refused. */
 export async function listOutputs(folder: DataFolder, path: string): Promise<OutputEntry[]> {
   const full = join(folder.data, path)
+  if (isEmptyFolder(full)) return []
   await refuseStrangers(folder, path)
   const names = await readdir(full).catch(() => [])
   const entries = names.sort().map(async (name) => {

@@ -232,7 +232,7 @@ test('a folder on the way that became a link is refused, and nothing behind it i
     const folder = await runner.newFolder(true)
     await writeConfigFile(folder, '{}')
     await shell(`rm -r ${path}; ln -s ${elsewhere} ${path}`, { folder })
-    await assert.rejects(refuseLinkedFolders(folder), { code: 'runner.unsafeOutput' })
+    assert.throws(() => refuseLinkedFolders(folder), { code: 'runner.unsafeOutput' })
     await removeDataFolder(folder)
     assert.equal(existsSync(folder.root), false)
     assert.deepEqual(readdirSync(elsewhere).sort(), ['state.json', 'tables'])

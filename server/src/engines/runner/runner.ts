@@ -9,13 +9,14 @@ import { mkdir, readdir, rm, statfs } from 'node:fs/promises'
 import { constants, hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
-import { createDataFolder, type DataFolder } from './data-folder.ts'
+import type { DataFolder } from './data-folder.ts'
 import { type GelfServer, type GelfTransport, startGelfServer } from './gelf-server.ts'
 import { type Guardian, gated, startGuardian } from './guardian.ts'
 import { clean, createLineReader, type LineReader, shorten } from './log-lines.ts'
 import { type Mask, maskValue } from './mask.ts'
 import { killEverything, type RunMark } from './process-tree.ts'
 import { launchOf, type Program } from './program.ts'
+import { createSpareFolders } from './spare-folders.ts'
 import { createWatch } from './watch.ts'
 
 export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
@@ -63,6 +64,8 @@ export interface RunOutcome {
 export interface Runner {
   /** `withArtifacts`: with a place to leave artifacts for later runs. */
   newFolder(withArtifacts?: boolean): Promise<DataFolder>
+  /** To be called when all programs of the folder have run: nothing of what they read and wrote is left afterwards. */
+  removeFolder(folder: DataFolder): Promise<void>
   run(spec: RunSpec): Promise<RunOutcome>
   /** How much a data folder may hold: `limitBytes`, or what the disk has left if that is less. */
   room(folder: DataFolder, limitBytes: number): Promise<number>
@@ -94,6 +97,9 @@ export function createRunner(settings: RunnerSettings): Runner {
   // One folder for each process: several nodes may share a data folder, and none may sweep what another one uses.
   const own = join(runsFolder, `${hostname()}-${process.pid}`)
   const watch = createWatch()
+  const folders = createSpareFolders()
+  /** Folders in which a program ran that could start others. */
+  const entered = new WeakSet<DataFolder>()
   let guardian: Guardian | undefined
   let ownMade: Promise<unknown> | undefined
   let free: { readonly at: number; readonly bytes: Promise<number> } | undefined
@@ -128,6 +134,7 @@ export function createRunner(settings: RunnerSettings): Runner {
   ): Promise<RunOutcome> {
     const { folder, limits, program } = spec
     const launch = launchOf(program, folder, { ...spec.environment, ...gelfAddress(program, gelf) }, limits.memoryBytes, settings)
+    if (!launch.isAlone) entered.add(folder)
     const diskBytes = await room(folder, limits.diskBytes)
     const mark: RunMark = { entry: `TMPDIR=${folder.tmp}`, cpuSeconds: randomInt(1e9, 2e9) }
     const [command, ...args] = gated(launch.argv, Math.ceil(diskBytes / 512), mark.cpuSeconds)
@@ -200,8 +207,9 @@ export function createRunner(settings: RunnerSettings): Runner {
         ownMade = undefined // the next run tries again
         throw error
       })
-      return createDataFolder(join(own, randomBytes(12).toString('hex')), withArtifacts)
+      return folders.take(join(own, randomBytes(12).toString('hex')), withArtifacts)
     },
+    removeFolder: (folder) => folders.giveBack(folder, !entered.has(folder)),
     async sweep() {
       ownMade = undefined
       const names = await readdir(runsFolder).catch(() => [])
@@ -209,6 +217,7 @@ export function createRunner(settings: RunnerSettings): Runner {
       await Promise.all(left.map((name) => rm(join(runsFolder, name), { recursive: true, force: true })))
     },
     async close() {
+      await folders.clear()
       await guardian?.close()
       guardian = undefined
     },

@@ -1,6 +1,6 @@
 // Sync actions (platform contract 1.21, 6.3): the same component with another action, at once, without data, state or processors.
 
-import { removeDataFolder, writeConfigFile, writeStateFile } from '../../engines/runner/data-folder.ts'
+import { writeConfigFile, writeStateFile } from '../../engines/runner/data-folder.ts'
 import { createMask } from '../../engines/runner/mask.ts'
 import { yamlOf } from '../../engines/runner/yaml-files.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -88,7 +88,7 @@ export async function runAction(
     if (failure) throw thrown(failure)
     return answerOf(component.id, outcome.stdout)
   } finally {
-    await removeDataFolder(folder)
+    await deps.programs.runner.removeFolder(folder)
     if (token) await deps.tokens.revoke(scope, token.id)
   }
 }

@@ -1,14 +1,13 @@
 // One row of a job, or the one run of a configuration without rows (platform contract 1.5; seeds, rules for rows 2, 4, 5 and 6).
 //  (1) Inputs are read when this function is called, so after every row before it is done.
 //  (2) Tables, files and state become visible in one transaction, and only while the job is still ours.
-//  (3) The data folder, with the clear secrets in it, is gone when this function has ended.
+//  (3) The files of the data folder, with the clear secrets in them, are gone when this function has ended.
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import {
   type DataFolder,
   handOver,
   refuseLinkedFolders,
-  removeDataFolder,
   writeConfigFile,
   writeStateFile,
 } from '../../engines/runner/data-folder.ts'
@@ -141,7 +140,7 @@ export async function runRow(deps: RowDeps, run: RowRun, progress: RowProgress):
       outputVariables: told.variables,
     }
   } finally {
-    await removeDataFolder(folder)
+    await deps.programs.runner.removeFolder(folder)
   }
 }
 
@@ -242,7 +241,7 @@ async function runSteps(
 /** Whether the folder can be looked into. One that cannot is the reason of the end, unless the program has failed by itself. */
 async function isStillPlain(folder: DataFolder, failure: Failure | undefined): Promise<boolean> {
   try {
-    await refuseLinkedFolders(folder)
+    refuseLinkedFolders(folder)
     return true
   } catch (error) {
     if (!failure) throw error

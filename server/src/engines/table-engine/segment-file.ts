@@ -18,8 +18,11 @@ const ROW_GROUP_BYTES = 32 << 20
 /**
  * A column gets a dictionary where its values come this often each. DuckDB's own answer is five, and it looks for the dictionary by hashing: columns
  * of ids and names, which never have one, cost a tenth of a load that way. Files are as small, and as fast to read (docs/adr/0111).
+ * Wide rows, which have small row groups, keep DuckDB's answer: 4,000 columns without dictionaries do not fit into a worker.
  */
 const ROWS_PER_DICTIONARY_ENTRY = 20
+const dictionaryLimit = (groupRows: number): string[] =>
+  groupRows < MAX_ROW_GROUP_ROWS ? [] : [`DICTIONARY_SIZE_LIMIT ${Math.ceil(groupRows / ROWS_PER_DICTIONARY_ENTRY)}`]
 
 /**
  * Rows per row group. The writer holds a whole group in memory, so that wide rows need small groups: with 4,000 columns the default
@@ -38,7 +41,7 @@ export function copyToSegment(select: string, columns: readonly Column[], path: 
     'FORMAT parquet',
     'COMPRESSION zstd',
     `ROW_GROUP_SIZE ${groupRows}`,
-    `DICTIONARY_SIZE_LIMIT ${Math.ceil(groupRows / ROWS_PER_DICTIONARY_ENTRY)}`,
+    ...dictionaryLimit(groupRows),
     `FIELD_IDS {${ids.join(', ')}}`,
   ]
   return `COPY (${select}) TO ${literal(path)} (${options.join(', ')})`

@@ -27,6 +27,7 @@ import { createLocalTables } from './services/tables/local-tables.ts'
 import { tableAliasesRoutes } from './services/tables/table-aliases.routes.ts'
 import { createTableChanges, LIGHT_OPERATIONS } from './services/tables/table-changes.ts'
 import { tableDataRoutes } from './services/tables/table-data.routes.ts'
+import { tableDefinitionRoutes } from './services/tables/table-definition.routes.ts'
 import { createTableExports } from './services/tables/table-export.ts'
 import { createTableLoads } from './services/tables/table-load.ts'
 import { tableMetadataRoutes } from './services/tables/table-metadata.routes.ts'
@@ -242,6 +243,7 @@ export async function createTableRooms(deps: TableRoomsDeps) {
       }),
     )
     app.register(tableMetadataRoutes(tables))
+    app.register(tableDefinitionRoutes({ tables, createJob: jobs.create }))
     app.register(tableStructureRoutes({ tables, createJob: jobs.create }))
     app.register(tableAliasesRoutes(tables))
     app.register(tableSnapshotsRoutes({ tables, createJob: jobs.create }))

@@ -218,6 +218,7 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
         syncActionsRoutes({
           run: (caller, action, signal) =>
             actionSlots.run(caller.actor.projectId, signal, () => runAction(runnerDeps, scopeOf(caller), action, signal)),
+          canonicalId: components.canonicalId,
           actionsOf: (id) => components.find(id)?.data.synchronous_actions,
           findBranch: async (projectId, name) => branches.resolve(projectId, name),
           resolve: (caller, request) => resolveConfiguration(runnerDeps, runAccess.findAt, scopeOf(caller), request),

@@ -35,9 +35,14 @@ export const canWriteBucket = (actor: Actor, bucketId: string): boolean => {
   return permission === 'write' || permission === 'manage'
 }
 
-/** Component and configuration routes are open to master tokens, to tokens that manage buckets, and to tokens given that component. */
-export const canUseComponent = (actor: Actor, componentId: string): boolean =>
-  actor.isMasterToken || actor.canManageBuckets || actor.componentAccess.includes(componentId)
+/**
+ * Component and configuration routes are open to master tokens, to tokens that manage buckets, and to tokens given that component.
+ * Both the token and the request may name it by an alias; `canonicalId` brings the two together.
+ */
+export const canUseComponent = (actor: Actor, componentId: string, canonicalId: (id: string) => string = (id) => id): boolean =>
+  actor.isMasterToken ||
+  actor.canManageBuckets ||
+  actor.componentAccess.some((allowed) => canonicalId(allowed) === canonicalId(componentId))
 
 export const canUseComponents = (actor: Actor): boolean =>
   actor.isMasterToken || actor.canManageBuckets || actor.componentAccess.length > 0

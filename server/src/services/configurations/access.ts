@@ -1,6 +1,6 @@
 // Who may touch which configuration, and where it is.
 
-import { type Actor, creatorTokenOf } from '../../kit/actor.ts'
+import { type Actor, canUseComponent, creatorTokenOf } from '../../kit/actor.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Origin } from '../../kit/event.ts'
 import type { Address, ConfigurationRecord, Stamp } from './records.ts'
@@ -28,9 +28,7 @@ export function usableComponent(components: ComponentLookup, actor: Actor, compo
 
 /** A token may name a component by an alias. */
 export const mayUse = (components: ComponentLookup, actor: Actor, componentId: string): boolean =>
-  actor.isMasterToken ||
-  actor.canManageBuckets ||
-  actor.componentAccess.some((allowed) => components.canonicalId(allowed) === componentId)
+  canUseComponent(actor, componentId, components.canonicalId)
 
 export const addressOf = (caller: Caller, componentId: string, configurationId: string): Address => ({
   projectId: caller.actor.projectId,

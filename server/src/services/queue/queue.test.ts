@@ -36,7 +36,7 @@ async function rig(metadata: MetadataDb, { slots = 10, projectLimit = 10, rows =
     components: {
       find: (id) =>
         id === 'none' ? undefined : { id, tag: '1', features: id.startsWith('dev-') ? [id] : [], problem: undefined },
-      canonicalId: (id) => id,
+      canonicalId: (id) => id.replace('alias-of-', ''),
     },
     configurations: {
       get: async ({ configurationId }) => ({
@@ -292,6 +292,23 @@ await onBothDatabases('queue', (metadata) => {
     await stop()
   })
 
+  test('only who may use a component runs and ends its jobs, under whichever of its names', async () => {
+    const { create, queue, actor, stop } = await rig(metadata)
+    const job = await create({ component: 'x' })
+    const limitedTo = (...componentAccess: string[]): Actor => ({
+      ...actor,
+      isMasterToken: false,
+      canManageBuckets: false,
+      componentAccess,
+    })
+    const options = { branch: { id: 1, isDefault: true }, baseUrl: 'http://test' }
+    await assert.rejects(queue.kill(limitedTo('y'), job.id), { code: 'accessDenied' })
+    await assert.rejects(queue.create(limitedTo('y'), { component: 'x', config: 'one' }, options), { code: 'accessDenied' })
+    await queue.create(limitedTo('alias-of-x'), { component: 'x', config: 'one' }, options)
+    assert.match((await queue.kill(limitedTo('alias-of-x'), job.id)).status, /^(cancelled|terminating)$/)
+    await stop()
+  })
+
   test('a component that changes things outside runs in a development branch only where that is allowed', async () => {
     const { create, stop } = await rig(metadata)
     await create({ component: 'dev-branch-job-blocked' })
@@ -360,9 +377,7 @@ await onBothDatabases('queue', (metadata) => {
       ['three', [three[0]]],
     ])
     assert.deepEqual(await grouped({ sortOrder: 'asc' }, 1, 1), [['one', [one[0]]]])
-    assert.deepEqual(await grouped({ config: 'three' }, 5, 5, ['componentId', 'configId', 'status']), [
-      ['x,three,created', [three[0]]],
-    ])
+    assert.deepEqual(await grouped({ config: 'three' }, 5, 5, ['componentId', 'configId', 'mode']), [['x,three,run', [three[0]]]])
     await tick()
     sleep(1000)
     await finish(1) // the first of "two": the only one with a duration and an end

@@ -96,7 +96,7 @@ export function createQueue(deps: QueueDeps) {
   async function prepare(actor: Actor, request: JobRequest, options: CreateOptions): Promise<PreparedJob> {
     const component = components.find(request.component)
     if (!component) throw new PlatformError('queue.unknownComponent', { component: request.component })
-    if (!canUseComponent(actor, component.id)) throw new PlatformError('accessDenied')
+    if (!canUseComponent(actor, component.id, components.canonicalId)) throw new PlatformError('accessDenied')
     if (component.problem)
       throw new PlatformError('queue.notRunnable', { component: request.component, reason: component.problem })
     const branch = request.branchId === undefined ? options.branch : await branchOf(actor, request.branchId)
@@ -210,6 +210,7 @@ export function createQueue(deps: QueueDeps) {
     const { job, killed } = await inTransaction(async (trx) => {
       const found = await store.findForUpdate(trx, actor.projectId, id)
       if (!found) throw new PlatformError('queue.jobNotFound', { id })
+      if (!canUseComponent(actor, found.component_id, components.canonicalId)) throw new PlatformError('accessDenied')
       if (found.status === 'terminating') return { job: found, killed: [found.id] }
       if (isFinished(found.status)) throw new PlatformError('queue.notKillable', { id, status: found.status })
       const below = await store.listBelow(trx, actor.projectId, found.run_id)

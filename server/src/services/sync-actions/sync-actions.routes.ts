@@ -25,6 +25,8 @@ export interface SyncActionsDeps {
     },
     signal: AbortSignal,
   ) => Promise<string>
+  /** Brings the ids clients know to ours. */
+  readonly canonicalId: (componentId: string) => string
   /** Undefined when there is no such component. */
   readonly actionsOf: (componentId: string) => readonly string[] | undefined
   readonly findBranch: (
@@ -71,8 +73,12 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
     return { actor: req.actor, branch, baseUrl: req.baseUrl }
   }
 
+  function refuseStrangers(req: FastifyRequest, componentId: string): void {
+    if (!canUseComponent(req.actor, componentId, deps.canonicalId)) throw new PlatformError('accessDenied')
+  }
+
   async function run(req: FastifyRequest, reply: FastifyReply, body: Static<typeof ActionBody>): Promise<FastifyReply> {
-    if (!canUseComponent(req.actor, body.componentId)) throw new PlatformError('accessDenied')
+    refuseStrangers(req, body.componentId)
     const caller = await callerOf(req, body.branchId)
     // A client that goes away takes its action with it.
     const abort = new AbortController()
@@ -145,7 +151,7 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
           schema: { body: ResolveBody, response: { 200: Type.Unknown() } },
         },
         async (req, reply) => {
-          if (!canUseComponent(req.actor, req.body.componentId)) throw new PlatformError('accessDenied')
+          refuseStrangers(req, req.body.componentId)
           return reply.type('application/json').send(await deps.resolve(await callerOf(req, req.body.branchId), req.body))
         },
       )

@@ -66,7 +66,7 @@ export function readCreateRequest(fields: Fields, now: Date, fileId = fileIdFrom
   if (isSet(fields.snapshotId))
     return { ...rest, source: { type: 'snapshot', snapshotId: whole('snapshotId', fields.snapshotId) } }
   if (isSet(fields.sourceTableId)) return { ...rest, source: timeTravelFrom(fields, now) }
-  throw noSource(fields)
+  throw noSource(fields, 'One of dataFileId, snapshotId and sourceTableId with timestamp is needed: where the rows come from.')
 }
 
 /** Missing or empty: the text clients know. */
@@ -88,7 +88,13 @@ export type ImportRequest = Omit<ImportInput, 'tableKey' | 'source'> & {
 }
 
 export function readImportRequest(fields: Fields, fileId = fileIdFrom(fields)): ImportRequest {
-  if (fileId === undefined) throw noSource(fields)
+  if (fileId === undefined)
+    throw noSource(
+      fields,
+      isSet(fields.snapshotId) || isSet(fields.sourceTableId)
+        ? 'A snapshot or an earlier state becomes a table of its own: create one from it with tables-async. An import takes dataFileId.'
+        : 'The parameter dataFileId is needed: the file whose rows shall be loaded.',
+    )
   const nullValues = nullValuesFrom(fields.treatValuesAsNull)
   if (isSet(fields.deduplicationStrategy) && fields.deduplicationStrategy !== 'upsert')
     throw invalid('deduplicationStrategy', 'Files are loaded with "upsert": the last row of a key wins. Leave it out.')
@@ -105,7 +111,7 @@ function fileIdFrom(fields: Fields): number | undefined {
   return isSet(fields.dataFileId) ? whole('dataFileId', fields.dataFileId) : undefined
 }
 
-function noSource(fields: Fields): PlatformError {
+function noSource(fields: Fields, reason: string): PlatformError {
   if (isSet(fields.dataWorkspaceId))
     return new PlatformError('notImplemented', {
       what: 'Tables cannot be loaded from a workspace on this stack. Load them from a file (dataFileId).',
@@ -114,7 +120,6 @@ function noSource(fields: Fields): PlatformError {
     return new PlatformError('notImplemented', {
       what: 'Tables are not loaded from an address. Upload the file and send its id as dataFileId.',
     })
-  const reason = 'One of dataFileId, snapshotId and sourceTableId with timestamp is needed: where the rows come from.'
   return new PlatformError('storage.tables.validation', { reason }, { errors: [{ key: 'dataFileId', message: reason }] })
 }
 

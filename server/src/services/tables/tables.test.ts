@@ -176,6 +176,8 @@ test('a request that cannot work is refused at once, with the code clients know'
     [`tables/${id}.there.x/import-async`, { dataFileId }, 404, 'storage.tables.notFound'],
     [`tables/${id}.there/import-async`, { dataFileId, treatValuesAsNull: ['a', 'b'] }, 400, 'storage.tables.validation'],
     [`tables/${id}.there/import-async`, { dataFileId, incremental: 'yes' }, 400, 'storage.tables.validation'],
+    [`tables/${id}.there/import-async`, {}, 400, 'storage.tables.validation'],
+    [`tables/${id}.there/import-async`, { snapshotId: 1 }, 400, 'storage.tables.validation'],
     [`tables/${id}.there/export-async`, { gzip: 'maybe' }, 400, 'storage.tables.validation'],
     [`tables/${id}.there/primary-key`, { columns: ['id'], skipDuplicatesCheck: {} }, 400, 'storage.tables.validation'],
     [`tables/${id}.there/export-async`, { columns: 'nope' }, 400, 'storage.tables.validation.columnNotExists'],

@@ -101,12 +101,20 @@ export function createQueueLoop(deps: QueueLoopDeps) {
       const { projects, parents } = await store.countRunning(trx)
       const full = [...projects].filter(([, count]) => count >= deps.projectLimit).map(([id]) => id)
       const held = (await store.listLocks(trx)).map((lock) => lock.lock_key)
-      for (const job of await store.listStartable(trx, now, full, held, STARTABLE)) {
-        const siblings = job.parent_job_id === null ? 0 : (parents.get(job.parent_job_id) ?? 0)
-        if (job.sibling_limit !== null && siblings >= job.sibling_limit) continue
-        if (job.lock_key !== null && !(await store.takeLock(trx, job.lock_key, job.project_id, job.id))) continue
-        const started = await store.start(trx, job.id, worker, now, now + LEASE_MS)
-        if (started) return started
+      const fullParents = new Set<number>()
+      for (let found = -1; found !== fullParents.size; ) {
+        found = fullParents.size
+        for (const job of await store.listStartable(trx, now, full, held, [...fullParents], STARTABLE)) {
+          const siblings = job.parent_job_id === null ? 0 : (parents.get(job.parent_job_id) ?? 0)
+          if (job.sibling_limit !== null && siblings >= job.sibling_limit) {
+            fullParents.add(job.parent_job_id!) // only a child has such a limit
+            continue
+          }
+          if (job.lock_key !== null && !(await store.takeLock(trx, job.lock_key, job.project_id, job.id))) continue
+          const started = await store.start(trx, job.id, worker, now, now + LEASE_MS)
+          if (started) return started
+        }
+        // The rows of a container that is full may have been all that was looked at: once more, without them.
       }
       return undefined
     })

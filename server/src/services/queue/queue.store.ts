@@ -263,8 +263,15 @@ export function createQueueStore(database: Db) {
       return { projects, parents }
     },
 
-    /** Jobs that could start, oldest first, without those of full projects and held configurations. */
-    listStartable(trx: Trx, now: number, fullProjects: readonly number[], heldKeys: readonly string[], limit: number) {
+    /** Jobs that could start, oldest first, without those of full projects, held configurations and full containers. */
+    listStartable(
+      trx: Trx,
+      now: number,
+      fullProjects: readonly number[],
+      heldKeys: readonly string[],
+      fullParents: readonly number[],
+      limit: number,
+    ) {
       let query = on(trx)
         .selectFrom('queue_job')
         .select(['id', 'project_id', 'lock_key', 'parent_job_id', 'sibling_limit', 'type'])
@@ -273,6 +280,8 @@ export function createQueueStore(database: Db) {
       if (fullProjects.length > 0)
         query = query.where((e) => e.or([e('project_id', 'not in', fullProjects), e('type', '!=', 'standard')]))
       if (heldKeys.length > 0) query = query.where((e) => e.or([e('lock_key', 'is', null), e('lock_key', 'not in', heldKeys)]))
+      if (fullParents.length > 0)
+        query = query.where((e) => e.or([e('parent_job_id', 'is', null), e('parent_job_id', 'not in', fullParents)]))
       return query.orderBy('id').limit(limit).$call(claimRows(trx)).execute()
     },
 

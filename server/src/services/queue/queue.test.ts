@@ -268,6 +268,22 @@ await onBothDatabases('queue', (metadata) => {
     await stop()
   })
 
+  test('a container with many rows that wait keeps nobody else waiting', async () => {
+    const rows = Array.from({ length: 120 }, (_, i) => `row-${i}`)
+    const { create, tick, runs, queue, actor, until, stop } = await rig(metadata, { rows })
+    const container = await create({ config: 'with-rows', parallelism: '1' })
+    await tick()
+    await until(async () => (await queue.search(actor, { parentRunId: container.run_id })).length > 0)
+    await until(() => runs.length === 1)
+    const other = await create({ config: 'other' })
+    await tick()
+    assert.deepEqual(
+      runs.map(({ handle }) => handle.job.parent_job_id ?? handle.job.id),
+      [container.id, other.id],
+    )
+    await stop()
+  })
+
   test('killing a container ends its rows and then the container', async () => {
     const { create, tick, runs, kill, finish, get, until, stop } = await rig(metadata)
     const container = await create({ config: 'with-rows', parallelism: '1' })

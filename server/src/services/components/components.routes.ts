@@ -67,10 +67,11 @@ export function componentsRoutes({ components, configurationsOf }: ComponentsRou
   }
 }
 
-/** The description as clients see it: with its address, without what only the runner needs to pull an image. */
+/** The description as clients see it: with its address, without what only the runner needs: how an image is pulled, what a command is. */
 export function published(component: ComponentDescription, baseUrl: string): ComponentDescription {
-  const { '#password': _secret, ...repository } = component.data.definition.repository
-  const definition = { ...component.data.definition, repository }
+  const { command: _command, repository: given, ...shown } = component.data.definition
+  const { '#password': _secret, ...repository } = given
+  const definition = { ...shown, repository }
   const image_parameters = withoutSecrets(component.data.image_parameters)
   return { ...component, uri: `${baseUrl}/queue/${component.id}`, data: { ...component.data, definition, image_parameters } }
 }

@@ -3,6 +3,7 @@
 import { type Generated, type Insertable, type Kysely, type Selectable, type SqlBool, sql } from 'kysely'
 import { claimRows, type Db, dialectOf, lockRows, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import { belowRun } from '../../engines/metadata-db/run-ids.ts'
+import { statement } from '../../engines/metadata-db/statement.ts'
 import type { GroupColumn, JobSearch } from './job-search.ts'
 import { type JobStatus, QUEUED, RUNNING } from './job-states.ts'
 import type { DailyRange } from './job-stats.ts'
@@ -88,6 +89,85 @@ const sortOf = ({ sortBy }: JobSearch) => (sortBy === 'duration' ? DURATION : sq
 /** The list of rows is a JSON text; an id in it is found as it is written there, whatever it means in a pattern of LIKE. */
 const namesRow = (rowId: string) => sql<SqlBool>`replace(row_ids, ${JSON.stringify(rowId)}, '') <> row_ids`
 
+// What every job asks on its way, and every client that waits for one.
+
+const tables = (db: Db): Kysely<QueueTables> => withTables<QueueTables>(db)
+
+const jobAt = statement((db, at: { projectId: number; id: number }) =>
+  tables(db).selectFrom('queue_job').selectAll().where('project_id', '=', at.projectId).where('id', '=', at.id),
+)
+
+const nameRun = statement((db, { id, runId }: { id: number; runId: string }) =>
+  tables(db).updateTable('queue_job').set({ run_id: runId }).where('id', '=', id).returningAll(),
+)
+
+const allLocks = statement((db, _: object) => tables(db).selectFrom('queue_lock').select(['lock_key', 'job_id']))
+
+const runningCounts = statement((db, _: object) =>
+  tables(db)
+    .selectFrom('queue_job')
+    .select(['project_id', 'parent_job_id', sql<number>`count(*)`.as('count')])
+    .where('status', 'in', RUNNING)
+    .where('type', '=', 'standard')
+    .groupBy(['project_id', 'parent_job_id']),
+)
+
+const startQueued = statement((db, start: { jobId: number; worker: string; now: number; leaseUntil: number }) =>
+  tables(db)
+    .updateTable('queue_job')
+    .set((e) => ({
+      status: 'processing',
+      waiting_reason: null,
+      attempt: e('attempt', '+', 1),
+      worker: start.worker,
+      lease_until: start.leaseUntil,
+      started_at: start.now,
+      updated_at: start.now,
+    }))
+    .where('id', '=', start.jobId)
+    .where('status', 'in', QUEUED)
+    .returningAll(),
+)
+
+const anyUnexplained = statement((db, { now }: { now: number }) =>
+  tables(db)
+    .selectFrom('queue_job')
+    .select('id')
+    .where('status', 'in', QUEUED)
+    .where('waiting_reason', 'is', null)
+    .where('start_after', '<=', now)
+    .limit(1),
+)
+
+const heldJob = statement((db, hold: Hold) =>
+  tables(db)
+    .selectFrom('queue_job')
+    .selectAll()
+    .where('id', '=', hold.jobId)
+    .where('worker', '=', hold.worker)
+    .where('attempt', '=', hold.attempt)
+    .where('status', 'in', RUNNING)
+    .$call(lockRows(db)),
+)
+
+const beginHeld = statement((db, hold: Hold) =>
+  tables(db)
+    .updateTable('queue_job')
+    .set({ has_begun: BEGUN })
+    .where('id', '=', hold.jobId)
+    .where('worker', '=', hold.worker)
+    .where('attempt', '=', hold.attempt)
+    .where('status', 'in', RUNNING)
+    .returning('id'),
+)
+
+const endJob = statement((db, { jobId, now, ...end }: JobEnd & { readonly jobId: number; readonly now: number }) =>
+  tables(db)
+    .updateTable('queue_job')
+    .set({ ...end, waiting_reason: null, worker: null, lease_until: null, ended_at: now, updated_at: now })
+    .where('id', '=', jobId),
+)
+
 export function createQueueStore(database: Db) {
   const db = withTables<QueueTables>(database)
   const on = (trx: Trx): Kysely<QueueTables> => withTables<QueueTables>(trx)
@@ -112,11 +192,11 @@ export function createQueueStore(database: Db) {
         .returning('id')
         .executeTakeFirstOrThrow()
       const runId = job.parent_run_id === '' ? String(id) : `${job.parent_run_id}.${id}`
-      return on(trx).updateTable('queue_job').set({ run_id: runId }).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
+      const [named] = await nameRun(trx, { id, runId })
+      return named! // inserted above
     },
 
-    find: (projectId: number, id: number): Promise<JobRow | undefined> =>
-      db.selectFrom('queue_job').selectAll().where('project_id', '=', projectId).where('id', '=', id).executeTakeFirst(),
+    find: async (projectId: number, id: number): Promise<JobRow | undefined> => (await jobAt(database, { projectId, id }))[0],
 
     findForUpdate: (trx: Trx, projectId: number, id: number): Promise<JobRow | undefined> =>
       on(trx)
@@ -236,8 +316,7 @@ export function createQueueStore(database: Db) {
       if (dialectOf(trx) === 'postgres') await sql`select pg_advisory_xact_lock(${CLAIM_LOCK})`.execute(trx)
     },
 
-    listLocks: (trx: Trx): Promise<{ lock_key: string; job_id: number }[]> =>
-      on(trx).selectFrom('queue_lock').select(['lock_key', 'job_id']).execute(),
+    listLocks: (trx: Trx): Promise<readonly { lock_key: string; job_id: number }[]> => allLocks(trx, {}),
 
     /** Which jobs hold these locks now. */
     holders: async (lockKeys: readonly string[]): Promise<ReadonlyMap<string, number>> => {
@@ -247,13 +326,7 @@ export function createQueueStore(database: Db) {
 
     /** Projects and containers with the number of jobs that run in each. */
     countRunning: async (trx: Trx): Promise<{ projects: Map<number, number>; parents: Map<number, number> }> => {
-      const rows = await on(trx)
-        .selectFrom('queue_job')
-        .select(['project_id', 'parent_job_id', sql<number>`count(*)`.as('count')])
-        .where('status', 'in', RUNNING)
-        .where('type', '=', 'standard')
-        .groupBy(['project_id', 'parent_job_id'])
-        .execute()
+      const rows = await runningCounts(trx, {})
       const projects = new Map<number, number>()
       const parents = new Map<number, number>()
       for (const { project_id, parent_job_id, count } of rows) {
@@ -300,34 +373,10 @@ export function createQueueStore(database: Db) {
       await on(trx).deleteFrom('queue_lock').where('job_id', '=', jobId).execute()
     },
 
-    start: (trx: Trx, jobId: number, worker: string, now: number, leaseUntil: number): Promise<JobRow | undefined> =>
-      on(trx)
-        .updateTable('queue_job')
-        .set((e) => ({
-          status: 'processing',
-          waiting_reason: null,
-          attempt: e('attempt', '+', 1),
-          worker,
-          lease_until: leaseUntil,
-          started_at: now,
-          updated_at: now,
-        }))
-        .where('id', '=', jobId)
-        .where('status', 'in', QUEUED)
-        .returningAll()
-        .executeTakeFirst(),
+    start: async (trx: Trx, jobId: number, worker: string, now: number, leaseUntil: number): Promise<JobRow | undefined> =>
+      (await startQueued(trx, { jobId, worker, now, leaseUntil }))[0],
 
-    hasUnexplained: async (now: number): Promise<boolean> => {
-      const found = await db
-        .selectFrom('queue_job')
-        .select('id')
-        .where('status', 'in', QUEUED)
-        .where('waiting_reason', 'is', null)
-        .where('start_after', '<=', now)
-        .limit(1)
-        .executeTakeFirst()
-      return found !== undefined
-    },
+    hasUnexplained: async (now: number): Promise<boolean> => (await anyUnexplained(database, { now })).length > 0,
 
     listUnexplained: (trx: Trx, now: number, limit: number) =>
       on(trx)
@@ -365,29 +414,9 @@ export function createQueueStore(database: Db) {
         .execute(),
 
     /** The job, when this worker still holds it; locked until the transaction ends, so that what follows is published once. */
-    findHeld: (trx: Trx, hold: Hold): Promise<JobRow | undefined> =>
-      on(trx)
-        .selectFrom('queue_job')
-        .selectAll()
-        .where('id', '=', hold.jobId)
-        .where('worker', '=', hold.worker)
-        .where('attempt', '=', hold.attempt)
-        .where('status', 'in', RUNNING)
-        .$call(lockRows(trx))
-        .executeTakeFirst(),
+    findHeld: async (trx: Trx, hold: Hold): Promise<JobRow | undefined> => (await heldJob(trx, hold))[0],
 
-    markBegun: async (hold: Hold): Promise<boolean> => {
-      const marked = await db
-        .updateTable('queue_job')
-        .set({ has_begun: BEGUN })
-        .where('id', '=', hold.jobId)
-        .where('worker', '=', hold.worker)
-        .where('attempt', '=', hold.attempt)
-        .where('status', 'in', RUNNING)
-        .returning('id')
-        .executeTakeFirst()
-      return marked !== undefined
-    },
+    markBegun: async (hold: Hold): Promise<boolean> => (await beginHeld(database, hold)).length > 0,
 
     /** Everything the job had to publish is published with this; only its end is still to be written. */
     markPublished: async (
@@ -410,12 +439,8 @@ export function createQueueStore(database: Db) {
         .returningAll()
         .executeTakeFirstOrThrow(),
 
-    end: async (trx: Trx, jobId: number, end: JobEnd, now: number): Promise<void> => {
-      await on(trx)
-        .updateTable('queue_job')
-        .set({ ...end, waiting_reason: null, worker: null, lease_until: null, ended_at: now, updated_at: now })
-        .where('id', '=', jobId)
-        .execute()
+    end: async (trx: Trx, jobId: number, { status, result, usage, metrics, error }: JobEnd, now: number): Promise<void> => {
+      await endJob(trx, { jobId, now, status, result, usage, metrics, error })
     },
 
     /** An open container is held by nobody; its rows are. */

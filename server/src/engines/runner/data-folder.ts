@@ -3,11 +3,11 @@
 //  (2) Nothing a component left is read before refuseLinkedFolders() and refuseStrangers() have seen it: plain files and folders only,
 //      no link out of it, neither as a file nor as one of the folders on the way.
 //  (3) Between two programs of a run, `out` becomes `in`; what a program does not hand on is lost.
-// Questions about single names are asked of the system at once: what was just written is in its memory, and the way through
-// Node's threads costs ten times the answer.
+// Single names and small files are asked for, written and removed at once: the system does that in its memory, and the way through
+// Node's threads costs ten times as much. What grows with data takes that way.
 
-import { constants, createWriteStream, lstatSync, readdirSync, type Stats } from 'node:fs'
-import { chmod, lstat, mkdir, open, readdir, readFile, rename, rm, rmdir, unlink, writeFile } from 'node:fs/promises'
+import { constants, createWriteStream, lstatSync, readdirSync, renameSync, type Stats, unlinkSync, writeFileSync } from 'node:fs'
+import { chmod, lstat, mkdir, open, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { named, PlatformError } from '../../kit/errors.ts'
@@ -58,7 +58,7 @@ export async function createDataFolder(root: string, withArtifacts = false): Pro
 
 export async function removeDataFolder(folder: DataFolder): Promise<void> {
   try {
-    await removeOwnFiles(folder)
+    removeOwnFiles(folder)
     await removeLevels(folder)
   } catch {
     await removeTree(folder.root)
@@ -66,10 +66,9 @@ export async function removeDataFolder(folder: DataFolder): Promise<void> {
 }
 
 /** What every run has in its folder; fails when a program took one of them away, or bent the way there. */
-async function removeOwnFiles(folder: DataFolder): Promise<void> {
-  const { data } = folder
+function removeOwnFiles(folder: DataFolder): void {
   refuseLinkedFolders(folder)
-  await Promise.all([unlink(join(data, 'config.json')), unlink(join(data, 'in/state.json'))])
+  for (const path of ['config.json', 'in/state.json']) unlinkSync(join(folder.data, path))
 }
 
 /** Fails when anything lies in the folder. */
@@ -79,9 +78,9 @@ async function removeLevels(folder: DataFolder): Promise<void> {
 }
 
 /** Takes the platform's own files out of a folder; true when it is then as it was made, in every respect a program could change. */
-export async function emptyDataFolder(folder: DataFolder): Promise<boolean> {
+export function emptyDataFolder(folder: DataFolder): boolean {
   try {
-    await removeOwnFiles(folder)
+    removeOwnFiles(folder)
     return isAsMade(folder)
   } catch {
     return false
@@ -128,8 +127,8 @@ function statOf(path: string): Stats | undefined {
 }
 
 /** Gives a folder another name, and with it another run: no path of the run before leads into it. */
-export async function renameDataFolder(folder: DataFolder, root: string): Promise<DataFolder> {
-  await rename(folder.root, root)
+export function renameDataFolder(folder: DataFolder, root: string): DataFolder {
+  renameSync(folder.root, root)
   return folderAt(root, folder.withArtifacts)
 }
 
@@ -144,9 +143,12 @@ export const writeStateFile = (folder: DataFolder, text: string, format: FileFor
 
 const nameOf = (name: string, format: FileFormat): string => `${name}.${format === 'yaml' ? 'yml' : 'json'}`
 
+const SMALL_FILE_CHARS = 2 ** 16
+
 /** A program before this one may have left anything in its place: that goes, and nothing is ever written through a link. */
 async function writeSecretFile(path: string, text: string): Promise<void> {
-  const write = () => writeFile(path, text, { mode: 0o600, flag: 'wx' })
+  const isNew = { mode: 0o600, flag: 'wx' }
+  const write = async () => (text.length <= SMALL_FILE_CHARS ? writeFileSync(path, text, isNew) : writeFile(path, text, isNew))
   await write().catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
     await removeTree(path)

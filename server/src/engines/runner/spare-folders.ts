@@ -25,13 +25,16 @@ export function createSpareFolders(): SpareFolders {
   return {
     async take(root, withArtifacts) {
       const found = shelfOf(withArtifacts).pop()
-      // Whoever tidies the disk may have taken it away meanwhile.
-      const renamed = found && (await renameDataFolder(found, root).catch(() => undefined))
-      return renamed ?? createDataFolder(root, withArtifacts)
+      try {
+        if (found) return renameDataFolder(found, root)
+      } catch {
+        // Whoever tidies the disk has taken it away.
+      }
+      return createDataFolder(root, withArtifacts)
     },
     async giveBack(folder, isDeserted) {
       const shelf = shelfOf(folder.withArtifacts)
-      if (isDeserted && shelf.length < MOST && (await emptyDataFolder(folder))) shelf.push(folder)
+      if (isDeserted && shelf.length < MOST && emptyDataFolder(folder)) shelf.push(folder)
       else await removeDataFolder(folder)
     },
     async clear() {

@@ -2,7 +2,7 @@
 
 import { primaryKeyNames } from '../../engines/table-engine/snapshot.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
-import type { KeptSnapshot } from './tables.store.ts'
+import type { KeptSnapshot } from './table-snapshots.store.ts'
 
 export const snapshotView = (kept: KeptSnapshot, baseUrl: string) => ({
   id: String(kept.id),

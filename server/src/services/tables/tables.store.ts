@@ -1,13 +1,14 @@
-// Tables and their snapshots in the metadata database. Three things stay true:
+// Tables in the metadata database; their snapshots are in table-snapshots.store.ts. Three things stay true:
 //  (1) a table that is no alias always has a current snapshot, and what its record says of columns, key, rows and bytes is that snapshot;
 //  (2) a snapshot is written once and never changed; older ones stay until they are too old to travel back to;
 //  (3) publish names the table by number, so a table that was dropped and made again is another table.
 
-import { type Generated, type Selectable, sql } from 'kysely'
+import type { Generated, Selectable } from 'kysely'
 import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
 import { countBytes, countRows, primaryKeyNames, type TableSnapshot } from '../../engines/table-engine/snapshot.ts'
 import type { FilterOperator } from '../../engines/table-engine/table-engine.ts'
+import { createSnapshotsStore } from './table-snapshots.store.ts'
 
 export interface AliasFilter {
   readonly column: string
@@ -35,18 +36,6 @@ interface Tables {
     created_at: number
     last_import_at: number | null
     last_change_at: number | null
-  }
-  table_snapshot: { id: Generated<number>; project_id: number; data_table: number; value: string; created_at: number }
-  kept_snapshot: {
-    id: Generated<number>
-    project_id: number
-    data_table: number
-    table_id: string
-    description: string
-    value: string
-    creator_token_id: number
-    creator_token_description: string
-    created_at: number
   }
   table_export: { data_table: number; project_id: number; fingerprint: string; file_id: number }
   table_profile: { uuid: string; project_id: number; data_table: number; value: string; created_at: number }
@@ -78,20 +67,6 @@ export interface TableRow {
   readonly lastChangeAt: Date | undefined
 }
 
-export interface StoredSnapshot {
-  readonly id: number
-  readonly snapshot: TableSnapshot
-  readonly createdAt: Date
-}
-
-export interface KeptSnapshot extends StoredSnapshot {
-  readonly projectId: number
-  readonly tableKey: number
-  readonly tableId: string
-  readonly description: string
-  readonly creatorToken: { readonly id: number; readonly description: string }
-}
-
 export type NewTable = Pick<TableRow, 'projectId' | 'bucketKey' | 'name' | 'displayName' | 'alias' | 'createdAt'>
 
 export type TablesStore = ReturnType<typeof createTablesStore>
@@ -108,6 +83,7 @@ const usageOf = statement((db, { projectId }: { projectId: number }) =>
 
 export function createTablesStore(database: Db) {
   const db = withTables<Tables>(database)
+  const snapshots = createSnapshotsStore(database)
 
   /** What a record repeats of its snapshot, so that lists need not read snapshots. */
   const summary = (snapshot: TableSnapshot) => ({
@@ -118,16 +94,9 @@ export function createTablesStore(database: Db) {
     size_bytes: countBytes(snapshot),
   })
 
-  async function insertSnapshot(trx: Trx, projectId: number, table: number, snapshot: TableSnapshot, at: Date): Promise<number> {
-    const { id } = await withTables<Tables>(trx)
-      .insertInto('table_snapshot')
-      .values({ project_id: projectId, data_table: table, value: JSON.stringify(snapshot), created_at: at.getTime() })
-      .returning('id')
-      .executeTakeFirstOrThrow()
-    return id
-  }
-
   return {
+    ...snapshots,
+
     find: async (bucketKey: number, name: string): Promise<TableRow | undefined> => {
       const row = await db
         .selectFrom('data_table')
@@ -220,7 +189,7 @@ export function createTablesStore(database: Db) {
         })
         .returning('id')
         .executeTakeFirstOrThrow()
-      const snapshotId = await insertSnapshot(trx, table.projectId, id, snapshot, table.createdAt)
+      const snapshotId = await snapshots.insertSnapshot(trx, table.projectId, id, snapshot, table.createdAt)
       return toTable(
         await withTables<Tables>(trx)
           .updateTable('data_table')
@@ -279,7 +248,7 @@ export function createTablesStore(database: Db) {
         readonly onlyOver?: number
       },
     ): Promise<TableRow | undefined> {
-      const snapshotId = await insertSnapshot(trx, table.projectId, table.key, snapshot, at)
+      const snapshotId = await snapshots.insertSnapshot(trx, table.projectId, table.key, snapshot, at)
       let query = withTables<Tables>(trx)
         .updateTable('data_table')
         .set({
@@ -294,7 +263,7 @@ export function createTablesStore(database: Db) {
       if (what.onlyOver !== undefined) query = query.where('snapshot', '=', what.onlyOver)
       const row = await query.returningAll().executeTakeFirst()
       if (row) return toTable(row)
-      await withTables<Tables>(trx).deleteFrom('table_snapshot').where('id', '=', snapshotId).execute()
+      await snapshots.removeSnapshot(trx, snapshotId)
       return undefined
     },
 
@@ -322,7 +291,7 @@ export function createTablesStore(database: Db) {
     async remove(trx: Trx, keys: readonly number[]): Promise<void> {
       const tx = withTables<Tables>(trx)
       for (const key of keys) {
-        await tx.deleteFrom('table_snapshot').where('data_table', '=', key).execute()
+        await snapshots.removeSnapshotsOf(trx, key)
         await tx.deleteFrom('table_export').where('data_table', '=', key).execute()
         await tx.deleteFrom('table_profile').where('data_table', '=', key).execute()
         await tx.deleteFrom('data_table').where('id', '=', key).execute()
@@ -333,76 +302,6 @@ export function createTablesStore(database: Db) {
       (await withTables<Tables>(trx).selectFrom('data_table').select('id').where('bucket', '=', bucketKey).execute()).map(
         (row) => row.id,
       ),
-
-    findSnapshot: async (id: number): Promise<StoredSnapshot | undefined> => {
-      const row = await db.selectFrom('table_snapshot').selectAll().where('id', '=', id).executeTakeFirst()
-      return row && toSnapshot(row)
-    },
-
-    /** The state of a table at a moment; undefined when it was not there yet, or that is too long ago. */
-    findSnapshotAt: async (tableKey: number, at: Date): Promise<StoredSnapshot | undefined> => {
-      const row = await db
-        .selectFrom('table_snapshot')
-        .selectAll()
-        .where('data_table', '=', tableKey)
-        .where('created_at', '<=', at.getTime())
-        .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc')
-        .limit(1)
-        .executeTakeFirst()
-      return row && toSnapshot(row)
-    },
-
-    // Snapshots that people keep
-
-    keep: async (trx: Trx, kept: Omit<KeptSnapshot, 'id'>): Promise<KeptSnapshot> => {
-      const row = await withTables<Tables>(trx)
-        .insertInto('kept_snapshot')
-        .values({
-          project_id: kept.projectId,
-          data_table: kept.tableKey,
-          table_id: kept.tableId,
-          description: kept.description,
-          value: JSON.stringify(kept.snapshot),
-          creator_token_id: kept.creatorToken.id,
-          creator_token_description: kept.creatorToken.description,
-          created_at: kept.createdAt.getTime(),
-        })
-        .returning('id')
-        .executeTakeFirstOrThrow()
-      return { ...kept, id: row.id }
-    },
-
-    findKept: async (projectId: number, id: number): Promise<KeptSnapshot | undefined> => {
-      const row = await db
-        .selectFrom('kept_snapshot')
-        .selectAll()
-        .where('project_id', '=', projectId)
-        .where('id', '=', id)
-        .executeTakeFirst()
-      return row && toKept(row)
-    },
-
-    listKept: async (projectId: number, tableKey: number, limit: number, offset: number): Promise<KeptSnapshot[]> =>
-      (
-        await db
-          .selectFrom('kept_snapshot')
-          .selectAll()
-          .where('project_id', '=', projectId)
-          .where('data_table', '=', tableKey)
-          .orderBy('id', 'desc')
-          .limit(limit)
-          .offset(offset)
-          .execute()
-      ).map(toKept),
-
-    removeKept: async (trx: Trx, projectId: number, id: number): Promise<boolean> =>
-      (await withTables<Tables>(trx)
-        .deleteFrom('kept_snapshot')
-        .where('project_id', '=', projectId)
-        .where('id', '=', id)
-        .returning('id')
-        .executeTakeFirst()) !== undefined,
 
     // Exports and profiles
 
@@ -453,36 +352,6 @@ export function createTablesStore(database: Db) {
     markCompacted: async (trx: Trx, key: number): Promise<void> => {
       await withTables<Tables>(trx).updateTable('data_table').set({ needs_compaction: 0 }).where('id', '=', key).execute()
     },
-
-    /** Forgets states older than the moment, except each table's current one and the last before the moment (time travel to just after it). */
-    forgetSnapshotsBefore: async (trx: Trx, moment: Date): Promise<number> => {
-      const result = await sql`
-        delete from table_snapshot where created_at < ${moment.getTime()}
-        and id not in (select snapshot from data_table where snapshot is not null)
-        and id not in (
-          select max(id) from table_snapshot where created_at < ${moment.getTime()} group by data_table
-        )`.execute(trx)
-      return Number(result.numAffectedRows ?? 0)
-    },
-
-    /** Every stored state in pieces, for finding out which objects are needed. */
-    async *everySnapshot(): AsyncGenerator<TableSnapshot> {
-      for (const table of ['table_snapshot', 'kept_snapshot'] as const) {
-        for (let after = 0; ; ) {
-          const rows = await db
-            .selectFrom(table)
-            .select(['id', 'value'])
-            .where('id', '>', after)
-            .orderBy('id')
-            .limit(200)
-            .execute()
-          for (const row of rows) yield JSON.parse(row.value) as TableSnapshot // written by this file
-          const last = rows.at(-1)
-          if (!last) break
-          after = last.id
-        }
-      }
-    },
   }
 }
 
@@ -521,21 +390,4 @@ const toTable = (row: Selectable<Tables['data_table']>): TableRow => ({
   createdAt: new Date(row.created_at),
   lastImportAt: moment(row.last_import_at),
   lastChangeAt: moment(row.last_change_at),
-})
-
-const toSnapshot = (row: Selectable<Tables['table_snapshot']>): StoredSnapshot => ({
-  id: row.id,
-  snapshot: JSON.parse(row.value) as TableSnapshot,
-  createdAt: new Date(row.created_at),
-})
-
-const toKept = (row: Selectable<Tables['kept_snapshot']>): KeptSnapshot => ({
-  id: row.id,
-  projectId: row.project_id,
-  tableKey: row.data_table,
-  tableId: row.table_id,
-  description: row.description,
-  snapshot: JSON.parse(row.value) as TableSnapshot,
-  creatorToken: { id: row.creator_token_id, description: row.creator_token_description },
-  createdAt: new Date(row.created_at),
 })

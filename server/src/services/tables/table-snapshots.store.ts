@@ -1,0 +1,176 @@
+// States of tables in the metadata database: the ones that loads leave behind, for travelling back in time, and the ones that people keep.
+
+import { type Generated, type Selectable, sql } from 'kysely'
+import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import type { TableSnapshot } from '../../engines/table-engine/snapshot.ts'
+
+interface Tables {
+  table_snapshot: { id: Generated<number>; project_id: number; data_table: number; value: string; created_at: number }
+  kept_snapshot: {
+    id: Generated<number>
+    project_id: number
+    data_table: number
+    table_id: string
+    description: string
+    value: string
+    creator_token_id: number
+    creator_token_description: string
+    created_at: number
+  }
+}
+
+export interface StoredSnapshot {
+  readonly id: number
+  readonly snapshot: TableSnapshot
+  readonly createdAt: Date
+}
+
+export interface KeptSnapshot extends StoredSnapshot {
+  readonly projectId: number
+  readonly tableKey: number
+  readonly tableId: string
+  readonly description: string
+  readonly creatorToken: { readonly id: number; readonly description: string }
+}
+
+export function createSnapshotsStore(database: Db) {
+  const db = withTables<Tables>(database)
+
+  return {
+    insertSnapshot: async (trx: Trx, projectId: number, table: number, snapshot: TableSnapshot, at: Date): Promise<number> => {
+      const { id } = await withTables<Tables>(trx)
+        .insertInto('table_snapshot')
+        .values({ project_id: projectId, data_table: table, value: JSON.stringify(snapshot), created_at: at.getTime() })
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      return id
+    },
+
+    removeSnapshot: async (trx: Trx, id: number): Promise<void> => {
+      await withTables<Tables>(trx).deleteFrom('table_snapshot').where('id', '=', id).execute()
+    },
+
+    /** What people keep outlives its table. */
+    removeSnapshotsOf: async (trx: Trx, tableKey: number): Promise<void> => {
+      await withTables<Tables>(trx).deleteFrom('table_snapshot').where('data_table', '=', tableKey).execute()
+    },
+
+    findSnapshot: async (id: number): Promise<StoredSnapshot | undefined> => {
+      const row = await db.selectFrom('table_snapshot').selectAll().where('id', '=', id).executeTakeFirst()
+      return row && toSnapshot(row)
+    },
+
+    /** The state of a table at a moment; undefined when it was not there yet, or that is too long ago. */
+    findSnapshotAt: async (tableKey: number, at: Date): Promise<StoredSnapshot | undefined> => {
+      const row = await db
+        .selectFrom('table_snapshot')
+        .selectAll()
+        .where('data_table', '=', tableKey)
+        .where('created_at', '<=', at.getTime())
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(1)
+        .executeTakeFirst()
+      return row && toSnapshot(row)
+    },
+
+    // Snapshots that people keep
+
+    keep: async (trx: Trx, kept: Omit<KeptSnapshot, 'id'>): Promise<KeptSnapshot> => {
+      const row = await withTables<Tables>(trx)
+        .insertInto('kept_snapshot')
+        .values({
+          project_id: kept.projectId,
+          data_table: kept.tableKey,
+          table_id: kept.tableId,
+          description: kept.description,
+          value: JSON.stringify(kept.snapshot),
+          creator_token_id: kept.creatorToken.id,
+          creator_token_description: kept.creatorToken.description,
+          created_at: kept.createdAt.getTime(),
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      return { ...kept, id: row.id }
+    },
+
+    findKept: async (projectId: number, id: number): Promise<KeptSnapshot | undefined> => {
+      const row = await db
+        .selectFrom('kept_snapshot')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return row && toKept(row)
+    },
+
+    listKept: async (projectId: number, tableKey: number, limit: number, offset: number): Promise<KeptSnapshot[]> =>
+      (
+        await db
+          .selectFrom('kept_snapshot')
+          .selectAll()
+          .where('project_id', '=', projectId)
+          .where('data_table', '=', tableKey)
+          .orderBy('id', 'desc')
+          .limit(limit)
+          .offset(offset)
+          .execute()
+      ).map(toKept),
+
+    removeKept: async (trx: Trx, projectId: number, id: number): Promise<boolean> =>
+      (await withTables<Tables>(trx)
+        .deleteFrom('kept_snapshot')
+        .where('project_id', '=', projectId)
+        .where('id', '=', id)
+        .returning('id')
+        .executeTakeFirst()) !== undefined,
+
+    /** Forgets states older than the moment, except each table's current one and the last before the moment (time travel to just after it). */
+    forgetSnapshotsBefore: async (trx: Trx, moment: Date): Promise<number> => {
+      const result = await sql`
+        delete from table_snapshot where created_at < ${moment.getTime()}
+        and id not in (select snapshot from data_table where snapshot is not null)
+        and id not in (
+          select max(id) from table_snapshot where created_at < ${moment.getTime()} group by data_table
+        )`.execute(trx)
+      return Number(result.numAffectedRows ?? 0)
+    },
+
+    /** Every stored state in pieces, for finding out which objects are needed. */
+    async *everySnapshot(): AsyncGenerator<TableSnapshot> {
+      for (const table of ['table_snapshot', 'kept_snapshot'] as const) {
+        for (let after = 0; ; ) {
+          const rows = await db
+            .selectFrom(table)
+            .select(['id', 'value'])
+            .where('id', '>', after)
+            .orderBy('id')
+            .limit(200)
+            .execute()
+          for (const row of rows) yield JSON.parse(row.value) as TableSnapshot // written by this file
+          const last = rows.at(-1)
+          if (!last) break
+          after = last.id
+        }
+      }
+    },
+  }
+}
+
+// The values are written by this file, hence of this shape.
+const toSnapshot = (row: Selectable<Tables['table_snapshot']>): StoredSnapshot => ({
+  id: row.id,
+  snapshot: JSON.parse(row.value) as TableSnapshot,
+  createdAt: new Date(row.created_at),
+})
+
+const toKept = (row: Selectable<Tables['kept_snapshot']>): KeptSnapshot => ({
+  id: row.id,
+  projectId: row.project_id,
+  tableKey: row.data_table,
+  tableId: row.table_id,
+  description: row.description,
+  snapshot: JSON.parse(row.value) as TableSnapshot,
+  creatorToken: { id: row.creator_token_id, description: row.creator_token_description },
+  createdAt: new Date(row.created_at),
+})

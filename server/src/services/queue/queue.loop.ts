@@ -59,7 +59,10 @@ const BEAT_MS = 1_000
 /** Lost jobs are looked for this often; a lease is much longer. */
 const RECOVERY_MS = 1_000
 const STARTABLE = 50
+const OTHERS_MS = 1_000
 const EXPLAINED = 200
+
+type Startable = Awaited<ReturnType<QueueStore['listStartable']>>[number]
 
 interface Running {
   readonly hold: Hold
@@ -78,6 +81,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
   let lookAgain = false
   let stopped = true
   let lastRecovery = 0
+  let lastLookAtOthers = 0
 
   /** Looks once: recovers what was lost, starts what can start, explains what waits. */
   async function tick(): Promise<void> {
@@ -104,7 +108,9 @@ export function createQueueLoop(deps: QueueLoopDeps) {
       const fullParents = new Set<number>()
       for (let found = -1; found !== fullParents.size; ) {
         found = fullParents.size
-        for (const job of await store.listStartable(trx, now, full, held, [...fullParents], STARTABLE)) {
+        const startable = await startableOfAll(trx, now, full, held, [...fullParents])
+        const runningIn = ({ project_id }: Startable): number => projects.get(project_id) ?? 0
+        for (const job of startable.toSorted((a, b) => runningIn(a) - runningIn(b))) {
           const siblings = job.parent_job_id === null ? 0 : (parents.get(job.parent_job_id) ?? 0)
           if (job.sibling_limit !== null && siblings >= job.sibling_limit) {
             fullParents.add(job.parent_job_id!) // only a child has such a limit
@@ -118,6 +124,25 @@ export function createQueueLoop(deps: QueueLoopDeps) {
       }
       return undefined
     })
+
+  /**
+   * The oldest jobs that could start. When one project has a queue so long that nothing else is in sight, the others are looked for
+   * too, once a second: the first job of a project need not wait for all that another one has queued.
+   */
+  async function startableOfAll(
+    trx: Trx,
+    now: number,
+    full: readonly number[],
+    held: readonly string[],
+    fullParents: readonly number[],
+  ): Promise<readonly Startable[]> {
+    const oldest = await store.listStartable(trx, now, full, held, fullParents, STARTABLE)
+    const [first] = oldest
+    if (!first || oldest.length < STARTABLE || oldest.some(({ project_id }) => project_id !== first.project_id)) return oldest
+    if (Math.abs(now - lastLookAtOthers) < OTHERS_MS) return oldest
+    lastLookAtOthers = now
+    return [...(await store.listStartable(trx, now, [...full, first.project_id], held, fullParents, STARTABLE)), ...oldest]
+  }
 
   function start(job: JobRow): void {
     const abort = new AbortController()

@@ -158,6 +158,29 @@ await onBothDatabases('queue', (metadata) => {
     await stop()
   })
 
+  test('a project with a long queue does not keep the first job of another one waiting', async () => {
+    const { create, tick, runs, queue, actor, finish, sleep, stop } = await rig(metadata, { slots: 2 })
+    for (let i = 0; i < 60; i++) await create({ config: `c-${i}` })
+    const inserted = await sql<{
+      id: number
+    }>`insert into project (name, features, is_disabled, created_at) values ('q', '[]', 0, 0) returning id`.execute(metadata.db)
+    const other = await queue.create(
+      { ...actor, projectId: Number(inserted.rows[0]!.id) },
+      { component: 'x', config: 'one' },
+      { branch: { id: 99, isDefault: true }, baseUrl: 'http://test' },
+    )
+    const isRunning = () => runs.some(({ handle }) => handle.job.id === other.id)
+    sleep(5_000)
+    await tick()
+    if (!isRunning()) {
+      await finish(0) // both places were taken before it was there
+      sleep(5_000)
+      await tick()
+    }
+    assert.ok(isRunning())
+    await stop()
+  })
+
   test('a delayed job starts when its time has come', async () => {
     const { create, tick, runs, sleep, stop } = await rig(metadata)
     await create({ startAfter: 1_000_000 + 60_000 })

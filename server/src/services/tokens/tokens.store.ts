@@ -69,6 +69,9 @@ export type TokensStore = ReturnType<typeof createTokensStore>
 const byHash = statement((db, { hash }: { hash: string }) =>
   withTables<Tables>(db).selectFrom('token').selectAll().where('hash', '=', hash),
 )
+const projectAt = statement((db, { id }: { id: number }) =>
+  withTables<Tables>(db).selectFrom('project').selectAll().where('id', '=', id),
+)
 const insertToken = statement((db, token: Omit<TokenRow, 'id'>) =>
   withTables<Tables>(db).insertInto('token').values(token).returning('id'),
 )
@@ -186,7 +189,7 @@ export function createTokensStore(database: Db) {
     },
 
     findProject: async (id: number): Promise<Project | undefined> => {
-      const row = await db.selectFrom('project').selectAll().where('id', '=', id).executeTakeFirst()
+      const [row] = await projectAt(database, { id })
       return row && toProject(row)
     },
 

@@ -142,9 +142,15 @@ export function createCsvScanner({ dialect, columns, skipLines, maxRowBytes }: S
           while (i < n && buf[i] !== enclosure) i++
           // How DuckDB passes over a header that spans lines is its own affair.
           if (skipRecords > 0 && buf.subarray(from, i).includes(LF)) normalise = true
-          if (i < n) {
-            state = QUOTE_SEEN
-            i++
+          if (i >= n) break
+          state = QUOTE_SEEN
+          i++
+          // Most enclosed values are followed by another one: no need to come back twice for its delimiter and its quote.
+          if (i + 1 < n && buf[i] === delimiter && buf[i + 1] === enclosure) {
+            fields++
+            fieldOffset = quoteOffset = base + i + 1
+            state = QUOTED
+            i += 2
           }
           break
         }

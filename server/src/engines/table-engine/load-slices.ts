@@ -145,16 +145,20 @@ async function scanSlice(job: LoadSlicesJob, slice: LocalSlice): Promise<CsvScan
   throw await describeProblem(problem, { slice, limits: job.limits, columnNames, maxRowBytes: job.maxRowBytes })
 }
 
-/** A look at the first chunk: how lines end and how long they are. A wrong guess costs a second attempt, never a wrong row. */
+/** Enough lines to know how long they are. */
+const LOOK_BYTES = 1 << 16
+
+/** A look at the first lines: how they end and how long they are. A wrong guess costs a second attempt, never a wrong row. */
 async function sniff(job: LoadSlicesJob): Promise<{ lineEnd: string; bytesPerRow: number }> {
   const slice = job.slices[0]
   if (!slice) return { lineEnd: '\n', bytesPerRow: 1 }
   for await (const chunk of readSlice(slice, job.limits)) {
     const lf = chunk.indexOf(10)
     if (lf === -1) return { lineEnd: '\n', bytesPerRow: chunk.length }
+    const looked = chunk.subarray(0, Math.max(LOOK_BYTES, lf + 1))
     let lines = 0
-    for (let i = lf; i !== -1; i = chunk.indexOf(10, i + 1)) lines++
-    return { lineEnd: lf > 0 && chunk[lf - 1] === 13 ? '\r\n' : '\n', bytesPerRow: chunk.length / lines }
+    for (let i = lf; i !== -1; i = looked.indexOf(10, i + 1)) lines++
+    return { lineEnd: lf > 0 && chunk[lf - 1] === 13 ? '\r\n' : '\n', bytesPerRow: looked.length / lines }
   }
   return { lineEnd: '\n', bytesPerRow: 1 }
 }

@@ -1,5 +1,6 @@
 // An API to extract from, as a process of its own. `/items?since=K` answers the items with an id above K, a thousand at a time, each with
-// ten fields, an object and a list. `/slow?since=K` answers one item after five milliseconds. Prints its address; ends when stdin closes.
+// ten fields, an object and a list; `/thin?since=K` the same with four short fields each. `/slow?since=K` answers one item after five
+// milliseconds. Prints its address; ends when stdin closes.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -22,6 +23,8 @@ function item(id: number): string {
   )
 }
 
+const thinItem = (id: number): string => `{"id":${id},"name":"name ${id}","amount":${(id % PAGE) * 1.5},"tag":"x"}`
+
 const server = createServer(async (request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://api')
   const since = Number(searchParams.get('since'))
@@ -29,7 +32,7 @@ const server = createServer(async (request, response) => {
   if (isSlow) await wait(5)
   const last = isSlow ? Math.min(SLOW_PAGES, since + 1) : Math.min(items, since + PAGE)
   const texts: string[] = []
-  for (let id = since + 1; id <= last; id++) texts.push(item(id))
+  for (let id = since + 1; id <= last; id++) texts.push(pathname === '/thin' ? thinItem(id) : item(id))
   const body = Buffer.from(`{"items":[${texts.join(',')}]}`)
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
   response.end(body)

@@ -73,7 +73,7 @@ async function runJob(config: string): Promise<number> {
     }
     if (job.isFinished && job.status !== 'success') throw new Error(job.result.message)
     if (job.isFinished) return (performance.now() - started) / 1000
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }
 

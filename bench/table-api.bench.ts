@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createLog } from '../server/src/kit/log.ts'
 import { createSecrets } from '../server/src/kit/secrets.ts'
 import { createPlatform } from '../server/src/platform.ts'
+import { inTurns } from './measure.ts'
 import { benchMb, rawCsv, rawDuckDb, report, round, sizeMb, timed } from './table-bench.ts'
 import { writeCsv } from './table-csv.ts'
 
@@ -70,18 +71,17 @@ report({
 
 writeCsv(join(dir, 'large.csv'), { bytes: benchMb(100) * 1e6 })
 const large = await upload('large.csv')
-const ours = await timed(() => load('large', large))
 const raw = await rawDuckDb(dir)
-const theirs = await raw(
-  `copy (select * from ${rawCsv(join(dir, 'large.csv'))}) to '${join(dir, 'raw.parquet')}' (format parquet, compression zstd)`,
-)
+const rawCopy = `copy (select * from ${rawCsv(join(dir, 'large.csv'))}) to '${join(dir, 'raw.parquet')}' (format parquet, compression zstd)`
+let loads = 0
+const took = await inTurns(3, { ours: () => timed(() => load(`large${loads++}`, large)), raw: () => raw(rawCopy) })
 report({
   bench: 'table-api-import',
-  ratio: round(ours / theirs),
+  ratio: round(took.ours / took.raw),
   target: '<= 1.2',
   megabytes: sizeMb(join(dir, 'large.csv')),
-  seconds: round(ours),
-  rawSeconds: round(theirs),
+  seconds: round(took.ours),
+  rawSeconds: round(took.raw),
 })
 await platform.close()
 rmSync(dir, { recursive: true, force: true })

@@ -96,6 +96,7 @@ export function createSchedulerRoom(deps: SchedulerRoomDeps) {
     clock,
     recordEvent: events.record,
     actorOfToken: tokens.findActor,
+    canonicalId: components.canonicalId,
     expires: async (projectId, tokenId) => (await tokens.get(projectId, tokenId)).expiresAt !== undefined,
     importedAt: async (actor, tableId) => {
       const branch = { id: await defaultBranchId(actor.projectId), isDefault: true }

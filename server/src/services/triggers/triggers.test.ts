@@ -130,6 +130,12 @@ test('a token that a trigger runs with cannot be deleted', async (t) => {
   assert.equal((await request('DELETE', `/v2/storage/tokens/${runner.id}`)).status, 204)
 })
 
+test('a trigger and its token may name one component by different names', async (t) => {
+  const { create, token } = await start(t)
+  const { id } = await token({ description: 'one component', componentAccess: ['platform.ex-http'] })
+  await create({ runWithTokenId: Number(id), component: 'keboola.ex-generic-v2' })
+})
+
 test('bad requests are refused with a reason', async (t) => {
   const { request, body, token, runner, newProject, create } = await start(t)
   const expiring = await token({ description: 'expires', expiresIn: 3600, canManageBuckets: true })

@@ -31,6 +31,8 @@ export interface TriggersDeps {
   readonly recordEvent: RecordEvent
   /** Who a token id stands for; undefined when it is gone, expired or disabled. */
   readonly actorOfToken: (projectId: number, tokenId: number) => Promise<Actor | undefined>
+  /** The component's own id, for aliases. */
+  readonly canonicalId: (componentId: string) => string
   readonly expires: (projectId: number, tokenId: number) => Promise<boolean>
   /** When a table was last imported; refuses a table that is not there or that the actor may not read. */
   readonly importedAt: (actor: Actor, tableId: string) => Promise<number | null>
@@ -133,7 +135,7 @@ export function createTriggers(deps: TriggersDeps) {
       throw invalid(`Token with id "${tokenId}" expires. A trigger needs a token that does not.`)
     const mayLend = actor.isMasterToken || tokenId === actor.tokenId || (actor.canManageTokens && !runner.isMasterToken)
     if (!mayLend) throw new PlatformError('accessDenied')
-    if (!canUseComponent(runner, component))
+    if (!canUseComponent(runner, component, deps.canonicalId))
       throw new PlatformError('storage.triggers.privilege', { token: tokenId, component: component.slice(0, 120) })
   }
 

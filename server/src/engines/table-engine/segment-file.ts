@@ -42,6 +42,8 @@ export function copyToSegment(select: string, columns: readonly Column[], path: 
     'COMPRESSION zstd',
     `ROW_GROUP_SIZE ${groupRows}`,
     ...dictionaryLimit(groupRows),
+    // DuckDB makes them for columns with a dictionary, whose few values are in nearly every row group: they would rule nothing out.
+    'WRITE_BLOOM_FILTER false',
     `FIELD_IDS {${ids.join(', ')}}`,
   ]
   return `COPY (${select}) TO ${literal(path)} (${options.join(', ')})`

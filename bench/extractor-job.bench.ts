@@ -62,19 +62,16 @@ async function runAlone(parameters: object): Promise<number> {
   return seconds
 }
 
+/** Waits on the stream of the job's events, which ends with the job: polling would take the processor from what is measured. */
 async function runJob(config: string): Promise<number> {
   const started = performance.now()
   const { id } = (await stack.post('/queue/platform.ex-http/run', { config })).body as { id: string }
-  for (;;) {
-    const job = (await stack.get(`/queue/jobs/${id}`)).body as {
-      status: string
-      isFinished: boolean
-      result: { message?: string }
-    }
-    if (job.isFinished && job.status !== 'success') throw new Error(job.result.message)
-    if (job.isFinished) return (performance.now() - started) / 1000
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
+  const headers = { 'x-storageapi-token': stack.masterToken, accept: 'text/event-stream' }
+  await (await fetch(`${stack.url}/queue/jobs/${id}/events`, { headers })).text()
+  const seconds = (performance.now() - started) / 1000
+  const job = (await stack.get(`/queue/jobs/${id}`)).body as { status: string; result: { message?: string } }
+  if (job.status !== 'success') throw new Error(job.result.message ?? job.status)
+  return seconds
 }
 
 function round(value: number): number {

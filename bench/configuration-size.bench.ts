@@ -3,7 +3,7 @@
 // the same without, a hundred times the bytes through the socket; `bare` is what these bytes alone cost a bare Fastify route.
 
 import { startStack } from '../tests/faults/stack.ts'
-import { inTurns, type Load, report, requestsPerSecond, startBare } from './measure.ts'
+import { inTurns, type Load, report, requestsPerSecond, round, startBare } from './measure.ts'
 
 const SHAPES = { small: { rows: 5, versions: 10 }, large: { rows: 500, versions: 1000 } } as const
 const cleanups: Array<() => unknown> = []
@@ -66,10 +66,10 @@ for (const [name, load] of Object.entries(loads)) {
     smallPerSecond: small,
     largePerSecond: large,
     ...(plain && {
-      plainRatio: Number(plain.ratio.toFixed(3)),
+      plainRatio: round(plain.ratio),
       plainSmallPerSecond: plain.small,
       plainLargePerSecond: plain.large,
-      bareRatio: Number((await bareRatio()).toFixed(3)),
+      bareRatio: round(await bareRatio()),
     }),
   })
 }

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startStack } from '../tests/faults/stack.ts'
-import { inTurns, report, startBare } from './measure.ts'
+import { inTurns, report, round, startBare } from './measure.ts'
 
 const ITEMS = 200_000
 const ROUNDS = 5
@@ -72,8 +72,4 @@ async function runJob(config: string): Promise<number> {
   const job = (await stack.get(`/queue/jobs/${id}`)).body as { status: string; result: { message?: string } }
   if (job.status !== 'success') throw new Error(job.result.message ?? job.status)
   return seconds
-}
-
-function round(value: number): number {
-  return Number(value.toFixed(3))
 }

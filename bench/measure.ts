@@ -23,6 +23,8 @@ export function median(figures: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
+export const round = (value: number): number => Math.round(value * 1000) / 1000
+
 export interface BenchLine {
   readonly bench: string
   readonly ratio: number
@@ -33,7 +35,7 @@ export interface BenchLine {
 
 export function report({ ratio, ...line }: BenchLine): void {
   const { bench, target, ...details } = line
-  console.log(JSON.stringify({ bench, ratio: Number(ratio.toFixed(3)), target, ...details }))
+  console.log(JSON.stringify({ bench, ratio: round(ratio), target, ...details }))
 }
 
 export interface Load {

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { createLog } from '../server/src/kit/log.ts'
 import { createSecrets } from '../server/src/kit/secrets.ts'
 import { createPlatform } from '../server/src/platform.ts'
-import { inTurns } from './measure.ts'
-import { benchMb, rawCsv, rawDuckDb, report, round, sizeMb, timed } from './table-bench.ts'
+import { inTurns, round } from './measure.ts'
+import { benchMb, rawCsv, rawDuckDb, report, sizeMb, timed } from './table-bench.ts'
 import { writeCsv } from './table-csv.ts'
 
 const IMPORTS = 200

@@ -87,7 +87,6 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 export const sizeMb = (path: string): number => Math.round(statSync(path).size / 1e6)
-export const round = (value: number): number => Math.round(value * 1000) / 1000
 export const report = (line: Record<string, unknown>): void => console.log(JSON.stringify(line))
 
 export interface WorkerUse {

@@ -1,6 +1,7 @@
 // Import of a CSV file against raw DuckDB COPY (read_csv) TO parquet with the same threads and memory. Target: at most 1.2 times.
 
-import { benchMb, emptyTable, rawCsv, rawDuckDb, report, round, sizeMb, startBench, timed, workerUse } from './table-bench.ts'
+import { round } from './measure.ts'
+import { benchMb, emptyTable, rawCsv, rawDuckDb, report, sizeMb, startBench, timed, workerUse } from './table-bench.ts'
 import { writeCsv } from './table-csv.ts'
 
 const bench = await startBench()

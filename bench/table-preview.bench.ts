@@ -1,6 +1,7 @@
 // A preview of a large table, before and after loads by key have left delete files behind. Target: under 100 ms.
 
-import { benchRows, emptyTable, report, round, startBench, timed } from './table-bench.ts'
+import { round } from './measure.ts'
+import { benchRows, emptyTable, report, startBench, timed } from './table-bench.ts'
 import { writeCsv } from './table-csv.ts'
 
 const bench = await startBench()

@@ -1,6 +1,7 @@
 // 200 tables of 1,000 rows each. Target: at least 20 imports per second on two cores.
 
-import { emptyTable, report, round, startBench, timed } from './table-bench.ts'
+import { round } from './measure.ts'
+import { emptyTable, report, startBench, timed } from './table-bench.ts'
 import { writeCsv } from './table-csv.ts'
 
 const IMPORTS = 200

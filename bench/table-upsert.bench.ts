@@ -1,7 +1,8 @@
 // 1 % of a table's rows loaded again by primary key, against rewriting the table. Target: at most 0.25 times, and the twentieth such
 // load at most twice the first. Rows that come again unchanged are the dearer case (their columns must be compared) and shown too.
 
-import { benchRows, emptyTable, rawDuckDb, report, round, startBench, timed } from './table-bench.ts'
+import { round } from './measure.ts'
+import { benchRows, emptyTable, rawDuckDb, report, startBench, timed } from './table-bench.ts'
 import { writeCsv } from './table-csv.ts'
 
 const LOADS = 20

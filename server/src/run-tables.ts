@@ -47,7 +47,7 @@ export function createRunTables({ tables, local }: Pick<TableRooms, 'tables' | '
       lastImportDate: data.lastImportAt ? formatTimestamp(data.lastImportAt) : null,
       lastImportAt: data.lastImportAt,
       dataSizeBytes: data.sizeBytes,
-      description: metadata.find(({ key }) => key === 'KBC.description')?.value ?? '',
+      description: descriptionIn(metadata) ?? '',
       metadata,
       columnMetadata,
       schema: snapshot.typed
@@ -116,9 +116,12 @@ export function createRunTables({ tables, local }: Pick<TableRooms, 'tables' | '
   }
 }
 
-/** What people wrote about a column. */
-const describedBy = (items: readonly { readonly key: string; readonly value: string }[]): { description?: string } => {
-  const description = items.find(({ key }) => key === 'KBC.description')?.value
+/** What people wrote about a table or a column. */
+const descriptionIn = (items: readonly { readonly key: string; readonly value: string }[]): string | undefined =>
+  items.find(({ key }) => key === 'KBC.description')?.value
+
+const describedBy = (items: Parameters<typeof descriptionIn>[0]): { description?: string } => {
+  const description = descriptionIn(items)
   return description ? { description } : {}
 }
 

@@ -1,8 +1,9 @@
 // The record of a storage job (contract storage 2.7), which routes of many rooms answer with, always with status 202.
 
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { formatTimestamp } from '../kit/clock.ts'
-import type { StorageJob } from '../kit/storage-job.ts'
+import type { NewStorageJob, Requester, StorageJob } from '../kit/storage-job.ts'
 import { Timestamp } from './record-schemas.ts'
 
 export const JobView = Type.Object({
@@ -45,3 +46,9 @@ export const jobView = (job: StorageJob, baseUrl: string) => ({
   metrics: job.metrics,
   ...(job.error && { error: job.error }),
 })
+
+/** For routes that do nothing but start a job and answer with it. */
+export const jobStarter =
+  (createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>) =>
+  async (req: FastifyRequest, reply: FastifyReply, job: NewStorageJob) =>
+    reply.code(202).send(jobView(await createJob(req, job), req.baseUrl))

@@ -65,7 +65,8 @@ function hasType(schema: Schema, value: unknown): boolean {
   }
 }
 
-function toBoolean(value: unknown): unknown {
+/** Yes or no in every form clients send it; anything else comes back as it was. */
+export function toBoolean(value: unknown): unknown {
   if (value === 1) return true
   if (value === 0) return false
   if (typeof value !== 'string') return value

@@ -1,6 +1,8 @@
 // Moments as people and PHP clients write them: a unix time, an ISO time, a date in words or figures, or words such as `-2 days`,
 // `last monday`, `first day of last month`, `yesterday 14:00`. Words are read in UTC.
 
+import { calendarDay } from './calendar-day.ts'
+
 const UNIT_MS: Readonly<Record<string, number>> = {
   sec: 1_000,
   second: 1_000,
@@ -24,10 +26,10 @@ export function parseMoment(text: string, now: Date): Date | undefined {
 
 /** A time without a zone is UTC; the offset may come without a colon, as our own records write it. */
 function parseIso(words: string): Date | undefined {
-  const match = /^(\d{4}-\d{2}-\d{2})(?:[t ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?))?\s*(z|[+-]\d{2}:?\d{2})?$/.exec(words)
+  const match = /^((\d{4})-(\d{2})-(\d{2}))(?:[t ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?))?\s*(z|[+-]\d{2}:?\d{2})?$/.exec(words)
   if (!match) return undefined
-  const [, date = '', time = '00:00', zone = 'z'] = match
-  if (new Date(date).getUTCDate() !== Number(date.slice(-2))) return undefined // 30 February would become 2 March
+  const [, date, year, month, day, time = '00:00', zone = 'z'] = match
+  if (!calendarDay(Number(year), Number(month), Number(day))) return undefined
   return valid(new Date(`${date}T${time}${zone === 'z' ? 'Z' : zone.replace(/^(...)(\d\d)$/, '$1:$2')}`))
 }
 
@@ -84,7 +86,7 @@ function parseWords(words: string, now: Date): Date | undefined {
 }
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-const MONTH = '(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?\\b\\.?'
+const MONTH = `(${MONTHS.join('|')})(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?\\b\\.?`
 
 /** Each way to write a date: which groups are year, month and day. Without a year it is the one of `moment`. */
 const DATES: readonly { readonly pattern: RegExp; readonly order: readonly [year: number, month: number, day: number] }[] = [
@@ -102,10 +104,7 @@ function takeDate(take: (pattern: RegExp) => RegExpExecArray | null, moment: Dat
     if (!match) continue
     const [year, month, day] = order.map((group) => (group === 0 ? '1' : match[group]))
     const place = MONTHS.indexOf(month ?? '')
-    const date = new Date(
-      Date.UTC(Number(year ?? moment.getUTCFullYear()), place === -1 ? Number(month) - 1 : place, Number(day)),
-    )
-    return date.getUTCDate() === Number(day) ? date : INVALID
+    return calendarDay(Number(year ?? moment.getUTCFullYear()), place === -1 ? Number(month) : place + 1, Number(day)) ?? INVALID
   }
   return undefined
 }

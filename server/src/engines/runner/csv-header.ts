@@ -28,10 +28,12 @@ export async function readCsvHeader(path: string, { delimiter, enclosure }: CsvD
 
 async function* textOf(path: string): AsyncGenerator<string> {
   const file = createReadStream(path, { highWaterMark: 2 ** 16 })
-  const plain = /\.gz$/i.test(path) ? pipeline(file, createGunzip(), () => {}) : file
+  const isPacked = /\.gz$/i.test(path)
+  const plain = isPacked ? pipeline(file, createGunzip(), () => {}) : file
   try {
     for await (const chunk of plain.setEncoding('utf8')) yield chunk as string // by its encoding
   } catch (cause) {
+    if (!isPacked) throw cause
     throw named('jobRunner.outputInvalid', { reason: `${basename(path)} is not a whole gzip file.` }, cause)
   } finally {
     file.destroy()

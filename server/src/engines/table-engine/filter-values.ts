@@ -1,6 +1,7 @@
 // Whether a filter can be asked at all. A value that cannot be of the column's type is a mistake of the asker, not a filter that finds
 // nothing; whoever starts a job checks before, so that the mistake is refused instead of failing the job.
 
+import { calendarDay } from '../../kit/calendar-day.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { type BaseType, columnNamed, type TableSnapshot } from './snapshot.ts'
 import type { Filter } from './table-engine.ts'
@@ -47,7 +48,5 @@ export function checkFilter(snapshot: TableSnapshot, filter: Filter): void {
 /** A day of the calendar; what stands behind it is DuckDB's to read. */
 function startsWithDay(text: string): boolean {
   const [, year, month, day] = /^\s*(\d{4,6})-(\d{1,2})-(\d{1,2})(?!\d)/.exec(text) ?? []
-  const date = new Date(0)
-  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
-  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day)
+  return calendarDay(Number(year), Number(month), Number(day)) !== undefined
 }

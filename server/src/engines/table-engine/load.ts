@@ -3,6 +3,7 @@
 
 import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { allOrFirstFailure } from '../../kit/all-or-first-failure.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { InflateLimits, LocalSlice } from './csv-bytes.ts'
 import { checkDialect } from './csv-dialect.ts'
@@ -80,13 +81,14 @@ async function writeSegments(
     limits,
   } as const
   const batches = await inBatches(source.slices.map((slice) => localSlice(slice, local)))
-  return allOrFirstFailure(run, batches, async (slices, i, options) => {
+  const write = (slices: readonly LocalSlice[], i: number) => async (signal: AbortSignal) => {
     const workDir = join(dir, `batch-${i}`)
     await mkdir(workDir)
     const path = join(workDir, 'segment.parquet')
-    const segment = await deps.pool.run({ ...job, slices, outPath: path, workDir }, 'long', options)
+    const segment = await deps.pool.run({ ...job, slices, outPath: path, workDir }, 'long', { ...run, signal })
     return { ...segment, key: newKey(request.keyPrefix), path }
-  })
+  }
+  return allOrFirstFailure(run.signal, batches.map(write))
 }
 
 function resolve(
@@ -165,30 +167,6 @@ async function inBatches(slices: readonly LocalSlice[]): Promise<LocalSlice[][]>
     }
   }
   return batches
-}
-
-/** Runs all at once; the first failure cancels the others and is the one thrown. */
-async function allOrFirstFailure<T, R>(
-  run: RunOptions,
-  items: readonly T[],
-  work: (item: T, i: number, options: RunOptions) => Promise<R>,
-): Promise<R[]> {
-  const stop = new AbortController()
-  const signal = run.signal ? AbortSignal.any([run.signal, stop.signal]) : stop.signal
-  let failed: { readonly error: unknown } | undefined
-  const results = await Promise.allSettled(
-    items.map(async (item, i) => {
-      try {
-        return await work(item, i, { ...run, signal })
-      } catch (error) {
-        failed ??= { error }
-        stop.abort()
-        throw error
-      }
-    }),
-  )
-  if (failed) throw failed.error
-  return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
 }
 
 const sum = <T>(items: readonly T[], of: (item: T) => number): number => items.reduce((total, item) => total + of(item), 0)

@@ -5,9 +5,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { idFrom } from '../../http/ids.ts'
 import { includeFrom } from '../../http/include.ts'
-import { JobView, jobView } from '../../http/job-view.ts'
+import { JobView, jobStarter } from '../../http/job-view.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { NewStorageJob } from '../../kit/storage-job.ts'
 import { bucketJob } from './bucket-jobs.ts'
 import { bucketView, sharingParametersOf } from './bucket-view.ts'
 import type { BucketsRoutesDeps } from './buckets.routes.ts'
@@ -33,8 +32,7 @@ export function bucketSharingRoutes({
   metadataViews,
   tableNames,
 }: BucketSharingDeps): FastifyPluginAsyncTypebox {
-  const startJob = async (req: FastifyRequest, reply: FastifyReply, job: NewStorageJob) =>
-    reply.code(202).send(jobView(await createJob(req, job), req.baseUrl))
+  const startJob = jobStarter(createJob)
 
   const shareAs = async (
     req: FastifyRequest,

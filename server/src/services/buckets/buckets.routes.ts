@@ -1,11 +1,11 @@
 // HTTP for buckets (contract storage 2.4).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { idFrom } from '../../http/ids.ts'
 import { includeFrom } from '../../http/include.ts'
-import { JobView, jobView } from '../../http/job-view.ts'
+import { JobView, jobStarter } from '../../http/job-view.ts'
 import { readMetadataItems } from '../../http/metadata-items.ts'
 import { EventListQuery } from '../../http/record-schemas.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -71,8 +71,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
   const viewOf = async (req: FastifyRequest, bucket: Bucket, include: ReadonlySet<string>) =>
     (await viewsOf(req, [bucket], include))[0]!
 
-  const startJob = async (req: FastifyRequest, reply: FastifyReply, job: NewStorageJob) =>
-    reply.code(202).send(jobView(await createJob(req, job), req.baseUrl))
+  const startJob = jobStarter(createJob)
 
   return async (app) => {
     app.get(

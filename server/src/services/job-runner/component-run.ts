@@ -8,6 +8,7 @@ import type { Program } from '../../engines/runner/program.ts'
 import type { LogEvent, Runner, RunOutcome } from '../../engines/runner/runner.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { ComponentLimits } from './limits.ts'
+import type { RuntimeSettings } from './mapping.ts'
 import type { ProjectInfo, RunnableComponent, RunScope } from './storage.ts'
 
 export interface ProgramSettings {
@@ -153,3 +154,7 @@ export function environmentOf(parts: EnvironmentParts): Record<string, string> {
       : {}),
   }
 }
+
+/** Which image: as asked for with the run, as the configuration says, as the component says. */
+export const tagOf = ({ definition }: RunnableComponent, runtime: RuntimeSettings, asked: string | null | undefined) =>
+  asked || runtime.tag || runtime.image_tag || definition.tag

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { type DataFolder, writeDataFile } from '../../engines/runner/data-folder.ts'
+import { allOrFirstFailure } from '../../kit/all-or-first-failure.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
 import { fileManifest, tableManifest } from './manifests.ts'
@@ -48,9 +49,12 @@ export async function readInputs(deps: InputDeps, request: InputRequest): Promis
   if (request.staging === 'none') return NOTHING
   const sources = await Promise.all(mapping.inputTables.map((entry) => findSource(deps, request.scope, entry)))
   refuseClashes(sources)
-  const [placesOfTables, files] = await togetherOrNot(request, (each) => [
-    sources.map((source) => readTable(deps, each, source)),
-    mapping.inputFiles.map((entry) => readFiles(deps, each, entry)),
+  // What fails stops the rest, and nothing is still being written afterwards: the folder is about to be removed.
+  const tablesRead = sources.map((source) => (signal: AbortSignal) => readTable(deps, { ...request, signal }, source))
+  const filesRead = mapping.inputFiles.map((entry) => (signal: AbortSignal) => readFiles(deps, { ...request, signal }, entry))
+  const [placesOfTables, files] = await allOrFirstFailure(request.signal, [
+    (signal) => allOrFirstFailure(signal, tablesRead),
+    (signal) => allOrFirstFailure(signal, filesRead),
   ])
   const tables = sources.map(({ table }) => table)
   const places = [...placesOfTables, ...files.flatMap(({ places }) => places)]
@@ -63,25 +67,6 @@ export async function readInputs(deps: InputDeps, request: InputRequest): Promis
     processed: files.flatMap(({ processed }) => processed),
     secrets: places.flatMap((s3) => (s3 ? [s3.credentials.secret_access_key, s3.credentials.session_token] : [])),
   }
-}
-
-/** When one of them fails the others stop, and nothing is still being written when this ends: the folder is about to be removed. */
-async function togetherOrNot<A, B>(
-  request: InputRequest,
-  start: (request: InputRequest) => [readonly Promise<A>[], readonly Promise<B>[]],
-): Promise<[A[], B[]]> {
-  const stop = new AbortController()
-  const [first, second] = start({ ...request, signal: AbortSignal.any([request.signal, stop.signal]) })
-  let failed: { readonly error: unknown } | undefined
-  const watched = [...first, ...second].map((one: Promise<unknown>) =>
-    one.catch((error: unknown) => {
-      failed ??= { error }
-      stop.abort()
-    }),
-  )
-  await Promise.all(watched)
-  if (failed) throw failed.error
-  return [await Promise.all(first), await Promise.all(second)]
 }
 
 /** An entry of the mapping, the table it means, and the name of the file it becomes. */

@@ -5,7 +5,7 @@ import { createMask } from '../../engines/runner/mask.ts'
 import { yamlOf } from '../../engines/runner/yaml-files.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { membersOf } from '../../kit/json-text.ts'
-import { environmentOf, runComponent } from './component-run.ts'
+import { environmentOf, runComponent, tagOf } from './component-run.ts'
 import { configFile } from './config-file.ts'
 import { openImageParameters, refuseSharedSecrets } from './image-parameters.ts'
 import { failureOf, IN_EVENTS, limitsOf, thrown } from './limits.ts'
@@ -64,7 +64,7 @@ export async function runAction(
     const limits = { ...limitsOf(component, runtime, undefined, true, deps.programs.diskBytes), timeoutMs: ACTION_MS }
     const { outcome } = await runComponent(deps.programs, {
       component,
-      tag: request.tag || runtime.tag || runtime.image_tag || component.definition.tag,
+      tag: tagOf(component, runtime, request.tag),
       folder,
       environment: environmentOf({
         scope,

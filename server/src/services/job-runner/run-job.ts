@@ -6,7 +6,7 @@ import { createMask, maskValue } from '../../engines/runner/mask.ts'
 import type { Actor } from '../../kit/actor.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { ArtifactOwner } from './artifacts.ts'
-import { environmentOf } from './component-run.ts'
+import { environmentOf, tagOf } from './component-run.ts'
 import { configFile, processorConfigFile } from './config-file.ts'
 import { type OpenedSecrets, openImageParameters, refuseSharedSecrets } from './image-parameters.ts'
 import { createJobLog, type JobLog, type JobLogDeps } from './job-log.ts'
@@ -355,7 +355,7 @@ function stepsOf(
   const { component, plan } = planned
   const main: Step = {
     component,
-    tag: job.tag ?? (plan.runtime.tag || plan.runtime.image_tag || component.definition.tag),
+    tag: tagOf(component, plan.runtime, job.tag),
     isMain: true,
     limits: limitsOf(component, plan.runtime, job.backend, true, deps.programs.diskBytes),
     configFile: configFile({

@@ -1,7 +1,7 @@
 // How much time the jobs of a project took, day by day (platform contract 2.10). A job counts on the day it ended.
 
-import type { Query } from './job-search.ts'
-import { refusal } from './job-search.ts'
+import { calendarDay } from '../../kit/calendar-day.ts'
+import { type Query, refusal } from './job-search.ts'
 
 export interface DailyRange {
   /** Days since 1970, in the zone of the caller; both belong to the range. */
@@ -17,7 +17,7 @@ export interface DailyDuration {
   readonly durationSum: number
 }
 
-const DAY_MS = 86_400_000
+export const DAY_MS = 86_400_000
 const DEFAULT_DAYS = 30
 const MOST_DAYS = 1_000
 
@@ -43,12 +43,10 @@ export function dailyDurations({ from, to }: DailyRange, msByDay: ReadonlyMap<nu
 
 function dayOf(name: string, given: unknown): number | undefined {
   if (given === undefined || given === '') return undefined
-  const text = String(given)
-  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
-  // 30 February parses in some engines and rolls over: only a day that comes back as it was written is one.
-  if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(text))
-    throw refusal(name, 'This value should be a day, such as 2026-01-31.')
-  return ms / DAY_MS
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(String(given)) ?? []
+  const date = calendarDay(Number(year), Number(month), Number(day))
+  if (!date) throw refusal(name, 'This value should be a day, such as 2026-01-31.')
+  return date.getTime() / DAY_MS
 }
 
 /** A `+` that was not encoded arrives as a blank. */

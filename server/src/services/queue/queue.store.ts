@@ -4,9 +4,9 @@ import { type Generated, type Insertable, type Kysely, type Selectable, type Sql
 import { claimRows, type Db, dialectOf, lockRows, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import { belowRun } from '../../engines/metadata-db/run-ids.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
-import type { GroupColumn, JobSearch } from './job-search.ts'
+import type { EqualColumn, JobSearch } from './job-search.ts'
 import { type JobStatus, QUEUED, RUNNING } from './job-states.ts'
-import type { DailyRange } from './job-stats.ts'
+import { DAY_MS, type DailyRange } from './job-stats.ts'
 
 export interface QueueTables {
   queue_job: {
@@ -77,8 +77,6 @@ export type QueueStore = ReturnType<typeof createQueueStore>
 /** Values of `has_begun` beyond 0: a component has started; all results are in the project. */
 export const BEGUN = 1
 export const PUBLISHED = 2
-
-const DAY_MS = 86_400_000
 
 /** Claims are short; one at a time keeps the limits exact on several nodes. The number is ours alone. */
 const CLAIM_LOCK = 5_070_001
@@ -170,7 +168,6 @@ const endJob = statement((db, { jobId, now, ...end }: JobEnd & { readonly jobId:
 
 export function createQueueStore(database: Db) {
   const db = withTables<QueueTables>(database)
-  const on = (trx: Trx): Kysely<QueueTables> => withTables<QueueTables>(trx)
 
   /** Jobs of the project that a search means, neither sorted nor limited. */
   function matching(projectId: number, search: JobSearch) {
@@ -186,7 +183,7 @@ export function createQueueStore(database: Db) {
   return {
     /** The run id is made of the id, so it is written right after it is known. */
     async insert(trx: Trx, job: NewJobRow): Promise<JobRow> {
-      const { id } = await on(trx)
+      const { id } = await tables(trx)
         .insertInto('queue_job')
         .values({ ...job, run_id: '' })
         .returning('id')
@@ -199,7 +196,7 @@ export function createQueueStore(database: Db) {
     find: async (projectId: number, id: number): Promise<JobRow | undefined> => (await jobAt(database, { projectId, id }))[0],
 
     findForUpdate: (trx: Trx, projectId: number, id: number): Promise<JobRow | undefined> =>
-      on(trx)
+      tables(trx)
         .selectFrom('queue_job')
         .selectAll()
         .where('project_id', '=', projectId)
@@ -208,7 +205,7 @@ export function createQueueStore(database: Db) {
         .executeTakeFirst(),
 
     findByDeduplicationId: (trx: Trx, projectId: number, deduplicationId: string): Promise<JobRow | undefined> =>
-      on(trx)
+      tables(trx)
         .selectFrom('queue_job')
         .selectAll()
         .where('project_id', '=', projectId)
@@ -217,10 +214,10 @@ export function createQueueStore(database: Db) {
 
     /** Everything below a run: its children and theirs. */
     listBelow: (trx: Trx, projectId: number, runId: string): Promise<JobRow[]> =>
-      on(trx).selectFrom('queue_job').selectAll().where('project_id', '=', projectId).where(belowRun(runId)).execute(),
+      tables(trx).selectFrom('queue_job').selectAll().where('project_id', '=', projectId).where(belowRun(runId)).execute(),
 
     listChildren: (trx: Trx, parentJobId: number): Promise<JobRow[]> =>
-      on(trx).selectFrom('queue_job').selectAll().where('parent_job_id', '=', parentJobId).orderBy('id').execute(),
+      tables(trx).selectFrom('queue_job').selectAll().where('parent_job_id', '=', parentJobId).orderBy('id').execute(),
 
     search: (projectId: number, search: JobSearch): Promise<JobRow[]> =>
       matching(projectId, search)
@@ -235,7 +232,7 @@ export function createQueueStore(database: Db) {
     searchGrouped(
       projectId: number,
       search: JobSearch,
-      groupBy: readonly GroupColumn[],
+      groupBy: readonly EqualColumn[],
       perGroup: number,
       most: number,
     ): Promise<JobRow[]> {
@@ -345,7 +342,7 @@ export function createQueueStore(database: Db) {
       fullParents: readonly number[],
       limit: number,
     ) {
-      let query = on(trx)
+      let query = tables(trx)
         .selectFrom('queue_job')
         .select(['id', 'project_id', 'lock_key', 'parent_job_id', 'sibling_limit', 'type'])
         .where('status', 'in', QUEUED)
@@ -360,7 +357,7 @@ export function createQueueStore(database: Db) {
 
     /** False when another job took it first. */
     async takeLock(trx: Trx, lockKey: string, projectId: number, jobId: number): Promise<boolean> {
-      const taken = await on(trx)
+      const taken = await tables(trx)
         .insertInto('queue_lock')
         .values({ lock_key: lockKey, project_id: projectId, job_id: jobId })
         .onConflict((conflict) => conflict.column('lock_key').doNothing())
@@ -370,7 +367,7 @@ export function createQueueStore(database: Db) {
     },
 
     releaseLock: async (trx: Trx, jobId: number): Promise<void> => {
-      await on(trx).deleteFrom('queue_lock').where('job_id', '=', jobId).execute()
+      await tables(trx).deleteFrom('queue_lock').where('job_id', '=', jobId).execute()
     },
 
     start: async (trx: Trx, jobId: number, worker: string, now: number, leaseUntil: number): Promise<JobRow | undefined> =>
@@ -379,7 +376,7 @@ export function createQueueStore(database: Db) {
     hasUnexplained: async (now: number): Promise<boolean> => (await anyUnexplained(database, { now })).length > 0,
 
     listUnexplained: (trx: Trx, now: number, limit: number) =>
-      on(trx)
+      tables(trx)
         .selectFrom('queue_job')
         .select(['id', 'project_id', 'lock_key', 'parent_job_id', 'sibling_limit', 'type', 'status'])
         .where('status', 'in', QUEUED)
@@ -390,7 +387,7 @@ export function createQueueStore(database: Db) {
         .execute(),
 
     markWaiting: async (trx: Trx, jobId: number, reason: string, now: number): Promise<void> => {
-      await on(trx)
+      await tables(trx)
         .updateTable('queue_job')
         .set({ status: 'waiting', waiting_reason: reason, updated_at: now })
         .where('id', '=', jobId)
@@ -424,7 +421,7 @@ export function createQueueStore(database: Db) {
       jobId: number,
       done: { readonly result: string; readonly metrics: string },
     ): Promise<void> => {
-      await on(trx)
+      await tables(trx)
         .updateTable('queue_job')
         .set({ ...done, has_begun: PUBLISHED })
         .where('id', '=', jobId)
@@ -432,7 +429,7 @@ export function createQueueStore(database: Db) {
     },
 
     setStatus: async (trx: Trx, jobId: number, status: JobStatus, now: number): Promise<JobRow> =>
-      on(trx)
+      tables(trx)
         .updateTable('queue_job')
         .set({ status, updated_at: now })
         .where('id', '=', jobId)
@@ -445,7 +442,7 @@ export function createQueueStore(database: Db) {
 
     /** An open container is held by nobody; its rows are. */
     leaveOpen: async (trx: Trx, jobId: number, now: number): Promise<void> => {
-      await on(trx)
+      await tables(trx)
         .updateTable('queue_job')
         .set({ worker: null, lease_until: null, updated_at: now })
         .where('id', '=', jobId)
@@ -453,7 +450,7 @@ export function createQueueStore(database: Db) {
     },
 
     giveBack: async (trx: Trx, jobId: number, now: number): Promise<void> => {
-      await on(trx)
+      await tables(trx)
         .updateTable('queue_job')
         .set({ status: 'created', worker: null, lease_until: null, started_at: null, updated_at: now })
         .where('id', '=', jobId)
@@ -462,7 +459,7 @@ export function createQueueStore(database: Db) {
 
     /** Jobs whose worker has not been heard of in time, or all of a worker that is known to be gone. */
     listAbandoned: (trx: Trx, now: number): Promise<JobRow[]> =>
-      on(trx)
+      tables(trx)
         .selectFrom('queue_job')
         .selectAll()
         .where('status', 'in', RUNNING)

@@ -9,13 +9,10 @@ import { readAliasFilter } from './table-aliases.ts'
 import { checkFilters, checkNewTable, scopeOf, writable } from './table-data.routes.ts'
 import { namesFrom } from './table-query.ts'
 import { flag, isSet } from './table-requests.ts'
+import { AnyFields, ByBucket, ByTable } from './table-route-shapes.ts'
 import { TableView } from './table-view.ts'
 import { createTableViews } from './tables.routes.ts'
 import { eventOf, type Tables, tableExists } from './tables.ts'
-
-const AnyFields = Type.Record(Type.String(), Type.Unknown())
-const ByBucket = Type.Object({ bucketId: Type.String() })
-const ByTable = Type.Object({ tableId: Type.String() })
 
 export function tableAliasesRoutes(tables: Tables): FastifyPluginAsyncTypebox {
   const { store, clock, inTransaction } = tables

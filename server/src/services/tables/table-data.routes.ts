@@ -25,6 +25,7 @@ import {
   readImportRequest,
   whole,
 } from './table-requests.ts'
+import { AnyFields, ByBucket, ByTable } from './table-route-shapes.ts'
 import { TableView } from './table-view.ts'
 import { type BucketRef, lockOf, refuseAlias, refuseLinked, type Scope, type Table, type Tables, tableExists } from './tables.ts'
 
@@ -42,9 +43,6 @@ export interface TableDataDeps {
 }
 
 /** Clients send these fields in many forms; table-requests.ts reads them. */
-const AnyFields = Type.Record(Type.String(), Type.Unknown())
-const ByBucket = Type.Object({ bucketId: Type.String() })
-const ByTable = Type.Object({ tableId: Type.String() })
 const ImportResult = Type.Object({
   transaction: Type.Null(),
   warnings: Type.Array(Type.Unknown()),

@@ -1,30 +1,22 @@
 // HTTP for the definitions of tables: typed columns, and what can be changed of them later (contract storage 2.5.4).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
-import { JobView, jobView } from '../../http/job-view.ts'
+import { JobView, jobStarter } from '../../http/job-view.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { NewStorageJob } from '../../kit/storage-job.ts'
 import { checkNewTable, scopeOf, writable } from './table-data.routes.ts'
 import { checkPrimaryKey, MAX_COLUMNS } from './table-load.ts'
 import { checkTableName } from './table-names.ts'
 import { type Fields, isSet, nameFrom, primaryKeyFrom } from './table-requests.ts'
+import { AnyFields, ByBucket, ByColumn, ByTable } from './table-route-shapes.ts'
 import type { TableStructureDeps } from './table-structure.routes.ts'
 import { type ColumnChange, changeColumn, changesType, readColumnChange, readColumnDefinition } from './table-types.ts'
 import { jobOn } from './tables.routes.ts'
 import { lockOf, refuseAlias, type Table, tableExists } from './tables.ts'
 
-const AnyFields = Type.Record(Type.String(), Type.Unknown())
-const ByBucket = Type.Object({ bucketId: Type.String() })
-const ByTable = Type.Object({ tableId: Type.String() })
-const ByColumn = Type.Object({ tableId: Type.String(), column: Type.String() })
-
 export function tableDefinitionRoutes({ tables, createJob }: TableStructureDeps): FastifyPluginAsyncTypebox {
   const { store } = tables
 
-  const start = async (req: FastifyRequest, reply: FastifyReply, job: NewStorageJob) =>
-    reply.code(202).send(jobView(await createJob(req, job), req.baseUrl))
+  const start = jobStarter(createJob)
 
   /** Refused at once where that is possible; what only the data can tell fails the job. */
   async function checkChanges(table: Table, changes: readonly ColumnChange[]): Promise<void> {

@@ -9,11 +9,11 @@ import { readMetadataItems } from '../../http/metadata-items.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { scopeOf } from './table-data.routes.ts'
 import { readColumnsMetadata } from './table-metadata.ts'
+import { ByTable } from './table-route-shapes.ts'
 import { columnsMetadataView, metadataView, TableView } from './table-view.ts'
 import { createTableViews } from './tables.routes.ts'
 import { eventOf, STORAGE_PROVIDER, type Table, type Tables } from './tables.ts'
 
-const ByTable = Type.Object({ tableId: Type.String() })
 const MetadataBody = Type.Object({
   provider: Type.Optional(Type.String()),
   metadata: Type.Optional(Type.Unknown()),

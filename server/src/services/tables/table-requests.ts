@@ -1,6 +1,7 @@
 // What a create, an import and an export ask for: parameters in all the forms clients send them, read into the inputs of the jobs.
 
 import { checkDialect } from '../../engines/table-engine/csv-dialect.ts'
+import { toBoolean } from '../../http/scalars.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
 import type { ExportOptions } from './table-export.ts'
@@ -173,14 +174,10 @@ export function branchFrom(fields: Fields, field: 'sourceBranchId' | 'branchId')
   return fields[field] === 'default' ? 'default' : String(whole(field, fields[field]))
 }
 
-const TRUE: ReadonlySet<unknown> = new Set([true, 1, '1', 'true', 'True', 'TRUE'])
-const FALSE: ReadonlySet<unknown> = new Set([false, 0, '0', 'false', 'False', 'FALSE', '', null, undefined])
-
 /** Yes or no in every form clients send it (contract storage 1.6). Anything else is refused: a misspelt `incremental` must not replace a table. */
 export function flag(fields: Fields, name: string): boolean {
-  const value = fields[name]
-  if (TRUE.has(value)) return true
-  if (FALSE.has(value)) return false
+  const value = toBoolean(fields[name] ?? false)
+  if (typeof value === 'boolean') return value
   throw invalid(name, 'This value should be of type bool.')
 }
 

@@ -1,27 +1,24 @@
 // HTTP for states of tables that people keep (contract storage 2.5.8).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { idFrom } from '../../http/ids.ts'
-import { JobView, jobView } from '../../http/job-view.ts'
+import { JobView, jobStarter } from '../../http/job-view.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { NewStorageJob } from '../../kit/storage-job.ts'
 import { scopeOf } from './table-data.routes.ts'
 import { isSet, whole } from './table-requests.ts'
+import { AnyFields, ByTable } from './table-route-shapes.ts'
 import { snapshotDetail, snapshotView } from './table-snapshots.ts'
 import type { TableStructureDeps } from './table-structure.routes.ts'
 import { jobOn } from './tables.routes.ts'
 
-const AnyFields = Type.Record(Type.String(), Type.Unknown())
-const ByTable = Type.Object({ tableId: Type.String() })
 const BySnapshot = Type.Object({ snapshotId: Type.String() })
 
 export function tableSnapshotsRoutes({ tables, createJob }: TableStructureDeps): FastifyPluginAsyncTypebox {
   const { store } = tables
 
-  const start = async (req: FastifyRequest, reply: FastifyReply, job: NewStorageJob) =>
-    reply.code(202).send(jobView(await createJob(req, job), req.baseUrl))
+  const start = jobStarter(createJob)
 
   async function keptOf(req: FastifyRequest, id: string) {
     const kept = await store.findKept(

@@ -1,9 +1,9 @@
 // HTTP for the shape of tables: columns, keys, rows, profiles, swaps (contract storage 2.5.7).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { JobView, jobView } from '../../http/job-view.ts'
+import { JobView, jobStarter } from '../../http/job-view.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
@@ -12,6 +12,7 @@ import { MAX_COLUMNS } from './table-load.ts'
 import { checkColumnName, columnNameFrom } from './table-names.ts'
 import { hasNoFilter, readDeletion } from './table-query.ts'
 import { flag, isSet, primaryKeyFrom } from './table-requests.ts'
+import { AnyFields, ByColumn, ByTable } from './table-route-shapes.ts'
 import { readType } from './table-types.ts'
 import { jobOn } from './tables.routes.ts'
 import { lockOf, refuseAlias, type Table, type Tables } from './tables.ts'
@@ -21,15 +22,10 @@ export interface TableStructureDeps {
   readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
 }
 
-const AnyFields = Type.Record(Type.String(), Type.Unknown())
-const ByTable = Type.Object({ tableId: Type.String() })
-const ByColumn = Type.Object({ tableId: Type.String(), column: Type.String() })
-
 export function tableStructureRoutes({ tables, createJob }: TableStructureDeps): FastifyPluginAsyncTypebox {
   const { store, clock } = tables
 
-  const start = async (req: FastifyRequest, reply: FastifyReply, job: NewStorageJob) =>
-    reply.code(202).send(jobView(await createJob(req, job), req.baseUrl))
+  const start = jobStarter(createJob)
 
   /** A table of its own, that the asker may change. */
   async function ownTable(req: FastifyRequest, tableId: string): Promise<Table> {

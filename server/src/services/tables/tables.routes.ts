@@ -11,6 +11,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
 import { scopeOf } from './table-data.routes.ts'
 import { checkTableName } from './table-names.ts'
+import { ByTable } from './table-route-shapes.ts'
 import { TableView, tableView } from './table-view.ts'
 import { eventOf, lockOf, type Table, type Tables, tableExists } from './tables.ts'
 
@@ -31,7 +32,6 @@ const INCLUDES = [
   'sourceColumnMetadata',
 ]
 const Flag = Type.Optional(Type.Boolean())
-const ByTable = Type.Object({ tableId: Type.String() })
 const ListQuery = Type.Object({ include: Type.Optional(Type.String({ maxLength: 500 })) })
 export type TableViews = ReturnType<typeof createTableViews>
 

@@ -309,6 +309,18 @@ export const ERRORS = {
     kind: 'invalid',
     text: "During the import of typed tables new columns can't be added. The file {file} has columns the table does not: {columns}. Add them with their types first.",
   },
+  'storage.tables.typeDiffers': {
+    kind: 'invalid',
+    text: 'The column "{column}" of table {table} has the type {type}, and the load says {wanted}. A column keeps its type: load into another table, or make this one anew.',
+  },
+  'storage.tables.modificationRefused': {
+    kind: 'invalid',
+    text: 'The load would change the table {table}, which it may not (table_modifications is "{modifications}"): {changes}. Change the table first, or allow it.',
+  },
+  'storage.tables.insertWithKey': {
+    kind: 'invalid',
+    text: 'The table {table} has the primary key {columns}, so a row replaces the one with the same key and deduplication_strategy "insert" is not possible. Use "upsert", or a table without a key.',
+  },
   'storage.tables.invalidDefaultValueForType': {
     kind: 'invalid',
     text: 'The default "{value}" of column "{column}" is no {type}. Send a value of that type; functions are not evaluated.',

@@ -178,6 +178,11 @@ async function localLoad(load: TableLoad): Promise<LocalLoad> {
       ...(changedUntil !== undefined && { changedUntil }),
     })),
     types: types && types.length > 0 ? types : undefined,
+    nullValues: load.nullValues,
+    rules: {
+      ...(load.modifications && { modifications: load.modifications }),
+      ...(load.deduplication && { deduplication: load.deduplication }),
+    },
     metadata: metadataOf(load),
   }
 }

@@ -8,6 +8,7 @@ const Text = Type.String()
 const Texts = Type.Array(Type.Union([Type.String(), Type.Number()]))
 const Flag = Type.Boolean()
 const optional = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
+const oneOf = <T extends string>(...words: T[]) => Type.Union(words.map((word) => Type.Literal(word)))
 
 const TableInput = Type.Object({
   source: Type.Optional(Type.String({ minLength: 1 })),
@@ -74,6 +75,9 @@ const TABLE_RESULT = {
   delete_where_operator: optional(Type.Union([Type.Literal('eq'), Type.Literal('ne'), Type.Literal('')])),
   delimiter: optional(Text),
   enclosure: optional(Text),
+  deduplication_strategy: optional(oneOf('insert', 'upsert')),
+  unload_strategy: optional(Text),
+  tags: optional(Type.Array(Text)),
   write_always: optional(Flag),
   metadata: optional(MetadataList),
   column_metadata: optional(Type.Union([Type.Record(Text, MetadataList), Type.Array(Type.Never())])),
@@ -101,7 +105,7 @@ const TABLE_RESULT = {
   ),
 }
 export const TableManifest = Type.Object(TABLE_RESULT)
-const TableOutput = Type.Object({ source: Type.String({ minLength: 1 }), ...TABLE_RESULT })
+const TableOutput = Type.Object({ source: optional(Text), ...TABLE_RESULT })
 
 const FILE_RESULT = {
   tags: optional(Type.Array(Text)),
@@ -124,7 +128,8 @@ const Storage = Type.Object({
       files: optional(Type.Array(FileOutput)),
       default_bucket: optional(Text),
       table_files: objectOrEmpty(Type.Object({ tags: optional(Type.Array(Text)), is_permanent: optional(Flag) })),
-      data_type_support: optional(Type.Union([Type.Literal('none'), Type.Literal('hints'), Type.Literal('authoritative')])),
+      data_type_support: optional(oneOf('none', 'hints', 'authoritative')),
+      table_modifications: optional(oneOf('none', 'non-destructive', 'all')),
       treat_values_as_null: optional(Type.Array(Text)),
     }),
   ),
@@ -146,7 +151,7 @@ const Runtime = Type.Object({
 
 export type TableInputMapping = Static<typeof TableInput>
 export type FileInputMapping = Static<typeof FileInput>
-export type TableOutputMapping = Static<typeof TableOutput>
+export type TableOutputMapping = Static<typeof TableOutput> & { readonly source: string }
 export type TableManifestContent = Static<typeof TableManifest>
 export type FileOutputMapping = Static<typeof FileOutput>
 export type FileManifestContent = Static<typeof FileManifest>
@@ -163,6 +168,10 @@ export interface Mapping {
   readonly tableFiles: { readonly tags: readonly string[]; readonly isPermanent: boolean }
   /** Undefined: as the component's description says. */
   readonly dataTypesSupport: 'none' | 'hints' | 'authoritative' | undefined
+  /** What a run may change of tables that are there. Undefined: what its results need. */
+  readonly tableModifications: 'none' | 'non-destructive' | 'all' | undefined
+  /** Undefined: empty values only. */
+  readonly nullValues: readonly string[] | undefined
 }
 
 const checkers = new Map<TSchema, ReturnType<typeof Compile>>()
@@ -172,14 +181,19 @@ export function read<T extends TSchema>(schema: T, value: unknown, place: string
   const checker = checkers.get(schema) ?? Compile(schema)
   checkers.set(schema, checker)
   if (checker.Check(value)) return value as Static<T> // just checked
-  const [error] = checker.Errors(value)
+  const errors = checker.Errors(value)
+  const [error] = errors
   const path = (error?.instancePath ?? '')
     .split('/')
     .slice(1)
     .map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${part}`))
     .join('')
   const missing = (error?.params as { requiredProperties?: readonly string[] } | undefined)?.requiredProperties // typebox: set for `required`
-  throw refusal(`${place}${path}${missing ? `.${missing[0]} is missing` : ` ${error?.message ?? 'is not valid'}`}`)
+  if (missing) throw refusal(`${place}${path}.${missing[0]} is missing`)
+  const words = errors.flatMap(({ instancePath, params }) =>
+    instancePath === error?.instancePath && 'allowedValue' in params ? [`"${params.allowedValue}"`] : [],
+  )
+  throw refusal(`${place}${path} ${words.length > 0 ? `must be one of ${words.join(', ')}` : (error?.message ?? 'is not valid')}`)
 }
 
 export const invalid = (reason: string): PlatformError => new PlatformError('jobRunner.invalidConfiguration', { reason })
@@ -192,7 +206,7 @@ export function readMapping(storage: unknown): Mapping {
   const mapping: Mapping = {
     inputTables: from.tables ?? [],
     inputFiles: from.files ?? [],
-    outputTables: to.tables ?? [],
+    outputTables: (to.tables ?? []).map((table, at) => checkTableOutput(table, `storage.output.tables[${at}]`)),
     outputFiles: to.files ?? [],
     defaultBucket: to.default_bucket || undefined,
     tableFiles: {
@@ -200,10 +214,11 @@ export function readMapping(storage: unknown): Mapping {
       isPermanent: (Array.isArray(to.table_files) ? undefined : to.table_files?.is_permanent) ?? true,
     },
     dataTypesSupport: to.data_type_support ?? undefined,
+    tableModifications: to.table_modifications ?? undefined,
+    nullValues: to.treat_values_as_null ?? undefined,
   }
   for (const [at, table] of mapping.inputTables.entries()) checkTableInput(table, `storage.input.tables[${at}]`)
   for (const [at, file] of mapping.inputFiles.entries()) checkFileInput(file, `storage.input.files[${at}]`)
-  for (const [at, table] of mapping.outputTables.entries()) checkDestination(table, `storage.output.tables[${at}]`)
   return mapping
 }
 
@@ -252,9 +267,13 @@ function checkFileInput(file: FileInputMapping, place: string): void {
 
 const TABLE_ID = /^[^.]+\.[^.]+\.[^.]+$/
 
-function checkDestination(table: TableOutputMapping, place: string): void {
-  if (table.destination && !TABLE_ID.test(table.destination))
-    throw invalid(`${place}.destination "${table.destination}" must be a whole table id such as in.c-main.orders`)
+function checkTableOutput(table: Static<typeof TableOutput>, place: string): TableOutputMapping {
+  const { source, destination, unload_strategy: strategy } = table
+  if (strategy) throw invalid(`${place}.unload_strategy "${strategy}" is for workspaces, and this stack has none`)
+  if (!source) throw invalid(`${place}.source is missing`)
+  if (destination && !TABLE_ID.test(destination))
+    throw invalid(`${place}.destination "${destination}" must be a whole table id such as in.c-main.orders`)
+  return { ...table, source }
 }
 
 export const isTableId = (text: string): boolean => TABLE_ID.test(text)

@@ -132,12 +132,81 @@ test('a sliced table needs columns', () => {
 
 test('column names are made storable, with a warning that says how', () => {
   const { loads, warnings } = plan([
-    result('a.csv', { header: ['user.name', '_id_', 'Příliš', 'ok'], manifest: { primary_key: ['_id_', ''] } }),
+    result('a.csv', { header: ['user.name', '_id_', 'Příliš', 'ok', 'Straße', 'xmin'], manifest: { primary_key: ['_id_', ''] } }),
   ])
-  assert.deepEqual(loads[0]!.columns, ['user_name', 'id', 'Prilis', 'ok'])
+  assert.deepEqual(loads[0]!.columns, ['user_name', 'id', 'Prilis', 'ok', 'Strasse', 'xmin_'])
   assert.deepEqual(loads[0]!.primaryKey, ['id'])
   assert.match(warnings.join('\n'), /"user\.name" of a\.csv is stored as "user_name"/)
-  refused(() => plan([result('a.csv', { header: ['_TimeStamp'] })]), /reserved/)
+  for (const more of [
+    { header: ['_TimeStamp'] },
+    { manifest: { columns: ['_timestamp'] } },
+    { manifest: { column_metadata: { _TIMESTAMP: [{ key: 'k', value: 'v' }] } } },
+    { manifest: { schema: [{ name: '_timestamp' }] } },
+  ])
+    refused(() => plan([result('a.csv', more)]), /reserved/)
+})
+
+test('a description is said once, of the table and of each column', () => {
+  const description = { 'KBC.description': 'twice' }
+  const table = { description: 'once', table_metadata: description }
+  refused(() => plan([result('a.csv', { manifest: table })]), /both "description" and "KBC\.description" in table_metadata/)
+  const schema = [{ name: 'id', description: 'once', metadata: description }]
+  refused(() => plan([result('a.csv', { manifest: { schema } })]), /column "id" of a\.csv has both/)
+})
+
+test('types are base types, and where they count every column has one', () => {
+  const planned = (column: object, support: OutputContext['dataTypesSupport'] = 'hints') =>
+    plan([result('a.csv', { manifest: { schema: [{ name: 'id', ...column }] } })], undefined, {
+      ...CONTEXT,
+      dataTypesSupport: support,
+    })
+  refused(() => planned({ data_type: { base: { type: 'VARCHAR' } } }), /base type "VARCHAR", which is none of STRING, INTEGER/)
+  refused(() => planned({ data_type: { snowflake: { type: 'VARCHAR' } } }), /column "id" of a\.csv has no data_type\.base/)
+  assert.equal(planned({}).loads[0]!.schema, undefined)
+  refused(() => planned({}, 'authoritative'), /has no data_type\.base/)
+  refused(
+    () => plan([result('a.csv')], undefined, { ...CONTEXT, dataTypesSupport: 'authoritative' }),
+    /its manifest must have a "schema"/,
+  )
+})
+
+test('a file without a header needs names for its columns', () => {
+  refused(() => plan([result('a.csv', { manifest: { has_header: false } })]), /a\.csv has no header and has no columns/)
+})
+
+test('a plain file may be mapped several times, a sliced one once', () => {
+  const twice = [
+    { source: 'a', destination: 'in.c-m.one' },
+    { source: 'a', destination: 'in.c-m.two', incremental: true },
+  ]
+  assert.deepEqual(
+    plan([result('a')], mapped(...twice)).loads.map(({ destination, incremental }) => [destination, incremental]),
+    [
+      ['in.c-m.one', false],
+      ['in.c-m.two', true],
+    ],
+  )
+  refused(
+    () => plan([result('a', { slices: ['/s1'], manifest: { columns: ['x'] } })], mapped(...twice)),
+    /sliced table a is mapped 2 times/,
+  )
+})
+
+test('metadata of tables and columns in the mapping adds to that of the manifest', () => {
+  const item = (key: string, value: string) => ({ key, value })
+  const [load] = plan(
+    [
+      result('a', {
+        manifest: {
+          table_metadata: { a: 1, b: 2 },
+          column_metadata: { id: [item('k', '1'), item('l', '1')], name: [item('k', '1')] },
+        },
+      }),
+    ],
+    mapped({ source: 'a', destination: 'in.c-m.x', table_metadata: { b: 3 }, column_metadata: { id: [item('k', '2')] } }),
+  ).loads
+  assert.deepEqual(load!.metadata, [item('a', '1'), item('b', '3')])
+  assert.deepEqual(load!.columnMetadata, { id: [item('k', '2'), item('l', '1')], name: [item('k', '1')] })
 })
 
 test('a typed manifest gives columns and key, and types only to who is authoritative', () => {
@@ -151,6 +220,7 @@ test('a typed manifest gives columns and key, and types only to who is authorita
   const [hinted] = plan(results, readMapping({}), { ...CONTEXT, dataTypesSupport: 'hints' }).loads
   assert.deepEqual(hinted!.columnMetadata.at, [
     { key: 'KBC.datatype.basetype', value: 'TIMESTAMP' },
+    { key: 'KBC.datatype.length', value: '6' },
     { key: 'KBC.description', value: 'when' },
   ])
   const [typed] = plan(results, readMapping({}), { ...CONTEXT, dataTypesSupport: 'authoritative' }).loads
@@ -204,6 +274,13 @@ const WRONG_MAPPINGS: readonly [object, RegExp][] = [
   [{ input: { files: [{}] } }, /one of tags, source\.tags, query and file_ids is needed/],
   [{ input: { files: [{ tags: ['a'], source: { tags: [{ name: 'b' }] } }] } }, /exclude each other/],
   [{ output: { tables: [{ source: 'a', destination: 'nowhere' }] } }, /must be a whole table id/],
+  [{ output: { tables: [{ destination: 'in.c-m.x' }] } }, /storage\.output\.tables\[0\]\.source is missing/],
+  [{ output: { tables: [{ unload_strategy: 'direct-grant' }] } }, /unload_strategy "direct-grant" is for workspaces/],
+  [
+    { output: { tables: [{ source: 'a', deduplication_strategy: 'replace' }] } },
+    /tables\[0\]\.deduplication_strategy must be one of "insert", "upsert"/,
+  ],
+  [{ output: { table_modifications: 'some' } }, /table_modifications must be one of "none", "non-destructive", "all"/],
 ]
 for (const [storage, message] of WRONG_MAPPINGS) {
   test(`a mapping is refused by name: ${JSON.stringify(storage).slice(0, 70)}`, () =>

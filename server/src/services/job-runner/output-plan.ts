@@ -2,6 +2,7 @@
 //  (1) Everything in out/tables and out/files is stored, mapped or not; a mapped source that is not there is an error.
 //  (2) The mapping wins over the manifest, the manifest over what is assumed.
 
+import { columnNameFrom, isSystemColumn } from '../../kit/column-name.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
 import {
@@ -81,11 +82,8 @@ export function planTables(
   return { loads, warnings }
 }
 
-/** Whether the columns of a result have to be read from the file itself. */
-export const needsHeader = (manifest: TableManifestContent | undefined, mapped: readonly TableOutputMapping[]): boolean =>
-  !manifest?.columns?.length &&
-  !manifest?.schema?.length &&
-  mapped.every((entry) => !entry.columns?.length && !entry.schema?.length)
+/** Whether the columns have to be read from the file itself, as nothing else names them. */
+export const needsHeader = ({ columns, schema }: TableManifestContent): boolean => !columns?.length && !schema?.length
 
 function planTable(
   result: Result<TableManifestContent>,
@@ -96,15 +94,22 @@ function planTable(
 ): PlannedLoad {
   const merged = mergeResult(result.manifest ?? {}, entry)
   refuseExclusive(result.name, merged)
+  if (merged.unload_strategy)
+    throw failure(
+      `the manifest of ${result.name} asks for unload_strategy "${merged.unload_strategy}", and this stack has no workspaces`,
+    )
   const schema = merged.schema?.length ? merged.schema : undefined
-  const given = schema?.map(({ name }) => name) ?? (merged.columns?.length ? merged.columns : undefined) ?? result.header
+  checkTypes(result.name, schema, context.dataTypesSupport)
+  const header = merged.has_header === false ? undefined : result.header
+  const given = schema?.map(({ name }) => name) ?? (merged.columns?.length ? merged.columns : undefined) ?? header
   if (!given || given.length === 0) {
     throw failure(
       result.slices
         ? `the table ${result.name} is a folder of slices, so its manifest or mapping must name its columns`
-        : `the table ${result.name} is empty and has no columns; write a header line, or name them in the manifest`,
+        : `the table ${result.name} ${merged.has_header === false ? 'has no header' : 'is empty'} and has no columns; write a header line, or name them in the manifest`,
     )
   }
+  refuseReserved(result.name, [...given, ...Object.keys(merged.column_metadata ?? {})])
   const names = cleanColumns(result.name, given, warnings)
   const nameOf = (column: string): string => names.get(column) ?? column
   const key = merged.primary_key ?? (schema ? schema.filter((column) => column.primary_key).map(({ name }) => name) : undefined)
@@ -114,13 +119,16 @@ function planTable(
     destination: destinationOf(result, entry, mapping, context, warnings),
     files: result.slices ?? [result.path],
     columns: given.map(nameOf),
-    hasHeader: merged.has_header ?? (result.header !== undefined && !schema && !merged.columns?.length),
+    hasHeader: merged.has_header ?? (header !== undefined && needsHeader(merged)),
     incremental: merged.incremental ?? false,
     primaryKey: key?.filter((column) => column !== '').map(nameOf),
     delimiter: merged.delimiter ?? ',',
     enclosure: merged.enclosure ?? '"',
     schema:
       schema && context.dataTypesSupport === 'authoritative' ? schema.map((column) => columnSchema(column, nameOf)) : undefined,
+    nullValues: mapping.nullValues,
+    modifications: mapping.tableModifications,
+    deduplication: merged.deduplication_strategy ?? undefined,
     deleteWhere: rules.rules,
     deferredFilters: rules.deferred,
     metadata: [...textEntries(merged.metadata), ...objectEntries(merged.table_metadata)],
@@ -137,14 +145,28 @@ function planTable(
 }
 
 /** Defaults that are only assumed in a mapping do not override the manifest; lists by key are merged. */
-function mergeResult(manifest: TableManifestContent, entry: TableOutputMapping | undefined): TableManifestContent {
+export function mergeResult(manifest: TableManifestContent, entry: TableOutputMapping | undefined): TableManifestContent {
   if (!entry) return manifest
   const stated = Object.entries(entry).filter(([name, value]) => value !== null && !isAssumed(name, value))
   const merged: TableManifestContent = { ...manifest, ...Object.fromEntries(stated) }
   const metadata = mergeBy('key', manifest.metadata ?? [], entry.metadata ?? [])
   const schema = mergeBy('name', manifest.schema ?? [], entry.schema ?? [])
-  return { ...merged, ...(metadata.length > 0 ? { metadata } : {}), ...(schema.length > 0 ? { schema } : {}) }
+  const [under, over] = [objectOf(manifest.column_metadata), objectOf(entry.column_metadata)]
+  const columns = [...new Set([...Object.keys(under), ...Object.keys(over)])]
+  return {
+    ...merged,
+    ...(metadata.length > 0 && { metadata }),
+    ...(schema.length > 0 && { schema }),
+    table_metadata: { ...objectOf(manifest.table_metadata), ...objectOf(entry.table_metadata) },
+    column_metadata: Object.fromEntries(
+      columns.map((column) => [column, mergeBy('key', under[column] ?? [], over[column] ?? [])]),
+    ),
+  }
 }
+
+/** PHP writes an empty object as a list. */
+const objectOf = <T>(given: Readonly<Record<string, T>> | readonly never[] | null | undefined): Readonly<Record<string, T>> =>
+  given && !Array.isArray(given) ? (given as Readonly<Record<string, T>>) : {} // no list, by this line
 
 const ASSUMED: Readonly<Record<string, unknown>> = {
   incremental: false,
@@ -162,7 +184,16 @@ function mergeBy<K extends string, T extends Readonly<Record<K, unknown>>>(key: 
   return [...merged.values()]
 }
 
+const DESCRIPTION = 'KBC.description'
+
 function refuseExclusive(name: string, merged: TableManifestContent): void {
+  const twice = (description: unknown, metadata: TableManifestContent['table_metadata']): boolean =>
+    Boolean(description) && DESCRIPTION in objectOf(metadata)
+  if (twice(merged.description, merged.table_metadata))
+    throw failure(`the manifest of ${name} has both "description" and "${DESCRIPTION}" in table_metadata; say it once`)
+  const column = merged.schema?.find(({ description, metadata }) => twice(description, metadata))
+  if (column)
+    throw failure(`the column "${column.name}" of ${name} has both "description" and "${DESCRIPTION}" in metadata; say it once`)
   if (!merged.schema?.length) return
   const clash = (['columns', 'metadata', 'primary_key', 'distribution_key'] as const).find((key) => merged[key]?.length)
   const columnMetadata = merged.column_metadata && Object.keys(merged.column_metadata).length > 0 ? 'column_metadata' : undefined
@@ -218,9 +249,8 @@ function bucketOf(result: string, mapping: Mapping, context: OutputContext): str
 function cleanColumns(table: string, columns: readonly string[], warnings: string[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   for (const column of columns) {
-    const clean = cleanColumn(column)
-    if (clean.toLowerCase() === '_timestamp' || column.toLowerCase() === '_timestamp')
-      throw failure(`the table ${table} has a column "_timestamp", which is reserved`)
+    const name = columnNameFrom(column)
+    const clean = isSystemColumn(name) ? `${name}_` : name
     if (clean === column) continue
     names.set(column, clean)
     warnings.push(`The column "${column}" of ${table} is stored as "${clean}".`)
@@ -228,9 +258,30 @@ function cleanColumns(table: string, columns: readonly string[], warnings: strin
   return names
 }
 
-function cleanColumn(column: string): string {
-  const plain = column.normalize('NFKD').replace(/\p{M}/gu, '')
-  return plain.replace(/[^A-Za-z0-9_]/g, '_').replace(/^_+|_+$/g, '')
+function refuseReserved(table: string, columns: readonly string[]): void {
+  if (columns.some((column) => column.toLowerCase() === '_timestamp'))
+    throw failure(`the table ${table} has a column "_timestamp", which is reserved`)
+}
+
+const BASE_TYPES = ['STRING', 'INTEGER', 'NUMERIC', 'FLOAT', 'BOOLEAN', 'DATE', 'TIMESTAMP']
+
+/** A type that is stated is a base type; where the types of the results count, every column has one. */
+function checkTypes(
+  table: string,
+  schema: readonly SchemaColumn[] | undefined,
+  support: OutputContext['dataTypesSupport'],
+): void {
+  if (!schema && support === 'authoritative')
+    throw failure(`the types of ${table} count (data_type_support is "authoritative"), so its manifest must have a "schema"`)
+  for (const { name, data_type: type } of schema ?? []) {
+    if (!type?.base) {
+      if (type || support === 'authoritative')
+        throw failure(`the column "${name}" of ${table} has no data_type.base in its schema`)
+    } else if (!BASE_TYPES.includes(type.base.type.toUpperCase()))
+      throw failure(
+        `the column "${name}" of ${table} has the base type "${type.base.type}", which is none of ${BASE_TYPES.join(', ')}`,
+      )
+  }
 }
 
 type SchemaColumn = NonNullable<NonNullable<TableManifestContent['schema']>[number]>
@@ -256,22 +307,33 @@ function columnMetadataOf(
   nameOf: (column: string) => string,
   support: OutputContext['dataTypesSupport'],
 ): Record<string, readonly Entry[]> {
-  const stated = Array.isArray(merged.column_metadata) ? {} : (merged.column_metadata ?? {})
-  const entries = Object.entries(stated).map(([column, items]) => [nameOf(column), textEntries(items)] as const)
+  const entries = Object.entries(objectOf(merged.column_metadata)).map(
+    ([column, items]) => [nameOf(column), textEntries(items)] as const,
+  )
   const typed = (merged.schema ?? []).map((column) => {
     const base = column.data_type?.base
-    const hints = base && support === 'hints' ? [{ key: 'KBC.datatype.basetype', value: base.type.toUpperCase() }] : []
-    const described = column.description ? [{ key: 'KBC.description', value: column.description }] : []
+    const hints = base && support === 'hints' ? typeHints(base, column.nullable) : []
+    const described = column.description ? [{ key: DESCRIPTION, value: column.description }] : []
     return [nameOf(column.name), [...hints, ...described, ...objectEntries(column.metadata)]] as const
   })
   return Object.fromEntries([...entries, ...typed].filter(([, items]) => items.length > 0))
 }
 
+const typeHints = (
+  { type, length, default: fallback }: NonNullable<SchemaColumn['data_type']>[string],
+  nullable: SchemaColumn['nullable'],
+): Entry[] => [
+  { key: 'KBC.datatype.basetype', value: type.toUpperCase() },
+  ...(nullable === undefined || nullable === null ? [] : [{ key: 'KBC.datatype.nullable', value: nullable ? '1' : '' }]),
+  ...(length === undefined || length === null ? [] : [{ key: 'KBC.datatype.length', value: String(length) }]),
+  ...(fallback === undefined || fallback === null ? [] : [{ key: 'KBC.datatype.default', value: fallback }]),
+]
+
 const textEntries = (items: readonly { readonly key: string; readonly value: unknown }[] | null | undefined): Entry[] =>
   (items ?? []).map(({ key, value }) => ({ key, value: String(value) }))
 
-const objectEntries = (given: Readonly<Record<string, unknown>> | readonly never[] | null | undefined): Entry[] =>
-  given && !Array.isArray(given) ? Object.entries(given).map(([key, value]) => ({ key, value: String(value) })) : []
+const objectEntries = (given: Parameters<typeof objectOf>[0]): Entry[] =>
+  Object.entries(objectOf(given)).map(([key, value]) => ({ key, value: String(value) }))
 
 function planDeletes(name: string, merged: TableManifestContent, now: Date): { rules: DeleteRule[]; deferred: DeferredFilter[] } {
   const deferred: DeferredFilter[] = []
@@ -355,12 +417,16 @@ export function planTableFiles(
   context: OutputContext,
 ): NewFile[] {
   refuseMissing('tables', results, outputTables)
-  const tags = [...new Set([...tableFiles.tags, ...systemTags(context)])]
-  return results.map(({ name, path, slices }) => ({
-    name,
-    path,
-    slices,
-    tags,
+  const tagsOf = ({ name, manifest }: Result<TableManifestContent>): string[] => {
+    const entries = outputTables.filter(({ source }) => source === name)
+    const own = entries.length > 0 ? entries.flatMap((entry) => mergeResult(manifest ?? {}, entry).tags ?? []) : manifest?.tags
+    return [...new Set([...tableFiles.tags, ...(own ?? []), ...systemTags(context)])]
+  }
+  return results.map((result) => ({
+    name: result.name,
+    path: result.path,
+    slices: result.slices,
+    tags: tagsOf(result),
     isPublic: false,
     isPermanent: tableFiles.isPermanent,
     isEncrypted: true,

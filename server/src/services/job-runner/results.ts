@@ -13,7 +13,7 @@ import {
   TableManifest,
   type TableManifestContent,
 } from './mapping.ts'
-import { needsHeader, type Result } from './output-plan.ts'
+import { mergeResult, needsHeader, type Result } from './output-plan.ts'
 
 const MANIFEST_BYTES = 16 * 2 ** 20
 const STATE_BYTES = 16 * 2 ** 20
@@ -31,9 +31,10 @@ export async function readTableResults(
   return Promise.all(
     results.map(async (result) => {
       const mapped = mapping.outputTables.filter(({ source }) => source === result.name)
-      if (result.slices || !needsHeader(result.manifest, mapped)) return result
-      const stated = { ...result.manifest, ...Object.fromEntries(Object.entries(mapped[0] ?? {}).filter(([, value]) => value)) }
-      const dialect = { delimiter: stated.delimiter ?? ',', enclosure: stated.enclosure ?? '"' }
+      const merged = (mapped.length > 0 ? mapped : [undefined]).map((entry) => mergeResult(result.manifest ?? {}, entry))
+      const unnamed = merged.find(needsHeader)
+      if (result.slices || !unnamed) return result
+      const dialect = { delimiter: unnamed.delimiter ?? ',', enclosure: unnamed.enclosure ?? '"' }
       return { ...result, header: await readCsvHeader(result.path, dialect) }
     }),
   )

@@ -65,6 +65,11 @@ export interface TableLoad {
   readonly delimiter: string
   readonly enclosure: string
   readonly schema: readonly ColumnSchema[] | undefined
+  /** Texts that are stored as null in typed tables; undefined: the empty one. */
+  readonly nullValues: readonly string[] | undefined
+  /** What may become of a table that is there; undefined: whatever the load needs. */
+  readonly modifications: 'none' | 'non-destructive' | 'all' | undefined
+  readonly deduplication: 'insert' | 'upsert' | undefined
   readonly deleteWhere: readonly DeleteRule[]
   readonly metadata: readonly { readonly key: string; readonly value: string }[]
   readonly columnMetadata: Readonly<Record<string, readonly { readonly key: string; readonly value: string }[]>>

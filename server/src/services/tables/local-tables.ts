@@ -3,12 +3,15 @@
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { RowFilter, TableEngine } from '../../engines/table-engine/table-engine.ts'
+import { columnNameFrom } from '../../kit/column-name.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { failureOf, type JobHandler, type NewStorageJob, type Requester, type StorageJob } from '../../kit/storage-job.ts'
 import { type ExportInput, queryOf, type TableExports } from './table-export.ts'
-import type { CreateInput, CsvOptions, ImportInput, LoadRun, OpenSource, TableLoads, TypedColumn } from './table-load.ts'
-import { checkTableName, columnNameFrom } from './table-names.ts'
+import type { CreateInput, CsvOptions, ImportInput, LoadRun, OpenSource, TableLoads } from './table-load.ts'
+import { checkTableName } from './table-names.ts'
 import type { TableQuery } from './table-query.ts'
+import type { LoadRules } from './table-structure.ts'
+import type { TypedColumn } from './table-types.ts'
 import { type BucketRef, lockOf, type MetadataPair, refuseAlias, refuseLinked, type Scope, type Tables } from './tables.ts'
 
 export interface LocalFile {
@@ -31,8 +34,11 @@ export interface LocalLoad {
   readonly primaryKey?: readonly string[] | undefined
   /** Rows that leave the table before the load. */
   readonly deleteWhere?: readonly RowFilter[]
-  /** Makes a typed table when there is none yet. */
+  /** Makes a typed table when there is none yet; a typed one that is there must agree. */
   readonly types?: readonly TypedColumn[] | undefined
+  /** Texts that become null in columns of typed tables; default the empty one. */
+  readonly nullValues?: readonly string[] | undefined
+  readonly rules?: LoadRules
   readonly metadata?: readonly LoadMetadata[]
 }
 
@@ -186,10 +192,8 @@ export function createLocalTables({ tables, loads, exports, engine, runInline, l
       bucketKey: bucket.key,
       name,
       displayName: name,
-      source: { type: 'local' },
       primaryKey: (request.primaryKey ?? []).map(columnNameFrom),
-      csv: request.csv ?? {},
-      ...(request.types && { types: request.types }),
+      ...loadOptions(request),
     }
   }
 
@@ -197,13 +201,21 @@ export function createLocalTables({ tables, loads, exports, engine, runInline, l
     refuseAlias(await tables.getByKey(bucket.projectId, key))
     return {
       tableKey: key,
-      source: { type: 'local' },
       incremental: request.incremental ?? false,
-      csv: request.csv ?? {},
       ...(request.primaryKey && { primaryKey: request.primaryKey.map(columnNameFrom) }),
       ...(request.deleteWhere && { deleteWhere: request.deleteWhere }),
+      ...loadOptions(request),
     }
   }
+
+  /** What a load into a new table and one into an old table have in common. */
+  const loadOptions = ({ csv = {}, types, nullValues, rules }: LocalLoad) => ({
+    source: { type: 'local' } as const,
+    csv,
+    ...(types && { types }),
+    ...(nullValues && { nullValues }),
+    ...(rules && { rules }),
+  })
 
   function jobOf(first: Target, targets: readonly Target[]): NewStorageJob {
     const isCreate = targets.length === 1 && !('tableKey' in first.input)

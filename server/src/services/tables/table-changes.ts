@@ -15,10 +15,18 @@ import {
 import type { TableEngine } from '../../engines/table-engine/table-engine.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { JobHandler, JobRun, StorageJob } from '../../kit/storage-job.ts'
-import { describeTypes, duplicateKey, keyPrefixOf, needsCompaction, resultView, type TypedColumn } from './table-load.ts'
+import { describeTypes, duplicateKey, keyPrefixOf, needsCompaction, resultView } from './table-load.ts'
 import type { TableQuery } from './table-query.ts'
 import { snapshotView } from './table-snapshots.ts'
-import { type ColumnChange, changeColumn, changedMetadata, changesType, checkDefault, describeColumn } from './table-types.ts'
+import {
+  type ColumnChange,
+  changeColumn,
+  changedMetadata,
+  changesType,
+  checkDefault,
+  describeColumn,
+  type TypedColumn,
+} from './table-types.ts'
 import { eventOf, STORAGE_PROVIDER, type Table, type Tables, tableExists } from './tables.ts'
 
 export interface ChangeDeps {

@@ -4,12 +4,10 @@
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import { isOverdue } from '../../engines/table-engine/compaction.ts'
 import {
-  addColumn,
   columnNamed,
   dropPrimaryKey,
   emptySnapshot,
   LOAD_TIME_COLUMN,
-  type NewColumn,
   primaryKeyNames,
   setPrimaryKey,
   type TableSnapshot,
@@ -27,9 +25,10 @@ import { PlatformError } from '../../kit/errors.ts'
 import type { EventAttachment, NewEvent } from '../../kit/event.ts'
 import type { JobHandler, JobOutcome, JobRun, Metrics } from '../../kit/storage-job.ts'
 import { columnNamesFrom } from './table-names.ts'
-import { describeColumn } from './table-types.ts'
+import { changedColumns, checkDeduplication, checkRules, type LoadRules, withColumns, withTypes } from './table-structure.ts'
+import { describeColumn, type TypedColumn } from './table-types.ts'
 import { tableView } from './table-view.ts'
-import { type BucketRef, eventOf, type MetadataPair, STORAGE_PROVIDER, type Table, type Tables } from './tables.ts'
+import { type BucketRef, eventOf, STORAGE_PROVIDER, type Table, type Tables } from './tables.ts'
 
 /** Where rows come from, as it stands in the job. */
 export type LoadSource =
@@ -55,11 +54,8 @@ export interface CreateInput {
   readonly csv: CsvOptions
   /** A typed table; its columns by name. Columns of the file it does not name are text. */
   readonly types?: readonly TypedColumn[]
-}
-
-export interface TypedColumn {
-  readonly column: NewColumn
-  readonly metadata: readonly MetadataPair[]
+  readonly nullValues?: readonly string[]
+  readonly rules?: LoadRules
 }
 
 export interface ImportInput {
@@ -73,6 +69,9 @@ export interface ImportInput {
   readonly primaryKey?: readonly string[]
   /** Rows that leave the table before the load. */
   readonly deleteWhere?: readonly RowFilter[]
+  /** Types of columns by name, for a typed table: those it has must agree, those it lacks are added. */
+  readonly types?: readonly TypedColumn[]
+  readonly rules?: LoadRules
 }
 
 /** The bytes of a load. */
@@ -151,6 +150,8 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
     const columns = columnNamesFrom(header)
     checkPrimaryKey(input.primaryKey, columns)
     const bucket = await bucketOf(input.bucketKey, run.job.projectId)
+    const tableId = `${bucket.id}.${input.name}`
+    checkDeduplication(tableId, input.primaryKey, input.rules?.deduplication)
     const typeOf = (name: string) => input.types?.find(({ column }) => column.name === name)?.column ?? { name }
     const loaded = await engine.load(
       {
@@ -159,13 +160,14 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
         source: { slices: source.slices, dialect: dialectOf(input.csv) },
         fileColumns: columns,
         skipLines: input.csv.columns ? (input.csv.linesBeforeRows ?? 0) : 1,
+        ...(input.nullValues && { nullValues: input.nullValues }),
         loadedAt: clock.now().getTime(),
         keyPrefix: keyPrefixOf(run.job.projectId, `new-${run.job.id}`),
       },
       { signal: run.signal },
     )
     return {
-      table: { id: `${bucket.id}.${input.name}`, columns },
+      table: { id: tableId, columns },
       loaded,
       publish: (trx) => insert(trx, run, input, loaded.snapshot, { source, loaded, columns }),
     }
@@ -203,10 +205,12 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
 
   async function prepareImport(run: LoadRun, input: ImportInput, source: OpenSource): Promise<PreparedLoad> {
     const table = await tables.getByKey(run.job.projectId, input.tableKey)
-    const plan = await planOf(await stateToLoadInto(run, input, table), input, source, run.signal)
+    const { snapshot: before } = await tables.reading(table)
+    const plan = await planOf(table.id, before, input, source, run.signal)
+    checkRules(table.id, before, plan.snapshot, input.primaryKey ?? primaryKeyNames(before), input.rules ?? {})
     const loaded = await engine.load(
       {
-        snapshot: plan.snapshot,
+        snapshot: await stateToLoadInto(run, input, table, plan.snapshot),
         mode: input.incremental ? 'incremental' : 'full',
         source: { slices: source.slices, dialect: dialectOf(input.csv) },
         fileColumns: plan.fileColumns,
@@ -220,15 +224,23 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
     return {
       table: { id: table.id, columns: plan.snapshot.columns.map((column) => column.name) },
       loaded,
-      publish: (trx) => publishImport(trx, run, input, source, table, loaded, plan.fileColumns),
+      async publish(trx) {
+        const outcome = await publishImport(trx, run, input, source, table, loaded, plan.fileColumns)
+        if (before.typed) await describeColumns(tables, trx, table.row, changedColumns(before, plan.snapshot).map(describeColumn))
+        return outcome
+      },
     }
   }
 
   /** The state of the table with the rows gone and the key set that the load asks for. */
-  async function stateToLoadInto({ job, signal }: LoadRun, input: ImportInput, table: Table): Promise<TableSnapshot> {
-    let { snapshot } = await tables.reading(table)
+  async function stateToLoadInto(
+    { job, signal }: LoadRun,
+    input: ImportInput,
+    table: Table,
+    wanted: TableSnapshot,
+  ): Promise<TableSnapshot> {
     const keyPrefix = keyPrefixOf(job.projectId, table.data.key)
-    snapshot = input.incremental ? await tidied(snapshot, keyPrefix, signal) : truncate(snapshot)
+    let snapshot = input.incremental ? await tidied(wanted, keyPrefix, signal) : truncate(wanted)
     for (const rule of input.deleteWhere ?? []) {
       if (snapshot.segments.length === 0) break
       snapshot = (await engine.deleteRows({ ...rule, snapshot, keyPrefix }, { signal })).snapshot
@@ -280,9 +292,10 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
     }
   }
 
-  /** Which field of the file goes where (docs/adr/0085). */
-  async function planOf(snapshot: TableSnapshot, input: ImportInput, source: OpenSource, signal: AbortSignal) {
+  /** Which field of the file goes where (docs/adr/0085), and the table with the columns it needs for that. */
+  async function planOf(tableId: string, snapshot: TableSnapshot, input: ImportInput, source: OpenSource, signal: AbortSignal) {
     const names = snapshot.columns.map((column) => column.name)
+    const { types = [] } = input
     const { columns, withoutHeaders, ignoredLinesCount = 0 } = input.csv
     // ignoredLinesCount beats withoutHeaders, and both beat columns when the order of the table is meant (contract storage 2.5.5).
     if (ignoredLinesCount === 0 && withoutHeaders) return { snapshot, fileColumns: names, skipLines: 0 }
@@ -299,8 +312,6 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
     const added = fileColumns.filter((name) => !names.includes(name) && name !== LOAD_TIME_COLUMN)
     if (isNamed && added.length > 0)
       throw new PlatformError('storage.invalidColumns', { columns: quoted(added), known: quoted(names) })
-    if (snapshot.typed && added.length > 0)
-      throw new PlatformError('storage.tables.typedColumnsFixed', { columns: quoted(added), file: source.name })
     if (names.length + added.length > MAX_COLUMNS)
       throw new PlatformError('storage.maxNumberOfColumnsExceed', {
         limit: MAX_COLUMNS,
@@ -308,7 +319,7 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
         columns: names.length + added.length,
       })
     return {
-      snapshot: added.reduce((table, name) => addColumn(table, { name }), snapshot),
+      snapshot: withColumns(withTypes(tableId, snapshot, types), added, types, source.name),
       fileColumns,
       skipLines: ignoredLinesCount || (columns ? (input.csv.linesBeforeRows ?? 0) : 1),
     }
@@ -330,16 +341,25 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
 
 /** What the platform says of typed columns, in metadata nobody else writes. */
 export async function describeTypes(
-  { metadata, clock }: Tables,
+  tables: Tables,
   trx: Trx,
   projectId: number,
   key: number,
   columns: readonly TypedColumn[],
 ): Promise<void> {
-  const now = clock.now()
-  await metadata.set(trx, projectId, key, undefined, STORAGE_PROVIDER, [{ key: 'KBC.dataTypesEnabled', value: 'true' }], now)
+  const enabled = [{ key: 'KBC.dataTypesEnabled', value: 'true' }]
+  await tables.metadata.set(trx, projectId, key, undefined, STORAGE_PROVIDER, enabled, tables.clock.now())
+  await describeColumns(tables, trx, { projectId, key }, columns)
+}
+
+async function describeColumns(
+  { metadata, clock }: Tables,
+  trx: Trx,
+  { projectId, key }: { readonly projectId: number; readonly key: number },
+  columns: readonly TypedColumn[],
+): Promise<void> {
   for (const { column, metadata: pairs } of columns)
-    if (pairs.length > 0) await metadata.set(trx, projectId, key, column.name, STORAGE_PROVIDER, pairs, now)
+    if (pairs.length > 0) await metadata.set(trx, projectId, key, column.name, STORAGE_PROVIDER, pairs, clock.now())
 }
 
 export function dialectOf({ delimiter, enclosure, escapedBy }: CsvOptions): CsvDialect {

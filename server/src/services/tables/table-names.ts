@@ -1,34 +1,11 @@
 // Names of tables and columns (contract storage 2.5.3): what is allowed, and how the header of a file becomes names of columns.
 
+import { columnNameFrom, isSystemColumn } from '../../kit/column-name.ts'
 import { PlatformError } from '../../kit/errors.ts'
 
 const MAX_TABLE_NAME = 96
 const MAX_COLUMN_NAME = 64
 const ALLOWED = /^[A-Za-z0-9_-]+$/
-/** Names databases use for themselves. */
-const RESERVED = new Set(['oid', 'tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid', '_timestamp'])
-
-/** Letters that do not come apart into a letter and a mark. */
-const LETTERS: Readonly<Record<string, string>> = {
-  ß: 'ss',
-  ẞ: 'SS',
-  æ: 'ae',
-  Æ: 'AE',
-  œ: 'oe',
-  Œ: 'OE',
-  ø: 'o',
-  Ø: 'O',
-  ł: 'l',
-  Ł: 'L',
-  đ: 'd',
-  Đ: 'D',
-  ð: 'd',
-  Ð: 'D',
-  þ: 'th',
-  Þ: 'TH',
-  ı: 'i',
-  '€': 'EUR',
-}
 
 export function checkTableName(name: string, what = 'table name'): void {
   const refuse = (reason: string) => new PlatformError('storage.tables.validation', { reason: `Invalid ${what}: ${reason}` })
@@ -39,16 +16,6 @@ export function checkTableName(name: string, what = 'table name'): void {
       `'${name.slice(0, 120)}' contains not allowed characters. Only alphanumeric characters dash and underscores are allowed.`,
     )
   if (name.length > MAX_TABLE_NAME) throw refuse(`'${name.slice(0, 120)}' is longer than ${MAX_TABLE_NAME} characters.`)
-}
-
-/** `Straße №1 (€)` becomes `Strasse__1__EUR`: letters lose their marks, the rest becomes `_`, which is trimmed at both ends. */
-export function columnNameFrom(text: string): string {
-  return text
-    .replace(/[^\x20-\x7e]/g, (letter) => LETTERS[letter] ?? letter)
-    .normalize('NFD')
-    .replace(/\p{Mn}/gu, '')
-    .replace(/[^A-Za-z0-9_]/gu, '_')
-    .replace(/^_+|_+$/g, '')
 }
 
 /** The names of a header, made fit for a table and checked as a whole. `keep` goes through as it is. */
@@ -72,7 +39,8 @@ export function checkColumnName(name: string, what: string): void {
   if (name === '') throw invalid(`${what} has no name. Use letters, digits and underscores.`)
   if (name.length > MAX_COLUMN_NAME)
     throw invalid(`the name of ${what} has ${name.length} characters; at most ${MAX_COLUMN_NAME} are allowed.`)
-  if (RESERVED.has(name.toLowerCase())) throw invalid(`the name "${name}" of ${what} is reserved. Choose another one.`)
+  if (isSystemColumn(name) || name.toLowerCase() === '_timestamp')
+    throw invalid(`the name "${name}" of ${what} is reserved. Choose another one.`)
 }
 
 const invalid = (reason: string) => new PlatformError('storage.tables.validation.invalidColumnName', { reason })

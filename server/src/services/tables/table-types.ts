@@ -2,16 +2,21 @@
 
 import { fitsType } from '../../engines/table-engine/filter-values.ts'
 import { BASE_TYPES, type BaseType, type Column, type NewColumn } from '../../engines/table-engine/snapshot.ts'
+import { columnNameFrom } from '../../kit/column-name.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { checkColumnName, columnNameFrom } from './table-names.ts'
+import { checkColumnName } from './table-names.ts'
 import type { MetadataPair } from './tables.ts'
 
-/** A column as a request defines it, and what the platform says about it in its metadata. */
-export interface DefinedColumn {
+/** A column, and what the platform says about it in its metadata. */
+export interface TypedColumn {
   readonly column: NewColumn
+  readonly metadata: readonly MetadataPair[]
+}
+
+/** A column as a request defines it. */
+export interface DefinedColumn extends TypedColumn {
   /** Whether the request names a type at all; a table where no column does is untyped. */
   readonly isTyped: boolean
-  readonly metadata: readonly MetadataPair[]
 }
 
 const NATIVE: Readonly<Record<string, BaseType>> = {
@@ -96,7 +101,7 @@ export function readType(name: string, item: Readonly<Record<string, unknown>>, 
 }
 
 /** A column that is there already, described by what the engine knows of it: the type somebody wrote is not kept with the rows. */
-export const describeColumn = (column: Column): { readonly column: NewColumn; readonly metadata: readonly MetadataPair[] } => ({
+export const describeColumn = (column: Column): TypedColumn => ({
   column,
   metadata: metadataOf({
     native: column.type,
@@ -165,6 +170,13 @@ export function changeColumn(column: Column, change: ColumnChange): Column {
 }
 
 const DEFAULT_PRECISION = '38,9'
+
+/** Whether a number of this length takes more than the column does, and every value the column has. */
+export function isWider({ type, length = DEFAULT_PRECISION }: Column, wanted: string): boolean {
+  const [oldDigits = 0, oldScale = 0] = length.split(',').map(Number)
+  const [digits = 0, scale = 0] = wanted.split(',').map(Number)
+  return type === 'NUMERIC' && scale === oldScale && digits > oldDigits
+}
 
 function widened({ name, length = DEFAULT_PRECISION }: Column, wanted: string): string {
   const after = precisionFrom(name, wanted)

@@ -1,0 +1,83 @@
+// What a load makes of the structure of the table it goes to, and what of it the load may (platform contract 1.9, 1.10 and 1.12).
+//  (1) A column never changes its type, and no column leaves.
+//  (2) Nothing becomes narrower: older rows stay valid without being looked at.
+
+import { addColumn, type Column, primaryKeyNames, type TableSnapshot } from '../../engines/table-engine/snapshot.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { changeColumn, isWider, type TypedColumn } from './table-types.ts'
+
+/** Absent: everything may be changed, and rows are told apart by the key. */
+export interface LoadRules {
+  readonly modifications?: 'none' | 'non-destructive' | 'all'
+  readonly deduplication?: 'insert' | 'upsert'
+}
+
+/** The table with the types a load brings. An untyped table takes every value as text and stays as it is. */
+export function withTypes(table: string, snapshot: TableSnapshot, types: readonly TypedColumn[]): TableSnapshot {
+  if (!snapshot.typed) return snapshot
+  const columns = snapshot.columns.map((column) => {
+    const wanted = types.find((type) => type.column.name === column.name)?.column
+    return wanted ? widened(table, column, wanted, snapshot.primaryKey.includes(column.fieldId)) : column
+  })
+  return columns.some((column, i) => column !== snapshot.columns[i]) ? { ...snapshot, columns } : snapshot
+}
+
+function widened(table: string, column: Column, wanted: TypedColumn['column'], isKey: boolean): Column {
+  const { type = 'STRING' } = wanted
+  if (type !== column.type)
+    throw new PlatformError('storage.tables.typeDiffers', { table, column: column.name, type: column.type, wanted: type })
+  const change = {
+    column: column.name,
+    ...(wanted.length !== undefined && isWider(column, wanted.length) && { length: wanted.length }),
+    ...(wanted.nullable && !column.nullable && !isKey && { nullable: true }),
+  }
+  return Object.keys(change).length > 1 ? changeColumn(column, change) : column
+}
+
+/** The table with columns it lacks; to a typed table they come with their types, or not at all. */
+export function withColumns(
+  snapshot: TableSnapshot,
+  names: readonly string[],
+  types: readonly TypedColumn[],
+  file: string,
+): TableSnapshot {
+  const typeOf = (name: string) => types.find(({ column }) => column.name === name)?.column
+  const untyped = snapshot.typed ? names.filter((name) => !typeOf(name)) : []
+  if (untyped.length > 0)
+    throw new PlatformError('storage.tables.typedColumnsFixed', { columns: untyped.map((name) => `"${name}"`).join(', '), file })
+  return names.reduce((table, name) => addColumn(table, (table.typed && typeOf(name)) || { name }), snapshot)
+}
+
+/** Columns that are new, or not what they were. */
+export const changedColumns = (before: TableSnapshot, after: TableSnapshot): readonly Column[] =>
+  after.columns.filter((column) => !before.columns.includes(column))
+
+/** Before anything is written: what the load would change is compared with what it may. */
+export function checkRules(
+  table: string,
+  before: TableSnapshot,
+  after: TableSnapshot,
+  key: readonly string[],
+  { modifications = 'all', deduplication }: LoadRules,
+): void {
+  checkDeduplication(table, key, deduplication)
+  const columns = changedColumns(before, after)
+  const isNew = ({ fieldId }: Column) => fieldId >= before.nextFieldId
+  const changes = [
+    ...columns.filter(isNew).map(({ name }) => `the column "${name}" would be added`),
+    ...columns.filter((column) => !isNew(column)).map(({ name }) => `the column "${name}" would take more values`),
+  ]
+  const oldKey = primaryKeyNames(before)
+  const keyChange = key.join() === oldKey.join() ? [] : [`the primary key would be ${keyText(key)}, and is ${keyText(oldKey)}`]
+  const refused = { none: [...changes, ...keyChange], 'non-destructive': keyChange, all: [] }[modifications]
+  if (refused.length > 0)
+    throw new PlatformError('storage.tables.modificationRefused', { table, changes: refused.join(', '), modifications })
+}
+
+/** A key stays unique, so rows cannot just be added beside those with the same key. */
+export function checkDeduplication(table: string, key: readonly string[], strategy: LoadRules['deduplication']): void {
+  if (strategy === 'insert' && key.length > 0)
+    throw new PlatformError('storage.tables.insertWithKey', { table, columns: keyText(key) })
+}
+
+const keyText = (key: readonly string[]): string => (key.length > 0 ? key.map((name) => `"${name}"`).join(', ') : 'none')

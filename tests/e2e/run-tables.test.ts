@@ -83,6 +83,39 @@ test('what a component writes becomes a table in its default bucket, and the nex
   )
 })
 
+test('the manifest of an input table describes the columns of its file, in their order', async (t) => {
+  const stack = await shellStack(t)
+  await stack.request('POST', '/v2/storage/buckets', { json: { stage: 'in', name: 'main' } })
+  const columns = ['id', 'n', 'at'].map((name, i) => ({ name, basetype: ['INTEGER', 'NUMERIC', 'DATE'][i] }))
+  const made = await stack.request('POST', '/v2/storage/buckets/in.c-main/tables-definition', {
+    json: { name: 'typed', primaryKeysNames: ['id'], columns },
+  })
+  await stack.wait(made.json<Job>())
+  await stack.add('test.show', 'cat "$KBC_DATADIR/in/tables/t.manifest"')
+  const source = 'in.c-main.typed'
+  const config = await stack.configure('test.show', {
+    storage: { input: { tables: [{ source, destination: 't', columns: ['at', 'id'] }] } },
+  })
+  const job = await run(stack, 'test.show', config)
+  const said = (await stack.request('GET', `/queue/jobs/${job.id}/events`)).json<{ message: string }[]>()
+  const manifest = JSON.parse(said.find(({ message }) => message.startsWith('{'))?.message ?? '{}') as Record<string, unknown> // written by the runner
+  assert.deepEqual(manifest.columns, ['at', 'id'])
+  assert.deepEqual(manifest.schema, [
+    { name: 'at', data_type: { base: { type: 'DATE' } }, nullable: true, primary_key: false },
+    { name: 'id', data_type: { base: { type: 'INTEGER' } }, nullable: false, primary_key: true },
+  ])
+  const { indexed_columns, rows_count, is_alias, attributes } = manifest
+  assert.deepEqual(
+    { indexed_columns, rows_count, is_alias, attributes },
+    {
+      indexed_columns: ['id'],
+      rows_count: 0,
+      is_alias: false,
+      attributes: [],
+    },
+  )
+})
+
 test('a packed table is read like a plain one, and a damaged one is named', async (t) => {
   const stack = await shellStack(t)
   const script = `cd "$KBC_DATADIR/out/tables"; printf 'id,name\\n1,a\\n' | gzip > people.csv.gz; [ "$KBC_CONFIGROWID" != 2-cut ] || truncate -s 15 people.csv.gz`

@@ -18,7 +18,13 @@ export function tableManifest(table: TableInfo, columns: readonly string[] | und
     columns: selected,
     metadata: table.metadata,
     column_metadata: Object.fromEntries(selected.map((column) => [column, table.columnMetadata[column] ?? []])),
-    ...(table.schema === undefined ? {} : { schema: table.schema }),
+    ...(table.schema && { schema: selected.flatMap((column) => table.schema?.find(({ name }) => name === column) ?? []) }),
+    // What older components read.
+    indexed_columns: table.primaryKey,
+    rows_count: table.rowsCount,
+    data_size_bytes: table.dataSizeBytes,
+    is_alias: table.isAlias,
+    attributes: [],
     ...(s3 && { s3 }),
   })
 }

@@ -34,12 +34,14 @@ export interface TableInfo {
   readonly lastImportDate: string | null
   /** The same moment, exactly. */
   readonly lastImportAt: Date | undefined
+  readonly rowsCount: number
   readonly dataSizeBytes: number
+  readonly isAlias: boolean
   readonly description: string
   readonly metadata: readonly MetadataItem[]
   readonly columnMetadata: Readonly<Record<string, readonly MetadataItem[]>>
   /** The `schema` of the manifest, for tables with a definition. */
-  readonly schema: readonly unknown[] | undefined
+  readonly schema: readonly { readonly name: string }[] | undefined
 }
 
 export interface TableQuery {

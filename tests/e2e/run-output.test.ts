@@ -148,6 +148,32 @@ test('a typed table gets columns with their types and takes more, but no column 
   )
 })
 
+test('columns are told apart by their letters, not by their case', async (t) => {
+  const stack = await writerStack(t)
+  succeeded(await stack.write('id,v\n1,a\n', { primary_key: ['id'] }))
+  const more = { primary_key: ['ID'], incremental: true, column_metadata: { V: [{ key: 'k', value: 'x' }] } }
+  succeeded(await stack.write('ID,V\n1,b\n', more, { table_modifications: 'none' }))
+  assert.deepEqual(await rowsOf(stack), [['1', 'b']])
+  assert.deepEqual(
+    (await detailOf(stack)).columnMetadata.v?.map(({ key }) => key),
+    ['k'],
+  )
+})
+
+test('a default that is none of its type is refused', async (t) => {
+  const stack = await writerStack(t)
+  const schema = [{ name: 'id', data_type: { base: { type: 'INTEGER', default: 'none' } } }]
+  refused(await stack.write('1\n', { schema }, typed), /default "none" of column "id" is no INTEGER/)
+})
+
+test('a delete rule for a column the table does not have is an error', async (t) => {
+  const stack = await writerStack(t)
+  succeeded(await stack.write('id\n1\n', {}))
+  const rule = { incremental: true, delete_where_column: 'nowhere', delete_where_values: ['1'] }
+  refused(await stack.write('id\n2\n', rule), /nowhere/)
+  assert.deepEqual(await rowsOf(stack), [['1']])
+})
+
 test('one file may become several tables, with the columns of its header or those of a mapping', async (t) => {
   const stack = await writerStack(t)
   const tables = [

@@ -217,6 +217,8 @@ export function readMapping(storage: unknown): Mapping {
     tableModifications: to.table_modifications ?? undefined,
     nullValues: to.treat_values_as_null ?? undefined,
   }
+  if (mapping.defaultBucket && !/^[^.]+\.[^.]+$/.test(mapping.defaultBucket))
+    throw invalid(`storage.output.default_bucket "${mapping.defaultBucket}" must be a whole bucket id such as in.c-main`)
   for (const [at, table] of mapping.inputTables.entries()) checkTableInput(table, `storage.input.tables[${at}]`)
   for (const [at, file] of mapping.inputFiles.entries()) checkFileInput(file, `storage.input.files[${at}]`)
   return mapping

@@ -280,6 +280,7 @@ const WRONG_MAPPINGS: readonly [object, RegExp][] = [
     { output: { tables: [{ source: 'a', deduplication_strategy: 'replace' }] } },
     /tables\[0\]\.deduplication_strategy must be one of "insert", "upsert"/,
   ],
+  [{ output: { default_bucket: 'main' } }, /default_bucket "main" must be a whole bucket id/],
   [{ output: { table_modifications: 'some' } }, /table_modifications must be one of "none", "non-destructive", "all"/],
 ]
 for (const [storage, message] of WRONG_MAPPINGS) {

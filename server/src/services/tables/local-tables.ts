@@ -237,8 +237,10 @@ export function createLocalTables({ tables, loads, exports, engine, runInline, l
     for (const { provider, whenCreated = [], always = [], columns = {} } of target.request.metadata ?? []) {
       const pairs = [...(isNew ? whenCreated : []), ...always]
       if (pairs.length > 0) await tables.metadata.set(trx, projectId, key, undefined, provider, pairs, now)
-      for (const [column, items] of Object.entries(columns))
-        if (known.includes(column)) await tables.metadata.set(trx, projectId, key, column, provider, items, now)
+      for (const [said, items] of Object.entries(columns)) {
+        const column = known.find((name) => name.toLowerCase() === said.toLowerCase())
+        if (column) await tables.metadata.set(trx, projectId, key, column, provider, items, now)
+      }
     }
   }
 

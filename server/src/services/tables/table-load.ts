@@ -25,8 +25,16 @@ import { PlatformError } from '../../kit/errors.ts'
 import type { EventAttachment, NewEvent } from '../../kit/event.ts'
 import type { JobHandler, JobOutcome, JobRun, Metrics } from '../../kit/storage-job.ts'
 import { columnNamesFrom } from './table-names.ts'
-import { changedColumns, checkDeduplication, checkRules, type LoadRules, withColumns, withTypes } from './table-structure.ts'
-import { describeColumn, type TypedColumn } from './table-types.ts'
+import {
+  changedColumns,
+  checkDeduplication,
+  checkRules,
+  type LoadRules,
+  spelledIn,
+  withColumns,
+  withTypes,
+} from './table-structure.ts'
+import { checkDefault, describeColumn, type TypedColumn } from './table-types.ts'
 import { tableView } from './table-view.ts'
 import { type BucketRef, eventOf, STORAGE_PROVIDER, type Table, type Tables } from './tables.ts'
 
@@ -152,6 +160,7 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
     const bucket = await bucketOf(input.bucketKey, run.job.projectId)
     const tableId = `${bucket.id}.${input.name}`
     checkDeduplication(tableId, input.primaryKey, input.rules?.deduplication)
+    for (const { column } of input.types ?? []) checkDefault(column)
     const typeOf = (name: string) => input.types?.find(({ column }) => column.name === name)?.column ?? { name }
     const loaded = await engine.load(
       {
@@ -207,10 +216,11 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
     const table = await tables.getByKey(run.job.projectId, input.tableKey)
     const { snapshot: before } = await tables.reading(table)
     const plan = await planOf(table.id, before, input, source, run.signal)
-    checkRules(table.id, before, plan.snapshot, input.primaryKey ?? primaryKeyNames(before), input.rules ?? {})
+    const primaryKey = input.primaryKey?.map((name) => spelledIn(plan.snapshot, name)) ?? primaryKeyNames(before)
+    checkRules(table.id, before, plan.snapshot, primaryKey, input.rules ?? {})
     const loaded = await engine.load(
       {
-        snapshot: await stateToLoadInto(run, input, table, plan.snapshot),
+        snapshot: await stateToLoadInto(run, { ...input, primaryKey }, table, plan.snapshot),
         mode: input.incremental ? 'incremental' : 'full',
         source: { slices: source.slices, dialect: dialectOf(input.csv) },
         fileColumns: plan.fileColumns,
@@ -235,7 +245,7 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
   /** The state of the table with the rows gone and the key set that the load asks for. */
   async function stateToLoadInto(
     { job, signal }: LoadRun,
-    input: ImportInput,
+    input: ImportInput & { readonly primaryKey: readonly string[] },
     table: Table,
     wanted: TableSnapshot,
   ): Promise<TableSnapshot> {
@@ -246,7 +256,7 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
       snapshot = (await engine.deleteRows({ ...rule, snapshot, keyPrefix }, { signal })).snapshot
     }
     const { primaryKey } = input
-    if (!primaryKey || primaryKey.join() === primaryKeyNames(snapshot).join()) return snapshot
+    if (primaryKey.join() === primaryKeyNames(snapshot).join()) return snapshot
     checkPrimaryKey(
       primaryKey,
       snapshot.columns.map((column) => column.name),

@@ -2,9 +2,15 @@
 //  (1) A column never changes its type, and no column leaves.
 //  (2) Nothing becomes narrower: older rows stay valid without being looked at.
 
-import { addColumn, type Column, primaryKeyNames, type TableSnapshot } from '../../engines/table-engine/snapshot.ts'
+import {
+  addColumn,
+  type Column,
+  type NewColumn,
+  primaryKeyNames,
+  type TableSnapshot,
+} from '../../engines/table-engine/snapshot.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { changeColumn, isWider, type TypedColumn } from './table-types.ts'
+import { changeColumn, checkDefault, isWider, type TypedColumn } from './table-types.ts'
 
 /** Absent: everything may be changed, and rows are told apart by the key. */
 export interface LoadRules {
@@ -16,13 +22,13 @@ export interface LoadRules {
 export function withTypes(table: string, snapshot: TableSnapshot, types: readonly TypedColumn[]): TableSnapshot {
   if (!snapshot.typed) return snapshot
   const columns = snapshot.columns.map((column) => {
-    const wanted = types.find((type) => type.column.name === column.name)?.column
+    const wanted = typeOf(types, column.name)
     return wanted ? widened(table, column, wanted, snapshot.primaryKey.includes(column.fieldId)) : column
   })
   return columns.some((column, i) => column !== snapshot.columns[i]) ? { ...snapshot, columns } : snapshot
 }
 
-function widened(table: string, column: Column, wanted: TypedColumn['column'], isKey: boolean): Column {
+function widened(table: string, column: Column, wanted: NewColumn, isKey: boolean): Column {
   const { type = 'STRING' } = wanted
   if (type !== column.type)
     throw new PlatformError('storage.tables.typeDiffers', { table, column: column.name, type: column.type, wanted: type })
@@ -41,11 +47,20 @@ export function withColumns(
   types: readonly TypedColumn[],
   file: string,
 ): TableSnapshot {
-  const typeOf = (name: string) => types.find(({ column }) => column.name === name)?.column
-  const untyped = snapshot.typed ? names.filter((name) => !typeOf(name)) : []
+  const untyped = snapshot.typed ? names.filter((name) => !typeOf(types, name)) : []
   if (untyped.length > 0)
     throw new PlatformError('storage.tables.typedColumnsFixed', { columns: untyped.map((name) => `"${name}"`).join(', '), file })
-  return names.reduce((table, name) => addColumn(table, (table.typed && typeOf(name)) || { name }), snapshot)
+  return names.reduce((table, name) => addColumn(table, (table.typed && typeOf(types, name)) || { name }), snapshot)
+}
+
+/** The name as the table spells it: upper and lower case are the same. */
+export const spelledIn = ({ columns }: TableSnapshot, wanted: string): string =>
+  columns.find(({ name }) => name.toLowerCase() === wanted.toLowerCase())?.name ?? wanted
+
+function typeOf(types: readonly TypedColumn[], name: string): NewColumn | undefined {
+  const found = types.find(({ column }) => column.name.toLowerCase() === name.toLowerCase())?.column
+  if (found) checkDefault(found)
+  return found
 }
 
 /** Columns that are new, or not what they were. */

@@ -19,6 +19,7 @@ import { runAction } from './services/job-runner/run-action.ts'
 import { chooseRows, resolveRow } from './services/job-runner/run-configuration.ts'
 import { type JobRunnerDeps, type QueuedJob, runJob } from './services/job-runner/run-job.ts'
 import type { RunFiles, RunnableComponent, RunScope, RunTables, StoredConfiguration } from './services/job-runner/storage.ts'
+import { createJobNews } from './services/queue/job-news.ts'
 import type { StoredRequest } from './services/queue/job-request.ts'
 import { createQueueLoop } from './services/queue/queue.loop.ts'
 import { queueRoutes } from './services/queue/queue.routes.ts'
@@ -83,6 +84,8 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
     path: worker.path,
   })
 
+  const news = createJobNews()
+
   const vault = createVault({
     db,
     inTransaction,
@@ -98,6 +101,7 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
     files: deps.files,
     findBranch: async (projectId, name) => branches.resolve(projectId, name),
     recordEvent: events.record,
+    onSaid: (runId) => news.tell(Number(runId)),
     onError: (error) => log.error({ err: error }, 'events of a job could not be written'),
     components: { find: (id) => runnable(components.find(id)) },
     configurations: {
@@ -159,7 +163,10 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
     },
     encrypt: async (projectId, componentId, text) => (await encryption.secretsOf(projectId)).encrypt(text, componentId),
     findBranch: async (projectId, name) => branches.resolve(projectId, name),
-    onChange: (killed) => loop.nudge(killed),
+    onChange: (killed) => {
+      loop.nudge(killed)
+      killed?.forEach(news.tell)
+    },
   })
   const loop = createQueueLoop({
     store,
@@ -170,6 +177,10 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
     runJob: async (handle) => {
       await runAccess.prepare(handle.job.project_id)
       return runJob(runnerDeps, { ...handle, job: queuedJob(handle.job) })
+    },
+    onMoved: ({ id, parent_job_id }) => {
+      news.tell(id)
+      if (parent_job_id !== null) news.tell(parent_job_id)
     },
     rowsOf: async (job) => rowsOf(runnerDeps, queuedJob(job)),
     slots: worker.jobs,
@@ -200,6 +211,7 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
       app.register(
         queueRoutes({
           queue,
+          news,
           clock,
           domain: deps.domain,
           projectName: async (projectId) => (await tokens.findProject(projectId))?.name ?? '',

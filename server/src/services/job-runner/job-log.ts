@@ -17,6 +17,8 @@ export interface JobLog {
 export interface JobLogDeps {
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly recordEvent: RecordEvent
+  /** What the job of this run has said can be read now. */
+  readonly onSaid: (runId: string) => void
   readonly onError: (error: unknown) => void
 }
 
@@ -69,6 +71,7 @@ export function createJobLog(
   }
 
   async function write(): Promise<void> {
+    if (waiting.length === 0) return
     while (waiting.length > 0) {
       const batch = waiting.splice(0, AT_ONCE)
       await deps.inTransaction(async (trx) => {
@@ -76,6 +79,7 @@ export function createJobLog(
           await deps.recordEvent(trx, scope.actor, event, { runId: scope.runId, remoteAddress: null, userAgent: null })
       })
     }
+    deps.onSaid(scope.runId)
   }
 
   const eventOf = (type: EventType, message: string, more: Partial<NewEvent> = {}): NewEvent => ({

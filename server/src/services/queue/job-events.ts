@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { Actor } from '../../kit/actor.ts'
 import { stringifyWithRaw } from '../../kit/json-text.ts'
+import type { JobFollower } from './job-news.ts'
 import { isFinished } from './job-states.ts'
 import type { JobRow } from './queue.store.ts'
 
@@ -18,17 +19,19 @@ export interface JobEventList {
 }
 
 export interface Follow {
+  readonly news: JobFollower
   list(sinceId: string | undefined): Promise<Record<string, unknown>[]>
   current(): Promise<JobRow>
   view(job: JobRow): Record<string, unknown>
   readonly since: string | undefined
 }
 
+/** What happens on this node is heard of at once; jobs of other nodes are looked at this often. */
 const LOOK_MS = 300
 const ALIVE_MS = 15_000
 
 /** Sends `log` for every event, `status` for every change of the job, `end` when it is finished; ends when the client goes. */
-export async function followJob(response: ServerResponse, follow: Follow): Promise<void> {
+export async function followJob(response: ServerResponse, follow: Follow, lookMs = LOOK_MS): Promise<void> {
   let since = follow.since
   let shown = ''
   let silentMs = 0
@@ -59,8 +62,7 @@ export async function followJob(response: ServerResponse, follow: Follow): Promi
       response.write(': alive\n\n')
       silentMs = 0
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
-    silentMs += LOOK_MS
+    if (!(await follow.news.next(lookMs))) silentMs += lookMs
   }
   response.end()
 }

@@ -47,6 +47,8 @@ export interface QueueLoopDeps {
   readonly runJob: (handle: JobHandle) => Promise<JobOutcome>
   /** Rows a container has to run, in order. */
   readonly rowsOf: (job: JobRow) => Promise<readonly string[]>
+  /** A job has changed, and what it is part of perhaps with it. */
+  readonly onMoved: (job: Pick<JobRow, 'id' | 'parent_job_id'>) => void
   readonly slots: number
   readonly projectLimit: number
   /** Nobody else can hold a job of this database: leases of an earlier process are void at once. */
@@ -153,9 +155,11 @@ export function createQueueLoop(deps: QueueLoopDeps) {
       )
       .finally(() => {
         running.delete(job.id)
+        deps.onMoved(job)
         wake()
       })
     running.set(job.id, { hold, abort, done })
+    deps.onMoved(job)
   }
 
   async function run(job: JobRow, held: Hold, signal: AbortSignal): Promise<void> {

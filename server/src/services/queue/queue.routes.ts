@@ -9,6 +9,7 @@ import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { membersOf, stringifyWithRaw } from '../../kit/json-text.ts'
 import { followJob, type JobEventList } from './job-events.ts'
+import type { JobNews } from './job-news.ts'
 import { JobBody, type JobContext, type JobRequest, readJobRequest, type StoredRequest } from './job-request.ts'
 import { numberOf, searchQuery } from './job-search.ts'
 import { JobView, jobView, legacyJobView } from './job-view.ts'
@@ -22,6 +23,7 @@ export interface QueueRoutesDeps {
   readonly domain: string | undefined
   readonly projectName: (projectId: number) => Promise<string>
   readonly events: JobEventList
+  readonly news: JobNews
 }
 
 const ById = Type.Object({ id: Type.String() })
@@ -34,7 +36,7 @@ const EventsQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
 })
 
-export function queueRoutes({ queue, clock, domain, projectName, events }: QueueRoutesDeps): FastifyPluginAsyncTypebox {
+export function queueRoutes({ queue, clock, domain, projectName, events, news }: QueueRoutesDeps): FastifyPluginAsyncTypebox {
   const send = (reply: FastifyReply, status: number, body: unknown): FastifyReply =>
     reply.code(status).type('application/json').send(stringifyWithRaw(body))
 
@@ -233,12 +235,14 @@ export function queueRoutes({ queue, clock, domain, projectName, events }: Queue
         reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
         const current = () => queue.get(req.actor, job.id)
         const view = await viewer(req)
+        const follower = news.follow(job.id)
         await followJob(reply.raw, {
+          news: follower,
           list: (sinceId) => events.list(req.actor, job, { sinceId, limit: 1_000 }, req.baseUrl),
           current,
           view,
           since,
-        })
+        }).finally(follower.leave)
         return reply
       },
     )

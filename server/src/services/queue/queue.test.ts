@@ -63,6 +63,7 @@ async function rig(metadata: MetadataDb, { slots = 10, projectLimit = 10, rows =
           handle.signal.addEventListener('abort', () => stopping && finish({ ...DONE, end: 'killed' }))
         }),
       rowsOf: async () => rows,
+      onMoved: () => {},
       slots,
       projectLimit,
       isAlone: false,

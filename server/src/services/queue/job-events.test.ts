@@ -1,0 +1,66 @@
+// Those who follow a job hear of what it does on this node at once, and lose nothing that happens while they look.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { followJob } from './job-events.ts'
+import { createJobNews } from './job-news.ts'
+import type { JobRow } from './queue.store.ts'
+
+const NEVER_MS = 600_000
+
+test('a stream shows what a job says and its end as soon as it is told, without looking', { timeout: 20_000 }, async (t) => {
+  const news = createJobNews()
+  const said: { id: number; message: string }[] = []
+  let job = { id: 7, status: 'processing', waiting_reason: null } as JobRow // the only fields that a stream shows by itself
+  const server = createServer(async (_, response) => {
+    const follower = news.follow(7)
+    await followJob(
+      response,
+      {
+        news: follower,
+        since: undefined,
+        current: async () => job,
+        list: async (since = '0') => said.filter(({ id }) => id > Number(since)),
+        view: ({ id, status }) => ({ id, status }),
+      },
+      NEVER_MS,
+    ).finally(follower.leave)
+  })
+  t.after(() => server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  const chunks = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  const until = async (part: string) => {
+    while (!text.includes(part)) text += (await chunks.read()).value ?? assert.fail(`ended before ${part}: ${text}`)
+  }
+  await until('"processing"')
+  said.push({ id: 1, message: 'one' })
+  news.tell(8) // of another job
+  news.tell(7)
+  await until('"message":"one"')
+  said.push({ id: 2, message: 'two' })
+  job = { ...job, status: 'success' }
+  news.tell(7)
+  await until('event: end\ndata: {"id":7,"status":"success"}')
+  assert.deepEqual([...text.matchAll(/event: (\w+)/g)].map(([, name]) => name).join(), 'status,log,log,status,end')
+})
+
+test('news that come while a follower looks are not lost, and silence ends with the time given', async () => {
+  const news = createJobNews()
+  const follower = news.follow(1)
+  const other = news.follow(1)
+  news.tell(1)
+  assert.equal(await follower.next(NEVER_MS), true)
+  assert.equal(await follower.next(1), false, 'heard once')
+  const waiting = follower.next(NEVER_MS)
+  news.tell(1)
+  assert.equal(await waiting, true)
+  follower.leave()
+  news.tell(1)
+  assert.equal(await follower.next(1), false, 'who has left hears nothing')
+  assert.equal(await other.next(NEVER_MS), true, 'whoever stayed does')
+})

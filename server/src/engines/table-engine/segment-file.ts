@@ -34,12 +34,15 @@ export function rowGroupRows(bytesPerRow: number, columns: number): number {
   return Math.min(MAX_ROW_GROUP_ROWS, Math.max(VECTOR_ROWS, rows))
 }
 
+/** The lowest level: as small as DuckDB's own choice, the third, for a tenth to a quarter less time (docs/adr/0126). */
+export const ZSTD = ['COMPRESSION zstd', 'COMPRESSION_LEVEL 1']
+
 /** `select` must yield the columns under their names, then `_timestamp`. */
 export function copyToSegment(select: string, columns: readonly Column[], path: string, groupRows: number): string {
   const ids = [...columns.map((c) => `${identifier(c.name)}: ${c.fieldId}`), `"_timestamp": ${LOAD_TIME_FIELD_ID}`]
   const options = [
     'FORMAT parquet',
-    'COMPRESSION zstd',
+    ...ZSTD,
     `ROW_GROUP_SIZE ${groupRows}`,
     ...dictionaryLimit(groupRows),
     // DuckDB makes them for columns with a dictionary, whose few values are in nearly every row group: they would rule nothing out.
@@ -52,5 +55,5 @@ export function copyToSegment(select: string, columns: readonly Column[], path: 
 /** `positions` must yield `pos` of dead rows of the segment, each once. Sorted, as Iceberg wants them. */
 export function copyToDeleteFile(positions: string, segmentKey: string, path: string): string {
   const select = `SELECT ${literal(segmentKey)} AS file_path, pos FROM (${positions}) ORDER BY pos`
-  return `COPY (${select}) TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd, FIELD_IDS ${DELETE_FIELD_IDS})`
+  return `COPY (${select}) TO ${literal(path)} (FORMAT parquet, ${ZSTD.join(', ')}, FIELD_IDS ${DELETE_FIELD_IDS})`
 }

@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip, gzipSync } from 'node:zlib'
 import type { Database } from './database.ts'
 import { asText, LOAD_TIME, outAs, query } from './relation.ts'
+import { ZSTD } from './segment-file.ts'
 import { type Column, countBytes } from './snapshot.ts'
 import { literal } from './sql.ts'
 import type { UnloadedFiles, UnloadJob } from './worker-protocol.ts'
@@ -31,7 +32,7 @@ export async function unload(db: Database, job: UnloadJob): Promise<UnloadedFile
   const sliced = countBytes(request.snapshot) * UNPACKING > sliceBytes
   const target = sliced ? dir : join(dir, 'data_0.csv')
   const split = sliced ? `, FILE_SIZE_BYTES ${sliceBytes}, OVERWRITE_OR_IGNORE true` : ''
-  const format = request.format === 'csv' ? `FORMAT csv, HEADER false, FORCE_QUOTE *` : 'FORMAT parquet, COMPRESSION zstd'
+  const format = request.format === 'csv' ? 'FORMAT csv, HEADER false, FORCE_QUOTE *' : ['FORMAT parquet', ...ZSTD].join(', ')
   const copying = db.run(`COPY (${select}) TO ${literal(target)} (${format}${split})`)
 
   const gzip = request.format === 'csv' && (request.gzip ?? false)

@@ -45,5 +45,9 @@ export function createJobNews(): JobNews {
     }
   }
 
-  return { follow, tell: (jobId) => bells.get(jobId)?.forEach((ring) => ring()) }
+  function tell(jobId: number): void {
+    for (const ring of bells.get(jobId) ?? []) ring()
+  }
+
+  return { tell, follow }
 }

@@ -323,6 +323,7 @@ function queuedJob(job: JobRow): QueuedJob {
     configData: job.config_data,
     rowIds: job.row_ids === null ? null : (JSON.parse(job.row_ids) as string[]), // written by the queue
     mode: job.mode,
+    inputOnly: request.inputOnly ?? false,
     tag: request.tag ?? null,
     actor: JSON.parse(job.actor) as QueuedJob['actor'], // written by the queue
     variableValuesId: job.variable_values_id,

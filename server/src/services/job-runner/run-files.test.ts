@@ -134,3 +134,59 @@ test('debug mode keeps the data folder as archives, with secrets hidden, and pub
   const detail = (await request('GET', `/v2/storage/components/test.files/configs/${config}`)).json<{ state: object }>()
   assert.deepEqual(detail.state, {})
 })
+
+test('the older debug addresses keep data folders: what a component would be given, and what it would leave', async (t) => {
+  const { add, configure, request, wait } = await shellStack(t)
+  const script = 'cp "$KBC_DATADIR/in/tables/t" "$KBC_DATADIR/out/tables/copy"; echo it ran'
+  await add('test.copy', script, { default_bucket: true })
+  await request('POST', '/v2/storage/buckets', { json: { stage: 'in', name: 'main' } })
+  await request('POST', '/v2/storage/buckets/in.c-main/tables', { json: { name: 'orders', dataString: 'id\n1\n' } })
+  const configuration = {
+    parameters: { '#key': 'canary-of-an-archive', plain: 1 },
+    storage: { input: { tables: [{ source: 'in.c-main.orders', destination: 't' }] } },
+    processors: { before: [{ definition: { component: 'keboola.processor-skip-lines' }, parameters: { lines: 1 } }] },
+  }
+  const config = await configure('test.copy', configuration)
+  const archivesOf = async (path: string, json: object) => {
+    const answer = await request('POST', `/syrup/docker/${path}`, { json })
+    assert.equal(answer.status, 202, answer.text)
+    const created = answer.json<{ id: number; url: string; status: string }>()
+    assert.deepEqual(Object.keys(created), ['id', 'url', 'status'])
+    const job = await wait({ ...created, id: String(created.id) } as Job) // what is polled: url and status
+    assert.equal(job.status, 'success', JSON.stringify(job))
+    const said = (await request('GET', `/queue/jobs/${job.id}/events`)).json<{ message: string }[]>()
+    const files = (await request('GET', `/v2/storage/files?tags[]=jobId:${job.id}`)).json<StoredFile[]>()
+    const opened = files.map(async ({ name, url }) => [name, unzip(Buffer.from(await (await fetch(url)).arrayBuffer()))] as const)
+    return { id: job.id, hasRun: said.some(({ message }) => message === 'it ran'), archives: new Map(await Promise.all(opened)) }
+  }
+
+  const input = await archivesOf('test.copy/input', { config })
+  assert.deepEqual([[...input.archives.keys()], input.hasRun], [['stage_0.zip'], false])
+  const folder = input.archives.get('stage_0.zip')!
+  assert.equal(folder.get('in/tables/t'), '"id"\n"1"\n')
+  assert.match(folder.get('config.json') ?? '', /"parameters":\{"#key":"\[hidden\]","plain":1\}/)
+  assert.ok(folder.has('in/tables/t.manifest') && folder.has('in/state.json'))
+
+  const dry = await archivesOf('test.copy/dry-run', { config })
+  assert.deepEqual([[...dry.archives.keys()].sort(), dry.hasRun], [['stage_0.zip', 'stage_1.zip', 'stage_output.zip'], true])
+  assert.equal(dry.archives.get('stage_output.zip')!.get('out/tables/copy'), '"1"\n')
+  const tables = (await request('GET', '/v2/storage/tables')).json<{ id: string }[]>()
+  assert.deepEqual(
+    tables.map(({ id }) => id),
+    ['in.c-main.orders'],
+  )
+
+  const sandbox = await archivesOf('sandbox', { configData: configuration })
+  assert.equal(sandbox.archives.get('stage_0.zip')?.get('in/tables/t'), '"id"\n"1"\n')
+  const without = await request('POST', '/syrup/docker/sandbox', { json: { config } })
+  assert.equal(without.status, 400)
+  assert.match(without.text, /configData/)
+
+  const again = await request('POST', `/queue/jobs/${input.id}/rerun`)
+  const rerun = await wait({ ...again.json<Job>(), status: 'waiting' })
+  const archives = (await request('GET', `/v2/storage/files?tags[]=jobId:${rerun.id}`)).json<StoredFile[]>()
+  assert.deepEqual(
+    archives.map(({ name }) => name),
+    ['stage_0.zip'],
+  )
+})

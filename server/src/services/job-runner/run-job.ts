@@ -43,6 +43,8 @@ export interface QueuedJob {
   readonly configData: string | null
   readonly rowIds: readonly string[] | null
   readonly mode: 'run' | 'forceRun' | 'debug'
+  /** Of debug mode: the folder as the component would find it, and nothing more. */
+  readonly inputOnly: boolean
   /** As asked for with the job. */
   readonly tag: string | null
   readonly actor: Actor
@@ -163,7 +165,7 @@ async function runRows(
       gathered.size = limitsOf(component, plan.runtime, job.backend, true, 0).size
       gathered.context = contextOf(job, plan)
       const what = row ? `row ${index + 1} of ${rows.length}, "${row.name}" (${row.id})` : 'the configuration'
-      log.say('info', `Running component ${component.id}: ${what}.`)
+      log.say('info', `${job.inputOnly ? 'Filling the data folder of' : 'Running'} component ${component.id}: ${what}.`)
       const progress: RowProgress = {
         images: [],
         inputTables: [],
@@ -280,7 +282,8 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
     {
       ...handle,
       scope,
-      steps,
+      steps: job.inputOnly ? steps.filter(({ isMain }) => isMain) : steps,
+      inputOnly: job.inputOnly,
       mapping: plan.mapping,
       staging: stagingOf(component, plan.mapping, plan.runtime),
       state: plan.state,

@@ -75,6 +75,8 @@ export interface RowRun {
   /** Where the state is saved; undefined when it is not. */
   readonly statePlace: { readonly place: ConfigurationPlace; readonly rowId: string | null } | undefined
   readonly debug: DebugArchive | undefined
+  /** The row ends before its first program starts. */
+  readonly inputOnly: boolean
   /** Undefined without a stored configuration: nobody would find them again. */
   readonly artifacts: { readonly settings: ArtifactSettings; readonly owner: ArtifactOwner } | undefined
   readonly log: JobLog
@@ -121,6 +123,7 @@ export async function runRow(deps: RowDeps, run: RowRun, progress: RowProgress):
       run.log.say('info', `Fetched ${plural(inputs.tables.length, 'table')}: ${inputs.tables.map(({ id }) => id).join(', ')}.`)
     await run.begin()
     const told = await runSteps(deps, run, folder, mask, state, progress)
+    if (run.inputOnly) return emptyResult(inputs)
     if (run.debug) {
       // What the component will remember may be a secret that nobody knew before.
       const remembered = createMask([...run.secrets, ...inputs.secrets, ...secretsIn(told.state ?? '{}')])
@@ -206,6 +209,7 @@ async function runSteps(
       await run.log.flush()
       await saveStage(run.debug, folder, `stage_${index}.zip`, mask)
     }
+    if (run.inputOnly) break
     if (!step.isMain) run.log.say('info', `Running processor ${step.component.id}.`)
     const { outcome, image } = await runComponent(deps.programs, {
       ...step,

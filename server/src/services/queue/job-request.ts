@@ -60,6 +60,8 @@ export interface JobRequest {
   readonly configData?: string
   readonly configRowIds?: readonly string[]
   readonly mode?: JobMode
+  /** The data folder is made and kept as an archive; nothing runs. */
+  readonly inputOnly?: boolean
   readonly tag?: string
   readonly branchId?: string
   readonly variableValuesId?: string
@@ -82,6 +84,8 @@ export interface JobRequest {
 
 export interface JobContext {
   readonly component?: string
+  readonly mode?: JobMode
+  readonly inputOnly?: boolean
   readonly tag?: string
   readonly parentRunId?: string | null
   /** `configData` as the client wrote it. */
@@ -106,13 +110,15 @@ export function readJobRequest(body: Static<typeof JobBody>, context: JobContext
   const startAfter = startOf(body, context.now)
   const parentRunId = body.parentRunId ?? context.parentRunId
   const tag = context.tag ?? body.tag
+  const mode = context.mode ?? body.mode
   const behavior = Array.isArray(body.behavior) ? undefined : body.behavior
   return {
     component,
     ...(body.config ? { config: body.config } : {}),
     ...(configData === undefined ? {} : { configData }),
     ...(rowIds && rowIds.length > 0 ? { configRowIds: rowIds } : {}),
-    ...(body.mode ? { mode: body.mode } : {}),
+    ...(mode ? { mode } : {}),
+    ...(context.inputOnly ? { inputOnly: true } : {}),
     ...(tag ? { tag } : {}),
     ...(body.branchId ? { branchId: body.branchId } : {}),
     ...(body.variableValuesId ? { variableValuesId: body.variableValuesId } : {}),
@@ -199,6 +205,7 @@ export interface StoredRequest {
   readonly component: string
   /** As asked for with the job; absent in jobs made before this was kept. */
   readonly tag?: string | null
+  readonly inputOnly?: boolean
   readonly variableValues: readonly VariableValue[]
   readonly backend: Readonly<Record<string, unknown>> | null
   readonly parallelism: string | null
@@ -220,6 +227,7 @@ export function jobRow(request: JobRequest, context: RowContext): NewJobRow {
   const stored: StoredRequest = {
     component: request.component,
     tag: request.tag ?? null,
+    ...(request.inputOnly ? { inputOnly: true } : {}),
     variableValues: request.variableValues ?? [],
     backend: request.backend ?? null,
     parallelism: context.parallelism,

@@ -11,7 +11,7 @@ import { membersOf, stringifyWithRaw } from '../../kit/json-text.ts'
 import { followJob, type JobEventList } from './job-events.ts'
 import type { JobNews } from './job-news.ts'
 import { JobBody, type JobContext, type JobRequest, readJobRequest, type StoredRequest } from './job-request.ts'
-import { numberOf, searchQuery } from './job-search.ts'
+import { numberOf, refusal, searchQuery } from './job-search.ts'
 import { JobView, jobView, legacyJobView } from './job-view.ts'
 import { legacySearch } from './legacy-search.ts'
 import type { JobRow } from './queue.store.ts'
@@ -30,6 +30,9 @@ const ById = Type.Object({ id: Type.String() })
 const ByComponent = Type.Object({ component: Type.String({ minLength: 1 }) })
 const ByTag = Type.Object({ component: Type.String({ minLength: 1 }), tag: Type.String({ minLength: 1 }) })
 const Jobs = Type.Array(JobView)
+const LegacyJob = Type.Object({ id: Type.Integer(), url: Type.String(), status: Type.String() })
+/** Has no program, which nobody misses where nothing runs. */
+const SANDBOX = 'platform.sandboxes'
 const AnyQuery = Type.Record(Type.String(), Type.Unknown())
 const EventsQuery = Type.Object({
   sinceId: Type.Optional(Type.String({ maxLength: 64 })),
@@ -71,19 +74,19 @@ export function queueRoutes({ queue, clock, domain, projectName, events, news }:
 
   const jobId = (text: string): number => idFrom(text, () => new PlatformError('queue.jobNotFound', { id: text.slice(0, 60) }))
 
-  async function runComponent(
-    req: FastifyRequest,
-    body: Static<typeof JobBody>,
-    component: string,
-    tag?: string,
-  ): Promise<JobRow> {
-    const request = requestOf(req, body, { component, ...(tag === undefined ? {} : { tag }) })
+  async function runComponent(req: FastifyRequest, body: Static<typeof JobBody>, context: Partial<JobContext>): Promise<JobRow> {
+    const request = requestOf(req, body, context)
     return queue.create(req.actor, request, {
       branch: req.branch,
       baseUrl: req.baseUrl,
       asWaiting: true,
       idempotencyKey: idempotencyKey(req),
     })
+  }
+
+  const sendLegacy = async (req: FastifyRequest, reply: FastifyReply, job: JobRow): Promise<FastifyReply> => {
+    const { id, url, status } = (await legacyViewer(req))(job)
+    return send(reply, 202, { id, url, status })
   }
 
   return async (app) => {
@@ -100,7 +103,7 @@ export function queueRoutes({ queue, clock, domain, projectName, events, news }:
         },
         async (req, reply) => {
           const { component, tag } = req.params as Static<typeof ByTag> // of the two shapes above, the one with more
-          return send(reply, 202, (await viewer(req))(await runComponent(req, req.body, component, tag)))
+          return send(reply, 202, (await viewer(req))(await runComponent(req, req.body, { component, ...(tag && { tag }) })))
         },
       )
       app.post(
@@ -114,16 +117,61 @@ export function queueRoutes({ queue, clock, domain, projectName, events, news }:
           schema: {
             params: path.endsWith('run') ? ByComponent : ByTag,
             body: JobBody,
-            response: { 202: Type.Object({ id: Type.Integer(), url: Type.String(), status: Type.String() }) },
+            response: { 202: LegacyJob },
           },
         },
         async (req, reply) => {
           const { component, tag } = req.params as Static<typeof ByTag> // as above
-          const { id, url, status } = (await legacyViewer(req))(await runComponent(req, req.body, component, tag))
-          return send(reply, 202, { id, url, status })
+          return sendLegacy(req, reply, await runComponent(req, req.body, { component, ...(tag && { tag }) }))
         },
       )
     }
+
+    app.post(
+      '/syrup/docker/:component/dry-run',
+      {
+        config: {
+          operation: 'syrup.dryRun',
+          summary: 'Run a configuration, and keep its data folder as archives instead of its results',
+          validationCode: 'validation.failed',
+        },
+        schema: { params: ByComponent, body: JobBody, response: { 202: LegacyJob } },
+      },
+      async (req, reply) =>
+        sendLegacy(req, reply, await runComponent(req, req.body, { component: req.params.component, mode: 'debug' })),
+    )
+
+    app.post(
+      '/syrup/docker/:component/input',
+      {
+        config: {
+          operation: 'syrup.input',
+          summary: 'Keep the data folder a component would be given as an archive; nothing runs',
+          validationCode: 'validation.failed',
+        },
+        schema: { params: ByComponent, body: JobBody, response: { 202: LegacyJob } },
+      },
+      async (req, reply) => {
+        const { component } = req.params
+        return sendLegacy(req, reply, await runComponent(req, req.body, { component, mode: 'debug', inputOnly: true }))
+      },
+    )
+
+    app.post(
+      '/syrup/docker/sandbox',
+      {
+        config: {
+          operation: 'syrup.sandbox',
+          summary: 'Keep the data folder a configuration would fill as an archive; no component is needed',
+          validationCode: 'validation.failed',
+        },
+        schema: { body: JobBody, response: { 202: LegacyJob } },
+      },
+      async (req, reply) => {
+        if (!req.body.configData) throw refusal('configData', 'Send the configuration whose data folder is wanted.')
+        return sendLegacy(req, reply, await runComponent(req, req.body, { component: SANDBOX, mode: 'debug', inputOnly: true }))
+      },
+    )
 
     app.post(
       '/queue/jobs',
@@ -335,6 +383,7 @@ function requestAgain(job: JobRow): JobRequest {
   return {
     component: stored.component,
     mode: job.mode,
+    ...(stored.inputOnly ? { inputOnly: true } : {}),
     previousJobId: String(job.id),
     ...(stored.tag ? { tag: stored.tag } : {}),
     ...(job.configuration_id === null ? {} : { config: job.configuration_id }),

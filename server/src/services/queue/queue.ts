@@ -97,7 +97,7 @@ export function createQueue(deps: QueueDeps) {
     const component = components.find(request.component)
     if (!component) throw new PlatformError('queue.unknownComponent', { component: request.component })
     if (!canUseComponent(actor, component.id, components.canonicalId)) throw new PlatformError('accessDenied')
-    if (component.problem)
+    if (component.problem && !request.inputOnly)
       throw new PlatformError('queue.notRunnable', { component: request.component, reason: component.problem })
     const branch = request.branchId === undefined ? options.branch : await branchOf(actor, request.branchId)
     const configuration =

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import test from 'node:test'
 import { runCli } from '../../tests/support/run-cli.ts'
 import { shellStack } from '../../tests/support/shell-stack.ts'
@@ -45,4 +47,31 @@ test('jobs are run, watched, listed, run again and ended from the command line',
   const unknown = await millrace('job', 'show', '999999')
   assert.equal(unknown.code, 1)
   assert.match(unknown.out, /Job "999999" not found/)
+})
+
+test('a log that is followed goes on where its connection broke', async (t) => {
+  const { add, configure, url, masterToken, request } = await shellStack(t)
+  await add('test.count', 'for i in 1 2 3 4 5 6; do echo "step $i"; sleep 0.4; done')
+  const config = await configure('test.count', {})
+  const { id } = (await request('POST', '/queue/test.count/run', { json: { config } })).json<{ id: string }>()
+  let cuts = 0
+  const proxy = createServer((client) => {
+    const stack = connect(Number(new URL(url).port), '127.0.0.1')
+    for (const socket of [client, stack]) socket.on('error', () => {})
+    client.pipe(stack).pipe(client)
+    client.on('close', () => stack.destroy())
+    stack.on('data', (bytes) => {
+      if (cuts >= 2 || !bytes.includes('event: log')) return
+      cuts++
+      client.resetAndDestroy()
+    })
+  })
+  t.after(() => proxy.close())
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  const proxied = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const { code, out, err } = await runCli(['job', 'logs', id, '--follow'], { MILLRACE_URL: proxied, MILLRACE_TOKEN: masterToken })
+  assert.equal(code, 0, err)
+  assert.equal(cuts, 2)
+  const steps = [...out.matchAll(/step (\d)/g)].map(([, step]) => step)
+  assert.deepEqual(steps, ['1', '2', '3', '4', '5', '6'], out)
 })

@@ -170,26 +170,39 @@ async function waitForStorage(client: Client, id: string): Promise<StorageJob> {
   return ended
 }
 
-/** Prints log lines as they come; answers the job as it ended. A broken stream goes on where it stopped. */
+/** A stack that is being restarted is back within this time. */
+const PATIENCE_MS = 30_000
+const AGAIN_MS = 500
+
+/** Prints log lines as they come; answers the job as it ended. A broken stream goes on where it stopped, also with a stack that restarts. */
 async function follow(client: Client, command: Command, id: string): Promise<Job> {
   let since: string | undefined
-  for (;;) {
-    const response = await fetch(new URL(`queue/jobs/${encodeURIComponent(id)}/events`, `${client.url}/`), {
-      headers: { accept: 'text/event-stream', 'X-StorageApi-Token': client.token, ...(since && { 'last-event-id': since }) },
-    })
-    if (!response.ok || !response.body)
-      throw new UserError(`The log of job ${id} cannot be read: ${response.status} ${await response.text()}`)
-    for await (const { name, data } of readStream(response.body)) {
-      if (name === 'end') return data as Job // the stack's own record
-      if (name !== 'log') continue
-      const event = data as JobEvent // the stack's own record
-      since = String(event.id)
-      process.stdout.write(`${wantsJson(command) ? JSON.stringify(event) : lineOf(event)}\n`)
+  let wasOpen = false
+  const print = (event: JobEvent) => {
+    since = String(event.id)
+    process.stdout.write(`${wantsJson(command) ? JSON.stringify(event) : lineOf(event)}\n`)
+  }
+  for (let waitedMs = 0; ; waitedMs += AGAIN_MS) {
+    try {
+      const response = await client.send('GET', `queue/jobs/${encodeURIComponent(id)}/events`, {
+        headers: { accept: 'text/event-stream', ...(since && { 'last-event-id': since }) },
+      })
+      wasOpen = true
+      waitedMs = 0
+      for await (const { name, data } of readStream(response.body ?? [])) {
+        if (name === 'end') return data as Job // the stack's own record
+        if (name === 'log') print(data as JobEvent) // the stack's own record
+      }
+    } catch (error) {
+      if (!wasOpen || waitedMs >= PATIENCE_MS) throw error
     }
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
   }
 }
 
-async function* readStream(body: AsyncIterable<Uint8Array>): AsyncGenerator<{ name: string; data: unknown }> {
+async function* readStream(
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<{ name: string; data: unknown }> {
   const decoder = new TextDecoder()
   let rest = ''
   for await (const chunk of body) {

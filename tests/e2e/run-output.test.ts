@@ -144,8 +144,20 @@ test('a typed table gets columns with their types and takes more, but no column 
   ])
   refused(
     await again([id, column('n', 'STRING'), column('at', 'DATE')]),
-    /column "n" of table in\.c-out\.t has the type NUMERIC, and the load says STRING/,
+    /column "n" of table in\.c-out\.t has the type NUMERIC\(20,2\), and the load says STRING/,
   )
+  refused(await again([id, column('n', 'NUMERIC', {}, '20,4'), column('at', 'DATE')]), /the load says NUMERIC\(20,4\)/)
+})
+
+test('a column that takes more keeps the type it was given', async (t) => {
+  const stack = await writerStack(t)
+  await stack.request('POST', '/v2/storage/buckets', { json: { stage: 'in', name: 'out' } })
+  const made = await stack.request('POST', '/v2/storage/buckets/in.c-out/tables-definition', {
+    json: { name: 't', columns: [{ name: 'n', definition: { type: 'NUMBER', length: '10,2', nullable: false } }] },
+  })
+  await stack.wait(made.json<Job>())
+  succeeded(await stack.write('1.5\n', { schema: [column('n', 'NUMERIC', {}, '12,2')] }, typed))
+  assert.deepEqual((await detailOf(stack)).definition?.columns[0]?.definition, { type: 'NUMBER', nullable: true, length: '12,2' })
 })
 
 test('columns are told apart by their letters, not by their case', async (t) => {

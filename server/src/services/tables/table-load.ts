@@ -26,9 +26,9 @@ import type { EventAttachment, NewEvent } from '../../kit/event.ts'
 import type { JobHandler, JobOutcome, JobRun, Metrics } from '../../kit/storage-job.ts'
 import { columnNamesFrom } from './table-names.ts'
 import {
-  changedColumns,
   checkDeduplication,
   checkRules,
+  describeChanges,
   type LoadRules,
   spelledIn,
   withColumns,
@@ -236,7 +236,7 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
       loaded,
       async publish(trx) {
         const outcome = await publishImport(trx, run, input, source, table, loaded, plan.fileColumns)
-        if (before.typed) await describeColumns(tables, trx, table.row, changedColumns(before, plan.snapshot).map(describeColumn))
+        await describeColumns(tables, trx, table.row, describeChanges(before, plan.snapshot))
         return outcome
       },
     }

@@ -10,7 +10,15 @@ import {
   type TableSnapshot,
 } from '../../engines/table-engine/snapshot.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { changeColumn, checkDefault, isWider, type TypedColumn } from './table-types.ts'
+import {
+  changeColumn,
+  changedMetadata,
+  checkDefault,
+  describeColumn,
+  isWider,
+  losesDigits,
+  type TypedColumn,
+} from './table-types.ts'
 
 /** Absent: everything may be changed, and rows are told apart by the key. */
 export interface LoadRules {
@@ -29,9 +37,13 @@ export function withTypes(table: string, snapshot: TableSnapshot, types: readonl
 }
 
 function widened(table: string, column: Column, wanted: NewColumn, isKey: boolean): Column {
-  const { type = 'STRING' } = wanted
-  if (type !== column.type)
-    throw new PlatformError('storage.tables.typeDiffers', { table, column: column.name, type: column.type, wanted: type })
+  if ((wanted.type ?? 'STRING') !== column.type || losesDigits(column, wanted.length))
+    throw new PlatformError('storage.tables.typeDiffers', {
+      table,
+      column: column.name,
+      type: typeText(column),
+      wanted: typeText(wanted),
+    })
   const change = {
     column: column.name,
     ...(wanted.length !== undefined && isWider(column, wanted.length) && { length: wanted.length }),
@@ -39,6 +51,8 @@ function widened(table: string, column: Column, wanted: NewColumn, isKey: boolea
   }
   return Object.keys(change).length > 1 ? changeColumn(column, change) : column
 }
+
+const typeText = ({ type = 'STRING', length }: NewColumn): string => (length === undefined ? type : `${type}(${length})`)
 
 /** The table with columns it lacks; to a typed table they come with their types, or not at all. */
 export function withColumns(
@@ -63,9 +77,23 @@ function typeOf(types: readonly TypedColumn[], name: string): NewColumn | undefi
   return found
 }
 
-/** Columns that are new, or not what they were. */
-export const changedColumns = (before: TableSnapshot, after: TableSnapshot): readonly Column[] =>
-  after.columns.filter((column) => !before.columns.includes(column))
+/** Columns that are new, and those that are not what they were. */
+function changedColumns(before: TableSnapshot, after: TableSnapshot) {
+  const changed = after.columns.filter((column) => !before.columns.includes(column))
+  const isNew = ({ fieldId }: Column) => fieldId >= before.nextFieldId
+  return { added: changed.filter(isNew), widened: changed.filter((column) => !isNew(column)) }
+}
+
+/** What the platform has to say of the columns of a typed table after a load. */
+export function describeChanges(before: TableSnapshot, after: TableSnapshot): readonly TypedColumn[] {
+  if (!before.typed) return []
+  const { added, widened } = changedColumns(before, after)
+  const changeOf = ({ name, length }: Column) => ({ column: name, ...(length !== undefined && { length }) })
+  return [
+    ...added.map(describeColumn),
+    ...widened.map((column) => ({ column, metadata: changedMetadata(column, changeOf(column)) })),
+  ]
+}
 
 /** Before anything is written: what the load would change is compared with what it may. */
 export function checkRules(
@@ -76,11 +104,10 @@ export function checkRules(
   { modifications = 'all', deduplication }: LoadRules,
 ): void {
   checkDeduplication(table, key, deduplication)
-  const columns = changedColumns(before, after)
-  const isNew = ({ fieldId }: Column) => fieldId >= before.nextFieldId
+  const { added, widened } = changedColumns(before, after)
   const changes = [
-    ...columns.filter(isNew).map(({ name }) => `the column "${name}" would be added`),
-    ...columns.filter((column) => !isNew(column)).map(({ name }) => `the column "${name}" would take more values`),
+    ...added.map(({ name }) => `the column "${name}" would be added`),
+    ...widened.map(({ name }) => `the column "${name}" would take more values`),
   ]
   const oldKey = primaryKeyNames(before)
   const keyChange = key.join() === oldKey.join() ? [] : [`the primary key would be ${keyText(key)}, and is ${keyText(oldKey)}`]

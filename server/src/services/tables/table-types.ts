@@ -172,17 +172,24 @@ export function changeColumn(column: Column, change: ColumnChange): Column {
 const DEFAULT_PRECISION = '38,9'
 
 /** Whether a number of this length takes more than the column does, and every value the column has. */
-export function isWider({ type, length = DEFAULT_PRECISION }: Column, wanted: string): boolean {
-  const [oldDigits = 0, oldScale = 0] = length.split(',').map(Number)
-  const [digits = 0, scale = 0] = wanted.split(',').map(Number)
-  return type === 'NUMERIC' && scale === oldScale && digits > oldDigits
+export function isWider(column: Column, wanted: string): boolean {
+  const [before, after] = [precisionOf(column.length), precisionOf(wanted)]
+  return column.type === 'NUMERIC' && after.scale === before.scale && after.digits > before.digits
 }
 
-function widened({ name, length = DEFAULT_PRECISION }: Column, wanted: string): string {
+/** Whether the column would round numbers of this length. */
+export const losesDigits = (column: Column, wanted: string | undefined): boolean =>
+  column.type === 'NUMERIC' && wanted !== undefined && precisionOf(wanted).scale > precisionOf(column.length).scale
+
+function precisionOf(length = DEFAULT_PRECISION): { readonly digits: number; readonly scale: number } {
+  const [digits = 0, scale = 0] = length.split(',').map(Number)
+  return { digits, scale }
+}
+
+function widened(column: Column, wanted: string): string {
+  const { name, length = DEFAULT_PRECISION } = column
   const after = precisionFrom(name, wanted)
-  const [oldDigits = 0, oldScale = 0] = length.split(',').map(Number)
-  const [digits = 0, scale = 0] = after.split(',').map(Number)
-  if (scale !== oldScale || digits < oldDigits)
+  if (after !== length && !isWider(column, after))
     throw refuse(
       `${name}[length]`,
       `"${after}" cannot follow "${length}": a number may get more digits, and as many behind the point as before.`,

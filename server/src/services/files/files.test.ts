@@ -346,8 +346,8 @@ test('with an external S3 the way is the same', async (t) => {
 
 test('the same holds on PostgreSQL', async (t) => {
   const { location, remove } = await freshPostgres()
-  t.after(remove)
   const stack = await startTestStack(t, { databaseUrl: 'url' in location ? location.url : undefined })
+  t.after(remove) // after the stack is closed: hooks run in this order
   const file = await prepareFile(stack, { name: 'nul\0 žluť.csv', tags: ['b', 'a', 'nul\0'], sizeBytes: 5 * 1024 ** 4 })
   assert.deepEqual([file.name, file.tags, file.sizeBytes], ['nul\ufffd žluť.csv', ['b', 'a', 'nul\ufffd'], 5 * 1024 ** 4])
   await uploadClient(file).send(new PutObjectCommand({ Bucket: 'millrace', Key: file.uploadParams!.key, Body: 'x' }))

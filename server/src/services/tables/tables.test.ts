@@ -769,8 +769,8 @@ test('the statistics of a run count its loads, exports and files, those of its c
 
 test('all of it on PostgreSQL: loads, keys, aliases, snapshots, swaps, links, deletion', async (t) => {
   const { location, remove } = await freshPostgres()
-  t.after(remove)
   const stack = await startTestStack(t, 'url' in location ? { databaseUrl: location.url } : {})
+  t.after(remove) // after the stack is closed: hooks run in this order
   const { bucket, create, load, rows, succeed, detail, exported } = tableClient(stack)
   await bucket()
   await create('in.c-main', 't', 'id,v\n1,a\n2,b\n', { primaryKey: 'id' })

@@ -1,60 +1,19 @@
 // A job from claim to result: the rows of a configuration, one after the other (seeds, rules for configurations with rows).
 
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
-import { createMask, maskValue } from '../../engines/runner/mask.ts'
-import type { Actor } from '../../kit/actor.ts'
+import { createMask } from '../../engines/runner/mask.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { ArtifactOwner } from './artifacts.ts'
-import { environmentOf, tagOf } from './component-run.ts'
-import { configFile, processorConfigFile } from './config-file.ts'
-import { type OpenedSecrets, openImageParameters, refuseSharedSecrets } from './image-parameters.ts'
 import { createJobLog, type JobLog, type JobLogDeps } from './job-log.ts'
+import { type Gathered, metricsOf, resultOf, usageOf } from './job-result.ts'
 import { limitsOf } from './limits.ts'
-import { invalid } from './mapping.ts'
-import {
-  chooseRows,
-  notFound,
-  ownConfiguration,
-  type PlanDeps,
-  type ProcessorPlan,
-  planRow,
-  type RowPlan,
-} from './run-configuration.ts'
-import { type RowDeps, type RowProgress, type RowResult, type RowRun, runRow, type Step } from './run-row.ts'
+import { contextOf, placeOf, type QueuedJob } from './queued-job.ts'
+import { openSteps, type PlannedRow, type StepDeps } from './row-steps.ts'
+import { chooseRows, notFound, ownConfiguration, planRow } from './run-configuration.ts'
+import { type RowDeps, type RowProgress, type RowResult, type RowRun, runRow } from './run-row.ts'
 import { stagingOf } from './staging.ts'
-import type {
-  LoadedTable,
-  ProjectInfo,
-  RunComponents,
-  RunnableComponent,
-  RunScope,
-  RunTokens,
-  StoredConfiguration,
-} from './storage.ts'
-
-export interface QueuedJob {
-  readonly id: number
-  readonly projectId: number
-  readonly branchId: number
-  readonly isDefaultBranch: boolean
-  readonly componentId: string
-  readonly configurationId: string | null
-  readonly configData: string | null
-  readonly rowIds: readonly string[] | null
-  readonly mode: 'run' | 'forceRun' | 'debug'
-  /** Of debug mode: the folder as the component would find it, and nothing more. */
-  readonly inputOnly: boolean
-  /** As asked for with the job. */
-  readonly tag: string | null
-  readonly actor: Actor
-  readonly variableValuesId: string | null
-  readonly variableValues: readonly { readonly name: string; readonly value: unknown }[]
-  readonly backend: string | undefined
-  readonly backendContext: string | undefined
-  readonly orchestrationId: string | null
-  readonly baseUrl: string
-}
+import type { LoadedTable, ProjectInfo, RunScope, RunTokens, StoredConfiguration } from './storage.ts'
 
 export interface RunHandle {
   readonly job: QueuedJob
@@ -75,23 +34,10 @@ export interface RunOfJob {
   readonly error: string | null
 }
 
-export interface JobRunnerDeps extends RowDeps, PlanDeps, JobLogDeps {
-  readonly components: RunComponents
+export interface JobRunnerDeps extends RowDeps, StepDeps, JobLogDeps {
   readonly tokens: RunTokens
   readonly project: (projectId: number) => Promise<ProjectInfo>
   readonly log: { error(details: object, text: string): void }
-}
-
-/** What is gathered for the result while rows run; a failed job tells what it got to. */
-interface Gathered {
-  readonly rows: RowResult[]
-  readonly progress: RowProgress[]
-  readonly secrets: string[]
-  version: string
-  variables: Readonly<Record<string, string>>
-  /** Of the backend, for the metrics. */
-  size: string
-  context: string | undefined
 }
 
 export async function runJob(deps: JobRunnerDeps, handle: RunHandle): Promise<RunOfJob> {
@@ -241,35 +187,17 @@ async function configurationOf(deps: JobRunnerDeps, job: QueuedJob): Promise<Sto
   return stored
 }
 
-const placeOf = (job: QueuedJob) => ({
-  projectId: job.projectId,
-  branchId: job.branchId,
-  componentId: job.componentId,
-  configurationId: job.configurationId ?? undefined,
-  isDefaultBranch: job.isDefaultBranch,
-})
-
-interface Planned {
-  readonly scope: RunScope
-  readonly component: RunnableComponent
-  readonly project: ProjectInfo
-  readonly token: string | undefined
-  readonly plan: RowPlan
+interface Planned extends PlannedRow {
   readonly log: JobLog
   readonly progress: RowProgress
-  readonly version: string
   readonly onPublish: RowRun['onPublish'] | undefined
 }
 
 async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Planned): Promise<RowResult> {
   const { job } = handle
   const { scope, component, plan, token } = planned
-  const images = await openImageParameters(deps, placeOf(job), component)
-  refuseSharedSecrets(images.values, plan)
-  const around = await openProcessors(deps, job, planned)
-  const opened = [...images.values, ...around.flatMap(({ imageParameters }) => imageParameters.values)]
+  const { steps, secrets: opened } = await openSteps(deps, job, planned)
   planned.progress.secrets.push(...opened)
-  const steps = stepsOf(deps, job, planned, images.text, around)
   const isSaved = job.configurationId !== null && job.configData === null && job.mode !== 'debug'
   const place = {
     projectId: job.projectId,
@@ -282,7 +210,7 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
     {
       ...handle,
       scope,
-      steps: job.inputOnly ? steps.filter(({ isMain }) => isMain) : steps,
+      steps,
       inputOnly: job.inputOnly,
       mapping: plan.mapping,
       staging: stagingOf(component, plan.mapping, plan.runtime),
@@ -325,86 +253,6 @@ const ownerOf = (job: QueuedJob, configurationId: string): ArtifactOwner => ({
   orchestrationId: job.orchestrationId,
 })
 
-/** A processor of the row: what it is, where it runs, what it is given by whoever runs the stack. */
-interface Processor {
-  readonly plan: ProcessorPlan
-  readonly component: RunnableComponent
-  readonly position: 'before' | 'after'
-  readonly imageParameters: OpenedSecrets
-}
-
-/** Before the first of them runs: one that is not there, or in the wrong place, ends the row at once. */
-function openProcessors(deps: JobRunnerDeps, job: QueuedJob, { component: main, plan }: Planned): Promise<Processor[]> {
-  if (main.stagingInput === 'none') return Promise.resolve([]) // it takes no data
-  const open = async (wanted: ProcessorPlan, position: 'before' | 'after'): Promise<Processor> => {
-    const component = deps.components.find(wanted.component)
-    if (!component) throw new PlatformError('queue.unknownComponent', { component: wanted.component })
-    if (component.processorPosition !== 'any' && component.processorPosition !== position)
-      throw invalid(`the processor ${wanted.component} cannot run ${position} a component`)
-    const imageParameters = await openImageParameters(deps, placeOf(job), component)
-    return { plan: wanted, component, position, imageParameters }
-  }
-  return Promise.all([...plan.before.map((one) => open(one, 'before')), ...plan.after.map((one) => open(one, 'after'))])
-}
-
-/** Before processors, the component, after processors. */
-function stepsOf(
-  deps: JobRunnerDeps,
-  job: QueuedJob,
-  planned: Planned,
-  imageParameters: string,
-  processors: readonly Processor[],
-): Step[] {
-  const { component, plan } = planned
-  const main: Step = {
-    component,
-    tag: tagOf(component, plan.runtime, job.tag),
-    isMain: true,
-    limits: limitsOf(component, plan.runtime, job.backend, true, deps.programs.diskBytes),
-    configFile: configFile({
-      configuration: plan.configuration,
-      imageParameters,
-      action: 'run',
-      context: contextOf(job, plan),
-    }),
-    environment: environmentFor(job, planned, component),
-  }
-  const stepsAt = (position: Processor['position']): Step[] =>
-    processors.filter((one) => one.position === position).map((one) => processorStep(deps, job, planned, one))
-  return [...stepsAt('before'), main, ...stepsAt('after')]
-}
-
-const processorStep = (
-  deps: JobRunnerDeps,
-  job: QueuedJob,
-  planned: Planned,
-  { plan, component, imageParameters }: Processor,
-): Step => ({
-  component,
-  tag: plan.tag ?? component.definition.tag,
-  isMain: false,
-  limits: limitsOf(component, {}, job.backend, false, deps.programs.diskBytes),
-  configFile: processorConfigFile(plan.parameters, imageParameters.text),
-  environment: environmentFor(job, planned, component),
-})
-
-const environmentFor = (
-  job: QueuedJob,
-  { scope, component: main, project, token, plan, version }: Planned,
-  component: RunnableComponent,
-) =>
-  environmentOf({
-    scope,
-    component,
-    project,
-    configurationId: job.configurationId ?? createHash('sha256').update(plan.configuration).digest('hex').slice(0, 32),
-    version,
-    rowId: plan.rowId,
-    mode: job.mode === 'debug' ? 'debug' : 'run',
-    token,
-    dataTypesSupport: main.dataTypesSupport,
-  })
-
 /** Rows that are done stay done: their tables and their state are in the project. */
 function failed(deps: JobRunnerDeps, { job, signal }: RunHandle, log: JobLog, gathered: Gathered, error: unknown): RunOfJob {
   const mask = createMask(gathered.secrets)
@@ -431,62 +279,3 @@ function failed(deps: JobRunnerDeps, { job, signal }: RunHandle, log: JobLog, ga
     error: message,
   }
 }
-
-/** Variables are masked too: one may have filled a `#` field, and a component may tell what it was given. */
-function resultOf({ rows, progress, version, variables, secrets }: Gathered): Record<string, unknown> {
-  const mask = createMask(secrets)
-  const tableOf = ({
-    id,
-    name,
-    displayName,
-    columns,
-  }: {
-    id: string
-    name: string
-    displayName: string
-    columns: readonly string[]
-  }) => ({
-    id,
-    name,
-    displayName,
-    columns: columns.map((column) => ({ name: column })),
-  })
-  const unique = <T extends { readonly id: string }>(tables: readonly T[]): T[] => [
-    ...new Map(tables.map((table) => [table.id, table])).values(),
-  ]
-  return {
-    configVersion: version,
-    images: progress.map(({ images }) => images),
-    input: { tables: unique(progress.flatMap(({ inputTables }) => inputTables)).map(tableOf) },
-    output: {
-      tables: rows
-        .flatMap(({ outputTables }) => outputTables)
-        .map((table) => ({ ...tableOf(table), importedRowsCount: table.importedRowsCount })),
-    },
-    artifacts: {
-      uploaded: progress.flatMap(({ artifacts }) => artifacts.uploaded).map(storageFile),
-      downloaded: progress.flatMap(({ artifacts }) => artifacts.downloaded).map(storageFile),
-    },
-    variables: maskValue(variables, mask),
-    outputVariables: maskValue(Object.assign({}, ...rows.map(({ outputVariables }) => outputVariables)), mask), // the last row wins
-  }
-}
-
-const storageFile = (id: number) => ({ storageFileId: String(id) })
-
-const usageOf = ({ progress, secrets }: Gathered): unknown[] => {
-  const mask = createMask(secrets)
-  return progress.flatMap(({ usage }) => usage.map((one) => maskValue(one, mask)))
-}
-
-/** A word for the bill, asked for with the job or in the configuration. */
-const contextOf = ({ backendContext }: QueuedJob, { runtime: { backend } }: RowPlan): string | undefined =>
-  backendContext ?? (Array.isArray(backend) ? undefined : (backend?.context ?? undefined))
-
-const metricsOf = ({ rows, size, context }: Gathered): Record<string, unknown> => ({
-  storage: {
-    inputTablesBytesSum: rows.reduce((sum, { inputBytes }) => sum + inputBytes, 0),
-    outputTablesBytesSum: rows.reduce((sum, { outputBytes }) => sum + outputBytes, 0),
-  },
-  backend: { size: null, containerSize: size, context: context ?? null },
-})

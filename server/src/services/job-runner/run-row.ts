@@ -284,7 +284,7 @@ async function publishRow(
   progress: RowProgress,
 ): Promise<readonly LoadedTable[]> {
   const context = { ...run.output, now: deps.clock.now() }
-  const { loads, files: planned, warnings } = await planRow(run, folder, context)
+  const { loads, files: planned, warnings } = await planOutput(run, folder, context)
   for (const warning of warnings) run.log.say('warn', warning)
   const files = await Promise.all(planned.map((file) => deps.files.stage(run.scope, file, run.signal)))
   await run.log.flush() // what the component said comes before what the storage says of its results
@@ -312,14 +312,14 @@ async function publishRow(
   return tables
 }
 
-interface PlannedRow {
+interface PlannedOutput {
   readonly loads: readonly PlannedLoad[]
   readonly files: readonly NewFile[]
   readonly warnings: readonly string[]
 }
 
 /** What becomes of everything the programs left. */
-async function planRow({ staging, mapping }: RowRun, folder: DataFolder, context: OutputContext): Promise<PlannedRow> {
+async function planOutput({ staging, mapping }: RowRun, folder: DataFolder, context: OutputContext): Promise<PlannedOutput> {
   if (staging.output === 'none') return { loads: [], files: [], warnings: [] }
   const tables = await readTableResults(folder, mapping)
   const files = planFiles(await readFileResults(folder), mapping.outputFiles, context)

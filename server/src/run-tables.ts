@@ -7,7 +7,7 @@ import { formatTimestamp } from './kit/clock.ts'
 import { PlatformError } from './kit/errors.ts'
 import { NO_ORIGIN } from './kit/event.ts'
 import type { LoadedTable, RunScope, RunTables, TableInfo, TableLoad, TableQuery } from './services/job-runner/storage.ts'
-import type { LoadMetadata, LocalLoad, LocalRequester } from './services/tables/local-tables.ts'
+import type { LoadMetadata, LocalLoad, LocalRequester, LocalResult } from './services/tables/local-tables.ts'
 import { readType } from './services/tables/table-types.ts'
 import { metadataView } from './services/tables/table-view.ts'
 import type { Scope } from './services/tables/tables.ts'
@@ -98,19 +98,11 @@ export function createRunTables({ tables, local }: Pick<TableRooms, 'tables' | '
     exportFile: (scope, tableId, query, signal) => local.exportFile(requesterOf(scope), tableId, queryOf(query), signal),
     async loadAll(scope, loads, commit, signal) {
       const requests = await Promise.all(loads.map(localLoad))
-      const shown = (result: {
-        tableId: string
-        name: string
-        columns: readonly string[]
-        rows: number
-        bytes: number
-      }): LoadedTable => ({
-        id: result.tableId,
-        name: result.name,
+      const shown = ({ tableId, rows, ...result }: LocalResult): LoadedTable => ({
+        ...result,
+        id: tableId,
         displayName: result.name,
-        columns: result.columns,
-        importedRowsCount: result.rows,
-        bytes: result.bytes,
+        importedRowsCount: rows,
       })
       const results = await local.load(requesterOf(scope), requests, (trx, loaded) => commit(trx, loaded.map(shown)), signal)
       return results.map(shown)

@@ -121,6 +121,24 @@ test('table_modifications: a run changes of a table that is there what its confi
   )
 })
 
+test('a key that the rows of a table do not allow is not set, which the job says, and the rows come in', async (t) => {
+  const stack = await writerStack(t)
+  succeeded(await stack.write('id,v\n1,a\n1,b\n', {}))
+  const job = await stack.write('id,v\n1,c\n', { primary_key: ['id'], incremental: true })
+  succeeded(job)
+  assert.deepEqual(await rowsOf(stack), [
+    ['1', 'a'],
+    ['1', 'b'],
+    ['1', 'c'],
+  ])
+  assert.deepEqual((await detailOf(stack)).primaryKey, [])
+  const said = (await stack.request('GET', `/queue/jobs/${job.id}/events`)).text
+  assert.match(said, /in\.c-out\.t keeps its primary key \(none\)\. The columns \\"id\\" cannot be the primary key: 2 rows/)
+  // A load that replaces the rows also removes what stood against the key.
+  succeeded(await stack.write('id,v\n1,d\n', { primary_key: ['id'] }))
+  assert.deepEqual((await detailOf(stack)).primaryKey, ['id'])
+})
+
 test('a typed table gets columns with their types and takes more, but no column changes its type', async (t) => {
   const stack = await writerStack(t, {})
   const id = column('id', 'INTEGER', { primary_key: true })

@@ -303,6 +303,7 @@ async function publishRow(
   }
   const isNothing = loads.length + files.length + artifacts.length === 0 && run.statePlace === undefined
   const tables = isNothing ? [] : await loadTables(deps, run, loads, commit)
+  for (const warning of tables.flatMap((table) => table.warnings)) run.log.say('warn', warning)
   progress.artifacts.uploaded = artifacts.map(({ id }) => id)
   const stored = [
     ...tables.map(({ id, importedRowsCount }) => `${id} (${plural(importedRowsCount, 'row')})`),

@@ -107,6 +107,7 @@ export interface LoadedTable {
   readonly columns: readonly string[]
   readonly importedRowsCount: number
   readonly bytes: number
+  readonly warnings: readonly string[]
 }
 
 export interface RunTables {

@@ -56,6 +56,7 @@ export interface LocalResult {
   readonly columns: readonly string[]
   readonly rows: number
   readonly bytes: number
+  readonly warnings: readonly string[]
 }
 
 /** Who asks: as for a job, and in which branch. */
@@ -105,12 +106,13 @@ export function createLocalTables({ tables, loads, exports, engine, runInline, l
       // Now that the locks are ours: another job may have made a table since it was looked for.
       const current = await Promise.all(targets.map((target) => targetOf(requester, target.request)))
       const prepared = await prepareAll({ job: run.job, signal: either }, current)
-      results = prepared.map(({ target, load: { table, loaded } }) => ({
+      results = prepared.map(({ target, load: { table, loaded, warnings } }) => ({
         tableId: table.id,
         name: target.name,
         columns: table.columns,
         rows: loaded.rowsInFile,
         bytes: target.source.slices.reduce((sum, slice) => sum + slice.sizeBytes, 0),
+        warnings,
       }))
       await run.publish(async (trx) => {
         const outcomes = []

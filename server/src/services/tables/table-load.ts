@@ -29,6 +29,7 @@ import {
   checkDeduplication,
   checkRules,
   describeChanges,
+  keyText,
   type LoadRules,
   spelledIn,
   withColumns,
@@ -102,6 +103,8 @@ export interface LoadDeps {
 export interface PreparedLoad {
   readonly table: { readonly id: string; readonly columns: readonly string[] }
   readonly loaded: LoadResult
+  /** What the load was asked for and could not do, without being wrong. */
+  readonly warnings: readonly string[]
   /** Stores the new state in the caller's transaction, which also ends the job. */
   publish(trx: Trx): Promise<JobOutcome & { readonly tableKey: number }>
 }
@@ -178,6 +181,7 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
     return {
       table: { id: tableId, columns },
       loaded,
+      warnings: [],
       publish: (trx) => insert(trx, run, input, loaded.snapshot, { source, loaded, columns }),
     }
   }
@@ -218,9 +222,10 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
     const plan = await planOf(table.id, before, input, source, run.signal)
     const primaryKey = input.primaryKey?.map((name) => spelledIn(plan.snapshot, name)) ?? primaryKeyNames(before)
     checkRules(table.id, before, plan.snapshot, primaryKey, input.rules ?? {})
+    const { snapshot, warnings } = await stateToLoadInto(run, { ...input, primaryKey }, table, plan.snapshot)
     const loaded = await engine.load(
       {
-        snapshot: await stateToLoadInto(run, { ...input, primaryKey }, table, plan.snapshot),
+        snapshot,
         mode: input.incremental ? 'incremental' : 'full',
         source: { slices: source.slices, dialect: dialectOf(input.csv) },
         fileColumns: plan.fileColumns,
@@ -234,6 +239,7 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
     return {
       table: { id: table.id, columns: plan.snapshot.columns.map((column) => column.name) },
       loaded,
+      warnings,
       async publish(trx) {
         const outcome = await publishImport(trx, run, input, source, table, loaded, plan.fileColumns)
         await describeColumns(tables, trx, table.row, describeChanges(before, plan.snapshot))
@@ -242,13 +248,13 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
     }
   }
 
-  /** The state of the table with the rows gone and the key set that the load asks for. */
+  /** The state of the table with the rows gone and the key set that the load asks for. Old rows may not allow the key: it stays as it was. */
   async function stateToLoadInto(
     { job, signal }: LoadRun,
     input: ImportInput & { readonly primaryKey: readonly string[] },
     table: Table,
     wanted: TableSnapshot,
-  ): Promise<TableSnapshot> {
+  ): Promise<{ readonly snapshot: TableSnapshot; readonly warnings: readonly string[] }> {
     const keyPrefix = keyPrefixOf(job.projectId, table.data.key)
     let snapshot = input.incremental ? await tidied(wanted, keyPrefix, signal) : truncate(wanted)
     for (const rule of input.deleteWhere ?? []) {
@@ -256,15 +262,16 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
       snapshot = (await engine.deleteRows({ ...rule, snapshot, keyPrefix }, { signal })).snapshot
     }
     const { primaryKey } = input
-    if (primaryKey.join() === primaryKeyNames(snapshot).join()) return snapshot
+    if (primaryKey.join() === primaryKeyNames(snapshot).join()) return { snapshot, warnings: [] }
     checkPrimaryKey(
       primaryKey,
       snapshot.columns.map((column) => column.name),
     )
-    if (primaryKey.length === 0) return dropPrimaryKey(snapshot)
+    if (primaryKey.length === 0) return { snapshot: dropPrimaryKey(snapshot), warnings: [] }
     const duplicate = await engine.findDuplicateKey({ snapshot, columns: primaryKey }, { signal })
-    if (duplicate) throw duplicateKey(primaryKey, duplicate)
-    return setPrimaryKey(snapshot, primaryKey)
+    if (!duplicate) return { snapshot: setPrimaryKey(snapshot, primaryKey), warnings: [] }
+    const reason = `The table ${table.id} keeps its primary key (${keyText(primaryKeyNames(snapshot))}).`
+    return { snapshot, warnings: [`${reason} ${duplicateKey(primaryKey, duplicate).message}`] }
   }
 
   /** The lock is ours, so nothing outdates a compaction done here. The load does not depend on it. */

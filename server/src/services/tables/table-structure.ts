@@ -122,4 +122,4 @@ export function checkDeduplication(table: string, key: readonly string[], strate
     throw new PlatformError('storage.tables.insertWithKey', { table, columns: keyText(key) })
 }
 
-const keyText = (key: readonly string[]): string => (key.length > 0 ? key.map((name) => `"${name}"`).join(', ') : 'none')
+export const keyText = (key: readonly string[]): string => (key.length > 0 ? key.map((name) => `"${name}"`).join(', ') : 'none')

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { followJob } from './job-events.ts'
 import { createJobNews } from './job-news.ts'
-import type { JobRow } from './queue.store.ts'
+import type { JobRow } from './queue-tables.ts'
 
 const NEVER_MS = 600_000
 

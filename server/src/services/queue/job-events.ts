@@ -6,7 +6,7 @@ import type { Actor } from '../../kit/actor.ts'
 import { stringifyWithRaw } from '../../kit/json-text.ts'
 import type { JobFollower } from './job-news.ts'
 import { isFinished } from './job-states.ts'
-import type { JobRow } from './queue.store.ts'
+import type { JobRow } from './queue-tables.ts'
 
 /** Filled by the events room: oldest first, after `sinceId`. */
 export interface JobEventList {

@@ -6,7 +6,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
 import { refusal } from './job-search.ts'
 import type { JobStatus } from './job-states.ts'
-import type { JobMode, NewJobRow } from './queue.store.ts'
+import type { JobMode, NewJobRow } from './queue-tables.ts'
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]))

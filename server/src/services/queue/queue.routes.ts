@@ -14,8 +14,8 @@ import { JobBody, type JobContext, type JobRequest, readJobRequest, type StoredR
 import { numberOf, refusal, searchQuery } from './job-search.ts'
 import { JobView, jobView, legacyJobView } from './job-view.ts'
 import { legacySearch } from './legacy-search.ts'
-import type { JobRow } from './queue.store.ts'
 import type { Queue } from './queue.ts'
+import type { JobRow } from './queue-tables.ts'
 
 export interface QueueRoutesDeps {
   readonly queue: Queue

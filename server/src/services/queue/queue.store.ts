@@ -1,60 +1,12 @@
 // Jobs and locks in the metadata database. A lock is a row whose key is unique: two jobs can never hold one configuration.
 
-import { type Generated, type Insertable, type Kysely, type Selectable, type SqlBool, sql } from 'kysely'
-import { claimRows, type Db, dialectOf, lockRows, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { sql } from 'kysely'
+import { claimRows, type Db, dialectOf, lockRows, type Trx } from '../../engines/metadata-db/dialects.ts'
 import { belowRun } from '../../engines/metadata-db/run-ids.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
-import type { EqualColumn, JobSearch } from './job-search.ts'
+import { createJobSearchStore } from './job-search.store.ts'
 import { type JobStatus, QUEUED, RUNNING } from './job-states.ts'
-import { DAY_MS, type DailyRange } from './job-stats.ts'
-
-export interface QueueTables {
-  queue_job: {
-    id: Generated<number>
-    project_id: number
-    branch_id: number
-    is_default_branch: number
-    component_id: string
-    configuration_id: string | null
-    type: JobType
-    mode: JobMode
-    status: JobStatus
-    waiting_reason: string | null
-    run_id: string
-    parent_run_id: string
-    parent_job_id: number | null
-    row_ids: string | null
-    tag: string
-    variable_values_id: string | null
-    deduplication_id: string | null
-    token_id: number
-    token_description: string
-    actor: string
-    request: string
-    config_data: string | null
-    lock_key: string | null
-    sibling_limit: number | null
-    created_at: number
-    start_after: number
-    started_at: number | null
-    ended_at: number | null
-    updated_at: number
-    attempt: number
-    worker: string | null
-    lease_until: number | null
-    has_begun: number
-    result: string
-    usage: string
-    metrics: string
-    error: string | null
-  }
-  queue_lock: { lock_key: string; project_id: number; job_id: number }
-}
-
-export type JobType = 'standard' | 'container' | 'phaseContainer' | 'orchestrationContainer' | 'retryContainer'
-export type JobMode = 'run' | 'forceRun' | 'debug'
-export type JobRow = Selectable<QueueTables['queue_job']>
-export type NewJobRow = Omit<Insertable<QueueTables['queue_job']>, 'run_id' | 'id'>
+import { type JobRow, type NewJobRow, tables } from './queue-tables.ts'
 
 /** How a finished job is written. */
 export interface JobEnd {
@@ -81,15 +33,7 @@ export const PUBLISHED = 2
 /** Claims are short; one at a time keeps the limits exact on several nodes. The number is ours alone. */
 const CLAIM_LOCK = 5_070_001
 
-const DURATION = sql<number>`(ended_at - started_at)`
-const sortOf = ({ sortBy }: JobSearch) => (sortBy === 'duration' ? DURATION : sql<number>`${sql.ref(sortBy)}`)
-
-/** The list of rows is a JSON text; an id in it is found as it is written there, whatever it means in a pattern of LIKE. */
-const namesRow = (rowId: string) => sql<SqlBool>`replace(row_ids, ${JSON.stringify(rowId)}, '') <> row_ids`
-
 // What every job asks on its way, and every client that waits for one.
-
-const tables = (db: Db): Kysely<QueueTables> => withTables<QueueTables>(db)
 
 const jobAt = statement((db, at: { projectId: number; id: number }) =>
   tables(db).selectFrom('queue_job').selectAll().where('project_id', '=', at.projectId).where('id', '=', at.id),
@@ -167,20 +111,11 @@ const endJob = statement((db, { jobId, now, ...end }: JobEnd & { readonly jobId:
 )
 
 export function createQueueStore(database: Db) {
-  const db = withTables<QueueTables>(database)
-
-  /** Jobs of the project that a search means, neither sorted nor limited. */
-  function matching(projectId: number, search: JobSearch) {
-    let query = db.selectFrom('queue_job').where('project_id', '=', projectId)
-    for (const { column, values } of search.equal) query = query.where(column, 'in', values as never) // text or number, as the column
-    for (const { column, operator, value } of search.ranges) query = query.where(column, operator, value)
-    if (search.durationMsFrom !== undefined) query = query.where(DURATION, '>=', search.durationMsFrom)
-    if (search.durationMsTo !== undefined) query = query.where(DURATION, '<=', search.durationMsTo)
-    if (search.rowIds.length > 0) query = query.where((e) => e.or(search.rowIds.map(namesRow)))
-    return query
-  }
+  const db = tables(database)
 
   return {
+    ...createJobSearchStore(database),
+
     /** The run id is made of the id, so it is written right after it is known. */
     async insert(trx: Trx, job: NewJobRow): Promise<JobRow> {
       const { id } = await tables(trx)
@@ -219,44 +154,6 @@ export function createQueueStore(database: Db) {
     listChildren: (trx: Trx, parentJobId: number): Promise<JobRow[]> =>
       tables(trx).selectFrom('queue_job').selectAll().where('parent_job_id', '=', parentJobId).orderBy('id').execute(),
 
-    search: (projectId: number, search: JobSearch): Promise<JobRow[]> =>
-      matching(projectId, search)
-        .selectAll()
-        .orderBy(sortOf(search), (order) => order[search.sortOrder]().nullsLast())
-        .orderBy('id', search.sortOrder)
-        .limit(search.limit)
-        .offset(search.offset)
-        .execute(),
-
-    /** The first `perGroup` jobs of every group, group by group in the order of their first ones; `most` jobs in all. */
-    searchGrouped(
-      projectId: number,
-      search: JobSearch,
-      groupBy: readonly EqualColumn[],
-      perGroup: number,
-      most: number,
-    ): Promise<JobRow[]> {
-      const by = sortOf(search)
-      const group = sql.join(groupBy.map((column) => sql.ref(column)))
-      const order = sql.raw(search.sortOrder)
-      const placed = matching(projectId, search).select([
-        'id as placed_id',
-        sql<number>`row_number() over (partition by ${group} order by ${by} ${order} nulls last, id ${order})`.as('place'),
-        sql<number>`first_value(id) over (partition by ${group} order by ${by} ${order} nulls last, id ${order})`.as('first_id'),
-      ])
-      const firstBy = sql<number>`(select ${by} from queue_job where id = placed.first_id)`
-      return db
-        .selectFrom(placed.as('placed'))
-        .innerJoin('queue_job', 'queue_job.id', 'placed.placed_id')
-        .selectAll('queue_job')
-        .where('placed.place', '<=', perGroup)
-        .orderBy(firstBy, (one) => one[search.sortOrder]().nullsLast())
-        .orderBy('placed.first_id', search.sortOrder)
-        .orderBy('placed.place')
-        .limit(most)
-        .execute()
-    },
-
     hasUnfinished: async (projectId: number, componentId: string, configurationId: string): Promise<boolean> => {
       const found = await db
         .selectFrom('queue_job')
@@ -268,44 +165,6 @@ export function createQueueStore(database: Db) {
         .limit(1)
         .executeTakeFirst()
       return found !== undefined
-    },
-
-    durationSumMs: async (projectId: number): Promise<number> => {
-      const { sum } = await db
-        .selectFrom('queue_job')
-        .select(sql<number | null>`sum(ended_at - started_at)`.as('sum'))
-        .where('project_id', '=', projectId)
-        .where('type', '=', 'standard')
-        .where('ended_at', 'is not', null)
-        .executeTakeFirstOrThrow()
-      return Number(sum ?? 0)
-    },
-
-    /** Milliseconds by the day on which jobs ended; days are counted from 1970 by a clock that is `offsetMs` ahead of UTC. */
-    durationMsByDay: async (projectId: number, { from, to, offsetMs }: DailyRange): Promise<ReadonlyMap<number, number>> => {
-      const shifted = sql<number>`(ended_at + ${sql.lit(offsetMs)})`
-      const day = sql<number>`(${shifted} / ${sql.lit(DAY_MS)})`
-      const rows = await db
-        .selectFrom('queue_job')
-        .select([day.as('day'), sql<number>`sum(ended_at - started_at)`.as('sum')])
-        .where('project_id', '=', projectId)
-        .where('type', '=', 'standard')
-        .where('started_at', 'is not', null)
-        .where(shifted, '>=', from * DAY_MS)
-        .where(shifted, '<', (to + 1) * DAY_MS)
-        .groupBy(day)
-        .execute()
-      return new Map(rows.map((row) => [Number(row.day), Number(row.sum)]))
-    },
-
-    depths: async (): Promise<Record<string, number>> => {
-      const rows = await db
-        .selectFrom('queue_job')
-        .select(['status', sql<number>`count(*)`.as('count')])
-        .where('status', 'in', [...QUEUED, ...RUNNING])
-        .groupBy('status')
-        .execute()
-      return Object.fromEntries(rows.map(({ status, count }) => [status, Number(count)]))
     },
 
     /** Nobody else claims until this transaction ends. */

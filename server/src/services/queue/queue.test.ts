@@ -6,8 +6,9 @@ import type { MetadataDb } from '../../engines/metadata-db/metadata-db.ts'
 import type { Actor } from '../../kit/actor.ts'
 import type { JobRequest } from './job-request.ts'
 import { createQueueLoop, type JobHandle, type JobOutcome, type QueueLoop } from './queue.loop.ts'
-import { createQueueStore, type JobRow } from './queue.store.ts'
+import { createQueueStore } from './queue.store.ts'
 import { createQueue } from './queue.ts'
+import type { JobRow } from './queue-tables.ts'
 
 const DONE: JobOutcome = { end: 'succeeded', result: { message: 'done' }, usage: [], metrics: [], error: null }
 const QUIET = { error: () => {}, warn: () => {} }

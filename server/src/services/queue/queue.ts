@@ -12,7 +12,8 @@ import { type JobRuntime, runtimeOf } from './job-runtime.ts'
 import { type JobSearch, parseGroups, parseJobSearch, type Query } from './job-search.ts'
 import { isFinished, isWaitingForJob, moveJob, waitingForJob } from './job-states.ts'
 import { type DailyDuration, dailyDurations, parseDailyRange } from './job-stats.ts'
-import type { JobEnd, JobRow, QueueStore } from './queue.store.ts'
+import type { JobEnd, QueueStore } from './queue.store.ts'
+import type { JobRow } from './queue-tables.ts'
 
 export interface QueuedComponent {
   readonly id: string

@@ -1,0 +1,107 @@
+// What people ask of the jobs there are: searches, groups, time spent, how many wait.
+
+import { type SqlBool, sql } from 'kysely'
+import type { Db } from '../../engines/metadata-db/dialects.ts'
+import type { EqualColumn, JobSearch } from './job-search.ts'
+import { QUEUED, RUNNING } from './job-states.ts'
+import { DAY_MS, type DailyRange } from './job-stats.ts'
+import { type JobRow, tables } from './queue-tables.ts'
+
+const DURATION = sql<number>`(ended_at - started_at)`
+const sortOf = ({ sortBy }: JobSearch) => (sortBy === 'duration' ? DURATION : sql<number>`${sql.ref(sortBy)}`)
+
+/** The list of rows is a JSON text; an id in it is found as it is written there, whatever it means in a pattern of LIKE. */
+const namesRow = (rowId: string) => sql<SqlBool>`replace(row_ids, ${JSON.stringify(rowId)}, '') <> row_ids`
+
+export function createJobSearchStore(database: Db) {
+  const db = tables(database)
+
+  /** Jobs of the project that a search means, neither sorted nor limited. */
+  function matching(projectId: number, search: JobSearch) {
+    let query = db.selectFrom('queue_job').where('project_id', '=', projectId)
+    for (const { column, values } of search.equal) query = query.where(column, 'in', values as never) // text or number, as the column
+    for (const { column, operator, value } of search.ranges) query = query.where(column, operator, value)
+    if (search.durationMsFrom !== undefined) query = query.where(DURATION, '>=', search.durationMsFrom)
+    if (search.durationMsTo !== undefined) query = query.where(DURATION, '<=', search.durationMsTo)
+    if (search.rowIds.length > 0) query = query.where((e) => e.or(search.rowIds.map(namesRow)))
+    return query
+  }
+
+  return {
+    search: (projectId: number, search: JobSearch): Promise<JobRow[]> =>
+      matching(projectId, search)
+        .selectAll()
+        .orderBy(sortOf(search), (order) => order[search.sortOrder]().nullsLast())
+        .orderBy('id', search.sortOrder)
+        .limit(search.limit)
+        .offset(search.offset)
+        .execute(),
+
+    /** The first `perGroup` jobs of every group, group by group in the order of their first ones; `most` jobs in all. */
+    searchGrouped(
+      projectId: number,
+      search: JobSearch,
+      groupBy: readonly EqualColumn[],
+      perGroup: number,
+      most: number,
+    ): Promise<JobRow[]> {
+      const by = sortOf(search)
+      const group = sql.join(groupBy.map((column) => sql.ref(column)))
+      const order = sql.raw(search.sortOrder)
+      const placed = matching(projectId, search).select([
+        'id as placed_id',
+        sql<number>`row_number() over (partition by ${group} order by ${by} ${order} nulls last, id ${order})`.as('place'),
+        sql<number>`first_value(id) over (partition by ${group} order by ${by} ${order} nulls last, id ${order})`.as('first_id'),
+      ])
+      const firstBy = sql<number>`(select ${by} from queue_job where id = placed.first_id)`
+      return db
+        .selectFrom(placed.as('placed'))
+        .innerJoin('queue_job', 'queue_job.id', 'placed.placed_id')
+        .selectAll('queue_job')
+        .where('placed.place', '<=', perGroup)
+        .orderBy(firstBy, (one) => one[search.sortOrder]().nullsLast())
+        .orderBy('placed.first_id', search.sortOrder)
+        .orderBy('placed.place')
+        .limit(most)
+        .execute()
+    },
+
+    durationSumMs: async (projectId: number): Promise<number> => {
+      const { sum } = await db
+        .selectFrom('queue_job')
+        .select(sql<number | null>`sum(ended_at - started_at)`.as('sum'))
+        .where('project_id', '=', projectId)
+        .where('type', '=', 'standard')
+        .where('ended_at', 'is not', null)
+        .executeTakeFirstOrThrow()
+      return Number(sum ?? 0)
+    },
+
+    /** Milliseconds by the day on which jobs ended; days are counted from 1970 by a clock that is `offsetMs` ahead of UTC. */
+    durationMsByDay: async (projectId: number, { from, to, offsetMs }: DailyRange): Promise<ReadonlyMap<number, number>> => {
+      const shifted = sql<number>`(ended_at + ${sql.lit(offsetMs)})`
+      const day = sql<number>`(${shifted} / ${sql.lit(DAY_MS)})`
+      const rows = await db
+        .selectFrom('queue_job')
+        .select([day.as('day'), sql<number>`sum(ended_at - started_at)`.as('sum')])
+        .where('project_id', '=', projectId)
+        .where('type', '=', 'standard')
+        .where('started_at', 'is not', null)
+        .where(shifted, '>=', from * DAY_MS)
+        .where(shifted, '<', (to + 1) * DAY_MS)
+        .groupBy(day)
+        .execute()
+      return new Map(rows.map((row) => [Number(row.day), Number(row.sum)]))
+    },
+
+    depths: async (): Promise<Record<string, number>> => {
+      const rows = await db
+        .selectFrom('queue_job')
+        .select(['status', sql<number>`count(*)`.as('count')])
+        .where('status', 'in', [...QUEUED, ...RUNNING])
+        .groupBy('status')
+        .execute()
+      return Object.fromEntries(rows.map(({ status, count }) => [status, Number(count)]))
+    },
+  }
+}

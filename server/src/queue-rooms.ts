@@ -17,7 +17,7 @@ import { eventView } from './services/events/events.routes.ts'
 import { invalid } from './services/job-runner/mapping.ts'
 import type { QueuedJob } from './services/job-runner/queued-job.ts'
 import { runAction } from './services/job-runner/run-action.ts'
-import { chooseRows, resolveRow } from './services/job-runner/run-configuration.ts'
+import { chooseRows, notFound, resolveRow } from './services/job-runner/run-configuration.ts'
 import { type JobRunnerDeps, runJob } from './services/job-runner/run-job.ts'
 import type { RunFiles, RunnableComponent, RunScope, RunTables, StoredConfiguration } from './services/job-runner/storage.ts'
 import { createJobNews } from './services/queue/job-news.ts'
@@ -177,8 +177,13 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
     clock,
     log,
     runJob: async (handle) => {
-      await runAccess.prepare(handle.job.project_id)
-      return runJob(runnerDeps, { ...handle, job: queuedJob(handle.job) })
+      const { project_id, branch_id, is_default_branch } = handle.job
+      await runAccess.prepare(project_id)
+      const hold: typeof handle.hold = async (trx) => {
+        await handle.hold(trx)
+        if (is_default_branch === 0) await branches.hold(trx, project_id, branch_id)
+      }
+      return runJob(runnerDeps, { ...handle, hold, job: queuedJob(handle.job) })
     },
     onMoved: ({ id, parent_job_id }) => {
       news.tell(id)
@@ -260,8 +265,9 @@ const problemOf = ({ data, hasRun, id }: ComponentDescription): string | undefin
 }
 
 async function rowsOf(deps: JobRunnerDeps, job: QueuedJob): Promise<readonly string[]> {
-  const stored = await deps.configurations.find({ ...job, configurationId: job.configurationId ?? '' })
-  if (!stored) return []
+  const configurationId = job.configurationId ?? ''
+  const stored = await deps.configurations.find({ ...job, configurationId })
+  if (!stored) throw notFound(job.componentId, configurationId)
   return chooseRows(stored, job.rowIds).rows.flatMap((row) => (row ? [row.id] : []))
 }
 

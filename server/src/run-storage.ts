@@ -25,7 +25,7 @@ const PAGE = 1000
 
 export function createRunFiles({ files, access, slices, objects }: RunFilesDeps): RunFiles {
   async function list({ actor }: RunScope, query: FileQuery): Promise<readonly FileInfo[]> {
-    if (query.fileIds) return (await Promise.all(query.fileIds.map((id) => files.get(actor, id)))).map(infoOf)
+    if (query.fileIds) return Promise.all(query.fileIds.map(async (id) => infoOf(await named(actor, id))))
     const found: FileRecord[] = []
     for (let offset = 0; found.length < query.limit; offset += PAGE) {
       const page = await files.list(actor, {
@@ -39,6 +39,17 @@ export function createRunFiles({ files, access, slices, objects }: RunFilesDeps)
       if (page.length < PAGE) break
     }
     return found.slice(0, query.limit).map(infoOf)
+  }
+
+  async function named(actor: RunScope['actor'], id: number): Promise<FileRecord> {
+    try {
+      return await files.get(actor, id)
+    } catch (error) {
+      if (!(error instanceof PlatformError) || error.kind !== 'not-found') throw error
+      throw new PlatformError('jobRunner.inputMissing', {
+        reason: `the file ${id} does not exist, or the token may not read it.`,
+      })
+    }
   }
 
   async function read(key: string): Promise<AsyncIterable<Uint8Array>> {
@@ -93,9 +104,7 @@ export function createRunFiles({ files, access, slices, objects }: RunFilesDeps)
         },
       }
     },
-    async addTags({ actor }, fileId, tags) {
-      for (const tag of tags) await files.addTag(actor, fileId, tag)
-    },
+    addTags: (trx, { actor }, fileId, tags) => files.tagPresent(trx, actor, fileId, tags),
   }
 }
 

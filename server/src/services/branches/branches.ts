@@ -53,6 +53,8 @@ export interface Branches {
   create(trx: Trx, source: EventSource, input: BranchInput, origin: Origin): Promise<BranchRecord>
   update(actor: Actor, name: string, input: BranchInput, origin: Origin): Promise<BranchRecord>
   checkDelete(actor: Actor, name: string): Promise<BranchRecord>
+  /** A branch that is about to be written into stays until the transaction ends; one that is gone is an error. */
+  hold(trx: Trx, projectId: number, id: number): Promise<void>
   remove(trx: Trx, source: EventSource, id: number, origin: Origin): Promise<void>
   /** The branch to merge, and the one it goes into. */
   checkMerge(actor: Actor, name: string): Promise<{ readonly branch: BranchRecord; readonly into: BranchRecord }>
@@ -162,8 +164,12 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
     return { branch, into: await get(actor.projectId, 'default') }
   }
 
+  async function hold(trx: Trx, projectId: number, id: number): Promise<void> {
+    if (!(await lockBranch(trx, projectId, id))) throw branchNotFound(String(id))
+  }
+
   async function remove(trx: Trx, source: EventSource, id: number, origin: Origin): Promise<void> {
-    const branch = await findBranch(trx, source.projectId, id)
+    const branch = await lockBranch(trx, source.projectId, id)
     if (!branch || branch.isDefault) throw branchNotFound(String(id))
     await onDelete(trx, branch, source)
     await deleteBranch(trx, source.projectId, id)
@@ -212,6 +218,7 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
     checkDelete,
     checkMerge,
     findDefault: (projectId) => get(projectId, 'default'),
+    hold,
     remove,
     listMetadata: (projectId, branchId) => listBranchMetadata(db, projectId, branchId),
     setMetadata,

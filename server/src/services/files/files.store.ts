@@ -219,6 +219,24 @@ export function createFilesStore(database: Db) {
 
     addTags,
 
+    /** Does nothing to a file that is gone. */
+    async tagPresent(trx: Trx, projectId: number, id: number, tags: readonly string[]): Promise<void> {
+      for (const tag of tags) {
+        await withTables<Tables>(trx)
+          .insertInto('file_tag')
+          .columns(['project_id', 'file_id', 'tag'])
+          .expression((e) =>
+            e
+              .selectFrom('file')
+              .select(['project_id', 'id', sql<string>`cast(${tag} as text)`.as('tag')])
+              .where('project_id', '=', projectId)
+              .where('id', '=', id),
+          )
+          .onConflict((c) => c.columns(['file_id', 'tag']).doNothing())
+          .execute()
+      }
+    },
+
     async removeTag(trx: Trx, projectId: number, id: number, tag: string): Promise<boolean> {
       const result = await withTables<Tables>(trx)
         .deleteFrom('file_tag')

@@ -313,6 +313,10 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     await inTransaction((trx) => store.addTags(trx, file.projectId, id, [storable(tag)]))
   }
 
+  /** For runs, in the transaction that publishes their results: a file that was deleted meanwhile needs no tags any more. */
+  const tagPresent = (trx: Trx, actor: Actor, id: number, tags: readonly string[]): Promise<void> =>
+    store.tagPresent(trx, actor.projectId, id, tags.map(storable))
+
   async function removeTag(actor: Actor, id: number, tag: string): Promise<void> {
     const file = await get(actor, id)
     if (!(await inTransaction((trx) => store.removeTag(trx, file.projectId, id, storable(tag)))))
@@ -385,6 +389,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     removeBytes,
     discard,
     addTag,
+    tagPresent,
     removeTag,
     credentials,
     link,

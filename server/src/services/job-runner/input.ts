@@ -106,10 +106,10 @@ async function searchSource(
 
 function refuseClashes(sources: readonly Source[]): void {
   const taken = new Set<string>()
-  for (const { name } of sources) {
-    if (taken.has(name))
-      throw failure(`two tables of the input mapping would be written to the file "${name}". Give them different destinations.`)
-    taken.add(name)
+  for (const file of sources.flatMap(({ name }) => [safeName(name), `${safeName(name)}.manifest`])) {
+    if (taken.has(file))
+      throw failure(`two tables of the input mapping would be written to the file "${file}". Give them different destinations.`)
+    taken.add(file)
   }
 }
 
@@ -161,6 +161,7 @@ function momentOf(text: string, now: Date): number {
   return moment.getTime()
 }
 
+/** Not of adaptive mappings: what is left out today would be taken for read tomorrow. */
 const DEFAULT_FILES = 10
 
 async function readFiles(deps: InputDeps, request: InputRequest, entry: FileInputMapping) {
@@ -178,7 +179,7 @@ async function readFiles(deps: InputDeps, request: InputRequest, entry: FileInpu
     query: entry.query ?? undefined,
     createdSince: entry.changed_since && !isAdaptive ? momentOf(String(entry.changed_since), request.now) : undefined,
     sinceId: isAdaptive && known ? Number(known.lastImportId) : undefined,
-    limit: entry.limit ?? (entry.file_ids ? entry.file_ids.length : DEFAULT_FILES),
+    limit: entry.limit ?? (entry.file_ids ? entry.file_ids.length : isAdaptive ? Number.POSITIVE_INFINITY : DEFAULT_FILES),
   })
   const places = await Promise.all(files.map((file) => readFile(deps, request, file)))
   const newest = files.reduce((most, { id }) => Math.max(most, id), 0)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { existsSync, writeFileSync } from 'node:fs'
 import test from 'node:test'
 import { inflateRawSync } from 'node:zlib'
 import { type Job, shellStack } from '../../../../tests/support/shell-stack.ts'
@@ -26,19 +27,19 @@ function unzip(archive: Buffer): Map<string, string> {
   return files
 }
 
-test('files go in by tag, and what the component writes becomes files with its tags', async (t) => {
-  const { add, configure, request, wait, url, masterToken } = await shellStack(t)
-  const upload = async (name: string, content: string, tags: readonly string[]): Promise<StoredFile> => {
+const uploader =
+  (url: string, token: string) =>
+  async (name: string, content: string, tags: readonly string[]): Promise<StoredFile> => {
     const form = new FormData()
     form.append('data', new Blob([content]), name)
     for (const tag of tags) form.append('tags[]', tag)
-    const response = await fetch(`${url}/import/upload-file`, {
-      method: 'POST',
-      body: form,
-      headers: { 'x-storageapi-token': masterToken },
-    })
-    return (await response.json()) as StoredFile
+    const headers = { 'x-storageapi-token': token }
+    return (await (await fetch(`${url}/import/upload-file`, { method: 'POST', body: form, headers })).json()) as StoredFile
   }
+
+test('files go in by tag, and what the component writes becomes files with its tags', async (t) => {
+  const { add, configure, request, wait, url, masterToken } = await shellStack(t)
+  const upload = uploader(url, masterToken)
   const one = await upload('one.txt', 'first', ['in', 'x'])
   await upload('two.txt', 'second', ['in'])
   await upload('three.txt', 'third', ['in', 'x', 'old'])
@@ -189,4 +190,40 @@ test('the older debug addresses keep data folders: what a component would be giv
     archives.map(({ name }) => name),
     ['stage_0.zip'],
   )
+})
+
+test('a run that read a file succeeds also when the file is deleted before it can be tagged', async (t) => {
+  const { add, configure, request, wait, url, masterToken, dataDir } = await shellStack(t)
+  const gone = await uploader(url, masterToken)('gone.txt', 'x', ['in'])
+  const kept = await uploader(url, masterToken)('kept.txt', 'y', ['in'])
+  await add('test.files', `touch ${dataDir}/reads; until [ -e ${dataDir}/go ]; do sleep 0.05; done`)
+  const config = await configure('test.files', { storage: { input: { files: [{ tags: ['in'], processed_tags: ['done'] }] } } })
+  const job = (await request('POST', '/queue/test.files/run', { json: { config } })).json<Job>()
+  for (let i = 0; i < 400 && !existsSync(`${dataDir}/reads`); i++) await new Promise((resolve) => setTimeout(resolve, 25))
+  assert.equal((await request('DELETE', `/v2/storage/files/${gone.id}`)).status, 204)
+  writeFileSync(`${dataDir}/go`, '')
+  const ended = await wait(job)
+  assert.equal(ended.status, 'success', JSON.stringify(ended))
+  const { tags } = (await request('GET', `/v2/storage/files/${kept.id}`)).json<StoredFile>()
+  assert.ok(tags.includes('done'))
+})
+
+test('an adaptive mapping leaves no new file out, however many there are', async (t) => {
+  const { add, configure, request, wait, url, masterToken } = await shellStack(t)
+  for (let i = 0; i < 12; i++) await uploader(url, masterToken)(`f${i}.txt`, 'x', ['in'])
+  await add('test.files', 'ls "$KBC_DATADIR/in/files" | grep -c "txt$"')
+  const config = await configure('test.files', { storage: { input: { files: [{ tags: ['in'], changed_since: 'adaptive' }] } } })
+  const read = async () => {
+    const job = await wait((await request('POST', '/queue/test.files/run', { json: { config } })).json<Job>())
+    return (await request('GET', `/queue/jobs/${job.id}/events`)).json<{ message: string }[]>()[1]?.message
+  }
+  assert.equal(await read(), '12')
+})
+
+test('a file that is named and does not exist is named in the error', async (t) => {
+  const { add, configure, request, wait } = await shellStack(t)
+  await add('test.files', 'true')
+  const config = await configure('test.files', { storage: { input: { files: [{ file_ids: [987] }] } } })
+  const job = await wait((await request('POST', '/queue/test.files/run', { json: { config } })).json<Job>())
+  assert.match(job.error!.message, /the file 987 does not exist/)
 })

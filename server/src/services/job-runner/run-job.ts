@@ -8,6 +8,7 @@ import type { ArtifactOwner } from './artifacts.ts'
 import { createJobLog, type JobLog, type JobLogDeps } from './job-log.ts'
 import { type Gathered, metricsOf, resultOf, usageOf } from './job-result.ts'
 import { limitsOf } from './limits.ts'
+import { invalid } from './mapping.ts'
 import { contextOf, placeOf, type QueuedJob } from './queued-job.ts'
 import { openSteps, type PlannedRow, type StepDeps } from './row-steps.ts'
 import { chooseRows, notFound, ownConfiguration, planRow } from './run-configuration.ts'
@@ -87,6 +88,8 @@ async function runRows(
   const { job } = handle
   const component = deps.components.find(job.componentId)
   if (!component) throw new PlatformError('queue.unknownComponent', { component: job.componentId })
+  if (!job.isDefaultBranch && !(await deps.findBranch(job.projectId, String(job.branchId))))
+    throw invalid(`its branch ${job.branchId} does not exist any more`)
   const stored = await configurationOf(deps, job)
   gathered.version = stored.version === 0 ? '' : String(stored.version)
   const { rows, skipped } = chooseRows(stored, job.rowIds)

@@ -132,8 +132,7 @@ export async function runRow(deps: RowDeps, run: RowRun, progress: RowProgress):
       return { ...emptyResult(inputs), images: progress.images, usage: told.usage }
     }
     const saved = writeState(state, told.state, inputs.tableStates, inputs.fileStates)
-    const outputTables = await publishRow(deps, run, folder, saved, told.artifacts, progress)
-    await Promise.all(inputs.processed.map(({ fileId, tags }) => deps.files.addTags(run.scope, fileId, tags)))
+    const outputTables = await publishRow(deps, run, folder, saved, told.artifacts, inputs.processed, progress)
     return {
       ...emptyResult(inputs),
       images: progress.images,
@@ -281,6 +280,7 @@ async function publishRow(
   folder: DataFolder,
   state: string,
   artifacts: readonly StagedFile[],
+  processed: Inputs['processed'],
   progress: RowProgress,
 ): Promise<readonly LoadedTable[]> {
   const context = { ...run.output, now: deps.clock.now() }
@@ -296,12 +296,13 @@ async function publishRow(
       artifacts.map(({ id }) => id),
     )
     for (const file of [...files, ...artifacts]) await file.publish(trx)
+    for (const { fileId, tags } of processed) await deps.files.addTags(trx, run.scope, fileId, tags)
     const saved =
       run.statePlace === undefined ||
       (await deps.configurations.saveState(trx, run.statePlace.place, run.statePlace.rowId, state))
     if (!saved) run.log.say('warn', 'The state was not saved: the configuration was deleted while the job ran.')
   }
-  const isNothing = loads.length + files.length + artifacts.length === 0 && run.statePlace === undefined
+  const isNothing = loads.length + files.length + artifacts.length + processed.length === 0 && run.statePlace === undefined
   const tables = isNothing ? [] : await loadTables(deps, run, loads, commit)
   for (const warning of tables.flatMap((table) => table.warnings)) run.log.say('warn', warning)
   progress.artifacts.uploaded = artifacts.map(({ id }) => id)

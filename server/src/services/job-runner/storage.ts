@@ -196,7 +196,8 @@ export interface RunFiles {
   s3Place(scope: RunScope, fileId: number): Promise<S3Place>
   /** Stores the bytes; the file is there for others once `publish` has committed. */
   stage(scope: RunScope, file: NewFile, signal: AbortSignal): Promise<StagedFile>
-  addTags(scope: RunScope, fileId: number, tags: readonly string[]): Promise<void>
+  /** With the results of the row; a file that is gone by then is left out. */
+  addTags(trx: Trx, scope: RunScope, fileId: number, tags: readonly string[]): Promise<void>
 }
 
 export interface RowOfConfiguration {

@@ -194,10 +194,18 @@ export function createQueueLoop(deps: QueueLoopDeps) {
 
   /** The container itself takes no slot: it is open until its last row has ended. */
   async function openContainer(job: JobRow, hold: Hold): Promise<void> {
-    const rows = await deps.rowsOf(job)
+    const rows = await deps.rowsOf(job).catch((error: unknown) => {
+      // Its configuration went while it waited. Anything else is ours, and the job is tried again.
+      if (error instanceof PlatformError && error.kind === 'invalid') return error
+      throw error
+    })
     await inTransaction(async (trx) => {
       const current = await store.findHeld(trx, hold)
-      if (current) await deps.queue().openContainer(trx, current, rows, clock.now().getTime())
+      if (!current) return
+      const now = clock.now().getTime()
+      if (rows instanceof PlatformError)
+        await deps.queue().end(trx, current, endOf(current, outcomeOfRefused(current, rows)), now)
+      else await deps.queue().openContainer(trx, current, rows, now)
     })
   }
 
@@ -322,6 +330,11 @@ function outcomeOfLost(job: JobRow): JobOutcome {
   const message = 'The worker that ran this job was lost. What its finished rows had written is kept; run the job again.'
   const result = { ...known, message, error: { type: 'application', exceptionId: `job-${job.id}` } }
   return { end: job.status === 'terminating' ? 'killed' : 'failed', result, usage: [], metrics, error: message }
+}
+
+function outcomeOfRefused({ id }: JobRow, { message }: PlatformError): JobOutcome {
+  const result = { message, error: { type: 'user', exceptionId: `job-${id}` } }
+  return { end: 'failed', result, usage: [], metrics: [], error: message }
 }
 
 /** A kill that arrived while the run was ending counts: the client was told that the job terminates. */

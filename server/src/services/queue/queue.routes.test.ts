@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { existsSync, writeFileSync } from 'node:fs'
 import test from 'node:test'
 import { type Job, shellStack } from '../../../../tests/support/shell-stack.ts'
 
@@ -289,4 +290,55 @@ test('what is wrong with a job is told when it is created', async (t) => {
   const { masterToken } = await newProject()
   assert.equal((await request('GET', `/queue/jobs/${job.id}`, { token: masterToken })).status, 404)
   assert.equal((await request('POST', `/queue/jobs/${job.id}/kill`, { token: masterToken })).status, 404)
+})
+
+test('a stream that is asked to go on after something that is no event is refused in words', async (t) => {
+  const { add, configure, request, wait } = await shellStack(t)
+  await add('test.echo', 'true')
+  const config = await configure('test.echo', {})
+  const job = await wait((await request('POST', '/queue/test.echo/run', { json: { config } })).json<Job>())
+  const answer = await request('GET', `/queue/jobs/${job.id}/events`, {
+    headers: { accept: 'text/event-stream', 'last-event-id': 'abc' },
+  })
+  assert.equal(answer.status, 400)
+  assert.match(answer.text, /This is no id and no uuid of an event/)
+})
+
+test('a branch that was deleted gets nothing more from jobs that ran or waited in it', async (t) => {
+  const { add, configure, request, dataDir, platform, projectId } = await shellStack(t)
+  const storageJob = async (method: string, path: string, json?: object) => {
+    const { id } = (await request(method, `/v2/storage/${path}`, json ? { json } : {})).json<{ id: number }>()
+    await platform.storageJobs.waitFor(projectId, id)
+    return (await request('GET', `/v2/storage/jobs/${id}`)).json<{ status: string; results: { id: number } }>()
+  }
+  const wait = async (job: Job): Promise<Job> => {
+    let current = job
+    for (let i = 0; i < 400 && !current.isFinished; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 25))
+      current = (await request('GET', job.url)).json<Job>()
+    }
+    return current
+  }
+  await add(
+    'test.slow',
+    `touch ${dataDir}/runs; until [ -e ${dataDir}/go ]; do sleep 0.05; done; printf 'a\\n1\\n' > "$KBC_DATADIR/out/tables/t.csv"`,
+    { default_bucket: true },
+    { type: 'extractor' },
+  )
+  const config = await configure('test.slow', {}, [{ name: 'one' }, { name: 'two' }])
+  const branchId = (await storageJob('POST', 'dev-branches', { name: 'short-lived' })).results.id
+  const create = async (json: object) =>
+    (await request('POST', '/queue/jobs', { json: { component: 'test.slow', branchId, ...json } })).json<Job>()
+  const runs = await create({ config })
+  const waits = await create({ config, parallelism: '2' })
+  const delayed = await create({ configData: {}, delay: 1 })
+  for (let i = 0; i < 400 && !existsSync(`${dataDir}/runs`); i++) await new Promise((resolve) => setTimeout(resolve, 25))
+  assert.equal((await storageJob('DELETE', `dev-branches/${branchId}`)).status, 'success')
+  writeFileSync(`${dataDir}/go`, '')
+  assert.match((await wait(runs)).error?.message ?? '', /Branch id:"\d+" was not found/)
+  assert.match((await wait(waits)).error?.message ?? '', /does not exist any more/)
+  assert.match((await wait(delayed)).error?.message ?? '', /its branch \d+ does not exist any more/)
+  const again = await request('POST', `/queue/jobs/${delayed.id}/rerun`)
+  assert.equal(again.status, 404)
+  assert.match(again.text, /Branch \\"\d+\\" was not found/)
 })

@@ -253,12 +253,8 @@ export function queueRoutes({ queue, clock, domain, projectName, events, news }:
       },
       async (req, reply) => {
         const previous = await queue.get(req.actor, jobId(req.params.id))
-        const branch = { id: previous.branch_id, isDefault: previous.is_default_branch === 1 }
-        return send(
-          reply,
-          201,
-          (await viewer(req))(await queue.create(req.actor, requestAgain(previous), { branch, baseUrl: req.baseUrl })),
-        )
+        const again = await queue.create(req.actor, requestAgain(previous), { branch: req.branch, baseUrl: req.baseUrl })
+        return send(reply, 201, (await viewer(req))(again))
       },
     )
 
@@ -279,6 +275,7 @@ export function queueRoutes({ queue, clock, domain, projectName, events, news }:
         if (!String(req.headers.accept ?? '').includes('text/event-stream')) {
           return events.list(req.actor, job, { sinceId: since, limit: req.query.limit ?? 1_000 }, req.baseUrl)
         }
+        if (since !== undefined) await events.list(req.actor, job, { sinceId: since, limit: 1 }, req.baseUrl) // refuses what is no id
         reply.hijack()
         reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
         const current = () => queue.get(req.actor, job.id)
@@ -384,6 +381,7 @@ function requestAgain(job: JobRow): JobRequest {
     component: stored.component,
     mode: job.mode,
     ...(stored.inputOnly ? { inputOnly: true } : {}),
+    branchId: String(job.branch_id), // it may be gone by now
     previousJobId: String(job.id),
     ...(stored.tag ? { tag: stored.tag } : {}),
     ...(job.configuration_id === null ? {} : { config: job.configuration_id }),

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { onBothDatabases } from '../../../../tests/support/on-both-databases.ts'
 import type { MetadataDb } from '../../engines/metadata-db/metadata-db.ts'
 import type { Actor } from '../../kit/actor.ts'
+import { PlatformError } from '../../kit/errors.ts'
 import type { JobRequest } from './job-request.ts'
 import { createQueueLoop, type JobHandle, type JobOutcome, type QueueLoop } from './queue.loop.ts'
 import { createQueueStore } from './queue.store.ts'
@@ -14,7 +15,10 @@ const DONE: JobOutcome = { end: 'succeeded', result: { message: 'done' }, usage:
 const QUIET = { error: () => {}, warn: () => {} }
 
 /** A queue on a project of its own, with a clock that is moved by hand and jobs that end when told to. */
-async function rig(metadata: MetadataDb, { slots = 10, projectLimit = 10, rows = ['a', 'b', 'c'] } = {}) {
+async function rig(
+  metadata: MetadataDb,
+  { slots = 10, projectLimit = 10, rows = ['a', 'b', 'c'], rowsOf = async () => rows } = {},
+) {
   const { db, inTransaction } = metadata
   await sql`delete from queue_job`.execute(db)
   await sql`delete from queue_lock`.execute(db)
@@ -63,7 +67,7 @@ async function rig(metadata: MetadataDb, { slots = 10, projectLimit = 10, rows =
           runs.push({ handle, finish })
           handle.signal.addEventListener('abort', () => stopping && finish({ ...DONE, end: 'killed' }))
         }),
-      rowsOf: async () => rows,
+      rowsOf,
       onMoved: () => {},
       slots,
       projectLimit,
@@ -306,6 +310,19 @@ await onBothDatabases('queue', (metadata) => {
       runs.map(({ handle }) => handle.job.parent_job_id ?? handle.job.id),
       [container.id, other.id],
     )
+    await stop()
+  })
+
+  test('a container whose rows are gone when it starts has failed, and says why', async () => {
+    const rowsOf = async (): Promise<string[]> => {
+      throw new PlatformError('jobRunner.invalidConfiguration', { reason: 'none of its rows a, b exists' })
+    }
+    const { create, tick, get, until, loop, stop } = await rig(metadata, { rowsOf })
+    const container = await create({ config: 'with-rows', parallelism: '2' })
+    await tick()
+    await until(() => loop.running() === 0)
+    const ended = await get(container.id)
+    assert.deepEqual([ended.status, ended.error], ['error', 'The configuration cannot be run: none of its rows a, b exists.'])
     await stop()
   })
 

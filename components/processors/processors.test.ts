@@ -297,6 +297,28 @@ test('split-table makes slices and moves the header to the manifest', (t) => {
   )
 })
 
+test('split-table makes no more slices than asked for, though it adds quotes', (t) => {
+  const columns = { columns: ['a'] }
+  passes(
+    t,
+    'split-table',
+    { mode: 'slices', numberOfSlices: 2, minBytesPerSlice: 1, gzip: false },
+    { 'tables/a.csv': '0\n1\n2\n3\n4\n', 'tables/a.csv.manifest': columns },
+    {
+      'tables/a.csv/part000001.csv': '"0"\n"1"\n',
+      'tables/a.csv/part000002.csv': '"2"\n"3"\n"4"\n',
+      'tables/a.csv.manifest': columns,
+    },
+  )
+})
+
+test('iconv writes no character that the encoding lacks', (t) => {
+  const plain = { source_encoding: 'UTF-8', on_error: 'transliterate' }
+  passes(t, 'iconv', { ...plain, target_encoding: 'ASCII' }, { 'files/a': 'č€' }, { 'files/a': 'c?' })
+  passes(t, 'iconv', { ...plain, target_encoding: 'ISO-8859-1' }, { 'files/a': 'č€é' }, { 'files/a': 'c?\xe9' })
+  fails(t, 'iconv', { source_encoding: 'UTF-8', target_encoding: 'ASCII' }, { 'files/a': '€' }, /"€", which ASCII cannot write/)
+})
+
 test('iconv re-encodes, and says what it could not', (t) => {
   const latin = Buffer.from('caf\u00e9', 'latin1')
   passes(

@@ -300,6 +300,10 @@ test('wrong inputs and outputs end the job with a sentence', async (t) => {
     await failed('test.none', { storage: { input: { tables: [{ source: 'a', where_column: 'b' }] } } }),
     /storage\.input\.tables\[0\]/,
   )
+  await stack.request('POST', '/v2/storage/buckets', { json: { stage: 'in', name: 'clash' } })
+  await stack.request('POST', '/v2/storage/buckets/in.c-clash/tables', { json: { name: 't', dataString: 'id\n1\n' } })
+  const twice = ['a/b', 'a_b'].map((destination) => ({ source: 'in.c-clash.t', destination }))
+  assert.match(await failed('test.none', { storage: { input: { tables: twice } } }), /written to the file "a_b"/)
   assert.match(await failed('test.odd', {}), /symbolic link at out\/tables\/t/)
 })
 

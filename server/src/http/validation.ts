@@ -47,12 +47,18 @@ const MAX_REPORTED = 20
 /** One line per field, list positions written as `f[0][k]`. */
 function fieldErrorsOf(errors: readonly SchemaError[]): FieldError[] {
   const byField = new Map<string, string>()
+  for (const [path, values] of Map.groupBy(errors.filter(isConstant), ({ instancePath }) => instancePath)) {
+    const allowed = values.map(({ params }) => String((params as { allowedValue: unknown }).allowedValue)) // typebox: of every constant
+    byField.set(fieldOf(path), `This value should be ${allowed.length === 1 ? '' : 'one of '}${allowed.join(', ')}.`)
+  }
   for (const error of errors) {
     for (const [key, message] of explain(error)) if (!byField.has(key)) byField.set(key, message)
     if (byField.size >= MAX_REPORTED) break
   }
   return [...byField].map(([key, message]) => ({ key, message }))
 }
+
+const isConstant = ({ keyword }: SchemaError): boolean => keyword === 'const'
 
 function explain(error: SchemaError): [string, string][] {
   const params = error.params as Readonly<Record<string, unknown>> // typebox: an object for every keyword

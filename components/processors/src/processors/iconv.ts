@@ -68,7 +68,12 @@ function encoderOf(encoding: string, onError: OnError): Encode {
 /** `é` as `e`; what has no plain form becomes a question mark. */
 const plainForm = (character: string): string => character.normalize('NFKD').replace(/\p{M}/gu, '') || '?'
 
+/** On the web these names mean windows-1252, which has more characters. */
+const OWN_TABLES: Readonly<Record<string, number>> = { ASCII: 128, 'US-ASCII': 128, 'ISO-8859-1': 256, LATIN1: 256 }
+
 function singleByteTable(encoding: string): Map<string, number> {
+  const own = OWN_TABLES[encoding.toUpperCase()]
+  if (own !== undefined) return new Map(Array.from({ length: own }, (_, byte) => [String.fromCharCode(byte), byte]))
   const decoder = decoderOf(encoding, false)
   const table = new Map<string, number>()
   for (let byte = 255; byte >= 0; byte--) {

@@ -32,7 +32,7 @@ const bytes =
 
 interface Settings {
   /** Whether a slice that holds this much is full. */
-  isFull(sliceBytes: number, sliceRows: number): boolean
+  isFull(sliceBytes: number, sliceRows: number, part: number): boolean
   readonly gzipLevel: number | undefined
 }
 
@@ -61,7 +61,8 @@ export async function splitTable(folder: Folder): Promise<void> {
       isFull: {
         bytes: (size: number) => size >= given.bytesPerSlice,
         rows: (_: number, rows: number) => rows >= given.rowsPerSlice,
-        slices: (size: number) => size >= share,
+        // What is written has more quotes than what was measured: the last slice takes the rest.
+        slices: (size: number, _: number, part: number) => size >= share && part < given.numberOfSlices,
       }[given.mode],
       gzipLevel: given.gzip ? given.gzipLevel : undefined,
     })
@@ -82,7 +83,7 @@ async function split(folder: Folder, table: Item, { isFull, gzipLevel }: Setting
     async function* slice(): AsyncGenerator<Buffer> {
       let rows = 0
       let size = 0
-      for (; !next.done && (rows === 0 || !isFull(size, rows)); next = await records.next()) {
+      for (; !next.done && (rows === 0 || !isFull(size, rows, part)); next = await records.next()) {
         const line = Buffer.from(format(next.value), 'latin1')
         rows += 1
         size += line.length

@@ -206,9 +206,14 @@ async function withVariables(
   if (!stored) throw invalid(`its variables "${id}" do not exist`)
   const { variables } = JSON.parse(stored.configuration) as VariableConfiguration // read with care
   const given = givenValues(request, stored, scalarOf(effective, 'variables_values_id'))
-  const values = new Map(given.map(({ name, value }) => [String(name), String(value ?? '')]))
+  const values = new Map(given.map(({ name, value }) => [String(name), variableText(String(name), value)]))
   const declared = Array.isArray(variables) ? variables.map(({ name }) => String(name)) : []
   return replaceVariables(text, valuesFor(declared, values))
+}
+
+function variableText(name: string, value: unknown): string {
+  if (typeof value === 'object' && value !== null) throw invalid(`the value of its variable "${name}" is no text`)
+  return String(value ?? '')
 }
 
 /** Values of the job win over a row named by the job, that over the row named by the configuration. */

@@ -10,7 +10,14 @@ import type { JobMode, NewJobRow } from './queue-tables.ts'
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]))
+const Scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
 const Id = Type.String({ minLength: 1, maxLength: 255 })
+
+const Backend = Type.Object({
+  type: Nullable(Type.String()),
+  containerType: Nullable(Type.String()),
+  context: Nullable(Type.String()),
+})
 
 /** Empty PHP maps arrive as lists, numbers as texts and the other way round. */
 export const JobBody = Type.Object(
@@ -26,18 +33,18 @@ export const JobBody = Type.Object(
     variableValuesId: Nullable(Type.String({ maxLength: 255 })),
     variableValuesData: Nullable(
       Type.Union([
-        Type.Object({ values: Type.Optional(Type.Array(Type.Object({ name: Type.String(), value: Type.Unknown() }))) }),
+        Type.Object({ values: Type.Optional(Type.Array(Type.Object({ name: Type.String({ minLength: 1 }), value: Scalar }))) }),
         Type.Array(Type.Never()),
       ]),
     ),
     parallelism: Nullable(Type.String({ maxLength: 20 })),
-    backend: Nullable(Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Never())])),
+    backend: Nullable(Type.Union([Type.String(), Backend, Type.Array(Type.Never())])),
     parentRunId: Nullable(Type.String({ maxLength: 1000 })),
     behavior: Nullable(Type.Union([Type.Object({ onError: Nullable(Type.String()) }), Type.Array(Type.Never())])),
     orchestrationJobId: Nullable(Type.String()),
     orchestrationTaskId: Nullable(Type.String()),
     orchestrationPhaseId: Nullable(Type.String()),
-    onlyOrchestrationTaskIds: Nullable(Type.Array(Type.String())),
+    onlyOrchestrationTaskIds: Nullable(Type.Array(Type.String(), { minItems: 1, uniqueItems: true })),
     onlyFlowTaskIds: Nullable(Type.Array(Type.String())),
     previousJobId: Nullable(Type.String()),
     delay: Nullable(Type.String({ maxLength: 20 })),

@@ -72,6 +72,7 @@ const SORTS: Readonly<Record<string, SortColumn>> = {
 /** What jobs can be grouped by; each is a name of `EQUAL`. */
 const GROUPS = ['projectId', 'branchId', 'componentId', 'configId', 'status', 'tokenId', 'type', 'mode']
 const MOST = 500
+const LONGEST_SECONDS = 1_000_000_000
 
 /** Names of `groupBy` with the columns they mean, each once. */
 export function parseGroups(names: readonly string[]): ReadonlyMap<string, EqualColumn> {
@@ -108,8 +109,9 @@ export function parseJobSearch(
     equal,
     ranges,
     rowIds,
-    durationMsFrom: secondsOf('durationSecondsFrom', query.durationSecondsFrom),
-    durationMsTo: secondsOf('durationSecondsTo', query.durationSecondsTo),
+    // By the seconds that are shown, which are rounded.
+    durationMsFrom: secondsOf('durationSecondsFrom', query.durationSecondsFrom, -500),
+    durationMsTo: secondsOf('durationSecondsTo', query.durationSecondsTo, 499),
     limit: numberOf('limit', query.limit, 100, 1, MOST),
     offset: numberOf('offset', query.offset, 0, 0, Number.MAX_SAFE_INTEGER),
     sortBy: sortOf(query.sortBy),
@@ -165,8 +167,8 @@ function momentOf(name: string, given: unknown, now: Date): number {
   return moment.getTime()
 }
 
-function secondsOf(name: string, given: unknown): number | undefined {
-  return given === undefined ? undefined : numberOf(name, given, 0, 0, Number.MAX_SAFE_INTEGER / 1000) * 1000
+function secondsOf(name: string, given: unknown, roundedMs: number): number | undefined {
+  return given === undefined ? undefined : numberOf(name, given, 0, 0, LONGEST_SECONDS) * 1000 + roundedMs
 }
 
 export function numberOf(name: string, given: unknown, fallback: number, least: number, most: number): number {

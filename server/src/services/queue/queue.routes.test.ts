@@ -272,6 +272,13 @@ test('what is wrong with a job is told when it is created', async (t) => {
   assert.equal(await create({ component: 'test.echo' }), 400)
   assert.equal(await create({ component: 'test.echo', config, colour: 'red' }), 400)
   assert.equal(await create({ component: 'test.echo', config, mode: 'walk' }), 400)
+  assert.match(
+    (await request('POST', '/queue/jobs', { json: { component: 'test.echo', config, mode: 'walk' } })).text,
+    /This value should be one of run, forceRun, debug\./,
+  )
+  assert.equal(await create({ component: 'test.echo', config, backend: { type: { size: 1 } } }), 400)
+  assert.equal(await create({ component: 'test.echo', config, onlyOrchestrationTaskIds: ['a', 'a'] }), 400)
+  assert.equal(await create({ component: 'test.echo', config, variableValuesData: { values: [{ name: 'a', value: {} }] } }), 400)
   assert.equal(await create({ component: 'test.echo', config, parallelism: '101' }), 400)
   assert.equal(await create({ component: 'test.echo', config, configRowIds: ['no'] }), 400)
   assert.equal(await create({ component: 'test.echo', configData: 'no json' }), 400)

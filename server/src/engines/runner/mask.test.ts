@@ -55,3 +55,12 @@ test('a secret of a hundred kilobytes is hidden, and so is each of its lines', (
     assert.equal(mask(`before ${form} after`), 'before [hidden] after')
   assert.equal(mask(`line: "line"%2f1999: ${'x'.repeat(40)}`), 'line: [hidden]')
 })
+
+test('a secret of megabytes is ready at once and hidden, whole and line by line', () => {
+  const lines = Array.from({ length: 100_000 }, (_, line) => `line ${line} ${'x'.repeat(40)}`)
+  const begun = performance.now()
+  const mask = createMask([lines.join('\n')])
+  assert.equal(mask(`before ${lines.join('\n')} after`), 'before [hidden] after')
+  assert.equal(mask(`first\n  ${lines[77_777]}\r\nlast`), 'first\n[hidden]\r\nlast')
+  assert.ok(performance.now() - begun < 2_000)
+})

@@ -13,17 +13,26 @@ const SHORTEST_ENCODED = 6
 /** Longer texts are looked for as they are, in the forms that are most likely. */
 const LONG = 1_000
 const LONGEST_EXPRESSION = 50_000
+/** A secret of more lines is a document. Its lines are hidden where they stand alone: looking for each of them everywhere takes minutes. */
+const MOST_LINES = 2_000
 
 export function createMask(secrets: Iterable<string>): Mask {
   const forms = new Map<string, Form>()
-  for (const secret of secrets) for (const form of formsOf(secret)) forms.set(form.pattern ?? form.text, form)
+  const documentLines = new Set<string>()
+  for (const secret of secrets) {
+    const lines = linesOf(secret)
+    if (lines.length > MOST_LINES) for (const line of lines) documentLines.add(line.trim())
+    for (const form of formsOf(secret, lines.length > MOST_LINES ? [] : lines)) forms.set(form.pattern ?? form.text, form)
+  }
+  const hideLines = (text: string) => text.replace(/[^\r\n]+/g, (line) => (documentLines.has(line.trim()) ? HIDDEN : line))
   // Longest first: a secret that contains another one is hidden whole.
   const sorted = [...forms.values()].sort((a, b) => b.text.length - a.text.length)
   const literals = sorted.filter(({ pattern }) => pattern === undefined)
   const patterns = inGroups(sorted.flatMap(({ pattern }) => (pattern === undefined ? [] : [pattern])))
   return (text) => {
     const withoutLong = literals.reduce((rest, form) => rest.replaceAll(form.text, HIDDEN), text)
-    return patterns.reduce((rest, pattern) => rest.replace(pattern, HIDDEN), withoutLong)
+    const hidden = patterns.reduce((rest, pattern) => rest.replace(pattern, HIDDEN), withoutLong)
+    return documentLines.size > 0 ? hideLines(hidden) : hidden
   }
 }
 
@@ -53,13 +62,14 @@ interface Form {
   readonly pattern?: string
 }
 
-function formsOf(secret: string): Form[] {
+const linesOf = (secret: string): string[] => secret.split(/\r?\n/).filter((line) => line.trim().length >= SHORTEST_ENCODED)
+
+function formsOf(secret: string, lines: readonly string[]): Form[] {
   if (secret.length < SHORTEST) return []
   const bytes = Buffer.from(secret, 'utf8')
   const encoded = [...base64Forms(bytes), bytes.toString('hex'), bytes.toString('hex').toUpperCase()].filter(
     (form) => form.length >= SHORTEST_ENCODED,
   )
-  const lines = secret.split(/\r?\n/).filter((line) => line.trim().length >= SHORTEST_ENCODED)
   return [
     ...[secret, ...lines].flatMap((text) => (text.length > LONG ? longForms(text) : [{ text, pattern: written(text) }])),
     ...encoded.map((text) => (text.length > LONG ? { text } : { text, pattern: escapeRegExp(text) })),

@@ -86,12 +86,7 @@ export function parseGroups(names: readonly string[]): ReadonlyMap<string, Equal
 }
 
 /** Unknown names are refused by name; `canonicalId` brings the component ids clients know to ours. */
-export function parseJobSearch(
-  query: Query,
-  now: Date,
-  canonicalId: (id: string) => string,
-  also: readonly string[] = [],
-): JobSearch {
+export function parseJobSearch(query: Query, now: Date, canonicalId: (id: string) => string): JobSearch {
   const equal: { column: EqualColumn; values: (string | number)[] }[] = []
   const ranges: { column: TimeColumn; operator: '>=' | '<='; value: number }[] = []
   let rowIds: string[] = []
@@ -103,7 +98,7 @@ export function parseJobSearch(
     else if (timeColumn)
       ranges.push({ column: timeColumn, operator: time?.[2] === 'From' ? '>=' : '<=', value: momentOf(name, given, now) })
     else if (name === 'configRowIds') rowIds = listOf(given)
-    else if (!OTHERS.has(name) && !also.includes(name)) throw refusal(name, 'This field was not expected.')
+    else if (!OTHERS.has(name)) throw refusal(name, 'This field was not expected.')
   }
   return {
     equal,

@@ -381,6 +381,21 @@ await onBothDatabases('queue', (metadata) => {
     await stop()
   })
 
+  test('jobs are found by their branch, which has an id and may be the default one', async () => {
+    const { create, queue, actor, stop } = await rig(metadata)
+    const main = await create({ config: 'one' })
+    const dev = await create({ config: 'two', branchId: 'dev' })
+    const ids = async (branchId: string) => (await queue.search(actor, { branchId })).map(({ id }) => id)
+    assert.deepEqual(await ids('default'), [main.id])
+    assert.deepEqual(await ids(String(dev.branch_id)), [dev.id])
+    const groups = await queue.searchGrouped(actor, { branchId: 'default' }, ['branchId'], 5, 5)
+    assert.deepEqual(
+      groups.map(({ jobs }) => jobs.map(({ id }) => id)),
+      [[main.id]],
+    )
+    await stop()
+  })
+
   test('jobs are found by what clients ask for', async () => {
     const { create, queue, actor, stop } = await rig(metadata)
     const one = await create({ config: 'one' })

@@ -178,11 +178,14 @@ export function createQueue(deps: QueueDeps) {
     })
   }
 
-  const parse = (query: Query, also: readonly string[] = []): JobSearch =>
-    parseJobSearch(query, clock.now(), components.canonicalId, also)
+  async function parse(actor: Actor, query: Query): Promise<JobSearch> {
+    const main = query.branchId === 'default' ? await deps.findBranch(actor.projectId, 'default') : undefined
+    const named = main ? { ...query, branchId: String(main.id) } : query
+    return parseJobSearch(named, clock.now(), components.canonicalId)
+  }
 
   const search = async (actor: Actor, query: Query): Promise<JobRow[]> =>
-    withHolders(await store.search(actor.projectId, parse(query)))
+    withHolders(await store.search(actor.projectId, await parse(actor, query)))
 
   /** The newest jobs of each group; `groupBy` are names of the search. */
   async function searchGrouped(
@@ -195,7 +198,8 @@ export function createQueue(deps: QueueDeps) {
     const columns = parseGroups(groupBy)
     const groups = new Map<string, { group: Record<string, string>; jobs: JobRow[] }>()
     const most = Math.min(limit * perGroup, MOST_GROUPED)
-    for (const job of await store.searchGrouped(actor.projectId, parse(query), [...columns.values()], perGroup, most)) {
+    const wanted = await parse(actor, query)
+    for (const job of await store.searchGrouped(actor.projectId, wanted, [...columns.values()], perGroup, most)) {
       const group = Object.fromEntries([...columns].map(([name, column]) => [name, String(job[column] ?? '')]))
       const key = JSON.stringify(group)
       const entry = groups.get(key) ?? { group, jobs: [] }

@@ -22,6 +22,7 @@ import { type JobRunnerDeps, runJob } from './services/job-runner/run-job.ts'
 import type { RunFiles, RunnableComponent, RunScope, RunTables, StoredConfiguration } from './services/job-runner/storage.ts'
 import { createJobNews } from './services/queue/job-news.ts'
 import type { StoredRequest } from './services/queue/job-request.ts'
+import { legacyRoutes } from './services/queue/legacy.routes.ts'
 import { createQueueLoop } from './services/queue/queue.loop.ts'
 import { queueRoutes } from './services/queue/queue.routes.ts'
 import { createQueueStore } from './services/queue/queue.store.ts'
@@ -215,13 +216,13 @@ export function createQueueRooms(deps: QueueRoomsDeps) {
     /** Jobs were queued by another room's transaction. */
     wake: () => loop.nudge(),
     registerRoutes(app: FastifyInstance): void {
+      const projectName = async (projectId: number) => (await tokens.findProject(projectId))?.name ?? ''
+      const routes = { queue, clock, domain: deps.domain, projectName }
+      app.register(legacyRoutes(routes))
       app.register(
         queueRoutes({
-          queue,
+          ...routes,
           news,
-          clock,
-          domain: deps.domain,
-          projectName: async (projectId) => (await tokens.findProject(projectId))?.name ?? '',
           events: {
             list: async (actor, job, { sinceId, limit }, baseUrl) => {
               // Who may see the job may see what it said.

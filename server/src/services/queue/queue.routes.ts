@@ -1,47 +1,31 @@
 // HTTP for the queue (seeds, endpoint 9; platform contract 2.1): check the shape, call one use case, shape the answer.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { serviceUrl } from '../../http/addresses.ts'
-import { idFrom } from '../../http/ids.ts'
-import type { Clock } from '../../kit/clock.ts'
-import { PlatformError } from '../../kit/errors.ts'
-import { membersOf, stringifyWithRaw } from '../../kit/json-text.ts'
 import { followJob, type JobEventList } from './job-events.ts'
 import type { JobNews } from './job-news.ts'
-import { JobBody, type JobContext, type JobRequest, readJobRequest, type StoredRequest } from './job-request.ts'
-import { numberOf, refusal, searchQuery } from './job-search.ts'
-import { JobView, jobView, legacyJobView } from './job-view.ts'
-import { legacySearch } from './legacy-search.ts'
-import type { Queue } from './queue.ts'
+import { JobBody, type JobRequest, type StoredRequest } from './job-request.ts'
+import { AnyQuery, ByComponent, ById, ByTag, createJobStarter, type JobRoutesDeps, jobId, send } from './job-routes.ts'
+import { numberOf, searchQuery } from './job-search.ts'
+import { JobView, jobView } from './job-view.ts'
 import type { JobRow } from './queue-tables.ts'
 
-export interface QueueRoutesDeps {
-  readonly queue: Queue
-  readonly clock: Clock
-  readonly domain: string | undefined
-  readonly projectName: (projectId: number) => Promise<string>
+export interface QueueRoutesDeps extends JobRoutesDeps {
   readonly events: JobEventList
   readonly news: JobNews
 }
 
-const ById = Type.Object({ id: Type.String() })
-const ByComponent = Type.Object({ component: Type.String({ minLength: 1 }) })
-const ByTag = Type.Object({ component: Type.String({ minLength: 1 }), tag: Type.String({ minLength: 1 }) })
 const Jobs = Type.Array(JobView)
-const LegacyJob = Type.Object({ id: Type.Integer(), url: Type.String(), status: Type.String() })
-/** Has no program, which nobody misses where nothing runs. */
-const SANDBOX = 'platform.sandboxes'
-const AnyQuery = Type.Record(Type.String(), Type.Unknown())
 const EventsQuery = Type.Object({
   sinceId: Type.Optional(Type.String({ maxLength: 64 })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
 })
 
-export function queueRoutes({ queue, clock, domain, projectName, events, news }: QueueRoutesDeps): FastifyPluginAsyncTypebox {
-  const send = (reply: FastifyReply, status: number, body: unknown): FastifyReply =>
-    reply.code(status).type('application/json').send(stringifyWithRaw(body))
+export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
+  const { queue, clock, domain, projectName, events, news } = deps
+  const { requestOf, idempotencyKey, runComponent } = createJobStarter(deps)
 
   const viewer = async (req: FastifyRequest): Promise<(job: JobRow) => Record<string, unknown>> => {
     const context = {
@@ -50,43 +34,6 @@ export function queueRoutes({ queue, clock, domain, projectName, events, news }:
       now: clock.now(),
     }
     return (job) => jobView(job, context)
-  }
-
-  const legacyViewer = async (req: FastifyRequest, withMetrics = false): Promise<(job: JobRow) => Record<string, unknown>> => {
-    const legacyUrl = serviceUrl('syrup', req.baseUrl, domain)
-    const name = await projectName(req.actor.projectId)
-    const context = { projectName: name, queueUrl: '', legacyUrl, now: clock.now(), withMetrics }
-    return (job) => legacyJobView(job, context)
-  }
-
-  const requestOf = (req: FastifyRequest, body: Static<typeof JobBody>, context: Partial<JobContext>): JobRequest =>
-    readJobRequest(body, {
-      ...context,
-      parentRunId: req.origin.runId,
-      configData: membersOf(req.rawBody).get('configData'),
-      now: clock.now(),
-    })
-
-  const idempotencyKey = (req: FastifyRequest): string | undefined => {
-    const key = req.headers['idempotency-key']
-    return typeof key === 'string' && key !== '' ? key.slice(0, 255) : undefined
-  }
-
-  const jobId = (text: string): number => idFrom(text, () => new PlatformError('queue.jobNotFound', { id: text.slice(0, 60) }))
-
-  async function runComponent(req: FastifyRequest, body: Static<typeof JobBody>, context: Partial<JobContext>): Promise<JobRow> {
-    const request = requestOf(req, body, context)
-    return queue.create(req.actor, request, {
-      branch: req.branch,
-      baseUrl: req.baseUrl,
-      asWaiting: true,
-      idempotencyKey: idempotencyKey(req),
-    })
-  }
-
-  const sendLegacy = async (req: FastifyRequest, reply: FastifyReply, job: JobRow): Promise<FastifyReply> => {
-    const { id, url, status } = (await legacyViewer(req))(job)
-    return send(reply, 202, { id, url, status })
   }
 
   return async (app) => {
@@ -106,72 +53,7 @@ export function queueRoutes({ queue, clock, domain, projectName, events, news }:
           return send(reply, 202, (await viewer(req))(await runComponent(req, req.body, { component, ...(tag && { tag }) })))
         },
       )
-      app.post(
-        path.replace('/queue/', '/syrup/docker/'),
-        {
-          config: {
-            operation: path.endsWith('run') ? 'syrup.run' : 'syrup.runTag',
-            summary: 'Run a configuration (older form)',
-            validationCode: 'validation.failed',
-          },
-          schema: {
-            params: path.endsWith('run') ? ByComponent : ByTag,
-            body: JobBody,
-            response: { 202: LegacyJob },
-          },
-        },
-        async (req, reply) => {
-          const { component, tag } = req.params as Static<typeof ByTag> // as above
-          return sendLegacy(req, reply, await runComponent(req, req.body, { component, ...(tag && { tag }) }))
-        },
-      )
     }
-
-    app.post(
-      '/syrup/docker/:component/dry-run',
-      {
-        config: {
-          operation: 'syrup.dryRun',
-          summary: 'Run a configuration, and keep its data folder as archives instead of its results',
-          validationCode: 'validation.failed',
-        },
-        schema: { params: ByComponent, body: JobBody, response: { 202: LegacyJob } },
-      },
-      async (req, reply) =>
-        sendLegacy(req, reply, await runComponent(req, req.body, { component: req.params.component, mode: 'debug' })),
-    )
-
-    app.post(
-      '/syrup/docker/:component/input',
-      {
-        config: {
-          operation: 'syrup.input',
-          summary: 'Keep the data folder a component would be given as an archive; nothing runs',
-          validationCode: 'validation.failed',
-        },
-        schema: { params: ByComponent, body: JobBody, response: { 202: LegacyJob } },
-      },
-      async (req, reply) => {
-        const { component } = req.params
-        return sendLegacy(req, reply, await runComponent(req, req.body, { component, mode: 'debug', inputOnly: true }))
-      },
-    )
-
-    app.post(
-      '/syrup/docker/sandbox',
-      {
-        config: {
-          operation: 'syrup.sandbox',
-          summary: 'Keep the data folder a configuration would fill as an archive; no component is needed',
-          validationCode: 'validation.failed',
-        },
-        schema: { body: JobBody, response: { 202: LegacyJob } },
-      },
-      async (req, reply) => {
-        if (!req.body.configData) throw refusal('configData', 'Send the configuration whose data folder is wanted.')
-        return sendLegacy(req, reply, await runComponent(req, req.body, { component: SANDBOX, mode: 'debug', inputOnly: true }))
-      },
-    )
 
     app.post(
       '/queue/jobs',
@@ -308,68 +190,6 @@ export function queueRoutes({ queue, clock, domain, projectName, events, news }:
         schema: { params: ById, response: { 200: Type.Array(Type.Unknown()) } },
       },
       async (req) => lineageOf(await queue.get(req.actor, jobId(req.params.id)), req.baseUrl),
-    )
-
-    app.get(
-      '/syrup/queue/job/:id',
-      {
-        config: { operation: 'syrup.get', summary: 'Job detail (older form)' },
-        schema: { params: ById, response: { 200: Type.Object({ id: Type.Integer(), status: Type.String() }) } },
-      },
-      async (req, reply) => send(reply, 200, (await legacyViewer(req))(await queue.get(req.actor, jobId(req.params.id)))),
-    )
-
-    app.get(
-      '/syrup/queue/jobs',
-      {
-        config: { operation: 'syrup.list', summary: 'Find jobs (older form)' },
-        schema: {
-          querystring: AnyQuery,
-          response: { 200: Type.Array(Type.Object({ id: Type.Integer(), status: Type.String() })) },
-        },
-      },
-      async (req, reply) => {
-        const withMetrics = String(req.query.include ?? '')
-          .split(',')
-          .includes('metrics')
-        return send(
-          reply,
-          200,
-          (await queue.search(req.actor, legacySearch(req.query))).map(await legacyViewer(req, withMetrics)),
-        )
-      },
-    )
-
-    app.post(
-      '/syrup/queue/jobs/:id/kill',
-      {
-        config: { operation: 'syrup.kill', summary: 'End a job (older form)' },
-        schema: { params: ById, response: { 202: Type.Object({ id: Type.Integer(), status: Type.String() }) } },
-      },
-      async (req, reply) => send(reply, 202, (await legacyViewer(req))(await queue.kill(req.actor, jobId(req.params.id)))),
-    )
-
-    app.get(
-      '/syrup/docker/stats/project',
-      {
-        config: { operation: 'syrup.stats', summary: 'Time the jobs of the project took (older form)' },
-        schema: { response: { 200: Type.Object({ jobs: Type.Object({ durationSum: Type.Integer() }) }) } },
-      },
-      async (req) => ({ jobs: { durationSum: Math.round((await queue.durationSumMs(req.actor)) / 1000) } }),
-    )
-
-    app.get(
-      '/syrup/docker/stats/project/daily',
-      {
-        config: { operation: 'syrup.dailyStats', summary: 'Time the jobs of the project took, day by day' },
-        schema: {
-          querystring: AnyQuery,
-          response: {
-            200: Type.Object({ jobs: Type.Array(Type.Object({ date: Type.String(), durationSum: Type.Integer() })) }),
-          },
-        },
-      },
-      async (req) => ({ jobs: [...(await queue.dailyDurations(req.actor, req.query))] }),
     )
   }
 }

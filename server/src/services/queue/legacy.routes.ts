@@ -1,0 +1,165 @@
+// The older forms of the queue's routes (platform contract, syrup): the same jobs, in the shapes older clients know.
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { serviceUrl } from '../../http/addresses.ts'
+import { JobBody } from './job-request.ts'
+import { AnyQuery, ByComponent, ById, ByTag, createJobStarter, type JobRoutesDeps, jobId, send } from './job-routes.ts'
+import { refusal } from './job-search.ts'
+import { legacyJobView } from './job-view.ts'
+import { legacySearch } from './legacy-search.ts'
+import type { JobRow } from './queue-tables.ts'
+
+const LegacyJob = Type.Object({ id: Type.Integer(), url: Type.String(), status: Type.String() })
+/** Has no program, which nobody misses where nothing runs. */
+const SANDBOX = 'platform.sandboxes'
+
+export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
+  const { queue, clock, domain, projectName } = deps
+  const { runComponent } = createJobStarter(deps)
+
+  const legacyViewer = async (req: FastifyRequest, withMetrics = false): Promise<(job: JobRow) => Record<string, unknown>> => {
+    const legacyUrl = serviceUrl('syrup', req.baseUrl, domain)
+    const name = await projectName(req.actor.projectId)
+    const context = { projectName: name, queueUrl: '', legacyUrl, now: clock.now(), withMetrics }
+    return (job) => legacyJobView(job, context)
+  }
+
+  const sendLegacy = async (req: FastifyRequest, reply: FastifyReply, job: JobRow): Promise<FastifyReply> => {
+    const { id, url, status } = (await legacyViewer(req))(job)
+    return send(reply, 202, { id, url, status })
+  }
+
+  return async (app) => {
+    for (const path of ['/syrup/docker/:component/run', '/syrup/docker/:component/run/tag/:tag']) {
+      app.post(
+        path,
+        {
+          config: {
+            operation: path.endsWith('run') ? 'syrup.run' : 'syrup.runTag',
+            summary: 'Run a configuration (older form)',
+            validationCode: 'validation.failed',
+          },
+          schema: {
+            params: path.endsWith('run') ? ByComponent : ByTag,
+            body: JobBody,
+            response: { 202: LegacyJob },
+          },
+        },
+        async (req, reply) => {
+          const { component, tag } = req.params as Static<typeof ByTag> // of the two shapes, the one with more
+          return sendLegacy(req, reply, await runComponent(req, req.body, { component, ...(tag && { tag }) }))
+        },
+      )
+    }
+
+    app.post(
+      '/syrup/docker/:component/dry-run',
+      {
+        config: {
+          operation: 'syrup.dryRun',
+          summary: 'Run a configuration, and keep its data folder as archives instead of its results',
+          validationCode: 'validation.failed',
+        },
+        schema: { params: ByComponent, body: JobBody, response: { 202: LegacyJob } },
+      },
+      async (req, reply) =>
+        sendLegacy(req, reply, await runComponent(req, req.body, { component: req.params.component, mode: 'debug' })),
+    )
+
+    app.post(
+      '/syrup/docker/:component/input',
+      {
+        config: {
+          operation: 'syrup.input',
+          summary: 'Keep the data folder a component would be given as an archive; nothing runs',
+          validationCode: 'validation.failed',
+        },
+        schema: { params: ByComponent, body: JobBody, response: { 202: LegacyJob } },
+      },
+      async (req, reply) => {
+        const { component } = req.params
+        return sendLegacy(req, reply, await runComponent(req, req.body, { component, mode: 'debug', inputOnly: true }))
+      },
+    )
+
+    app.post(
+      '/syrup/docker/sandbox',
+      {
+        config: {
+          operation: 'syrup.sandbox',
+          summary: 'Keep the data folder a configuration would fill as an archive; no component is needed',
+          validationCode: 'validation.failed',
+        },
+        schema: { body: JobBody, response: { 202: LegacyJob } },
+      },
+      async (req, reply) => {
+        if (!req.body.configData) throw refusal('configData', 'Send the configuration whose data folder is wanted.')
+        return sendLegacy(req, reply, await runComponent(req, req.body, { component: SANDBOX, mode: 'debug', inputOnly: true }))
+      },
+    )
+
+    app.get(
+      '/syrup/queue/job/:id',
+      {
+        config: { operation: 'syrup.get', summary: 'Job detail (older form)' },
+        schema: { params: ById, response: { 200: Type.Object({ id: Type.Integer(), status: Type.String() }) } },
+      },
+      async (req, reply) => send(reply, 200, (await legacyViewer(req))(await queue.get(req.actor, jobId(req.params.id)))),
+    )
+
+    app.get(
+      '/syrup/queue/jobs',
+      {
+        config: { operation: 'syrup.list', summary: 'Find jobs (older form)' },
+        schema: {
+          querystring: AnyQuery,
+          response: { 200: Type.Array(Type.Object({ id: Type.Integer(), status: Type.String() })) },
+        },
+      },
+      async (req, reply) => {
+        const withMetrics = String(req.query.include ?? '')
+          .split(',')
+          .includes('metrics')
+        return send(
+          reply,
+          200,
+          (await queue.search(req.actor, legacySearch(req.query))).map(await legacyViewer(req, withMetrics)),
+        )
+      },
+    )
+
+    app.post(
+      '/syrup/queue/jobs/:id/kill',
+      {
+        config: { operation: 'syrup.kill', summary: 'End a job (older form)' },
+        schema: { params: ById, response: { 202: Type.Object({ id: Type.Integer(), status: Type.String() }) } },
+      },
+      async (req, reply) => send(reply, 202, (await legacyViewer(req))(await queue.kill(req.actor, jobId(req.params.id)))),
+    )
+
+    app.get(
+      '/syrup/docker/stats/project',
+      {
+        config: { operation: 'syrup.stats', summary: 'Time the jobs of the project took (older form)' },
+        schema: { response: { 200: Type.Object({ jobs: Type.Object({ durationSum: Type.Integer() }) }) } },
+      },
+      async (req) => ({ jobs: { durationSum: Math.round((await queue.durationSumMs(req.actor)) / 1000) } }),
+    )
+
+    app.get(
+      '/syrup/docker/stats/project/daily',
+      {
+        config: { operation: 'syrup.dailyStats', summary: 'Time the jobs of the project took, day by day' },
+        schema: {
+          querystring: AnyQuery,
+          response: {
+            200: Type.Object({ jobs: Type.Array(Type.Object({ date: Type.String(), durationSum: Type.Integer() })) }),
+          },
+        },
+      },
+      async (req) => ({ jobs: [...(await queue.dailyDurations(req.actor, req.query))] }),
+    )
+  }
+}

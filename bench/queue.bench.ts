@@ -1,8 +1,10 @@
 // Jobs through the whole stack: dispatch of a built-in component that has nothing to do, the way from queue to success when idle, and
 // whether ten thousand queued jobs slow down a client that polls one.
 
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { startStack, until } from '../tests/faults/stack.ts'
 import { median, report } from './measure.ts'
 
@@ -10,6 +12,8 @@ const JOBS = 200
 const QUEUED = 10_000
 const POLLS = 2_000
 const TARGET_PER_CORE = 20
+const BARE_STARTS = 40
+const EMPTY = fileURLToPath(new URL('empty-component.ts', import.meta.url))
 const TARGET_IDLE_MS = 150
 
 const cleanups: Array<() => unknown> = []
@@ -49,13 +53,25 @@ async function finished({ id }: Job, everyMs: number): Promise<void> {
   }
 }
 
-/** Of the server and of its children that have ended. */
 function cpuSeconds(): number {
   const server = readdirSync('/proc').find(
     (pid) => /^\d+$/.test(pid) && readLink(`/proc/${pid}/cwd`) === stack.dataDir && isServer(pid),
   )
-  const fields = readFileSync(`/proc/${server}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return cpuSecondsOf(server)
+}
+
+/** Of a process and of its children that have ended. */
+function cpuSecondsOf(pid: string | undefined): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100
+}
+
+/** What Node alone can do: a job is a process, and a process that does nothing takes this long by itself. */
+function bareStartsPerCoreSecond(): number {
+  const before = cpuSecondsOf('self')
+  for (let i = 0; i < BARE_STARTS; i++)
+    spawnSync(process.execPath, [EMPTY], { env: { NODE_COMPILE_CACHE: `${stack.dataDir}/cache/bare` } })
+  return BARE_STARTS / (cpuSecondsOf('self') - before)
 }
 
 const isServer = (pid: string): boolean =>
@@ -103,6 +119,7 @@ report({
   perCoreSecond: Math.round(perCoreSecond),
   perSecond: Math.round(JOBS / ((performance.now() - started) / 1000)),
   cores: availableParallelism(),
+  bareStartsPerCoreSecond: Math.round(bareStartsPerCoreSecond()),
 })
 
 // Queued for tomorrow: they wait, and must not be felt.

@@ -115,3 +115,15 @@ test('a configuration is resolved as it is, or as it was in a version', async (t
   assert.equal((await resolve({ configRowId: 'none' })).status, 404)
   assert.equal((await resolve({ configRowId: 'r', configVersion: '1' })).status, 400)
 })
+
+test('a size that no backend has is said, and the run has the usual one', async (t) => {
+  const stack = await shellStack(t)
+  await stack.add('test.sized', 'echo ran')
+  const said = async (type: string) => {
+    const job = await run(stack, 'test.sized', { runtime: { backend: { type } } })
+    assert.equal(job.status, 'success')
+    return (await stack.request('GET', `/queue/jobs/${job.id}/events`)).text
+  }
+  assert.match(await said('gigantic'), /There is no backend of the size \\"gigantic\\"; this run has the size small\./)
+  assert.doesNotMatch(await said('large'), /no backend/)
+})

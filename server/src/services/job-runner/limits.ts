@@ -11,6 +11,7 @@ const SIZES: Readonly<Record<string, { readonly memory: number; readonly cpus: n
   medium: { memory: 2, cpus: 4 },
   large: { memory: 7.1, cpus: 14 },
 }
+const DEFAULT_SIZE = 'small'
 const MOST_SECONDS = 86_400
 
 export interface ComponentLimits extends Limits {
@@ -18,7 +19,13 @@ export interface ComponentLimits extends Limits {
   readonly size: string
 }
 
-/** `backend` is the size asked for with the job, else with the configuration. The longer time is for the main component only. */
+/** `backend` is the size asked for with the job, else with the configuration; one that nobody knows is small. */
+export function sizeOf({ backend: own }: RuntimeSettings, backend: string | undefined): { asked: string; size: string } {
+  const asked = backend ?? (Array.isArray(own) ? undefined : own?.type) ?? DEFAULT_SIZE
+  return { asked, size: Object.hasOwn(SIZES, asked) ? asked : DEFAULT_SIZE }
+}
+
+/** The longer time is for the main component only. */
 export function limitsOf(
   component: RunnableComponent,
   runtime: RuntimeSettings,
@@ -26,8 +33,7 @@ export function limitsOf(
   isMain: boolean,
   diskBytes: number,
 ): ComponentLimits {
-  const asked = backend ?? (Array.isArray(runtime.backend) ? undefined : runtime.backend?.type) ?? 'small'
-  const size = Object.hasOwn(SIZES, asked) ? asked : 'small'
+  const { size } = sizeOf(runtime, backend)
   const seconds = Math.min((isMain ? runtime.process_timeout : undefined) ?? component.processTimeoutSeconds, MOST_SECONDS)
   return {
     size,

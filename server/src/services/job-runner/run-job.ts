@@ -7,7 +7,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import type { ArtifactOwner } from './artifacts.ts'
 import { createJobLog, type JobLog, type JobLogDeps } from './job-log.ts'
 import { type Gathered, metricsOf, resultOf, usageOf } from './job-result.ts'
-import { limitsOf } from './limits.ts'
+import { sizeOf } from './limits.ts'
 import { invalid } from './mapping.ts'
 import { contextOf, placeOf, type QueuedJob } from './queued-job.ts'
 import { openSteps, type PlannedRow, type StepDeps } from './row-steps.ts'
@@ -111,7 +111,10 @@ async function runRows(
       })
       gathered.variables = { ...gathered.variables, ...plan.variables }
       gathered.secrets.push(...plan.secrets)
-      gathered.size = limitsOf(component, plan.runtime, job.backend, true, 0).size
+      const { asked, size } = sizeOf(plan.runtime, job.backend)
+      if (asked !== size)
+        log.say('warn', `There is no backend of the size "${asked.slice(0, 60)}"; this run has the size ${size}.`)
+      gathered.size = size
       gathered.context = contextOf(job, plan)
       const what = row ? `row ${index + 1} of ${rows.length}, "${row.name}" (${row.id})` : 'the configuration'
       log.say('info', `${job.inputOnly ? 'Filling the data folder of' : 'Running'} component ${component.id}: ${what}.`)

@@ -20,6 +20,19 @@ test('SIGTERM ends the stack in good order', async (t) => {
   assert.equal(await stack.stop(), 0)
 })
 
+test('SIGTERM ends the streams of those who follow a job, and the stack in good order', async (t) => {
+  const stack = await startStack(t)
+  const later = { component: 'platform.ex-http', configData: {}, delay: '86400' }
+  const { id } = (await stack.post('/queue/jobs', later)).body as { id: string }
+  const response = await fetch(`${stack.url}/queue/jobs/${id}/events`, {
+    headers: { 'x-storageapi-token': stack.masterToken, accept: 'text/event-stream' },
+  })
+  const chunks = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  assert.match((await chunks.read()).value ?? '', /event: status/)
+  assert.equal(await stack.stop(), 0)
+  assert.deepEqual(await chunks.read(), { done: true, value: undefined }, 'ended, not cut')
+})
+
 test('a bad variable stops the start and is named', async (t) => {
   await assert.rejects(startStack(t, { env: { PORT: 'eighty' } }), /PORT="eighty" is not a whole number/)
 })

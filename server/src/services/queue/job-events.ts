@@ -30,7 +30,7 @@ export interface Follow {
 const LOOK_MS = 300
 const ALIVE_MS = 15_000
 
-/** Sends `log` for every event, `status` for every change of the job, `end` when it is finished; ends when the client goes. */
+/** Sends `log` for every event, `status` for every change of the job, `end` when it is finished; ends when the client goes or the node stops. */
 export async function followJob(response: ServerResponse, follow: Follow, lookMs = LOOK_MS): Promise<void> {
   let since = follow.since
   let shown = ''
@@ -45,7 +45,7 @@ export async function followJob(response: ServerResponse, follow: Follow, lookMs
     // A client that reads slowly is waited for; one that is gone is not.
     if (!response.write(text)) await Promise.race([once(response, 'drain'), once(response, 'close')])
   }
-  while (!gone) {
+  while (!gone && !follow.news.isOver()) {
     // The job first: what it said before it ended is then surely in the list that follows.
     const job = await follow.current()
     for (const event of await follow.list(since)) {

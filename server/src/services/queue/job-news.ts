@@ -4,16 +4,21 @@
 export interface JobFollower {
   /** Resolves at the next news, at once when there were some since the last call; false after `ms` without any. */
   next(ms: number): Promise<boolean>
+  /** This node stops: whoever follows goes on at another one, or when it is back. */
+  isOver(): boolean
   leave(): void
 }
 
 export interface JobNews {
   tell(jobId: number): void
   follow(jobId: number): JobFollower
+  /** Wakes everybody for the last time. */
+  end(): void
 }
 
 export function createJobNews(): JobNews {
   const bells = new Map<number, Set<() => void>>()
+  let isOver = false
 
   function follow(jobId: number): JobFollower {
     let hasNews = false
@@ -38,6 +43,7 @@ export function createJobNews(): JobNews {
         hasNews = false
         return heard
       },
+      isOver: () => isOver,
       leave: () => {
         others.delete(ring)
         if (others.size === 0) bells.delete(jobId)
@@ -49,5 +55,10 @@ export function createJobNews(): JobNews {
     for (const ring of bells.get(jobId) ?? []) ring()
   }
 
-  return { tell, follow }
+  function end(): void {
+    isOver = true
+    for (const jobId of bells.keys()) tell(jobId)
+  }
+
+  return { tell, follow, end }
 }

@@ -37,6 +37,8 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
   }
 
   return async (app) => {
+    app.addHook('preClose', async () => news.end()) // streams would keep the server from closing
+
     for (const path of ['/queue/:component/run', '/queue/:component/run/tag/:tag']) {
       app.post(
         path,

@@ -430,6 +430,10 @@ export const ERRORS = {
     kind: 'conflict',
     text: 'A job with deduplicationId "{deduplicationId}" already exists: job {id}.',
   },
+  'queue.idempotencyKeyReused': {
+    kind: 'conflict',
+    text: 'The Idempotency-Key belongs to the job {id}, which runs something else. Send another key with every new request.',
+  },
 
   // Components and configurations
   'storage.components.notFound': { kind: 'not-found', text: 'Component "{id}" not found' },

@@ -187,6 +187,27 @@ test('parallel rows run as jobs below a container', async (t) => {
   assert.deepEqual(children.map(({ configRowIds }) => configRowIds).sort(), [['a'], ['b'], ['c']])
 })
 
+test('a request that is sent again with its Idempotency-Key answers the same job; the key is good for nothing else', async (t) => {
+  const { add, configure, request } = await shellStack(t)
+  await add('test.once', 'true')
+  const [one, other] = [await configure('test.once', {}), await configure('test.once', {})]
+  const headers = { 'idempotency-key': 'k-1' }
+  const run = (config: string) => request('POST', '/queue/test.once/run', { json: { config }, headers })
+  const { id } = (await run(one)).json<Job>()
+  const again = await Promise.all([
+    run(one),
+    run(one),
+    request('POST', '/queue/jobs', { json: { component: 'test.once', config: one }, headers }),
+  ])
+  assert.deepEqual(
+    again.map((answer) => answer.json<Job>().id),
+    [id, id, id],
+  )
+  const reused = await run(other)
+  assert.equal(reused.status, 409)
+  assert.match(reused.text, new RegExp(`belongs to the job ${id}`))
+})
+
 test('events of a job are streamed until it ends', async (t) => {
   const { add, configure, url, masterToken, request } = await shellStack(t)
   await add('test.slow', 'for i in 1 2 3; do echo "step $i"; sleep 0.2; done')

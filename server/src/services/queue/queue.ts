@@ -142,6 +142,8 @@ export function createQueue(deps: QueueDeps) {
     const existing = known === null ? undefined : await store.findByDeduplicationId(trx, row.project_id, known)
     if (existing && deduplicationId !== undefined)
       throw new PlatformError('dbDeduplicationIdConflict', { deduplicationId, id: existing.id })
+    if (existing && WHAT_RUNS.some((column) => existing[column] !== row[column]))
+      throw new PlatformError('queue.idempotencyKeyReused', { id: existing.id })
     return existing ?? store.insert(trx, row)
   }
 
@@ -334,6 +336,9 @@ function refuseInBranch({ id, features }: QueuedComponent, { isSafe }: JobRuntim
         'in a development branch it may change things outside the project. Look at the configuration, and allow it with "runtime": {"safe": true}.',
     })
 }
+
+/** A request that is sent again has the same in all of these. */
+const WHAT_RUNS = ['component_id', 'configuration_id', 'branch_id', 'row_ids', 'mode'] as const
 
 /** Most jobs in one answer, whatever the groups: an answer is held in memory. */
 const MOST_GROUPED = 10_000

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { type Job, shellStack } from '../../../../tests/support/shell-stack.ts'
 import { followJob } from './job-events.ts'
 import { createJobNews } from './job-news.ts'
 import type { JobRow } from './queue-tables.ts'
@@ -63,4 +64,19 @@ test('news that come while a follower looks are not lost, and silence ends with 
   news.tell(1)
   assert.equal(await follower.next(1), false, 'who has left hears nothing')
   assert.equal(await other.next(NEVER_MS), true, 'whoever stayed does')
+})
+
+test('a stream that starts late has everything the job said, however much', { timeout: 20_000 }, async (t) => {
+  const { add, configure, url, masterToken, request, wait } = await shellStack(t)
+  await add('test.much', 'seq 1 2500 | sed "s/^/line /"')
+  const config = await configure('test.much', {})
+  const job = await wait((await request('POST', '/queue/test.much/run', { json: { config } })).json<Job>())
+  const response = await fetch(`${url}/queue/jobs/${job.id}/events`, {
+    headers: { accept: 'text/event-stream', 'x-storageapi-token': masterToken },
+  })
+  const lines = [...(await response.text()).matchAll(/"message":"line (\d+)"/g)].map(([, line]) => Number(line))
+  assert.deepEqual(
+    lines,
+    Array.from({ length: 2500 }, (_, i) => i + 1),
+  )
 })

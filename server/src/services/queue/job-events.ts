@@ -20,7 +20,7 @@ export interface JobEventList {
 
 export interface Follow {
   readonly news: JobFollower
-  list(sinceId: string | undefined): Promise<Record<string, unknown>[]>
+  list(sinceId: string | undefined, limit: number): Promise<Record<string, unknown>[]>
   current(): Promise<JobRow>
   view(job: JobRow): Record<string, unknown>
   readonly since: string | undefined
@@ -29,6 +29,7 @@ export interface Follow {
 /** What happens on this node is heard of at once; jobs of other nodes are looked at this often. */
 const LOOK_MS = 300
 const ALIVE_MS = 15_000
+const PAGE = 1_000
 
 /** Sends `log` for every event, `status` for every change of the job, `end` when it is finished; ends when the client goes or the node stops. */
 export async function followJob(response: ServerResponse, follow: Follow, lookMs = LOOK_MS): Promise<void> {
@@ -48,10 +49,14 @@ export async function followJob(response: ServerResponse, follow: Follow, lookMs
   while (!gone && !follow.news.isOver()) {
     // The job first: what it said before it ended is then surely in the list that follows.
     const job = await follow.current()
-    for (const event of await follow.list(since)) {
-      since = String(event.id)
-      await write('log', event, event.id)
-    }
+    let page: readonly Record<string, unknown>[]
+    do {
+      page = await follow.list(since, PAGE)
+      for (const event of page) {
+        since = String(event.id)
+        await write('log', event, event.id)
+      }
+    } while (page.length === PAGE && !gone)
     if (job.status !== shown) await write('status', { id: String(job.id), status: job.status, waitingReason: job.waiting_reason })
     shown = job.status
     if (isFinished(job.status)) {

@@ -160,18 +160,22 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
           return events.list(req.actor, job, { sinceId: since, limit: req.query.limit ?? 1_000 }, req.baseUrl)
         }
         if (since !== undefined) await events.list(req.actor, job, { sinceId: since, limit: 1 }, req.baseUrl) // refuses what is no id
-        reply.hijack()
-        reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
-        const current = () => queue.get(req.actor, job.id)
         const view = await viewer(req)
         const follower = news.follow(job.id)
+        reply.hijack()
+        reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
         await followJob(reply.raw, {
           news: follower,
-          list: (sinceId) => events.list(req.actor, job, { sinceId, limit: 1_000 }, req.baseUrl),
-          current,
+          list: (sinceId, limit) => events.list(req.actor, job, { sinceId, limit }, req.baseUrl),
+          current: () => queue.get(req.actor, job.id),
           view,
           since,
-        }).finally(follower.leave)
+        })
+          .catch((error: unknown) => {
+            req.log.error({ err: error, jobId: job.id }, 'the stream of a job broke; its client goes on where it stopped')
+            reply.raw.destroy()
+          })
+          .finally(follower.leave)
         return reply
       },
     )

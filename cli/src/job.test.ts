@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import test from 'node:test'
 import { runCli } from '../../tests/support/run-cli.ts'
-import { shellStack } from '../../tests/support/shell-stack.ts'
+import { type Job, shellStack } from '../../tests/support/shell-stack.ts'
 
 test('jobs are run, watched, listed, run again and ended from the command line', async (t) => {
   const { add, configure, url, masterToken } = await shellStack(t)
@@ -74,4 +74,15 @@ test('a log that is followed goes on where its connection broke', async (t) => {
   assert.equal(cuts, 2)
   const steps = [...out.matchAll(/step (\d)/g)].map(([, step]) => step)
   assert.deepEqual(steps, ['1', '2', '3', '4', '5', '6'], out)
+})
+
+test('the log of a job is shown whole, however much it said', async (t) => {
+  const { add, configure, url, masterToken, request, wait } = await shellStack(t)
+  await add('test.much', 'seq 1 10500 | sed "s/^/line /"')
+  const config = await configure('test.much', {})
+  const { id } = await wait((await request('POST', '/queue/test.much/run', { json: { config } })).json<Job>())
+  const { code, out, err } = await runCli(['job', 'logs', id], { MILLRACE_URL: url, MILLRACE_TOKEN: masterToken })
+  assert.equal(code, 0, err)
+  const lines = [...out.matchAll(/line (\d+)$/gm)].map(([, line]) => Number(line))
+  assert.deepEqual([lines.length, lines[0], lines.at(-1)], [10_500, 1, 10_500])
 })

@@ -106,9 +106,7 @@ export function addJobCommands(program: Command): void {
         if (ended.status === 'error') process.exitCode = 1
         return
       }
-      const events = await client.request<JobEvent[]>('GET', `queue/jobs/${encodeURIComponent(id)}/events`, {
-        query: { limit: 10_000 },
-      })
+      const events = await saidBy(client, id)
       print(command, events, (rows) => rows.map(lineOf).join('\n') || 'it has said nothing')
     })
 
@@ -148,6 +146,21 @@ function bodyOf(component: string, config: string, options: RunOptions): Record<
 }
 
 const getJob = (client: Client, id: string): Promise<Job> => client.request<Job>('GET', `queue/jobs/${encodeURIComponent(id)}`)
+
+/** As many as one answer may have. */
+const PAGE = 10_000
+
+/** Everything a job has said so far. */
+async function saidBy(client: Client, id: string): Promise<JobEvent[]> {
+  const events: JobEvent[] = []
+  for (;;) {
+    const page = await client.request<JobEvent[]>('GET', `queue/jobs/${encodeURIComponent(id)}/events`, {
+      query: { limit: PAGE, sinceId: events.at(-1)?.id },
+    })
+    events.push(...page)
+    if (page.length < PAGE) return events
+  }
+}
 
 async function waitFor(client: Client, id: string): Promise<Job> {
   const line = progress(`job ${id}`)

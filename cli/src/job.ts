@@ -113,7 +113,7 @@ export function addJobCommands(program: Command): void {
   stackOptions(job.command('kill <id>'))
     .description('end a job')
     .action(async (id: string, _: object, command: Command) => {
-      const killed = await createClient(command).request<Job>('POST', `queue/jobs/${encodeURIComponent(id)}/kill`)
+      const killed = await createClient(command).request<Job>('POST', `${jobPath(id)}/kill`)
       print(command, killed, ({ status }) => `Job ${id} is ${status}`)
     })
 
@@ -122,7 +122,7 @@ export function addJobCommands(program: Command): void {
     .option('--follow', 'print what the job says until it ends')
     .action(async (id: string, options: RunOptions, command: Command) => {
       const client = createClient(command)
-      const created = await client.request<Job>('POST', `queue/jobs/${encodeURIComponent(id)}/rerun`)
+      const created = await client.request<Job>('POST', `${jobPath(id)}/rerun`)
       show(command, options.follow ? await follow(client, command, created.id) : await waitFor(client, created.id))
     })
 }
@@ -145,7 +145,9 @@ function bodyOf(component: string, config: string, options: RunOptions): Record<
   }
 }
 
-const getJob = (client: Client, id: string): Promise<Job> => client.request<Job>('GET', `queue/jobs/${encodeURIComponent(id)}`)
+const jobPath = (id: string): string => `queue/jobs/${encodeURIComponent(id)}`
+
+const getJob = (client: Client, id: string): Promise<Job> => client.request<Job>('GET', jobPath(id))
 
 /** As many as one answer may have. */
 const PAGE = 10_000
@@ -154,7 +156,7 @@ const PAGE = 10_000
 async function saidBy(client: Client, id: string): Promise<JobEvent[]> {
   const events: JobEvent[] = []
   for (;;) {
-    const page = await client.request<JobEvent[]>('GET', `queue/jobs/${encodeURIComponent(id)}/events`, {
+    const page = await client.request<JobEvent[]>('GET', `${jobPath(id)}/events`, {
       query: { limit: PAGE, sinceId: events.at(-1)?.id },
     })
     events.push(...page)
@@ -197,7 +199,7 @@ async function follow(client: Client, command: Command, id: string): Promise<Job
   }
   for (let waitedMs = 0; ; waitedMs += AGAIN_MS) {
     try {
-      const response = await client.send('GET', `queue/jobs/${encodeURIComponent(id)}/events`, {
+      const response = await client.send('GET', `${jobPath(id)}/events`, {
         headers: { accept: 'text/event-stream', ...(since && { 'last-event-id': since }) },
       })
       wasOpen = true

@@ -17,8 +17,8 @@ import { eventView } from './services/events/events.routes.ts'
 import { invalid } from './services/job-runner/mapping.ts'
 import type { QueuedJob } from './services/job-runner/queued-job.ts'
 import { runAction } from './services/job-runner/run-action.ts'
-import { chooseRows, notFound, resolveRow } from './services/job-runner/run-configuration.ts'
-import { type JobRunnerDeps, runJob } from './services/job-runner/run-job.ts'
+import { chooseRows, resolveRow } from './services/job-runner/run-configuration.ts'
+import { configurationOf, type JobRunnerDeps, runJob } from './services/job-runner/run-job.ts'
 import type { RunFiles, RunnableComponent, RunScope, RunTables, StoredConfiguration } from './services/job-runner/storage.ts'
 import { createJobNews } from './services/queue/job-news.ts'
 import type { StoredRequest } from './services/queue/job-request.ts'
@@ -266,10 +266,7 @@ const problemOf = ({ data, hasRun, id }: ComponentDescription): string | undefin
 }
 
 async function rowsOf(deps: JobRunnerDeps, job: QueuedJob): Promise<readonly string[]> {
-  const configurationId = job.configurationId ?? ''
-  const stored = await deps.configurations.find({ ...job, configurationId })
-  if (!stored) throw notFound(job.componentId, configurationId)
-  return chooseRows(stored, job.rowIds).rows.flatMap((row) => (row ? [row.id] : []))
+  return chooseRows(await configurationOf(deps, job), job.rowIds).rows.flatMap((row) => (row ? [row.id] : []))
 }
 
 /** A configuration as it was: without the rows and the state it has now. */

@@ -1,6 +1,6 @@
 // What a job tells of itself when it ends, gathered while its rows run.
 
-import { createMask, maskValue } from '../../engines/runner/mask.ts'
+import { type Mask, maskValue } from '../../engines/runner/mask.ts'
 import type { RowProgress, RowResult } from './run-row.ts'
 
 /** What is gathered for the result while rows run; a failed job tells what it got to. */
@@ -16,8 +16,7 @@ export interface Gathered {
 }
 
 /** Variables are masked too: one may have filled a `#` field, and a component may tell what it was given. */
-export function resultOf({ rows, progress, version, variables, secrets }: Gathered): Record<string, unknown> {
-  const mask = createMask(secrets)
+export function resultOf({ rows, progress, version, variables }: Gathered, mask: Mask): Record<string, unknown> {
   const tableOf = ({
     id,
     name,
@@ -57,10 +56,8 @@ export function resultOf({ rows, progress, version, variables, secrets }: Gather
 
 const storageFile = (id: number) => ({ storageFileId: String(id) })
 
-export const usageOf = ({ progress, secrets }: Gathered): unknown[] => {
-  const mask = createMask(secrets)
-  return progress.flatMap(({ usage }) => usage.map((one) => maskValue(one, mask)))
-}
+export const usageOf = ({ progress }: Gathered, mask: Mask): unknown[] =>
+  progress.flatMap(({ usage }) => usage.map((one) => maskValue(one, mask)))
 
 export const metricsOf = ({ rows, size, context }: Gathered): Record<string, unknown> => ({
   storage: {

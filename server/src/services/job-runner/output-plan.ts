@@ -2,6 +2,7 @@
 //  (1) Everything in out/tables and out/files is stored, mapped or not; a mapped source that is not there is an error.
 //  (2) The mapping wins over the manifest, the manifest over what is assumed.
 
+import { BASE_TYPES, LOAD_TIME_COLUMN } from '../../engines/table-engine/snapshot.ts'
 import { columnNameFrom, isSystemColumn } from '../../kit/column-name.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
@@ -259,11 +260,9 @@ function cleanColumns(table: string, columns: readonly string[], warnings: strin
 }
 
 function refuseReserved(table: string, columns: readonly string[]): void {
-  if (columns.some((column) => column.toLowerCase() === '_timestamp'))
+  if (columns.some((column) => column.toLowerCase() === LOAD_TIME_COLUMN))
     throw failure(`the table ${table} has a column "_timestamp", which is reserved`)
 }
-
-const BASE_TYPES = ['STRING', 'INTEGER', 'NUMERIC', 'FLOAT', 'BOOLEAN', 'DATE', 'TIMESTAMP']
 
 /** A type that is stated is a base type; where the types of the results count, every column has one. */
 function checkTypes(
@@ -277,7 +276,7 @@ function checkTypes(
     if (!type?.base) {
       if (type || support === 'authoritative')
         throw failure(`the column "${name}" of ${table} has no data_type.base in its schema`)
-    } else if (!BASE_TYPES.includes(type.base.type.toUpperCase()))
+    } else if (!BASE_TYPES.some((known) => known === type.base?.type.toUpperCase()))
       throw failure(
         `the column "${name}" of ${table} has the base type "${type.base.type}", which is none of ${BASE_TYPES.join(', ')}`,
       )

@@ -14,7 +14,7 @@ import { openSteps, type PlannedRow, type StepDeps } from './row-steps.ts'
 import { chooseRows, notFound, ownConfiguration, planRow } from './run-configuration.ts'
 import { type RowDeps, type RowProgress, type RowResult, type RowRun, runRow } from './run-row.ts'
 import { stagingOf } from './staging.ts'
-import type { LoadedTable, ProjectInfo, RunScope, RunTokens, StoredConfiguration } from './storage.ts'
+import type { ConfigurationPlace, LoadedTable, ProjectInfo, RunScope, RunTokens, StoredConfiguration } from './storage.ts'
 
 export interface RunHandle {
   readonly job: QueuedJob
@@ -64,10 +64,11 @@ export async function runJob(deps: JobRunnerDeps, handle: RunHandle): Promise<Ru
   try {
     const message = await runRows(deps, handle, scope, log, gathered)
     log.say('success', message)
+    const mask = createMask(gathered.secrets)
     return {
       end: 'succeeded',
-      result: { message, ...resultOf(gathered) },
-      usage: usageOf(gathered),
+      result: { message, ...resultOf(gathered, mask) },
+      usage: usageOf(gathered, mask),
       metrics: metricsOf(gathered),
       error: null,
     }
@@ -172,7 +173,8 @@ async function markPublished(
     at === gathered.progress.length - 1 ? { ...one, artifacts: { ...one.artifacts, uploaded: artifacts } } : one,
   )
   const whole = { ...gathered, progress, rows: [...gathered.rows, last] }
-  await handle.markPublished(trx, { result: { message: FINISHED, ...resultOf(whole) }, metrics: metricsOf(whole) })
+  const result = { message: FINISHED, ...resultOf(whole, createMask(gathered.secrets)) }
+  await handle.markPublished(trx, { result, metrics: metricsOf(whole) })
 }
 
 const sumOf = (tables: readonly LoadedTable[]): number => tables.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -180,18 +182,24 @@ const sumOf = (tables: readonly LoadedTable[]): number => tables.reduce((sum, { 
 /** As long as a job may run at most, and a while for its end. */
 const TOKEN_SECONDS = 7 * 86_400
 
-async function configurationOf(deps: JobRunnerDeps, job: QueuedJob): Promise<StoredConfiguration> {
+/** The configuration a job runs, with its rows as they are now. */
+export async function configurationOf(
+  { configurations }: Pick<JobRunnerDeps, 'configurations'>,
+  job: QueuedJob,
+): Promise<StoredConfiguration> {
   if (job.configData !== null) return ownConfiguration(job.configData)
-  const configurationId = job.configurationId ?? ''
-  const stored = await deps.configurations.find({
-    projectId: job.projectId,
-    branchId: job.branchId,
-    componentId: job.componentId,
-    configurationId,
-  })
-  if (!stored) throw notFound(job.componentId, configurationId)
+  const place = configurationPlace(job)
+  const stored = await configurations.find(place)
+  if (!stored) throw notFound(job.componentId, place.configurationId)
   return stored
 }
+
+const configurationPlace = ({ projectId, branchId, componentId, configurationId }: QueuedJob): ConfigurationPlace => ({
+  projectId,
+  branchId,
+  componentId,
+  configurationId: configurationId ?? '',
+})
 
 interface Planned extends PlannedRow {
   readonly log: JobLog
@@ -205,12 +213,6 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
   const { steps, secrets: opened } = await openSteps(deps, job, planned)
   planned.progress.secrets.push(...opened)
   const isSaved = job.configurationId !== null && job.configData === null && job.mode !== 'debug'
-  const place = {
-    projectId: job.projectId,
-    branchId: job.branchId,
-    componentId: job.componentId,
-    configurationId: job.configurationId ?? '',
-  }
   return runRow(
     deps,
     {
@@ -232,7 +234,7 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
         defaultBucketStage: component.defaultBucketStage,
         dataTypesSupport: plan.mapping.dataTypesSupport ?? component.dataTypesSupport,
       },
-      statePlace: isSaved ? { place, rowId: plan.rowId } : undefined,
+      statePlace: isSaved ? { place: configurationPlace(job), rowId: plan.rowId } : undefined,
       debug:
         job.mode === 'debug'
           ? {
@@ -276,11 +278,11 @@ function failed(deps: JobRunnerDeps, { job, signal }: RunHandle, log: JobLog, ga
     deps.log.error({ err: error, jobId: job.id, exceptionId }, 'a job failed by our fault')
   const isKilled = signal.reason === 'killed'
   log.say(isKilled ? 'warn' : 'error', isKilled ? 'The job was terminated.' : message)
-  const result = { message, ...resultOf(gathered), error: { type: isOurs ? 'application' : 'user', exceptionId } }
+  const result = { message, ...resultOf(gathered, mask), error: { type: isOurs ? 'application' : 'user', exceptionId } }
   return {
     end: isKilled ? 'killed' : 'failed',
     result,
-    usage: usageOf(gathered),
+    usage: usageOf(gathered, mask),
     metrics: metricsOf(gathered),
     error: message,
   }

@@ -22,6 +22,9 @@ export const ByComponent = Type.Object({ component: Type.String({ minLength: 1 }
 export const ByTag = Type.Object({ component: Type.String({ minLength: 1 }), tag: Type.String({ minLength: 1 }) })
 export const AnyQuery = Type.Record(Type.String(), Type.Unknown())
 
+/** Time in seconds. */
+export const ProjectStats = Type.Object({ jobs: Type.Object({ durationSum: Type.Integer() }) })
+
 export const send = (reply: FastifyReply, status: number, body: unknown): FastifyReply =>
   reply.code(status).type('application/json').send(stringifyWithRaw(body))
 

@@ -4,14 +4,26 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { serviceUrl } from '../../http/addresses.ts'
-import { JobBody } from './job-request.ts'
-import { AnyQuery, ByComponent, ById, ByTag, createJobStarter, type JobRoutesDeps, jobId, send } from './job-routes.ts'
+import { JobBody, type JobContext } from './job-request.ts'
+import {
+  AnyQuery,
+  ByComponent,
+  ById,
+  ByTag,
+  createJobStarter,
+  type JobRoutesDeps,
+  jobId,
+  ProjectStats,
+  send,
+} from './job-routes.ts'
 import { refusal } from './job-search.ts'
 import { legacyJobView } from './job-view.ts'
 import { legacySearch } from './legacy-search.ts'
 import type { JobRow } from './queue-tables.ts'
 
-const LegacyJob = Type.Object({ id: Type.Integer(), url: Type.String(), status: Type.String() })
+/** What every older form of a job has. */
+const LegacyJob = Type.Object({ id: Type.Integer(), status: Type.String() })
+const StartedJob = Type.Object({ ...LegacyJob.properties, url: Type.String() })
 /** Has no program, which nobody misses where nothing runs. */
 const SANDBOX = 'platform.sandboxes'
 
@@ -26,7 +38,13 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
     return (job) => legacyJobView(job, context)
   }
 
-  const sendLegacy = async (req: FastifyRequest, reply: FastifyReply, job: JobRow): Promise<FastifyReply> => {
+  async function start(
+    req: FastifyRequest,
+    reply: FastifyReply,
+    body: Static<typeof JobBody>,
+    context: Partial<JobContext>,
+  ): Promise<FastifyReply> {
+    const job = await runComponent(req, body, context)
     const { id, url, status } = (await legacyViewer(req))(job)
     return send(reply, 202, { id, url, status })
   }
@@ -44,12 +62,12 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
           schema: {
             params: path.endsWith('run') ? ByComponent : ByTag,
             body: JobBody,
-            response: { 202: LegacyJob },
+            response: { 202: StartedJob },
           },
         },
         async (req, reply) => {
           const { component, tag } = req.params as Static<typeof ByTag> // of the two shapes, the one with more
-          return sendLegacy(req, reply, await runComponent(req, req.body, { component, ...(tag && { tag }) }))
+          return start(req, reply, req.body, { component, ...(tag && { tag }) })
         },
       )
     }
@@ -62,10 +80,9 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
           summary: 'Run a configuration, and keep its data folder as archives instead of its results',
           validationCode: 'validation.failed',
         },
-        schema: { params: ByComponent, body: JobBody, response: { 202: LegacyJob } },
+        schema: { params: ByComponent, body: JobBody, response: { 202: StartedJob } },
       },
-      async (req, reply) =>
-        sendLegacy(req, reply, await runComponent(req, req.body, { component: req.params.component, mode: 'debug' })),
+      async (req, reply) => start(req, reply, req.body, { component: req.params.component, mode: 'debug' }),
     )
 
     app.post(
@@ -76,11 +93,11 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
           summary: 'Keep the data folder a component would be given as an archive; nothing runs',
           validationCode: 'validation.failed',
         },
-        schema: { params: ByComponent, body: JobBody, response: { 202: LegacyJob } },
+        schema: { params: ByComponent, body: JobBody, response: { 202: StartedJob } },
       },
       async (req, reply) => {
         const { component } = req.params
-        return sendLegacy(req, reply, await runComponent(req, req.body, { component, mode: 'debug', inputOnly: true }))
+        return start(req, reply, req.body, { component, mode: 'debug', inputOnly: true })
       },
     )
 
@@ -92,11 +109,11 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
           summary: 'Keep the data folder a configuration would fill as an archive; no component is needed',
           validationCode: 'validation.failed',
         },
-        schema: { body: JobBody, response: { 202: LegacyJob } },
+        schema: { body: JobBody, response: { 202: StartedJob } },
       },
       async (req, reply) => {
         if (!req.body.configData) throw refusal('configData', 'Send the configuration whose data folder is wanted.')
-        return sendLegacy(req, reply, await runComponent(req, req.body, { component: SANDBOX, mode: 'debug', inputOnly: true }))
+        return start(req, reply, req.body, { component: SANDBOX, mode: 'debug', inputOnly: true })
       },
     )
 
@@ -104,7 +121,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
       '/syrup/queue/job/:id',
       {
         config: { operation: 'syrup.get', summary: 'Job detail (older form)' },
-        schema: { params: ById, response: { 200: Type.Object({ id: Type.Integer(), status: Type.String() }) } },
+        schema: { params: ById, response: { 200: LegacyJob } },
       },
       async (req, reply) => send(reply, 200, (await legacyViewer(req))(await queue.get(req.actor, jobId(req.params.id)))),
     )
@@ -115,7 +132,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
         config: { operation: 'syrup.list', summary: 'Find jobs (older form)' },
         schema: {
           querystring: AnyQuery,
-          response: { 200: Type.Array(Type.Object({ id: Type.Integer(), status: Type.String() })) },
+          response: { 200: Type.Array(LegacyJob) },
         },
       },
       async (req, reply) => {
@@ -134,7 +151,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
       '/syrup/queue/jobs/:id/kill',
       {
         config: { operation: 'syrup.kill', summary: 'End a job (older form)' },
-        schema: { params: ById, response: { 202: Type.Object({ id: Type.Integer(), status: Type.String() }) } },
+        schema: { params: ById, response: { 202: LegacyJob } },
       },
       async (req, reply) => send(reply, 202, (await legacyViewer(req))(await queue.kill(req.actor, jobId(req.params.id)))),
     )
@@ -143,9 +160,9 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
       '/syrup/docker/stats/project',
       {
         config: { operation: 'syrup.stats', summary: 'Time the jobs of the project took (older form)' },
-        schema: { response: { 200: Type.Object({ jobs: Type.Object({ durationSum: Type.Integer() }) }) } },
+        schema: { response: { 200: ProjectStats } },
       },
-      async (req) => ({ jobs: { durationSum: Math.round((await queue.durationSumMs(req.actor)) / 1000) } }),
+      async (req) => queue.projectStats(req.actor),
     )
 
     app.get(

@@ -7,7 +7,17 @@ import { serviceUrl } from '../../http/addresses.ts'
 import { followJob, type JobEventList } from './job-events.ts'
 import type { JobNews } from './job-news.ts'
 import { JobBody, type JobRequest, type StoredRequest } from './job-request.ts'
-import { AnyQuery, ByComponent, ById, ByTag, createJobStarter, type JobRoutesDeps, jobId, send } from './job-routes.ts'
+import {
+  AnyQuery,
+  ByComponent,
+  ById,
+  ByTag,
+  createJobStarter,
+  type JobRoutesDeps,
+  jobId,
+  ProjectStats,
+  send,
+} from './job-routes.ts'
 import { numberOf, searchQuery } from './job-search.ts'
 import { JobView, jobView } from './job-view.ts'
 import type { JobRow } from './queue-tables.ts'
@@ -184,9 +194,9 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
       '/queue/stats/project',
       {
         config: { operation: 'queue.stats', summary: 'Time the jobs of the project took' },
-        schema: { response: { 200: Type.Object({ jobs: Type.Object({ durationSum: Type.Integer() }) }) } },
+        schema: { response: { 200: ProjectStats } },
       },
-      async (req) => ({ jobs: { durationSum: Math.round((await queue.durationSumMs(req.actor)) / 1000) } }),
+      async (req) => queue.projectStats(req.actor),
     )
 
     app.get(

@@ -316,7 +316,9 @@ export function createQueue(deps: QueueDeps) {
     kill,
     end,
     openContainer,
-    durationSumMs: (actor: Actor) => store.durationSumMs(actor.projectId),
+    projectStats: async (actor: Actor): Promise<{ jobs: { durationSum: number } }> => ({
+      jobs: { durationSum: Math.round((await store.durationSumMs(actor.projectId)) / 1000) },
+    }),
     dailyDurations: async (actor: Actor, query: Query): Promise<readonly DailyDuration[]> => {
       const range = parseDailyRange(query, clock.now())
       return dailyDurations(range, await store.durationMsByDay(actor.projectId, range))

@@ -24,7 +24,7 @@ import type {
 import { PlatformError } from '../../kit/errors.ts'
 import type { EventAttachment, NewEvent } from '../../kit/event.ts'
 import type { JobHandler, JobOutcome, JobRun, Metrics } from '../../kit/storage-job.ts'
-import { columnNamesFrom } from './table-names.ts'
+import { columnNamesFrom, quoted } from './table-names.ts'
 import {
   checkDeduplication,
   checkRules,
@@ -469,10 +469,3 @@ function metricsOf(source: OpenSource, loaded: LoadResult): Partial<Metrics> {
 }
 
 const bytesOf = (source: OpenSource): number => source.slices.reduce((sum, slice) => sum + slice.sizeBytes, 0)
-
-const SHOWN = 20
-export const quoted = (names: readonly string[]): string =>
-  names
-    .slice(0, SHOWN)
-    .map((name) => `"${name}"`)
-    .join(', ') + (names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '')

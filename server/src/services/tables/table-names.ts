@@ -1,5 +1,6 @@
 // Names of tables and columns (contract storage 2.5.3): what is allowed, and how the header of a file becomes names of columns.
 
+import { LOAD_TIME_COLUMN } from '../../engines/table-engine/snapshot.ts'
 import { columnNameFrom, isSystemColumn } from '../../kit/column-name.ts'
 import { PlatformError } from '../../kit/errors.ts'
 
@@ -39,8 +40,15 @@ export function checkColumnName(name: string, what: string): void {
   if (name === '') throw invalid(`${what} has no name. Use letters, digits and underscores.`)
   if (name.length > MAX_COLUMN_NAME)
     throw invalid(`the name of ${what} has ${name.length} characters; at most ${MAX_COLUMN_NAME} are allowed.`)
-  if (isSystemColumn(name) || name.toLowerCase() === '_timestamp')
+  if (isSystemColumn(name) || name.toLowerCase() === LOAD_TIME_COLUMN)
     throw invalid(`the name "${name}" of ${what} is reserved. Choose another one.`)
 }
 
 const invalid = (reason: string) => new PlatformError('storage.tables.validation.invalidColumnName', { reason })
+
+const SHOWN = 20
+export const quoted = (names: readonly string[]): string =>
+  names
+    .slice(0, SHOWN)
+    .map((name) => `"${name}"`)
+    .join(', ') + (names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '')

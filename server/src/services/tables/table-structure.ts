@@ -10,6 +10,7 @@ import {
   type TableSnapshot,
 } from '../../engines/table-engine/snapshot.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { quoted } from './table-names.ts'
 import {
   changeColumn,
   changedMetadata,
@@ -62,8 +63,7 @@ export function withColumns(
   file: string,
 ): TableSnapshot {
   const untyped = snapshot.typed ? names.filter((name) => !typeOf(types, name)) : []
-  if (untyped.length > 0)
-    throw new PlatformError('storage.tables.typedColumnsFixed', { columns: untyped.map((name) => `"${name}"`).join(', '), file })
+  if (untyped.length > 0) throw new PlatformError('storage.tables.typedColumnsFixed', { columns: quoted(untyped), file })
   return names.reduce((table, name) => addColumn(table, (table.typed && typeOf(types, name)) || { name }), snapshot)
 }
 
@@ -122,4 +122,4 @@ export function checkDeduplication(table: string, key: readonly string[], strate
     throw new PlatformError('storage.tables.insertWithKey', { table, columns: keyText(key) })
 }
 
-export const keyText = (key: readonly string[]): string => (key.length > 0 ? key.map((name) => `"${name}"`).join(', ') : 'none')
+export const keyText = (key: readonly string[]): string => (key.length > 0 ? quoted(key) : 'none')

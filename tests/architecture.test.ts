@@ -1,4 +1,4 @@
-// The walls of the house, kept by a machine: ARCHITECTURE.md says why they stand where they stand.
+// Layers and module boundaries, checked on every run. ARCHITECTURE.md gives the reasons.
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
@@ -57,13 +57,22 @@ const everything = globSync(
 const program = everything.filter(({ path }) => !isTest(path) && !path.startsWith('tests/'))
 const server = program.filter(({ path }) => path.startsWith('server/src/'))
 
-const FLOORS: Readonly<Record<string, number>> = { kit: 0, engines: 1, http: 2, services: 3, '.': 4 } // '.' is main.ts, platform.ts, config.ts
+const LAYERS: Readonly<Record<string, number>> = {
+  kit: 0,
+  engines: 1,
+  model: 2,
+  http: 3,
+  services: 4,
+  wiring: 5,
+  start: 6,
+  '.': 7,
+} // '.' is main.ts
 /** 'services/files', 'engines/runner', 'http', 'kit' or '.' */
-const roomOf = (path: string): string => {
-  const [floor, room] = posix.dirname(posix.relative('server/src', path)).split('/') as [string, string | undefined]
-  return floor === 'kit' || floor === 'http' || room === undefined ? floor : `${floor}/${room}`
+const moduleOf = (path: string): string => {
+  const [layer, name] = posix.dirname(posix.relative('server/src', path)).split('/') as [string, string | undefined]
+  return name !== undefined && (layer === 'services' || layer === 'engines') ? `${layer}/${name}` : layer
 }
-const floorOf = (path: string): number => FLOORS[roomOf(path).split('/')[0]!] ?? assert.fail(`${path} stands on no floor`)
+const layerOf = (path: string): number => LAYERS[moduleOf(path).split('/')[0]!] ?? assert.fail(`${path} belongs to no layer`)
 
 const arrows = (sources: readonly Source[], wrong: (from: string, to: string) => boolean) =>
   sources.flatMap(({ path, imports }) => imports.filter((to) => wrong(path, to)).map((to) => `${path} -> ${to}`))
@@ -82,10 +91,10 @@ test('there is something to look at', () => {
   assert.ok(server.some(({ imports }) => imports.length > 0))
 })
 
-test('in the server imports point to a lower floor or stay in their room', () => {
+test('in the server imports point to a lower layer or stay in their module', () => {
   const wrong = arrows(
     server,
-    (from, to) => to.startsWith('server/src/') && roomOf(from) !== roomOf(to) && floorOf(from) <= floorOf(to),
+    (from, to) => to.startsWith('server/src/') && moduleOf(from) !== moduleOf(to) && layerOf(from) <= layerOf(to),
   )
   assert.deepEqual(wrong, [])
 })
@@ -147,7 +156,7 @@ test('every import of ours is a static one with a name, so that these tests see 
 test('only config.ts reads the environment', () => {
   assert.deepEqual(
     lines(
-      server.filter(({ path }) => path !== 'server/src/config.ts'),
+      server.filter(({ path }) => path !== 'server/src/start/config.ts'),
       /\bprocess\.env\b/,
     ),
     [],
@@ -164,11 +173,11 @@ test('only kit/clock.ts asks the time', () => {
   )
 })
 
-test('services and the kit reach disk, network and processes through an engine', () => {
+test('services, the model and the kit reach disk, network and processes through an engine', () => {
   const outside =
     /^(node:(fs|net|tls|http|https|dgram|dns|child_process|worker_threads|sqlite)(\/.*)?|undici|pg|@aws-sdk\/.*|@duckdb\/.*)$/
   const wrong = server
-    .filter(({ path }) => /^server\/src\/(services|kit)\//.test(path))
+    .filter(({ path }) => /^server\/src\/(services|model|kit)\//.test(path))
     .flatMap(({ path, packages }) => packages.filter((name) => outside.test(name)).map((name) => `${path} -> ${name}`))
   assert.deepEqual(wrong, [])
 })

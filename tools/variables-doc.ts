@@ -1,7 +1,7 @@
-// Rewrites the table of variables in docs/operations.md from server/src/config.ts: `node tools/variables-doc.ts`.
+// Rewrites the table of variables in docs/operations.md from server/src/start/config.ts: `node tools/variables-doc.ts`.
 
 import { readFileSync, writeFileSync } from 'node:fs'
-import { VARIABLES } from '../server/src/config.ts'
+import { VARIABLES } from '../server/src/start/config.ts'
 
 const FILE = new URL('../docs/operations.md', import.meta.url)
 const rows = Object.entries(VARIABLES).map(

@@ -2,12 +2,12 @@
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { restore } from '../../server/src/backup.ts'
-import { type Config, readConfig } from '../../server/src/config.ts'
 import { type Verified, verifyBackup } from '../../server/src/engines/backup-folder/verify-backup.ts'
 import { PlatformError } from '../../server/src/kit/errors.ts'
-import { askForBackup } from '../../server/src/operator.ts'
-import { backUpStopped } from '../../server/src/stack.ts'
+import { askForBackup } from '../../server/src/start/admin-listener.ts'
+import { restore } from '../../server/src/start/backup.ts'
+import { type Config, readConfig } from '../../server/src/start/config.ts'
+import { backUpStopped } from '../../server/src/start/open-stack.ts'
 import { print, progress, UserError } from './output.ts'
 
 export function addBackupCommands(program: Command): void {

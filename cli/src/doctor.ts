@@ -4,9 +4,9 @@ import { access, constants, stat, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { type Config, readConfig } from '../../server/src/config.ts'
-import { METADATA_FILE, ROOT_KEYS_FILE } from '../../server/src/foundation.ts'
-import { VERSION, withFoundation } from '../../server/src/stack.ts'
+import { type Config, readConfig } from '../../server/src/start/config.ts'
+import { VERSION, withCore } from '../../server/src/start/open-stack.ts'
+import { METADATA_FILE, ROOT_KEYS_FILE } from '../../server/src/wiring/core.ts'
 import { print } from './output.ts'
 
 interface Finding {
@@ -111,7 +111,7 @@ async function database(config: Config): Promise<Finding[]> {
   if (config.database.url === undefined && !(await stat(join(config.dataDir, METADATA_FILE)).catch(() => undefined)))
     return [{ check: 'database', status: 'warning', text: 'none yet; the first start makes it.' }]
   try {
-    return await withFoundation(config, async ({ metadata, tokens, events }) => {
+    return await withCore(config, async ({ metadata, tokens, events }) => {
       const damage = await metadata.check()
       const projects = await tokens.listProjects()
       const newest = await events.newestAt()

@@ -2,8 +2,8 @@
 
 import { text as readAll } from 'node:stream/consumers'
 import type { Command } from 'commander'
-import { readConfig } from '../../server/src/config.ts'
-import { withFoundation } from '../../server/src/stack.ts'
+import { readConfig } from '../../server/src/start/config.ts'
+import { withCore } from '../../server/src/start/open-stack.ts'
 import { stackOptions, stackUrl } from './client.ts'
 import { print, UserError } from './output.ts'
 
@@ -50,7 +50,7 @@ export function addEncryptionCommands(program: Command): void {
     .command('rotate')
     .description('make a new root key and wrap every data key with it; stored ciphers stay valid, a running stack goes on')
     .action(async (_options: object, command: Command) => {
-      const result = await withFoundation(readConfig(), ({ keyRing }) => keyRing.rotate())
+      const result = await withCore(readConfig(), ({ keyRing }) => keyRing.rotate())
       print(command, result, ({ rootKeyId, rewrapped }) => `Root key ${rootKeyId} now protects ${rewrapped} data keys.`)
     })
 }

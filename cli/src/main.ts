@@ -2,9 +2,9 @@
 // The millrace command. Exit codes: 0 done, 1 the user can mend it, 2 our bug. Data on stdout, progress and errors on stderr.
 
 import { Command, CommanderError } from 'commander'
-import { ConfigError } from '../../server/src/config.ts'
 import { PlatformError } from '../../server/src/kit/errors.ts'
-import { VERSION } from '../../server/src/stack.ts'
+import { ConfigError } from '../../server/src/start/config.ts'
+import { VERSION } from '../../server/src/start/open-stack.ts'
 import { addBackupCommands } from './backup.ts'
 import { addBucketCommands } from './bucket.ts'
 import { addConfigCommands } from './config.ts'

@@ -1,8 +1,8 @@
 // millrace project: projects of this installation, made on its data folder (or database) directly.
 
 import type { Command } from 'commander'
-import { readConfig } from '../../server/src/config.ts'
-import { withFoundation } from '../../server/src/stack.ts'
+import { readConfig } from '../../server/src/start/config.ts'
+import { withCore } from '../../server/src/start/open-stack.ts'
 import { print, table } from './output.ts'
 
 export function addProjectCommands(program: Command): void {
@@ -12,7 +12,7 @@ export function addProjectCommands(program: Command): void {
     .command('create <name>')
     .description('make a project; its master token is shown once')
     .action(async (name: string, _options, command: Command) => {
-      const made = await withFoundation(readConfig(), ({ tokens }) => tokens.createProject(name))
+      const made = await withCore(readConfig(), ({ tokens }) => tokens.createProject(name))
       const answer = { id: made.project.id, name: made.project.name, masterToken: made.master.value }
       print(
         command,
@@ -25,7 +25,7 @@ export function addProjectCommands(program: Command): void {
     .command('list')
     .description('all projects')
     .action(async (_options, command: Command) => {
-      const projects = await withFoundation(readConfig(), ({ tokens }) => tokens.listProjects())
+      const projects = await withCore(readConfig(), ({ tokens }) => tokens.listProjects())
       const answer = projects.map(({ id, name, createdAt }) => ({ id, name, created: createdAt.toISOString() }))
       print(command, answer, (rows) =>
         table(

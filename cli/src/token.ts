@@ -1,9 +1,9 @@
 // millrace token: tokens of a project, made by the rules of the API on the data folder directly, so that a lost master token is no dead end.
 
 import { type Command, InvalidArgumentError } from 'commander'
-import { readConfig } from '../../server/src/config.ts'
-import { NO_ORIGIN } from '../../server/src/kit/event.ts'
-import { withFoundation } from '../../server/src/stack.ts'
+import { NO_ORIGIN } from '../../server/src/model/event.ts'
+import { readConfig } from '../../server/src/start/config.ts'
+import { withCore } from '../../server/src/start/open-stack.ts'
 import { print, table } from './output.ts'
 
 interface CreateOptions {
@@ -39,7 +39,7 @@ export function addTokenCommands(program: Command): void {
         ...(component && { componentAccess: component }),
         ...(bucket && { bucketPermissions: Object.fromEntries(bucket.map(permissionOf)) }),
       }
-      const made = await withFoundation(readConfig(), async ({ tokens }) =>
+      const made = await withCore(readConfig(), async ({ tokens }) =>
         tokens.create(await tokens.masterActor(project), request, NO_ORIGIN),
       )
       const answer = { id: String(made.token.id), description: made.token.description, token: made.value }
@@ -53,7 +53,7 @@ export function addTokenCommands(program: Command): void {
   withProject(token.command('list'))
     .description('tokens of a project')
     .action(async ({ project }: CreateOptions, command: Command) => {
-      const tokens = await withFoundation(readConfig(), async ({ tokens: all }) => all.list(await all.masterActor(project)))
+      const tokens = await withCore(readConfig(), async ({ tokens: all }) => all.list(await all.masterActor(project)))
       const answer = tokens.map((one) => ({
         id: String(one.id),
         description: one.description,
@@ -71,7 +71,7 @@ export function addTokenCommands(program: Command): void {
   withProject(token.command('reset-master'))
     .description('give the master token of a project a new value; the old one stops working')
     .action(async ({ project }: CreateOptions, command: Command) => {
-      const made = await withFoundation(readConfig(), async ({ tokens }) => {
+      const made = await withCore(readConfig(), async ({ tokens }) => {
         const master = await tokens.masterActor(project)
         return tokens.refresh(master, master.tokenId, NO_ORIGIN)
       })

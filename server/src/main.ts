@@ -4,4 +4,4 @@ import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/millrace', import.meta.url)))
-await import('./serve.ts')
+await import('./start/serve.ts')

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { DEFAULT_WORKER } from '../../server/src/queue-rooms.ts'
+import { DEFAULT_WORKER } from '../../server/src/wiring/queue.ts'
 import { type Job, shellStack } from '../support/shell-stack.ts'
 
 type Stack = Awaited<ReturnType<typeof shellStack>>

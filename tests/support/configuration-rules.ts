@@ -2,8 +2,8 @@
 
 import type { MetadataDb } from '../../server/src/engines/metadata-db/metadata-db.ts'
 import { systemClock } from '../../server/src/kit/clock.ts'
-import { NO_ORIGIN } from '../../server/src/kit/event.ts'
 import { createUlids } from '../../server/src/kit/ulid.ts'
+import { NO_ORIGIN } from '../../server/src/model/event.ts'
 import { insertBranch, insertDefaultBranch } from '../../server/src/services/branches/branches.store.ts'
 import type { Caller } from '../../server/src/services/configurations/access.ts'
 import { createBranchCopies } from '../../server/src/services/configurations/branch-copies.ts'

@@ -1,6 +1,6 @@
 // Somebody who may do everything in a project, for tests that speak to rules and not to HTTP.
 
-import type { Actor } from '../../server/src/kit/actor.ts'
+import type { Actor } from '../../server/src/model/actor.ts'
 
 export const masterActor = (projectId: number): Actor => ({
   projectId,

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { createLog, type LogLevel } from '../../server/src/kit/log.ts'
 import { createSecrets } from '../../server/src/kit/secrets.ts'
-import { createPlatform, type Platform, type PlatformOptions } from '../../server/src/platform.ts'
+import { createPlatform, type Platform, type PlatformOptions } from '../../server/src/wiring/platform.ts'
 
 export interface Answer {
   readonly status: number

@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { formatTimestamp } from '../kit/clock.ts'
-import type { NewStorageJob, Requester, StorageJob } from '../kit/storage-job.ts'
+import type { NewStorageJob, Requester, StorageJob } from '../model/storage-job.ts'
 import { Timestamp } from './record-schemas.ts'
 
 export const JobView = Type.Object({

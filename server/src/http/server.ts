@@ -16,15 +16,15 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import type { ErrorCode } from '../../../contract/error-codes.ts'
-import type { Actor } from '../kit/actor.ts'
 import { PlatformError } from '../kit/errors.ts'
-import type { Origin } from '../kit/event.ts'
 import type { FinishedRequest } from '../kit/log.ts'
+import type { Actor } from '../model/actor.ts'
+import type { Origin } from '../model/event.ts'
 import { type AddressOptions, baseUrlOf, isServicePath, namedBranch, rewriteUrl } from './addresses.ts'
 import { registerBodyParsers } from './body.ts'
 import { errorBody, platformErrorOf, statusOf } from './errors-to-http.ts'
 import { parseForm } from './form.ts'
-import { createKeptAnswers, type Place } from './kept-answers.ts'
+import { createKeptAnswers, type Place } from './response-cache.ts'
 import { validatorCompiler } from './validation.ts'
 
 /** What a route asks of the token: any valid one, a master token, one permission, or nothing at all. */
@@ -71,7 +71,7 @@ export interface Branch {
 }
 
 /** What is known is answered at once: a promise for each request would cost more than the answer. */
-export type MaybeLater<T> = T | Promise<T>
+export type MaybePromise<T> = T | Promise<T>
 
 export interface HttpDeps extends AddressOptions {
   readonly log: FastifyBaseLogger
@@ -81,9 +81,9 @@ export interface HttpDeps extends AddressOptions {
   readonly maintenance: { readonly reason: string } | undefined
   readonly corsOrigins: readonly string[]
   /** Finds whose token this is; undefined for wrong, expired, disabled or foreign ones. */
-  readonly authenticate: (token: string) => MaybeLater<Actor | undefined>
+  readonly authenticate: (token: string) => MaybePromise<Actor | undefined>
   /** Resolves a branch by id or `default` (undefined: no prefix); undefined when the project has no such branch. */
-  readonly findBranch: (projectId: number, name: string | undefined) => MaybeLater<Branch | undefined>
+  readonly findBranch: (projectId: number, name: string | undefined) => MaybePromise<Branch | undefined>
   /** Another number after every commit; undefined (or left out) where the database cannot tell. */
   readonly databaseVersion?: () => number | undefined
   /** For the access log and the histogram. */
@@ -202,7 +202,7 @@ function parseQuery(text: string): Record<string, unknown> {
 }
 
 /** Whose token is it? Undefined when the request carries none. */
-function authenticate(request: FastifyRequest, deps: HttpDeps): MaybeLater<Actor | undefined> {
+function authenticate(request: FastifyRequest, deps: HttpDeps): MaybePromise<Actor | undefined> {
   request.tokenValue = tokenOf(request.raw)
   return request.tokenValue === '' ? undefined : deps.authenticate(request.tokenValue)
 }

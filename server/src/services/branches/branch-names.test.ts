@@ -5,7 +5,7 @@ import { masterActor } from '../../../../tests/support/master-actor.ts'
 import { onBothDatabases } from '../../../../tests/support/on-both-databases.ts'
 import { systemClock } from '../../kit/clock.ts'
 import type { PlatformError } from '../../kit/errors.ts'
-import { NO_ORIGIN } from '../../kit/event.ts'
+import { NO_ORIGIN } from '../../model/event.ts'
 import { createBranches } from './branches.ts'
 
 await onBothDatabases('names of branches', ({ db, inTransaction, ...metadata }) => {

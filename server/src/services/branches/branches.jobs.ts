@@ -1,8 +1,8 @@
 // What the jobs of this room do: create, delete and merge a branch, each in the one transaction that also ends the job.
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
-import type { EventSource } from '../../kit/event.ts'
-import type { JobHandler } from '../../kit/storage-job.ts'
+import type { EventSource } from '../../model/event.ts'
+import type { JobHandler } from '../../model/storage-job.ts'
 import { CREATE, DELETE, MERGE } from './branch-job-names.ts'
 import { branchView } from './branches.routes.ts'
 import type { BranchRecord } from './branches.store.ts'

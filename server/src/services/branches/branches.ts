@@ -1,10 +1,10 @@
 // Rules for branches. The default branch is named Main, cannot be renamed and cannot be deleted.
 
 import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
-import type { Actor } from '../../kit/actor.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { EventSource, NewEvent, Origin, RecordEvent } from '../../kit/event.ts'
+import type { Actor } from '../../model/actor.ts'
+import type { EventSource, NewEvent, Origin, RecordEvent } from '../../model/event.ts'
 import {
   type BranchMetadata,
   type BranchRecord,

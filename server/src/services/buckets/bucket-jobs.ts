@@ -1,7 +1,7 @@
 // What the jobs of buckets do. Each looks again at what the request checked, then changes it in the transaction that ends the job.
 
 import { PlatformError } from '../../kit/errors.ts'
-import type { JobHandler, NewStorageJob, StorageJob } from '../../kit/storage-job.ts'
+import type { JobHandler, NewStorageJob, StorageJob } from '../../model/storage-job.ts'
 import { bucketView } from './bucket-view.ts'
 import type { Bucket, BucketChange, NewBucket, Sharing, SharingParameters } from './buckets.store.ts'
 import type { Buckets } from './buckets.ts'

@@ -4,10 +4,10 @@
 //  3. A bucket that others link to cannot be unshared or deleted: what they built on it would be gone.
 
 import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
-import { type Actor, bucketPermissionOf } from '../../kit/actor.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { EventSource, NewEvent, Origin, RecordEvent } from '../../kit/event.ts'
+import { type Actor, bucketPermissionOf } from '../../model/actor.ts'
+import type { EventSource, NewEvent, Origin, RecordEvent } from '../../model/event.ts'
 import {
   type Bucket,
   type BucketChange,

@@ -1,10 +1,10 @@
 // Sharing and linking between the projects of one stack. A linked bucket shows the tables of its source, read only and always current.
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
-import type { Actor } from '../../kit/actor.ts'
 import { type Clock, formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { EventSource, Origin, RecordEvent } from '../../kit/event.ts'
+import type { Actor } from '../../model/actor.ts'
+import type { EventSource, Origin, RecordEvent } from '../../model/event.ts'
 import { type Bucket, SHARINGS, type Sharing, type SharingParameters } from './buckets.store.ts'
 import { type Branch, type Buckets, eventOf, type NewBucketRequest, type Scope } from './buckets.ts'
 

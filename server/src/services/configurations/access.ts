@@ -1,8 +1,8 @@
 // Who may touch which configuration, and where it is.
 
-import { type Actor, canUseComponent, creatorTokenOf } from '../../kit/actor.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Origin } from '../../kit/event.ts'
+import { type Actor, canUseComponent, creatorTokenOf } from '../../model/actor.ts'
+import type { Origin } from '../../model/event.ts'
 import type { Address, ConfigurationRecord, Stamp } from './records.ts'
 
 /** One request as the rules see it. */

@@ -5,7 +5,7 @@
 
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { EventSource } from '../../kit/event.ts'
+import type { EventSource } from '../../model/event.ts'
 import {
   addressOf,
   type Caller,
@@ -18,6 +18,7 @@ import {
   usableComponent,
 } from './access.ts'
 import { createTellChange } from './change-events.ts'
+import { insertWhole, replaceWhole, sameWhole, type WholeVersion, wholeVersion } from './configuration-with-rows.ts'
 import {
   findConfiguration,
   listConfigurations,
@@ -32,7 +33,6 @@ import type { RebaseInput } from './input.ts'
 import { listMetadata, setMetadata } from './metadata.store.ts'
 import type { ConfigurationRecord } from './records.ts'
 import { saveVersion } from './versioning.ts'
-import { insertWhole, replaceWhole, sameWhole, type WholeVersion, wholeVersion } from './whole-content.ts'
 
 export interface BranchRef {
   readonly id: number

@@ -1,7 +1,7 @@
 // The events this room records, each in the transaction of the change it tells of.
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
-import type { NewEvent, RecordEvent } from '../../kit/event.ts'
+import type { NewEvent, RecordEvent } from '../../model/event.ts'
 import type { Caller } from './access.ts'
 import type { ConfigurationRecord, RowRecord } from './records.ts'
 

@@ -4,8 +4,15 @@ import type { Insertable, Selectable } from 'kysely'
 import { type Db, dialectOf, lockRows } from '../../engines/metadata-db/dialects.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import {
+  type ConfigurationTable,
+  sharedColumns,
+  sharedFields,
+  stampColumns,
+  tables,
+  type VersionTable,
+} from './configurations.schema.ts'
 import type { Address, ConfigurationRecord, VersionRecord } from './records.ts'
-import { type ConfigurationTable, sharedColumns, sharedFields, stampColumns, tables, type VersionTable } from './tables.ts'
 
 export interface ListFilter {
   readonly projectId: number

@@ -6,7 +6,7 @@
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { RecordEvent } from '../../kit/event.ts'
+import type { RecordEvent } from '../../model/event.ts'
 import {
   addressOf,
   type Caller,

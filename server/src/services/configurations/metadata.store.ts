@@ -1,8 +1,8 @@
 // Key-value pairs on configurations, in SQL.
 
 import type { Db } from '../../engines/metadata-db/dialects.ts'
+import { tables } from './configurations.schema.ts'
 import type { MetadataItem } from './records.ts'
-import { tables } from './tables.ts'
 
 export async function listMetadata(db: Db, projectId: number, ownerId: number): Promise<readonly MetadataItem[]> {
   const rows = await tables(db)

@@ -3,15 +3,15 @@
 //  (1) whoever holds the master tokens of both projects may; such a person can run the component with these secrets already;
 //  (2) state stays behind, as with every copy.
 
-import { type Actor, isAdmin } from '../../kit/actor.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { NO_ORIGIN, type Origin } from '../../kit/event.ts'
+import { type Actor, isAdmin } from '../../model/actor.ts'
+import { NO_ORIGIN, type Origin } from '../../model/event.ts'
 import { addressOf, existing, stampOf, usableComponent } from './access.ts'
 import { createTellChange } from './change-events.ts'
+import { insertWhole, type WholeContent, wholeVersion } from './configuration-with-rows.ts'
 import { findConfiguration, lockConfiguration } from './configurations.store.ts'
 import type { ConfigurationsDeps, SecretBox } from './configurations.ts'
 import type { ConfigurationRecord } from './records.ts'
-import { insertWhole, type WholeContent, wholeVersion } from './whole-content.ts'
 
 /** What this room needs of encryption to move a secret. */
 export interface OpenableSecrets extends SecretBox {

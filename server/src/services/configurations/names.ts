@@ -2,7 +2,7 @@
 
 import type { Db } from '../../engines/metadata-db/dialects.ts'
 import { type Caller, type ComponentLookup, mayUse } from './access.ts'
-import { tables } from './tables.ts'
+import { tables } from './configurations.schema.ts'
 
 export interface NamedConfiguration {
   readonly componentId: string

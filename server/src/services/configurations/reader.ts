@@ -13,7 +13,6 @@ import {
   rowNotFound,
   usableComponent,
 } from './access.ts'
-import { createAnswerMemory, type JsonAnswer, jsonAnswer } from './answer-memory.ts'
 import {
   findConfiguration,
   findRevision,
@@ -24,6 +23,7 @@ import {
   type Revision,
 } from './configurations.store.ts'
 import { type ConfigurationRecord, inOrder, type RowRecord } from './records.ts'
+import { createAnswerMemory, type JsonAnswer, jsonAnswer } from './response-cache.ts'
 import { findRow, listRows, listRowsAt, listRowsOf } from './rows.store.ts'
 import { configurationText, listOf, rowText } from './views.ts'
 

@@ -3,8 +3,15 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Db } from '../../engines/metadata-db/dialects.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
+import {
+  type RowTable,
+  type RowVersionTable,
+  sharedColumns,
+  sharedFields,
+  stampColumns,
+  tables,
+} from './configurations.schema.ts'
 import type { RowRecord, RowVersionRecord } from './records.ts'
-import { type RowTable, type RowVersionTable, sharedColumns, sharedFields, stampColumns, tables } from './tables.ts'
 
 export async function listRows(db: Db, projectId: number, ownerId: number): Promise<readonly RowRecord[]> {
   const rows = await tables(db)

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pino from 'pino'
 import { startTestStack } from '../../../../tests/support/test-stack.ts'
-import { createConfigurationRooms } from '../../configuration-rooms.ts'
-import { openFoundation } from '../../foundation.ts'
 import { systemClock } from '../../kit/clock.ts'
+import { createConfigurationModules } from '../../wiring/configurations.ts'
+import { openCore } from '../../wiring/core.ts'
 
 const C = '/v2/storage/components/platform.ex-http/configs'
 
@@ -12,20 +12,20 @@ test('a run reads a configuration by either id of its component, with its rows i
   const { request, dataDir, projectId } = await startTestStack(t)
   // A second process on the same data: what it writes must be seen by the first one, whatever that has in memory.
   const log = pino({ level: 'silent' })
-  const foundation = await openFoundation({ dataDir, log })
-  t.after(() => foundation.metadata.close())
+  const core = await openCore({ dataDir, log })
+  t.after(() => core.metadata.close())
   const none = async () => {
     throw new Error('not used here')
   }
-  const { runAccess, encryption } = await createConfigurationRooms({
-    ...foundation,
+  const { runAccess, encryption } = await createConfigurationModules({
+    ...core,
     dataDir,
     log,
     clock: systemClock,
     createJob: none,
     emptyBranch: none,
   })
-  const { inTransaction } = foundation.metadata
+  const { inTransaction } = core.metadata
   await request('POST', C, { json: { name: 'n', configurationId: 'c', configuration: { '#s': 'clear' } } })
   for (const rowId of ['a', 'b']) await request('POST', `${C}/c/rows`, { json: { rowId, configuration: { rowId } } })
   await request('PUT', `${C}/c`, { json: { rowsSortOrder: ['b', 'a'] } })

@@ -12,11 +12,11 @@ import {
   versionNotFound,
 } from './access.ts'
 import { createTellChange } from './change-events.ts'
+import { insertWhole, replaceWhole, type WholeVersion, wholeVersion } from './configuration-with-rows.ts'
 import { findConfiguration, findContents, listVersions, lockConfiguration } from './configurations.store.ts'
 import type { ConfigurationsDeps } from './configurations.ts'
 import type { ConfigurationRecord, RowVersionRecord, VersionRecord } from './records.ts'
 import { findRow, findRowVersion, listRowVersions } from './rows.store.ts'
-import { insertWhole, replaceWhole, type WholeVersion, wholeVersion } from './whole-content.ts'
 
 export interface Page {
   readonly limit: number

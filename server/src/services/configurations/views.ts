@@ -2,8 +2,8 @@
 
 import { formatTimestamp } from '../../kit/clock.ts'
 import type { ThreeSides } from './branch-copies.ts'
+import type { WholeVersion } from './configuration-with-rows.ts'
 import type { ConfigurationRecord, MetadataItem, RowRecord, RowVersionRecord, Stamp, VersionRecord } from './records.ts'
-import type { WholeVersion } from './whole-content.ts'
 
 const json = JSON.stringify
 

@@ -2,10 +2,10 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
-import type { Actor } from '../../kit/actor.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { type EventSource, type EventType, type NewEvent, NO_ORIGIN, type Origin, type RecordEvent } from '../../kit/event.ts'
+import type { Actor } from '../../model/actor.ts'
+import { type EventSource, type EventType, type NewEvent, NO_ORIGIN, type Origin, type RecordEvent } from '../../model/event.ts'
 import { createEventsStore, type EventFilter, type EventRow, type SearchColumn } from './events.store.ts'
 
 export const MAX_EVENT_BYTES = 200_000

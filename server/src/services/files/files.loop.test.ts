@@ -4,7 +4,7 @@ import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { type FileAnswer, prepareFile, uploadClient } from '../../../../tests/support/file-client.ts'
 import { masterActor } from '../../../../tests/support/master-actor.ts'
 import { startTestStack } from '../../../../tests/support/test-stack.ts'
-import { NO_ORIGIN } from '../../kit/event.ts'
+import { NO_ORIGIN } from '../../model/event.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 

@@ -1,8 +1,8 @@
 // Rules of the search over everything: what matches, in which branches, in which order.
 
 import { createContext, Script } from 'node:vm'
-import type { Actor } from '../../kit/actor.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { Actor } from '../../model/actor.ts'
 
 export const TYPES = [
   'flow',

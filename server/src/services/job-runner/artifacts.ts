@@ -7,8 +7,8 @@ import { type DataFolder, listSlices, refuseStrangers, sizeOf } from '../../engi
 import { packFolder, unpackFile } from '../../engines/runner/tar.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
+import type { FileInfo, NewFile, RunFiles, RunScope, StagedFile } from '../../model/run-ports.ts'
 import { invalid, read } from './mapping.ts'
-import type { FileInfo, NewFile, RunFiles, RunScope, StagedFile } from './storage.ts'
 
 const Scalar = Type.Union([Type.String(), Type.Number()])
 const Filter = Type.Object({

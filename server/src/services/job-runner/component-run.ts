@@ -7,9 +7,9 @@ import type { Mask } from '../../engines/runner/mask.ts'
 import type { Program } from '../../engines/runner/program.ts'
 import type { LogEvent, Runner, RunOutcome } from '../../engines/runner/runner.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { ProjectInfo, RunnableComponent, RunScope } from '../../model/run-ports.ts'
 import type { ComponentLimits } from './limits.ts'
 import type { RuntimeSettings } from './mapping.ts'
-import type { ProjectInfo, RunnableComponent, RunScope } from './storage.ts'
 
 export interface ProgramSettings {
   readonly runner: Runner

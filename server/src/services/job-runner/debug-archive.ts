@@ -4,7 +4,7 @@ import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import { zipFolder } from '../../engines/runner/archive.ts'
 import type { DataFolder } from '../../engines/runner/data-folder.ts'
 import type { Mask } from '../../engines/runner/mask.ts'
-import type { RunFiles, RunScope } from './storage.ts'
+import type { RunFiles, RunScope } from '../../model/run-ports.ts'
 
 export interface DebugArchive {
   readonly scope: RunScope

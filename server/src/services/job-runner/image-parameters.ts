@@ -2,9 +2,9 @@
 // run, hidden like every other secret, and never to be found out through a configuration.
 
 import { visitScalars } from '../../kit/json-text.ts'
+import type { RunnableComponent, RunSecrets, SecretPlace } from '../../model/run-ports.ts'
 import { invalid } from './mapping.ts'
 import type { RowPlan } from './run-configuration.ts'
-import type { RunnableComponent, RunSecrets, SecretPlace } from './storage.ts'
 
 export interface OpenedSecrets {
   /** JSON text, secrets in clear. */

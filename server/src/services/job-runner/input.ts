@@ -5,10 +5,10 @@ import { type DataFolder, writeDataFile } from '../../engines/runner/data-folder
 import { allOrFirstFailure } from '../../kit/all-or-first-failure.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
+import type { FileInfo, RunFiles, RunScope, RunTables, S3Place, TableInfo } from '../../model/run-ports.ts'
 import { fileManifest, tableManifest } from './manifests.ts'
 import type { FileInputMapping, Mapping, TableInputMapping } from './mapping.ts'
 import type { FileState, RunState, TableState } from './state.ts'
-import type { FileInfo, RunFiles, RunScope, RunTables, S3Place, TableInfo } from './storage.ts'
 
 export interface InputDeps {
   readonly tables: RunTables

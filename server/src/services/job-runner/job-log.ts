@@ -2,8 +2,8 @@
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { LogEvent, LogLevel } from '../../engines/runner/runner.ts'
-import type { EventType, NewEvent, RecordEvent } from '../../kit/event.ts'
-import type { RunnableComponent, RunScope } from './storage.ts'
+import type { EventType, NewEvent, RecordEvent } from '../../model/event.ts'
+import type { RunnableComponent, RunScope } from '../../model/run-ports.ts'
 
 export interface JobLog {
   /** A sentence of the platform about the run. */

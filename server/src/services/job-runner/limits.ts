@@ -2,8 +2,8 @@
 
 import type { Limits, RunOutcome } from '../../engines/runner/runner.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { RunnableComponent } from '../../model/run-ports.ts'
 import type { RuntimeSettings } from './mapping.ts'
-import type { RunnableComponent } from './storage.ts'
 
 const SIZES: Readonly<Record<string, { readonly memory: number; readonly cpus: number }>> = {
   xsmall: { memory: 0.5, cpus: 1 },

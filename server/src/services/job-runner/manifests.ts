@@ -1,6 +1,6 @@
 // Manifests beside the files a component is given (platform contract 1.8).
 
-import type { FileInfo, S3Place, TableInfo } from './storage.ts'
+import type { FileInfo, S3Place, TableInfo } from '../../model/run-ports.ts'
 
 /** `s3` is where the rows are when they are not beside the manifest. */
 export function tableManifest(table: TableInfo, columns: readonly string[] | undefined, s3?: S3Place): string {

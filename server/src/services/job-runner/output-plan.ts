@@ -3,9 +3,10 @@
 //  (2) The mapping wins over the manifest, the manifest over what is assumed.
 
 import { BASE_TYPES, LOAD_TIME_COLUMN } from '../../engines/table-engine/snapshot.ts'
-import { columnNameFrom, isSystemColumn } from '../../kit/column-name.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
+import { columnNameFrom, isSystemColumn } from '../../model/column-name.ts'
+import type { ColumnSchema, DeleteRule, NewFile, TableLoad } from '../../model/run-ports.ts'
 import {
   type FileManifestContent,
   type FileOutputMapping,
@@ -14,7 +15,6 @@ import {
   type TableManifestContent,
   type TableOutputMapping,
 } from './mapping.ts'
-import type { ColumnSchema, DeleteRule, NewFile, TableLoad } from './storage.ts'
 
 /** One file, or folder of slices, that the component left, with its manifest. */
 export interface Result<Manifest> {

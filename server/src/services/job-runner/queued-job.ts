@@ -1,6 +1,6 @@
 // A job as the queue hands it over, with what is asked of it at several places.
 
-import type { Actor } from '../../kit/actor.ts'
+import type { Actor } from '../../model/actor.ts'
 import type { RowPlan } from './run-configuration.ts'
 
 export interface QueuedJob {

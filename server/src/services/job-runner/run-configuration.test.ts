@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { StoredConfiguration } from '../../model/run-ports.ts'
 import { configFile, processorConfigFile } from './config-file.ts'
 import { chooseRows, type PlanRequest, planRow } from './run-configuration.ts'
 import { replaceSharedCode } from './shared-code.ts'
 import { readState, writeState } from './state.ts'
-import type { StoredConfiguration } from './storage.ts'
 import { replaceVariables } from './variables.ts'
 
 const stored = (configuration: object, rows: StoredConfiguration['rows'] = []): StoredConfiguration => ({

@@ -1,9 +1,16 @@
 // From a stored configuration to what each row runs with (platform contract 1.4, 1.22): which rows, merged, with shared code and
 // variables put in and secrets opened. Everything that can be wrong with a configuration is found here, before anything runs.
 
-import { effectiveConfiguration, processorsText } from '../../kit/effective-configuration.ts'
 import type { PlatformError } from '../../kit/errors.ts'
 import { itemsOf, membersOf } from '../../kit/json-text.ts'
+import { effectiveConfiguration, processorsText } from '../../model/effective-configuration.ts'
+import type {
+  RowOfConfiguration,
+  RunConfigurations,
+  RunSecrets,
+  SecretPlace,
+  StoredConfiguration,
+} from '../../model/run-ports.ts'
 import { type ArtifactSettings, readArtifacts } from './artifacts.ts'
 import {
   invalid,
@@ -15,7 +22,6 @@ import {
   readRuntime,
 } from './mapping.ts'
 import { replaceSharedCode } from './shared-code.ts'
-import type { RowOfConfiguration, RunConfigurations, RunSecrets, SecretPlace, StoredConfiguration } from './storage.ts'
 import { refersToVault, replaceVariables, replaceVault, valuesFor } from './variables.ts'
 
 /** One run of the component: a row, or the configuration itself. */

@@ -4,6 +4,14 @@ import { randomUUID } from 'node:crypto'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import { createMask } from '../../engines/runner/mask.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type {
+  ConfigurationPlace,
+  LoadedTable,
+  ProjectInfo,
+  RunScope,
+  RunTokens,
+  StoredConfiguration,
+} from '../../model/run-ports.ts'
 import type { ArtifactOwner } from './artifacts.ts'
 import { createJobLog, type JobLog, type JobLogDeps } from './job-log.ts'
 import { type Gathered, metricsOf, resultOf, usageOf } from './job-result.ts'
@@ -14,7 +22,6 @@ import { openSteps, type PlannedRow, type StepDeps } from './row-steps.ts'
 import { chooseRows, notFound, ownConfiguration, planRow } from './run-configuration.ts'
 import { type RowDeps, type RowProgress, type RowResult, type RowRun, runRow } from './run-row.ts'
 import { stagingOf } from './staging.ts'
-import type { ConfigurationPlace, LoadedTable, ProjectInfo, RunScope, RunTokens, StoredConfiguration } from './storage.ts'
 
 export interface RunHandle {
   readonly job: QueuedJob

@@ -11,11 +11,21 @@ import {
   writeConfigFile,
   writeStateFile,
 } from '../../engines/runner/data-folder.ts'
+import { type Room, withinRoom } from '../../engines/runner/disk-quota.ts'
 import { createMask, type Mask } from '../../engines/runner/mask.ts'
-import { type Room, withinRoom } from '../../engines/runner/room.ts'
 import { turnYamlToJson, yamlOf } from '../../engines/runner/yaml-files.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type {
+  ConfigurationPlace,
+  LoadedTable,
+  NewFile,
+  RunConfigurations,
+  RunnableComponent,
+  RunScope,
+  StagedFile,
+  TableInfo,
+} from '../../model/run-ports.ts'
 import {
   type ArtifactOwner,
   type ArtifactRun,
@@ -34,16 +44,6 @@ import { type OutputContext, type PlannedLoad, planFiles, planTableFiles, planTa
 import { readFileResults, readResultVariables, readStateResult, readTableResults, readUsage } from './results.ts'
 import type { Staging } from './staging.ts'
 import { type RunState, readState, secretsIn, writeState } from './state.ts'
-import type {
-  ConfigurationPlace,
-  LoadedTable,
-  NewFile,
-  RunConfigurations,
-  RunnableComponent,
-  RunScope,
-  StagedFile,
-  TableInfo,
-} from './storage.ts'
 
 export interface RowDeps extends InputDeps {
   readonly programs: ProgramSettings

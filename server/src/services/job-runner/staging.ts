@@ -1,8 +1,8 @@
 // Where a component finds its data and leaves its results (platform contract 1.18): in the data folder, in the object store with
 // credentials in the manifests, or nowhere. What this stack does not have is refused in words, before anything runs.
 
+import type { RunnableComponent } from '../../model/run-ports.ts'
 import { invalid, type Mapping, type RuntimeSettings } from './mapping.ts'
-import type { RunnableComponent } from './storage.ts'
 
 export interface Staging {
   readonly input: 'local' | 's3' | 'none'

@@ -2,8 +2,8 @@
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { type EventSource, NO_ORIGIN } from '../../kit/event.ts'
-import type { JobHandler, NewStorageJob, Requester, StorageJob } from '../../kit/storage-job.ts'
+import { type EventSource, NO_ORIGIN } from '../../model/event.ts'
+import type { JobHandler, NewStorageJob, Requester, StorageJob } from '../../model/storage-job.ts'
 import type { MergeRequest } from './merge-requests.store.ts'
 import type { MergeRequests } from './merge-requests.ts'
 

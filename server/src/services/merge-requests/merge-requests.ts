@@ -1,10 +1,10 @@
 // Rules for merge requests: who moves one where. The branch room and the configurations room do what a merge means.
 
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
-import type { Actor } from '../../kit/actor.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { type EventSource, NO_ORIGIN, type Origin, type RecordEvent } from '../../kit/event.ts'
+import type { Actor } from '../../model/actor.ts'
+import { type EventSource, NO_ORIGIN, type Origin, type RecordEvent } from '../../model/event.ts'
 import { type MergeRequestState, type Move, move } from './merge-request-states.ts'
 import {
   findMergeRequest,

@@ -7,13 +7,13 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { type Job, shellStack } from '../../../../tests/support/shell-stack.ts'
 import { followJob } from './job-events.ts'
-import { createJobNews } from './job-news.ts'
-import type { JobRow } from './queue-tables.ts'
+import { createJobNotifier } from './job-notifier.ts'
+import type { JobRow } from './queue.schema.ts'
 
 const NEVER_MS = 600_000
 
 test('a stream shows what a job says and its end as soon as it is told, without looking', { timeout: 20_000 }, async (t) => {
-  const news = createJobNews()
+  const news = createJobNotifier()
   const said: { id: number; message: string }[] = []
   let job = { id: 7, status: 'processing', waiting_reason: null } as JobRow // the only fields that a stream shows by itself
   const server = createServer(async (_, response) => {
@@ -51,7 +51,7 @@ test('a stream shows what a job says and its end as soon as it is told, without 
 })
 
 test('news that come while a follower looks are not lost, and silence ends with the time given', async () => {
-  const news = createJobNews()
+  const news = createJobNotifier()
   const follower = news.follow(1)
   const other = news.follow(1)
   news.tell(1)

@@ -2,11 +2,11 @@
 
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import type { Actor } from '../../kit/actor.ts'
 import { stringifyWithRaw } from '../../kit/json-text.ts'
-import type { JobFollower } from './job-news.ts'
+import type { Actor } from '../../model/actor.ts'
+import type { JobFollower } from './job-notifier.ts'
 import { isFinished } from './job-states.ts'
-import type { JobRow } from './queue-tables.ts'
+import type { JobRow } from './queue.schema.ts'
 
 /** Filled by the events room: oldest first, after `sinceId`. */
 export interface JobEventList {

@@ -1,12 +1,12 @@
 // The body of a new job (platform contract 2.2), read once, and the row it becomes.
 
 import { type Static, Type } from 'typebox'
-import type { Actor } from '../../kit/actor.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
+import type { Actor } from '../../model/actor.ts'
 import { refusal } from './job-search.ts'
 import type { JobStatus } from './job-states.ts'
-import type { JobMode, NewJobRow } from './queue-tables.ts'
+import type { JobMode, NewJobRow } from './queue.schema.ts'
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]))

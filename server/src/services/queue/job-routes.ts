@@ -7,8 +7,8 @@ import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { membersOf, stringifyWithRaw } from '../../kit/json-text.ts'
 import { type JobBody, type JobContext, type JobRequest, readJobRequest } from './job-request.ts'
+import type { JobRow } from './queue.schema.ts'
 import type { Queue } from './queue.ts'
-import type { JobRow } from './queue-tables.ts'
 
 export interface JobRoutesDeps {
   readonly queue: Queue

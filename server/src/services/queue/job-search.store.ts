@@ -5,7 +5,7 @@ import type { Db } from '../../engines/metadata-db/dialects.ts'
 import type { EqualColumn, JobSearch } from './job-search.ts'
 import { QUEUED, RUNNING } from './job-states.ts'
 import { DAY_MS, type DailyRange } from './job-stats.ts'
-import { type JobRow, tables } from './queue-tables.ts'
+import { type JobRow, tables } from './queue.schema.ts'
 
 const DURATION = sql<number>`(ended_at - started_at)`
 const sortOf = ({ sortBy }: JobSearch) => (sortBy === 'duration' ? DURATION : sql<number>`${sql.ref(sortBy)}`)

@@ -5,7 +5,7 @@ import { formatExpiration } from '../../kit/clock.ts'
 import { rawJson } from '../../kit/json-text.ts'
 import { IDEMPOTENCY_KEY, type StoredRequest } from './job-request.ts'
 import { isFinished } from './job-states.ts'
-import type { JobRow } from './queue-tables.ts'
+import type { JobRow } from './queue.schema.ts'
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
 const Time = Type.String({ examples: ['2026-01-31T12:00:00+00:00'] })

@@ -19,7 +19,7 @@ import {
 import { refusal } from './job-search.ts'
 import { legacyJobView } from './job-view.ts'
 import { legacySearch } from './legacy-search.ts'
-import type { JobRow } from './queue-tables.ts'
+import type { JobRow } from './queue.schema.ts'
 
 /** What every older form of a job has. */
 const LegacyJob = Type.Object({ id: Type.Integer(), status: Type.String() })

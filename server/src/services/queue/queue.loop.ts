@@ -9,9 +9,9 @@ import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { moveJob, waitingForJob } from './job-states.ts'
+import type { JobRow } from './queue.schema.ts'
 import { type Hold, type JobEnd, PUBLISHED, type QueueStore } from './queue.store.ts'
 import type { Queue } from './queue.ts'
-import type { JobRow } from './queue-tables.ts'
 
 /** How a run ended; the loop turns it into a status. */
 export interface JobOutcome {

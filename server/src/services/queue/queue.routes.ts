@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { serviceUrl } from '../../http/addresses.ts'
 import { followJob, type JobEventList } from './job-events.ts'
-import type { JobNews } from './job-news.ts'
+import type { JobNotifier } from './job-notifier.ts'
 import { JobBody, type JobRequest, type StoredRequest } from './job-request.ts'
 import {
   AnyQuery,
@@ -20,11 +20,11 @@ import {
 } from './job-routes.ts'
 import { numberOf, searchQuery } from './job-search.ts'
 import { JobView, jobView } from './job-view.ts'
-import type { JobRow } from './queue-tables.ts'
+import type { JobRow } from './queue.schema.ts'
 
 export interface QueueRoutesDeps extends JobRoutesDeps {
   readonly events: JobEventList
-  readonly news: JobNews
+  readonly news: JobNotifier
 }
 
 const Jobs = Type.Array(JobView)

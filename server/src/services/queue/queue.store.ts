@@ -6,7 +6,7 @@ import { belowRun } from '../../engines/metadata-db/run-ids.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
 import { createJobSearchStore } from './job-search.store.ts'
 import { type JobStatus, QUEUED, RUNNING } from './job-states.ts'
-import { type JobRow, type NewJobRow, tables } from './queue-tables.ts'
+import { type JobRow, type NewJobRow, tables } from './queue.schema.ts'
 
 /** How a finished job is written. */
 export interface JobEnd {

@@ -3,13 +3,13 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { onBothDatabases } from '../../../../tests/support/on-both-databases.ts'
 import type { MetadataDb } from '../../engines/metadata-db/metadata-db.ts'
-import type { Actor } from '../../kit/actor.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { Actor } from '../../model/actor.ts'
 import type { JobRequest } from './job-request.ts'
 import { createQueueLoop, type JobHandle, type JobOutcome, type QueueLoop } from './queue.loop.ts'
+import type { JobRow } from './queue.schema.ts'
 import { createQueueStore } from './queue.store.ts'
 import { createQueue } from './queue.ts'
-import type { JobRow } from './queue-tables.ts'
 
 const DONE: JobOutcome = { end: 'succeeded', result: { message: 'done' }, usage: [], metrics: [], error: null }
 const QUIET = { error: () => {}, warn: () => {} }

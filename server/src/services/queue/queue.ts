@@ -4,16 +4,16 @@
 //  (3) A container ends in the transaction in which its last child ends.
 
 import { isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
-import { type Actor, canUseComponent } from '../../kit/actor.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { type Actor, canUseComponent } from '../../model/actor.ts'
 import { IDEMPOTENCY_KEY, type JobRequest, jobRow } from './job-request.ts'
 import { type JobRuntime, runtimeOf } from './job-runtime.ts'
 import { type JobSearch, parseGroups, parseJobSearch, type Query } from './job-search.ts'
 import { isFinished, isWaitingForJob, moveJob, waitingForJob } from './job-states.ts'
 import { type DailyDuration, dailyDurations, parseDailyRange } from './job-stats.ts'
+import type { JobRow } from './queue.schema.ts'
 import type { JobEnd, QueueStore } from './queue.store.ts'
-import type { JobRow } from './queue-tables.ts'
 
 export interface QueuedComponent {
   readonly id: string

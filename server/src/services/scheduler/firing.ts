@@ -6,9 +6,9 @@
 // A schedule whose configuration, target or token is gone stops, with the reason on its record and an event.
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
-import type { Actor } from '../../kit/actor.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { RecordEvent } from '../../kit/event.ts'
+import type { Actor } from '../../model/actor.ts'
+import type { RecordEvent } from '../../model/event.ts'
 import { nextRun, type Plan } from './planned-runs.ts'
 import { planOf, type Target } from './schedule-configuration.ts'
 import type { Execution, ScheduleRecord } from './scheduler.store.ts'

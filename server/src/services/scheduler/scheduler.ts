@@ -5,10 +5,10 @@
 //  3. Runs use a token of the schedule's own, which ends with the schedule.
 
 import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
-import type { Actor } from '../../kit/actor.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Origin, RecordEvent } from '../../kit/event.ts'
+import type { Actor } from '../../model/actor.ts'
+import type { Origin, RecordEvent } from '../../model/event.ts'
 import { nextRun, type PlannedRun, upcomingRuns } from './planned-runs.ts'
 import { DEFAULT_POLICY, invalid, type Policy, planOf, readScheduleConfiguration, type Target } from './schedule-configuration.ts'
 import { createSchedulerStore, type Execution, type ScheduleFilter, type ScheduleRecord } from './scheduler.store.ts'

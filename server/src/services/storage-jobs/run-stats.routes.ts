@@ -2,9 +2,9 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import type { Actor } from '../../kit/actor.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { StorageJob } from '../../kit/storage-job.ts'
+import type { Actor } from '../../model/actor.ts'
+import type { StorageJob } from '../../model/storage-job.ts'
 import type { StorageJobs } from './storage-jobs.ts'
 
 export interface RunStatsDeps {

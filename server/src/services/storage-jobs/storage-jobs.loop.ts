@@ -16,7 +16,7 @@ import {
   NO_METRICS,
   type Requester,
   type StorageJob,
-} from '../../kit/storage-job.ts'
+} from '../../model/storage-job.ts'
 import type { StorageJobRow } from './storage-jobs.store.ts'
 import { type StorageJobs, toJob } from './storage-jobs.ts'
 

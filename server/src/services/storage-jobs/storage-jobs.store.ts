@@ -6,7 +6,7 @@
 import { type Generated, type Selectable, sql } from 'kysely'
 import { claimRows, type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import { ofRun } from '../../engines/metadata-db/run-ids.ts'
-import type { JobStatus } from '../../kit/storage-job.ts'
+import type { JobStatus } from '../../model/storage-job.ts'
 
 interface Tables {
   storage_job: {

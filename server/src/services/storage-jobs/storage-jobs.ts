@@ -8,7 +8,7 @@
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Origin } from '../../kit/event.ts'
+import type { Origin } from '../../model/event.ts'
 import {
   type JobError,
   type Metrics,
@@ -16,7 +16,7 @@ import {
   NO_METRICS,
   type Requester,
   type StorageJob,
-} from '../../kit/storage-job.ts'
+} from '../../model/storage-job.ts'
 import { createStorageJobsStore, type JobFilter, type StorageJobRow } from './storage-jobs.store.ts'
 
 export interface StorageJobsDeps {

@@ -3,9 +3,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { type Actor, canUseComponent } from '../../kit/actor.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { membersOf } from '../../kit/json-text.ts'
+import { type Actor, canUseComponent } from '../../model/actor.ts'
 
 export interface Caller {
   readonly actor: Actor

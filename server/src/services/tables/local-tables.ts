@@ -3,9 +3,9 @@
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { RowFilter, TableEngine } from '../../engines/table-engine/table-engine.ts'
-import { columnNameFrom } from '../../kit/column-name.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { failureOf, type JobHandler, type NewStorageJob, type Requester, type StorageJob } from '../../kit/storage-job.ts'
+import { columnNameFrom } from '../../model/column-name.ts'
+import { failureOf, type JobHandler, type NewStorageJob, type Requester, type StorageJob } from '../../model/storage-job.ts'
 import { type ExportInput, queryOf, type TableExports } from './table-export.ts'
 import type { CreateInput, CsvOptions, ImportInput, LoadRun, OpenSource, TableLoads } from './table-load.ts'
 import { checkTableName } from './table-names.ts'

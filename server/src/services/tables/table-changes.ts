@@ -14,7 +14,7 @@ import {
 } from '../../engines/table-engine/snapshot.ts'
 import type { TableEngine } from '../../engines/table-engine/table-engine.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { JobHandler, JobRun, StorageJob } from '../../kit/storage-job.ts'
+import type { JobHandler, JobRun, StorageJob } from '../../model/storage-job.ts'
 import { describeTypes, duplicateKey, keyPrefixOf, needsCompaction, resultView } from './table-load.ts'
 import type { TableQuery } from './table-query.ts'
 import { snapshotView } from './table-snapshots.ts'

@@ -22,8 +22,8 @@ import type {
   TableEngine,
 } from '../../engines/table-engine/table-engine.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { EventAttachment, NewEvent } from '../../kit/event.ts'
-import type { JobHandler, JobOutcome, JobRun, Metrics } from '../../kit/storage-job.ts'
+import type { EventAttachment, NewEvent } from '../../model/event.ts'
+import type { JobHandler, JobOutcome, JobRun, Metrics } from '../../model/storage-job.ts'
 import { columnNamesFrom, quoted } from './table-names.ts'
 import {
   checkDeduplication,

@@ -2,9 +2,9 @@
 
 import { checkDialect } from '../../engines/table-engine/csv-dialect.ts'
 import { toBoolean } from '../../http/scalars.ts'
-import { columnNameFrom } from '../../kit/column-name.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
+import { columnNameFrom } from '../../model/column-name.ts'
 import type { ExportOptions } from './table-export.ts'
 import type { CsvOptions, ImportInput } from './table-load.ts'
 import { namesFrom, type QueryInput, readTableQuery } from './table-query.ts'

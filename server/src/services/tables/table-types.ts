@@ -2,8 +2,8 @@
 
 import { fitsType } from '../../engines/table-engine/filter-values.ts'
 import { BASE_TYPES, type BaseType, type Column, type NewColumn } from '../../engines/table-engine/snapshot.ts'
-import { columnNameFrom } from '../../kit/column-name.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { columnNameFrom } from '../../model/column-name.ts'
 import { checkColumnName } from './table-names.ts'
 import type { MetadataPair } from './tables.ts'
 

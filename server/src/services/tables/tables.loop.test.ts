@@ -17,7 +17,7 @@ test('many small loads are compacted into one file; the rows, their order and th
   await create('in.c-main', 't', 'id\n0\n')
   for (let i = 1; i <= 9; i++) await load('in.c-main.t', `id\n${i}\n`, { incremental: true })
   const before = await exported('in.c-main.t', { includeInternalTimestamp: true })
-  const { tables, loop } = stack.platform.tableRooms
+  const { tables, loop } = stack.platform.tableModules
   const segments = async () => {
     const row = (await tables.store.listToCompact(10))[0] ?? (await tables.store.findByKey(1))
     return row?.snapshotId === undefined ? 0 : ((await tables.store.findSnapshot(row.snapshotId))?.snapshot.segments.length ?? 0)
@@ -33,7 +33,7 @@ test('many small loads are compacted into one file; the rows, their order and th
 test('a table that cannot be compacted is not tried over and over: after the next load, or at once when it failed in passing', async (t) => {
   const stack = await startTestStack(t)
   const { bucket, create, load } = tableClient(stack)
-  const { tables, loop: own } = stack.platform.tableRooms
+  const { tables, loop: own } = stack.platform.tableModules
   await own.stop()
   await bucket()
   await create('in.c-main', 't', 'id\n0\n')
@@ -60,7 +60,7 @@ test('a table that cannot be compacted is not tried over and over: after the nex
 test('a table that is loaded all the time is tidied by its loads, and compactions in vain are not repeated at once', async (t) => {
   const stack = await startTestStack(t)
   const { bucket, create, load, exported } = tableClient(stack)
-  const { tables, loop: own, engine } = stack.platform.tableRooms
+  const { tables, loop: own, engine } = stack.platform.tableModules
   await own.stop()
   await bucket()
   await create('in.c-main', 't', 'id\n0\n')
@@ -105,7 +105,7 @@ test('old states are forgotten, and files no state needs are swept; nothing else
     const answer = await stack.request('POST', `/v2/storage/tables/${id}/import`, { form: { dataString } })
     assert.equal(answer.status, 200, answer.text)
   }
-  const { loop } = stack.platform.tableRooms
+  const { loop } = stack.platform.tableModules
   await bucket()
   await create('in.c-main', 't', 'id\n1\n')
   await create('in.c-main', 'kept', 'id\n5\n')

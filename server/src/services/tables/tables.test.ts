@@ -8,7 +8,7 @@ import { prepareFile } from '../../../../tests/support/file-client.ts'
 import { freshPostgres } from '../../../../tests/support/on-both-databases.ts'
 import { type JobAnswer, type TableAnswer, tableClient } from '../../../../tests/support/table-client.ts'
 import { startTestStack } from '../../../../tests/support/test-stack.ts'
-import { NO_ORIGIN } from '../../kit/event.ts'
+import { NO_ORIGIN } from '../../model/event.ts'
 
 test('a full load replaces all rows, an incremental one appends, with a key the last row wins', async (t) => {
   const stack = await startTestStack(t)
@@ -798,7 +798,7 @@ test('all of it on PostgreSQL: loads, keys, aliases, snapshots, swaps, links, de
   const metadata = { provider: 'u', metadata: [{ key: 'k', value: 'v' }] }
   for (let i = 0; i < 2; i++)
     assert.equal((await stack.request('POST', '/v2/storage/tables/in.c-main.b/metadata', { json: metadata })).status, 201)
-  await stack.platform.tableRooms.loop.tick(new Date(Date.now() + 40 * 86_400_000))
+  await stack.platform.tableModules.loop.tick(new Date(Date.now() + 40 * 86_400_000))
   assert.equal((await stack.request('DELETE', `/v2/storage/buckets/in.c-main/links/${other.projectId}`)).status, 204)
   await succeed(await stack.request('DELETE', '/v2/storage/buckets/in.c-main?force=1&async=1'))
   assert.deepEqual((await stack.request('GET', '/v2/storage/tables')).json(), [])
@@ -809,7 +809,7 @@ test('local files load side by side, visible together with what the caller commi
   const { rows } = tableClient(stack)
   const folder = await mkdtemp(join(tmpdir(), 'millrace-local-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
-  const { local } = stack.platform.tableRooms
+  const { local } = stack.platform.tableModules
   const actor = await stack.platform.tokens.authenticate(stack.masterToken)
   assert.ok(actor)
   const branches = (await stack.request('GET', '/v2/storage/dev-branches')).json<{ id: number; isDefault: boolean }[]>()

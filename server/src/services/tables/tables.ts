@@ -6,10 +6,10 @@
 import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
 import type { TableSnapshot } from '../../engines/table-engine/snapshot.ts'
 import type { Filter } from '../../engines/table-engine/table-engine.ts'
-import type { Actor } from '../../kit/actor.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { EventSource, NewEvent, Origin, RecordEvent } from '../../kit/event.ts'
+import type { Actor } from '../../model/actor.ts'
+import type { EventSource, NewEvent, Origin, RecordEvent } from '../../model/event.ts'
 import { createTablesStore, type TableRow } from './tables.store.ts'
 
 export interface Scope {

@@ -1,7 +1,7 @@
 // What a token may do, and who may let it: flags, buckets, components.
 
-import { type Actor, type BucketPermission, bucketPermissionOf, canUseComponent } from '../../kit/actor.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { type Actor, type BucketPermission, bucketPermissionOf, canUseComponent } from '../../model/actor.ts'
 import type { Permissions, Token } from './tokens.store.ts'
 
 export interface PermissionsRequest {
@@ -57,7 +57,7 @@ export function createTokenPermissions(bucketIds: (projectId: number) => Promise
       bucketPermissions,
       ...(componentAccess && { componentAccess: [...new Set(componentAccess)] }),
     }
-    if (!actor.isMasterToken) refuseGift(actor, permissions)
+    if (!actor.isMasterToken) assertMayGrant(actor, permissions)
     return permissions
   }
 
@@ -98,7 +98,7 @@ export function createTokenPermissions(bucketIds: (projectId: number) => Promise
 }
 
 /** Nobody gives away what they do not have. Masters have everything, so they may give everything. */
-export function refuseGift(actor: Actor, permissions: Permissions): void {
+export function assertMayGrant(actor: Actor, permissions: Permissions): void {
   const has: Partial<Record<(typeof FLAGS)[number], boolean>> = {
     canManageBuckets: actor.canManageBuckets,
     canManageTokens: actor.canManageTokens,

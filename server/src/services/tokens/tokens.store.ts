@@ -3,7 +3,7 @@
 import type { Generated, Selectable } from 'kysely'
 import { type Db, lockTable, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
-import type { BucketPermission } from '../../kit/actor.ts'
+import type { BucketPermission } from '../../model/actor.ts'
 
 /** What a token may do, stored as one JSON value: it is always read and written whole. */
 export interface Permissions {

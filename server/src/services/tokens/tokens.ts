@@ -6,12 +6,12 @@
 
 import { timingSafeEqual } from 'node:crypto'
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
-import type { Actor } from '../../kit/actor.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Origin, RecordEvent } from '../../kit/event.ts'
+import type { Actor } from '../../model/actor.ts'
+import type { Origin, RecordEvent } from '../../model/event.ts'
 import { createTokenCache } from './token-cache.ts'
-import { createTokenPermissions, EVERYTHING, type PermissionsRequest, refuseGift } from './token-permissions.ts'
+import { assertMayGrant, createTokenPermissions, EVERYTHING, type PermissionsRequest } from './token-permissions.ts'
 import { hashOf, newTokenValue } from './token-value.ts'
 import { createTokensStore, type Project, type Token } from './tokens.store.ts'
 
@@ -108,7 +108,7 @@ export function createTokens(deps: TokensDeps) {
     const token = await getVisible(actor, id)
     if (actor.isMasterToken || id === actor.tokenId) return token
     if (token.isMasterToken) throw new PlatformError('accessDenied')
-    refuseGift(actor, token.permissions)
+    assertMayGrant(actor, token.permissions)
     return token
   }
 

@@ -5,10 +5,10 @@
 //  4. It runs with a token that does not expire, which nobody can delete under it, and which may do no more than its creator.
 
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
-import { type Actor, canUseComponent } from '../../kit/actor.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Origin, RecordEvent } from '../../kit/event.ts'
+import { type Actor, canUseComponent } from '../../model/actor.ts'
+import type { Origin, RecordEvent } from '../../model/event.ts'
 import { createTriggersStore, type SeenTable, type Trigger } from './triggers.store.ts'
 
 export interface TriggerRequest {

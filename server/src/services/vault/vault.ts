@@ -2,9 +2,9 @@
 
 import { createHash } from 'node:crypto'
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
-import type { Actor } from '../../kit/actor.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { Actor } from '../../model/actor.ts'
 import { createVaultStore, type VaultVariable } from './vault.store.ts'
 
 export interface VaultDeps {

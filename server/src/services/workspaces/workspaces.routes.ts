@@ -3,8 +3,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Branch } from '../../http/server.ts'
-import type { Actor } from '../../kit/actor.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { Actor } from '../../model/actor.ts'
 
 export interface WorkspacesRoutesDeps {
   /** Refuses a configuration that is not there or that the actor may not see. */

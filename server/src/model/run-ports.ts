@@ -1,0 +1,302 @@
+// What a run needs of the rooms around it, as small interfaces. `platform.ts` fills them.
+
+import type { Trx } from '../engines/metadata-db/dialects.ts'
+import type { Actor } from './actor.ts'
+
+/** For whom and where a run reads and writes. */
+export interface RunScope {
+  readonly actor: Actor
+  readonly projectId: number
+  readonly branchId: number
+  readonly isDefaultBranch: boolean
+  /** Run id of storage events: the plain id of the job. */
+  readonly runId: string
+  readonly baseUrl: string
+}
+
+export interface MetadataItem {
+  readonly id: string
+  readonly key: string
+  readonly value: string
+  readonly provider: string
+  readonly timestamp: string
+}
+
+export interface TableInfo {
+  readonly id: string
+  readonly uri: string
+  readonly name: string
+  readonly displayName: string
+  readonly primaryKey: readonly string[]
+  readonly columns: readonly string[]
+  readonly created: string
+  readonly lastChangeDate: string | null
+  readonly lastImportDate: string | null
+  /** The same moment, exactly. */
+  readonly lastImportAt: Date | undefined
+  readonly rowsCount: number
+  readonly dataSizeBytes: number
+  readonly isAlias: boolean
+  readonly description: string
+  readonly metadata: readonly MetadataItem[]
+  readonly columnMetadata: Readonly<Record<string, readonly MetadataItem[]>>
+  /** The `schema` of the manifest, for tables with a definition. */
+  readonly schema: readonly { readonly name: string }[] | undefined
+}
+
+export interface TableQuery {
+  readonly columns: readonly string[] | undefined
+  readonly where: { readonly column: string; readonly operator: 'eq' | 'ne'; readonly values: readonly string[] } | undefined
+  /** Epoch milliseconds. */
+  readonly changedSince: number | undefined
+  readonly limit: number | undefined
+}
+
+/** One result table, ready to be loaded: where its bytes are and what it becomes. */
+export interface TableLoad {
+  readonly destination: string
+  /** Paths of files in the data folder, in order; several for a sliced table. */
+  readonly files: readonly string[]
+  /** Undefined: the first line of the file names them. */
+  readonly columns: readonly string[] | undefined
+  /** Lines to pass over in every file that has a header although the columns are known. */
+  readonly hasHeader: boolean
+  readonly incremental: boolean
+  /** Undefined: the table keeps the key it has. */
+  readonly primaryKey: readonly string[] | undefined
+  readonly delimiter: string
+  readonly enclosure: string
+  readonly schema: readonly ColumnSchema[] | undefined
+  /** Texts that are stored as null in typed tables; undefined: the empty one. */
+  readonly nullValues: readonly string[] | undefined
+  /** What may become of a table that is there; undefined: whatever the load needs. */
+  readonly modifications: 'none' | 'non-destructive' | 'all' | undefined
+  readonly deduplication: 'insert' | 'upsert' | undefined
+  readonly deleteWhere: readonly DeleteRule[]
+  readonly metadata: readonly { readonly key: string; readonly value: string }[]
+  readonly columnMetadata: Readonly<Record<string, readonly { readonly key: string; readonly value: string }[]>>
+  readonly description: string | undefined
+  /** Who writes: for the metadata KBC.createdBy and KBC.lastUpdatedBy, and as the provider of the component's own. */
+  readonly writer: {
+    readonly componentId: string
+    readonly configurationId: string | null
+    readonly rowId: string | null
+    readonly branchId: number
+  }
+}
+
+export interface ColumnSchema {
+  readonly name: string
+  readonly baseType: string | undefined
+  readonly length: string | undefined
+  readonly nullable: boolean
+  readonly default: string | undefined
+}
+
+/** A delete before the load; its filters are joined by AND. */
+export interface DeleteRule {
+  readonly changedSince: number | undefined
+  readonly changedUntil: number | undefined
+  readonly filters: readonly { readonly column: string; readonly operator: 'eq' | 'ne'; readonly values: readonly string[] }[]
+}
+
+export interface LoadedTable {
+  readonly id: string
+  readonly name: string
+  readonly displayName: string
+  readonly columns: readonly string[]
+  readonly importedRowsCount: number
+  readonly bytes: number
+  readonly warnings: readonly string[]
+}
+
+export interface RunTables {
+  find(scope: RunScope, tableId: string): Promise<TableInfo | undefined>
+  /** Ids of the tables that have such metadata and that the token may read. */
+  findByMetadata(scope: RunScope, key: string, value: string): Promise<readonly string[]>
+  /** Writes the rows as CSV with a header to `path`. */
+  download(scope: RunScope, tableId: string, query: TableQuery, path: string, signal: AbortSignal): Promise<void>
+  /** Writes the rows as slices of CSV without a header into a file of the project; answers its id. */
+  exportFile(scope: RunScope, tableId: string, query: TableQuery, signal: AbortSignal): Promise<number>
+  /** Values of one column, for delete rules that take them from another table. */
+  columnValues(scope: RunScope, tableId: string, column: string | undefined): Promise<readonly string[]>
+  /**
+   * Loads all tables of a row side by side, then makes them visible in one transaction together with what `commit` writes.
+   * When a load fails nothing is visible and the error has a line for each table that could not be loaded.
+   */
+  loadAll(
+    scope: RunScope,
+    loads: readonly TableLoad[],
+    commit: (trx: Trx, loaded: readonly LoadedTable[]) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<readonly LoadedTable[]>
+}
+
+export interface FileInfo {
+  readonly id: number
+  readonly name: string
+  readonly created: string
+  readonly isPublic: boolean
+  readonly isEncrypted: boolean
+  readonly isSliced: boolean
+  readonly tags: readonly string[]
+  readonly maxAgeDays: number | null
+  readonly sizeBytes: number
+  readonly creatorToken: { readonly id: number; readonly description: string }
+}
+
+export interface FileQuery {
+  readonly fileIds: readonly number[] | undefined
+  readonly tags: readonly string[]
+  readonly withoutTags: readonly string[]
+  readonly query: string | undefined
+  readonly createdSince: number | undefined
+  readonly sinceId: number | undefined
+  readonly limit: number
+}
+
+export interface NewFile {
+  readonly name: string
+  readonly path: string
+  /** A folder becomes a sliced file. */
+  readonly slices: readonly string[] | undefined
+  readonly tags: readonly string[]
+  readonly isPublic: boolean
+  readonly isPermanent: boolean
+  readonly isEncrypted: boolean
+  readonly notify: boolean
+}
+
+export interface StagedFile {
+  readonly id: number
+  publish(trx: Trx): Promise<void>
+}
+
+/** Where the bytes of a file are, and what opens them for a while. */
+export interface S3Place {
+  readonly isSliced: boolean
+  readonly region: string
+  readonly bucket: string
+  /** Of a sliced file: its manifest. */
+  readonly key: string
+  /** Address of the object store: ours need not be Amazon's. */
+  readonly endpoint: string
+  readonly credentials: {
+    readonly access_key_id: string
+    readonly secret_access_key: string
+    readonly session_token: string
+  }
+}
+
+export interface RunFiles {
+  list(scope: RunScope, query: FileQuery): Promise<readonly FileInfo[]>
+  /** Writes a file, or a sliced one as a folder, to `path`. */
+  download(scope: RunScope, fileId: number, path: string, signal: AbortSignal): Promise<void>
+  /** Credentials that read the file from the object store. */
+  s3Place(scope: RunScope, fileId: number): Promise<S3Place>
+  /** Stores the bytes; the file is there for others once `publish` has committed. */
+  stage(scope: RunScope, file: NewFile, signal: AbortSignal): Promise<StagedFile>
+  /** With the results of the row; a file that is gone by then is left out. */
+  addTags(trx: Trx, scope: RunScope, fileId: number, tags: readonly string[]): Promise<void>
+}
+
+export interface RowOfConfiguration {
+  readonly id: string
+  readonly name: string
+  readonly isDisabled: boolean
+  /** JSON texts, secrets as ciphers. */
+  readonly configuration: string
+  readonly state: string
+}
+
+export interface StoredConfiguration {
+  readonly version: number
+  readonly isDisabled: boolean
+  readonly configuration: string
+  readonly state: string
+  /** In the order they run. */
+  readonly rows: readonly RowOfConfiguration[]
+}
+
+export interface ConfigurationPlace {
+  readonly projectId: number
+  readonly branchId: number
+  readonly componentId: string
+  readonly configurationId: string
+}
+
+export interface RunConfigurations {
+  find(place: ConfigurationPlace): Promise<StoredConfiguration | undefined>
+  /** Saves the state without a new version, `#` values encrypted; false when the configuration or row is gone. */
+  saveState(trx: Trx, place: ConfigurationPlace, rowId: string | null, state: string): Promise<boolean>
+}
+
+export interface SecretPlace {
+  readonly projectId: number
+  readonly componentId: string
+  readonly configurationId: string | undefined
+  readonly isDefaultBranch: boolean
+}
+
+export interface RunSecrets {
+  decrypt(place: SecretPlace, text: string): Promise<{ readonly text: string; readonly values: readonly string[] }>
+  /** Encrypts clear `#` values for a component of the project. Without waiting, so that it can be used in a transaction. */
+  encrypterOf(projectId: number): Promise<(text: string, componentId: string) => string>
+}
+
+/** The older name of a component and ours are one. */
+export interface RunComponents {
+  find(id: string): RunnableComponent | undefined
+}
+
+export interface RunnableComponent {
+  readonly id: string
+  readonly type: string
+  readonly features: readonly string[]
+  readonly definition: {
+    readonly type: string
+    readonly uri: string
+    readonly tag: string
+    readonly digest?: string
+    readonly name?: string
+    readonly command?: readonly string[]
+    readonly repository?: {
+      readonly region?: string
+      readonly username?: string
+      readonly '#password'?: string
+      readonly server?: string
+    }
+  }
+  /** Of config, state and manifests. */
+  readonly configurationFormat: 'json' | 'yaml'
+  readonly network: 'none' | 'bridge' | 'no-internet'
+  readonly memory: string
+  readonly processTimeoutSeconds: number
+  readonly forwardToken: boolean
+  readonly forwardTokenDetails: boolean
+  readonly defaultBucket: boolean
+  readonly defaultBucketStage: 'in' | 'out'
+  readonly stagingInput: string
+  readonly stagingOutput: string
+  readonly imageParameters: Readonly<Record<string, unknown>>
+  readonly synchronousActions: readonly string[]
+  readonly logging: {
+    readonly type: 'standard' | 'gelf'
+    readonly gelfServerType: 'tcp' | 'udp' | 'http'
+    readonly verbosity: Readonly<Record<string, 'none' | 'camouflage' | 'normal' | 'verbose'>>
+    readonly noApplicationErrors: boolean
+  }
+  readonly dataTypesSupport: 'none' | 'hints' | 'authoritative'
+  readonly processorPosition: 'any' | 'before' | 'after'
+}
+
+/** A token for the time of one job, with the rights of who started it. */
+export interface RunTokens {
+  issue(scope: RunScope, description: string, expiresInSeconds: number): Promise<{ readonly id: number; readonly value: string }>
+  revoke(scope: RunScope, tokenId: number): Promise<void>
+}
+
+export interface ProjectInfo {
+  readonly name: string
+  readonly features: readonly string[]
+}

@@ -1,0 +1,40 @@
+// HTTP for safe names.
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { checkColumnNames, webalizeColumnNames, webalizeDisplayName } from './name-rules.ts'
+
+const ColumnNames = Type.Object({ columnNames: Type.Array(Type.String({ maxLength: 10_000 })) })
+const DisplayName = Type.Object({ displayName: Type.String({ maxLength: 10_000 }) })
+
+export const nameRulesRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.post(
+    '/v2/storage/webalize/display-name',
+    {
+      config: { operation: 'naming.displayName', summary: 'A display name made safe' },
+      schema: { body: DisplayName, response: { 200: DisplayName } },
+    },
+    async ({ body }) => ({ displayName: webalizeDisplayName(body.displayName) }),
+  )
+
+  app.post(
+    '/v2/storage/webalize/column-names',
+    {
+      config: { operation: 'naming.columnNames', summary: 'Column names made safe' },
+      schema: { body: ColumnNames, response: { 200: ColumnNames } },
+    },
+    async ({ body }) => ({ columnNames: webalizeColumnNames(body.columnNames) }),
+  )
+
+  app.post(
+    '/v2/storage/validate/column-names',
+    {
+      config: { operation: 'naming.checkColumnNames', summary: 'Are these column names allowed?' },
+      schema: { body: ColumnNames, response: { 204: Type.Null() } },
+    },
+    async ({ body }, reply) => {
+      checkColumnNames(body.columnNames)
+      return reply.code(204).send(null)
+    },
+  )
+}

@@ -1,0 +1,61 @@
+// The published services that are not built: each address answers with what the service is for, and 501 for everything below it.
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { ServiceId } from '../../http/addresses.ts'
+import { PlatformError } from '../../kit/errors.ts'
+
+const PURPOSE: Readonly<Record<ServiceId, string>> = {
+  'docker-runner': 'The older address of sync actions.',
+  import: 'Uploads of files in one request.',
+  syrup: 'The older address of the job queue.',
+  oauth: 'Authorisations of third-party accounts for components.',
+  queue: 'Runs components and keeps their jobs.',
+  billing: 'Usage of the project.',
+  encryption: 'Turns secrets into ciphers that only this stack can open.',
+  sandboxes: 'Workspaces and data apps.',
+  mlflow: 'Tracking of models by an MLflow server.',
+  spark: 'Spark clusters for workspaces.',
+  scheduler: 'Runs configurations on a cron expression.',
+  'sync-actions': 'Short actions of components that answer at once.',
+  notification: 'Messages about jobs to people and programs.',
+  templates: 'Ready-made configurations.',
+  vault: 'Variables and secrets that configurations of a project share.',
+}
+
+const Description = Type.Object({
+  api: Type.String(),
+  documentation: Type.String(),
+  description: Type.String(),
+  isBuilt: Type.Boolean(),
+})
+
+/** `built` are the services that have a room of their own: they get the description only. */
+export function unavailableServicesRoutes(ids: readonly ServiceId[], built: ReadonlySet<ServiceId>): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    for (const id of ids) {
+      app.get(
+        `/${id}`,
+        {
+          config: { operation: `${roomOf(id)}.describe`, summary: `What the ${id} service is for`, needs: 'nothing' },
+          schema: { response: { 200: Description } },
+        },
+        async (req) => ({ api: id, documentation: `${req.baseUrl}/docs`, description: PURPOSE[id], isBuilt: built.has(id) }),
+      )
+      if (built.has(id)) continue
+      app.all(
+        `/${id}/*`,
+        {
+          config: { operation: `${roomOf(id)}.notBuilt`, summary: `Not built: ${PURPOSE[id]}`, needs: 'nothing' },
+          schema: { response: { 501: Type.Unknown() } },
+        },
+        async () => {
+          throw new PlatformError('notImplemented', { what: `The ${id} service is not part of this stack yet. ${PURPOSE[id]}` })
+        },
+      )
+    }
+  }
+}
+
+/** `sync-actions` is `syncActions` in the names of operations. */
+const roomOf = (id: ServiceId): string => id.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())

@@ -1,0 +1,94 @@
+// Start, listen, drain, stop. main.ts is the program; this is what it does.
+
+import type { AddressInfo } from 'node:net'
+import { PlatformError } from '../kit/errors.ts'
+import { openAdminListener } from './admin-listener.ts'
+import { ConfigError, readConfig } from './config.ts'
+import { openStack } from './open-stack.ts'
+
+const say = (text: string) => process.stderr.write(`${text}\n`)
+
+async function serve(): Promise<void> {
+  const config = readConfig()
+  const { platform, log, version, backUp } = await openStack(config)
+  for (const name of config.unknown)
+    log.warn({ name }, 'an unknown variable that looks like one of ours; docs/operations.md lists them')
+
+  const { host, port } = config.listen
+  await platform.app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EADDRINUSE' ? new PortInUse(port) : error
+  })
+  await platform.objects.listen(config.listen.s3Port, host).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EADDRINUSE' ? new PortInUse(config.listen.s3Port) : error
+  })
+  const address = platform.app.server.address() as AddressInfo // a TCP listener has one
+  // After the port is ours: a start that fails must not make a token nobody sees.
+  const masterToken = await platform.firstStart(config.secrets.masterToken)
+  await platform.start()
+  const closeAdminListener = await openAdminListener({
+    dataDir: config.dataDir,
+    backUp,
+    onError: (err) => log.error({ err }, 'a request of the operator failed by our fault'),
+  })
+  const url = config.addresses.publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`
+
+  stopOnSignal(async () => {
+    const giveUp = setTimeout(() => {
+      log.warn('requests are still running; stopping anyway')
+      process.exit(1)
+    }, config.listen.drainTimeoutMs)
+    await closeAdminListener()
+    await platform.close()
+    clearTimeout(giveUp)
+    log.info('stopped')
+    log.flush(() => process.exit(0))
+  })
+
+  say(`
+  Millrace ${version} is ready (${Math.round(performance.now())} ms)
+
+${addresses(config.roles, url)}
+    Object store   ${platform.s3Url()}
+    Data folder    ${config.dataDir}${firstToken(masterToken, config.secrets.masterToken !== undefined)}
+`)
+  log.info({ url, s3Url: platform.s3Url(), dataDir: config.dataDir, version }, 'ready')
+}
+
+const addresses = (roles: readonly string[], url: string): string =>
+  roles.includes('api')
+    ? `    Page           ${url}/\n    Storage API    ${url}/v2/storage`
+    : `    Roles          ${roles.join(', ')}; the API is served by other nodes\n    Health         ${url}/health`
+
+/** Shown at the very first start and never again: only its hash is kept. */
+const firstToken = (token: string | undefined, chosen: boolean): string => {
+  if (token === undefined) return ''
+  return chosen
+    ? '\n    Master token   as set in MILLRACE_MASTER_TOKEN'
+    : `\n    Master token   ${token}\n                   Keep it: it is shown only this once.`
+}
+
+class PortInUse extends Error {
+  constructor(port: number) {
+    super(
+      `Port ${port} is in use. Stop the program that holds it, or choose others with PORT=... and MILLRACE_S3_PORT=... (by default the object store takes the next port).`,
+    )
+  }
+}
+
+function stopOnSignal(stop: () => Promise<void>): void {
+  let stopping = false
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (stopping) return
+      stopping = true
+      void stop()
+    })
+  }
+}
+
+serve().catch((error: unknown) => {
+  const isTheirs =
+    error instanceof ConfigError || error instanceof PortInUse || (error instanceof PlatformError && error.kind === 'invalid')
+  say(isTheirs ? `\n${error.message}\n` : `\nMillrace could not start: ${error instanceof Error ? error.stack : String(error)}\n`)
+  process.exit(isTheirs ? 1 : 2)
+})

@@ -1,0 +1,155 @@
+// The wiring of components, encryption, configurations and branches: one part of platform.ts, in a file of its own for its length.
+
+import { join } from 'node:path'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { createJsonFolder } from '../engines/json-folder/json-folder.ts'
+import type { Db, Trx } from '../engines/metadata-db/dialects.ts'
+import type { Clock } from '../kit/clock.ts'
+import { createUlids } from '../kit/ulid.ts'
+import { NO_ORIGIN } from '../model/event.ts'
+import type { NewStorageJob, Requester, StorageJob } from '../model/storage-job.ts'
+import { branchJobs } from '../services/branches/branches.jobs.ts'
+import { branchesRoutes } from '../services/branches/branches.routes.ts'
+import { createBranches } from '../services/branches/branches.ts'
+import { createComponentsLoop } from '../services/components/components.loop.ts'
+import { componentsRoutes, published } from '../services/components/components.routes.ts'
+import { createComponents } from '../services/components/components.ts'
+import { branchCopiesRoutes } from '../services/configurations/branch-copies.routes.ts'
+import { createBranchCopies } from '../services/configurations/branch-copies.ts'
+import { configurationsRoutes } from '../services/configurations/configurations.routes.ts'
+import { createConfigurations } from '../services/configurations/configurations.ts'
+import { configurationMetadataRoutes } from '../services/configurations/metadata.routes.ts'
+import { createConfigurationMetadata } from '../services/configurations/metadata.ts'
+import { migrationRoutes } from '../services/configurations/migration.routes.ts'
+import { createMigration } from '../services/configurations/migration.ts'
+import { createReader } from '../services/configurations/reader.ts'
+import { rowsRoutes } from '../services/configurations/rows.routes.ts'
+import { createRows } from '../services/configurations/rows.ts'
+import { createRunAccess } from '../services/configurations/run-access.ts'
+import { createVersions } from '../services/configurations/versions.ts'
+import { encryptionRoutes } from '../services/encryption/encryption.routes.ts'
+import { createEncryption } from '../services/encryption/encryption.ts'
+import { createMerging, MERGE_REQUEST_JOB } from '../services/merge-requests/merge-requests.jobs.ts'
+import { createMergeRequestsLoop } from '../services/merge-requests/merge-requests.loop.ts'
+import { mergeRequestsRoutes } from '../services/merge-requests/merge-requests.routes.ts'
+import { createMergeRequests } from '../services/merge-requests/merge-requests.ts'
+import { workspacesRoutes } from '../services/workspaces/workspaces.routes.ts'
+import type { Core } from './core.ts'
+
+export interface ConfigurationModulesDeps extends Core {
+  readonly dataDir: string
+  readonly clock: Clock
+  readonly log: FastifyBaseLogger
+  readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
+  /** Drops what other rooms keep in a branch, before the branch goes. */
+  readonly emptyBranch: (trx: Trx, branch: { readonly projectId: number; readonly id: number }) => Promise<void>
+}
+
+export type ConfigurationModules = Awaited<ReturnType<typeof createConfigurationModules>>
+
+export async function createConfigurationModules(given: ConfigurationModulesDeps) {
+  const { metadata, events, keyRing, dataDir, clock, log, createJob, emptyBranch } = given
+  const { db, inTransaction } = metadata
+  const components = createComponents({ folder: createJsonFolder(join(dataDir, 'components')), log })
+  const componentsLoop = createComponentsLoop(components, log)
+  await componentsLoop.tick()
+  const encryption = createEncryption({ keyRing, canonicalComponentId: components.canonicalId })
+  const recordEvent = events.record
+  const deps = { db, inTransaction, clock, components, recordEvent, secretsOf: encryption.secretsOf, newId: createUlids(clock) }
+  const reader = createReader(deps)
+  const versions = createVersions(deps)
+  const configurations = createConfigurations(deps)
+  const rows = createRows(deps)
+  const branches = createBranches({
+    db,
+    inTransaction,
+    clock,
+    recordEvent,
+    onCreate: (trx, from, into, source) => copies.copyAll(trx, into.projectId, from, into, source),
+    onDelete: async (trx, branch, source) => {
+      await mergeRequests.cancelOf(trx, source, branch.id)
+      await copies.dropAll(trx, branch.projectId, branch.id)
+      await emptyBranch(trx, branch)
+    },
+  })
+  const copies = createBranchCopies({ ...deps, defaultBranchId: async (projectId) => (await branches.findDefault(projectId)).id })
+
+  const migrate = createMigration({
+    ...deps,
+    authenticate: given.tokens.authenticate,
+    resolveBranch: async (projectId, name) => await branches.resolve(projectId, name),
+  })
+
+  const mergeRequests = createMergeRequests({ db, inTransaction, clock, recordEvent, branches })
+  const sidesOf = async (request: { projectId: number; branchFromId: number; branchIntoId: number }, from: Db = db) => ({
+    from: await branches.get(request.projectId, String(request.branchFromId), from),
+    into: await branches.get(request.projectId, String(request.branchIntoId), from),
+  })
+  const merging = createMerging({
+    mergeRequests,
+    inTransaction,
+    createJob,
+    log,
+    changesOf: async (request) => {
+      if ((await branches.resolve(request.projectId, String(request.branchFromId))) === undefined) return []
+      const { from, into } = await sidesOf(request)
+      return await copies.changes(db, request.projectId, from, into)
+    },
+    merge: async (trx, request, source) => {
+      const { from, into } = await sidesOf(request, trx)
+      return await copies.merge(trx, request.projectId, from, into, source)
+    },
+  })
+  const mergeRequestsLoop = createMergeRequestsLoop(merging, log)
+
+  return {
+    components,
+    encryption,
+    branches,
+    merging,
+    configurations,
+    /** For the queue and the runner: configurations as they run, and where their state is saved. */
+    runAccess: createRunAccess(deps),
+    /** Descriptions as the index publishes them. */
+    publishedComponents: (baseUrl: string) => components.list().map((component) => published(component, baseUrl)),
+    /** Storage jobs of these rooms, by operation name. */
+    jobs: {
+      ...branchJobs({ branches, merge: (trx, from, into, source) => copies.merge(trx, from.projectId, from, into, source) }),
+      [MERGE_REQUEST_JOB]: merging.run,
+    },
+    registerRoutes(app: FastifyInstance): void {
+      app.register(encryptionRoutes(encryption))
+      app.register(migrationRoutes(migrate))
+      app.register(
+        componentsRoutes({
+          components,
+          configurationsOf: ({ actor, branch, origin }, isDeleted, include) =>
+            reader.listAll({ actor, branch, origin }, isDeleted, include),
+        }),
+      )
+      app.register(configurationsRoutes({ configurations, versions, reader }))
+      app.register(rowsRoutes({ rows, versions, reader }))
+      app.register(configurationMetadataRoutes(createConfigurationMetadata(deps)))
+      app.register(branchCopiesRoutes(copies, reader))
+      app.register(
+        workspacesRoutes({
+          checkConfiguration: async (actor, branch, componentId, configurationId) => {
+            await reader.get({ actor, branch, origin: NO_ORIGIN }, componentId, configurationId)
+          },
+        }),
+      )
+      app.register(
+        branchesRoutes({ branches, createJob, changes: (from, into) => copies.changes(db, from.projectId, from, into) }),
+      )
+      app.register(mergeRequestsRoutes({ mergeRequests, merging }))
+    },
+    start() {
+      componentsLoop.start()
+      mergeRequestsLoop.start()
+    },
+    async stop() {
+      await componentsLoop.stop()
+      await mergeRequestsLoop.stop()
+    },
+  }
+}

@@ -1,0 +1,89 @@
+// What stands before every other room: the metadata database, events, projects and tokens. The platform builds on it; the command line
+// opens it alone, beside a running stack, because nothing here needs a folder to itself.
+
+import { constants } from 'node:fs'
+import { access, mkdir, readdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { FastifyBaseLogger } from 'fastify'
+import { rootKeysFromEnvironment, rootKeysFromFile } from '../engines/encryption/root-keys.ts'
+import { type MetadataDb, openMetadataDb } from '../engines/metadata-db/metadata-db.ts'
+import { type Clock, systemClock } from '../kit/clock.ts'
+import { PlatformError } from '../kit/errors.ts'
+import { insertDefaultBranch } from '../services/branches/branches.store.ts'
+import { createBucketsStore } from '../services/buckets/buckets.store.ts'
+import { createKeyRing, type KeyRing } from '../services/encryption/key-ring.ts'
+import { createEvents, type Events } from '../services/events/events.ts'
+import { createTokens, type Tokens } from '../services/tokens/tokens.ts'
+import { createTriggersStore } from '../services/triggers/triggers.store.ts'
+
+export interface CoreOptions {
+  readonly dataDir: string
+  readonly databaseUrl?: string | undefined
+  /** Most connections to PostgreSQL. */
+  readonly databaseConnections?: number
+  /** Root keys for secrets, the current one first; without them there is a key file in the data folder. */
+  readonly encryptionKeys?: readonly Uint8Array[] | undefined
+  readonly log: FastifyBaseLogger
+  readonly clock?: Clock
+}
+
+export interface Core {
+  readonly metadata: MetadataDb
+  readonly events: Events
+  readonly tokens: Tokens
+  readonly keyRing: KeyRing
+}
+
+export async function openCore(options: CoreOptions): Promise<Core> {
+  const { dataDir, databaseUrl, databaseConnections = 10, encryptionKeys, log, clock = systemClock } = options
+  await makeDataFolder(dataDir)
+  const metadata = await openMetadataDb(
+    databaseUrl === undefined
+      ? { path: join(dataDir, METADATA_FILE), log }
+      : { url: databaseUrl, maxConnections: databaseConnections, log },
+  )
+  await metadata.migrate()
+  const { db, inTransaction } = metadata
+  const events = createEvents({ db, inTransaction, clock })
+  const tokens = createTokens({
+    db,
+    inTransaction,
+    clock,
+    recordEvent: events.record,
+    bucketIds: createBucketsStore(db).listIds,
+    isTokenInUse: createTriggersStore(db).usesToken,
+    // What a new project has from its first moment, written in the transaction that makes it.
+    onProjectCreated: (trx, projectId) => insertDefaultBranch(trx, projectId, clock.now().getTime()),
+  })
+  const keyRing = createKeyRing({
+    db,
+    inTransaction,
+    clock,
+    rootKeys:
+      encryptionKeys === undefined ? rootKeysFromFile(join(dataDir, ROOT_KEYS_FILE)) : rootKeysFromEnvironment(encryptionKeys),
+    projectExists: async (id) => (await tokens.findProject(id)) !== undefined,
+  })
+  return { metadata, events, tokens, keyRing }
+}
+
+export const METADATA_FILE = 'metadata.sqlite'
+export const ROOT_KEYS_FILE = 'root-keys'
+
+async function makeDataFolder(path: string): Promise<void> {
+  try {
+    await makeFolder(path)
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
+    await readdir(path) // a file is no folder
+  } catch (error) {
+    throw new PlatformError('stack.dataFolder', { path, reason: (error as Error).message }, { cause: error }) // of node:fs
+  }
+}
+
+/** Not mkdir's own `recursive`: where a folder is refused as if its parent were missing, as below /proc, that tries for ever. */
+async function makeFolder(path: string): Promise<void> {
+  if (await stat(path).catch(() => undefined)) return
+  await makeFolder(dirname(path))
+  await mkdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+}

@@ -1,0 +1,110 @@
+// The object store the configuration asks for, and how clients reach it: the embedded one with its own listener, or an external S3.
+
+import { join } from 'node:path'
+import type { FastifyBaseLogger } from 'fastify'
+import { createHashThread } from '../engines/object-store/background-hash.ts'
+import { type DiskObjectStore, openDiskObjectStore } from '../engines/object-store/disk-object-store.ts'
+import { createEmbeddedAccess } from '../engines/object-store/embedded-access.ts'
+import type { ObjectAccess } from '../engines/object-store/object-access.ts'
+import type { ObjectStore } from '../engines/object-store/object-store.ts'
+import { openS3ObjectStore } from '../engines/object-store/s3-object-store.ts'
+import { loadServerSecret } from '../engines/object-store/server-secret.ts'
+import { createSessionTokens } from '../engines/object-store/session-token.ts'
+import { createStsAccess } from '../engines/object-store/sts-access.ts'
+import type { Clock } from '../kit/clock.ts'
+import { createS3Server, type S3RequestLine } from '../services/s3/s3.server.ts'
+
+export interface ObjectStoreOptions {
+  readonly dataDir: string
+  readonly bucket: string
+  readonly region: string
+  /** The address clients use for the embedded store, when it is not the host of the API. */
+  readonly publicUrl?: string | undefined
+  /** Undefined: the embedded store. */
+  readonly external?: ExternalS3 | undefined
+  readonly clock: Clock
+  readonly log: FastifyBaseLogger
+}
+
+export interface ExternalS3 {
+  readonly endpoint: string
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly roleArn: string | undefined
+}
+
+export interface Objects {
+  readonly store: ObjectStore
+  readonly access: ObjectAccess
+  /** The same store when it is the embedded one, for backups. */
+  readonly disk: DiskObjectStore | undefined
+  /** Starts the listener of the embedded store; an external one has its own. */
+  listen(port: number, host: string): Promise<void>
+  /** Where clients find the store; empty until it listens. */
+  url(): string
+  close(): Promise<void>
+}
+
+export const openObjectStore = ({ external, ...options }: ObjectStoreOptions): Promise<Objects> =>
+  external ? openExternal(options, external) : openEmbedded(options)
+
+async function openExternal({ dataDir, bucket, region, clock }: ObjectStoreOptions, external: ExternalS3): Promise<Objects> {
+  const store = await openS3ObjectStore({ ...external, region, bucket, cacheDir: join(dataDir, 's3-cache') })
+  const access = createStsAccess({ ...external, region, bucket, clock })
+  return {
+    store,
+    disk: undefined,
+    access,
+    listen: async () => {},
+    url: () => external.endpoint,
+    async close() {
+      access.close()
+      await store.close()
+    },
+  }
+}
+
+async function openEmbedded({ dataDir, bucket, region, publicUrl, clock, log }: ObjectStoreOptions): Promise<Objects> {
+  const root = join(dataDir, 'objects')
+  const store = await openDiskObjectStore({ root, clock })
+  const sessions = createSessionTokens(await loadServerSecret(join(root, 'access.key')))
+  const hashThread = createHashThread()
+  const server = createS3Server({
+    store,
+    hashThread,
+    sessions,
+    bucket,
+    region,
+    clock,
+    onRequest: (line) => logRequest(log, line),
+  })
+  let listening: { readonly port: number; readonly host: string } | undefined
+
+  return {
+    store,
+    disk: store,
+    access: createEmbeddedAccess({
+      sessions,
+      bucket,
+      region,
+      clock,
+      endpointFor: (apiOrigin) => publicUrl ?? `http://${new URL(apiOrigin).hostname}:${listening?.port ?? 0}`,
+    }),
+    async listen(port, host) {
+      listening = { port: await server.listen(port, host), host }
+    },
+    url: () =>
+      publicUrl ??
+      (listening ? `http://${listening.host.includes(':') ? `[${listening.host}]` : listening.host}:${listening.port}` : ''),
+    async close() {
+      if (listening) await server.close()
+      await hashThread.close()
+      await store.close()
+    },
+  }
+}
+
+function logRequest(log: FastifyBaseLogger, { error, operation, ...line }: S3RequestLine): void {
+  if (error) log.error({ err: error, operation: `s3.${operation}`, ...line }, 'a request to the object store failed by our fault')
+  else log.info({ operation: `s3.${operation}`, ...line }, 'request')
+}

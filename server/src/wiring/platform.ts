@@ -1,0 +1,289 @@
+// The wiring: builds each room and hands it what it needs. No logic here; read it top to bottom to know who talks to whom.
+
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { MetadataDb } from '../engines/metadata-db/metadata-db.ts'
+import { SERVICE_IDS, type ServiceId } from '../http/addresses.ts'
+import { collectRoutes } from '../http/openapi.ts'
+import { createHttpServer } from '../http/server.ts'
+import { systemClock } from '../kit/clock.ts'
+import type { Log } from '../kit/log.ts'
+import { eventsRoutes, eventViews, type FileStates } from '../services/events/events.routes.ts'
+import { createFileSlices } from '../services/files/file-slices.ts'
+import { fileView } from '../services/files/file-view.ts'
+import { createFilesLoop, type FilesLoop } from '../services/files/files.loop.ts'
+import { filesRoutes } from '../services/files/files.routes.ts'
+import { createFiles, type Files } from '../services/files/files.ts'
+import { importerRoutes } from '../services/files/importer.routes.ts'
+import { elsewhereRoutes, pagesRoutes, probesRoutes } from '../services/health-and-docs/health-and-docs.routes.ts'
+import { createMetrics } from '../services/health-and-docs/metrics.ts'
+import { nameRulesRoutes } from '../services/name-rules/name-rules.routes.ts'
+import { stackIndexRoutes } from '../services/stack-index/stack-index.routes.ts'
+import { runStatsRoutes } from '../services/storage-jobs/run-stats.routes.ts'
+import { createStorageJobsLoop } from '../services/storage-jobs/storage-jobs.loop.ts'
+import { storageJobsRoutes } from '../services/storage-jobs/storage-jobs.routes.ts'
+import { createStorageJobs, type StorageJobs } from '../services/storage-jobs/storage-jobs.ts'
+import { tokensRoutes } from '../services/tokens/tokens.routes.ts'
+import type { Tokens } from '../services/tokens/tokens.ts'
+import { unavailableServicesRoutes } from '../services/unavailable-services/unavailable-services.routes.ts'
+import { createConfigurationModules } from './configurations.ts'
+import { type CoreOptions, openCore } from './core.ts'
+import { type ExternalS3, type Objects, openObjectStore } from './object-store.ts'
+import { createQueueModules, DEFAULT_WORKER, type WorkerSettings } from './queue.ts'
+import { createRunFiles } from './run-files.ts'
+import { createRunTables } from './run-tables.ts'
+import { createScheduleModules } from './schedules.ts'
+import { registerSearch } from './search.ts'
+import { createTableModules, type TableModules, type TableSettings } from './tables.ts'
+
+type Role = 'api' | 'worker' | 'scheduler'
+
+export interface PlatformOptions extends CoreOptions {
+  readonly log: Log
+  readonly version: string
+  readonly publicUrl?: string | undefined
+  readonly domain?: string | undefined
+  readonly region: string
+  readonly bucket: string
+  /** The address clients use for the embedded object store, when it is not the host of the API. */
+  readonly s3PublicUrl?: string | undefined
+  readonly externalS3?: ExternalS3 | undefined
+  readonly bodyLimitBytes: number
+  readonly maintenance?: { readonly reason: string } | undefined
+  readonly corsOrigins: readonly string[]
+  /** What this node does; everything by default. */
+  readonly roles?: readonly Role[]
+  readonly worker?: Partial<WorkerSettings>
+  /** How much tables may take; the defaults of the table engine where nothing is said. */
+  readonly tables?: TableSettings | undefined
+  /** How long running work may finish when the platform closes. */
+  readonly graceMs?: number
+}
+
+export interface Platform {
+  readonly app: FastifyInstance
+  readonly metadata: MetadataDb
+  readonly tokens: Tokens
+  readonly objects: Objects
+  readonly files: Files
+  readonly filesLoop: FilesLoop
+  /** The address clients reach the object store at; empty until it listens. */
+  s3Url(): string
+  /** On an empty stack: makes the first project and answers its master token. Undefined ever after. */
+  firstStart(masterToken: string | undefined): Promise<string | undefined>
+  readonly storageJobs: StorageJobs
+  /** Tests drive schedules by its tick. */
+  readonly schedulerLoop: { tick(now: Date): Promise<number> }
+  /** And scheduled merges by this one. */
+  readonly mergeRequestsLoop: { tick(): Promise<void> }
+  readonly tableModules: TableModules
+  /** Starts the background loops; until then nothing runs by itself. */
+  start(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Services that have a room of their own; the others are described by the neighbours room. */
+const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>([
+  'docker-runner',
+  'encryption',
+  'import',
+  'queue',
+  'scheduler',
+  'sync-actions',
+  'syrup',
+  'vault',
+])
+
+export async function createPlatform(options: PlatformOptions): Promise<Platform> {
+  const { version, log, clock = systemClock } = options
+  const has = (role: Role): boolean => options.roles?.includes(role) ?? true
+
+  const core = await openCore(options)
+  const { metadata, events, tokens } = core
+  const { db, inTransaction } = metadata
+
+  const objects = await openObjectStore({ ...options, publicUrl: options.s3PublicUrl, external: options.externalS3, clock })
+  const { store, access } = objects
+
+  // Rooms
+  const files = createFiles({ db, inTransaction, clock, objects: store, access, recordEvent: events.record })
+  const filesLoop = createFilesLoop({
+    files,
+    objects: store,
+    inTransaction,
+    clock,
+    onError: (err) => log.error({ err }, 'the sweep of files failed; it runs again later'),
+  })
+
+  const fileStates: FileStates = (actor, ids, baseUrl) => files.statesOf(actor, ids, access.endpointFor(baseUrl))
+
+  const storageJobs = createStorageJobs({ db, inTransaction, clock })
+  const storageJobsLoop = createStorageJobsLoop({
+    jobs: storageJobs,
+    inTransaction,
+    clock,
+    log,
+    onlyNode: metadata.dialect === 'sqlite',
+  })
+  const configurationModules = await createConfigurationModules({
+    ...core,
+    dataDir: options.dataDir,
+    clock,
+    log,
+    createJob: storageJobs.create,
+    emptyBranch: (trx, branch) => tableModules.emptyBranch(trx, branch.projectId, branch.id),
+  })
+  storageJobsLoop.registerHandler('fileDelete', files.runDelete, 'light')
+  for (const [operation, run] of Object.entries(configurationModules.jobs))
+    storageJobsLoop.registerHandler(operation, run, 'light')
+  const tableModules = await createTableModules({
+    db,
+    inTransaction,
+    clock,
+    log,
+    recordEvent: events.record,
+    objects: store,
+    objectBucket: access.bucket,
+    scratchDir: join(options.dataDir, 'table-scratch'),
+    files,
+    jobs: storageJobs,
+    jobsLoop: storageJobsLoop,
+    defaultBranchId: async (projectId) => (await configurationModules.branches.get(projectId, 'default')).id,
+    findBranch: async (projectId, name) => configurationModules.branches.resolve(projectId, name),
+    findProject: tokens.findProject,
+    settings: options.tables,
+    bucketPermissions: { forget: tokens.forgetBucket, forgotten: tokens.forgetKnown },
+    findHolder: tokens.findHolder,
+    isHolder: tokens.isHolder,
+    listEvents: async (actor, query, scope, baseUrl) =>
+      eventViews(await events.list(actor, query, scope), { actor, baseUrl }, fileStates),
+  })
+  const queueModules = createQueueModules({
+    ...core,
+    dataDir: options.dataDir,
+    clock,
+    log,
+    domain: options.domain,
+    rooms: configurationModules,
+    tables: createRunTables(tableModules, join(options.dataDir, 'table-scratch')),
+    files: createRunFiles({ files, access, slices: createFileSlices(store, access.bucket), objects: store }),
+    worker: { ...DEFAULT_WORKER, ...options.worker },
+  })
+  const scheduleModules = createScheduleModules({
+    ...core,
+    clock,
+    log,
+    rooms: configurationModules,
+    queueModules,
+    tableModules,
+    baseUrl: () => options.publicUrl ?? app.listeningOrigin,
+  })
+  let isClosing = false
+  const metrics = createMetrics(queueModules.queue.depths)
+
+  // HTTP
+  const app = createHttpServer({
+    log,
+    bodyLimitBytes: options.bodyLimitBytes,
+    maintenance: options.maintenance,
+    corsOrigins: options.corsOrigins,
+    publicUrl: options.publicUrl,
+    domain: options.domain,
+    authenticate: tokens.authenticate,
+    findBranch: configurationModules.branches.resolve,
+    databaseVersion: metadata.version,
+    onFinished: (request) => {
+      metrics.requestFinished(request)
+      log.request(request)
+    },
+  })
+  const routes = collectRoutes(app)
+  app.register(
+    probesRoutes({
+      version,
+      problems: async () => {
+        await db.selectNoFrom((e) => e.lit(1).as('one')).execute()
+        return isClosing ? ['it is stopping'] : []
+      },
+      metrics: metrics.read,
+    }),
+  )
+  const registerApi = () => {
+    app.register(pagesRoutes({ version, routes, s3Url: objects.url }))
+    app.register(
+      stackIndexRoutes({ revision: version, domain: options.domain, components: configurationModules.publishedComponents }),
+    )
+    app.register(unavailableServicesRoutes(SERVICE_IDS, BUILT))
+    app.register(
+      tokensRoutes({
+        tokens,
+        region: options.region,
+        usageOf: tableModules.tables.usageOfProject,
+        eventsOfToken: async (actor, tokenId, query, baseUrl) =>
+          eventViews(await events.list(actor, query, { tokenId }), { actor, baseUrl }, fileStates),
+      }),
+    )
+    app.register(eventsRoutes(events, fileStates))
+    app.register(nameRulesRoutes)
+    app.register(storageJobsRoutes(storageJobs, clock))
+    app.register(
+      runStatsRoutes({
+        jobs: storageJobs,
+        filesOfRun: (actor, runId) => files.list(actor, { runId, limit: 10_000, showExpired: true }),
+      }),
+    )
+    configurationModules.registerRoutes(app)
+    registerSearch(app, core, configurationModules, tableModules)
+    tableModules.registerRoutes(app)
+    app.register(filesRoutes({ files, access, createJob: storageJobs.create }))
+    app.register(
+      importerRoutes({
+        uploadFile: async ({ actor, origin, baseUrl }, { filename, body, fields }) => {
+          const file = await files.upload(actor, filename, body, fields, origin)
+          return fileView(file, files.link(file, access.endpointFor(baseUrl)), access.region)
+        },
+      }),
+    )
+    queueModules.registerRoutes(app)
+    scheduleModules.registerRoutes(app)
+  }
+  if (has('api')) registerApi()
+  else app.register(elsewhereRoutes)
+  await app.ready()
+
+  return {
+    app,
+    metadata,
+    tokens,
+    objects,
+    files,
+    filesLoop,
+    s3Url: objects.url,
+    firstStart: async (masterToken) => (await tokens.createFirstProject('Millrace', masterToken))?.master.value,
+    storageJobs,
+    schedulerLoop: scheduleModules.loop,
+    mergeRequestsLoop: { tick: configurationModules.merging.tick },
+    tableModules,
+    start: async () => {
+      filesLoop.start()
+      configurationModules.start()
+      if (has('worker')) tableModules.start()
+      if (has('worker')) await storageJobsLoop.start()
+      await queueModules.start(has('worker'))
+      if (has('scheduler')) scheduleModules.loop.start()
+    },
+    close: async () => {
+      isClosing = true
+      await app.close()
+      await scheduleModules.loop.stop()
+      await queueModules.stop(options.graceMs ?? 0)
+      await storageJobsLoop.stop()
+      await tableModules.stop()
+      await tableModules.close()
+      await configurationModules.stop()
+      await filesLoop.stop()
+      await objects.close()
+      await metadata.close()
+    },
+  }
+}

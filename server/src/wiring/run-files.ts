@@ -1,0 +1,128 @@
+// Files as a run sees them: the rooms' own functions, between the project and a data folder.
+
+import { basename, join } from 'node:path'
+import type { ObjectAccess } from '../engines/object-store/object-access.ts'
+import type { ObjectStore } from '../engines/object-store/object-store.ts'
+import { receiveFile, sendFile } from '../engines/runner/data-folder.ts'
+import { formatTimestamp } from '../kit/clock.ts'
+import { PlatformError } from '../kit/errors.ts'
+import { NO_ORIGIN } from '../model/event.ts'
+import type { FileInfo, FileQuery, RunFiles, RunScope } from '../model/run-ports.ts'
+import { attachment } from '../services/files/file-key.ts'
+import type { FileSlices } from '../services/files/file-slices.ts'
+import type { FileRecord } from '../services/files/files.store.ts'
+import { type Files, manifestKey } from '../services/files/files.ts'
+
+export interface RunFilesDeps {
+  readonly files: Files
+  readonly access: ObjectAccess
+  readonly slices: FileSlices
+  readonly objects: ObjectStore
+}
+
+/** Files are looked through in pages of this size. */
+const PAGE = 1000
+
+export function createRunFiles({ files, access, slices, objects }: RunFilesDeps): RunFiles {
+  async function list({ actor }: RunScope, query: FileQuery): Promise<readonly FileInfo[]> {
+    if (query.fileIds) return Promise.all(query.fileIds.map(async (id) => infoOf(await named(actor, id))))
+    const found: FileRecord[] = []
+    for (let offset = 0; found.length < query.limit; offset += PAGE) {
+      const page = await files.list(actor, {
+        q: query.query ?? tagsQuery(query),
+        limit: PAGE,
+        offset,
+        ...(query.sinceId === undefined ? {} : { sinceId: query.sinceId }),
+      })
+      const since = query.createdSince
+      found.push(...page.filter((file) => since === undefined || file.createdAt.getTime() >= since))
+      if (page.length < PAGE) break
+    }
+    return found.slice(0, query.limit).map(infoOf)
+  }
+
+  async function named(actor: RunScope['actor'], id: number): Promise<FileRecord> {
+    try {
+      return await files.get(actor, id)
+    } catch (error) {
+      if (!(error instanceof PlatformError) || error.kind !== 'not-found') throw error
+      throw new PlatformError('jobRunner.inputMissing', {
+        reason: `the file ${id} does not exist, or the token may not read it.`,
+      })
+    }
+  }
+
+  async function read(key: string): Promise<AsyncIterable<Uint8Array>> {
+    const found = await objects.get(key)
+    if (!found) throw new PlatformError('storage.importFileMissing', { id: 0, slice: key })
+    return found.body
+  }
+
+  return {
+    list,
+    async download({ actor }, fileId, path, signal) {
+      const file = await files.get(actor, fileId)
+      for (const { key } of await slices.of(file)) {
+        await receiveFile(file.isSliced ? join(path, basename(key)) : path, await read(key), signal)
+      }
+    },
+    async s3Place({ actor, baseUrl }, fileId) {
+      const file = await files.get(actor, fileId)
+      const { AccessKeyId, SecretAccessKey, SessionToken } = await files.credentials(file, 'download')
+      return {
+        isSliced: file.isSliced,
+        region: access.region,
+        bucket: access.bucket,
+        key: file.isSliced ? manifestKey(file) : file.key,
+        endpoint: access.endpointFor(baseUrl),
+        credentials: { access_key_id: AccessKeyId, secret_access_key: SecretAccessKey, session_token: SessionToken },
+      }
+    },
+    async stage(scope, file, signal) {
+      const request = { ...file, isSliced: file.slices !== undefined }
+      const reserved = await files.reserve(scope.actor, request, scope.runId)
+      const attributes = { contentDisposition: attachment(file.name) }
+      const put = async (key: string, path: string): Promise<number> => {
+        signal.throwIfAborted()
+        return (await objects.put(key, sendFile(path), { attributes })).sizeBytes
+      }
+      const parts = file.slices?.map((path, at) => ({
+        path,
+        key: `${reserved.key}${String(at).padStart(6, '0')}_${basename(path)}`,
+      }))
+      const sizes = parts ? await Promise.all(parts.map(({ key, path }) => put(key, path))) : [await put(reserved.key, file.path)]
+      if (parts)
+        await slices.writeManifest(
+          reserved,
+          parts.map(({ key }) => key),
+        )
+      const sizeBytes = sizes.reduce((sum, size) => sum + size, 0)
+      return {
+        id: reserved.id,
+        publish: async (trx) => {
+          await files.publish(trx, scope.actor, reserved, sizeBytes, { ...NO_ORIGIN, runId: scope.runId })
+        },
+      }
+    },
+    addTags: (trx, { actor }, fileId, tags) => files.tagPresent(trx, actor, fileId, tags),
+  }
+}
+
+/** All of the tags, none of the others. */
+const tagsQuery = ({ tags, withoutTags }: FileQuery): string =>
+  [...tags.map((tag) => `tags:${quoted(tag)}`), ...withoutTags.map((tag) => `NOT tags:${quoted(tag)}`)].join(' AND ')
+
+const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`
+
+const infoOf = (file: FileRecord): FileInfo => ({
+  id: file.id,
+  name: file.name,
+  created: formatTimestamp(file.createdAt),
+  isPublic: file.isPublic,
+  isEncrypted: file.isEncrypted,
+  isSliced: file.isSliced,
+  tags: file.tags,
+  maxAgeDays: file.maxAgeDays,
+  sizeBytes: file.sizeBytes ?? 0,
+  creatorToken: file.creatorToken,
+})

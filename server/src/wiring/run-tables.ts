@@ -1,0 +1,197 @@
+// Tables as a run sees them: the tables rooms' own functions, between the project and a data folder.
+
+import { randomUUID } from 'node:crypto'
+import { readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { formatTimestamp } from '../kit/clock.ts'
+import { PlatformError } from '../kit/errors.ts'
+import { NO_ORIGIN } from '../model/event.ts'
+import type { LoadedTable, RunScope, RunTables, TableInfo, TableLoad, TableQuery } from '../model/run-ports.ts'
+import type { LoadMetadata, LocalLoad, LocalRequester, LocalResult } from '../services/tables/local-tables.ts'
+import { readType } from '../services/tables/table-types.ts'
+import { metadataView } from '../services/tables/table-view.ts'
+import type { Scope } from '../services/tables/tables.ts'
+import type { TableModules } from './tables.ts'
+
+export function createRunTables({ tables, local }: Pick<TableModules, 'tables' | 'local'>, scratchDir: string): RunTables {
+  async function find(scope: RunScope, tableId: string): Promise<TableInfo | undefined> {
+    try {
+      return await infoOf(scope, tableId)
+    } catch (error) {
+      if (error instanceof PlatformError && error.kind === 'not-found') return undefined
+      throw error
+    }
+  }
+
+  async function infoOf(scope: RunScope, tableId: string): Promise<TableInfo> {
+    const table = await tables.get(scopeOf(scope), tableId)
+    const { row, data } = table
+    const [own, columns, { snapshot }] = await Promise.all([
+      tables.metadata.listTables(row.projectId, [row.key]),
+      tables.metadata.listColumns(row.projectId, [row.key]),
+      tables.reading(table),
+    ])
+    const metadata = (own.get(row.key) ?? []).map(metadataView)
+    const columnMetadata = Object.fromEntries(
+      Object.entries(columns.get(row.key) ?? {}).map(([column, items]) => [column, items.map(metadataView)]),
+    )
+    return {
+      id: table.id,
+      uri: `${scope.baseUrl}/v2/storage/tables/${table.id}`,
+      name: row.name,
+      displayName: row.displayName,
+      primaryKey: table.primaryKey,
+      columns: table.columns,
+      created: formatTimestamp(row.createdAt),
+      lastChangeDate: data.lastChangeAt ? formatTimestamp(data.lastChangeAt) : null,
+      lastImportDate: data.lastImportAt ? formatTimestamp(data.lastImportAt) : null,
+      lastImportAt: data.lastImportAt,
+      rowsCount: data.rowsCount,
+      dataSizeBytes: data.sizeBytes,
+      isAlias: table.source !== undefined,
+      description: descriptionIn(metadata) ?? '',
+      metadata,
+      columnMetadata,
+      schema: snapshot.typed
+        ? snapshot.columns.map((column) => ({
+            name: column.name,
+            data_type: {
+              base: {
+                type: column.type,
+                ...(column.length !== undefined && { length: column.length }),
+                ...(column.default !== undefined && { default: column.default }),
+              },
+            },
+            nullable: column.nullable,
+            primary_key: table.primaryKey.includes(column.name),
+            ...describedBy(columnMetadata[column.name] ?? []),
+          }))
+        : undefined,
+    }
+  }
+
+  /** A column of a table is small where it names what to delete; it goes through a file all the same, so that it may be large. */
+  async function columnValues(scope: RunScope, tableId: string, column: string | undefined): Promise<readonly string[]> {
+    const table = await tables.get(scopeOf(scope), tableId)
+    const wanted = column ?? table.columns[0]
+    if (wanted === undefined || !table.columns.includes(wanted))
+      throw new PlatformError('storage.tables.columnNotExists', { column: wanted ?? '' })
+    const path = join(scratchDir, `values-${randomUUID()}.csv`)
+    try {
+      await local.exportTo(scopeOf(scope), tableId, path, { columns: [wanted] })
+      return valuesOf(await readFile(path, 'utf8'))
+    } finally {
+      await rm(path, { force: true })
+    }
+  }
+
+  return {
+    find,
+    columnValues,
+    async findByMetadata(scope, key, value) {
+      const found = new Set(await tables.metadata.findTables(scope.projectId, { key, value }))
+      return (await tables.list(scopeOf(scope))).filter(({ row }) => found.has(row.key)).map(({ id }) => id)
+    },
+    async download(scope, tableId, query, path, signal) {
+      await local.exportTo(scopeOf(scope), tableId, path, queryOf(query), signal)
+    },
+    exportFile: (scope, tableId, query, signal) => local.exportFile(requesterOf(scope), tableId, queryOf(query), signal),
+    async loadAll(scope, loads, commit, signal) {
+      const requests = await Promise.all(loads.map(localLoad))
+      const shown = ({ tableId, rows, ...result }: LocalResult): LoadedTable => ({
+        ...result,
+        id: tableId,
+        displayName: result.name,
+        importedRowsCount: rows,
+      })
+      const results = await local.load(requesterOf(scope), requests, (trx, loaded) => commit(trx, loaded.map(shown)), signal)
+      return results.map(shown)
+    },
+  }
+}
+
+/** What people wrote about a table or a column. */
+const descriptionIn = (items: readonly { readonly key: string; readonly value: string }[]): string | undefined =>
+  items.find(({ key }) => key === 'KBC.description')?.value
+
+const describedBy = (items: Parameters<typeof descriptionIn>[0]): { description?: string } => {
+  const description = descriptionIn(items)
+  return description ? { description } : {}
+}
+
+const queryOf = ({ columns, where, changedSince, limit }: TableQuery) => ({
+  filters: where ? [where] : [],
+  ...(columns && columns.length > 0 && { columns }),
+  ...(changedSince !== undefined && { changedSince }),
+  ...(limit !== undefined && { limit }),
+})
+
+/** One column, every value quoted, after a header: the way the engine writes it. */
+const valuesOf = (csv: string): string[] => {
+  const values = [...csv.matchAll(/"((?:[^"]|"")*)"\n/g)].map(([, value = '']) => value.replaceAll('""', '"'))
+  return [...new Set(values.slice(1))]
+}
+
+const scopeOf = (scope: RunScope): Scope => ({
+  actor: scope.actor,
+  branch: { id: scope.branchId, isDefault: scope.isDefaultBranch },
+})
+
+const requesterOf = (scope: RunScope): LocalRequester => ({
+  ...scopeOf(scope),
+  origin: { ...NO_ORIGIN, runId: scope.runId },
+  baseUrl: scope.baseUrl,
+})
+
+async function localLoad(load: TableLoad): Promise<LocalLoad> {
+  const files = await Promise.all(load.files.map(async (path) => ({ path, sizeBytes: (await stat(path)).size })))
+  const types = load.schema
+    ?.map(({ name, baseType, length, nullable, default: fallback }) => ({
+      typed: baseType !== undefined,
+      ...readType(
+        name,
+        { basetype: baseType, ...(baseType && { definition: { type: baseType, length, nullable, default: fallback } }) },
+        load.primaryKey?.includes(name) ?? false,
+      ),
+    }))
+    .filter(({ typed }) => typed)
+  return {
+    tableId: load.destination,
+    files,
+    isSliced: load.files.length > 1 || load.columns !== undefined,
+    csv: {
+      delimiter: load.delimiter,
+      enclosure: load.enclosure,
+      ...(load.columns && { columns: load.columns, linesBeforeRows: load.hasHeader ? 1 : 0 }),
+    },
+    incremental: load.incremental,
+    primaryKey: load.primaryKey,
+    deleteWhere: load.deleteWhere.map(({ filters, changedSince, changedUntil }) => ({
+      filters: filters.map(({ column, operator, values }) => ({ column, operator, values })),
+      ...(changedSince !== undefined && { changedSince }),
+      ...(changedUntil !== undefined && { changedUntil }),
+    })),
+    types: types && types.length > 0 ? types : undefined,
+    nullValues: load.nullValues,
+    rules: {
+      ...(load.modifications && { modifications: load.modifications }),
+      ...(load.deduplication && { deduplication: load.deduplication }),
+    },
+    metadata: metadataOf(load),
+  }
+}
+
+/** The component's own words under its name; who made and last changed the table under `system`. */
+function metadataOf({ writer, metadata, columnMetadata, description }: TableLoad): LoadMetadata[] {
+  const by = (word: string) => [
+    { key: `KBC.${word}.component.id`, value: writer.componentId },
+    ...(writer.configurationId === null ? [] : [{ key: `KBC.${word}.configuration.id`, value: writer.configurationId }]),
+    ...(writer.rowId === null ? [] : [{ key: `KBC.${word}.configurationRow.id`, value: writer.rowId }]),
+    { key: `KBC.${word}.branch.id`, value: String(writer.branchId) },
+  ]
+  const said = [...metadata, ...(description ? [{ key: 'KBC.description', value: description }] : [])]
+  return [
+    { provider: 'system', whenCreated: by('createdBy'), always: by('lastUpdatedBy') },
+    { provider: writer.componentId, always: said, columns: columnMetadata },
+  ]
+}

@@ -1,0 +1,134 @@
+// The wiring of what starts jobs by itself, schedules and triggers: one part of platform.ts, in a file of its own for its length.
+
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { Trx } from '../engines/metadata-db/dialects.ts'
+import type { Clock } from '../kit/clock.ts'
+import type { Actor } from '../model/actor.ts'
+import { createFiring } from '../services/scheduler/firing.ts'
+import type { Target } from '../services/scheduler/schedule-configuration.ts'
+import { createSchedulerLoop } from '../services/scheduler/scheduler.loop.ts'
+import { schedulerRoutes } from '../services/scheduler/scheduler.routes.ts'
+import { createScheduler } from '../services/scheduler/scheduler.ts'
+import { triggersRoutes } from '../services/triggers/triggers.routes.ts'
+import { createTriggers } from '../services/triggers/triggers.ts'
+import type { ConfigurationModules } from './configurations.ts'
+import type { Core } from './core.ts'
+import type { QueueModules } from './queue.ts'
+import type { TableModules } from './tables.ts'
+
+export interface ScheduleModulesDeps extends Core {
+  readonly clock: Clock
+  readonly log: FastifyBaseLogger
+  readonly rooms: ConfigurationModules
+  readonly queueModules: QueueModules
+  readonly tableModules: TableModules
+  /** The stack's own address, for the links of jobs that no request made. */
+  readonly baseUrl: () => string
+}
+
+const SCHEDULER_COMPONENT = 'platform.scheduler'
+
+export function createScheduleModules(deps: ScheduleModulesDeps) {
+  const { metadata, events, tokens, clock, log, rooms, queueModules, tableModules, baseUrl } = deps
+  const { db, inTransaction } = metadata
+  const { branches, components, runAccess } = rooms
+  const { queue } = queueModules
+
+  const defaultBranchId = async (projectId: number): Promise<number> =>
+    (await branches.resolve(projectId, undefined))?.id ?? (await branches.findDefault(projectId)).id
+
+  /** Schedules work on the default branch only (contract platform 3.4). */
+  const addressOf = async (projectId: number, componentId: string, configurationId: string) => ({
+    projectId,
+    branchId: await defaultBranchId(projectId),
+    componentId: components.canonicalId(componentId),
+    configurationId,
+  })
+
+  const prepareRun = async (actor: Actor, request: Parameters<typeof queue.prepare>[1]) => {
+    const prepared = await queue.prepare(actor, request, {
+      branch: { id: await defaultBranchId(actor.projectId), isDefault: true },
+      baseUrl: baseUrl(),
+    })
+    return { insert: async (trx: Trx) => ({ id: String((await queue.insert(trx, prepared)).id) }) }
+  }
+
+  const scheduler = createScheduler({
+    db,
+    inTransaction,
+    clock,
+    recordEvent: events.record,
+    schedulerComponentId: SCHEDULER_COMPONENT,
+    canonicalComponentId: components.canonicalId,
+    findConfiguration: async (projectId, componentId, configurationId) => {
+      const found = await runAccess.find(await addressOf(projectId, componentId, configurationId))
+      if (!found) return undefined
+      const configuration: unknown = JSON.parse(found.configuration)
+      return { version: found.version, isDisabled: found.isDisabled, configuration, rowIds: found.rows.map((row) => row.id) }
+    },
+    findVersion: async (projectId, configurationId, version) => {
+      const found = await runAccess.findAt(await addressOf(projectId, SCHEDULER_COMPONENT, configurationId), version)
+      return found && { ...found, configuration: JSON.parse(found.configuration) as unknown }
+    },
+    tokens: { issue: tokens.issueInternal, refresh: tokens.refreshInternal, revoke: tokens.revokeInternal },
+  })
+
+  const { fireDue } = createFiring({
+    scheduler,
+    inTransaction,
+    recordEvent: events.record,
+    schedulerComponentId: SCHEDULER_COMPONENT,
+    configurationExists: async (projectId, componentId, configurationId) =>
+      runAccess.exists(await addressOf(projectId, componentId, configurationId)),
+    actorOfToken: tokens.findActor,
+    queue: {
+      prepare: (actor, target) => prepareRun(actor, requestFor(target)),
+      hasUnfinished: (projectId, target) =>
+        queue.hasUnfinished(projectId, components.canonicalId(target.componentId), target.configurationId),
+      wake: queueModules.wake,
+    },
+    onError: (error, scheduleId) => log.error({ err: error, scheduleId }, 'a schedule could not fire'),
+  })
+
+  const triggers = createTriggers({
+    db,
+    inTransaction,
+    clock,
+    recordEvent: events.record,
+    actorOfToken: tokens.findActor,
+    canonicalId: components.canonicalId,
+    expires: async (projectId, tokenId) => (await tokens.get(projectId, tokenId)).expiresAt !== undefined,
+    importedAt: async (actor, tableId) => {
+      const branch = { id: await defaultBranchId(actor.projectId), isDefault: true }
+      const { data } = await tableModules.tables.get({ actor, branch }, tableId)
+      return data.lastImportAt?.getTime() ?? null
+    },
+    queue: {
+      prepare: (actor, component, configurationId) => prepareRun(actor, { component, config: configurationId, mode: 'run' }),
+      wake: queueModules.wake,
+    },
+    onError: (error, triggerId) => log.error({ err: error, triggerId }, 'a trigger could not fire'),
+  })
+
+  const loop = createSchedulerLoop({
+    clock,
+    fireDue: async (now) => (await fireDue(now)) + (await triggers.fireReady(now)),
+    onError: (error) => log.error({ err: error }, 'looking for due schedules failed; it is tried again in a second'),
+  })
+
+  return {
+    loop,
+    registerRoutes(app: FastifyInstance): void {
+      app.register(schedulerRoutes(scheduler))
+      app.register(triggersRoutes(triggers))
+    },
+  }
+}
+
+const requestFor = (target: Target) => ({
+  component: target.componentId,
+  config: target.configurationId,
+  mode: target.mode as 'run' | 'forceRun' | 'debug', // checked when the schedule was activated
+  ...(target.configurationRowIds.length > 0 && { configRowIds: target.configurationRowIds }),
+  ...(target.tag !== '' && { tag: target.tag }),
+})

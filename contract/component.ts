@@ -1,4 +1,4 @@
-// A component description, as the index publishes it and as a file in the components folder states it (seeds, "Index response").
+// A component description, as the index publishes it and as a file in the components folder states it (spec platform 1.1, spec storage 2.1).
 
 import { type Static, Type } from 'typebox'
 

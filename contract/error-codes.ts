@@ -1,5 +1,5 @@
 // Every error the platform can report, in one list: the code a client sees, why it happened, and the sentence a person reads.
-// errors.test.ts compares the list with docs/errors.md, both ways. Codes marked in contracts as compared by clients keep their spelling.
+// errors.test.ts compares the list with docs/errors.md, both ways. Codes that clients compare keep their spelling (spec storage 5).
 
 /** Why something failed. HTTP status, retrying and job outcome each derive from this, in one place. */
 export type ErrorKind =

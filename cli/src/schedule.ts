@@ -1,4 +1,4 @@
-// millrace schedule: run configurations on a cron expression. Creating one stores its configuration and activates it, in the seeds' two steps.
+// millrace schedule: run configurations on a cron expression. Creating one stores its configuration and activates it, in the two steps of spec platform 3.1.
 
 import { type Command, InvalidArgumentError } from 'commander'
 import { type Client, createClient, stackOptions } from './client.ts'

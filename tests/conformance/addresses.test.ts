@@ -21,7 +21,7 @@ const SERVICES = [
   'sync-actions',
   'notification',
   'templates',
-  // Not in the seeds; published because it is served (contracts/platform.md 0.9).
+  // Published because it is served (spec platform 6.1).
   'vault',
 ] as const
 const UNBUILT = ['oauth', 'billing', 'sandboxes', 'mlflow', 'spark', 'notification', 'templates'] as const

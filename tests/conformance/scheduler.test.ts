@@ -1,4 +1,4 @@
-// Schedules over HTTP, as the seeds tell it: a configuration from form fields, activation with a master token, the list, the run.
+// Schedules over HTTP, as spec platform 3.1 describes it: a configuration from form fields, activation with a master token, the list, the run.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

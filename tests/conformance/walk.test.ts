@@ -1,4 +1,4 @@
-// Document 1 of the specification, walked from the index to a schedule that fires, over HTTP and S3 only. What the document says about a
+// The specification, walked from the index to a schedule that fires, over HTTP and S3 only. What it says about a
 // request, a record or a rule is asserted where the walk comes past it.
 
 import assert from 'node:assert/strict'

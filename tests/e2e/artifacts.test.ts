@@ -1,4 +1,4 @@
-// Artifacts over HTTP: what one job leaves, later jobs find by the options of their configurations (platform contract 1.23).
+// Artifacts over HTTP: what one job leaves, later jobs find by the options of their configurations (spec platform 1.23).
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

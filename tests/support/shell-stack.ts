@@ -45,7 +45,7 @@ export async function shellStack(t: TestContext, options: Parameters<typeof star
   return { ...stack, add, configure, wait: (job: Job) => wait(stack, job) }
 }
 
-/** Polls as a client of the seeds does: while the job is waiting or processing. */
+/** Polls as clients of the run call do (spec platform 2.9): while the job is waiting or processing. */
 async function wait(stack: TestStack, job: Job): Promise<Job> {
   let current = job
   for (let i = 0; i < 600 && (current.status === 'waiting' || current.status === 'processing'); i++) {

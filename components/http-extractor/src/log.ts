@@ -1,4 +1,4 @@
-// One line per event on standard output: time, level, message, context as JSON (contract section 1.7).
+// One line per event on standard output: time, level, message, context as JSON (spec extractor 1.7).
 // Invariant: no secret value leaves this file. Every line passes the redactor, also errors and also addresses.
 
 import type { Redactor } from './redaction.ts'

@@ -1,5 +1,5 @@
 // A whole run: read, check, extract, write. Nothing appears in out/ before every job of every iteration is done, and
-// out/state.json comes last (contract section 1.6).
+// out/state.json comes last (spec extractor 1.6).
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'

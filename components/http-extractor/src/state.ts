@@ -1,4 +1,4 @@
-// in/state.json and out/state.json (contract section 16).
+// in/state.json and out/state.json (spec extractor 16).
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,4 +1,4 @@
-// The egress guard (reliability.md, S1): no spelling of a forbidden address, and no way to bring one in, opens a connection to
+// The egress guard (spec extractor 26): no spelling of a forbidden address, and no way to bring one in, opens a connection to
 // the canary. The canary listens on the loopback interface, where a broken guard would reach it.
 
 import assert from 'node:assert/strict'

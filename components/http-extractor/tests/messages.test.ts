@@ -1,4 +1,4 @@
-// Wrong configurations: each ends before the first request, with the message of contract section 20 or one that names the path.
+// Wrong configurations: each ends before the first request, with the message of spec extractor 20 or one that names the path.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 
-/** The services published in the index (seeds, index response), in that order, and then newer ones that we have. The path under the stack's address is `/<id>`. */
+/** The services published in the index (spec storage 2.1), in that order, and then newer ones that we have. The path under the stack's address is `/<id>`. */
 export const SERVICE_IDS = [
   'docker-runner',
   'import',

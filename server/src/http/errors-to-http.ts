@@ -23,7 +23,7 @@ const STATUS: Record<ErrorKind, number> = {
 
 export interface ErrorBody {
   readonly error: string
-  /** Empty for a missing token: clients compare that (contract storage 1.2). A number in the dialect of the other services. */
+  /** Empty for a missing token: clients compare that (spec storage 1.2). A number in the dialect of the other services. */
   readonly code: string | number
   readonly exceptionId: string
   readonly status: string
@@ -35,7 +35,7 @@ export interface ErrorBody {
 
 export const statusOf = (error: PlatformError): number => STATUS[error.kind]
 
-/** `storage` names its errors by `code`; the services around it put the status there and the name into `context.stringCode` (contract platform 9.2). */
+/** `storage` names its errors by `code`; the services around it put the status there and the name into `context.stringCode` (spec platform 9.2). */
 export function errorBody(error: PlatformError, exceptionId: string, dialect: 'storage' | 'service' = 'storage'): ErrorBody {
   const name = error.code === 'storage.tokenMissing' ? '' : error.code
   return {

@@ -1,4 +1,4 @@
-// Ids in paths. Something that is no id names no resource: 404, not 400 (contract storage 1.1).
+// Ids in paths. Something that is no id names no resource: 404, not 400 (spec storage 1.1).
 
 import type { PlatformError } from '../kit/errors.ts'
 

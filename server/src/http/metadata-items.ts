@@ -1,4 +1,4 @@
-// The list of key-value pairs that metadata routes take, whichever thing the metadata is on (contract storage 2.5.9).
+// The list of key-value pairs that metadata routes take, whichever thing the metadata is on (spec storage 2.5.9).
 
 import { PlatformError } from '../kit/errors.ts'
 

@@ -1,4 +1,4 @@
-// Tolerant scalars (contract storage 1.6): forms and old clients send "1", "true", "True" or '' for booleans and digits for integers.
+// Tolerant scalars (spec storage 1.6): forms and old clients send "1", "true", "True" or '' for booleans and digits for integers.
 // A value is turned into what the schema asks for only where nothing is guessed; anything else is left for validation to refuse.
 
 interface Schema {

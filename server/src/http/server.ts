@@ -300,7 +300,7 @@ function sendMaintenance(request: FastifyRequest, reply: FastifyReply, reason: s
     .send(JSON.stringify({ ...body, status: 'maintenance', reason, estimatedEndTime: null }))
 }
 
-/** PHP clients decode JSON only when the content type is exactly `application/json` (contract storage 1.4). */
+/** PHP clients decode JSON only when the content type is exactly `application/json` (spec storage 1.4). */
 function finishPayload(
   request: FastifyRequest,
   reply: FastifyReply,

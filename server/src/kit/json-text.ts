@@ -5,7 +5,7 @@
 //    the function ends.
 // 2. Nothing here recurses: depth is a counter, and deeper than MAX_DEPTH is refused by `readJson`.
 
-/** As deep as the public system reads JSON. Real configurations are ten or twenty levels deep. */
+/** As deep as the original API reads JSON. Real configurations are ten or twenty levels deep. */
 export const MAX_DEPTH = 512
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'

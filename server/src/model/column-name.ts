@@ -1,4 +1,4 @@
-// How any text becomes the name of a column (contract storage 2.5.3, platform 1.10).
+// How any text becomes the name of a column (spec storage 2.5.3, spec platform 1.10).
 
 /** Letters that do not come apart into a letter and a mark. */
 const LETTERS: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-// What one row runs with: the root configuration merged with the row's (seeds, "Rules for configurations with rows", 2).
+// What one row runs with: the root configuration merged with the row's (spec storage 2.8.5).
 //  (1) objects merge by key, at every depth, and the row wins;
 //  (2) lists and scalars are replaced whole, never item by item;
 //  (3) `processors` is never part of the result, from neither side;
@@ -28,7 +28,7 @@ export function effectiveConfiguration(rootText: string, rowText?: string): Effe
   return { text, origins: Object.fromEntries(origins) }
 }
 
-/** The definitions a run's processors come from; both sides at once are an error of the run (platform contract 1.4, 9). */
+/** The definitions a run's processors come from; both sides at once are an error of the run (spec platform 1.4, 9). */
 export function processorsText(text: string): string | undefined {
   const found = membersOf(parseTree(text)).get('processors')
   return found && text.slice(found.offset, found.offset + found.length)

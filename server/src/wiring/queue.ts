@@ -47,7 +47,7 @@ export interface QueueModulesDeps extends Core {
 export interface WorkerSettings {
   /** Most jobs this node runs at once. */
   readonly jobs: number
-  /** Most jobs one project runs at once, on all nodes (platform contract 2.6). */
+  /** Most jobs one project runs at once, on all nodes (spec platform 2.6). */
   readonly projectJobs: number
   /** Most sync actions this node runs at once. */
   readonly actions: number

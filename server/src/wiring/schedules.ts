@@ -37,7 +37,7 @@ export function createScheduleModules(deps: ScheduleModulesDeps) {
   const defaultBranchId = async (projectId: number): Promise<number> =>
     (await branches.resolve(projectId, undefined))?.id ?? (await branches.findDefault(projectId)).id
 
-  /** Schedules work on the default branch only (contract platform 3.4). */
+  /** Schedules work on the default branch only (spec platform 3.4). */
   const addressOf = async (projectId: number, componentId: string, configurationId: string) => ({
     projectId,
     branchId: await defaultBranchId(projectId),

@@ -1,4 +1,4 @@
-// Authentication (contract section 4): one file per type, each with its schema and its `create`. The map below is complete by
+// Authentication (spec extractor 4): one file per type, each with its schema and its `create`. The map below is complete by
 // construction: the compiler refuses a type without an entry.
 
 import { at } from '../configuration/read.ts'

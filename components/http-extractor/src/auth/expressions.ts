@@ -1,4 +1,4 @@
-// Expressions inside the authentication settings, and the references that describe a request (contract section 9.3).
+// Expressions inside the authentication settings, and the references that describe a request (spec extractor 9.3).
 
 import { UserError } from '../errors.ts'
 import { evaluate, type Scope } from '../functions/evaluate.ts'

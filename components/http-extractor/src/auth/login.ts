@@ -1,4 +1,4 @@
-// type login (specification, "Login authentication"): a request of its own whose answer provides headers and query values for
+// type login (spec extractor 5): a request of its own whose answer provides headers and query values for
 // every API request, and which is repeated when its answer expires.
 //
 //   no credentials --first API request--> login sent --> credentials valid --expired--> login sent again

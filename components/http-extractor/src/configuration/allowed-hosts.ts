@@ -1,4 +1,4 @@
-// image_parameters.allowed_hosts (contract section 19): a white list that the platform may set for a component.
+// image_parameters.allowed_hosts (spec extractor 19): a white list that the platform may set for a component.
 
 import { UserError } from '../errors.ts'
 import { type Address, addressText, originOf, parseAddress, resolveAddress } from '../http/address.ts'

@@ -1,4 +1,4 @@
-// parameters.api (contract section 3), read into what the client needs.
+// parameters.api (spec extractor 3), read into what the client needs.
 
 import { getHeapStatistics } from 'node:v8'
 import { UserError } from '../errors.ts'

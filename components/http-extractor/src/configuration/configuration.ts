@@ -1,4 +1,4 @@
-// config.json: where the nodes are (contract section 2). `api` and `config` stand at the top level (specification) or below
+// config.json: where the nodes are (spec extractor 2). `api` and `config` stand at the top level or below
 // `parameters` (what the platform writes); the latter is looked at first.
 
 import { readFileSync } from 'node:fs'

@@ -74,7 +74,7 @@ export function integerAt(value: Maybe, path: string): number | undefined {
 /** A timer that is set to more than this ends at once. */
 const MAX_TIMER_SECONDS = (2 ** 31 - 1) / 1000
 
-/** Seconds, as a positive number; 0 and everything that is not numeric mean the default (contract section 3.2). */
+/** Seconds, as a positive number; 0 and everything that is not numeric mean the default (spec extractor 3.2). */
 export function secondsAt(value: Maybe, fallback: number): number {
   if (!isNumeric(value)) return fallback
   const seconds = Number(String(value))

@@ -1,4 +1,4 @@
-// `date(format, time)`: the letters of PHP's date, always in UTC (contract sections 1.4 and 24).
+// `date(format, time)`: the letters of PHP's date, always in UTC (spec extractor 1.4 and 24).
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 const MONTHS = [

@@ -1,4 +1,4 @@
-// Value expressions (contract section 9.1): a literal, a reference such as {"attr": "name"}, or a call
+// Value expressions (spec extractor 9.1): a literal, a reference such as {"attr": "name"}, or a call
 // {"function": "concat", "args": [..]}. Which references exist depends on the place (section 9.3); the caller says.
 
 import { UserError } from '../errors.ts'

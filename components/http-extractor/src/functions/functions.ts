@@ -1,4 +1,4 @@
-// The functions an expression may call (contract section 9.2). Each takes evaluated arguments and returns a value, or
+// The functions an expression may call (spec extractor 9.2). Each takes evaluated arguments and returns a value, or
 // throws a RangeError that says what is wrong with them.
 
 import { createHash } from 'node:crypto'

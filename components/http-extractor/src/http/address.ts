@@ -1,4 +1,4 @@
-// Addresses: an endpoint against the base address, by RFC 3986 reference resolution (contract section 10.1).
+// Addresses: an endpoint against the base address, by RFC 3986 reference resolution (spec extractor 10.1).
 // The host goes through the WHATWG parser, which turns every way to write an address (0x7f.1, ①.②) into one. Path and query
 // are kept as they were written, because APIs and signatures depend on it; only what a URL cannot carry is encoded.
 

@@ -1,4 +1,4 @@
-// AWS Signature Version 4 (contract section 19): the last thing done to a request before it goes out.
+// AWS Signature Version 4 (spec extractor 19): the last thing done to a request before it goes out.
 
 import { createHash, createHmac } from 'node:crypto'
 import { at } from '../configuration/read.ts'

@@ -2,7 +2,7 @@
 //
 //   redirects -> retries -> authentication -> AWS signature -> record or replay -> transport
 //
-// Authentication stands below redirects and retries, so every attempt is signed anew (contract section 4). The login goes the
+// Authentication stands below redirects and retries, so every attempt is signed anew (spec extractor 4). The login goes the
 // same way without the authentication.
 
 import type { Authentication } from '../auth/authentication.types.ts'
@@ -90,7 +90,7 @@ function decoded(request: HttpRequest, response: HttpResponse): JsonValue {
   }
 }
 
-/** An ignored status counts as success; what is not JSON becomes an item of its own (contract section 10.6). */
+/** An ignored status counts as success; what is not JSON becomes an item of its own (spec extractor 10.6). */
 function ignored(
   request: HttpRequest,
   { status, statusText, body }: HttpResponse,

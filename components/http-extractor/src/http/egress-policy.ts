@@ -1,4 +1,4 @@
-// Which addresses a run may connect to (reliability.md, "SSRF guard specification"). Pure rules; egress.ts enforces them.
+// Which addresses a run may connect to (spec extractor 26). Pure rules; egress.ts enforces them.
 //
 // The platform hands the policy over in MILLRACE_EGRESS_POLICY: {"mode":"guarded","allow":["10.1.0.0/16","erp.local:8443"]}.
 // Run by hand there is no policy and everything that speaks http or https is open.

@@ -50,7 +50,7 @@ test('the login rule: a shared name becomes a list at the end, the existing valu
   )
 })
 
-test('whatever is merged, no value is lost and the order of the specification holds', () => {
+test('whatever is merged, no value is lost and the order of spec extractor 5.5 holds', () => {
   const name = fc.constantFrom('a', 'b', 'c', 'd')
   const pair = fc.tuple(name, fc.string({ maxLength: 3 }))
   const unique = (pairs: [string, string][]) => [...new Map(pairs)]
@@ -60,7 +60,7 @@ test('whatever is merged, no value is lost and the order of the specification ho
       const values: Pair[] = unique(login)
       const merged = mergeAsLists(existing, values)
       const has = (pairs: readonly Pair[], wanted: string) => pairs.some(([n]) => n === wanted)
-      // An oracle written from the specification's four sentences, not from the code.
+      // An oracle written from the sentences of spec extractor 5.5, not from the code.
       const expected = [
         ...existing.filter(([n]) => !has(values, n)),
         ...values.filter(([n]) => !has(existing, n)),

@@ -1,4 +1,4 @@
-// Query strings, written twice as the public system does it (contract sections 5.5 and 10.2):
+// Query strings, written twice as the original extractor does it (spec extractor 5.5 and 10.2):
 // params are written form style (space = `+`); when an authentication adds values, the whole query is read and written
 // again in RFC 3986 style (space = `%20`).
 
@@ -78,7 +78,7 @@ export function replacePairs(pairs: readonly Pair[], values: readonly Pair[]): P
 }
 
 /**
- * The login rule (specification, "API requests after login", 3): a new name is appended; a name that is already there is
+ * The login rule (spec extractor 5.5): a new name is appended; a name that is already there is
  * taken out and put at the end as an indexed list, the existing value first. Equal values are listed once.
  */
 export function mergeAsLists(pairs: readonly Pair[], values: readonly Pair[]): Pair[] {

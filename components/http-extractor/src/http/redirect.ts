@@ -1,5 +1,5 @@
-// Redirects (contract section 10.3). The address changes hands here, so credentials must not travel with it: on the way to
-// another origin everything that is secret is left behind (reliability.md, SSRF guard 6).
+// Redirects (spec extractor 10.3). The address changes hands here, so credentials must not travel with it: on the way to
+// another origin everything that is secret is left behind (spec extractor 26).
 
 import { UserError } from '../errors.ts'
 import { addressText, resolveAddress, sameOrigin } from './address.ts'

@@ -1,4 +1,4 @@
-// From a job's settings to a request (contract sections 3.3, 3.4, 10.1 and 10.2). Jobs and the login use the same rules.
+// From a job's settings to a request (spec extractor 3.3, 3.4, 10.1 and 10.2). Jobs and the login use the same rules.
 
 import {
   entriesOf,
@@ -46,7 +46,7 @@ export function buildRequest(base: Address, settings: RequestSettings): HttpRequ
   return { method: 'POST', address, headers: headersOf(settings.headers, [['Content-Type', type]]), body }
 }
 
-/** The public system has no empty object: nothing to send is an empty list. */
+/** The original extractor has no empty object: nothing to send is an empty list. */
 const jsonBody = (params: JsonObject) => (keysOf(params).length === 0 ? '[]' : serialize(params))
 
 /**

@@ -1,4 +1,4 @@
-// parameters.cache (contract section 19): answers are kept in <data>/cache and reused while they are young enough.
+// parameters.cache (spec extractor 19): answers are kept in <data>/cache and reused while they are young enough.
 
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'

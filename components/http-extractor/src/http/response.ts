@@ -1,4 +1,4 @@
-// Messages about answers nobody wants (contract section 10.5): which request, what came back, what to change.
+// Messages about answers nobody wants (spec extractor 10.5): which request, what came back, what to change.
 
 import { UserError } from '../errors.ts'
 import { addressText } from './address.ts'

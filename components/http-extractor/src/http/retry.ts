@@ -1,4 +1,4 @@
-// Retries (contract section 10.4): which answers and failures are tried again, and how long to wait before.
+// Retries (spec extractor 10.4): which answers and failures are tried again, and how long to wait before.
 
 import { UserError } from '../errors.ts'
 import type { Log } from '../log.ts'

@@ -1,4 +1,4 @@
-// parameters.sshProxy (contract section 19): all traffic through an SSH connection, names resolved at the other end. The
+// parameters.sshProxy (spec extractor 19): all traffic through an SSH connection, names resolved at the other end. The
 // connection to the SSH server itself passes the egress policy; what lies behind it is the other side's network.
 //
 // A dead tunnel is opened again with the next connection, so the retries of a request bring it back.

@@ -1,4 +1,4 @@
-// From a response to its items (contract section 11). Picking is pure, so that a spooled page can be picked again later;
+// From a response to its items (spec extractor 11). Picking is pure, so that a spooled page can be picked again later;
 // what has to be said about a page comes back as a value.
 
 import { at, textAt } from '../configuration/read.ts'
@@ -31,7 +31,7 @@ export function createItemPicker(dataField: DataField | undefined, endpoint: str
 
 function pickField(response: JsonValue, { path, delimiter }: DataField): Picked {
   const value = valueAt(response, path, delimiter)
-  // The spelling of the warning is the specification's.
+  // The spelling of the warning is fixed (spec extractor 6.1.1).
   if (isEmpty(value)) return { items: [], warning: `datafield '${path}' contains no data!` }
   return { items: isArray(value) ? value : [value!] }
 }

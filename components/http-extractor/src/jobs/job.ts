@@ -1,4 +1,4 @@
-// A job as configured (contract section 8), read and checked before the first request.
+// A job as configured (spec extractor 8), read and checked before the first request.
 
 import { createHash } from 'node:crypto'
 import { at, headerPairs, type Maybe, methodAt, objectAt, textAt } from '../configuration/read.ts'

@@ -1,4 +1,4 @@
-// Placeholders (contract section 8.2): `{id}` in the endpoint of a child stands for a value of the parent's item. A list gives
+// Placeholders (spec extractor 8.2): `{id}` in the endpoint of a child stands for a value of the parent's item. A list gives
 // one child job per element, several lists all combinations.
 
 import { at, objectAt, textAt } from '../configuration/read.ts'

@@ -1,4 +1,4 @@
-// recursionFilter (contract section 8.3): `<path><operator><value>` joined by `&` and `|`; decides for which items of a page
+// recursionFilter (spec extractor 8.3): `<path><operator><value>` joined by `&` and `|`; decides for which items of a page
 // a child runs.
 
 import { UserError } from '../errors.ts'

@@ -1,4 +1,4 @@
-// A job ends when a response equals the one before it (contract section 6): the whole decoded response, not only its items.
+// A job ends when a response equals the one before it (spec extractor 6): the whole decoded response, not only its items.
 //
 // Of the page before only the bytes and one item are kept. The whole of it, parsed, would be by far the largest thing that outlives a
 // page, and is needed only where the bytes differ and the first items do not.

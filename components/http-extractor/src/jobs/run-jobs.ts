@@ -1,4 +1,4 @@
-// The work itself (contract section 8.1). Jobs run one after another; a job runs page by page; after a page is stored, each
+// The work itself (spec extractor 8.1). Jobs run one after another; a job runs page by page; after a page is stored, each
 // child runs to its end for each item of that page. Requests are never parallel, and nothing of a page is kept but the spool.
 //
 // Where a page has no children the next request is sent before the page is stored: the API works on its answer while we write rows.
@@ -48,7 +48,7 @@ export async function runJobs(jobs: readonly JobDefinition[], deps: JobsDeps): P
   for (const job of jobs) await runJob(job, TOP, deps)
 }
 
-/** A child without placeholders would ask the same for every item, and asks nothing (contract section 8.2). */
+/** A child without placeholders would ask the same for every item, and asks nothing (spec extractor 8.2). */
 function warnOfIdleChildren(jobs: readonly JobDefinition[], log: Log): void {
   for (const { children } of jobs) {
     for (const child of children)
@@ -144,7 +144,7 @@ async function runChild(child: JobDefinition, items: readonly JsonValue[], place
   }
 }
 
-/** userData first, then the columns that name the parent (contract sections 8.2 and 13.8). */
+/** userData first, then the columns that name the parent (spec extractor 8.2 and 13.8). */
 export function addedColumns(
   job: JobDefinition,
   place: Place,

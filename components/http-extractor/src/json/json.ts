@@ -9,7 +9,7 @@
  *    that keeps its source text. Every other number is a plain `number`: with a fraction or `-0` it is what PHP calls a
  *    float, without one it is an integer.
  *
- * Both exist because column order, the ids that link tables and cursors depend on them (contract 13.9, 24).
+ * Both exist because column order, the ids that link tables and cursors depend on them (spec extractor 13.9, 24).
  */
 export type JsonValue = null | boolean | number | string | JsonNumber | JsonValue[] | JsonObject
 export type JsonObject = PlainObject | Map<string, JsonValue>
@@ -56,7 +56,7 @@ export function isScalar(value: JsonValue | undefined): value is JsonScalar {
   return value !== undefined && value !== null && (typeof value !== 'object' || value instanceof JsonNumber)
 }
 
-/** PHP's `empty()`: decides for data fields, flags, next links and filters (contract 24). An empty object is not empty. */
+/** PHP's `empty()`: decides for data fields, flags, next links and filters (spec extractor 24). An empty object is not empty. */
 export function isEmpty(value: JsonValue | undefined): boolean {
   if (value === undefined || value === null || value === false || value === '' || value === '0') return true
   if (Array.isArray(value)) return value.length === 0
@@ -115,7 +115,7 @@ function step(value: JsonValue, segment: string): JsonValue | undefined {
   return isObject(value) ? memberOf(value, segment) : undefined
 }
 
-/** Equal in kind, numbers by value, objects whatever their key order: the test for a repeated response (contract 6). */
+/** Equal in kind, numbers by value, objects whatever their key order: the test for a repeated response (spec extractor 6). */
 export function equalJson(a: JsonValue, b: JsonValue): boolean {
   if (a === b) return true
   if (isNumber(a) && isNumber(b)) return equalNumbers(a, b)

@@ -2,7 +2,7 @@
  * Parses a body without changing what was sent.
  *
  * `JSON.parse` is several times faster than any parser in JavaScript, and for most bodies it changes nothing. So one pass over the
- * bytes looks for what it would change (contract 24): an integer-like key, a number beyond 2^53, a decimal with an integral value,
+ * bytes looks for what it would change (spec extractor 24): an integer-like key, a number beyond 2^53, a decimal with an integral value,
  * an unpaired surrogate. It may cry wolf but never misses one; only bodies it finds go through the exact scanner below. Repeated
  * keys need neither: both ways keep the first place and the last value.
  */
@@ -289,7 +289,7 @@ export function numberOf(token: string): number | JsonNumber {
   return digits.length > 17 ? new JsonNumber(token) : double
 }
 
-/** Text of a body; bytes that are not UTF-8 are dropped (contract 10.5). */
+/** Text of a body; bytes that are not UTF-8 are dropped (spec extractor 10.5). */
 export function decodeUtf8(body: Uint8Array): string {
   if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) {
     throw new JsonSyntaxError('Syntax error: the text starts with a byte order mark, which JSON does not allow')

@@ -1,4 +1,4 @@
-/** Values as text: cells (contract 13.3), JSON in cells and bodies (13.4), and PHP's serialisation, from which link ids are made (13.9). */
+/** Values as text: cells (spec extractor 13.3), JSON in cells and bodies (13.4), and PHP's serialisation, from which link ids are made (13.9). */
 import { JsonNumber, type JsonScalar, type JsonValue } from './json.ts'
 import { MAX_DEPTH } from './parse.ts'
 
@@ -167,7 +167,7 @@ function phpNumber(number: JsonNumber): string {
   return `d:${formatFloat(double, 17, 'E')};`
 }
 
-/** PHP's `serialize()` of an associative array: what user data is to the ids of a mapping (contract 14). */
+/** PHP's `serialize()` of an associative array: what user data is to the ids of a mapping (spec extractor 14). */
 export function phpSerializeAssociative(entries: readonly (readonly [string, JsonValue])[]): string {
   const key = (name: string) => (/^(?:0|-?[1-9]\d{0,17})$/.test(name) ? `i:${name};` : `s:${Buffer.byteLength(name)}:"${name}";`)
   return `a:${entries.length}:{${entries.map(([name, value]) => key(name) + phpSerialize(value)).join('')}}`

@@ -1,4 +1,4 @@
-// method cursor (specification, "Cursor pagination rules"): the largest id of each response, or the smallest with `reverse`,
+// method cursor (spec extractor 6.1): the largest id of each response, or the smallest with `reverse`,
 // plus `increment`, is sent with the next request. Ids may be larger than a double holds: nothing here rounds them.
 
 import { at, flagAt, integerAt, textAt } from '../configuration/read.ts'

@@ -1,4 +1,4 @@
-// api.pagination: the map of methods (contract section 6). A method without an entry does not compile.
+// api.pagination: the map of methods (spec extractor 6). A method without an entry does not compile.
 
 import { at } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'

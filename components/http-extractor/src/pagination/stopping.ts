@@ -1,4 +1,4 @@
-// Stopping conditions that any method may carry (contract section 6.8), in the order in which they are asked:
+// Stopping conditions that any method may carry (spec extractor 6.8), in the order in which they are asked:
 // limitStop, forceStop, nextPageFlag, then the method itself. The counters belong to one run of one job.
 
 import { at, flagAt, integerAt, objectAt, textAt } from '../configuration/read.ts'

@@ -1,7 +1,7 @@
 /**
- * The tables of a type without a mapping (contract 13).
+ * The tables of a type without a mapping (spec extractor 13).
  *
- * The contract has two phases: analyse all pages, then write rows. Most APIs show all their columns on the first page, so rows are
+ * The specification has two phases (spec extractor 13.1): analyse all pages, then write rows. Most APIs show all their columns on the first page, so rows are
  * written at once, in the layout known so far, while every page is also spooled. As long as the layout of the tables that have
  * rows stays the same, that is the result. When it changes (a new column, a single value that becomes an array), the rows so far
  * are thrown away, later pages are only analysed, and `finish` writes everything again from the spool. Never more than once.

@@ -1,4 +1,4 @@
-/** CSV as every table is written: each cell in double quotes, LF after each line (contract 13.3). */
+/** CSV as every table is written: each cell in double quotes, LF after each line (spec extractor 13.3). */
 import { appendFileSync } from 'node:fs'
 import { ByteWriter } from './bytes.ts'
 

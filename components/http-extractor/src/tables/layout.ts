@@ -1,4 +1,4 @@
-/** Where each place of a structure is written: the columns of a table, in order (contract 13.6, 13.7). */
+/** Where each place of a structure is written: the columns of a table, in order (spec extractor 13.6, 13.7). */
 import { cleanName, uniqueName } from './names.ts'
 import { DATA_COLUMN, type Node, type TableNode, tablesBelow } from './structure.ts'
 

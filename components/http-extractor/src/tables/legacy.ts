@@ -1,5 +1,5 @@
 /**
- * The table converter of old configurations: compatLevel 1, or a state that it wrote (contract 16, 18).
+ * The table converter of old configurations: compatLevel 1, or a state that it wrote (spec extractor 16, 18).
  *
  * Names are cleaned one character to one `_`, and long ones shortened before that. A column whose name is taken is named by a hash
  * and stays empty; its values go over those of the first column. The state holds a list of fields per type: version 2.

@@ -1,4 +1,4 @@
-/** Items to rows by a mapping (contract 14). The columns are known, so rows are written as the pages come. */
+/** Items to rows by a mapping (spec extractor 14). The columns are known, so rows are written as the pages come. */
 import { hash } from 'node:crypto'
 import { isObject, isScalar, type JsonValue, memberOf } from '../json/json.ts'
 import { phpSerializeAssociative, serialize, toText } from '../json/text.ts'

@@ -10,7 +10,7 @@ export type MappedTypes = {
   /** There is no mapping at all. */
   readonly isEmpty: boolean
   readonly add: (page: Page) => void
-  /** Every mapped table, those without a row too (contract 15). */
+  /** Every mapped table, those without a row too (spec extractor 15). */
   readonly finish: () => readonly MadeTable[]
 }
 

@@ -1,4 +1,4 @@
-/** `config.mappings`: tables described by the user (contract 14). Checked as a whole before the first request. */
+/** `config.mappings`: tables described by the user (spec extractor 14). Checked as a whole before the first request. */
 import { entriesOf, isArray, isEmpty, isObject, isScalar, type JsonObject, type JsonValue, memberOf } from '../json/json.ts'
 import { toText } from '../json/text.ts'
 import { cleanName } from './names.ts'

@@ -1,4 +1,4 @@
-/** Names of columns and tables (contract 13.5). */
+/** Names of columns and tables (spec extractor 13.5). */
 import { hash } from 'node:crypto'
 
 const MAX_LENGTH = 64

@@ -13,7 +13,7 @@ export type AddedValue = readonly [name: string, value: JsonValue]
 export type Page = {
   readonly type: string
   readonly items: readonly JsonValue[]
-  /** Extra columns of each row, in order: userData, then parent columns (contract 13.7, 13.8, 8.2). */
+  /** Extra columns of each row, in order: userData, then parent columns (spec extractor 13.7, 13.8, 8.2). */
   readonly added?: readonly AddedValue[] | undefined
   /**
    * How to get the same items again from the body: the body is spooled instead of the items, which is faster. `pick` must be

@@ -1,4 +1,4 @@
-/** Finished tables into the output folder, with their manifests (contract 15). The only place that writes there. */
+/** Finished tables into the output folder, with their manifests (spec extractor 15). The only place that writes there. */
 import {
   appendFileSync,
   closeSync,
@@ -58,14 +58,14 @@ export function prepare(made: readonly MadeTable[], target: Target): Prepared {
   }
 }
 
-/** The order of the keys is the one of the public system, which differs for tables without rows. */
+/** The order of the keys is the one of the original extractor, which differs for tables without rows. */
 function manifestOf({ name, primaryKey, isMissing }: MadeTable, { bucket, incremental }: Target): Record<string, unknown> {
   const destination = bucket === undefined ? {} : { destination: `in.c-${bucket}.${name}` }
   const key = primaryKey.length === 0 ? {} : { primary_key: primaryKey }
   return isMissing ? { incremental, ...destination, ...key } : { ...destination, incremental, ...key }
 }
 
-/** Tables of one name become one when their columns are equal; rows of different shape must not be mixed (contract 14, 23.7). */
+/** Tables of one name become one when their columns are equal; rows of different shape must not be mixed (spec extractor 14, 23.7). */
 function merged(made: readonly MadeTable[]): MadeTable[] {
   const byName = new Map<string, MadeTable>()
   for (const table of made) {

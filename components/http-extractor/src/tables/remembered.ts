@@ -1,4 +1,4 @@
-/** Structures of earlier runs, as the state file keeps them below `json_parser` (contract 16). */
+/** Structures of earlier runs, as the state file keeps them below `json_parser` (spec extractor 16). */
 import { entriesOf, isNumber, isObject, type JsonValue, memberOf, objectOf } from '../json/json.ts'
 import type { AutomaticType } from './automatic.ts'
 import { fromLegacyState } from './legacy.ts'

@@ -1,4 +1,4 @@
-/** `responseFilter`: parts of an item kept as JSON text (contract 12). */
+/** `responseFilter`: parts of an item kept as JSON text (spec extractor 12). */
 import { isArray, isEmpty, isObject, isScalar, type JsonObject, type JsonValue, memberOf, setMember } from '../json/json.ts'
 import { serialize, toText } from '../json/text.ts'
 import { TablesError } from './tables-error.ts'
@@ -6,7 +6,7 @@ import { TablesError } from './tables-error.ts'
 export type ResponseFilterOptions = {
   readonly paths: readonly string[]
   readonly delimiter: string
-  /** 2 and below: scalars become text, empty values stay (contract 18). */
+  /** 2 and below: scalars become text, empty values stay (spec extractor 18). */
   readonly compatLevel: number
 }
 

@@ -1,5 +1,5 @@
 /**
- * Items to rows, when their structure is known (contract 13.2, 13.9).
+ * Items to rows, when their structure is known (spec extractor 13.2, 13.9).
  *
  * The usual item has its keys in the order of the structure. One walk then writes its cells and, where the structure has arrays,
  * its PHP serialisation: the id that links the elements to it is the hash of that. The id stands in the arrays' own cells, before
@@ -264,7 +264,7 @@ function isPlain(value: JsonValue): value is PlainObject {
   return isObject(value) && !(value instanceof Map)
 }
 
-/** User data that is still an object is written as JSON (contract 13.8). */
+/** User data that is still an object is written as JSON (spec extractor 13.8). */
 export function addedText(value: JsonValue): string {
   return value === null || isScalar(value) ? toText(value) : serialize(value)
 }

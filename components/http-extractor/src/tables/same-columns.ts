@@ -1,4 +1,4 @@
-/** Rows of different shape must not be mixed in one table (contract 14, 23.7). */
+/** Rows of different shape must not be mixed in one table (spec extractor 14, 23.7). */
 import { TablesError } from './tables-error.ts'
 
 type Shape = {

@@ -1,5 +1,5 @@
 /**
- * What the items of one type look like, learned page by page (contract 13.2).
+ * What the items of one type look like, learned page by page (spec extractor 13.2).
  *
  * A node stands for one place: the items themselves (`type.[]`), a member of an object, or the elements of an array. Every array
  * starts a table of its own; a `TableNode` holds what belongs to a table as a whole. Analysing never writes rows; it marks the
@@ -310,7 +310,7 @@ export function tablesBelow(rows: Node): TableNode[] {
   return tables
 }
 
-// ---- state (contract 16, struct version 3) ----
+// ---- state (spec extractor 16, struct version 3) ----
 
 function nodeState(node: Node): JsonValue {
   const state = new Map<string, JsonValue>()

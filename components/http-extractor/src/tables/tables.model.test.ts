@@ -1,4 +1,4 @@
-// The tables against a model that is as slow and plain as the contract (13.2, 13.6, 13.9): two phases, strings, lookups. Items of random
+// The tables against a model that is as slow and plain as spec extractor 13.2, 13.6 and 13.9: two phases, strings, lookups. Items of random
 // shape, keys in any order, cut into pages in any way.
 
 import assert from 'node:assert/strict'

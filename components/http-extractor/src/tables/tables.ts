@@ -1,5 +1,5 @@
 /**
- * From items to `out/tables` (contract 13 to 16).
+ * From items to `out/tables` (spec extractor 13 to 16).
  *
  * What must stay true:
  * 1. Nothing is in the output folder before `finish`; a run that ends earlier leaves no table.
@@ -25,7 +25,7 @@ export type TablesOptions = {
   readonly outDir: string
   /** Private folder on the same disk for spooled pages and unfinished tables; made when missing, removed at the end. */
   readonly workDir: string
-  /** Output bucket (contract 15); undefined: file names without bucket, manifests without destination. */
+  /** Output bucket (spec extractor 15); undefined: file names without bucket, manifests without destination. */
   readonly bucket?: string | undefined
   /** `config.mappings` as configured. Wrong ones throw a TablesError here, before the first request. */
   readonly mappings?: JsonValue | undefined
@@ -37,12 +37,12 @@ export type TablesOptions = {
 
 export type CompleteTables = {
   readonly tables: readonly TableSummary[]
-  /** What `out/state.json` keeps as `json_parser`, after `sofar` of other buckets; what it was when all types are mapped (contract 16). */
+  /** What `out/state.json` keeps as `json_parser`, after `sofar` of other buckets; what it was when all types are mapped (spec extractor 16). */
   readonly parserState: (sofar: JsonValue | undefined) => JsonValue | undefined
 }
 
 export type Tables = {
-  /** Throws TablesError when the items do not fit together (contract 13.2) or a mapping (14). */
+  /** Throws TablesError when the items do not fit together (spec extractor 13.2) or a mapping (14). */
   readonly add: (page: Page) => void
   /** The same for an iteration with mappings of its own. Wrong ones throw a TablesError here. */
   readonly addWith: (mappings: JsonValue | undefined) => (page: Page) => void

@@ -11,7 +11,7 @@ export interface AccessScope {
   readonly demandEncryption: boolean
 }
 
-/** Spelled as on the wire (specification, uploadParams.credentials). */
+/** Spelled as on the wire (spec storage 2.6.2). */
 export interface TemporaryCredentials {
   readonly AccessKeyId: string
   readonly SecretAccessKey: string

@@ -1,4 +1,4 @@
-// Images, run by the docker or podman command when one of them is there and its engine answers (platform contract 1.16, 1.17).
+// Images, run by the docker or podman command when one of them is there and its engine answers (spec platform 1.16, 1.17).
 
 import { execFile } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'

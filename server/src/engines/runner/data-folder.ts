@@ -1,4 +1,4 @@
-// The data folder of the common interface (platform contract 1.2): what a component reads and writes, and nothing else.
+// The data folder of the common interface (spec platform 1.2): what a component reads and writes, and nothing else.
 //  (1) The folder is private to the server's user. It holds the only clear copy of the secrets, and no file when the run is over.
 //  (2) Nothing a component left is read before refuseLinkedFolders() and refuseStrangers() have seen it: plain files and folders only,
 //      no link out of it, neither as a file nor as one of the folders on the way.

@@ -1,4 +1,4 @@
-// A GELF receiver for the time of one program (platform contract 1.15): TCP (messages end with NUL), UDP (one datagram, or chunks)
+// A GELF receiver for the time of one program (spec platform 1.15): TCP (messages end with NUL), UDP (one datagram, or chunks)
 // or HTTP (POST). A message without the required fields is dropped; one that is too long fails the run.
 
 import { createSocket } from 'node:dgram'

@@ -4,7 +4,7 @@
 import { StringDecoder } from 'node:string_decoder'
 import type { Mask } from './mask.ts'
 
-/** Longest line that is kept; the rest of a longer one is dropped (platform contract 1.15). */
+/** Longest line that is kept; the rest of a longer one is dropped (spec platform 1.15). */
 const LINE_CHARS = 60_000
 /** How much of one line is held to find secrets in it. What lies beyond is dropped unseen. */
 const HELD_CHARS = 4 * LINE_CHARS

@@ -1,4 +1,4 @@
-// Files of components that work with YAML (platform contract 1.1, configuration_format). Nobody else has to know:
+// Files of components that work with YAML (spec platform 1.1, configuration_format). Nobody else has to know:
 //  (1) JSON is YAML, so what such a component is given is JSON, every text in it written in the one way that all parsers agree on;
 //  (2) what it wrote is JSON before anybody else looks at it.
 

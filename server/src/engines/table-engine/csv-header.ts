@@ -18,7 +18,7 @@ export interface HeaderRules {
   readonly maxColumns: number
 }
 
-/** An empty file has an empty header: the caller's contract names that error. */
+/** An empty file has an empty header: the caller names that error. */
 export async function readHeaderRow(slice: LocalSlice, { dialect, limits, maxColumns }: HeaderRules): Promise<readonly string[]> {
   const pieces: Buffer[] = []
   let bytes = 0

@@ -91,7 +91,7 @@ export interface RunOptions {
 
 // ------------------------------------------------------------------------------------------------------------------------- load
 
-/** How a CSV file is written. `checkDialect` in csv-dialect.ts gives the errors of the contract. */
+/** How a CSV file is written. `checkDialect` in csv-dialect.ts gives the errors of spec storage 2.5.5. */
 export interface CsvDialect {
   /** One ASCII character; the default is a comma. The spelling `\t` means a tab. */
   readonly delimiter?: string

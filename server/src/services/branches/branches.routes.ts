@@ -1,4 +1,4 @@
-// HTTP for branches and their metadata (contracts/storage.md 2.3).
+// HTTP for branches and their metadata (spec storage 2.3).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

@@ -1,4 +1,4 @@
-// HTTP for sharing buckets between projects and for links to them (contract storage BKT-20 to BKT-27).
+// HTTP for sharing buckets between projects and for links to them (spec storage 2.4).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'

@@ -1,4 +1,4 @@
-// A bucket as the API shows it (contract storage 2.4). `tables` is an address in lists and the tables themselves in the detail.
+// A bucket as the API shows it (spec storage 2.4). `tables` is an address in lists and the tables themselves in the detail.
 
 import { Type } from 'typebox'
 import { Timestamp } from '../../http/record-schemas.ts'

@@ -1,4 +1,4 @@
-// HTTP for buckets (contract storage 2.4).
+// HTTP for buckets (spec storage 2.4).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -297,7 +297,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
       },
     )
 
-    // Buckets that show a schema of a database outside can be refreshed (contract storage BKT-14, 16, 17); this stack has none.
+    // Buckets that show a schema of a database outside can be refreshed (spec storage 2.4); this stack has none.
     for (const [method, path, operation] of [
       ['PUT', '/v2/storage/buckets/:bucketId/refresh', 'buckets.refresh'],
       ['POST', '/v2/storage/buckets/:bucketId/scheduled-tasks/refresh', 'buckets.scheduleRefresh'],

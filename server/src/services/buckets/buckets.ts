@@ -341,7 +341,7 @@ export const eventOf = (bucket: Bucket, event: string, message: string, params: 
 const notFound = (actor: Pick<Actor, 'projectId'>, id: string) =>
   new PlatformError('storage.buckets.notFound', { id: id.slice(0, 200), project: actor.projectId })
 
-/** The text clients know for buckets (contract storage BKT-11). */
+/** The text clients know for buckets (spec storage 2.4). */
 export const metadataNotFound = (bucket: Bucket, id: number | string) =>
   new PlatformError('storage.metadata.notFound', { id }, { text: `Metadata "${id}" not found for bucket "${bucket.id}".` })
 

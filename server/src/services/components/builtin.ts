@@ -1,5 +1,5 @@
 // What Millrace ships. Each description states what differs from the defaults of description.ts.
-// Aliases are the ids under which real clients know these components (contracts/platform.md, "Names").
+// Aliases are the ids under which real clients know these components (spec platform 1.1).
 
 import type { ComponentDescription } from '../../../../contract/component.ts'
 import flow from './builtin/flow.json' with { type: 'json' }

@@ -1,4 +1,4 @@
-// HTTP for components (contracts/storage.md 2.8.2).
+// HTTP for components (spec storage 2.8.2).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'

@@ -49,7 +49,7 @@ const DEFAULTS = {
   processorConfiguration: {},
 } as const
 
-/** Types that change things outside the project: a run in a development branch wants to be allowed (contracts/platform.md 1.25). */
+/** Types that change things outside the project: a run in a development branch wants to be allowed (spec platform 1.25). */
 const OUTSIDE: ReadonlySet<unknown> = new Set(['writer', 'application'])
 
 const checker = Compile(ComponentDescription)

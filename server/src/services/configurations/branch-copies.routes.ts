@@ -1,4 +1,4 @@
-// HTTP for configurations of a development branch against those of the default branch (contracts/storage.md 2.8.3, 2.8.4).
+// HTTP for configurations of a development branch against those of the default branch (spec storage 2.8.3, 2.8.4).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

@@ -1,6 +1,6 @@
 // What development branches do with configurations: start as copies, change on their own, be compared, reset, rebased and merged back.
 //  (1) a copy remembers in `baseVersion` which version of the default branch it started from; that is all the history a merge needs;
-//  (2) state belongs to one branch: it is neither copied nor merged (contracts/platform.md 1.6);
+//  (2) state belongs to one branch: it is neither copied nor merged (spec platform 1.6);
 //  (3) a merge is refused as a whole when one configuration changed on both sides, and says which.
 
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'

@@ -68,7 +68,7 @@ function changeEvent(
   }
 }
 
-/** The usual mistake with the update call (seeds, Errors): the whole record was sent where its `configuration` belongs. */
+/** The usual mistake with the update call (spec storage 2.8.3): the whole record was sent where its `configuration` belongs. */
 export const wrappedWarning = (caller: Caller, { componentId, configurationId, name }: ConfigurationRecord): NewEvent => ({
   event: 'storage.componentConfigurationWrapped',
   message: `Configuration "${name}" (${componentId}/${configurationId}) was saved with a second "configuration" node inside. The component reads parameters and storage from the top, so it will not find them: send the contents of the node only.`,

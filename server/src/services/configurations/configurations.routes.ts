@@ -1,4 +1,4 @@
-// HTTP for configurations and their versions (contracts/storage.md 2.8.3).
+// HTTP for configurations and their versions (spec storage 2.8.3).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

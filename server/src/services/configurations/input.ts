@@ -47,7 +47,7 @@ export interface CheckedBody {
   readonly isDisabled?: boolean | null
 }
 
-/** Each of configuration and state (contracts/storage.md 1.13). */
+/** Each of configuration and state (spec storage 1.13). */
 const MAX_JSON_BYTES = 4 * 2 ** 20
 const MAX_TEXT = 65_536
 const ID = /^[A-Za-z0-9._-]{1,200}$/

@@ -1,4 +1,4 @@
-// HTTP for the metadata of configurations and the search over it (contracts/storage.md 2.8.3 and 2.12).
+// HTTP for the metadata of configurations and the search over it (spec storage 2.8.3 and 2.12).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

@@ -1,4 +1,4 @@
-// HTTP for the migration of a configuration, at the address where the encryption service has it (contracts/platform.md 4.1).
+// HTTP for the migration of a configuration, at the address where the encryption service has it (spec platform 4.1).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

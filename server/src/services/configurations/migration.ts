@@ -1,4 +1,4 @@
-// Moves a configuration with its rows into another project of this stack, secrets included (contracts/platform.md 4.1). It is the only
+// Moves a configuration with its rows into another project of this stack, secrets included (spec platform 4.1). It is the only
 // way a secret changes its project: opened with the keys of the one, sealed with the keys of the other, never shown in between.
 //  (1) whoever holds the master tokens of both projects may; such a person can run the component with these secrets already;
 //  (2) state stays behind, as with every copy.

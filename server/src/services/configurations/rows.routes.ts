@@ -1,4 +1,4 @@
-// HTTP for configuration rows (contracts/storage.md 2.8.4).
+// HTTP for configuration rows (spec storage 2.8.4).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

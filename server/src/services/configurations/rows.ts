@@ -1,4 +1,4 @@
-// Rules for rows. Every change of a row is a new version of the whole configuration (seeds, States and transitions).
+// Rules for rows. Every change of a row is a new version of the whole configuration (spec storage 2.8.3).
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../kit/errors.ts'

@@ -13,7 +13,7 @@ const stamped = (stamp: Stamp): string => `"created":${timestamp(stamp.at)},"cre
 
 export const listOf = (texts: readonly string[]): string => `[${texts.join(',')}]`
 
-/** What a list of components shows of a configuration (contracts/storage.md 2.8.2); the rest comes with `include`. */
+/** What a list of components shows of a configuration (spec storage 2.8.2); the rest comes with `include`. */
 export interface Include {
   readonly configuration: boolean
   readonly state: boolean

@@ -1,4 +1,4 @@
-// HTTP for encryption (contracts/platform.md 4.1). No token: whoever can reach the stack may make ciphers, nobody can open them here.
+// HTTP for encryption (spec platform 4.1). No token: whoever can reach the stack may make ciphers, nobody can open them here.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'

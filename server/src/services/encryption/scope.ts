@@ -1,4 +1,4 @@
-// Scopes of ciphers and their prefixes (contracts/platform.md 4.2). Clients look at the prefixes, so they are exact.
+// Scopes of ciphers and their prefixes (spec platform 4.2). Clients look at the prefixes, so they are exact.
 
 export interface Scope {
   readonly componentId?: string | undefined

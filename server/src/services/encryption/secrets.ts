@@ -1,4 +1,4 @@
-// `#` values inside JSON text (contracts/platform.md 4.3). The text is edited by offsets; whatever is no secret stays byte for byte.
+// `#` values inside JSON text (spec platform 4.3). The text is edited by offsets; whatever is no secret stays byte for byte.
 // A scalar is a secret when the name of the member that holds it starts with `#`; the items of a list belong to the list's member.
 
 import { dataKeyIdOf, open, seal } from '../../engines/encryption/cipher.ts'

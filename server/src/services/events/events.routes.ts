@@ -1,4 +1,4 @@
-// HTTP for events and tickets (contract storage 2.10).
+// HTTP for events and tickets (spec storage 2.10).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

@@ -149,7 +149,7 @@ export function createEvents({ db, inTransaction, clock }: EventsDeps) {
     return row.id
   }
 
-  /** `field` names what is wrong when the text is neither an id nor a uuid (contract storage 2.10: 400). */
+  /** `field` names what is wrong when the text is neither an id nor a uuid (spec storage 2.10: 400). */
   async function find(projectId: number, field: string, idOrUuid: string): Promise<EventRow | undefined> {
     if (IS_UUID.test(idOrUuid)) return store.findByUuid(projectId, idOrUuid.toLowerCase())
     if (!IS_ID.test(idOrUuid))

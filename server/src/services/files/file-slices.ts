@@ -19,7 +19,7 @@ const isNamedGzip = (name: string): boolean => /\.gz$/i.test(name)
 
 export interface FileSlices {
   of(file: FileRecord): Promise<readonly FileSlice[]>
-  /** Whether the object is gzip: its own name says so (contract storage 2.5.5). */
+  /** Whether the object is gzip: its own name says so (spec storage 2.5.5). */
   isPacked(file: FileRecord, slice: FileSlice): Promise<boolean>
   writeManifest(file: FileRecord, sliceKeys: readonly string[]): Promise<void>
 }

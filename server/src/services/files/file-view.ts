@@ -1,4 +1,4 @@
-// A file as the API shows it (specification, File resource, plus what real clients index: contract storage 2.6.1).
+// A file as the API shows it (spec storage 2.6.1).
 
 import { Type } from 'typebox'
 import type { ObjectAccess, TemporaryCredentials } from '../../engines/object-store/object-access.ts'

@@ -1,4 +1,4 @@
-// HTTP for files (specification rows 1 and 3, contract storage 2.6).
+// HTTP for files (spec storage 2.6).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -189,7 +189,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
       },
     )
 
-    // A tag may contain slashes, raw in the path (contract storage 1.1).
+    // A tag may contain slashes, raw in the path (spec storage 1.1).
     app.delete(
       '/v2/storage/files/:id/tags/*',
       {

@@ -1,4 +1,4 @@
-// HTTP of the importer (specification row 2, contract platform 5): one request uploads a file.
+// HTTP of the importer (spec platform 5): one request uploads a file.
 
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'

@@ -119,7 +119,7 @@ test('bad forms are refused with a sentence and leave nothing', async (t) => {
   ] as const
   for (const [options, status, code] of bad) {
     const answer = await stack.request('POST', '/import/upload-file', options)
-    // Services around storage give the status as code and the name in the context (contract platform 9.2).
+    // Services around storage give the status as code and the name in the context (spec platform 9.2).
     assert.deepEqual(
       [answer.status, answer.json<{ context: { stringCode: string } }>().context.stringCode],
       [status, code],

@@ -1,4 +1,4 @@
-// HTTP for the search over everything (contracts/storage.md 2.12, SRC-1). Field types are those that strict clients expect.
+// HTTP for the search over everything (spec storage 2.12). Field types are those that strict clients expect.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type TSchema, Type } from 'typebox'

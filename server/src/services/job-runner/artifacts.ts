@@ -1,4 +1,4 @@
-// Artifacts (platform contract 1.23): files a run leaves for later runs, outside tables and files of the mapping. Kept as files of the
+// Artifacts (spec platform 1.23): files a run leaves for later runs, outside tables and files of the mapping. Kept as files of the
 // project, found by their tags, and published with everything else the row produced.
 
 import { join } from 'node:path'

@@ -132,7 +132,7 @@ export interface EnvironmentParts {
   readonly dataTypesSupport: string
 }
 
-/** Platform contract 1.13. A processor sees its own id, and everything else of the component it works for. */
+/** spec platform 1.13. A processor sees its own id, and everything else of the component it works for. */
 export function environmentOf(parts: EnvironmentParts): Record<string, string> {
   const { scope, component, project, rowId, token } = parts
   return {

@@ -1,4 +1,4 @@
-// config.json of a component and of a processor (platform contract 1.3), put together from texts: what the user wrote stays as written.
+// config.json of a component and of a processor (spec platform 1.3), put together from texts: what the user wrote stays as written.
 
 import { PlatformError } from '../../kit/errors.ts'
 import { membersOf } from '../../kit/json-text.ts'
@@ -14,7 +14,7 @@ export interface ConfigFileParts {
   /** JSON text, secrets in clear. */
   readonly imageParameters: string
   readonly action: string
-  /** Becomes a member of `authorization` (platform contract 1.3). */
+  /** Becomes a member of `authorization` (spec platform 1.3). */
   readonly context?: string | undefined
 }
 

@@ -1,4 +1,4 @@
-// Debug mode (platform contract 1.26): the data folder before each program and at the end, as an archive among the project's files.
+// Debug mode (spec platform 1.26): the data folder before each program and at the end, as an archive among the project's files.
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import { zipFolder } from '../../engines/runner/archive.ts'

@@ -1,4 +1,4 @@
-// What whoever runs the stack gives a component beside its configuration (`image_parameters`, platform contract 1.3): opened for the
+// What whoever runs the stack gives a component beside its configuration (`image_parameters`, spec platform 1.3): opened for the
 // run, hidden like every other secret, and never to be found out through a configuration.
 
 import { visitScalars } from '../../kit/json-text.ts'

@@ -1,4 +1,4 @@
-// Manifests beside the files a component is given (platform contract 1.8).
+// Manifests beside the files a component is given (spec platform 1.8).
 
 import type { FileInfo, S3Place, TableInfo } from '../../model/run-ports.ts'
 

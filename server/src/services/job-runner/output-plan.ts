@@ -1,4 +1,4 @@
-// What becomes of the files a component left (platform contract 1.9 to 1.11). Pure: names, manifests and the mapping in, loads out.
+// What becomes of the files a component left (spec platform 1.9 to 1.11). Pure: names, manifests and the mapping in, loads out.
 //  (1) Everything in out/tables and out/files is stored, mapped or not; a mapped source that is not there is an error.
 //  (2) The mapping wins over the manifest, the manifest over what is assumed.
 

@@ -1,4 +1,4 @@
-// Sync actions (platform contract 1.21, 6.3): the same component with another action, at once, without data, state or processors.
+// Sync actions (spec platform 1.21, 6.3): the same component with another action, at once, without data, state or processors.
 
 import { writeConfigFile, writeStateFile } from '../../engines/runner/data-folder.ts'
 import { createMask } from '../../engines/runner/mask.ts'

@@ -1,4 +1,4 @@
-// From a stored configuration to what each row runs with (platform contract 1.4, 1.22): which rows, merged, with shared code and
+// From a stored configuration to what each row runs with (spec platform 1.4, 1.22): which rows, merged, with shared code and
 // variables put in and secrets opened. Everything that can be wrong with a configuration is found here, before anything runs.
 
 import type { PlatformError } from '../../kit/errors.ts'

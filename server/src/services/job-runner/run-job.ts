@@ -1,4 +1,4 @@
-// A job from claim to result: the rows of a configuration, one after the other (seeds, rules for configurations with rows).
+// A job from claim to result: the rows of a configuration, one after the other (spec storage 2.8.5).
 
 import { randomUUID } from 'node:crypto'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'

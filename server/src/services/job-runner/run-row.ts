@@ -1,4 +1,4 @@
-// One row of a job, or the one run of a configuration without rows (platform contract 1.5; seeds, rules for rows 2, 4, 5 and 6).
+// One row of a job, or the one run of a configuration without rows (spec platform 1.5, spec storage 2.8.5).
 //  (1) Inputs are read when this function is called, so after every row before it is done.
 //  (2) Tables, files and state become visible in one transaction, and only while the job is still ours.
 //  (3) The files of the data folder, with the clear secrets in them, are gone when this function has ended.

@@ -1,4 +1,4 @@
-// Shared code (platform contract 1.22): in lists made of scalars, an item that contains {{ rowId }} is replaced by the lines of that row.
+// Shared code (spec platform 1.22): in lists made of scalars, an item that contains {{ rowId }} is replaced by the lines of that row.
 
 import { itemsOf, kindOf, membersOf } from '../../kit/json-text.ts'
 

@@ -1,4 +1,4 @@
-// Where a component finds its data and leaves its results (platform contract 1.18): in the data folder, in the object store with
+// Where a component finds its data and leaves its results (spec platform 1.18): in the data folder, in the object store with
 // credentials in the manifests, or nowhere. What this stack does not have is refused in words, before anything runs.
 
 import type { RunnableComponent } from '../../model/run-ports.ts'

@@ -1,4 +1,4 @@
-// The state of a configuration or row (platform contract 1.6): what the component remembers, and what the input mapping does.
+// The state of a configuration or row (spec platform 1.6): what the component remembers, and what the input mapping does.
 //     {"component": <content of state.json>, "storage": {"input": {"tables": [...], "files": [...]}}}
 // The component's part is moved as text, so that its numbers and the order of its keys stay.
 

@@ -1,4 +1,4 @@
-// Variables in a configuration (platform contract 1.22): Mustache over the JSON text, values JSON-escaped. Every placeholder needs a value.
+// Variables in a configuration (spec platform 1.22): Mustache over the JSON text, values JSON-escaped. Every placeholder needs a value.
 
 import { PlatformError } from '../../kit/errors.ts'
 

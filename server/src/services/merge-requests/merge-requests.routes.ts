@@ -1,4 +1,4 @@
-// HTTP for merge requests (contracts/storage.md 2.3, MR-1 to MR-9).
+// HTTP for merge requests (spec storage 2.3).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

@@ -1,4 +1,4 @@
-// Names that are safe everywhere: what a display name or a column name becomes, and what is wrong with one (contract storage 2.12).
+// Names that are safe everywhere: what a display name or a column name becomes, and what is wrong with one (spec storage 2.12).
 
 import { type FieldError, PlatformError } from '../../kit/errors.ts'
 

@@ -1,4 +1,4 @@
-// The body of a new job (platform contract 2.2), read once, and the row it becomes.
+// The body of a new job (spec platform 2.2), read once, and the row it becomes.
 
 import { type Static, Type } from 'typebox'
 import { PlatformError } from '../../kit/errors.ts'

@@ -45,7 +45,7 @@ export function createJobStarter({ queue, clock }: Pick<JobRoutesDeps, 'queue' |
     return typeof key === 'string' && key !== '' ? key.slice(0, 255) : undefined
   }
 
-  /** A run as the seeds start it. */
+  /** A run as `POST /<component>/run` starts it (spec platform 2.1). */
   async function runComponent(req: FastifyRequest, body: Static<typeof JobBody>, context: Partial<JobContext>): Promise<JobRow> {
     const request = requestOf(req, body, context)
     return queue.create(req.actor, request, {

@@ -1,4 +1,4 @@
-// Search of jobs (platform contract 2.5): names and spellings clients use, turned into what the store compares.
+// Search of jobs (spec platform 2.5): names and spellings clients use, turned into what the store compares.
 
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'

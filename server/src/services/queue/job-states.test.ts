@@ -19,7 +19,7 @@ const ALLOWED: readonly [string, JobMove, string][] = [
 ]
 const MOVES: readonly JobMove[] = ['wait', 'start', 'giveBack', 'succeed', 'warn', 'fail', 'kill', 'endKilled']
 
-test('every move of the contract is possible and no other', () => {
+test('every move of the specification is possible and no other', () => {
   for (const status of JOB_STATUSES) {
     for (const move of MOVES) {
       const expected = ALLOWED.find(([from, by]) => from === status && by === move)?.[2]

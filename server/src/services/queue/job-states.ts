@@ -1,4 +1,4 @@
-// The life of a job (platform contract 2.4). A job is created; it waits while its configuration runs, its project is full, or a
+// The life of a job (spec platform 2.4). A job is created; it waits while its configuration runs, its project is full, or a
 // container lets no more rows run; a worker starts it; the run ends well, with a warning or with an error. A kill before the start
 // cancels it, a kill afterwards asks the worker to end it. A worker that was lost before any component began gives the job back.
 // Nothing else writes a status.

@@ -1,4 +1,4 @@
-// How much time the jobs of a project took, day by day (platform contract 2.10). A job counts on the day it ended.
+// How much time the jobs of a project took, day by day (spec platform 2.10). A job counts on the day it ended.
 
 import { calendarDay } from '../../kit/calendar-day.ts'
 import { type Query, refusal } from './job-search.ts'

@@ -1,4 +1,4 @@
-// A job as clients see it (platform contract 2.3, seeds "Import job record"): every key that a client insists on is always there.
+// A job as clients see it (spec platform 2.3): every key that a client insists on is always there.
 
 import { Type } from 'typebox'
 import { formatExpiration } from '../../kit/clock.ts'
@@ -95,7 +95,7 @@ export function jobView(job: JobRow, { projectName, queueUrl, now }: ViewContext
   }
 }
 
-/** The record of the older job services: the same job, other names (platform contract 2.10). */
+/** The record of the older job services: the same job, other names (spec platform 2.10). */
 export function legacyJobView(
   job: JobRow,
   context: ViewContext & { readonly legacyUrl: string; readonly withMetrics: boolean },

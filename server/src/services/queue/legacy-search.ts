@@ -1,4 +1,4 @@
-// The search of the older job service (platform contract 2.10), turned into ours: other names, and a query in the words of its index.
+// The search of the older job service (spec platform 2.10), turned into ours: other names, and a query in the words of its index.
 
 import { type Query, refusal } from './job-search.ts'
 

@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import test from 'node:test'
 import { type Job, shellStack } from '../../../../tests/support/shell-stack.ts'
 
-test('the run call of the seeds starts a job that can be polled until it succeeds', async (t) => {
+test('the run call starts a job that can be polled until it succeeds', async (t) => {
   const { add, configure, request, wait } = await shellStack(t)
   await add('test.echo', 'echo hello from the component')
   const config = await configure('test.echo', { parameters: { a: 1 } })

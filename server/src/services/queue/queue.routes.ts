@@ -1,4 +1,4 @@
-// HTTP for the queue (seeds, endpoint 9; platform contract 2.1): check the shape, call one use case, shape the answer.
+// HTTP for the queue (spec platform 2.1): check the shape, call one use case, shape the answer.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'

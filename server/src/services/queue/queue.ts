@@ -59,7 +59,7 @@ export interface QueueDeps {
 export interface CreateOptions {
   readonly branch: { readonly id: number; readonly isDefault: boolean }
   readonly baseUrl: string
-  /** The status a client of the seeds understands; it polls while a job is waiting or processing. */
+  /** The status that clients of the run call know (spec platform 2.9): one polls while a job is waiting or processing. */
   readonly asWaiting?: boolean
   /** The same key again answers the job that is already there instead of an error. */
   readonly idempotencyKey?: string | undefined
@@ -327,7 +327,7 @@ export function createQueue(deps: QueueDeps) {
   }
 }
 
-/** Platform contract 1.25: what a component does outside the project, it does for real, in whichever branch it runs. */
+/** spec platform 1.25: what a component does outside the project, it does for real, in whichever branch it runs. */
 function refuseInBranch({ id, features }: QueuedComponent, { isSafe }: JobRuntime): void {
   if (features.includes('dev-branch-job-blocked'))
     throw new PlatformError('queue.notRunnable', { component: id, reason: 'it does not run in development branches.' })

@@ -34,7 +34,7 @@ function allows(scope: AccessScope, need: Need): boolean {
   }
 }
 
-/** An encrypted file refuses an upload that does not ask for encryption (contract 2.6.3). */
+/** An encrypted file refuses an upload that does not ask for encryption (spec storage 2.6.3). */
 export function demandEncryption(principal: Principal, encryption: string | undefined): void {
   if (principal.kind === 'session' && principal.scope.demandEncryption && encryption !== 'AES256')
     throw new S3Error('AccessDenied', 'Access Denied: this file must be uploaded with x-amz-server-side-encryption: AES256')

@@ -10,7 +10,7 @@ const STATUS = {
   BadDigest: 400,
   EntityTooLarge: 400,
   EntityTooSmall: 400,
-  // AWS answers 400; the specification of our issue asks for 403, and SDKs read the code, not the status.
+  // AWS answers 400; we answer 403 as for every other wrong credential, and SDKs read the code, not the status.
   ExpiredToken: 403,
   IncompleteBody: 400,
   InsufficientStorage: 507,

@@ -1,4 +1,4 @@
-// When a schedule runs: cron in a zone, with daylight saving done right (contract platform 3.4).
+// When a schedule runs: cron in a zone, with daylight saving done right (spec platform 3.4).
 //
 // A cron expression names minutes of a wall clock. Most exist exactly once. Where the clock jumps:
 //  - a minute that does not exist runs once, at the first instant after the gap; however many fall into one gap, it is one run;

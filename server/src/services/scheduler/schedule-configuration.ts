@@ -1,4 +1,4 @@
-// What the `configuration` of a scheduler component configuration says (seeds, Schedule configuration), and why it may be refused.
+// What the `configuration` of a scheduler component configuration says (spec platform 3.1), and why it may be refused.
 
 import { PlatformError } from '../../kit/errors.ts'
 import { type Cron, CronSyntaxError, parseCron } from './cron.ts'

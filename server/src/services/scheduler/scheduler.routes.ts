@@ -1,4 +1,4 @@
-// HTTP for schedules: seeds (endpoint 7, schedule record) and contract platform 3; `next` and `preview` are ours.
+// HTTP for schedules (spec platform 3); `next` and `preview` are ours.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

@@ -1,4 +1,4 @@
-// The index of the stack (seeds, index response): where everything is. Needs no token.
+// The index of the stack (spec storage 2.1): where everything is. Needs no token.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

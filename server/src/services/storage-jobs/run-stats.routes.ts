@@ -1,4 +1,4 @@
-// What a run did with tables and files (contract storage STA-1), counted from its storage jobs and files.
+// What a run did with tables and files (spec storage 2.10), counted from its storage jobs and files.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

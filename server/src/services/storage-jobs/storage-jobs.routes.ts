@@ -1,4 +1,4 @@
-// HTTP for storage jobs (contract storage 2.7). Jobs belong to the project, never to a branch; any token of the project may poll them.
+// HTTP for storage jobs (spec storage 2.7). Jobs belong to the project, never to a branch; any token of the project may poll them.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

@@ -1,4 +1,4 @@
-// HTTP for sync actions (platform contract 6.3, 2.10): the component's own JSON is the answer.
+// HTTP for sync actions (spec platform 6.3, 2.10): the component's own JSON is the answer.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'

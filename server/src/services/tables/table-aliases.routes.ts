@@ -1,4 +1,4 @@
-// HTTP for aliases: a table shown under another name, through a filter or with some of its columns (contract storage 2.5.8).
+// HTTP for aliases: a table shown under another name, through a filter or with some of its columns (spec storage 2.5.8).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'

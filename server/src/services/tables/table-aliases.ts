@@ -1,4 +1,4 @@
-// The filter of an alias: one column, equal or not to one of some values (contract storage 2.5.8).
+// The filter of an alias: one column, equal or not to one of some values (spec storage 2.5.8).
 
 import { PlatformError } from '../../kit/errors.ts'
 import type { AliasFilter } from './tables.store.ts'

@@ -1,4 +1,4 @@
-// HTTP for data of tables: create, import, export, preview (contract storage 2.5.3 to 2.5.6).
+// HTTP for data of tables: create, import, export, preview (spec storage 2.5.3 to 2.5.6).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -211,7 +211,7 @@ export function tableDataRoutes(deps: TableDataDeps): FastifyPluginAsyncTypebox 
       },
     )
 
-    // The importer's address (contract storage IMP-2). In this room, because it is an import like any other.
+    // The importer's address (spec storage 2.13). In this room, because it is an import like any other.
     app.post(
       '/import/write-table',
       {

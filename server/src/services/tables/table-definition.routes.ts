@@ -1,4 +1,4 @@
-// HTTP for the definitions of tables: typed columns, and what can be changed of them later (contract storage 2.5.4).
+// HTTP for the definitions of tables: typed columns, and what can be changed of them later (spec storage 2.5.4).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { JobView, jobStarter } from '../../http/job-view.ts'

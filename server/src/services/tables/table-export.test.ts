@@ -60,7 +60,7 @@ test('a filter compares with a moment in words where its type is TIME_STRING', a
   }
 })
 
-test('a format, a zone or a branch is built as the contract describes it or refused, never guessed', async (t) => {
+test('a format, a zone or a branch is built as the specification describes it or refused, never guessed', async (t) => {
   const stack = await startTestStack(t)
   const { bucket, create, exported, succeed, upload } = tableClient(stack)
   await bucket()

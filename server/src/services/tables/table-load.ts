@@ -1,5 +1,5 @@
 // Loading: a file becomes a table, or its rows become rows of a table. The slow part first (header, columns, the engine), then one
-// transaction with the new state, the event and the job's success (invariants 3 and 4 of design.md).
+// transaction with the new state, the event and the job's success (invariants 3 and 4 of ARCHITECTURE.md).
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import { isOverdue } from '../../engines/table-engine/compaction.ts'
@@ -314,7 +314,7 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
     const names = snapshot.columns.map((column) => column.name)
     const { types = [] } = input
     const { columns, withoutHeaders, ignoredLinesCount = 0 } = input.csv
-    // ignoredLinesCount beats withoutHeaders, and both beat columns when the order of the table is meant (contract storage 2.5.5).
+    // ignoredLinesCount beats withoutHeaders, and both beat columns when the order of the table is meant (spec storage 2.5.5).
     if (ignoredLinesCount === 0 && withoutHeaders) return { snapshot, fileColumns: names, skipLines: 0 }
     if (ignoredLinesCount > 0 && !columns) return { snapshot, fileColumns: names, skipLines: ignoredLinesCount }
     const header = await headerOf(source, input.csv, signal)
@@ -423,7 +423,7 @@ export const duplicateKey = (columns: readonly string[], { values, rows }: Dupli
     rows,
   })
 
-/** How the rows came in, and from which file: whoever wants to load them again finds it here (contract storage 7). */
+/** How the rows came in, and from which file: whoever wants to load them again finds it here (spec storage 7). */
 function importEvent(
   table: Table,
   { incremental, csv, source: from }: Pick<ImportInput, 'incremental' | 'csv' | 'source'>,
@@ -462,7 +462,7 @@ export async function resultView(tables: Tables, trx: Trx, table: Table, snapsho
   })
 }
 
-/** Contract storage 2.7: the unpacked size of a packed file is not measured. */
+/** spec storage 2.7: the unpacked size of a packed file is not measured. */
 function metricsOf(source: OpenSource, loaded: LoadResult): Partial<Metrics> {
   const inCompressed = source.slices.some((slice) => slice.gzip)
   return { inCompressed, inBytes: bytesOf(source), inBytesUncompressed: inCompressed ? 0 : loaded.bytesInFile }

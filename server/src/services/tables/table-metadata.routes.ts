@@ -1,4 +1,4 @@
-// HTTP for the metadata of tables and columns (contract storage 2.5.9).
+// HTTP for the metadata of tables and columns (spec storage 2.5.9).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'

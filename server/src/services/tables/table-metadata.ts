@@ -1,4 +1,4 @@
-// `columnsMetadata` in the three shapes clients send (contract storage 2.5.9): an object by column (PHP), an object with the single
+// `columnsMetadata` in the three shapes clients send (spec storage 2.5.9): an object by column (PHP), an object with the single
 // key `all` (Go), a list of lists (Python). The item's own `columnName` decides; an outer key is only a grouping.
 
 import { readMetadataItems } from '../../http/metadata-items.ts'

@@ -1,4 +1,4 @@
-// Names of tables and columns (contract storage 2.5.3): what is allowed, and how the header of a file becomes names of columns.
+// Names of tables and columns (spec storage 2.5.3): what is allowed, and how the header of a file becomes names of columns.
 
 import { LOAD_TIME_COLUMN } from '../../engines/table-engine/snapshot.ts'
 import { PlatformError } from '../../kit/errors.ts'

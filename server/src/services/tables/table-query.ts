@@ -63,7 +63,7 @@ export function readTableQuery(input: QueryInput, columns: readonly string[], no
   }
 }
 
-/** What a deletion means; a column it does not know has a code of its own there (contract storage TBL-19). */
+/** What a deletion means; a column it does not know has a code of its own there (spec storage 2.5.7). */
 export function readDeletion(input: QueryInput, columns: readonly string[], now: Date): TableQuery {
   try {
     return readTableQuery({ ...input, columns: undefined, orderBy: undefined }, columns, now)
@@ -140,7 +140,7 @@ function readFilter(item: Readonly<Record<string, unknown>>, i: number, columns:
   return { column, operator, values, ...(dataType && { dataType }) }
 }
 
-/** Rows can be deleted by the values of a table in a workspace (contract storage TBL-19); this stack has no workspaces. */
+/** Rows can be deleted by the values of a table in a workspace (spec storage 2.5.7); this stack has no workspaces. */
 function workspaceNotFound(
   { values, valuesByTableInWorkspace: by }: Readonly<Record<string, unknown>>,
   i: number,

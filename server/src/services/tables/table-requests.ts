@@ -157,7 +157,7 @@ export function readExportOptions(fields: Fields, columns: readonly string[], no
   }
 }
 
-/** What the contract names but does not describe is refused: a file that is not what somebody asked for is worse than none (docs/adr/0120). */
+/** What the original API names but does not describe is refused: a file that is not what somebody asked for is worse than none (docs/adr/0120). */
 function checkExportFormat({ format, timezone }: Fields): void {
   if (isSet(format) && format !== 'rfc')
     throw new PlatformError('storage.tables.validation.invalidFormat', {
@@ -174,7 +174,7 @@ export function branchFrom(fields: Fields, field: 'sourceBranchId' | 'branchId')
   return fields[field] === 'default' ? 'default' : String(whole(field, fields[field]))
 }
 
-/** Yes or no in every form clients send it (contract storage 1.6). Anything else is refused: a misspelt `incremental` must not replace a table. */
+/** Yes or no in every form clients send it (spec storage 1.6). Anything else is refused: a misspelt `incremental` must not replace a table. */
 export function flag(fields: Fields, name: string): boolean {
   const value = toBoolean(fields[name] ?? false)
   if (typeof value === 'boolean') return value

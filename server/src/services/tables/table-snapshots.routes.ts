@@ -1,4 +1,4 @@
-// HTTP for states of tables that people keep (contract storage 2.5.8).
+// HTTP for states of tables that people keep (spec storage 2.5.8).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'

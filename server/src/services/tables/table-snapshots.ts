@@ -1,4 +1,4 @@
-// Snapshots that people keep, as the API shows them (contract storage 2.5.8).
+// Snapshots that people keep, as the API shows them (spec storage 2.5.8).
 
 import { primaryKeyNames } from '../../engines/table-engine/snapshot.ts'
 import { formatTimestamp } from '../../kit/clock.ts'

@@ -1,4 +1,4 @@
-// HTTP for the shape of tables: columns, keys, rows, profiles, swaps (contract storage 2.5.7).
+// HTTP for the shape of tables: columns, keys, rows, profiles, swaps (spec storage 2.5.7).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'

@@ -1,4 +1,4 @@
-// What a load makes of the structure of the table it goes to, and what of it the load may (platform contract 1.9, 1.10 and 1.12).
+// What a load makes of the structure of the table it goes to, and what of it the load may (spec platform 1.9, 1.10 and 1.12).
 //  (1) A column never changes its type, and no column leaves.
 //  (2) Nothing becomes narrower: older rows stay valid without being looked at.
 

@@ -1,4 +1,4 @@
-// Typed tables: the types clients write, and the base types of the engine behind them (contract storage 2.5.4).
+// Typed tables: the types clients write, and the base types of the engine behind them (spec storage 2.5.4).
 
 import { fitsType } from '../../engines/table-engine/filter-values.ts'
 import { BASE_TYPES, type BaseType, type Column, type NewColumn } from '../../engines/table-engine/snapshot.ts'

@@ -1,4 +1,4 @@
-// A table as the API shows it (contract storage 2.5.1).
+// A table as the API shows it (spec storage 2.5.1).
 
 import { Type } from 'typebox'
 import type { Column } from '../../engines/table-engine/snapshot.ts'
@@ -98,7 +98,7 @@ function sourceView({ source, data }: Table, baseUrl: string, extras: TableExtra
   )
 }
 
-/** `length` is a string: the Go client cannot decode a number (contract storage 2.5.1). */
+/** `length` is a string: the Go client cannot decode a number (spec storage 2.5.1). */
 function definitionView(table: Table, columns: readonly Column[], metadata: ColumnsMetadata) {
   const said = (column: string, key: string) =>
     metadata[column]?.find((item) => item.key === key && item.provider === 'storage')?.value

@@ -1,4 +1,4 @@
-// HTTP for the catalogue of tables: lists, detail, names, deletion, events (contract storage 2.5.2).
+// HTTP for the catalogue of tables: lists, detail, names, deletion, events (spec storage 2.5.2).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -106,7 +106,7 @@ export function createTableViews(tables: Tables) {
 export function tablesRoutes({ tables, createJob, eventsOfTable }: TablesRoutesDeps): FastifyPluginAsyncTypebox {
   const views = createTableViews(tables)
   const { store, inTransaction } = tables
-  /** Nothing said: bucket and metadata. Said, even if empty: exactly that (contract storage 2.5.2). */
+  /** Nothing said: bucket and metadata. Said, even if empty: exactly that (spec storage 2.5.2). */
   const included = (text: string | undefined) =>
     text === undefined ? new Set(['buckets', 'metadata']) : includeFrom(text, INCLUDES)
 

@@ -1,4 +1,4 @@
-// HTTP for tokens (contract storage 2.2).
+// HTTP for tokens (spec storage 2.2).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

@@ -141,7 +141,7 @@ export function createTokens(deps: TokensDeps) {
   async function update(actor: Actor, id: number, request: TokenRequest, origin: Origin): Promise<Token> {
     const before = await getOwnOrWeaker(actor, id)
     if (!actor.canManageTokens) throw new PlatformError('accessDenied')
-    // A flag that is not sent keeps its value; canManageBuckets always does (contract storage 2.2).
+    // A flag that is not sent keeps its value; canManageBuckets always does (spec storage 2.2).
     const asked = await permissionsFor.request(actor, {
       ...before.permissions,
       bucketPermissions: await permissionsFor.stillPossible(actor.projectId, before.permissions.bucketPermissions),

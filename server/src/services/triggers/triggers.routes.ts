@@ -1,4 +1,4 @@
-// HTTP for triggers (contract storage 2.11).
+// HTTP for triggers (spec storage 2.11).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

@@ -1,4 +1,4 @@
-// Rules for triggers (contract storage 2.11).
+// Rules for triggers (spec storage 2.11).
 //  1. A trigger runs its configuration once all of its tables were imported since its last run, and its cool-down is over.
 //  2. What was seen is remembered table by table, so no import is missed or counted twice, whatever the clocks say.
 //  3. The run and the memory of it are written together: on any number of nodes an import starts one job.

@@ -1,4 +1,4 @@
-// HTTP for vault variables (platform contract 7).
+// HTTP for vault variables (spec platform 7).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

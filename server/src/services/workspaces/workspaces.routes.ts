@@ -1,4 +1,4 @@
-// HTTP for workspaces, which are not built yet (contract storage 2.9): there are none, and none can be made.
+// HTTP for workspaces, which are not built yet (spec storage 2.9): there are none, and none can be made.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

@@ -1,0 +1,92 @@
+// Every citation of the specification names a section that exists, and no file cites a document that is not in the repository.
+
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const SKIPPED_FOLDERS = ['node_modules', 'dist', 'data']
+
+interface Line {
+  /** `path:number`, for the message. */
+  readonly place: string
+  readonly text: string
+}
+
+const paths = globSync('**/*.{ts,tsx,mjs,js,md}', { cwd: ROOT, exclude: (path) => SKIPPED_FOLDERS.includes(basename(path)) })
+  .map((path) => path.replaceAll('\\', '/'))
+  .sort()
+const linesOf = (path: string): Line[] =>
+  readFileSync(join(ROOT, path), 'utf8')
+    .split('\n')
+    .map((text, index) => ({ place: `${path}:${index + 1}`, text }))
+const lines = paths.filter((path) => path !== 'tests/citations.test.ts').flatMap(linesOf)
+
+const DOCUMENTS = ['storage', 'platform', 'extractor']
+const NUMBER = String.raw`\d+(?:\.\d+)*`
+/** `spec storage 2.5.3`, `spec platform 1.16, 1.17`, `spec extractor 13 to 16`. */
+const CITATION = new RegExp(String.raw`\bspec (${DOCUMENTS.join('|')}) (${NUMBER}(?:(?:, | and | to )${NUMBER})*)`, 'g')
+
+interface Citation {
+  readonly place: string
+  readonly document: string
+  readonly section: string
+}
+
+const citationsIn = ({ place, text }: Line): Citation[] =>
+  [...text.matchAll(CITATION)].flatMap(([, document, sections]) =>
+    sections!.split(/, | and | to /).map((section) => ({ place, document: document!, section })),
+  )
+
+const headingsOf = (document: string): string[] =>
+  linesOf(`docs/specification/${document}.md`).flatMap(({ text }) => text.match(/^#{2,4} (\d+(?:\.\d+)*)\.? \S/)?.[1] ?? [])
+
+test('every citation of the specification names a section that exists', () => {
+  const sections = new Set(DOCUMENTS.flatMap((document) => headingsOf(document).map((section) => `${document} ${section}`)))
+  const citations = lines.flatMap(citationsIn)
+  for (const document of DOCUMENTS)
+    assert.ok(
+      citations.some((one) => one.document === document),
+      `nothing cites ${document}: the search for citations is broken`,
+    )
+  const broken = citations.filter(({ document, section }) => !sections.has(`${document} ${section}`))
+  assert.deepEqual(
+    broken.map(({ place, document, section }) => `${place}: spec ${document} ${section}`),
+    [],
+  )
+})
+
+test('the word spec is followed by a document and a number wherever a comment cites', () => {
+  const malformed = lines.filter(({ text }) => /\bspec (storage|platform|extractor)\b(?! \d)/.test(text))
+  assert.deepEqual(
+    malformed.map(({ place }) => place),
+    [],
+  )
+})
+
+test('section numbers are used once and ascend', () => {
+  for (const document of DOCUMENTS) {
+    const sections = headingsOf(document)
+    assert.ok(sections.length > 20, `${document} has ${sections.length} sections`)
+    const ascending = sections.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+    assert.deepEqual(sections, ascending, document)
+    assert.equal(new Set(sections).size, sections.length, document)
+  }
+})
+
+test('no file cites a document outside the repository', () => {
+  const known = new Set(paths.map((path) => basename(path)))
+  assert.ok(known.has('CONTRIBUTING.md'), 'the search for files is broken')
+  const outside = lines.flatMap(({ place, text }) =>
+    [...text.matchAll(/[\w.-]+\.md\b/g)].filter(([name]) => !known.has(name)).map(([name]) => `${place}: ${name}`),
+  )
+  assert.deepEqual(outside, [])
+  const old =
+    /\bcontracts?\/(storage|platform|extractor)\b|\bcontract (storage|platform|extractor|sections? \d|\d)|\b(storage|platform|extractor) contract\b|\b(the|of the) seeds\b|\bseeds,/i
+  assert.deepEqual(
+    lines.filter(({ text }) => old.test(text)).map(({ place, text }) => `${place}: ${text.trim()}`),
+    [],
+  )
+})

@@ -5,8 +5,10 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { createEgress, EgressError, type Resolve } from '../src/http/egress.ts'
-import { egressRules, readEgressPolicy } from '../src/http/egress-policy.ts'
+import type { Resolve } from '../../../contract/egress-guard.ts'
+import { egressRules } from '../../../contract/egress-rules.ts'
+import { createEgress, EgressError } from '../src/http/egress.ts'
+import { readEgressPolicy } from '../src/http/egress-policy.ts'
 import { extract, json, serve } from './harness.ts'
 
 /** Counts connections, not requests: a handshake would be enough to map a network. */

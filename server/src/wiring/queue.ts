@@ -135,7 +135,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
       runner,
       findContainerEngine: engineFinder(clock, worker.path),
       builtinFolder: join(REPOSITORY, 'components'),
-      readable: [join(REPOSITORY, 'node_modules')],
+      readable: [join(REPOSITORY, 'node_modules'), join(REPOSITORY, 'contract')],
       commandsFolder: join(dataDir, 'components'),
       diskBytes: worker.diskBytes,
       egressPolicy: JSON.stringify(

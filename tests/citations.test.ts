@@ -76,6 +76,18 @@ test('section numbers are used once and ascend', () => {
   }
 })
 
+test('every citation of a decision record names one that exists', () => {
+  const records = new Set(paths.flatMap((path) => path.match(/^docs\/adr\/(\d{4})-/)?.[1] ?? []))
+  const citations = lines.flatMap(({ place, text }) =>
+    [...text.matchAll(/(?:\bADR |docs\/adr\/)(\d{4})/g)].map(([, number]) => ({ place, number: number! })),
+  )
+  assert.ok(citations.length > 0, 'the search for citations is broken')
+  assert.deepEqual(
+    citations.filter(({ number }) => !records.has(number)),
+    [],
+  )
+})
+
 test('no file cites a document outside the repository', () => {
   const known = new Set(paths.map((path) => basename(path)))
   assert.ok(known.has('CONTRIBUTING.md'), 'the search for files is broken')

@@ -1,4 +1,4 @@
-// What belongs into a backup of a stack, and in which order it is copied while the stack works (docs/adr/0080):
+// What belongs into a backup of a stack, and in which order it is copied while the stack works (docs/adr/0023):
 // objects are kept from vanishing, then the records, then the index of objects, then the objects. So every record in the backup has its bytes.
 
 import { join } from 'node:path'

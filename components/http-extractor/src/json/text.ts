@@ -19,7 +19,7 @@ export function toText(value: JsonScalar | null): string {
   }
 }
 
-/** A kept number: an integer token as it was sent, whatever its size (ADR 0035), everything else as a float. */
+/** A kept number: an integer token as it was sent, whatever its size (ADR 0012), everything else as a float. */
 function numberText(number: JsonNumber, digits: 14 | 17, mark: 'E' | 'e'): string {
   if (number.isInteger) return number.text
   const double = number.double

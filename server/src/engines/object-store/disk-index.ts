@@ -1,4 +1,4 @@
-// Which key holds which bytes: one SQLite file beside the blobs (docs/adr/0010). A commit here is the moment an object exists.
+// Which key holds which bytes: one SQLite file beside the blobs (docs/adr/0005). A commit here is the moment an object exists.
 //
 //  (1) Every row carries a seal over its own content, so a damaged index is noticed like damaged bytes.
 //  (2) Writers that arrive together share one transaction, hence one fsync.

@@ -17,7 +17,7 @@ const ROW_GROUP_BYTES = 32 << 20
 
 /**
  * A column gets a dictionary where its values come this often each. DuckDB's own answer is five, and it looks for the dictionary by hashing: columns
- * of ids and names, which never have one, cost a tenth of a load that way. Files are as small, and as fast to read (docs/adr/0111).
+ * of ids and names, which never have one, cost a tenth of a load that way. Files are as small, and as fast to read (docs/performance.md).
  * Wide rows, which have small row groups, keep DuckDB's answer: 4,000 columns without dictionaries do not fit into a worker.
  */
 const ROWS_PER_DICTIONARY_ENTRY = 20
@@ -34,7 +34,7 @@ export function rowGroupRows(bytesPerRow: number, columns: number): number {
   return Math.min(MAX_ROW_GROUP_ROWS, Math.max(VECTOR_ROWS, rows))
 }
 
-/** The lowest level: as small as DuckDB's own choice, the third, for a tenth to a quarter less time (docs/adr/0126). */
+/** The lowest level: as small as DuckDB's own choice, the third, for a tenth to a quarter less time (docs/performance.md). */
 export const ZSTD = ['COMPRESSION zstd', 'COMPRESSION_LEVEL 1']
 
 /** `select` must yield the columns under their names, then `_timestamp`. */

@@ -41,7 +41,7 @@ export function openPayload({ call, auth, message, hashThread, proceed }: Payloa
     })
 
   // The MD5 is the ETag that AWS would give. Of a large body whose bytes another checksum vouches for it is left out: it would cost more
-  // than everything else together, and ETags that are no MD5 are part of the protocol (docs/adr/0011).
+  // than everything else together, and ETags that are no MD5 are part of the protocol (docs/adr/0006).
   const isVouchedFor = announced !== undefined && expectedMd5 === undefined
   const wantsMd5 = !isVouchedFor || expectedLength === undefined || expectedLength <= MAX_MD5_BYTES
   const names: HashName[] = [

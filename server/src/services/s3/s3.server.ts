@@ -1,5 +1,5 @@
 // The listener of the object store: parse, authenticate, authorize, run one operation, and turn every failure into S3's XML.
-// Plain node:http: bodies are the point here, and nothing else of a framework would be used (docs/adr/0011).
+// Plain node:http: bodies are the point here, and nothing else of a framework would be used (docs/adr/0006).
 
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'

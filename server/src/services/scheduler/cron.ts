@@ -1,7 +1,7 @@
 // Five-field cron on a wall clock without a zone: which local minutes match, and which comes next. Zones and DST are planned-runs.ts.
 // minute hour day-of-month month weekday; `*`, lists, ranges, steps, names, `L` for the last day of the month, 0 and 7 for Sunday.
 // Day of month and weekday, when both are restricted, are joined by "or", as cron has always done.
-// Our own and not croner: docs/adr/0070.
+// Our own and not croner: docs/adr/0022.
 
 export interface Cron {
   readonly minutes: readonly number[]

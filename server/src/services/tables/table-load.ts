@@ -309,7 +309,7 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
     }
   }
 
-  /** Which field of the file goes where (docs/adr/0085), and the table with the columns it needs for that. */
+  /** Which field of the file goes where (spec storage 2.5.5), and the table with the columns it needs for that. */
   async function planOf(tableId: string, snapshot: TableSnapshot, input: ImportInput, source: OpenSource, signal: AbortSignal) {
     const names = snapshot.columns.map((column) => column.name)
     const { types = [] } = input

@@ -157,7 +157,7 @@ export function readExportOptions(fields: Fields, columns: readonly string[], no
   }
 }
 
-/** What the original API names but does not describe is refused: a file that is not what somebody asked for is worse than none (docs/adr/0120). */
+/** What the original API names but does not describe is refused: a file that is not what somebody asked for is worse than none (spec storage 2.5.6). */
 function checkExportFormat({ format, timezone }: Fields): void {
   if (isSet(format) && format !== 'rfc')
     throw new PlatformError('storage.tables.validation.invalidFormat', {

@@ -1,4 +1,4 @@
-// Who answers for a bucket: id, name and address of the holder of a token, as JSON (docs/adr/0121).
+// Who answers for a bucket: id, name and address of the holder of a token, as JSON (spec storage 2.4).
 
 import type { Trx } from '../dialects.ts'
 

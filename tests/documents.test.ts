@@ -1,0 +1,49 @@
+// The indexes of the documentation name what is there, and links lead somewhere.
+
+import assert from 'node:assert/strict'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { ADR_INDEX, adrIndex, decisionRecords } from '../tools/adr-index.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const textOf = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+
+test('decision records are numbered from 0001 without gaps, and their index is up to date', () => {
+  const records = decisionRecords()
+  assert.ok(records.length > 0, 'no decision records found')
+  assert.deepEqual(
+    records.map(({ file, number }) => [file.slice(0, 5), number]),
+    records.map((_, index) => String(index + 1).padStart(4, '0')).map((number) => [`${number}-`, number]),
+  )
+  assert.equal(readFileSync(ADR_INDEX, 'utf8'), adrIndex(), 'run `node tools/adr-index.ts`')
+})
+
+test('the index of the documentation names every document', () => {
+  const index = textOf('docs/README.md')
+  const documents = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md') && name !== 'README.md')
+  assert.ok(documents.length > 5, 'the search for documents is broken')
+  assert.deepEqual(
+    documents.filter((name) => !index.includes(`](${name})`)),
+    [],
+  )
+})
+
+test('every relative link of a document leads to a file', () => {
+  const documents = globSync('**/*.md', { cwd: ROOT, exclude: (path) => ['node_modules', 'data'].includes(basename(path)) })
+  const links = documents.flatMap((path) =>
+    [...textOf(path).matchAll(/\]\((?!https?:|#|mailto:)([^)\s#]+)[^)]*\)/g)].map(([, target]) => ({ path, target: target! })),
+  )
+  assert.ok(links.length > 20, 'the search for links is broken')
+  assert.deepEqual(
+    links.filter(({ path, target }) => !existsSync(join(ROOT, dirname(path), target))),
+    [],
+  )
+})
+
+test('the glossary is sorted and defines every word once', () => {
+  const words = [...textOf('docs/glossary.md').matchAll(/^\| (?!word \|)([\w ]+) \|/gm)].map(([, word]) => word!)
+  assert.ok(words.length > 30, 'the glossary was not read')
+  assert.deepEqual(words, [...new Set(words)].sort())
+})

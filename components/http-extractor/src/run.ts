@@ -4,7 +4,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Configuration } from './configuration/configuration.ts'
-import { at } from './configuration/read.ts'
 import { UserError } from './errors.ts'
 import { createHeapKeeper } from './heap.ts'
 import { createClient } from './http/client.ts'
@@ -47,7 +46,7 @@ export async function run(configuration: Configuration, deps: RunDeps): Promise<
   const end = new AbortController()
   const sleep = (seconds: number) => deps.sleep(seconds, end.signal)
   try {
-    openOutputs(outputs, plans, at(state.content, 'json_parser'), deps)
+    openOutputs(outputs, plans, state.parserState, deps)
     for (const plan of plans) {
       const add = outputs.get(plan.bucket)!.tables.addWith(plan.mappings)
       const wire = await deps.openWire(plan)

@@ -13,7 +13,14 @@ export interface State {
   readonly content: JsonObject
   /** Unix time of the start of the last successful run; 0 on the first. */
   readonly previousStart: number
+  /** What the table converter remembers: {struct, structVersion}. */
+  readonly parserState: JsonValue | undefined
 }
+
+/** The public system writes two names with a dot; states that we wrote before hold an object instead, which is still read. */
+const STRUCT = 'json_parser.struct'
+const STRUCT_VERSION = 'json_parser.structVersion'
+const OLD_PARSER = 'json_parser'
 
 export function readState(dataDir: string, log: Log): State {
   const file = join(dataDir, 'in', 'state.json')
@@ -21,7 +28,20 @@ export function readState(dataDir: string, log: Log): State {
   if (found === undefined) log.warning(`State file not found or not readable: '${file}'. Starting with an empty state.`)
   const content = found ?? objectOf([])
   const previous = at(at(content, 'time'), 'previousStart')
-  return { content, previousStart: isEmpty(previous) ? 0 : Number(toInteger(previous) ?? 0n) }
+  return {
+    content,
+    previousStart: isEmpty(previous) ? 0 : Number(toInteger(previous) ?? 0n),
+    parserState: parserStateOf(content),
+  }
+}
+
+function parserStateOf(content: JsonObject): JsonValue | undefined {
+  const struct = at(content, STRUCT)
+  if (struct === undefined) return at(content, OLD_PARSER)
+  return objectOf([
+    ['struct', struct],
+    ['structVersion', at(content, STRUCT_VERSION) ?? null],
+  ])
 }
 
 function readObject(file: string): JsonObject | undefined {
@@ -35,10 +55,21 @@ function readObject(file: string): JsonObject | undefined {
 }
 
 /** What the next run finds: the old state, the start of this run, and what the parser learned. */
-export function nextState({ content }: State, currentStart: number, parserState: JsonValue | undefined): JsonObject {
+export function nextState(
+  { content }: Pick<State, 'content'>,
+  currentStart: number,
+  parserState: JsonValue | undefined,
+): JsonObject {
   const time = entriesOf(timeOf(content)).filter(([key]) => key !== 'currentStart')
-  const parser: [string, JsonValue][] = parserState === undefined ? [] : [['json_parser', parserState]]
-  return objectOf([...entriesOf(content), ['time', objectOf([...time, ['previousStart', currentStart]])], ...parser])
+  const kept = entriesOf(content).filter(([key]) => key !== OLD_PARSER || parserState === undefined)
+  const parser: [string, JsonValue][] =
+    parserState === undefined
+      ? []
+      : [
+          [STRUCT, at(parserState, 'struct') ?? null],
+          [STRUCT_VERSION, at(parserState, 'structVersion') ?? null],
+        ]
+  return objectOf([...kept, ['time', objectOf([...time, ['previousStart', currentStart]])], ...parser])
 }
 
 const timeOf = (content: JsonObject) => {

@@ -297,7 +297,7 @@ test('iterations into several buckets all leave what they learned in the state',
   const { url } = await serve(t, (q, r) => json(r, [{ [q.url!.slice(1)]: 1 }]))
   const iterations = ['a', 'b', 'c'].map((name) => ({ outputBucket: name, jobs: [{ endpoint: name }] }))
   const { state } = await extract({ parameters: { api: { baseUrl: url }, config: { x: 1 }, iterations } })
-  const { struct } = state!.json_parser as { struct: { data: Record<string, unknown> } }
+  const struct = state!['json_parser.struct'] as { data: Record<string, unknown> }
   assert.deepEqual(Object.keys(struct.data), ['_a', '_b', '_c'])
 })
 
@@ -344,7 +344,7 @@ test('what is odd in a configuration is said once, not with every page or every 
       pagination: { method: 'pagenum' },
       authentication: { type: 'url.query', query: { a: 'b' } },
     },
-    config: { jobs: [{ endpoint: 'x', children: [{ endpoint: 'y' }] }] },
+    config: { jobs: [{ endpoint: 'x', children: [{ endpoint: 'y/{of}' }] }] },
   })
   assert.equal(error, undefined)
   const warnings = log.split('\n').filter((line) => line.includes('WARNING') && !line.includes('State file'))
@@ -352,7 +352,7 @@ test('what is odd in a configuration is said once, not with every page or every 
     warnings.map((line) => line.slice(line.indexOf('WARNING'), -3)),
     [
       "WARNING: Authentication type 'url.query' is deprecated, use 'query'.",
-      "WARNING: No 'placeholders' set for 'y'. Nothing is requested for it.",
+      "WARNING: No 'placeholders' set for 'y/{of}'. Nothing is requested for it.",
     ],
   )
 })

@@ -153,6 +153,29 @@ test('with sshProxy every request passes the tunnel, and names are resolved at i
   assert.deepEqual([...new Set(forwarded)], [`only-known-there.invalid:${port}`])
 })
 
+test('every iteration has a tunnel of its own, and its login passes it too', async (t) => {
+  const { forwarded, proxy } = await serveSsh(t)
+  const { port, seen } = await serve(t, (q, r) => json(r, q.url === '/login' ? { t: 'abc' } : [{ shop: q.url }]))
+  const authentication = {
+    type: 'login',
+    loginRequest: { endpoint: 'login' },
+    apiRequest: { headers: { 'X-Token': { response: 't' } } },
+  }
+  const job = { endpoint: 'x', params: { shop: { attr: 'shop' } } }
+  const { error, tables } = await extract({
+    parameters: {
+      api: { baseUrl: `http://only-known-there.invalid:${port}/`, authentication },
+      config: { jobs: [job] },
+      iterations: [{ shop: 'eu' }, { shop: 'us' }],
+      sshProxy: proxy,
+    },
+  })
+  assert.equal(error, undefined)
+  assert.deepEqual(tables, { x: '"shop"\n"/x?shop=eu"\n"/x?shop=us"\n' })
+  assert.deepEqual(seen, ['GET /login', 'GET /x?shop=eu', 'GET /login', 'GET /x?shop=us'])
+  assert.equal(forwarded.length, 2, 'one connection per iteration')
+})
+
 test('TLS through the tunnel is verified against the name', needsOpenssl, async (t) => {
   const { proxy } = await serveSsh(t)
   const { ca, cert, key } = certificate(t, 'server')

@@ -96,10 +96,17 @@ export function overridden(inherited: readonly Bound[], own: readonly Bound[]): 
   return [...new Map([...inherited, ...own].map((bound) => [bound.placeholder.key, bound])).values()]
 }
 
+const IN_BRACES = /\{([^{}]*)\}/g
+
+/** Names in braces that stand for nothing. */
+export function unsetPlaceholders(endpoint: string, known: readonly string[]): string[] {
+  return [...endpoint.matchAll(IN_BRACES)].map((match) => match[1]!).filter((key) => !known.includes(key))
+}
+
 /** The endpoint with all bound values in place. */
 export function fillEndpoint(endpoint: string, bound: readonly Bound[]): string {
   const values = new Map(bound.map(({ placeholder, value }) => [placeholder.key, textOf(value)]))
-  return endpoint.replace(/\{([^{}]*)\}/g, (whole, key: string) => values.get(key) ?? whole)
+  return endpoint.replace(IN_BRACES, (whole, key: string) => values.get(key) ?? whole)
 }
 
 const textOf = (value: JsonValue) => (value === null || isScalar(value) ? toText(value) : serialize(value))

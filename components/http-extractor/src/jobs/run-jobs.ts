@@ -14,7 +14,7 @@ import type { ScrollerFactory } from '../pagination/scroller.ts'
 import type { Page } from '../tables/tables.ts'
 import type { JobDefinition } from './job.ts'
 import { withJobContext } from './job-context.ts'
-import { type Bound, bindPlaceholders, fillEndpoint, overridden, parentColumns } from './placeholders.ts'
+import { type Bound, bindPlaceholders, fillEndpoint, overridden, parentColumns, unsetPlaceholders } from './placeholders.ts'
 import type { Progress } from './progress.ts'
 import { createRepetitionCheck } from './repetition.ts'
 
@@ -48,16 +48,20 @@ export async function runJobs(jobs: readonly JobDefinition[], deps: JobsDeps): P
   for (const job of jobs) await runJob(job, TOP, deps)
 }
 
-/** A child without placeholders would ask the same for every item, and asks nothing (spec extractor 8.2). */
-function warnOfIdleChildren(jobs: readonly JobDefinition[], log: Log): void {
+/** A child whose endpoint nobody can fill in is not requested (spec extractor 8.2); placeholders of its ancestors count. */
+function warnOfIdleChildren(jobs: readonly JobDefinition[], log: Log, inherited: readonly string[] = []): void {
   for (const { children } of jobs) {
-    for (const child of children)
-      if (isIdle(child)) log.warning(`No 'placeholders' set for '${child.endpoint}'. Nothing is requested for it.`)
-    warnOfIdleChildren(children, log)
+    for (const child of children) {
+      const known = [...inherited, ...child.placeholders.map(({ key }) => key)]
+      const missing = unsetPlaceholders(child.endpoint, known).map((key) => `{${key}}`)
+      if (missing.length > 0 && child.placeholders.length === 0)
+        log.warning(`No 'placeholders' set for '${child.endpoint}'. Nothing is requested for it.`)
+      else if (missing.length > 0)
+        log.warning(`Nothing in 'placeholders' sets ${missing.join(', ')} of '${child.endpoint}': it is sent as it stands there.`)
+      warnOfIdleChildren([child], log, known)
+    }
   }
 }
-
-const isIdle = (child: JobDefinition) => child.placeholders.length === 0
 
 async function runJob(job: JobDefinition, place: Place, deps: JobsDeps): Promise<void> {
   const { client, scrollers, store, log, progress } = deps
@@ -131,7 +135,7 @@ export function requestOf(
 }
 
 async function runChild(child: JobDefinition, items: readonly JsonValue[], place: Place, deps: JobsDeps): Promise<void> {
-  if (isIdle(child)) return
+  if (child.placeholders.length === 0 && unsetPlaceholders(child.endpoint, keysOfBound(place.bound)).length > 0) return
   for (const item of items) {
     if (child.recursionFilter && !child.recursionFilter(item)) continue
     const ancestors = [item, ...place.ancestors]
@@ -143,6 +147,8 @@ async function runChild(child: JobDefinition, items: readonly JsonValue[], place
     }
   }
 }
+
+const keysOfBound = (bound: readonly Bound[]) => bound.map(({ placeholder }) => placeholder.key)
 
 /** userData first, then the columns that name the parent (spec extractor 8.2 and 13.8). */
 export function addedColumns(

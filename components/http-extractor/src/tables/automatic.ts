@@ -12,26 +12,29 @@ import { parseJson } from '../json/parse.ts'
 import { exactJson } from '../json/text.ts'
 import { batchBytes, CsvFile } from './csv.ts'
 import { type Layout, layOut } from './layout.ts'
-import { legacyNaming, moveColliding, toLegacyState } from './legacy.ts'
+import { legacyNaming, moveColliding, overwritten, toLegacyState } from './legacy.ts'
 import type { AddedValue, Page, TablesLog } from './page.ts'
 import type { MadeTable } from './publish.ts'
 import { createRowWriter, Mismatch, type TableTarget } from './rows.ts'
 import { Spool } from './spool.ts'
-import { createStructure, naming, type TableNode } from './structure.ts'
+import { type Aliases, createStructure, naming, type TableNode } from './structure.ts'
 
 export type AutomaticType = {
   readonly add: (page: Page) => void
   readonly finish: () => readonly MadeTable[]
+  /** Those that it would write, in no order. */
+  readonly tables: () => readonly TableNode[]
   /** Its part of the remembered structures. */
   readonly toState: () => readonly [string, JsonValue][]
-  /** Added columns that had to be renamed. */
-  readonly aliases: () => readonly [string, string][]
   readonly discard: () => void
 }
 
 type Options = {
   readonly type: string
   readonly state: JsonValue | undefined
+  /** Added columns that earlier runs renamed. */
+  readonly aliases: Aliases
+  readonly nextOrder: () => number
   /** Converts as compatLevel 1 does. */
   readonly isLegacy: boolean
   readonly newFile: (suffix: string) => string
@@ -40,8 +43,15 @@ type Options = {
 
 type Pick = (response: JsonValue) => readonly JsonValue[]
 
-export function createAutomaticType({ type, state, isLegacy, newFile, log }: Options): AutomaticType {
-  const structure = createStructure({ type, state, naming: isLegacy ? legacyNaming : naming, warn: log.warning })
+export function createAutomaticType({ type, state, aliases, nextOrder, isLegacy, newFile, log }: Options): AutomaticType {
+  const structure = createStructure({
+    type,
+    state,
+    aliases,
+    nextOrder,
+    naming: isLegacy ? legacyNaming : naming,
+    warn: log.warning,
+  })
   const spool = new Spool(newFile('pages'))
   const picks: Pick[] = []
   const targets = new Map<TableNode, TableTarget>()
@@ -52,6 +62,7 @@ export function createAutomaticType({ type, state, isLegacy, newFile, log }: Opt
   const writeRows = createRowWriter((table) => {
     let target = targets.get(table)
     if (target === undefined) {
+      table.order ??= table.nextOrder()
       const layout = layouts.get(table)!
       target = { layout, file: new CsvFile(newFile('csv'), layout.columns) }
       targets.set(table, target)
@@ -105,7 +116,8 @@ export function createAutomaticType({ type, state, isLegacy, newFile, log }: Opt
   }
 
   function write(items: readonly JsonValue[], added: readonly AddedValue[]): void {
-    writeRows(isLegacy ? moveColliding(items, structure.rows) : items, structure.rows, added)
+    const { rows } = structure
+    writeRows(isLegacy ? moveColliding(overwritten(items, rows, added), rows) : items, rows, added)
     const batch = batchBytes(targets.size)
     for (const { file } of targets.values()) file.commit(batch)
   }
@@ -134,6 +146,7 @@ export function createAutomaticType({ type, state, isLegacy, newFile, log }: Opt
       if (writesAtOnce) write(items, added)
     },
     finish: () => {
+      if (structure.tables().some(({ changed }) => changed)) settle() // new names for its added columns
       if (!writesAtOnce) {
         for (const { header, body } of spool.records()) {
           const [recipe, added] = parseJson(header) as [number, AddedValue[]] // written by spoolPage
@@ -155,10 +168,7 @@ export function createAutomaticType({ type, state, isLegacy, newFile, log }: Opt
       })
     },
     toState: () => (isLegacy ? toLegacyState(structure.rows) : [[`_${type}`, structure.toState()]]),
-    aliases: () =>
-      [...layouts.values()].flatMap(({ added }) =>
-        [...added].flatMap(([asked, { name }]): [string, string][] => (asked === name ? [] : [[asked, name]])),
-      ),
+    tables: structure.tables,
     discard: () => spool.close(),
   }
 }

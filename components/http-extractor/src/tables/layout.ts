@@ -1,9 +1,16 @@
 /** Where each place of a structure is written: the columns of a table, in order (spec extractor 13.6, 13.7). */
-import { cleanName, uniqueName } from './names.ts'
-import { DATA_COLUMN, type Node, type TableNode, tablesBelow } from './structure.ts'
+import { type Aliases, DATA_COLUMN, type Node, type TableNode, tablesBelow } from './structure.ts'
 
 /** A column that does not come from the items; `key` is its name as a member of the serialised item. */
-export type AddedColumn = { readonly name: string; readonly slot: number; readonly key: string }
+export type AddedColumn = {
+  readonly name: string
+  readonly slot: number
+  readonly key: string
+  /** Another name than the one asked for: that was taken. */
+  readonly isRenamed: boolean
+  /** Its value stands in the item's own column of that name, and its own cell stays empty (compatLevel 1). */
+  readonly isInItem: boolean
+}
 
 export type Layout = {
   /** Those of the items, then the added ones. */
@@ -18,19 +25,45 @@ export function layOut(rows: Node): Map<TableNode, Layout> {
   return new Map(tablesBelow(rows).map((table) => [table, layOutTable(table)]))
 }
 
-function layOutTable(table: TableNode): Layout {
-  const { rows } = table
+export function layOutTable({ rows, naming, aliases, added: asked }: TableNode): Layout {
   const columns = rows.type === 'object' ? columnsBelow(rows) : [DATA_COLUMN]
   const own = new Set(columns)
+  // The item's own column keeps its name, also where only its key is the same.
+  const isTaken = (name: string) => own.has(name) || (rows.type === 'object' && rows.members.has(name))
   const added = new Map<string, AddedColumn>()
-  for (const asked of table.added) {
-    // The item's own column keeps its name, also where only its key is the same.
-    const wanted = cleanName(asked)
-    const name = uniqueName(wanted, (candidate) => own.has(candidate) || (rows.type === 'object' && rows.members.has(candidate)))
+  for (const given of asked) {
+    const name = naming.added(aliases.get(given) ?? given, isTaken)
+    const isRenamed = name !== naming.added(given, () => false)
     own.add(name)
-    added.set(asked, { name, slot: columns.push(name) - 1, key: name === wanted ? asked : name })
+    added.set(given, {
+      name,
+      slot: columns.push(name) - 1,
+      key: isRenamed ? name : given,
+      isRenamed,
+      isInItem: isRenamed && naming.overwrites,
+    })
   }
   return { columns, added }
+}
+
+/**
+ * An added column that had to be renamed in one table has the new name in every table that is written after it, whether the old one
+ * is free there or not (spec extractor 13.7). Marks the tables whose columns that changes; answers all names of the run.
+ */
+export function settleAliases(tables: readonly TableNode[], remembered: Aliases): Aliases {
+  const written = tables.filter(({ order }) => order !== undefined).sort((a, b) => a.order! - b.order!)
+  let aliases = remembered
+  for (const table of written) {
+    if (table.added.some((asked) => table.aliases.get(asked) !== aliases.get(asked))) {
+      table.aliases = aliases
+      table.changed = true
+    }
+    if (table.naming.overwrites) continue
+    const renamed = [...layOutTable(table).added].filter(([, { isRenamed }]) => isRenamed)
+    if (renamed.some(([asked, { name }]) => aliases.get(asked) !== name))
+      aliases = new Map([...aliases, ...renamed.map(([asked, { name }]) => [asked, name] as const)])
+  }
+  return aliases
 }
 
 /** Every place below has a name: it was given when its page was analysed. */

@@ -7,6 +7,7 @@
 import { hash } from 'node:crypto'
 import { entriesOf, isObject, type JsonObject, type JsonValue, memberOf, objectOf, setMember } from '../json/json.ts'
 import { shorten } from './names.ts'
+import type { AddedValue } from './page.ts'
 import type { Naming, Node, NodeType } from './structure.ts'
 
 export const legacyNaming: Naming = {
@@ -15,6 +16,8 @@ export const legacyNaming: Naming = {
     const name = legacyName(text)
     return isTaken(name) ? hash('md5', text) : name
   },
+  added: (asked, isTaken) => (isTaken(legacyName(asked)) ? hash('md5', asked) : legacyName(asked)),
+  overwrites: true,
   table: legacyName,
 }
 
@@ -23,6 +26,22 @@ export function legacyName(text: string): string {
   return shorten(bytes)
     .replace(/[^A-Za-z0-9-]/g, '_')
     .replace(/^_+|_+$/g, '')
+}
+
+/** Items in which the value of an added column stands in the place of their own column of that name. */
+export function overwritten(items: readonly JsonValue[], rows: Node, added: readonly AddedValue[]): readonly JsonValue[] {
+  const places = new Map(columnsBelow(rows).map(({ keys }) => [legacyName(keys.join('_')), keys]))
+  const moves = added.flatMap(([name, value]) => {
+    const keys = places.get(legacyName(name))
+    return keys === undefined ? [] : [{ keys, value }]
+  })
+  if (moves.length === 0) return items
+  return items.map((item) => {
+    if (!isObject(item)) return item
+    const copy = copyOf(item) as JsonObject // a copy of an object is one
+    for (const { keys, value } of moves) setAtKeys(copy, keys, value)
+    return copy
+  })
 }
 
 /** Items in which a value of a colliding column stands in the place of the first one. Only for structures in which names collide. */

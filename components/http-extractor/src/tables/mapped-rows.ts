@@ -6,31 +6,47 @@ import { ByteWriter, isSmallInteger } from './bytes.ts'
 import type { CsvFile } from './csv.ts'
 import { kindOf, type MappedEntry, type MappedTable, type Path } from './mapping.ts'
 import type { AddedValue } from './page.ts'
-import { addedText } from './rows.ts'
+import { addedText, pushed } from './rows.ts'
 import { TablesError } from './tables-error.ts'
 
 export type MappedWriter = (items: readonly JsonValue[], table: MappedTable, added: readonly AddedValue[]) => void
 
-/** What rows can refer to besides their item: `own` is hashed with it (the link to the parent, or what came with the page). */
+/** What rows can refer to besides their item: the link to the parent, and what came with the page. */
 type Added = { readonly own: readonly AddedValue[]; readonly page: readonly AddedValue[] }
 
-/** Elements to be written as rows of a nested table, after the row they belong to. */
-type Nested = { readonly elements: readonly JsonValue[]; readonly table: MappedTable; readonly added: Added }
+const NO_LINKS: readonly string[] = []
+
+type TableEntry = MappedEntry & { readonly kind: 'table' }
 
 export function createMappedWriter(fileOf: (table: MappedTable) => CsvFile): MappedWriter {
   const text = new ByteWriter()
 
+  /** Rows of nested tables come before the row they belong to: where both go into one table, that is their order there. */
   function writeRows(items: readonly JsonValue[], table: MappedTable, added: Added): void {
     const file = fileOf(table)
     for (const item of items) {
-      const nested = writeRow(item, table, added, file)
+      const links = writeNested(item, table, added)
+      writeRow(item, table, added, links, file)
       file.rowDone()
-      for (const rows of nested) writeRows(rows.elements, rows.table, rows.added)
     }
   }
 
-  function writeRow(item: JsonValue, table: MappedTable, added: Added, { out }: CsvFile): Nested[] {
-    const nested: Nested[] = []
+  /** Writes the rows of all nested tables; answers, for each of them, what the item's own row refers to it with. */
+  function writeNested(item: JsonValue, table: MappedTable, added: Added): readonly string[] {
+    let links: string[] | undefined
+    for (const entry of table.entries) {
+      if (entry.kind !== 'table') continue
+      const elements = elementsAt(item, entry, table)
+      const link = elements === undefined ? '' : linkOf(entry, item, table, added)
+      links = pushed(links, link)
+      if (elements !== undefined)
+        writeRows(elements, entry.table, entry.table === table ? added : { own: linkColumn(entry.table, link), page: added.page })
+    }
+    return links ?? NO_LINKS
+  }
+
+  function writeRow(item: JsonValue, table: MappedTable, added: Added, links: readonly string[], { out }: CsvFile): void {
+    let nested = 0
     for (const entry of table.entries) {
       if (entry.kind === 'column') {
         const value = valueAtPath(item, entry.path)
@@ -39,40 +55,41 @@ export function createMappedWriter(fileOf: (table: MappedTable) => CsvFile): Map
       } else if (entry.kind === 'user') {
         out.cell(userText(entry.name, added))
       } else {
-        const rows = nestedRows(entry, item, table, added)
-        if (entry.column !== undefined) out.cell(rows?.link ?? '')
-        if (rows !== undefined) nested.push(rows)
+        const link = links[nested++]!
+        if (entry.column !== undefined) out.cell(link)
       }
     }
     if (table.parentColumn !== undefined) out.cell(userText(table.parentColumn, added))
-    return nested
   }
 
-  function nestedRows(entry: MappedEntry & { kind: 'table' }, item: JsonValue, table: MappedTable, added: Added) {
-    const value = valueAtPath(item, entry.path)
-    if (value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)) return undefined
-    const elements = Array.isArray(value) ? value : [value]
-    const link = linkOf(entry, item, table, added)
-    if (entry.table === table) return { elements, table, added, link }
-    const { parentColumn } = entry.table
-    const own: AddedValue[] = parentColumn === undefined ? [] : [[parentColumn, link]]
-    return { elements, table: entry.table, added: { own, page: added.page }, link }
-  }
-
-  /** What the rows of a nested table hold to refer to this one: its primary key, or a hash of the item. */
-  function linkOf(entry: MappedEntry & { kind: 'table' }, item: JsonValue, table: MappedTable, added: Added): string {
+  /** What the rows of a nested table hold to refer to this one: its primary key, or a hash of the item and what came with its page. */
+  function linkOf(entry: TableEntry, item: JsonValue, table: MappedTable, added: Added): string {
     if (entry.table.parentColumn === undefined || entry.table === table) return ''
     if (entry.column === undefined) return keyOf(item, table, added)
     text.length = 0
     text.php(item)
-    if (added.own.length > 0) text.utf8(phpSerializeAssociative(added.own))
+    if (added.page.length > 0) text.utf8(phpSerializeAssociative(added.page))
     return hash('md5', text.bytes.subarray(0, text.length))
   }
 
   return (items, table, added) => writeRows(items, table, { own: added, page: added })
 }
 
+const linkColumn = ({ parentColumn }: MappedTable, link: string): AddedValue[] =>
+  parentColumn === undefined ? [] : [[parentColumn, link]]
+
+/** The elements of a nested table; a single value is one. A scalar has no place inside it that could go into its own table again. */
+function elementsAt(item: JsonValue, entry: TableEntry, table: MappedTable): readonly JsonValue[] | undefined {
+  if (entry.table === table && isScalar(item)) return undefined
+  const value = valueAtPath(item, entry.path)
+  if (value === undefined || value === null || value === '') return undefined
+  if (!Array.isArray(value)) return [value]
+  return value.length === 0 ? undefined : value
+}
+
+/** Of an item that is a scalar every path is the item itself. */
 function valueAtPath(item: JsonValue, path: Path): JsonValue | undefined {
+  if (isScalar(item)) return item
   let at: JsonValue | undefined = item
   for (const segment of path) {
     if (Array.isArray(at)) at = /^(?:0|[1-9]\d*)$/.test(segment) ? at[Number(segment)] : undefined

@@ -1,15 +1,18 @@
-/** Structures of earlier runs, as the state file keeps them below `json_parser` (spec extractor 16). */
+/** Structures of earlier runs, as the state file keeps them in `json_parser.struct` (spec extractor 16). */
 import { entriesOf, isNumber, isObject, type JsonValue, memberOf, objectOf } from '../json/json.ts'
 import type { AutomaticType } from './automatic.ts'
 import { fromLegacyState } from './legacy.ts'
 import type { TablesLog } from './page.ts'
+import type { Aliases } from './structure.ts'
 
 export type Remembered = {
   /** Old configurations, and those whose state an old converter wrote, stay with it. */
   readonly isLegacy: boolean
   readonly stateOf: (type: string) => JsonValue | undefined
+  /** Added columns that had to be renamed. */
+  readonly aliases: Aliases
   /** What the next run is to remember: the types of this run over those of earlier ones, and over what another bucket left. */
-  readonly next: (types: readonly AutomaticType[], sofar: JsonValue | undefined) => JsonValue
+  readonly next: (types: readonly AutomaticType[], aliases: Aliases, sofar: JsonValue | undefined) => JsonValue
 }
 
 type Options = {
@@ -34,12 +37,13 @@ export function rememberedStructures({ parserState, compatLevel, log }: Options)
   return {
     isLegacy: false,
     stateOf: (type) => known.get(`_${type}`),
-    next: (types, sofar) => {
+    aliases: new Map(membersOf(struct, 'parent_aliases').map(([asked, name]) => [asked, String(name)])),
+    next: (types, aliases, sofar) => {
       const other = structOf(sofar, 3)
       return {
         struct: {
           data: objectOf([...known, ...membersOf(other, 'data'), ...types.flatMap((type) => type.toState())]),
-          parent_aliases: objectOf([...membersOf(other, 'parent_aliases'), ...types.flatMap((type) => type.aliases())]),
+          parent_aliases: objectOf([...membersOf(other, 'parent_aliases'), ...aliases]),
         },
         structVersion: 3,
       }
@@ -62,7 +66,8 @@ function legacy(struct: JsonValue | undefined): Remembered {
   return {
     isLegacy: true,
     stateOf: (type) => fromLegacyState(known, type),
-    next: (types, sofar) => {
+    aliases: new Map(),
+    next: (types, _aliases, sofar) => {
       const other = structOf(sofar, 2)
       const fields = [known, isObject(other) ? other : objectOf([])].flatMap(entriesOf)
       return { struct: objectOf([...fields, ...types.flatMap((type) => type.toState())]), structVersion: 2 }

@@ -225,16 +225,19 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
     const { columns, added: places } = targetOf(rows.table).layout
     const texts: string[] = new Array(places.size).fill('')
     const members = new ByteWriter()
+    let keys = 0
     for (const [name, value] of added) {
       const place = places.get(name)
       if (place === undefined) throw MISMATCH
+      if (place.isInItem) continue
+      keys++
       texts[place.slot - (columns.length - places.size)] = addedText(value)
       members.phpString(place.key)
       members.php(value)
     }
     const cells = new ByteWriter()
     for (const cell of texts) cells.cell(cell)
-    return { cells: cells.bytes.subarray(0, cells.length), keys: added.length, text: members.bytes.subarray(0, members.length) }
+    return { cells: cells.bytes.subarray(0, cells.length), keys, text: members.bytes.subarray(0, members.length) }
   }
 
   return (items, rows, added) => {
@@ -250,7 +253,7 @@ function endRow(tail: Tail, file: CsvFile): void {
 }
 
 /** A list that exists only once there is something in it: most items have none. */
-function pushed<T>(list: T[] | undefined, value: T): T[] {
+export function pushed<T>(list: T[] | undefined, value: T): T[] {
   if (list === undefined) return [value]
   list.push(value)
   return list

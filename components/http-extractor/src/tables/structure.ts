@@ -47,13 +47,26 @@ export type Node = {
 /** What follows an item in its row: cells, and the same as members of the serialised item. */
 export type Tail = { readonly cells: Uint8Array; readonly keys: number; readonly text: Uint8Array }
 
-export type TableNode = {
-  readonly name: string
+/** New names of added columns, by the names asked for. */
+export type Aliases = ReadonlyMap<string, string>
+
+/** What all tables of a run share. */
+type TableContext = {
   readonly naming: Naming
+  /** Counts the tables of the run as they get their first rows. */
+  readonly nextOrder: () => number
+}
+
+export type TableNode = TableContext & {
+  readonly name: string
   readonly rows: Node
   readonly takenNames: Set<string>
   /** Names of added columns (userData, parent_*, JSON_parentId), in the order in which they were first needed. */
   readonly added: string[]
+  /** The new names in force when it is written. */
+  aliases: Aliases
+  /** Its place among all tables of the run; undefined as long as it has no rows. */
+  order: number | undefined
   /** The columns are not what they were when this was last set to false. */
   changed: boolean
 }
@@ -87,25 +100,32 @@ export const PARENT_ID = 'JSON_parentId'
 export type Naming = {
   /** From the keys that lead from the item of the table to the place. */
   readonly column: (keys: readonly string[], isTaken: (name: string) => boolean) => string
+  /** Of a column that does not come from the items. */
+  readonly added: (asked: string, isTaken: (name: string) => boolean) => string
+  /** Whether the value of an added column whose name is taken goes over the item's own. */
+  readonly overwrites: boolean
   /** From the type and the keys that lead to the array, joined by dots. */
   readonly table: (cleanPath: string) => string
 }
 
 export const naming: Naming = {
   column: (keys, isTaken) => uniqueName(columnName(keys.join('.')), isTaken),
+  added: (asked, isTaken) => uniqueName(cleanName(asked), isTaken),
+  overwrites: false,
   table: cleanName,
 }
 
-export type StructureOptions = {
+export type StructureOptions = TableContext & {
   readonly type: string
   /** Its structure in an earlier run. */
   readonly state: JsonValue | undefined
-  readonly naming: Naming
+  /** New names of added columns in earlier runs. */
+  readonly aliases: Aliases
   readonly warn: (message: string) => void
 }
 
-export function createStructure({ type, state, naming, warn }: StructureOptions): Structure {
-  const rows = createRows(type, `${type}.[]`, naming)
+export function createStructure({ type, state, aliases, naming, nextOrder, warn }: StructureOptions): Structure {
+  const rows = createRows(type, `${type}.[]`, { naming, nextOrder, aliases })
   const restored = isObject(state) ? member(state, '[]') : undefined
   if (isObject(restored)) restore(rows, restored)
 
@@ -122,8 +142,10 @@ export function createStructure({ type, state, naming, warn }: StructureOptions)
   }
 }
 
-function createRows(cleanPath: string, place: string, naming: Naming): Node {
-  const own = { name: naming.table(cleanPath), naming, takenNames: new Set<string>(), added: [], changed: true }
+function createRows(cleanPath: string, place: string, like: TableContext & Pick<TableNode, 'aliases'>): Node {
+  const { naming, nextOrder, aliases } = like
+  const blank = { takenNames: new Set<string>(), added: [], order: undefined, changed: true }
+  const own = { name: naming.table(cleanPath), naming, nextOrder, aliases, ...blank }
   const table = own as unknown as TableNode & { rows: Node } // table and rows need each other, so one is set afterwards
   table.rows = createNode({ key: '', keys: [], cleanPath, place, table })
   return table.rows
@@ -169,7 +191,7 @@ function memberNode(parent: Node, key: string): Node {
 
 function elementNode(array: Node): Node {
   if (array.element === undefined) {
-    array.element = createRows(array.cleanPath, `${array.place}.[]`, array.table.naming)
+    array.element = createRows(array.cleanPath, `${array.place}.[]`, array.table)
     array.element.table.added.push(PARENT_ID)
   }
   return array.element
@@ -185,6 +207,8 @@ function typeOf(value: JsonValue): NodeType {
 
 /** Items or elements: scalars and nulls become a row with a `data` column; an array inside an array becomes JSON text. */
 function analyseElements(elements: readonly JsonValue[], rows: Node, warn: (message: string) => void): void {
+  const { table } = rows
+  table.order ??= table.nextOrder()
   for (const element of elements) {
     const type = typeOf(element)
     if (type === 'array') reportNestedArray(rows, warn)

@@ -255,11 +255,11 @@ test('a column name once given stays when a later page brings another candidate 
   assert.deepEqual(lines(out.t), ['a_b,a_b_u0', '1,', ',2'])
 })
 
-test('an added column gives way to the item, in that table only', async () => {
+test('an added column gives way to the item, in that table and in those written after it', async () => {
   const { out } = await run([{ items: '[{"parent_id":1,"l":[{"JSON_parentId":5}],"m":[1]}]', added: [['parent_id', 'p']] }])
   assert.match(out.t!, /^"parent_id","l","m","parent_id_u0"\n"1","t_.*","t_.*","p"\n$/)
   assert.match(out.t_l!, /^"JSON_parentId","JSON_parentId_u0"\n"5","t_/)
-  assert.match(out.t_m!, /^"data","JSON_parentId"\n/)
+  assert.match(out.t_m!, /^"data","JSON_parentId_u0"\n/)
 })
 
 test('added columns follow the items, also when they come with a later job', async () => {

@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import type { JsonValue } from '../json/json.ts'
 import { exactJson } from '../json/text.ts'
 import { type AutomaticType, createAutomaticType } from './automatic.ts'
+import { settleAliases } from './layout.ts'
 import { createMappedTypes, type MappedTypes } from './mapped.ts'
 import { readMappings } from './mapping.ts'
 import type { Page, TableSummary, TablesLog } from './page.ts'
@@ -30,14 +31,14 @@ export type TablesOptions = {
   /** `config.mappings` as configured. Wrong ones throw a TablesError here, before the first request. */
   readonly mappings?: JsonValue | undefined
   readonly compatLevel?: 1 | 2 | 3 | undefined
-  /** `json_parser` of `in/state.json`: columns of earlier runs. */
+  /** What `in/state.json` remembers, {struct, structVersion}: columns of earlier runs. */
   readonly parserState?: JsonValue | undefined
   readonly log: TablesLog
 }
 
 export type CompleteTables = {
   readonly tables: readonly TableSummary[]
-  /** What `out/state.json` keeps as `json_parser`, after `sofar` of other buckets; what it was when all types are mapped (spec extractor 16). */
+  /** What `out/state.json` is to remember, after `sofar` of other buckets; what it was when all types are mapped (spec extractor 16). */
   readonly parserState: (sofar: JsonValue | undefined) => JsonValue | undefined
 }
 
@@ -59,6 +60,7 @@ export function createTables(options: TablesOptions): Tables {
   if (bucket !== undefined && /[/\\\0]/.test(bucket))
     throw new TablesError(`The output bucket '${bucket}' cannot be part of a file name.`)
   let files = 0
+  let started = 0
   let prepared: Prepared | undefined
   const newFile = (suffix: string) => join(workDir, `${++files}.${suffix}`)
 
@@ -78,7 +80,8 @@ export function createTables(options: TablesOptions): Tables {
   const automaticOf = (type: string): AutomaticType => {
     let found = automatic.get(type)
     if (found === undefined) {
-      found = createAutomaticType({ type, state: remembered.stateOf(type), isLegacy: remembered.isLegacy, newFile, log })
+      const { stateOf, aliases, isLegacy } = remembered
+      found = createAutomaticType({ type, state: stateOf(type), aliases, nextOrder: () => ++started, isLegacy, newFile, log })
       automatic.set(type, found)
     }
     return found
@@ -101,12 +104,17 @@ export function createTables(options: TablesOptions): Tables {
     add: addWith(options.mappings),
     addWith,
     complete: ({ incremental }) => {
+      const types = [...automatic.values()]
+      const aliases = settleAliases(
+        types.flatMap((type) => type.tables()),
+        remembered.aliases,
+      )
       const made = [...automatic.values(), ...mapped.values()].flatMap((types) => types.finish())
       const isMapped = [...mapped.values()].every((types) => !types.isEmpty)
       prepared = prepare(made, { outDir: options.outDir, workDir, bucket, incremental })
       return {
         tables: prepared.tables,
-        parserState: (sofar) => (isMapped ? sofar : remembered.next([...automatic.values()], sofar)),
+        parserState: (sofar) => (isMapped ? sofar : remembered.next(types, aliases, sofar)),
       }
     },
     publish: () => {

@@ -1,5 +1,5 @@
 // JSON as the text that was sent. JavaScript objects reorder integer-like keys, lose integers beyond 2^53 and turn 1.10 into 1.1;
-// a configuration must come back exactly as it came in (design 4.5), so it is kept, cut and edited as text, by offsets.
+// a configuration must come back exactly as it came in (invariant 5 of ARCHITECTURE.md), so it is kept, cut and edited as text, by offsets.
 //
 // 1. Every function here expects text that JSON.parse accepts (`readJson` checks that); on other text the result is undefined, but
 //    the function ends.

@@ -1,4 +1,4 @@
-// The one way a version of a configuration comes to be (design 4.5): the version, the head and the event, in one transaction.
+// The one way a version of a configuration comes to be (invariant 5 of ARCHITECTURE.md): the version, the head and the event, in one transaction.
 // Numbers have no gaps because the head is locked, counts by one, and fails together with everything else.
 
 import type { Db } from '../../engines/metadata-db/dialects.ts'

@@ -5,7 +5,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { startStack, until } from '../tests/faults/stack.ts'
+import { startStack } from '../tests/faults/stack.ts'
+import { until } from '../tests/support/until.ts'
 import { median, report } from './measure.ts'
 
 const JOBS = 200
@@ -26,7 +27,7 @@ writeFileSync(
   `${stack.dataDir}/components/empty.json`,
   JSON.stringify({ id: 'bench.empty', type: 'application', name: 'Empty', hasRun: true, data: { definition } }),
 )
-await until(async () => (await stack.get('/v2/storage/components/bench.empty')).status === 200)
+await until('the component is known', async () => (await stack.get('/v2/storage/components/bench.empty')).status === 200)
 
 interface Job {
   readonly id: string

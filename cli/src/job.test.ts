@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import test from 'node:test'
 import { runCli } from '../../tests/support/run-cli.ts'
@@ -50,8 +51,12 @@ test('jobs are run, watched, listed, run again and ended from the command line',
 })
 
 test('a log that is followed goes on where its connection broke', async (t) => {
-  const { add, configure, url, masterToken, request } = await shellStack(t)
-  await add('test.count', 'for i in 1 2 3 4 5 6; do echo "step $i"; sleep 0.4; done')
+  const { add, configure, url, masterToken, request, dataDir } = await shellStack(t)
+  const afterCut = (n: number) => `until [ -e ${dataDir}/cut-${n} ]; do sleep 0.05; done`
+  await add(
+    'test.count',
+    `echo "step 1"; ${afterCut(1)}; echo "step 2"; ${afterCut(2)}; for i in 3 4 5 6; do echo "step $i"; done`,
+  )
   const config = await configure('test.count', {})
   const { id } = (await request('POST', '/queue/test.count/run', { json: { config } })).json<{ id: string }>()
   let cuts = 0
@@ -62,8 +67,8 @@ test('a log that is followed goes on where its connection broke', async (t) => {
     client.on('close', () => stack.destroy())
     stack.on('data', (bytes) => {
       if (cuts >= 2 || !bytes.includes('event: log')) return
-      cuts++
       client.resetAndDestroy()
+      writeFileSync(`${dataDir}/cut-${++cuts}`, '')
     })
   })
   t.after(() => proxy.close())

@@ -7,6 +7,7 @@ import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { type FileAnswer, s3ClientFor } from '../support/file-client.ts'
 import { shellStack } from '../support/shell-stack.ts'
 import { type Answer, type RequestOptions, send } from '../support/test-stack.ts'
+import { until } from '../support/until.ts'
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+\d{4}$/
 const COMPONENT = 'test.greeter'
@@ -62,13 +63,12 @@ test('the whole of document 1, from the index to a schedule that fires', async (
     return answer
   }
   const finish = async (job: StorageJob): Promise<StorageJob> => {
-    let current = job
-    for (let n = 0; n < 2000 && ['waiting', 'processing'].includes(current.status); n++) {
-      await new Promise((resolve) => setTimeout(resolve, 10))
-      current = (await ok('GET', job.url)).json<StorageJob>()
-    }
-    assert.equal(current.status, 'success', JSON.stringify(current.error))
-    return current
+    const ended = await until(`the job at ${job.url} ends`, async () => {
+      const current = (await ok('GET', job.url)).json<StorageJob>()
+      return !['waiting', 'processing'].includes(current.status) && current
+    })
+    assert.equal(ended.status, 'success', JSON.stringify(ended.error))
+    return ended
   }
 
   // Index: the authoritative list of addresses.

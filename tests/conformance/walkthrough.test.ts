@@ -7,7 +7,7 @@ import { startTestStack } from '../support/test-stack.ts'
 
 const MINUTE = 60_000
 
-test('the walkthrough works, command by command', { timeout: 240_000 }, async (t) => {
+test('the walkthrough works, command by command', async (t) => {
   let aheadMs = 0
   const stack = await startTestStack(t, { clock: { now: () => new Date(Date.now() + aheadMs) } })
   const env = { MILLRACE_URL: stack.url, MILLRACE_TOKEN: stack.masterToken, MILLRACE_DATA_DIR: stack.dataDir }

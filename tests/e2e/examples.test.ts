@@ -15,9 +15,7 @@ test('the components in shell and in Python run, one on what the other wrote', a
     cpSync(join(EXAMPLES, name), join(stack.dataDir, 'components', name), { recursive: true })
     cpSync(join(EXAMPLES, name, `${name}.json`), join(stack.dataDir, 'components', `${name}.json`))
   }
-  for (let i = 0; i < 200 && (await stack.request('GET', '/v2/storage/components/example.hello-python')).status !== 200; i++) {
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+  for (const id of ['example.hello-shell', 'example.hello-python']) await stack.known(id)
   const run = async (component: string, config: string): Promise<Job> =>
     stack.wait((await stack.request('POST', `/queue/${component}/run`, { json: { config } })).json<Job>())
 

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { type Job, shellStack } from '../support/shell-stack.ts'
+import { until } from '../support/until.ts'
 
 const SECRET = 'canary-9f8e7d-of-the-extractor'
 
@@ -81,14 +82,9 @@ test('two rows of the extractor run, keep their state, run again from it, and ca
     parameters: { ...root.parameters, config: { ...root.parameters.config, jobs: [{ endpoint: 'slow' }] } },
   })
   const running = (await stack.request('POST', '/queue/platform.ex-http/run', { json: { config: slow } })).json<Job>()
-  for (let i = 0; i < 400 && !api.asked.includes('/slow'); i++) await new Promise((resolve) => setTimeout(resolve, 25))
-  assert.ok(api.asked.includes('/slow'))
+  await until('the run asks for /slow', () => api.asked.includes('/slow'))
   await stack.request('POST', `/queue/jobs/${running.id}/kill`)
-  let killed = running
-  for (let i = 0; i < 400 && !killed.isFinished; i++) {
-    await new Promise((resolve) => setTimeout(resolve, 25))
-    killed = (await stack.request('GET', running.url)).json<Job>()
-  }
+  const killed = await stack.wait(running)
   assert.equal(killed.status, 'terminated')
 
   // The secret went to the API and nowhere else.

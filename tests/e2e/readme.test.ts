@@ -8,7 +8,7 @@ import { runCommandsOf } from '../support/document-commands.ts'
 import type { Job } from '../support/shell-stack.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
-test('the README works, command by command', { timeout: 120_000 }, async (t) => {
+test('the README works, command by command', async (t) => {
   const asked: string[] = []
   const api = createServer((request, response) => {
     asked.push(`${request.headers.authorization} ${request.url}`)

@@ -5,6 +5,7 @@ import test from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { type Job, shellStack } from '../support/shell-stack.ts'
+import { until } from '../support/until.ts'
 
 type Stack = Awaited<ReturnType<typeof shellStack>>
 
@@ -151,11 +152,10 @@ test('how much disk a run may fill and how many jobs a project runs is for the o
   assert.match(full.error!.message, /wrote more than 2 MB/)
   const start = async () => (await stack.request('POST', '/queue/test.wait/run', { json: { configData: {} } })).json<Job>()
   const jobs = [await start(), await start()]
-  let second = jobs[1]!
-  for (let i = 0; i < 200 && second.waitingReason === null; i++) {
-    await new Promise((resolve) => setTimeout(resolve, 25))
-    second = (await stack.request('GET', second.url)).json<Job>()
-  }
-  assert.match(second.waitingReason ?? '', /the project runs 1 jobs at once/)
+  const waitingReason = await until(
+    'the second job says why it waits',
+    async () => (await stack.request('GET', jobs[1]!.url)).json<Job>().waitingReason,
+  )
+  assert.match(waitingReason, /the project runs 1 jobs at once/)
   for (const { id } of jobs) await stack.request('POST', `/queue/jobs/${id}/kill`)
 })

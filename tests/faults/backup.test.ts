@@ -9,7 +9,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { verifyBackup } from '../../server/src/engines/backup-folder/verify-backup.ts'
 import { type CliResult, runCli } from '../support/run-cli.ts'
-import { type Stack, startStack, until } from './stack.ts'
+import { until } from '../support/until.ts'
+import { type Stack, startStack } from './stack.ts'
 
 const WRITERS = 4
 const FLIPS = process.env.MILLRACE_LONG ? 200 : 12
@@ -107,21 +108,17 @@ async function addProbe(dataDir: string): Promise<void> {
 }
 
 async function runProbe(stack: Stack, config: string): Promise<string> {
-  let job = (await stack.post('/queue/jobs', { component: 'test.probe', config, mode: 'run' })).body as {
-    id: string
-    status: string
-  }
-  await until(async () => {
-    job = (await stack.get(`/queue/jobs/${job.id}`)).body as typeof job
-    return ['success', 'error'].includes(job.status)
-  }, 20_000)
-  return job.status
+  const { id } = (await stack.post('/queue/jobs', { component: 'test.probe', config, mode: 'run' })).body as { id: string }
+  return until('the probe has ended', async () => {
+    const { isFinished, status } = (await stack.get(`/queue/jobs/${id}`)).body as { isFinished: boolean; status: string }
+    return isFinished && status
+  })
 }
 
 test('a backup under load restores everything that was acknowledged before it began', async (t) => {
   const stack = await startStack(t)
   await addProbe(stack.dataDir)
-  await until(async () => (await stack.get('/v2/storage/components/test.probe')).status === 200)
+  await until('the probe is known', async () => (await stack.get('/v2/storage/components/test.probe')).status === 200)
   const secret = { name: 's', configuration: { parameters: { '#password': 'open-sesame' } } }
   const probe = (await stack.post('/v2/storage/components/test.probe/configs', secret)).body as { id: string }
 
@@ -133,7 +130,7 @@ test('a backup under load restores everything that was acknowledged before it be
   const writers = Array.from({ length: WRITERS }, async () => {
     while (!isOver) await write(stack, promised, written++)
   })
-  await until(async () => promised.tokens.length > 40, 30_000)
+  await until('there is something to back up', () => promised.tokens.length > 40)
   const before = copyOf(promised)
   const startedAt = written
   const folder = join(await emptyFolder(t), 'backup')

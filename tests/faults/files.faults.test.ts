@@ -17,7 +17,8 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { type FileAnswer, s3ClientFor } from '../support/file-client.ts'
-import { startStack, until } from './stack.ts'
+import { until } from '../support/until.ts'
+import { startStack } from './stack.ts'
 
 const ROUNDS = process.env.MILLRACE_LONG ? 100 : 10
 const Bucket = 'millrace'
@@ -97,7 +98,7 @@ test(`after ${ROUNDS} kills every acknowledged object is whole, and no half of o
     const workers = [work(() => putOne(clients[0])), work(() => putInParts(clients[1])), work(importOne), work(deleteOne)]
     const settled = Promise.allSettled(workers)
     const before = acknowledged.size
-    await until(async () => acknowledged.size > before, 30_000) // so that there is something to lose, however busy the machine
+    await until('there is something to lose', () => acknowledged.size > before)
     await sleep(Math.random() * 600) // the moment of death is the random input of this test
     await stack.kill()
     await settled

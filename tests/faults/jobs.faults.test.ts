@@ -6,7 +6,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Stack, startStack, until } from './stack.ts'
+import { until } from '../support/until.ts'
+import { type Stack, startStack } from './stack.ts'
 
 const KILLS = process.env.MILLRACE_LONG ? 100 : 5
 const COUNTERS = 3
@@ -50,11 +51,13 @@ const getJob = async (stack: Stack, id: string): Promise<Job> => (await stack.ge
 test(`${KILLS} kills: jobs end once, state and data agree, nothing is published twice`, async (t) => {
   const stack = await startStack(t)
   addCounter(stack)
-  await until(async () => (await stack.get('/v2/storage/components/test.count')).status === 200)
+  await until('the counter is known', async () => (await stack.get('/v2/storage/components/test.count')).status === 200)
   const configs = await Promise.all(Array.from({ length: COUNTERS }, () => configure(stack)))
   const created = new Map<string, string>()
   for (let round = 1; round <= KILLS; round++) {
+    const before = created.size
     const clients = configs.map((config) => createUntilItDies(stack, config, created))
+    await until('every configuration has a new job', () => created.size >= before + COUNTERS)
     await sleep(300 + Math.random() * 900) // the moment of death is the random input of this test
     await stack.kill()
     await Promise.all(clients)
@@ -66,9 +69,8 @@ test(`${KILLS} kills: jobs end once, state and data agree, nothing is published 
     return pages.flatMap(({ body }) => body as Job[])
   }
   await until(
+    () => `every job ends\n${stack.output()}`,
     async () => (await list()).every((job) => job.isFinished),
-    120_000,
-    () => `some job never ended\n${stack.output()}`,
   )
   const jobs = await list()
   assert.deepEqual(
@@ -90,7 +92,7 @@ test(`${KILLS} kills: jobs end once, state and data agree, nothing is published 
     await compare(stack, config, successes)
     // The configuration is free: the next job runs at once.
     const next = (await stack.post('/queue/test.count/run', { config })).body as Job
-    await until(async () => (await getJob(stack, next.id)).isFinished, 20_000)
+    await until('the next job ends', async () => (await getJob(stack, next.id)).isFinished)
     assert.equal((await getJob(stack, next.id)).status, 'success')
     await compare(stack, config, successes + 1)
   }

@@ -9,7 +9,8 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freshPostgres } from '../support/on-both-databases.ts'
 import { BUCKET, REGION, startS3 } from '../support/start-s3.ts'
-import { type Stack, startStack, until } from './stack.ts'
+import { until } from '../support/until.ts'
+import { type Stack, startStack } from './stack.ts'
 
 const ROUNDS = process.env.MILLRACE_LONG ? 100 : 8
 const NODE_ROUNDS = process.env.MILLRACE_LONG ? 20 : 2
@@ -35,7 +36,7 @@ async function addComponent(dataDir: string): Promise<void> {
 /** A component that ends at once, a configuration of it, and active schedules for it. */
 async function activeSchedules(stack: Stack, schedules: number, cronTab: string): Promise<void> {
   await addComponent(stack.dataDir)
-  await until(async () => (await stack.get('/v2/storage/components/test.true')).status === 200)
+  await until('the component is known', async () => (await stack.get('/v2/storage/components/test.true')).status === 200)
   const make = async (component: string, configuration: object) =>
     (await stack.post(`/v2/storage/components/${component}/configs`, { name: 'c', configuration })).body as { id: string }
   const target = { componentId: 'test.true', configurationId: (await make('test.true', {})).id, mode: 'run' }
@@ -64,6 +65,11 @@ async function queuedJobs(stack: Stack): Promise<readonly string[]> {
   }
 }
 
+async function restart(stack: Stack): Promise<{ readonly readyMs: number }> {
+  await stack.kill()
+  return stack.start()
+}
+
 /** `2026-01-31T12:00:00+0000`, as the API writes it. */
 const timestamp = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}+0000`
 
@@ -88,12 +94,11 @@ function createLedger(schedules: number, first: string) {
   async function follow(stack: Stack, due: string): Promise<void> {
     let seen: readonly Execution[] = []
     await until(
+      () => `${due} is acted on: ${JSON.stringify(seen.slice(0, 3))}`,
       async () => {
         seen = await executions(stack)
         return new Set(seen.filter(({ dueTime }) => dueTime === due).map(({ scheduleId }) => scheduleId)).size === schedules
       },
-      40_000,
-      () => `${due} was never acted on: ${JSON.stringify(seen.slice(0, 3))}`,
     )
     note(seen)
   }
@@ -116,12 +121,13 @@ test(`${ROUNDS} kills around the due second: exactly one run per due minute`, as
   const { jobs, follow, allRan } = createLedger(SCHEDULES, timestamp(due))
   let typicalStartMs = 3000
   let hits = 0
-  for (; hits < ROUNDS && minutes.length < 2 * ROUNDS; due += PERIOD) {
+  for (; hits < ROUNDS; due += PERIOD) {
     const killAt = due - 200 + Math.random() * 500
     const { readyMs, now } = await startAt(due - typicalStartMs * 1.5 - 1500)
-    typicalStartMs = (typicalStartMs + readyMs) / 2
-    // A start that took longer than expected is killed too late to be interesting. Its due minute must run all the same; the round is repeated.
+    // A start that took longer than expected is killed too late to be interesting. Its due minute must run all the same; the round is
+    // repeated, with more time for the start.
     if (now() <= killAt) hits++
+    typicalStartMs = now() <= killAt ? (typicalStartMs + readyMs) / 2 : 2 * readyMs
     await sleep(Math.max(0, killAt - now())) // the moment of death is the random input of this test
     await stack.kill()
     // Back inside the due minute, or minutes later but inside the grace window: what the kill prevented is made up for, nothing else.
@@ -133,7 +139,6 @@ test(`${ROUNDS} kills around the due second: exactly one run per due minute`, as
   t.diagnostic(
     `${minutes.length} due minutes, ${hits} kills around the due second, ${minutes.length - hits} starts too slow for it`,
   )
-  assert.equal(hits, ROUNDS, 'starts were quick enough for all kills')
   assert.deepEqual(
     minutes.filter((minute) => !allRan(minute)),
     [],
@@ -158,6 +163,7 @@ test('two nodes that share PostgreSQL and S3 run each due minute once', async (t
     MILLRACE_ROLES: 'api,scheduler',
   }
   const one = await startStack(t, { env })
+  const { readyMs } = await restart(one)
   await activeSchedules(one, SCHEDULES, '* * * * *')
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-stack-'))
   await addComponent(dataDir)
@@ -167,7 +173,8 @@ test('two nodes that share PostgreSQL and S3 run each due minute once', async (t
   const { jobs, follow, allRan } = createLedger(SCHEDULES, timestamp(due))
   for (let round = 0; round < NODE_ROUNDS; round++, due += MINUTE) {
     await Promise.all([one.kill(), two.kill()])
-    const offset = { MILLRACE_TEST_CLOCK_OFFSET_MS: String(Math.round(due - 8000 - Date.now())) }
+    // Two start at once, so each takes longer than one alone.
+    const offset = { MILLRACE_TEST_CLOCK_OFFSET_MS: String(Math.round(due - 3 * readyMs - 3000 - Date.now())) }
     await Promise.all([one.start(offset), two.start(offset)])
     await follow(one, timestamp(due))
     assert.ok(allRan(timestamp(due)))

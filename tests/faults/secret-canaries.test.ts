@@ -6,7 +6,8 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { startStack, until } from './stack.ts'
+import { until } from '../support/until.ts'
+import { startStack } from './stack.ts'
 
 const C = '/v2/storage/components/platform.ex-http/configs'
 
@@ -38,7 +39,7 @@ test('no canary is found in the data folder, the log or any answer', async (t) =
     )
   const finished = async (answer: { status: number; text: string }) => {
     const { id } = JSON.parse(answer.text) as { id: number }
-    await until(async () => {
+    await until(`job ${id} has succeeded`, async () => {
       const { status } = JSON.parse((await json('GET', `/v2/storage/jobs/${id}`)).text) as { status: string }
       assert.notEqual(status, 'error')
       return status === 'success'

@@ -4,15 +4,19 @@ import { once } from 'node:events'
 import { readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { startStack, until } from './stack.ts'
+import { until } from '../support/until.ts'
+import { assertQuickRestarts, startStack } from './stack.ts'
 
-test('a killed stack is ready again within five seconds, with the same token', async (t) => {
+test('a killed stack is ready again as fast as a new one, with the same token', async (t) => {
   const stack = await startStack(t)
   assert.equal((await stack.get('/v2/storage/tokens/verify')).status, 200)
-  await stack.kill()
-  const { readyMs } = await stack.start()
-  assert.ok(readyMs < 5000, `${readyMs} ms`)
-  assert.equal((await stack.get('/v2/storage/tokens/verify')).status, 200)
+  const restarts: number[] = []
+  for (let n = 0; n < 3; n++) {
+    await stack.kill()
+    restarts.push((await stack.start()).readyMs)
+    assert.equal((await stack.get('/v2/storage/tokens/verify')).status, 200)
+  }
+  await assertQuickRestarts(t, stack, restarts)
 })
 
 test('SIGTERM ends the stack in good order', async (t) => {
@@ -60,11 +64,7 @@ setInterval(() => {}, 1000)`
   const dataDir = String(line).trim()
   assert.ok(runningIn(dataDir) > 0)
   child.kill('SIGKILL')
-  await until(
-    async () => runningIn(dataDir) === 0,
-    5000,
-    () => 'the stack is still there',
-  )
+  await until('the stack has ended', () => runningIn(dataDir) === 0)
   for (const path of [dataDir, `${dataDir}.log`]) rmSync(path, { recursive: true })
 })
 

@@ -7,6 +7,7 @@
 //
 // It ends with the test `t`, and with the test process however that ends (tests/support/leash.ts).
 
+import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -15,12 +16,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { until } from '../support/until.ts'
 
 const MAIN = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
 const LEASH = fileURLToPath(new URL('../support/leash.ts', import.meta.url))
-const START_LIMIT_MS = 30_000
 
 export interface Answer {
   readonly status: number
@@ -33,6 +33,8 @@ export interface Stack {
   readonly s3Url: string
   readonly masterToken: string
   readonly dataDir: string
+  /** How long its first start took, on an empty data folder. */
+  readonly firstReadyMs: number
   /** What the stack printed since the last start, newest part. */
   output(): string
   /** Starts it again after kill() or stop(), on the same data folder; `env` holds for this start only. */
@@ -89,7 +91,7 @@ export async function startStack(t: Pick<TestContext, 'after'>, options: StackOp
       return addresses.url !== '' && (await request('GET', '/ready')).status === 200
     }
     addresses = { url: '', s3Url: '' }
-    await until(isReady, START_LIMIT_MS, () => `The stack was not ready after ${START_LIMIT_MS} ms:\n${output()}`)
+    await until(() => `the stack is ready:\n${output()}`, isReady)
     if (started.exitCode !== null) throw new Error(`The stack ended with ${started.exitCode} instead of starting:\n${output()}`)
     return { readyMs: performance.now() - begun }
   }
@@ -126,7 +128,7 @@ export async function startStack(t: Pick<TestContext, 'after'>, options: StackOp
     await end('kill')
     for (const path of [dataDir, logFile]) await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
   })
-  await start()
+  const { readyMs: firstReadyMs } = await start()
   return {
     get url() {
       return addresses.url
@@ -136,6 +138,7 @@ export async function startStack(t: Pick<TestContext, 'after'>, options: StackOp
     },
     masterToken,
     dataDir,
+    firstReadyMs,
     output,
     start,
     kill: async () => void (await end('kill')),
@@ -146,21 +149,21 @@ export async function startStack(t: Pick<TestContext, 'after'>, options: StackOp
   }
 }
 
+/**
+ * A stack that was killed starts about as fast as a new one: nothing is replayed or searched that grows with its work. Other programs
+ * slow single starts down, so the quickest restart is compared, with the slower of two first starts: before the kills and now.
+ */
+export async function assertQuickRestarts(t: TestContext, stack: Stack, restarts: readonly number[]): Promise<void> {
+  const { firstReadyMs } = await startStack(t)
+  const usual = Math.max(stack.firstReadyMs, firstReadyMs)
+  assert.ok(
+    Math.min(...restarts) < 3 * usual,
+    `ready again after ${restarts.map(Math.round).join(', ')} ms; a new stack takes ${Math.round(usual)} ms`,
+  )
+}
+
 /** The log line `ready` carries the addresses. */
 function readyLine(log: string): { url: string; s3Url: string } | undefined {
   const line = log.split('\n').find((text) => text.includes('"msg":"ready"') && text.endsWith('}'))
   return line === undefined ? undefined : (JSON.parse(line) as { url: string; s3Url: string }) // main.ts wrote it
-}
-
-/** Asks until the answer is yes. A failed attempt counts as no. */
-export async function until(
-  condition: () => Promise<boolean>,
-  limitMs = 10_000,
-  complaint = () => 'It never happened.',
-): Promise<void> {
-  const giveUp = performance.now() + limitMs
-  while (!(await condition().catch(() => false))) {
-    if (performance.now() > giveUp) throw new Error(complaint())
-    await sleep(10)
-  }
 }

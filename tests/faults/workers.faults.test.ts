@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { freshPostgres } from '../support/on-both-databases.ts'
 import { BUCKET, REGION, startS3 } from '../support/start-s3.ts'
-import { type Stack, startStack, until } from './stack.ts'
+import { until } from '../support/until.ts'
+import { type Stack, startStack } from './stack.ts'
 
 const JOBS = process.env.MILLRACE_LONG ? 100 : 24
 
@@ -65,12 +66,11 @@ test(`a worker dies during ${JOBS} jobs on two workers; every job ends once and 
   }
   const read = (): Promise<Job[]> => Promise.all(created.map(async ({ id }) => (await api.get(`/queue/jobs/${id}`)).body as Job))
   const countEnded = async (): Promise<number> => (await read()).filter(({ isFinished }) => isFinished).length
-  await until(async () => (await countEnded()) >= JOBS / 4, 60_000)
+  await until('a quarter of the jobs have ended', async () => (await countEnded()) >= JOBS / 4)
   await workers[0].kill()
   await until(
+    () => `every job ends\n${workers[1].output()}`,
     async () => (await countEnded()) === JOBS,
-    120_000,
-    () => `some job never ended\n${workers[1].output()}`,
   )
 
   const jobs = await read()

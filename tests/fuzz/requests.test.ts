@@ -187,7 +187,7 @@ for (const [title, make] of [
   ['SQLite', undefined],
   ['PostgreSQL', freshPostgres],
 ] as const)
-  test(`no request of any kind gives a 5xx or a hang, on ${title}`, { timeout: 600_000 }, async (t) => {
+  test(`no request of any kind gives a 5xx or a hang, on ${title}`, async (t) => {
     const database = await make?.()
     const stack = await startTestStack(t, database && { databaseUrl: (database.location as { url: string }).url })
     if (database) t.after(database.remove)
@@ -240,7 +240,7 @@ function sendWild(
         method,
         path: query === '' ? path : `${path}?${query}`,
         headers: { 'X-StorageApi-Token': token, ...headers, ...(body && { 'content-length': String(body.length) }) },
-        timeout: 20_000,
+        timeout: 240_000, // no answer at all
       },
       (response) => {
         let text = ''

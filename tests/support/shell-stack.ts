@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { startTestStack, type TestStack } from './test-stack.ts'
+import { until } from './until.ts'
 
 export interface Job {
   readonly id: string
@@ -20,6 +21,8 @@ export interface Job {
 /** Components are registered as files in the stack's components folder. */
 export async function shellStack(t: TestContext, options: Parameters<typeof startTestStack>[1] = {}) {
   const stack = await startTestStack(t, options)
+  const known = (id: string) =>
+    until(`the component ${id} is known`, async () => (await stack.request('GET', `/v2/storage/components/${id}`)).status === 200)
   const add = async (id: string, script: string, data: object = {}, more: object = {}): Promise<void> => {
     const folder = join(stack.dataDir, 'components')
     mkdirSync(folder, { recursive: true })
@@ -28,9 +31,7 @@ export async function shellStack(t: TestContext, options: Parameters<typeof star
       join(folder, `${id}.json`),
       JSON.stringify({ id, type: 'application', name: id, hasRun: true, ...more, data: { definition, ...data } }),
     )
-    for (let i = 0; i < 200 && (await stack.request('GET', `/v2/storage/components/${id}`)).status !== 200; i++) {
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
+    await known(id)
   }
   const configure = async (component: string, configuration: object, rows: readonly object[] = []): Promise<string> => {
     const { id } = (
@@ -42,15 +43,13 @@ export async function shellStack(t: TestContext, options: Parameters<typeof star
     }
     return id
   }
-  return { ...stack, add, configure, wait: (job: Job) => wait(stack, job) }
+  return { ...stack, add, known, configure, wait: (job: Job) => wait(stack, job) }
 }
 
-/** Polls as clients of the run call do (spec platform 2.9): while the job is waiting or processing. */
-async function wait(stack: TestStack, job: Job): Promise<Job> {
-  let current = job
-  for (let i = 0; i < 600 && (current.status === 'waiting' || current.status === 'processing'); i++) {
-    await new Promise((resolve) => setTimeout(resolve, 25))
-    current = (await stack.request('GET', job.url)).json<Job>()
-  }
-  return current
+/** The job as it ended. */
+function wait(stack: TestStack, job: Job): Promise<Job> {
+  return until(`job ${job.id} ends`, async () => {
+    const current = (await stack.request('GET', job.url)).json<Job>()
+    return current.isFinished && current
+  })
 }

@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { openFile, prepareFile, s3ClientFor, uploadClient } from './file-client.ts'
 import type { Answer, RequestOptions, TestStack } from './test-stack.ts'
+import { until } from './until.ts'
 
 export interface JobAnswer {
   readonly id: number
@@ -77,12 +78,11 @@ export function tableClient(stack: TestStack): TableClient {
 
   async function finish(answer: Answer, token?: string): Promise<JobAnswer> {
     if (answer.status !== 202) throw new Error(`no job but ${answer.status}: ${answer.text}`)
-    let job = answer.json<JobAnswer>()
-    while (job.status === 'waiting' || job.status === 'processing') {
-      await new Promise((resolve) => setTimeout(resolve, 5))
-      job = (await stack.request('GET', job.url, token ? { token } : {})).json<JobAnswer>()
-    }
-    return job
+    const { id, url } = answer.json<JobAnswer>()
+    return until(`storage job ${id} ends`, async () => {
+      const job = (await stack.request('GET', url, token ? { token } : {})).json<JobAnswer>()
+      return job.status !== 'waiting' && job.status !== 'processing' && job
+    })
   }
 
   async function succeed(answer: Answer, token?: string): Promise<JobAnswer> {

@@ -16,17 +16,16 @@ interface Settings {
   readonly job?: Readonly<Record<string, unknown>>
 }
 
-const LIMIT_MS = 20_000
+/** For runs that would never end. */
+const timeout = 240_000
 
 /** Runs one job `x` against `url` and holds the outcome against what is expected: a message, tables, or more. */
 async function check(url: string, expected: Expected, { api = {}, config = {}, job = {} }: Settings): Promise<void> {
-  const began = performance.now()
   const http = { connectTimeout: 1, requestTimeout: 1, ...((api.http as object | undefined) ?? {}) }
   const outcome = await extract({
     api: { baseUrl: url, retryConfig: { maxRetries: 1 }, ...api, http },
     config: { jobs: [{ endpoint: 'x', ...job }], ...config },
   })
-  assert.ok(performance.now() - began < LIMIT_MS, 'took too long')
   assert.deepEqual(outcome.leftovers, [])
   if (outcome.error) {
     assert.ok(outcome.error instanceof UserError, outcome.error.stack)
@@ -48,13 +47,13 @@ let behaviours = 0
 /** A behaviour of an HTTP server. */
 function http(name: string, handler: Handler, expected: Expected, settings: Settings = {}): void {
   behaviours++
-  test(name, async (t) => check((await serve(t, handler)).url, expected, settings))
+  test(name, { timeout }, async (t) => check((await serve(t, handler)).url, expected, settings))
 }
 
 /** A behaviour below HTTP: bytes on a socket. */
 function tcp(name: string, onRequest: (socket: Socket) => void, expected: Expected, settings: Settings = {}): void {
   behaviours++
-  test(name, async (t) => check(await rawServer(t, onRequest), expected, settings))
+  test(name, { timeout }, async (t) => check(await rawServer(t, onRequest), expected, settings))
 }
 
 async function rawServer(t: TestContext, onRequest: (socket: Socket) => void): Promise<string> {

@@ -24,7 +24,7 @@ function start(dataDir: string, args: readonly string[] = [], env: Record<string
   })
   let stdout = ''
   let stderr = ''
-  const limit = setTimeout(() => child.kill('SIGKILL'), 30_000)
+  const limit = setTimeout(() => child.kill('SIGKILL'), 240_000) // one that never ends
   child.stdout.on('data', (d) => (stdout += d))
   child.stderr.on('data', (d) => (stderr += d))
   return new Promise((done) =>

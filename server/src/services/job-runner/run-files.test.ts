@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import test from 'node:test'
 import { inflateRawSync } from 'node:zlib'
 import { type Job, shellStack } from '../../../../tests/support/shell-stack.ts'
+import { until } from '../../../../tests/support/until.ts'
 
 interface StoredFile {
   readonly id: number
@@ -199,7 +200,7 @@ test('a run that read a file succeeds also when the file is deleted before it ca
   await add('test.files', `touch ${dataDir}/reads; until [ -e ${dataDir}/go ]; do sleep 0.05; done`)
   const config = await configure('test.files', { storage: { input: { files: [{ tags: ['in'], processed_tags: ['done'] }] } } })
   const job = (await request('POST', '/queue/test.files/run', { json: { config } })).json<Job>()
-  for (let i = 0; i < 400 && !existsSync(`${dataDir}/reads`); i++) await new Promise((resolve) => setTimeout(resolve, 25))
+  await until('the component runs', () => existsSync(`${dataDir}/reads`))
   assert.equal((await request('DELETE', `/v2/storage/files/${gone.id}`)).status, 204)
   writeFileSync(`${dataDir}/go`, '')
   const ended = await wait(job)

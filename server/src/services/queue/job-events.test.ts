@@ -12,7 +12,7 @@ import type { JobRow } from './queue.schema.ts'
 
 const NEVER_MS = 600_000
 
-test('a stream shows what a job says and its end as soon as it is told, without looking', { timeout: 20_000 }, async (t) => {
+test('a stream shows what a job says and its end as soon as it is told, without looking', async (t) => {
   const news = createJobNotifier()
   const said: { id: number; message: string }[] = []
   let job = { id: 7, status: 'processing', waiting_reason: null } as JobRow // the only fields that a stream shows by itself
@@ -66,7 +66,7 @@ test('news that come while a follower looks are not lost, and silence ends with 
   assert.equal(await other.next(NEVER_MS), true, 'whoever stayed does')
 })
 
-test('a stream that starts late has everything the job said, however much', { timeout: 20_000 }, async (t) => {
+test('a stream that starts late has everything the job said, however much', async (t) => {
   const { add, configure, url, masterToken, request, wait } = await shellStack(t)
   await add('test.much', 'seq 1 2500 | sed "s/^/line /"')
   const config = await configure('test.much', {})

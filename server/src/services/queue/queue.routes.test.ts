@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, writeFileSync } from 'node:fs'
 import test from 'node:test'
 import { type Job, shellStack } from '../../../../tests/support/shell-stack.ts'
+import { until } from '../../../../tests/support/until.ts'
 
 test('the run call starts a job that can be polled until it succeeds', async (t) => {
   const { add, configure, request, wait } = await shellStack(t)
@@ -145,28 +146,23 @@ test('a running job is killed, with everything it started', async (t) => {
   const config = await configure('test.sleep', {})
   const job = (await request('POST', '/queue/test.sleep/run', { json: { config } })).json<Job>()
   const second = (await request('POST', '/queue/jobs', { json: { component: 'test.sleep', config } })).json<Job>()
-  for (let i = 0; i < 400; i++) {
-    const events = (await request('GET', `/queue/jobs/${job.id}/events`)).json<{ message: string }[]>()
-    if (events.some(({ message }) => message === 'started')) break
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  await until('the component has started', async () =>
+    (await request('GET', `/queue/jobs/${job.id}/events`))
+      .json<{ message: string }[]>()
+      .some(({ message }) => message === 'started'),
+  )
   const waiting = (await request('GET', `/queue/jobs/${second.id}`)).json<Job>()
   assert.equal(waiting.status, 'waiting')
   assert.match(waiting.waitingReason!, new RegExp(`job ${job.id}, which runs the same configuration`))
   assert.equal((await request('POST', `/queue/jobs/${second.id}/kill`)).json<Job>().status, 'cancelled')
   const killed = (await request('POST', `/queue/jobs/${job.id}/kill`)).json<Job>()
   assert.equal(killed.desiredStatus, 'terminating')
-  assert.equal((await wait({ ...killed, status: 'processing' })).status !== 'success', true)
-  for (let i = 0; i < 400; i++) {
-    if ((await request('GET', `/queue/jobs/${job.id}`)).json<Job>().isFinished) break
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  assert.equal((await request('GET', `/queue/jobs/${job.id}`)).json<Job>().status, 'terminated')
+  assert.equal((await wait(job)).status, 'terminated')
   assert.equal((await request('POST', `/queue/jobs/${job.id}/kill`)).status, 400)
 })
 
 test('parallel rows run as jobs below a container', async (t) => {
-  const { add, configure, request } = await shellStack(t)
+  const { add, configure, request, wait } = await shellStack(t)
   await add('test.row', 'echo "ran $KBC_CONFIGROWID"')
   const config = await configure(
     'test.row',
@@ -177,12 +173,8 @@ test('parallel rows run as jobs below a container', async (t) => {
     await request('POST', '/queue/jobs', { json: { component: 'test.row', config, parallelism: 'infinity' } })
   ).json<Job>()
   assert.equal(container.type, 'container')
-  let current = container
-  for (let i = 0; i < 400 && !current.isFinished; i++) {
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    current = (await request('GET', `/queue/jobs/${container.id}`)).json<Job>()
-  }
-  assert.equal(current.status, 'success', JSON.stringify(current.result))
+  const ended = await wait(container)
+  assert.equal(ended.status, 'success', JSON.stringify(ended.result))
   const children = (await request('GET', `/queue/search/jobs?parentRunId=${container.runId}`)).json<Job[]>()
   assert.deepEqual(children.map(({ configRowIds }) => configRowIds).sort(), [['a'], ['b'], ['c']])
 })
@@ -240,22 +232,14 @@ test('configData runs without a stored configuration, kept exactly, its secrets 
 })
 
 test('processors run around the component, and the older addresses answer', async (t) => {
-  const { add, configure, request } = await shellStack(t)
+  const { add, configure, request, wait } = await shellStack(t)
   await add('test.table', 'printf "a,b\\n1,2\\n" > "$KBC_DATADIR/out/tables/t.csv"')
   const config = await configure('test.table', {
     processors: { after: [{ definition: { component: 'keboola.processor-skip-lines' }, parameters: { lines: 'many' } }] },
   })
-  const created = (await request('POST', '/syrup/docker/test.table/run', { json: { config } })).json<{
-    id: number
-    url: string
-    status: string
-  }>()
+  const created = (await request('POST', '/syrup/docker/test.table/run', { json: { config } })).json<Job>()
   assert.equal(created.status, 'waiting')
-  let job = (await request('GET', created.url)).json<{ status: string; isFinished: boolean; error?: { message: string } }>()
-  for (let i = 0; i < 400 && !job.isFinished; i++) {
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    job = (await request('GET', created.url)).json()
-  }
+  const job = await wait(created)
   assert.equal(job.error?.message, 'The parameter "lines" must be a whole number from 0, not "many".')
 })
 
@@ -333,19 +317,11 @@ test('a stream that is asked to go on after something that is no event is refuse
 })
 
 test('a branch that was deleted gets nothing more from jobs that ran or waited in it', async (t) => {
-  const { add, configure, request, dataDir, platform, projectId } = await shellStack(t)
+  const { add, configure, request, wait, dataDir, platform, projectId } = await shellStack(t)
   const storageJob = async (method: string, path: string, json?: object) => {
     const { id } = (await request(method, `/v2/storage/${path}`, json ? { json } : {})).json<{ id: number }>()
     await platform.storageJobs.waitFor(projectId, id)
     return (await request('GET', `/v2/storage/jobs/${id}`)).json<{ status: string; results: { id: number } }>()
-  }
-  const wait = async (job: Job): Promise<Job> => {
-    let current = job
-    for (let i = 0; i < 400 && !current.isFinished; i++) {
-      await new Promise((resolve) => setTimeout(resolve, 25))
-      current = (await request('GET', job.url)).json<Job>()
-    }
-    return current
   }
   await add(
     'test.slow',
@@ -360,7 +336,7 @@ test('a branch that was deleted gets nothing more from jobs that ran or waited i
   const runs = await create({ config })
   const waits = await create({ config, parallelism: '2' })
   const delayed = await create({ configData: {}, delay: 1 })
-  for (let i = 0; i < 400 && !existsSync(`${dataDir}/runs`); i++) await new Promise((resolve) => setTimeout(resolve, 25))
+  await until('the component runs', () => existsSync(`${dataDir}/runs`))
   assert.equal((await storageJob('DELETE', `dev-branches/${branchId}`)).status, 'success')
   writeFileSync(`${dataDir}/go`, '')
   assert.match((await wait(runs)).error?.message ?? '', /Branch id:"\d+" was not found/)

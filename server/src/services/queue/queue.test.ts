@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { onBothDatabases } from '../../../../tests/support/on-both-databases.ts'
+import { until } from '../../../../tests/support/until.ts'
 import type { MetadataDb } from '../../engines/metadata-db/metadata-db.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
@@ -78,13 +79,6 @@ async function rig(
     return loop
   }
   const get = (id: number): Promise<JobRow> => queue.get(actor, id)
-  const until = async (condition: () => Promise<boolean> | boolean): Promise<void> => {
-    for (let i = 0; i < 500; i++) {
-      if (await condition()) return
-      await new Promise((resolve) => setTimeout(resolve, 5))
-    }
-    assert.fail('the condition never came true')
-  }
   const loop = newLoop()
   await loop.start()
   return {
@@ -95,7 +89,6 @@ async function rig(
     newLoop,
     runs,
     get,
-    until,
     create: (request: Partial<JobRequest> = {}) =>
       queue.create(actor, { component: 'x', config: 'one', ...request }, { branch, baseUrl: 'http://test' }),
     kill: (id: number) => queue.kill(actor, id),
@@ -106,7 +99,7 @@ async function rig(
     finish: async (index: number, outcome: JobOutcome = DONE) => {
       const run = runs[index]!
       run.finish(outcome)
-      await until(async () => (await get(run.handle.job.id)).ended_at !== null)
+      await until('the job has ended', async () => (await get(run.handle.job.id)).ended_at !== null)
     },
     stop: async () => {
       stopping = true
@@ -223,13 +216,13 @@ await onBothDatabases('queue', (metadata) => {
   })
 
   test('a job lost before a component began is run again; a late worker publishes nothing', async () => {
-    const { create, tick, newLoop, runs, sleep, get, until, stop } = await rig(metadata)
+    const { create, tick, newLoop, runs, sleep, get, stop } = await rig(metadata)
     const job = await create()
     await tick()
     sleep(60_000)
     const other = newLoop()
     await other.start()
-    await until(() => runs.length === 2)
+    await until('another worker runs it', () => runs.length === 2)
     assert.equal(runs[1]!.handle.job.attempt, 2)
     await assert.rejects(runs[0]!.handle.begin(), { code: 'queue.leaseLost' })
     await assert.rejects(
@@ -239,31 +232,31 @@ await onBothDatabases('queue', (metadata) => {
     runs[0]!.finish(DONE)
     await runs[1]!.handle.begin()
     runs[1]!.finish({ ...DONE, result: { message: 'second' } })
-    await until(async () => (await get(job.id)).status === 'success')
+    await until('the job has succeeded', async () => (await get(job.id)).status === 'success')
     assert.equal((await get(job.id)).result, '{"message":"second"}')
     await stop()
   })
 
   test('a job lost after a component began is an error, and its configuration is free', async () => {
-    const { create, tick, newLoop, runs, sleep, get, until, stop } = await rig(metadata)
+    const { create, tick, newLoop, runs, sleep, get, stop } = await rig(metadata)
     const job = await create()
     await tick()
     await runs[0]!.handle.begin()
     sleep(60_000)
     const next = await create()
     await newLoop().start()
-    await until(async () => (await get(job.id)).status === 'error')
+    await until('the job has failed', async () => (await get(job.id)).status === 'error')
     assert.match((await get(job.id)).error ?? '', /worker that ran this job was lost/)
-    await until(async () => (await get(next.id)).status === 'processing')
+    await until('the next job runs', async () => (await get(next.id)).status === 'processing')
     await stop()
   })
 
   test('a lease that is renewed is not taken', async () => {
-    const { create, tick, newLoop, runs, sleep, until, store, loop, stop } = await rig(metadata)
+    const { create, tick, newLoop, runs, sleep, store, loop, stop } = await rig(metadata)
     const job = await create()
     await tick()
     sleep(10_000)
-    await until(async () => (await store.find(job.project_id, job.id))!.lease_until! > 1_000_000 + 15_000)
+    await until('the lease is renewed', async () => (await store.find(job.project_id, job.id))!.lease_until! > 1_000_000 + 15_000)
     sleep(10_000)
     await newLoop().tick()
     assert.equal(runs.length, 1)
@@ -272,12 +265,12 @@ await onBothDatabases('queue', (metadata) => {
   })
 
   test('parallel rows are jobs of their own, so many at once, and the container ends with the last', async () => {
-    const { create, tick, runs, finish, get, queue, actor, until, stop } = await rig(metadata)
+    const { create, tick, runs, finish, get, queue, actor, stop } = await rig(metadata)
     const container = await create({ config: 'with-rows', parallelism: '2' })
     assert.equal(container.type, 'container')
     await tick()
-    await until(async () => (await queue.search(actor, { parentRunId: container.run_id })).length === 3)
-    await until(async () => {
+    await until('all rows have jobs', async () => (await queue.search(actor, { parentRunId: container.run_id })).length === 3)
+    await until('two rows run', async () => {
       await tick()
       return runs.length === 2
     })
@@ -287,7 +280,7 @@ await onBothDatabases('queue', (metadata) => {
     )
     assert.equal(runs[0]!.handle.job.run_id, `${container.id}.${runs[0]!.handle.job.id}`)
     await finish(0)
-    await until(() => runs.length === 3)
+    await until('the third row runs', () => runs.length === 3)
     await finish(1, { ...DONE, end: 'failed', error: 'row b' })
     assert.equal((await get(container.id)).status, 'processing')
     await finish(2)
@@ -299,11 +292,11 @@ await onBothDatabases('queue', (metadata) => {
 
   test('a container with many rows that wait keeps nobody else waiting', async () => {
     const rows = Array.from({ length: 120 }, (_, i) => `row-${i}`)
-    const { create, tick, runs, queue, actor, until, stop } = await rig(metadata, { rows })
+    const { create, tick, runs, queue, actor, stop } = await rig(metadata, { rows })
     const container = await create({ config: 'with-rows', parallelism: '1' })
     await tick()
-    await until(async () => (await queue.search(actor, { parentRunId: container.run_id })).length > 0)
-    await until(() => runs.length === 1)
+    await until('rows have jobs', async () => (await queue.search(actor, { parentRunId: container.run_id })).length > 0)
+    await until('the first row runs', () => runs.length === 1)
     const other = await create({ config: 'other' })
     await tick()
     assert.deepEqual(
@@ -317,20 +310,20 @@ await onBothDatabases('queue', (metadata) => {
     const rowsOf = async (): Promise<string[]> => {
       throw new PlatformError('jobRunner.invalidConfiguration', { reason: 'none of its rows a, b exists' })
     }
-    const { create, tick, get, until, loop, stop } = await rig(metadata, { rowsOf })
+    const { create, tick, get, loop, stop } = await rig(metadata, { rowsOf })
     const container = await create({ config: 'with-rows', parallelism: '2' })
     await tick()
-    await until(() => loop.running() === 0)
+    await until('the container has ended', () => loop.running() === 0)
     const ended = await get(container.id)
     assert.deepEqual([ended.status, ended.error], ['error', 'The configuration cannot be run: none of its rows a, b exists.'])
     await stop()
   })
 
   test('killing a container ends its rows and then the container', async () => {
-    const { create, tick, runs, kill, finish, get, until, stop } = await rig(metadata)
+    const { create, tick, runs, kill, finish, get, stop } = await rig(metadata)
     const container = await create({ config: 'with-rows', parallelism: '1' })
     await tick()
-    await until(() => runs.length === 1)
+    await until('the first row runs', () => runs.length === 1)
     await kill(container.id)
     assert.equal(runs[0]!.handle.signal.aborted, true)
     await finish(0, { ...DONE, end: 'killed' })

@@ -11,6 +11,7 @@ import fc from 'fast-check'
 import { createFailingDisk } from '../../../../tests/support/failing-disk.ts'
 import { type RawRequest, sendRaw, sendSigned, signHeaders } from '../../../../tests/support/signed-request.ts'
 import { BUCKET, type StartedS3, startS3 } from '../../../../tests/support/start-s3.ts'
+import { until } from '../../../../tests/support/until.ts'
 import { bytes } from '../../engines/object-store/object-store.contract.ts'
 
 const RUNS = process.env.MILLRACE_LONG ? 5000 : 300
@@ -101,9 +102,9 @@ test('a connection that ends in the middle leaves nothing', async (t) => {
     .join('')
   const socket = connect(Number(port), hostname)
   socket.write(`PUT ${path} HTTP/1.1\r\n${head}content-length: 1000000\r\n\r\n${'x'.repeat(1000)}`)
-  await until(() => readdirSync(s3.store.tempDir).length === 1)
+  await until('the upload has begun', () => readdirSync(s3.store.tempDir).length === 1)
   socket.destroy()
-  await until(() => s3.requests.length === 1)
+  await until('the request has ended', () => s3.requests.length === 1)
   assert.equal(await s3.store.head('k'), undefined)
   assert.deepEqual(readdirSync(s3.store.tempDir), [])
 })
@@ -124,7 +125,7 @@ test('a client that reads nothing before it has sent everything still gets to re
     new Promise<void>((resolve, reject) => socket.write(data, (error) => (error ? reject(error) : resolve())))
   socket.on('error', () => {}) // write() says it
   await write(`PUT ${path} HTTP/1.1\r\n${head}\r\n`)
-  await until(() => s3.requests.length === 1)
+  await until('the request has ended', () => s3.requests.length === 1)
   for (let sent = 0; sent < 8; sent++) await write(Buffer.alloc(MIB))
   const [answer] = await once(socket, 'data')
   assert.match(String(answer), /^HTTP\/1.1 403.*<Code>AccessDenied</s)
@@ -229,7 +230,7 @@ test('a download that its client gives up is no failure of ours, and leaves noth
     get({ hostname, port, path, headers: signHeaders(s3.endpoint, { path }, s3.sessions.root) }, resolve),
   )
   incoming.once('data', () => incoming.destroy())
-  await until(() => s3.requests.length === 1 && open === 0)
+  await until('the request has ended and its file is closed', () => s3.requests.length === 1 && open === 0)
   assert.equal(s3.requests[0]?.error, undefined)
 })
 
@@ -334,8 +335,3 @@ test('no request, signed or not, gets a 5xx or no answer', async (t) => {
     { numRuns: RUNS },
   )
 })
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let i = 0; i < 500 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
-  assert.ok(condition(), 'it never came to that')
-}

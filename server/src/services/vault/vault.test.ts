@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Job, shellStack } from '../../../../tests/support/shell-stack.ts'
+import { until } from '../../../../tests/support/until.ts'
 
 interface Variable {
   readonly hash: string
@@ -23,8 +24,8 @@ test('variables of the vault are set, listed, limited to a branch and removed', 
   assert.ok(dev)
   const branches = async () =>
     (await stack.request('GET', '/v2/storage/dev-branches')).json<{ id: number; isDefault: boolean }[]>()
-  for (let i = 0; i < 200 && (await branches()).length < 2; i++) await new Promise((resolve) => setTimeout(resolve, 25))
-  const branchId = String((await branches()).find(({ isDefault }) => !isDefault)!.id)
+  const branch = await until('the branch is there', async () => (await branches()).find(({ isDefault }) => !isDefault))
+  const branchId = String(branch.id)
 
   const first = await set({ key: 'host', value: 'one', attributes: [] })
   const again = await set({ key: 'host', value: 'two' })

@@ -26,6 +26,18 @@ test('members of objects and lists are coerced, unknown members are kept', () =>
   })
 })
 
+test('null means not given, unless the schema names null itself', () => {
+  const schema = Type.Object({
+    a: Type.Optional(Type.String()),
+    anything: Type.Optional(Type.Unknown()),
+    cleared: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    inner: Type.Optional(Type.Object({ b: Type.Optional(Type.Integer()) })),
+    data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  })
+  const sent = { a: null, anything: null, cleared: null, unknown: null, inner: { b: null }, data: { kept: null } }
+  assert.deepEqual(coerce(schema as Parameters<typeof coerce>[0], sent), { cleared: null, inner: {}, data: { kept: null } })
+})
+
 test('a union keeps a value that already fits', () => {
   const schema = Type.Union([Type.Integer(), Type.Null(), Type.String()])
   assert.equal(coerce(schema, 'text'), 'text')

@@ -1,5 +1,6 @@
 // Tolerant scalars (spec storage 1.6): forms and old clients send "1", "true", "True" or '' for booleans and digits for integers.
 // A value is turned into what the schema asks for only where nothing is guessed; anything else is left for validation to refuse.
+// Null means "not given": many clients send every member they know. Only where a schema names null itself does it mean something.
 
 interface Schema {
   readonly type?: string | readonly string[]
@@ -34,11 +35,16 @@ export function coerce(schema: Schema, value: unknown): unknown {
 function coerceObject(schema: Schema, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || !schema.properties) return value
   const object = value as Record<string, unknown> // a plain object, by the checks above
-  for (const name of Object.keys(schema.properties)) {
-    if (Object.hasOwn(object, name)) object[name] = coerce(schema.properties[name]!, object[name])
+  for (const name of Object.keys(object)) {
+    const member = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
+    if (object[name] === null && !namesNull(member)) delete object[name]
+    else if (member) object[name] = coerce(member, object[name])
   }
   return object
 }
+
+const namesNull = (schema: Schema | undefined): boolean =>
+  schema?.type === 'null' || (schema?.anyOf?.some((member) => member.type === 'null') ?? false)
 
 /** `string | null` and the like: a value that already has one of the types stays as it is. */
 function coerceUnion(members: readonly Schema[], value: unknown): unknown {

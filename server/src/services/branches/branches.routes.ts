@@ -22,7 +22,7 @@ export interface BranchesRoutesDeps {
 
 const BRANCHES = '/v2/storage/dev-branches'
 const ById = Type.Object({ branchId: Type.String() })
-const Words = Type.Optional(Type.Union([Type.String(), Type.Null()]))
+const Words = Type.Optional(Type.String())
 const BranchView = Type.Object({
   id: Type.Integer(),
   name: Type.String(),

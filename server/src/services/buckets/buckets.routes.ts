@@ -16,7 +16,7 @@ import type { Bucket } from './buckets.store.ts'
 import { type Buckets, metadataNotFound, type Scope } from './buckets.ts'
 import type { SharingRules } from './sharing.ts'
 
-const Text = Type.Optional(Type.Union([Type.String(), Type.Null()]))
+const Text = Type.Optional(Type.String())
 const Flag = Type.Optional(Type.Boolean())
 const ById = Type.Object({ bucketId: Type.String() })
 const Include = Type.Object({ include: Type.Optional(Type.String({ maxLength: 500 })) })
@@ -265,7 +265,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         },
         schema: {
           params: ById,
-          body: Type.Object({ id: Type.Optional(Type.Union([Type.Integer(), Type.Null()])), email: Text }),
+          body: Type.Object({ id: Type.Optional(Type.Integer()), email: Text }),
           response: { 200: OwnerView },
         },
       },

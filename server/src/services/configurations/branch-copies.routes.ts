@@ -23,10 +23,11 @@ import { threeSidesText } from './views.ts'
 
 const Side = Type.Union([VersionView, Type.Null()])
 const ThreeSidesView = Type.Object({ base: Side, ours: VersionView, theirs: Side })
-const RebaseBody = Type.Intersect([
-  Type.Object({ version: Type.Integer({ minimum: 1 }), rows: Type.Optional(Type.Unknown()) }),
-  ConfigurationBody,
-])
+const RebaseBody = Type.Object({
+  ...ConfigurationBody.properties,
+  version: Type.Integer({ minimum: 1, description: 'The version of the default branch that the configuration is based on now.' }),
+  rows: Type.Optional(Type.Unknown({ description: 'The rows after the rebase; those of the branch when left out.' })),
+})
 
 const config = (operation: string, summary: string) =>
   ({

@@ -27,7 +27,7 @@ export const OfRowVersion = Type.Object({
   versionId: Type.String(),
 })
 
-const Words = Type.Optional(Type.Union([Type.String(), Type.Null()]))
+const Words = Type.Optional(Type.String())
 const Json = Type.Optional(
   Type.Unknown({ description: 'An object, or a string that holds one as JSON. Kept exactly as it is sent.' }),
 )
@@ -37,13 +37,13 @@ const common = {
   configuration: Json,
   state: Json,
   changeDescription: Words,
-  isDisabled: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
+  isDisabled: Type.Optional(Type.Boolean()),
 }
 const Id = Type.Optional(Type.Unknown({ description: 'Letters, digits, dots, dashes, underscores; made for you when left out.' }))
 
 export const NewConfigurationBody = Type.Object({ name: Type.String({ minLength: 1 }), configurationId: Id, ...common })
 export const ConfigurationBody = Type.Object({
-  name: Type.Optional(Type.Union([Type.String({ minLength: 1 }), Type.Null()])),
+  name: Type.Optional(Type.String({ minLength: 1 })),
   ...common,
   rowsSortOrder: Type.Optional(Type.Unknown({ description: 'Every row id once, in the new order.' })),
 })

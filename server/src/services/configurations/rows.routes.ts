@@ -41,8 +41,8 @@ const config = (operation: string, summary: string) =>
   ({ operation: `rows.${operation}`, summary, needs: 'components', validationCode: 'storage.componentsRows.validation' }) as const
 
 const RowCopyBody = Type.Object({
-  targetConfigId: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  changeDescription: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  targetConfigId: Type.Optional(Type.String()),
+  changeDescription: Type.Optional(Type.String()),
 })
 
 export function rowsRoutes({ rows, versions, reader }: RowsRoutesDeps): FastifyPluginAsyncTypebox {

@@ -18,13 +18,13 @@ const JsonObject = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.
 const EventBody = Type.Object({
   component: Type.String({ minLength: 1, maxLength: 255 }),
   message: Type.String({ minLength: 1 }),
-  description: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  description: Type.Optional(Type.String()),
   type: Type.Optional(TypeOfEvent),
-  configurationId: Type.Optional(Type.Union([Type.String({ maxLength: 255 }), Type.Null()])),
+  configurationId: Type.Optional(Type.String({ maxLength: 255 })),
   params: Type.Optional(JsonObject),
   results: Type.Optional(JsonObject),
-  duration: Type.Optional(Type.Union([Type.Number(), Type.Null()])),
-  runId: Type.Optional(Type.Union([Type.String({ maxLength: 255 }), Type.Null()])),
+  duration: Type.Optional(Type.Number()),
+  runId: Type.Optional(Type.String({ maxLength: 255 })),
 })
 
 const EventView = Type.Object({

@@ -21,9 +21,9 @@ const CONTENT_TYPE = '^([!-.0-:<-~]+/[!-.0-:<-~]+(;[ -~]*)?)?$'
 
 const PrepareBody = Type.Object({
   name: Type.String({ minLength: 1, maxLength: MAX_NAME }),
-  sizeBytes: Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: MAX_SIZE_BYTES }), Type.Null()])),
+  sizeBytes: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_SIZE_BYTES })),
   federationToken: Type.Optional(Type.Boolean({ description: 'True asks for temporary credentials.' })),
-  contentType: Type.Optional(Type.Union([Type.String({ maxLength: 255, pattern: CONTENT_TYPE }), Type.Null()])),
+  contentType: Type.Optional(Type.String({ maxLength: 255, pattern: CONTENT_TYPE })),
   isSliced: Type.Optional(Type.Boolean()),
   ...FileFlags,
 })

@@ -21,9 +21,9 @@ const Id = Type.Integer({ minimum: 1 })
 const fields = {
   title: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
   description: Type.Optional(Type.String({ maxLength: 65_536 })),
-  externalId: Type.Optional(Type.Union([Type.String({ maxLength: 255 }), Type.Null()])),
+  externalId: Type.Optional(Type.Union([Type.String({ maxLength: 255 }), Type.Null()], { description: 'Null takes it away.' })),
   autoMergeStrategy: Type.Optional(Type.Union([Type.Literal('immediately'), Type.Literal('scheduled'), Type.Literal('none')])),
-  autoMergeAt: Type.Optional(Type.Union([Type.String({ maxLength: 40 }), Type.Null()])),
+  autoMergeAt: Type.Optional(Type.Union([Type.String({ maxLength: 40 }), Type.Null()], { description: 'Null takes it away.' })),
   reviewerIds: Type.Optional(Type.Array(Id, { maxItems: 100 })),
 }
 const View = Type.Object({ id: Type.Integer(), title: Type.String(), state: Type.String() }, { additionalProperties: true })

@@ -8,49 +8,49 @@ import { refusal } from './job-search.ts'
 import type { JobStatus } from './job-states.ts'
 import type { JobMode, NewJobRow } from './queue.schema.ts'
 
-const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Optional(Type.Union([schema, Type.Null()]))
 const Scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
 const Id = Type.String({ minLength: 1, maxLength: 255 })
 
 const Backend = Type.Object({
-  type: Nullable(Type.String()),
-  containerType: Nullable(Type.String()),
-  context: Nullable(Type.String()),
+  type: Type.Optional(Type.String()),
+  containerType: Type.Optional(Type.String()),
+  context: Type.Optional(Type.String()),
 })
 
 /** Empty PHP maps arrive as lists, numbers as texts and the other way round. */
 export const JobBody = Type.Object(
   {
     component: Type.Optional(Id),
-    config: Nullable(Id),
-    configData: Nullable(Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown()), Type.String()])),
-    configRowIds: Nullable(Type.Array(Id)),
-    row: Nullable(Id),
-    mode: Nullable(Type.Union([Type.Literal('run'), Type.Literal('forceRun'), Type.Literal('debug')])),
-    tag: Nullable(Type.String({ maxLength: 255 })),
-    branchId: Nullable(Type.String({ maxLength: 64 })),
-    variableValuesId: Nullable(Type.String({ maxLength: 255 })),
-    variableValuesData: Nullable(
+    config: Type.Optional(Id),
+    configData: Type.Optional(
+      Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown()), Type.String()]),
+    ),
+    configRowIds: Type.Optional(Type.Array(Id)),
+    row: Type.Optional(Id),
+    mode: Type.Optional(Type.Union([Type.Literal('run'), Type.Literal('forceRun'), Type.Literal('debug')])),
+    tag: Type.Optional(Type.String({ maxLength: 255 })),
+    branchId: Type.Optional(Type.String({ maxLength: 64 })),
+    variableValuesId: Type.Optional(Type.String({ maxLength: 255 })),
+    variableValuesData: Type.Optional(
       Type.Union([
         Type.Object({ values: Type.Optional(Type.Array(Type.Object({ name: Type.String({ minLength: 1 }), value: Scalar }))) }),
         Type.Array(Type.Never()),
       ]),
     ),
-    parallelism: Nullable(Type.String({ maxLength: 20 })),
-    backend: Nullable(Type.Union([Type.String(), Backend, Type.Array(Type.Never())])),
-    parentRunId: Nullable(Type.String({ maxLength: 1000 })),
-    behavior: Nullable(Type.Union([Type.Object({ onError: Nullable(Type.String()) }), Type.Array(Type.Never())])),
-    orchestrationJobId: Nullable(Type.String()),
-    orchestrationTaskId: Nullable(Type.String()),
-    orchestrationPhaseId: Nullable(Type.String()),
-    onlyOrchestrationTaskIds: Nullable(Type.Array(Type.String(), { minItems: 1, uniqueItems: true })),
-    onlyFlowTaskIds: Nullable(Type.Array(Type.String())),
-    previousJobId: Nullable(Type.String()),
-    delay: Nullable(Type.String({ maxLength: 20 })),
-    delayedStartTime: Nullable(Type.String({ maxLength: 64 })),
-    deduplicationId: Nullable(Id),
-    executor: Nullable(Type.Union([Type.Literal('dind'), Type.Literal('k8sContainers')])),
+    parallelism: Type.Optional(Type.String({ maxLength: 20 })),
+    backend: Type.Optional(Type.Union([Type.String(), Backend, Type.Array(Type.Never())])),
+    parentRunId: Type.Optional(Type.String({ maxLength: 1000 })),
+    behavior: Type.Optional(Type.Union([Type.Object({ onError: Type.Optional(Type.String()) }), Type.Array(Type.Never())])),
+    orchestrationJobId: Type.Optional(Type.String()),
+    orchestrationTaskId: Type.Optional(Type.String()),
+    orchestrationPhaseId: Type.Optional(Type.String()),
+    onlyOrchestrationTaskIds: Type.Optional(Type.Array(Type.String(), { minItems: 1, uniqueItems: true })),
+    onlyFlowTaskIds: Type.Optional(Type.Array(Type.String())),
+    previousJobId: Type.Optional(Type.String()),
+    delay: Type.Optional(Type.String({ maxLength: 20 })),
+    delayedStartTime: Type.Optional(Type.String({ maxLength: 64 })),
+    deduplicationId: Type.Optional(Id),
+    executor: Type.Optional(Type.Union([Type.Literal('dind'), Type.Literal('k8sContainers')])),
   },
   { additionalProperties: false },
 )

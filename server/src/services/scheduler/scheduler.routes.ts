@@ -56,7 +56,7 @@ export function schedulerRoutes(scheduler: Scheduler): FastifyPluginAsyncTypebox
           body: Type.Object({
             configurationId: Type.String({ minLength: 1, maxLength: 255 }),
             configurationVersionId: Type.Optional(
-              Type.Union([Type.String(), Type.Null()], { description: 'The version to activate; the current one by default.' }),
+              Type.String({ description: 'The version to activate; the current one by default.' }),
             ),
           }),
           response: { 201: ScheduleView },

@@ -40,8 +40,8 @@ export interface SyncActionsDeps {
 const ConfigData = Type.Optional(
   Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Never()), Type.String()]),
 )
-const Branch = Type.Optional(Type.Union([Type.String({ maxLength: 64 }), Type.Null()]))
-const Tag = Type.Optional(Type.Union([Type.String({ maxLength: 255 }), Type.Null()]))
+const Branch = Type.Optional(Type.String({ maxLength: 64 }))
+const Tag = Type.Optional(Type.String({ maxLength: 255 }))
 const ActionBody = Type.Object({
   componentId: Type.String({ minLength: 1 }),
   action: Type.String({ minLength: 1 }),
@@ -53,14 +53,13 @@ const LegacyBody = Type.Object({ configData: ConfigData, tag: Tag, branchId: Bra
 export const ResolveBody = Type.Object({
   componentId: Type.String({ minLength: 1 }),
   configId: Type.String({ minLength: 1 }),
-  configRowId: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  configVersion: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  variableValuesId: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  configRowId: Type.Optional(Type.String()),
+  configVersion: Type.Optional(Type.String()),
+  variableValuesId: Type.Optional(Type.String()),
   variableValuesData: Type.Optional(
     Type.Union([
       Type.Object({ values: Type.Optional(Type.Array(Type.Object({ name: Type.String(), value: Type.Unknown() }))) }),
       Type.Array(Type.Never()),
-      Type.Null(),
     ]),
   ),
   branchId: Branch,
@@ -161,7 +160,8 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
 
 /** As the client wrote it; a form has it as a text, and an empty PHP object arrives as a list. */
 function textOf(parsed: unknown, written: string | undefined): string {
-  const text = typeof parsed === 'string' ? parsed : (written ?? JSON.stringify(parsed ?? {}))
+  if (parsed === undefined) return '{}' // not given, or null
+  const text = typeof parsed === 'string' ? parsed : (written ?? JSON.stringify(parsed))
   try {
     const value: unknown = JSON.parse(text)
     if (Array.isArray(value) && value.length === 0) return '{}'

@@ -12,8 +12,8 @@ import type { Tokens } from './tokens.ts'
 
 const Flag = Type.Optional(Type.Boolean())
 const TokenBody = Type.Object({
-  description: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  expiresIn: Type.Optional(Type.Union([Type.Integer(), Type.Null()], { description: 'Seconds until the token expires.' })),
+  description: Type.Optional(Type.String()),
+  expiresIn: Type.Optional(Type.Integer({ description: 'Seconds until the token expires.' })),
   canManageBuckets: Flag,
   canManageTokens: Flag,
   canReadAllFileUploads: Flag,

@@ -123,6 +123,10 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'The component left a {kind} at {path}. Results must be plain files and folders inside the data folder.',
   },
+  'runner.tooManyResults': {
+    kind: 'invalid',
+    text: 'The component left more than {most} files in its out folder. Let it write fewer and larger ones, or pack them; the operator of the stack can raise MILLRACE_RUN_RESULTS.',
+  },
   'runner.invalidYaml': { kind: 'invalid', text: 'The component wrote a {path} that is not valid YAML: {reason}' },
   'runner.invalidArchive': { kind: 'invalid', text: 'The archive cannot be unpacked: {reason}' },
   'runner.outputTooLarge': { kind: 'invalid', text: 'The file {path} has {size} bytes; at most {limit} are read.' },

@@ -141,6 +141,11 @@ export const VARIABLES = {
     sentence: 'Most disk one run of a component may fill. Half a gigabyte of the disk is left free whatever this says.',
     parse: read.wholeNumber(2 ** 20, 2 ** 50),
   }),
+  MILLRACE_RUN_RESULTS: variable({
+    default: '10000',
+    sentence: 'Most files one run of a component may leave as results, slices and manifests included.',
+    parse: read.wholeNumber(1, 1_000_000),
+  }),
   MILLRACE_TABLE_WORKERS: variable({
     default: 'the number of cores',
     sentence: 'Most loads, exports and other long work on tables at once; each has a process of its own.',
@@ -315,6 +320,7 @@ function configOf(values: Values, unknown: readonly string[]) {
       actions: values.MILLRACE_ACTIONS ?? 20,
       projectActions: values.MILLRACE_PROJECT_ACTIONS ?? 5,
       diskBytes: values.MILLRACE_RUN_DISK_BYTES ?? 10e9,
+      results: values.MILLRACE_RUN_RESULTS ?? 10_000,
       path: values.PATH ?? '/usr/local/bin:/usr/bin:/bin',
     },
     /** What is not set has the default of the table engine. */

@@ -1,5 +1,6 @@
 // The wiring: builds each room and hands it what it needs. No logic here; read it top to bottom to know who talks to whom.
 
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { MetadataDb } from '../engines/metadata-db/metadata-db.ts'
@@ -101,6 +102,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const core = await openCore(options)
   const { metadata, events, tokens } = core
   const { db, inTransaction } = metadata
+  const workerId = randomUUID()
+  const lease = has('worker') ? await metadata.holdWorkerLease(workerId) : undefined
 
   const objects = await openObjectStore({ ...options, publicUrl: options.s3PublicUrl, external: options.externalS3, clock })
   const { store, access } = objects
@@ -124,6 +127,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     clock,
     log,
     onlyNode: metadata.dialect === 'sqlite',
+    worker: workerId,
   })
   const configurationModules = await createConfigurationModules({
     ...core,
@@ -168,6 +172,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     tables: createRunTables(tableModules, join(options.dataDir, 'table-scratch')),
     files: createRunFiles({ files, access, slices: createFileSlices(store, access.bucket), objects: store }),
     worker: { ...DEFAULT_WORKER, ...options.worker },
+    workerId,
   })
   const scheduleModules = createScheduleModules({
     ...core,
@@ -283,6 +288,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       await configurationModules.stop()
       await filesLoop.stop()
       await objects.close()
+      await lease?.release()
       await metadata.close()
     },
   }

@@ -42,6 +42,7 @@ export interface QueueModulesDeps extends Core {
   readonly tables: RunTables
   readonly files: RunFiles
   readonly worker: WorkerSettings
+  readonly workerId: string
 }
 
 export interface WorkerSettings {
@@ -55,6 +56,8 @@ export interface WorkerSettings {
   readonly projectActions: number
   /** Most disk one run may fill. */
   readonly diskBytes: number
+  /** Most files one row may leave as results, slices included. */
+  readonly results: number
   /** Where commands are looked for. */
   readonly path: string
   readonly egressAllow: readonly string[]
@@ -66,6 +69,7 @@ export const DEFAULT_WORKER: WorkerSettings = {
   actions: 20,
   projectActions: 5,
   diskBytes: 10e9,
+  results: 10_000,
   path: '/usr/local/bin:/usr/bin:/bin',
   egressAllow: [],
 }
@@ -78,7 +82,7 @@ const ENGINE_MS = 30_000
 export type QueueModules = ReturnType<typeof createQueueModules>
 
 export function createQueueModules(deps: QueueModulesDeps) {
-  const { metadata, events, tokens, clock, log, rooms, dataDir, worker } = deps
+  const { metadata, events, tokens, clock, log, rooms, dataDir, worker, workerId } = deps
   const { db, inTransaction } = metadata
   const { components, encryption, branches, runAccess } = rooms
   const runner = createRunner({
@@ -138,6 +142,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
       readable: [join(REPOSITORY, 'node_modules'), join(REPOSITORY, 'contract')],
       commandsFolder: join(dataDir, 'components'),
       diskBytes: worker.diskBytes,
+      results: worker.results,
       egressPolicy: JSON.stringify(
         worker.egressAllow.includes('*') ? { mode: 'open', allow: [] } : { mode: 'guarded', allow: worker.egressAllow },
       ),
@@ -194,6 +199,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
     slots: worker.jobs,
     projectLimit: worker.projectJobs,
     isAlone: metadata.dialect === 'sqlite',
+    worker: workerId,
   })
 
   const actionSlots = createActionSlots({

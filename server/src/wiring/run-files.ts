@@ -6,6 +6,7 @@ import type { ObjectStore } from '../engines/object-store/object-store.ts'
 import { receiveFile, sendFile } from '../engines/runner/data-folder.ts'
 import { formatTimestamp } from '../kit/clock.ts'
 import { PlatformError } from '../kit/errors.ts'
+import { mapBounded } from '../kit/map-bounded.ts'
 import { NO_ORIGIN } from '../model/event.ts'
 import type { FileInfo, FileQuery, RunFiles, RunScope } from '../model/run-ports.ts'
 import { attachment } from '../services/files/file-key.ts'
@@ -22,6 +23,8 @@ export interface RunFilesDeps {
 
 /** Files are looked through in pages of this size. */
 const PAGE = 1000
+/** Of one sliced file, stored side by side. */
+const SLICES_AT_ONCE = 4
 
 export function createRunFiles({ files, access, slices, objects }: RunFilesDeps): RunFiles {
   async function list({ actor }: RunScope, query: FileQuery): Promise<readonly FileInfo[]> {
@@ -90,7 +93,9 @@ export function createRunFiles({ files, access, slices, objects }: RunFilesDeps)
         path,
         key: `${reserved.key}${String(at).padStart(6, '0')}_${basename(path)}`,
       }))
-      const sizes = parts ? await Promise.all(parts.map(({ key, path }) => put(key, path))) : [await put(reserved.key, file.path)]
+      const sizes = parts
+        ? await mapBounded(parts, SLICES_AT_ONCE, ({ key, path }) => put(key, path))
+        : [await put(reserved.key, file.path)]
       if (parts)
         await slices.writeManifest(
           reserved,

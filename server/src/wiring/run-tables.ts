@@ -5,6 +5,7 @@ import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatTimestamp } from '../kit/clock.ts'
 import { PlatformError } from '../kit/errors.ts'
+import { mapBounded } from '../kit/map-bounded.ts'
 import { NO_ORIGIN } from '../model/event.ts'
 import type { LoadedTable, RunScope, RunTables, TableInfo, TableLoad, TableQuery } from '../model/run-ports.ts'
 import type { LoadMetadata, LocalLoad, LocalRequester, LocalResult } from '../services/tables/local-tables.ts'
@@ -97,7 +98,7 @@ export function createRunTables({ tables, local }: Pick<TableModules, 'tables' |
     },
     exportFile: (scope, tableId, query, signal) => local.exportFile(requesterOf(scope), tableId, queryOf(query), signal),
     async loadAll(scope, loads, commit, signal) {
-      const requests = await Promise.all(loads.map(localLoad))
+      const requests = await mapBounded(loads, 8, localLoad)
       const shown = ({ tableId, rows, ...result }: LocalResult): LoadedTable => ({
         ...result,
         id: tableId,
@@ -144,7 +145,7 @@ const requesterOf = (scope: RunScope): LocalRequester => ({
 })
 
 async function localLoad(load: TableLoad): Promise<LocalLoad> {
-  const files = await Promise.all(load.files.map(async (path) => ({ path, sizeBytes: (await stat(path)).size })))
+  const files = await mapBounded(load.files, 16, async (path) => ({ path, sizeBytes: (await stat(path)).size }))
   const types = load.schema
     ?.map(({ name, baseType, length, nullable, default: fallback }) => ({
       typed: baseType !== undefined,

@@ -9,6 +9,7 @@ import { migrate } from './migrate.ts'
 import { MIGRATIONS, type Migration } from './migrations/list.ts'
 import { createPostgresDialect, createPostgresPool } from './postgres-dialect.ts'
 import { openSqlite, openSqliteReader } from './sqlite-dialect.ts'
+import { holdWorkerLease, type WorkerLease } from './worker-lease.ts'
 
 export interface MetadataDb {
   readonly db: Db
@@ -19,6 +20,8 @@ export interface MetadataDb {
   inTransaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   /** Another number after every commit, whoever made it; undefined on PostgreSQL, which cannot tell that cheaply. */
   version(): number | undefined
+  /** Says that this worker lives, until it is released: see worker-lease.ts. */
+  holdWorkerLease(worker: string): Promise<WorkerLease>
   /** A consistent copy of a SQLite database, taken while it is used. */
   backupTo(path: string): Promise<void>
   /** What is wrong with the database; nothing when it is whole. */
@@ -52,6 +55,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
       migrate: () => migrate(db, migrations, clock),
       inTransaction: (work) => inPostgresTransaction(db, work),
       version: () => undefined,
+      holdWorkerLease: (worker) => holdWorkerLease(url, worker),
       backupTo: () => Promise.reject(new Error('The metadata is in PostgreSQL: back it up there, with pg_dump or a snapshot.')),
       check: async () => {
         const { rows } = await sql<{ locale: string }>`
@@ -74,6 +78,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
     migrate: () => migrate(db, migrations, clock),
     inTransaction,
     version: watcher.version,
+    holdWorkerLease: async () => ({ release: async () => {} }), // nobody else looks
     backupTo: (target) => backUpSqlite(path, target),
     check: async () => checkSqlite(path),
     async close() {

@@ -103,6 +103,7 @@ class DirectExecutor extends DefaultQueryExecutor {
   override executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     if (this.#ended)
       return Promise.reject(new Error('The transaction has ended: what is asked of it now would belong to nobody.'))
+    if (isTurnLong()) return nextTurn().then(() => this.executeQuery(query))
     return this.#connection.executeQuery<R>(query)
   }
 
@@ -110,6 +111,24 @@ class DirectExecutor extends DefaultQueryExecutor {
     this.#ended = true
   }
 }
+
+/** Queries in a row may hold the event loop for so long; then everybody else has a turn, in the middle of a transaction too. */
+const LONG_TURN_MS = 20
+let turnBegan: number | undefined
+
+/** SQLite answers at once, so work of a thousand queries would otherwise be one turn of the event loop, however it awaits them. */
+function isTurnLong(): boolean {
+  const now = performance.now()
+  if (turnBegan === undefined) {
+    turnBegan = now
+    setImmediate(() => {
+      turnBegan = undefined
+    })
+  }
+  return now - turnBegan > LONG_TURN_MS
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** The usual way, for what is rare: streams, migrations. */
 class NodeSqliteDriver implements Driver {

@@ -6,11 +6,22 @@
 // Single names and small files are asked for, written and removed at once: the system does that in its memory, and the way through
 // Node's threads costs ten times as much. What grows with data takes that way.
 
-import { constants, createWriteStream, lstatSync, readdirSync, renameSync, type Stats, unlinkSync, writeFileSync } from 'node:fs'
-import { chmod, lstat, mkdir, open, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import {
+  constants,
+  createWriteStream,
+  type Dirent,
+  lstatSync,
+  readdirSync,
+  renameSync,
+  type Stats,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { chmod, lstat, mkdir, open, opendir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { named, PlatformError } from '../../kit/errors.ts'
+import { mapBounded } from '../../kit/map-bounded.ts'
 
 export interface DataFolder {
   /** Holds `data` and `tmp`; removed as a whole. */
@@ -216,14 +227,23 @@ export async function listOutputs(folder: DataFolder, path: string): Promise<Out
   const full = join(folder.data, path)
   if (isEmptyFolder(full)) return []
   await refuseStrangers(folder, path)
-  const names = await readdir(full).catch(() => [])
-  const entries = names.sort().map(async (name) => {
+  const names: string[] = []
+  for await (const { name } of namesIn(full)) names.push(name)
+  return mapBounded(names.sort(), LOOKS_AT_ONCE, async (name) => {
     const stat = await lstat(join(full, name)).catch((cause) => {
       throw named('runner.unsafeOutput', { path: `${path}/${name}`, kind: 'name that is not valid UTF-8' }, cause)
     })
     return { name, path: join(full, name), isFolder: stat.isDirectory(), sizeBytes: stat.size }
   })
-  return Promise.all(entries)
+}
+
+/** Fails when there are more files below these folders than `most`. Looks at one more than that, however many there are. */
+export async function refuseTooMany(folder: DataFolder, paths: readonly string[], most: number): Promise<void> {
+  let found = 0
+  for (const path of paths.filter((one) => !isEmptyFolder(join(folder.data, one)))) {
+    for await (const { kind } of walk(join(folder.data, path)))
+      if (kind === 'file' && ++found > most) throw new PlatformError('runner.tooManyResults', { most })
+  }
 }
 
 /** Plain files under a folder, relative to it, sorted: the slices of a sliced table. */
@@ -254,14 +274,22 @@ async function* walk(path: string): AsyncGenerator<Walked> {
     return
   }
   yield { path, kind: 'folder' }
-  const entries = await readdir(path, { withFileTypes: true }).catch(() => [])
-  for (const entry of entries) {
+  for await (const entry of namesIn(path)) {
     const full = join(path, entry.name)
     if (entry.isDirectory()) yield* walk(full)
     else if (entry.isFile()) yield { path: full, kind: 'file' }
     else yield { path: full, kind: 'other', what: kindOf(entry) }
   }
 }
+
+/** Name by name, so that a folder of millions costs no more memory than one of a few; a folder that is closed to us or gone has none. */
+async function* namesIn(path: string): AsyncGenerator<Dirent> {
+  const opened = await opendir(path, { bufferSize: NAMES_AT_ONCE }).catch(() => undefined)
+  if (opened) yield* opened // which closes it at its end
+}
+
+const NAMES_AT_ONCE = 256
+const LOOKS_AT_ONCE = 16
 
 interface Kinds {
   isSymbolicLink(): boolean
@@ -306,8 +334,13 @@ export async function receiveFile(path: string, body: AsyncIterable<Uint8Array>,
   await pipeline(body, createWriteStream(path), { signal })
 }
 
+const READ_BYTES = 2 ** 18
+
 /** A file of the folder as bytes; never through a link, however it came there. */
 export async function* sendFile(path: string): AsyncGenerator<Uint8Array> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
-  yield* handle.createReadStream({ highWaterMark: 2 ** 18 }) // closes the handle at its end
+  const { size } = await handle.stat()
+  // A buffer is as large as what is read at once: thousands of small files must not take thousands of large ones.
+  const highWaterMark = Math.min(READ_BYTES, Math.max(size, 1))
+  yield* handle.createReadStream({ highWaterMark }) // closes the handle at its end
 }

@@ -6,9 +6,11 @@ import { type Static, Type } from 'typebox'
 import { type DataFolder, listSlices, refuseStrangers, sizeOf } from '../../engines/runner/data-folder.ts'
 import { packFolder, unpackFile } from '../../engines/runner/tar.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { mapBounded } from '../../kit/map-bounded.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
 import type { FileInfo, NewFile, RunFiles, RunScope, StagedFile } from '../../model/run-ports.ts'
 import { invalid, read } from './mapping.ts'
+import { STAGED_AT_ONCE } from './staging.ts'
 
 const Scalar = Type.Union([Type.String(), Type.Number()])
 const Filter = Type.Object({
@@ -136,7 +138,7 @@ export async function stageArtifacts({ files }: ArtifactDeps, run: ArtifactRun):
     ...(await plannedFrom(run, 'current', tags)),
     ...(owner.orchestrationId === null ? [] : await plannedFrom(run, 'shared', shared)),
   ]
-  return Promise.all(planned.map((file) => files.stage(scope, file, run.signal)))
+  return mapBounded(planned, STAGED_AT_ONCE, (file) => files.stage(scope, file, run.signal))
 }
 
 async function plannedFrom(run: ArtifactRun, name: 'current' | 'shared', tags: readonly string[]): Promise<NewFile[]> {

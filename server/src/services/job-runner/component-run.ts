@@ -22,6 +22,8 @@ export interface ProgramSettings {
   readonly commandsFolder: string
   /** Most disk one run may fill. */
   readonly diskBytes: number
+  /** Most files one program may leave as results. */
+  readonly results: number
   /** For the extractor's guard of outgoing connections, as JSON. */
   readonly egressPolicy: string
 }

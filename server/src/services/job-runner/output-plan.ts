@@ -68,8 +68,9 @@ export function planTables(
 ): TablePlan {
   refuseMissing('tables', results, mapping.outputTables)
   const warnings: string[] = []
+  const entriesOf = bySource(mapping.outputTables)
   const loads = results.flatMap((result) => {
-    const mapped = mapping.outputTables.filter(({ source }) => source === result.name)
+    const mapped = entriesOf.get(result.name) ?? []
     if (mapped.length > 1 && result.slices)
       throw failure(`the sliced table ${result.name} is mapped ${mapped.length} times; that works for plain files only`)
     return (mapped.length > 0 ? mapped : [undefined]).map((entry) => planTable(result, entry, mapping, context, warnings))
@@ -82,6 +83,9 @@ export function planTables(
   }
   return { loads, warnings }
 }
+
+export const bySource = <T extends { readonly source: string }>(entries: readonly T[]): ReadonlyMap<string, readonly T[]> =>
+  Map.groupBy(entries, ({ source }) => source)
 
 /** Whether the columns have to be read from the file itself, as nothing else names them. */
 export const needsHeader = ({ columns, schema }: TableManifestContent): boolean => !columns?.length && !schema?.length
@@ -394,8 +398,9 @@ export function planFiles(
 ): NewFile[] {
   refuseMissing('files', results, mapped)
   const system = systemTags(context)
+  const entryOf = new Map(mapped.toReversed().map((entry) => [entry.source, entry])) // the first of a name counts
   return results.map(({ name, path, slices, manifest }) => {
-    const said: FileManifestContent = mapped.find(({ source }) => source === name) ?? manifest ?? {}
+    const said: FileManifestContent = entryOf.get(name) ?? manifest ?? {}
     return {
       name,
       path,
@@ -416,9 +421,10 @@ export function planTableFiles(
   context: OutputContext,
 ): NewFile[] {
   refuseMissing('tables', results, outputTables)
+  const entriesOf = bySource(outputTables)
   const tagsOf = ({ name, manifest }: Result<TableManifestContent>): string[] => {
-    const entries = outputTables.filter(({ source }) => source === name)
-    const own = entries.length > 0 ? entries.flatMap((entry) => mergeResult(manifest ?? {}, entry).tags ?? []) : manifest?.tags
+    const entries = entriesOf.get(name)
+    const own = entries ? entries.flatMap((entry) => mergeResult(manifest ?? {}, entry).tags ?? []) : manifest?.tags
     return [...new Set([...tableFiles.tags, ...(own ?? []), ...systemTags(context)])]
   }
   return results.map((result) => ({
@@ -447,7 +453,8 @@ function refuseMissing(
   results: readonly { readonly name: string }[],
   mapped: readonly { readonly source: string }[],
 ): void {
-  const missing = mapped.filter(({ source }) => !results.some(({ name }) => name === source)).map(({ source }) => source)
+  const written = new Set(results.map(({ name }) => name))
+  const missing = mapped.filter(({ source }) => !written.has(source)).map(({ source }) => source)
   if (missing.length > 0)
     throw failure(`the output mapping names ${kind} that the component did not write: ${[...new Set(missing)].join(', ')}`)
 }

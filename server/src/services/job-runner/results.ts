@@ -5,6 +5,7 @@ import type { TSchema } from 'typebox'
 import { readCsvHeader } from '../../engines/runner/csv-header.ts'
 import { type DataFolder, listOutputs, listSlices, type OutputEntry, readOutput } from '../../engines/runner/data-folder.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { mapBounded } from '../../kit/map-bounded.ts'
 import {
   FileManifest,
   type FileManifestContent,
@@ -13,10 +14,11 @@ import {
   TableManifest,
   type TableManifestContent,
 } from './mapping.ts'
-import { mergeResult, needsHeader, type Result } from './output-plan.ts'
+import { bySource, mergeResult, needsHeader, type Result } from './output-plan.ts'
 
 const MANIFEST_BYTES = 16 * 2 ** 20
 const STATE_BYTES = 16 * 2 ** 20
+const READ_AT_ONCE = 16
 const SUFFIX = '.manifest'
 
 /** A program that was ended may have left something half written; what a broken manifest belongs to can then be left out. */
@@ -28,16 +30,15 @@ export async function readTableResults(
   broken: Broken = 'refuseBroken',
 ): Promise<Result<TableManifestContent>[]> {
   const results = await readResults<TableManifestContent>(folder, 'out/tables', TableManifest, broken)
-  return Promise.all(
-    results.map(async (result) => {
-      const mapped = mapping.outputTables.filter(({ source }) => source === result.name)
-      const merged = (mapped.length > 0 ? mapped : [undefined]).map((entry) => mergeResult(result.manifest ?? {}, entry))
-      const unnamed = merged.find(needsHeader)
-      if (result.slices || !unnamed) return result
-      const dialect = { delimiter: unnamed.delimiter ?? ',', enclosure: unnamed.enclosure ?? '"' }
-      return { ...result, header: await readCsvHeader(result.path, dialect) }
-    }),
-  )
+  const mappedTo = bySource(mapping.outputTables)
+  return mapBounded(results, READ_AT_ONCE, async (result) => {
+    const mapped = mappedTo.get(result.name)
+    const merged = (mapped ?? [undefined]).map((entry) => mergeResult(result.manifest ?? {}, entry))
+    const unnamed = merged.find(needsHeader)
+    if (result.slices || !unnamed) return result
+    const dialect = { delimiter: unnamed.delimiter ?? ',', enclosure: unnamed.enclosure ?? '"' }
+    return { ...result, header: await readCsvHeader(result.path, dialect) }
+  })
 }
 
 export const readFileResults = (folder: DataFolder): Promise<Result<FileManifestContent>[]> =>
@@ -54,11 +55,11 @@ async function readResults<Manifest>(
   const orphan = entries.find(({ name }) => name.endsWith(SUFFIX) && !names.has(name.slice(0, -SUFFIX.length)))
   if (orphan && broken === 'refuseBroken') throw failure(`${path}/${orphan.name} is the manifest of a file that is not there`)
   const data = entries.filter(({ name }) => !name.endsWith(SUFFIX))
-  const results = data.map((entry) =>
-    readResult<Manifest>(folder, path, entry, names.has(entry.name + SUFFIX) ? schema : undefined),
-  )
-  if (broken === 'refuseBroken') return Promise.all(results)
-  return (await Promise.allSettled(results)).flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  const readOne = (entry: OutputEntry) =>
+    readResult<Manifest>(folder, path, entry, names.has(entry.name + SUFFIX) ? schema : undefined)
+  if (broken === 'refuseBroken') return mapBounded(data, READ_AT_ONCE, readOne)
+  const whole = await mapBounded(data, READ_AT_ONCE, (entry) => readOne(entry).catch(() => undefined))
+  return whole.filter((result) => result !== undefined)
 }
 
 async function readResult<Manifest>(

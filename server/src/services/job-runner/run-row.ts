@@ -8,6 +8,7 @@ import {
   type DataFolder,
   handOver,
   refuseLinkedFolders,
+  refuseTooMany,
   writeConfigFile,
   writeStateFile,
 } from '../../engines/runner/data-folder.ts'
@@ -16,6 +17,7 @@ import { createMask, type Mask } from '../../engines/runner/mask.ts'
 import { turnYamlToJson, yamlOf } from '../../engines/runner/yaml-files.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { mapBounded } from '../../kit/map-bounded.ts'
 import type {
   ConfigurationPlace,
   LoadedTable,
@@ -42,7 +44,7 @@ import { type ComponentLimits, type Failure, failureOf, thrown } from './limits.
 import type { Mapping } from './mapping.ts'
 import { type OutputContext, type PlannedLoad, planFiles, planTableFiles, planTables } from './output-plan.ts'
 import { readFileResults, readResultVariables, readStateResult, readTableResults, readUsage } from './results.ts'
-import type { Staging } from './staging.ts'
+import { STAGED_AT_ONCE, type Staging } from './staging.ts'
 import { type RunState, readState, secretsIn, writeState } from './state.ts'
 
 export interface RowDeps extends InputDeps {
@@ -219,7 +221,7 @@ async function runSteps(
     })
     progress.images.push(image)
     const failure = failureOf(step.component, outcome, step.limits)
-    const isPlain = await isStillPlain(folder, failure)
+    const isPlain = await isStillPlain(folder, failure, deps.programs.results)
     try {
       if (format === 'yaml' && isPlain) await turnYamlToJson(folder)
       if (step.isMain && isPlain) progress.usage = await readUsage(folder)
@@ -241,10 +243,15 @@ async function runSteps(
   return told
 }
 
+const RESULTS = ['out/tables', 'out/files', 'artifacts/out']
+/** Names of results in the job's own words; more of them would only make the message unreadable. */
+const NAMED_RESULTS = 100
+
 /** Whether the folder can be looked into. One that cannot is the reason of the end, unless the program has failed by itself. */
-async function isStillPlain(folder: DataFolder, failure: Failure | undefined): Promise<boolean> {
+async function isStillPlain(folder: DataFolder, failure: Failure | undefined, mostResults: number): Promise<boolean> {
   try {
     refuseLinkedFolders(folder)
+    await refuseTooMany(folder, RESULTS, mostResults)
     return true
   } catch (error) {
     if (!failure) throw error
@@ -286,7 +293,7 @@ async function publishRow(
   const context = { ...run.output, now: deps.clock.now() }
   const { loads, files: planned, warnings } = await planOutput(run, folder, context)
   for (const warning of warnings) run.log.say('warn', warning)
-  const files = await Promise.all(planned.map((file) => deps.files.stage(run.scope, file, run.signal)))
+  const files = await mapBounded(planned, STAGED_AT_ONCE, (file) => deps.files.stage(run.scope, file, run.signal))
   await run.log.flush() // what the component said comes before what the storage says of its results
   const commit = async (trx: Trx, loaded: readonly LoadedTable[] = []): Promise<void> => {
     await run.hold(trx)
@@ -310,7 +317,7 @@ async function publishRow(
     ...tables.map(({ id, importedRowsCount }) => `${id} (${plural(importedRowsCount, 'row')})`),
     ...planned.map(({ name }) => `file ${name}`),
   ]
-  if (stored.length > 0) run.log.say('info', `Stored ${stored.join(', ')}.`)
+  if (stored.length > 0) run.log.say('info', `Stored ${listed(stored)}.`)
   return tables
 }
 
@@ -357,7 +364,7 @@ async function loadTables(
     await run.publish(commit)
     return []
   }
-  const filled = await Promise.all(loads.map((load) => withDeferredValues(deps, run.scope, load)))
+  const filled = await mapBounded(loads, STAGED_AT_ONCE, (load) => withDeferredValues(deps, run.scope, load))
   return deps.tables.loadAll(run.scope, filled, commit, run.signal)
 }
 
@@ -376,5 +383,10 @@ async function withDeferredValues(deps: RowDeps, scope: RunScope, load: PlannedL
   }))
   return { ...load, deleteWhere }
 }
+
+const listed = (names: readonly string[]): string =>
+  names.length <= NAMED_RESULTS
+    ? names.join(', ')
+    : `${names.slice(0, NAMED_RESULTS).join(', ')} and ${names.length - NAMED_RESULTS} more`
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

@@ -4,6 +4,9 @@
 import type { RunnableComponent } from '../../model/run-ports.ts'
 import { invalid, type Mapping, type RuntimeSettings } from './mapping.ts'
 
+/** Files that are stored at once: enough to keep the disk busy, few enough to leave everybody else their share. */
+export const STAGED_AT_ONCE = 8
+
 export interface Staging {
   readonly input: 'local' | 's3' | 'none'
   /** `files`: tables are stored as files of the project. */

@@ -1,5 +1,5 @@
 // The worker: claims jobs, runs them, keeps them alive, and picks up after workers that are gone.
-//  (1) A job runs under a lease that is renewed while it runs; whoever finds it expired decides its fate, once.
+//  (1) A job runs under a lease that is renewed while it runs; whoever finds it expired, and its worker silent, decides its fate, once.
 //  (2) Every write of a run carries the attempt it was claimed with; a worker that comes back late writes nothing.
 //  (3) A lost job goes back to the queue when no component had begun, is a success when all its results were published, and is an
 //      error otherwise: a component is never run twice by us.
@@ -54,6 +54,8 @@ export interface QueueLoopDeps {
   readonly projectLimit: number
   /** Nobody else can hold a job of this database: leases of an earlier process are void at once. */
   readonly isAlone: boolean
+  /** The name under which this process says that it is alive. */
+  readonly worker?: string
   readonly log: { error(details: object, text: string): void; warn(details: object, text: string): void }
 }
 
@@ -77,7 +79,7 @@ export type QueueLoop = ReturnType<typeof createQueueLoop>
 
 export function createQueueLoop(deps: QueueLoopDeps) {
   const { store, inTransaction, clock } = deps
-  const worker = randomUUID()
+  const { worker = randomUUID() } = deps
   const running = new Map<number, Running>()
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> | undefined
@@ -212,7 +214,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
   async function recoverAbandoned(): Promise<void> {
     const now = clock.now().getTime()
     const lost = await inTransaction(async (trx) => {
-      const found = await store.listAbandoned(trx, now)
+      const found = await store.listAbandoned(trx, now, { worker, running: [...running.keys()] })
       const unfinished: JobRow[] = []
       for (const job of found) {
         if (job.status === 'processing' && job.has_begun === 0) {

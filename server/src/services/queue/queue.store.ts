@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { claimRows, type Db, dialectOf, lockRows, type Trx } from '../../engines/metadata-db/dialects.ts'
 import { belowRun } from '../../engines/metadata-db/run-ids.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
+import { isSilent } from '../../engines/metadata-db/worker-lease.ts'
 import { createJobSearchStore } from './job-search.store.ts'
 import { type JobStatus, QUEUED, RUNNING } from './job-states.ts'
 import { type JobRow, type NewJobRow, tables } from './queue.schema.ts'
@@ -29,6 +30,9 @@ export type QueueStore = ReturnType<typeof createQueueStore>
 /** Values of `has_begun` beyond 0: a component has started; all results are in the project. */
 export const BEGUN = 1
 export const PUBLISHED = 2
+
+/** Ids begin at 1. */
+const NO_JOB = 0
 
 /** Claims are short; one at a time keeps the limits exact on several nodes. The number is ours alone. */
 const CLAIM_LOCK = 5_070_001
@@ -316,13 +320,26 @@ export function createQueueStore(database: Db) {
         .execute()
     },
 
-    /** Jobs whose worker has not been heard of in time, or all of a worker that is known to be gone. */
-    listAbandoned: (trx: Trx, now: number): Promise<JobRow[]> =>
+    /**
+     * Jobs of workers that have not been heard of in time, or that are known to be gone. `self` knows its own: what it runs is never
+     * abandoned, however late its leases are, and what it does not run any more is.
+     */
+    listAbandoned: (
+      trx: Trx,
+      now: number,
+      self: { readonly worker: string; readonly running: readonly number[] },
+    ): Promise<JobRow[]> =>
       tables(trx)
         .selectFrom('queue_job')
         .selectAll()
         .where('status', 'in', RUNNING)
         .where('lease_until', '<', now)
+        .where((e) =>
+          e.or([
+            e.and([e('worker', '=', self.worker), e('id', 'not in', [NO_JOB, ...self.running])]),
+            e.and([e('worker', '!=', self.worker), isSilent('queue_job.worker', now)]),
+          ]),
+        )
         .orderBy('id')
         .limit(100)
         .$call(claimRows(trx))

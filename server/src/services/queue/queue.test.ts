@@ -251,6 +251,24 @@ await onBothDatabases('queue', (metadata) => {
     await stop()
   })
 
+  test('a job is never taken from a worker that is alive, however late its event loop is', async () => {
+    const { create, tick, newLoop, runs, sleep, get, loop, stop } = await rig(metadata)
+    const job = await create()
+    await tick()
+    await runs[0]!.handle.begin()
+    sleep(60_000) // nothing renewed the lease: the loop was busy
+    await loop.tick()
+    assert.equal((await get(job.id)).status, 'processing')
+    await sql`insert into worker_lease (worker, alive_until) values (${loop.worker}, ${1_000_000 + 61_000})`.execute(metadata.db)
+    const other = newLoop()
+    await other.tick()
+    assert.equal((await get(job.id)).status, 'processing')
+    sleep(2_000) // now the thread that speaks for it is silent too
+    await other.tick()
+    assert.match((await get(job.id)).error ?? '', /worker that ran this job was lost/)
+    await stop()
+  })
+
   test('a lease that is renewed is not taken', async () => {
     const { create, tick, newLoop, runs, sleep, store, loop, stop } = await rig(metadata)
     const job = await create()

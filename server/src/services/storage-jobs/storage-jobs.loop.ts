@@ -27,6 +27,8 @@ export interface StorageJobsLoopDeps {
   readonly log: Pick<FastifyBaseLogger, 'info' | 'warn' | 'error'>
   /** True when this process is the only one there can be (SQLite): what others left running is taken over at start. */
   readonly onlyNode: boolean
+  /** The name under which this process says that it is alive. */
+  readonly worker?: string
   readonly settings?: {
     /** Loads and exports at once. */
     readonly heavySlots?: number
@@ -52,10 +54,17 @@ const LOSSES_ALLOWED = 1
 
 export type StorageJobsLoop = ReturnType<typeof createStorageJobsLoop>
 
-export function createStorageJobsLoop({ jobs, inTransaction, clock, log, onlyNode, settings = {} }: StorageJobsLoopDeps) {
+export function createStorageJobsLoop({
+  jobs,
+  inTransaction,
+  clock,
+  log,
+  onlyNode,
+  worker = randomUUID(),
+  settings = {},
+}: StorageJobsLoopDeps) {
   const { heavySlots = 4, lightSlots = 4, leaseMs = 20_000, pollMs = 1_000 } = settings
   const { store, rowOf, onCreated, finished } = jobs.internal
-  const worker = randomUUID()
   const handlers = new Map<string, { readonly run: JobHandler; readonly lane: Lane }>()
   const inline = new Map<number, JobHandler>()
   const running = new Map<number, Running>()
@@ -159,7 +168,8 @@ export function createStorageJobsLoop({ jobs, inTransaction, clock, log, onlyNod
     const open = { heavy: free('heavy'), light: free('light') }
     const operations = [...handlers].filter(([, { lane }]) => open[lane]).map(([name]) => name)
     if (operations.length === 0) return false
-    const request = { worker, operations, now: clock.now().getTime(), leaseUntil: leaseEnd() }
+    const own = [...running.keys(), ...inline.keys()]
+    const request = { worker, running: own, operations, now: clock.now().getTime(), leaseUntil: leaseEnd() }
     try {
       const row = await inTransaction(async (trx) => (await store.takeOver(trx, request)) ?? (await store.claim(trx, request)))
       if (!row) return false

@@ -6,6 +6,7 @@
 import { type Generated, type Selectable, sql } from 'kysely'
 import { claimRows, type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import { ofRun } from '../../engines/metadata-db/run-ids.ts'
+import { isSilent } from '../../engines/metadata-db/worker-lease.ts'
 import type { JobStatus } from '../../model/storage-job.ts'
 
 interface Tables {
@@ -74,8 +75,13 @@ export interface JobFilter {
   readonly ended?: TimeRange
 }
 
+/** Ids begin at 1. */
+const NO_JOB = 0
+
 export interface ClaimRequest {
   readonly worker: string
+  /** Jobs this worker has: they are never taken from it, however late their leases are. */
+  readonly running: readonly number[]
   readonly operations: readonly string[]
   readonly now: number
   readonly leaseUntil: number
@@ -247,6 +253,13 @@ export function createStorageJobsStore(database: Db) {
         .select(['id', 'worker'])
         .where('ended_at', 'is', null)
         .where('lease_until', '<', request.now)
+        .where((e) =>
+          e.or([
+            e('worker', 'is', null),
+            e.and([e('worker', '=', request.worker), e('id', 'not in', [NO_JOB, ...request.running])]),
+            e.and([e('worker', '!=', request.worker), isSilent('storage_job.worker', request.now)]),
+          ]),
+        )
         .where('operation_name', 'in', [...request.operations])
         .orderBy('id')
         .limit(1)

@@ -185,6 +185,29 @@ await onBothDatabases('storage jobs', (metadata) => {
     assert.equal(rows[0]?.name, 'by good')
   })
 
+  test('a job is never taken from a worker that is alive, however late its event loop is', async () => {
+    const { jobs, newProject, node, advance, work } = await bench(metadata)
+    const requester = await newProject()
+    const ready = gate()
+    const busy = node(async ({ job }) => {
+      await ready.opened
+      return { results: `attempt ${job.attempt}` }
+    })
+    const { projectId, id } = await jobs.create(requester, { operationName: work })
+    await busy.start()
+    const other = node(async () => ({ results: 'taken' }))
+    await other.start()
+    advance(60_000) // nothing renewed the lease: the loop was busy
+    await sql`insert into worker_lease (worker, alive_until) values (${busy.worker}, ${8.64e15})`.execute(metadata.db)
+    await other.tick()
+    await sql`delete from worker_lease`.execute(metadata.db)
+    busy.wake()
+    await busy.tick()
+    ready.open()
+    assert.equal((await jobs.waitFor(projectId, id, { pollMs: 5 })).results, 'attempt 1')
+    await Promise.all([busy.stop(), other.stop()])
+  })
+
   test('a job of a silent worker is taken over once its lease ends, and the old worker can no longer publish', async () => {
     const { jobs, newProject, node, advance, work } = await bench(metadata)
     const requester = await newProject()

@@ -18,6 +18,7 @@ import * as fileRunIds from './0321-file-run-ids.ts'
 import * as vault from './0340-vault.ts'
 import * as triggers from './0350-triggers.ts'
 import * as bucketOwner from './0370-bucket-owner.ts'
+import * as workerLeases from './0430-worker-leases.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -43,4 +44,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0340-vault', up: vault.up },
   { name: '0350-triggers', up: triggers.up },
   { name: '0370-bucket-owner', up: bucketOwner.up },
+  { name: '0430-worker-leases', up: workerLeases.up },
 ]

@@ -55,7 +55,7 @@ export const ERRORS = {
   'storage.tokens.notFound': { kind: 'not-found', text: 'Token {id} was not found.' },
   'storage.tokens.cannotDeleteDueToOrchestration': {
     kind: 'invalid',
-    text: 'Token {id} cannot be deleted: a trigger runs with it. Give the trigger another token or delete it first.',
+    text: 'Cannot delete token, because it\'s used for event trigger inside component "{component}" with configuration id "{configurationId}"',
   },
   'storage.token.cannotShareMasterToken': {
     kind: 'invalid',
@@ -112,9 +112,10 @@ export const ERRORS = {
   // Triggers
   'storage.triggers.notFound': { kind: 'not-found', text: 'Trigger {id} was not found.' },
   'storage.triggers.validation': { kind: 'invalid', text: '{reason}' },
+  'storage.triggers.invalidParameters': { kind: 'invalid', text: 'Invalid parameters - {field}: {reason}' },
   'storage.triggers.privilege': {
     kind: 'unprocessable',
-    text: 'Token {token} may not use the component {component}, so a trigger cannot run it with that token.',
+    text: 'Your token does not have sufficient privilege. Token is neither admin token nor does it have canManageBucket permission nor does it have access to component(s) "{components}".',
   },
   'storage.triggers.changed': { kind: 'conflict', text: 'Trigger {id} ran or was changed at the same moment. Try again.' },
 

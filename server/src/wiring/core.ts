@@ -51,7 +51,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     clock,
     recordEvent: events.record,
     bucketIds: createBucketsStore(db).listIds,
-    isTokenInUse: createTriggersStore(db).usesToken,
+    findTriggerOf: createTriggersStore(db).findOfToken,
     // What a new project has from its first moment, written in the transaction that makes it.
     onProjectCreated: (trx, projectId) => insertDefaultBranch(trx, projectId, clock.now().getTime()),
   })

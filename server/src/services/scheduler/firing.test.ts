@@ -33,7 +33,7 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
       clock,
       recordEvent: events.record,
       bucketIds: async () => [],
-      isTokenInUse: async () => false,
+      findTriggerOf: async () => undefined,
       onProjectCreated: async () => {},
     })
     const { project, master } = await tokens.createProject('P')

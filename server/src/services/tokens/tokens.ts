@@ -22,8 +22,11 @@ export interface TokensDeps {
   readonly recordEvent: RecordEvent
   /** Ids of the buckets of a project, for checking and listing bucket permissions. */
   readonly bucketIds: (projectId: number) => Promise<readonly string[]>
-  /** Whether something that starts jobs by itself runs with the token; then it cannot be deleted. */
-  readonly isTokenInUse: (projectId: number, tokenId: number) => Promise<boolean>
+  /** A trigger that runs with the token; then it cannot be deleted. */
+  readonly findTriggerOf: (
+    projectId: number,
+    tokenId: number,
+  ) => Promise<{ readonly component: string; readonly configurationId: string } | undefined>
   /** What other rooms set up for a new project, in the same transaction. */
   readonly onProjectCreated: (trx: Trx, projectId: number) => Promise<void>
 }
@@ -172,8 +175,11 @@ export function createTokens(deps: TokensDeps) {
   async function remove(actor: Actor, id: number, origin: Origin): Promise<void> {
     const token = await getVisible(actor, id)
     if (token.isMasterToken) throw new PlatformError('accessDenied')
-    if (await deps.isTokenInUse(actor.projectId, id))
-      throw new PlatformError('storage.tokens.cannotDeleteDueToOrchestration', { id })
+    const user = await deps.findTriggerOf(actor.projectId, id)
+    if (user) {
+      const { component, configurationId } = user
+      throw new PlatformError('storage.tokens.cannotDeleteDueToOrchestration', { component, configurationId })
+    }
     await change(async (trx) => {
       if (!(await store.remove(trx, actor.projectId, id))) throw new PlatformError('storage.tokens.notFound', { id })
       await recordEvent(trx, actor, eventOf('storage.tokenDeleted', 'Deleted token', token), origin)

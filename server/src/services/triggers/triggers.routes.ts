@@ -13,7 +13,7 @@ const TriggerBody = Type.Object({
   runWithTokenId: Type.Integer({ description: 'The token the runs use; it must not expire.' }),
   component: Type.String({ minLength: 1, maxLength: 255 }),
   configurationId: Type.String({ minLength: 1, maxLength: 255 }),
-  coolDownPeriodMinutes: Type.Integer({ description: 'The least time between two runs.' }),
+  coolDownPeriodMinutes: Type.Optional(Type.Integer({ description: 'The least time between two runs; at least 1.' })),
   tableIds: Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { description: 'Run when all of these were imported.' }),
 })
 
@@ -45,7 +45,12 @@ export function triggersRoutes(triggers: Triggers): FastifyPluginAsyncTypebox {
     app.post(
       '/v2/storage/triggers',
       {
-        config: { operation: 'triggers.create', summary: 'Run a configuration when tables were imported', branch: 'refused' },
+        config: {
+          operation: 'triggers.create',
+          summary: 'Run a configuration when tables were imported',
+          branch: 'refused',
+          validationCode: 'storage.triggers.invalidParameters',
+        },
         schema: { body: TriggerBody, response: { 201: TriggerView } },
       },
       async (req, reply) => reply.code(201).send(view(await triggers.create(req.actor, req.body, req.origin))),
@@ -63,7 +68,12 @@ export function triggersRoutes(triggers: Triggers): FastifyPluginAsyncTypebox {
     app.put(
       '/v2/storage/triggers/:id',
       {
-        config: { operation: 'triggers.update', summary: 'Change a trigger', branch: 'refused' },
+        config: {
+          operation: 'triggers.update',
+          summary: 'Change a trigger',
+          branch: 'refused',
+          validationCode: 'storage.triggers.invalidParameters',
+        },
         schema: { params: ById, body: Type.Partial(TriggerBody), response: { 200: TriggerView } },
       },
       async (req) => view(await triggers.update(req.actor, triggerId(req.params.id), req.body, req.origin)),

@@ -58,14 +58,18 @@ export function createTriggersStore(database: Db) {
       return row && toTrigger(row)
     },
 
-    usesToken: async (projectId: number, tokenId: number): Promise<boolean> =>
-      (await db
+    /** The first trigger that runs with a token. */
+    findOfToken: async (projectId: number, tokenId: number): Promise<Trigger | undefined> => {
+      const row = await db
         .selectFrom('table_trigger')
-        .select('id')
+        .selectAll()
         .where('project_id', '=', projectId)
         .where('token_id', '=', tokenId)
+        .orderBy('id')
         .limit(1)
-        .executeTakeFirst()) !== undefined,
+        .executeTakeFirst()
+      return row && toTrigger(row)
+    },
 
     /** Of all projects: those whose cool-down is over, from `afterId` on. */
     listReady: async (now: Date, afterId: number, limit: number): Promise<Trigger[]> => {

@@ -2,7 +2,8 @@
 //  1. A trigger runs its configuration once all of its tables were imported since its last run, and its cool-down is over.
 //  2. What was seen is remembered table by table, so no import is missed or counted twice, whatever the clocks say.
 //  3. The run and the memory of it are written together: on any number of nodes an import starts one job.
-//  4. It runs with a token that does not expire, which nobody can delete under it, and which may do no more than its creator.
+//  4. Who makes, changes or deletes one may use its component: the one it has and the one it gets.
+//  5. It runs with a token that does not expire and that nobody can delete under it; only admins lend a token of an admin.
 
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
@@ -15,7 +16,7 @@ export interface TriggerRequest {
   readonly runWithTokenId: number
   readonly component: string
   readonly configurationId: string
-  readonly coolDownPeriodMinutes: number
+  readonly coolDownPeriodMinutes?: number
   readonly tableIds: readonly string[]
 }
 
@@ -69,6 +70,7 @@ export function createTriggers(deps: TriggersDeps) {
   }
 
   async function create(actor: Actor, request: TriggerRequest, origin: Origin): Promise<Trigger> {
+    mustUse(actor, [request.component])
     const trigger = {
       ...(await settingsFrom(actor, request)),
       projectId: actor.projectId,
@@ -85,6 +87,7 @@ export function createTriggers(deps: TriggersDeps) {
 
   async function update(actor: Actor, id: number, change: Partial<TriggerRequest>, origin: Origin): Promise<Trigger> {
     const before = await get(actor, id)
+    mustUse(actor, [change.component ?? before.component, before.component])
     const request = {
       runWithTokenId: change.runWithTokenId ?? before.tokenId,
       component: change.component ?? before.component,
@@ -106,37 +109,44 @@ export function createTriggers(deps: TriggersDeps) {
 
   async function remove(actor: Actor, id: number, origin: Origin): Promise<void> {
     const trigger = await get(actor, id)
+    mustUse(actor, [trigger.component])
     await inTransaction(async (trx) => {
       if (!(await store.remove(trx, actor.projectId, id))) throw new PlatformError('storage.triggers.notFound', { id })
       await recordEvent(trx, actor, eventOf(trigger, 'storage.triggerDeleted', 'Deleted trigger'), origin)
     })
   }
 
+  /** Rule 4. */
+  function mustUse(actor: Actor, components: readonly string[]): void {
+    const refused = [...new Set(components)].filter((component) => !canUseComponent(actor, component, deps.canonicalId))
+    if (refused.length > 0)
+      throw new PlatformError('storage.triggers.privilege', { components: refused.join(', ').slice(0, 600) })
+  }
+
   async function settingsFrom(actor: Actor, request: TriggerRequest) {
-    if (request.coolDownPeriodMinutes < 1) throw invalid('Minimal cool down period is 1 minute')
-    if (request.coolDownPeriodMinutes > MAX_COOL_DOWN_MINUTES)
+    const coolDownMinutes = request.coolDownPeriodMinutes ?? 0
+    if (coolDownMinutes < 1) throw invalid('Minimal cool down period is 1 minute')
+    if (coolDownMinutes > MAX_COOL_DOWN_MINUTES)
       throw invalid(`The cool down period is at most ${MAX_COOL_DOWN_MINUTES} minutes.`)
     if (request.tableIds.length === 0) throw invalid('A trigger needs at least one table in tableIds.')
     if (request.tableIds.length > MAX_TABLES) throw invalid(`A trigger has at most ${MAX_TABLES} tables.`)
-    await checkToken(actor, request.runWithTokenId, request.component)
+    await checkRunner(actor, request.runWithTokenId)
     return {
       tokenId: request.runWithTokenId,
       component: request.component,
       configurationId: request.configurationId,
-      coolDownMinutes: request.coolDownPeriodMinutes,
+      coolDownMinutes,
     }
   }
 
-  /** Rule 4. */
-  async function checkToken(actor: Actor, tokenId: number, component: string): Promise<void> {
+  /** Rule 5. */
+  async function checkRunner(actor: Actor, tokenId: number): Promise<void> {
     const runner = await deps.actorOfToken(actor.projectId, tokenId)
     if (!runner) throw invalid(`Token with id "${tokenId}" was not found.`)
     if (await deps.expires(actor.projectId, tokenId))
-      throw invalid(`Token with id "${tokenId}" expires. A trigger needs a token that does not.`)
-    const mayLend = actor.isMasterToken || tokenId === actor.tokenId || (actor.canManageTokens && !runner.isMasterToken)
-    if (!mayLend) throw new PlatformError('accessDenied')
-    if (!canUseComponent(runner, component, deps.canonicalId))
-      throw new PlatformError('storage.triggers.privilege', { token: tokenId, component: component.slice(0, 120) })
+      throw invalid("The 'runByToken' has expiration set. Use token without expiration.")
+    if (runner.isMasterToken && !actor.isMasterToken)
+      throw invalid("The 'runByToken' cannot be admin's token when your main token is not admin's")
   }
 
   /** New tables start with what they hold now; the others keep what the last run saw. */

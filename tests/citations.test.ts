@@ -76,6 +76,16 @@ test('section numbers are used once and ascend', () => {
   }
 })
 
+test('every section of the specification has a text or sections below it', () => {
+  const empty = DOCUMENTS.flatMap((document) => {
+    const text = readFileSync(join(ROOT, `docs/specification/${document}.md`), 'utf8')
+    return [...text.matchAll(/^(#{2,4}) (.+)\n+(?=(#{2,4}) |$(?![\s\S]))/gm)]
+      .filter(([, level, , next]) => next === undefined || next.length <= level!.length)
+      .map(([, , title]) => `${document}: ${title}`)
+  })
+  assert.deepEqual(empty, [])
+})
+
 test('every citation of a decision record names one that exists', () => {
   const records = new Set(paths.flatMap((path) => path.match(/^docs\/adr\/(\d{4})-/)?.[1] ?? []))
   const citations = lines.flatMap(({ place, text }) =>

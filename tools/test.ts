@@ -1,33 +1,43 @@
-// Runs the tests: `node tools/test.ts [--long] [part of a path ...]`. One PostgreSQL serves all of them.
-// The last line is `N passed, M failed`, and the exit code says the same.
+// Runs the tests: `npm test -- [options] [part of a path ...]`; CONTRIBUTING.md lists the options. One PostgreSQL serves all of them,
+// if any of them needs it. The last line is `N passed, M failed`, and the exit code says the same.
 
-import { globSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism, constants } from 'node:os'
+import { join } from 'node:path'
 import { run } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { SHARED_POSTGRES, startPostgres } from '../tests/support/postgres-server.ts'
+import { changedSince, concernedBy, type Durations, listTestFiles, shardOf, type TestFile } from './test-files.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const PLACES = ['tests', 'server', 'components', 'cli', 'contract', 'console', 'bench']
-/** A file that hangs is ended and counts as failed; no whole run may take longer than its callers wait. */
+const DURATIONS = join(ROOT, 'tests/durations.json')
+/** A file that hangs is ended and counts as failed. */
 const FILE_LIMIT_MS = { short: 20 * 60_000, long: 60 * 60_000 }
+const KINDS = ['unit', 'api', 'faults']
 
-const args = process.argv.slice(2)
-const long = args.includes('--long')
-const wanted = args.filter((arg) => !arg.startsWith('--'))
-
-// Whole-stack tests first: they take longest, and the short ones fill the gaps at the end.
-const files = PLACES.flatMap((place) =>
-  globSync(`${place}/**/*.test.ts`, { cwd: ROOT, exclude: (path) => /(^|\/)(node_modules|dist)$/.test(path) }).sort(),
-).filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
+const { values: options, positionals: words } = parseArgs({
+  allowPositionals: true,
+  options: {
+    kind: { type: 'string' },
+    changed: { type: 'boolean', default: false },
+    base: { type: 'string', default: 'main' },
+    shard: { type: 'string' },
+    long: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+  },
+})
+const durations = JSON.parse(readFileSync(DURATIONS, 'utf8')) as Durations // written by record() below
+const files = chooseFiles()
+if (options.list) {
+  for (const { path, kind } of files) console.log(`${kind.padEnd(6)} ${path}`)
+  process.exit(0)
+}
 if (files.length === 0) {
-  console.error(`No test file matches ${wanted.join(' ')}.`)
+  console.error(`No test file matches ${process.argv.slice(2).join(' ')}.`)
   process.exit(1)
 }
-
-const postgres = await startPostgres()
-process.env[SHARED_POSTGRES] = postgres.url
-if (long) process.env.MILLRACE_LONG = '1'
 
 interface Failure {
   readonly file: string
@@ -37,34 +47,61 @@ interface Failure {
 const failures: Failure[] = []
 const skipped: string[] = []
 const output = new Map<string, string>()
-const durations: Array<{ readonly file: string; readonly ms: number }> = []
+const measured: Array<{ readonly file: string; readonly ms: number }> = []
 let passed = 0
 
+let endedBy: NodeJS.Signals | undefined
+const interrupted = new AbortController()
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+  process.on(signal, () => {
+    endedBy = signal
+    interrupted.abort()
+  })
+
+// Every process that a test starts reads the same sources: what was compiled once is kept for the next one, and for the next run.
+process.env.NODE_COMPILE_CACHE ??= join(ROOT, '.cache/compiled')
+if (options.long) process.env.MILLRACE_LONG = '1'
+const postgres = files.some(({ needsPostgres }) => needsPostgres) ? await startPostgres() : undefined
+if (postgres) process.env[SHARED_POSTGRES] = postgres.url
+
 const started = performance.now()
-const queue = [...files]
+const queue = files.map(({ path }) => path)
 await Promise.all(
   Array.from({ length: Math.max(2, availableParallelism()) }, async () => {
-    for (let file = queue.shift(); file !== undefined; file = queue.shift()) await runFile(file)
+    for (let file = queue.shift(); file !== undefined && !interrupted.signal.aborted; file = queue.shift()) await runFile(file)
   }),
 )
-await postgres.stop()
+await postgres?.stop()
+if (options.record) record()
+report()
+process.exit(endedBy ? 128 + constants.signals[endedBy] : Math.min(failures.length, 1))
 
-for (const { file, name, error } of failures) console.log(`\n--- ${file}\n    ${name}\n${indent(explain(error))}`)
-for (const file of new Set(failures.map((failure) => failure.file)))
-  if (output.has(file)) console.log(`\n--- last output of ${file}\n${indent(output.get(file)!.trimEnd())}`)
-if (skipped.length > 0) console.log(`\nSkipped:\n${indent(skipped.join('\n'))}`)
-console.log(`\nSlowest of ${files.length} files, ${Math.round((performance.now() - started) / 1000)} s in all:`)
-for (const { file, ms } of durations.toSorted((a, b) => b.ms - a.ms).slice(0, 10))
-  console.log(`  ${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`)
-console.log(`${passed} passed, ${failures.length} failed`)
-process.exit(failures.length === 0 ? 0 : 1)
+function chooseFiles(): readonly TestFile[] {
+  const { kind, changed, base, shard } = options
+  if (kind !== undefined && !KINDS.includes(kind)) refuse(`--kind ${kind}: there are ${KINDS.join(', ')}.`)
+  const [, part, parts] = /^(\d+)\/(\d+)$/.exec(shard ?? '1/1')?.map(Number) ?? []
+  if (!part || !parts || part > parts) refuse(`--shard ${shard}: write the part and the number of parts, such as 1/4.`)
+  const all = listTestFiles(ROOT, durations)
+  const chosen = (changed ? concernedBy(ROOT, changedSince(ROOT, base), all) : all).filter(
+    (file) =>
+      (kind === undefined || file.kind === kind) && (words.length === 0 || words.some((word) => file.path.includes(word))),
+  )
+  return shardOf(chosen, part, parts)
+}
+
+function refuse(reason: string): never {
+  console.error(reason)
+  process.exit(1)
+}
 
 async function runFile(file: string): Promise<void> {
   const begun = performance.now()
   const before = failures.length
-  const limitMs = long ? FILE_LIMIT_MS.long : FILE_LIMIT_MS.short
-  const signal = AbortSignal.timeout(limitMs)
-  for await (const { type, data } of run({ files: [`${ROOT}${file}`], concurrency: 1, signal })) {
+  const limitMs = options.long ? FILE_LIMIT_MS.long : FILE_LIMIT_MS.short
+  const limit = AbortSignal.timeout(limitMs)
+  // The runner ends its child when the signal comes, whichever of the two it is.
+  const signal = AbortSignal.any([limit, interrupted.signal])
+  for await (const { type, data } of run({ files: [join(ROOT, file)], concurrency: 1, signal })) {
     if (type === 'test:stdout' || type === 'test:stderr') output.set(file, ((output.get(file) ?? '') + data.message).slice(-8000))
     else if (type === 'test:pass' && data.details.type !== 'suite' && !isFile(data.name)) {
       if (data.skip) skipped.push(`${file}: ${data.name}${typeof data.skip === 'string' ? ` (${data.skip})` : ''}`)
@@ -73,14 +110,35 @@ async function runFile(file: string): Promise<void> {
       failures.push({
         file,
         name: isFile(data.name) ? 'the file as a whole' : data.name,
-        error: signal.aborted ? new Error(`still running after ${limitMs / 1000} s, ended`) : data.details.error,
+        error: limit.aborted ? new Error(`still running after ${limitMs / 1000} s, ended`) : data.details.error,
       })
   }
   const ms = performance.now() - begun
-  durations.push({ file, ms })
+  measured.push({ file, ms })
   console.log(
     `${failures.slice(before).some((failure) => failure.file === file) ? 'FAIL' : 'ok  '} ${file} ${(ms / 1000).toFixed(1)} s`,
   )
+}
+
+function report(): void {
+  for (const { file, name, error } of failures) console.log(`\n--- ${file}\n    ${name}\n${indent(explain(error))}`)
+  for (const file of new Set(failures.map((failure) => failure.file)))
+    if (output.has(file)) console.log(`\n--- last output of ${file}\n${indent(output.get(file)!.trimEnd())}`)
+  if (skipped.length > 0) console.log(`\nSkipped:\n${indent(skipped.join('\n'))}`)
+  console.log(`\nSlowest of ${measured.length} files, ${Math.round((performance.now() - started) / 1000)} s in all:`)
+  for (const { file, ms } of measured.toSorted((a, b) => b.ms - a.ms).slice(0, 10))
+    console.log(`  ${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`)
+  if (endedBy) console.log(`Ended by ${endedBy}; ${queue.length} files were not run.`)
+  console.log(`${passed} passed, ${failures.length} failed`)
+}
+
+/** Keeps the durations for the order of later runs and for shards; files that are gone are dropped. */
+function record(): void {
+  const seconds = new Map(Object.entries(durations))
+  for (const { file, ms } of measured) seconds.set(file, Math.max(1, Math.round(ms / 1000)))
+  const present = new Set(listTestFiles(ROOT, {}).map(({ path }) => path))
+  const kept = [...seconds].filter(([file, time]) => time > 1 && present.has(file)).sort(([a], [b]) => a.localeCompare(b))
+  writeFileSync(DURATIONS, `${JSON.stringify(Object.fromEntries(kept), null, 2)}\n`)
 }
 
 /** The runner reports a file that could not run as if it were a test with the file's name. */

@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { childEnvironment } from '../support/child-environment.ts'
 import { until } from '../support/until.ts'
 
 const MAIN = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
@@ -59,7 +60,7 @@ export async function startStack(t: Pick<TestContext, 'after'>, options: StackOp
   const dataDir = options.existing?.dataDir ?? (await mkdtemp(join(tmpdir(), 'millrace-stack-')))
   const masterToken = options.existing?.masterToken ?? `1-1-${randomBytes(24).toString('hex')}`
   const env = {
-    PATH: process.env.PATH,
+    ...childEnvironment(),
     PORT: '0',
     MILLRACE_S3_PORT: '0',
     MILLRACE_DATA_DIR: dataDir,

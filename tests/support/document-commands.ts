@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { childEnvironment } from './child-environment.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -34,7 +35,7 @@ export async function runCommandsOf(
   const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
   const shell = spawn('bash', ['-euxo', 'pipefail', '-c', blocks.join('\n')], {
     cwd: folder,
-    env: { PATH, MILLRACE_HOME: ROOT, ...env },
+    env: { ...childEnvironment(), PATH, MILLRACE_HOME: ROOT, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     signal: t.signal,
   })

@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { childEnvironment } from './child-environment.ts'
 
 const MAIN = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url))
 
@@ -24,7 +25,7 @@ export async function runCli(
   env: Readonly<Record<string, string>>,
   { input = '', cwd }: CliOptions = {},
 ): Promise<CliResult> {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...env }, ...(cwd && { cwd }) })
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...childEnvironment(), ...env }, ...(cwd && { cwd }) })
   child.stdin.end(input)
   const exit = new Promise<number | null>((resolve) => child.on('exit', resolve))
   const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), exit])

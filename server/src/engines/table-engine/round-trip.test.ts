@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { startTables, type TestTables } from './table-engine.fixture.ts'
 
-const ROUNDS = process.env.MILLRACE_LONG ? 2000 : 200
+const ROUNDS = process.env.MILLRACE_LONG ? 2000 : 60
 
 let tables: TestTables
 before(async () => {

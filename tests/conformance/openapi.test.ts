@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import Fastify from 'fastify'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { collectRoutes } from '../../server/src/http/openapi.ts'
 import { ErrorSchema } from '../../server/src/http/record-schemas.ts'
+import { OPENAPI_DOCUMENT, openApiText } from '../../tools/openapi-doc.ts'
 import { send, startTestStack } from '../support/test-stack.ts'
 
 interface Operation {
@@ -16,7 +18,7 @@ interface Operation {
 
 test('a route that is not fully described keeps the stack from starting', async () => {
   const config = { operation: 'things.get', summary: 'A thing' }
-  const params = Type.Object({ id: Type.String() })
+  const params = Type.Object({ id: Type.String({ description: 'Which thing.' }) })
   const schema = { params, response: { 200: Type.String() } }
   const cases: [object, RegExp | undefined][] = [
     [{ config, schema }, undefined],
@@ -27,6 +29,11 @@ test('a route that is not fully described keeps the stack from starting', async 
     [{ config, schema: { ...schema, response: { 400: Type.String() } } }, /no response schema/],
     [{ config, schema: { response: { 200: Type.String() } } }, /no schema of the parameter id/],
     [{ config: { ...config, operation: 'things.list' }, schema }, /no operation name of its own/],
+    [{ config, schema: { ...schema, params: Type.Object({ id: Type.String() }) } }, /no description of id \(path\)/],
+    [{ config, schema: { ...schema, querystring: Type.Object({ limit: Type.Integer() }) } }, /no description of limit \(query\)/],
+    [{ config: { ...config, headers: { 'If-Match': '' } }, schema }, /no description of If-Match \(header\)/],
+    [{ config: { ...config, form: Type.Object({ data: Type.String() }) }, schema }, /no description of data \(body\)/],
+    [{ config: { ...config, body: 'stream' }, schema }, /no form/],
   ]
   for (const [options, complaint] of cases) {
     const app = Fastify()
@@ -73,6 +80,28 @@ test('every route is documented: a name of its own, a sentence, a schema, and ho
     }
   }
   assert.ok(seen.size > 20)
+})
+
+test('docs/openapi.json is the document of the routes; `node tools/openapi-doc.ts` writes it', async (t) => {
+  const { request } = await startTestStack(t)
+  const { text } = await request('GET', '/openapi.json', { token: null })
+  assert.equal(openApiText(text), await readFile(OPENAPI_DOCUMENT, 'utf8'))
+})
+
+test('every reference of the document leads somewhere, and each tag stands once', async (t) => {
+  const { request } = await startTestStack(t)
+  const { text, json } = await request('GET', '/openapi.json', { token: null })
+  const { tags, components } = json<{ tags: { name: string }[]; components: Record<string, Record<string, unknown>> }>()
+  const references = new Set(
+    Array.from(text.matchAll(/"\$ref":"#\/components\/(\w+)\/(\w+)"/g), (match) => match.slice(1).join('/')),
+  )
+  assert.ok(references.size > 20)
+  for (const reference of references) {
+    const [kind = '', name = ''] = reference.split('/')
+    assert.ok(components[kind]?.[name], `${reference} is not there`)
+  }
+  const names = tags.map(({ name }) => name.replace(/\W/g, '').toLowerCase())
+  assert.deepEqual(names, [...new Set(names)])
 })
 
 test('the documentation page names every operation', async (t) => {

@@ -6,29 +6,32 @@ import { formatTimestamp } from '../kit/clock.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../model/storage-job.ts'
 import { Timestamp } from './record-schemas.ts'
 
-export const JobView = Type.Object({
-  id: Type.Integer(),
-  status: Type.String({ description: 'waiting, processing, success or error' }),
-  url: Type.String({ description: 'Address to poll' }),
-  tableId: Type.Union([Type.String(), Type.Null()]),
-  operationName: Type.String(),
-  operationParams: Type.Record(Type.String(), Type.Unknown()),
-  createdTime: Timestamp,
-  startTime: Type.Union([Timestamp, Type.Null()]),
-  endTime: Type.Union([Timestamp, Type.Null()]),
-  runId: Type.Union([Type.String(), Type.Null()]),
-  results: Type.Unknown(),
-  creatorToken: Type.Object({ id: Type.String(), description: Type.String() }),
-  metrics: Type.Object({
-    inCompressed: Type.Boolean(),
-    inBytes: Type.Integer(),
-    inBytesUncompressed: Type.Integer(),
-    outCompressed: Type.Boolean(),
-    outBytes: Type.Integer(),
-    outBytesUncompressed: Type.Integer(),
-  }),
-  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String(), exceptionId: Type.String() })),
-})
+export const JobView = Type.Object(
+  {
+    id: Type.Integer(),
+    status: Type.String({ description: 'waiting, processing, success or error' }),
+    url: Type.String({ description: 'Address to poll' }),
+    tableId: Type.Union([Type.String(), Type.Null()]),
+    operationName: Type.String(),
+    operationParams: Type.Record(Type.String(), Type.Unknown()),
+    createdTime: Timestamp,
+    startTime: Type.Union([Timestamp, Type.Null()]),
+    endTime: Type.Union([Timestamp, Type.Null()]),
+    runId: Type.Union([Type.String(), Type.Null()]),
+    results: Type.Unknown(),
+    creatorToken: Type.Object({ id: Type.String(), description: Type.String() }),
+    metrics: Type.Object({
+      inCompressed: Type.Boolean(),
+      inBytes: Type.Integer(),
+      inBytesUncompressed: Type.Integer(),
+      outCompressed: Type.Boolean(),
+      outBytes: Type.Integer(),
+      outBytesUncompressed: Type.Integer(),
+    }),
+    error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String(), exceptionId: Type.String() })),
+  },
+  { title: 'StorageJob' },
+)
 
 export const jobView = (job: StorageJob, baseUrl: string) => ({
   id: job.id,

@@ -9,8 +9,25 @@ export interface DocumentedRoute {
   readonly operation: string | undefined
   readonly summary: string | undefined
   readonly needs: string
+  readonly branch: string
+  readonly schema: RouteSchemas
+  /** Members of a body that is read as a stream. */
+  readonly form: JsonSchema | undefined
   readonly isStream: boolean
-  readonly schema: RouteOptions['schema']
+  /** Headers the route reads, with a sentence each. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+type RouteSchemas = Readonly<Record<string, JsonSchema | undefined>>
+type JsonSchema = Readonly<Record<string, unknown>>
+
+/** A parameter of a route: in its address, its query, its headers or, at the first level, its body. */
+export interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header' | 'body'
+  readonly required: boolean
+  readonly description: string | undefined
+  readonly schema: JsonSchema
 }
 
 /** Collects every route registered after it. One that is not fully described is refused, so that no stack starts with it. */
@@ -19,15 +36,7 @@ export function collectRoutes(app: FastifyInstance): DocumentedRoute[] {
   app.addHook('onRoute', (route) => {
     for (const method of [route.method].flat()) {
       if (method === 'HEAD' || method === 'OPTIONS' || !METHODS.has(method)) continue
-      const described = {
-        method,
-        url: route.url,
-        operation: route.config?.operation,
-        summary: route.config?.summary,
-        needs: route.config?.needs ?? 'token',
-        isStream: route.config?.body === 'stream',
-        schema: route.schema,
-      }
+      const described = describe(method, route)
       const missing = missingFrom(described, routes)
       if (missing.length > 0) throw new Error(`The route ${method} ${route.url} has no ${missing.join(', no ')}.`)
       routes.push(described)
@@ -36,18 +45,35 @@ export function collectRoutes(app: FastifyInstance): DocumentedRoute[] {
   return routes
 }
 
+const describe = (method: string, { url, config = {}, schema }: RouteOptions): DocumentedRoute => ({
+  method,
+  url,
+  operation: config.operation,
+  summary: config.summary,
+  needs: config.needs ?? 'token',
+  branch: config.branch ?? 'allowed',
+  schema: (schema ?? {}) as RouteSchemas, // TypeBox schemas, which are JSON schemas
+  form: config.form as JsonSchema | undefined, // as above
+  isStream: config.body === 'stream',
+  headers: config.headers ?? {},
+})
+
 /** What the document would have to leave out of a route. */
 function missingFrom(route: DocumentedRoute, others: readonly DocumentedRoute[]): string[] {
-  const { params, response } = (route.schema ?? {}) as Readonly<Record<string, JsonSchema | undefined>> // TypeBox schemas
-  const known = (params?.properties ?? {}) as Readonly<Record<string, unknown>> // of a TypeBox object
-  const isBuilt = !Object.hasOwn(response ?? {}, '501')
-  const names = isBuilt ? [...route.url.matchAll(/:(\w+)/g)].map((match) => match[1]!) : []
+  const { params, response } = route.schema
+  const known = propertiesOf(params)
   return [
     ...(route.operation ? [] : ['operation name']),
     ...(others.some((other) => idOf(other) === idOf(route)) ? ['operation name of its own'] : []),
     ...(route.summary ? [] : ['summary']),
     ...(Object.keys(response ?? {}).some((status) => /^([23]|501)/.test(status)) ? [] : ['response schema']),
-    ...names.filter((name) => !Object.hasOwn(known, name)).map((name) => `schema of the parameter ${name}`),
+    ...(route.isStream && !route.form ? ['form'] : []),
+    ...pathNames(route.url)
+      .filter((name) => !Object.hasOwn(known, name))
+      .map((name) => `schema of the parameter ${name}`),
+    ...parametersOf(route)
+      .filter(({ description }) => !description)
+      .map((parameter) => `description of ${parameter.name} (${parameter.in})`),
   ]
 }
 
@@ -57,22 +83,82 @@ const idOf = ({ method, url, operation }: DocumentedRoute): string =>
 
 const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
-type JsonSchema = Readonly<Record<string, unknown>>
+/** Names of the parameters in an address; `*` is the rest of it. */
+const pathNames = (url: string): string[] => url.match(/(?<=:)\w+|\*$/g) ?? []
 
+/** Everything a route can be given, in the order path, query, header, body. */
+export function parametersOf(route: DocumentedRoute): Parameter[] {
+  const { querystring, params, body } = route.schema
+  const inPath = propertiesOf(params)
+  return [
+    ...(route.branch === 'required' ? [BRANCH] : []),
+    ...pathNames(route.url).flatMap((name) => {
+      const schema = inPath[name]
+      return schema ? [parameter('path', name === '*' ? 'path' : name, schema, true)] : []
+    }),
+    ...membersOf('query', querystring),
+    ...Object.entries(route.headers).map(([name, description]) =>
+      parameter('header', name, { type: 'string', description }, false),
+    ),
+    ...membersOf('body', route.form ?? body),
+  ]
+}
+
+const BRANCH: Parameter = {
+  name: 'branch',
+  in: 'path',
+  required: true,
+  description: 'Id of the branch, or `default`.',
+  schema: { type: 'string', examples: ['default'] },
+}
+
+function membersOf(where: 'query' | 'body', schema: JsonSchema | undefined): Parameter[] {
+  const required = requiredOf(schema)
+  return Object.entries(propertiesOf(schema)).map(([name, property]) => parameter(where, name, property, required.includes(name)))
+}
+
+function parameter(where: Parameter['in'], name: string, { description, ...schema }: JsonSchema, required: boolean): Parameter {
+  return { name, in: where, required, description: typeof description === 'string' ? description : undefined, schema }
+}
+
+/** Of a TypeBox object, or of several that a body has to match at once. */
+function propertiesOf(schema: JsonSchema | undefined): Readonly<Record<string, JsonSchema>> {
+  const parts = (schema?.allOf ?? []) as readonly JsonSchema[]
+  return Object.assign({}, schema?.properties, ...parts.map(propertiesOf))
+}
+
+function requiredOf(schema: JsonSchema | undefined): readonly string[] {
+  const parts = (schema?.allOf ?? []) as readonly JsonSchema[]
+  return [...((schema?.required ?? []) as readonly string[]), ...parts.flatMap(requiredOf)]
+}
+
+/** The address as clients write it. What exists in a branch only carries the branch. */
+export function pathOf({ url, branch }: DocumentedRoute): string {
+  const path = url.replace(/:(\w+)/g, '{$1}').replace(/\*$/, '{path}')
+  return branch === 'required' ? path.replace('/v2/storage/', '/v2/storage/branch/{branch}/') : path
+}
+
+/** The group of an operation: what stands before the dot of its name. */
+export const tagOf = ({ operation }: DocumentedRoute): string => operation?.split('.')[0] ?? 'other'
+
+/** Sorted by address, so that the document depends on the routes alone and not on the order in which they were registered. */
 export function openApiDocument(routes: readonly DocumentedRoute[], version: string, serverUrl: string) {
   const paths: Record<string, Record<string, unknown>> = {}
-  for (const route of routes) {
-    const path = route.url.replace(/:(\w+)/g, '{$1}').replace(/\*$/, '{path}')
-    paths[path] ??= {}
-    paths[path][route.method.toLowerCase()] = operationOf(route)
+  for (const route of routes.toSorted((a, b) => (pathOf(a) < pathOf(b) ? -1 : 1))) {
+    paths[pathOf(route)] ??= {}
+    paths[pathOf(route)]![route.method.toLowerCase()] = operationOf(route)
   }
+  const schemas: Record<string, unknown> = {}
+  const named = withNamedSchemas(paths, schemas)
   return {
     openapi: '3.1.0',
-    info: { title: 'Millrace', version, description: 'Files, tables, configurations, jobs and schedules of one stack.' },
+    info: { title: 'Millrace', version, description: DESCRIPTION },
     servers: [{ url: serverUrl }],
-    paths,
+    tags: [...new Set(routes.map(tagOf))].sort().map((name) => ({ name })),
+    paths: named,
     components: {
-      schemas: { Error: ErrorSchema },
+      schemas: { Error: ErrorSchema, ...Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))) },
+      responses: ERROR_RESPONSES,
       securitySchemes: {
         token: { type: 'apiKey', in: 'header', name: 'X-StorageApi-Token' },
         bearer: { type: 'http', scheme: 'bearer' },
@@ -81,45 +167,51 @@ export function openApiDocument(routes: readonly DocumentedRoute[], version: str
   }
 }
 
+const DESCRIPTION = `Files, tables, configurations, jobs and schedules of one stack.
+
+Addresses below \`/v2/storage/\` mean the default branch; \`/v2/storage/branch/{branch}/\` in their place means another one, wherever the resource exists in branches.
+A header \`X-KBC-RunId\` marks everything a request causes as part of that run.`
+
+/** A schema with a title appears once, under that name, and by reference everywhere else. */
+function withNamedSchemas(value: unknown, found: Record<string, unknown>): unknown {
+  if (Array.isArray(value)) return value.map((item) => withNamedSchemas(item, found))
+  if (typeof value !== 'object' || value === null) return value
+  const copy = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withNamedSchemas(member, found)]))
+  const { title, type } = copy
+  if (typeof title !== 'string' || type !== 'object') return copy
+  if (found[title] !== undefined && JSON.stringify(found[title]) !== JSON.stringify(copy))
+    throw new Error(`Two schemas have the title ${title}.`)
+  found[title] = copy
+  return { $ref: `#/components/schemas/${title}` }
+}
+
 function operationOf(route: DocumentedRoute) {
-  const { querystring, params, body, response } = (route.schema ?? {}) as Readonly<Record<string, JsonSchema | undefined>> // TypeBox schemas
+  const { body, response } = route.schema
   const needsToken = route.needs !== 'nothing'
   return {
     operationId: idOf(route),
-    tags: [route.operation?.split('.')[0]],
+    tags: [tagOf(route)],
     summary: route.summary,
     'x-scopes': [route.needs],
     security: needsToken ? [{ token: [] }, { bearer: [] }] : [],
-    parameters: [...pathParameters(route.url, params), ...parametersFrom('query', querystring)],
-    ...(body && { requestBody: { content: contentOf(body) } }),
-    ...(route.isStream && { requestBody: { content: { 'multipart/form-data': { schema: { type: 'object' } } } } }),
+    parameters: parametersOf(route).filter((parameter) => parameter.in !== 'body'),
+    ...(body && { requestBody: { required: requiredOf(body).length > 0, content: contentOf(titled(body, route)) } }),
+    ...(route.form && { requestBody: { required: true, content: { 'multipart/form-data': { schema: route.form } } } }),
     responses: { ...responsesOf(response), ...errorResponses(needsToken) },
   }
 }
+
+/** A body is named after its operation unless it has a name of its own. */
+const titled = (body: JsonSchema, route: DocumentedRoute): JsonSchema => ({
+  title: `${idOf(route).replace(/(?:^|[.-])(\w)/g, (_, letter: string) => letter.toUpperCase())}Body`,
+  ...body,
+})
 
 const contentOf = (schema: JsonSchema) => ({
   'application/json': { schema },
   'application/x-www-form-urlencoded': { schema },
   'multipart/form-data': { schema },
 })
-
-function pathParameters(url: string, schema: JsonSchema | undefined) {
-  const properties = (schema?.properties ?? {}) as Readonly<Record<string, JsonSchema>> // of a TypeBox object
-  const names = [...url.matchAll(/:(\w+)/g)].map((match) => match[1]!)
-  if (url.endsWith('*')) names.push('path')
-  return names.map((name) => ({ name, in: 'path', required: true, schema: properties[name] ?? { type: 'string' } }))
-}
-
-function parametersFrom(where: 'query', schema: JsonSchema | undefined) {
-  const properties = (schema?.properties ?? {}) as Readonly<Record<string, JsonSchema>> // of a TypeBox object
-  const required = new Set((schema?.required ?? []) as readonly string[])
-  return Object.entries(properties).map(([name, property]) => ({
-    name,
-    in: where,
-    required: required.has(name),
-    schema: property,
-  }))
-}
 
 function responsesOf(response: JsonSchema | undefined) {
   const entries = Object.entries((response ?? {}) as Readonly<Record<string, JsonSchema>>) // status to schema
@@ -133,14 +225,21 @@ function responsesOf(response: JsonSchema | undefined) {
   )
 }
 
-function errorResponses(needsToken: boolean) {
-  const error = (description: string) => ({
-    description,
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-  })
-  return {
-    ...(needsToken && { '401': error('No token, or not a valid one'), '403': error('The token may not do this') }),
-    '4XX': error('The request is wrong'),
-    '503': error('Try again later'),
-  }
+const errorResponses = (needsToken: boolean) => ({
+  ...(needsToken && { '401': reference('NoToken'), '403': reference('NotAllowed') }),
+  '4XX': reference('WrongRequest'),
+  '503': reference('Unavailable'),
+})
+
+const reference = (name: keyof typeof ERROR_RESPONSES) => ({ $ref: `#/components/responses/${name}` })
+
+const errorResponse = (description: string) => ({
+  description,
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+})
+const ERROR_RESPONSES = {
+  NoToken: errorResponse('No token, or not a valid one'),
+  NotAllowed: errorResponse('The token may not do this'),
+  WrongRequest: errorResponse('The request is wrong'),
+  Unavailable: errorResponse('Try again later'),
 }

@@ -1,6 +1,7 @@
 // Schemas that more than one service answers with.
 
 import { Type } from 'typebox'
+import { Offset, optionalFlag, optionalText } from './parameters.ts'
 
 export const Timestamp = Type.String({ description: 'YYYY-MM-DDThh:mm:ss+hhmm', examples: ['2026-01-31T12:00:00+0000'] })
 
@@ -20,14 +21,16 @@ export const ErrorSchema = Type.Object({
 
 /** How lists of events are asked for, everywhere they appear. */
 export const EventListQuery = Type.Object({
-  limit: Type.Optional(Type.Integer()),
-  offset: Type.Optional(Type.Integer({ minimum: 0 })),
-  sinceId: Type.Optional(Type.String()),
-  maxId: Type.Optional(Type.String()),
-  component: Type.Optional(Type.String()),
-  configurationId: Type.Optional(Type.String()),
-  runId: Type.Optional(Type.String()),
-  q: Type.Optional(Type.String({ maxLength: 1000 })),
-  sortOrder: Type.Optional(Type.Union([Type.Literal('asc'), Type.Literal('desc')])),
-  forceUuid: Type.Optional(Type.Boolean()),
+  limit: Type.Optional(Type.Integer({ description: 'At most this many; 100 by default.' })),
+  offset: Offset,
+  sinceId: optionalText('Only events that are newer than this one.'),
+  maxId: optionalText('Only events that are older than this one.'),
+  component: optionalText('Only events of this component.'),
+  configurationId: optionalText('Only events of this configuration.'),
+  runId: optionalText('Only events of this run.'),
+  q: Type.Optional(Type.String({ maxLength: 1000, description: 'Search terms, such as `type:error` or a word of the message.' })),
+  sortOrder: Type.Optional(
+    Type.Union([Type.Literal('asc'), Type.Literal('desc')], { description: '`desc`, the newest first, by default.' }),
+  ),
+  forceUuid: optionalFlag('True: ids are UUIDs, as newer clients expect.'),
 })

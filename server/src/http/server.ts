@@ -15,6 +15,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
+import type { TObject } from 'typebox'
 import type { ErrorCode } from '../../../contract/error-codes.ts'
 import { PlatformError } from '../kit/errors.ts'
 import type { FinishedRequest } from '../kit/log.ts'
@@ -42,6 +43,10 @@ declare module 'fastify' {
     readonly branch?: 'allowed' | 'required' | 'refused'
     /** `stream`: the handler reads the request itself; `text`: the body is handed over as text. */
     readonly body?: 'stream' | 'text'
+    /** Members of a form that the handler reads as a stream, for the OpenAPI document. */
+    readonly form?: TObject
+    /** Headers that change what the route does, each with a sentence for the OpenAPI document. */
+    readonly headers?: Readonly<Record<string, string>>
     /** The answer to GET depends on the database, the address and the token alone, so it is kept while the database stays as it is. */
     readonly answerOf?: 'database'
     /** Code of validation failures; clients compare some. Default `storage.validation`. */

@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import { idFrom } from '../../http/ids.ts'
 import { JobView, jobView } from '../../http/job-view.ts'
 import { readMetadataItems } from '../../http/metadata-items.ts'
+import { BranchId, MetadataId, MetadataList, optionalText } from '../../http/parameters.ts'
 import { Timestamp } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -21,16 +22,20 @@ export interface BranchesRoutesDeps {
 }
 
 const BRANCHES = '/v2/storage/dev-branches'
-const ById = Type.Object({ branchId: Type.String() })
-const Words = Type.Optional(Type.String())
-const BranchView = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  description: Type.String(),
-  created: Timestamp,
-  isDefault: Type.Boolean(),
-  creatorToken: Type.Unknown({ description: 'id and name; an empty list for the default branch, which nobody made.' }),
-})
+const ById = Type.Object({ branchId: BranchId })
+const Name = optionalText('Name, unique among the branches of the project.')
+const Description = optionalText('Free text for people.')
+const BranchView = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String(),
+    description: Type.String(),
+    created: Timestamp,
+    isDefault: Type.Boolean(),
+    creatorToken: Type.Unknown({ description: 'id and name; an empty list for the default branch, which nobody made.' }),
+  },
+  { title: 'Branch' },
+)
 const MetadataView = Type.Object({ id: Type.String(), key: Type.String(), value: Type.String(), timestamp: Timestamp })
 
 const config = (operation: string, summary: string) =>
@@ -50,7 +55,13 @@ export function branchesRoutes({ branches, createJob, changes }: BranchesRoutesD
       BRANCHES,
       {
         config: config('create', 'Create a branch with a copy of every configuration, as a job'),
-        schema: { body: Type.Object({ name: Type.String({ minLength: 1 }), description: Words }), response: { 202: JobView } },
+        schema: {
+          body: Type.Object({
+            name: Type.String({ minLength: 1, description: 'Name, unique among the branches of the project.' }),
+            description: Description,
+          }),
+          response: { 202: JobView },
+        },
       },
       async (req, reply) => {
         const input = { name: req.body.name, description: req.body.description ?? '' }
@@ -71,7 +82,7 @@ export function branchesRoutes({ branches, createJob, changes }: BranchesRoutesD
       `${BRANCHES}/:branchId`,
       {
         config: config('update', 'Change name or description of a branch'),
-        schema: { params: ById, body: Type.Object({ name: Words, description: Words }), response: { 200: BranchView } },
+        schema: { params: ById, body: Type.Object({ name: Name, description: Description }), response: { 200: BranchView } },
       },
       async (req) => {
         const input = { name: req.body.name ?? undefined, description: req.body.description ?? undefined }
@@ -140,7 +151,7 @@ export function branchesRoutes({ branches, createJob, changes }: BranchesRoutesD
       '/v2/storage/metadata',
       {
         config: metadataConfig('set', 'Set metadata of a branch'),
-        schema: { body: Type.Object({ metadata: Type.Optional(Type.Unknown()) }), response: { 201: Type.Array(MetadataView) } },
+        schema: { body: Type.Object({ metadata: MetadataList }), response: { 201: Type.Array(MetadataView) } },
       },
       async (req, reply) => {
         const items = readMetadataItems(req.body.metadata)
@@ -153,7 +164,7 @@ export function branchesRoutes({ branches, createJob, changes }: BranchesRoutesD
       '/v2/storage/metadata/:metadataId',
       {
         config: metadataConfig('delete', 'Delete one metadata item of a branch'),
-        schema: { params: Type.Object({ metadataId: Type.String() }), response: { 204: Type.Null() } },
+        schema: { params: Type.Object({ metadataId: MetadataId }), response: { 204: Type.Null() } },
       },
       async (req, reply) => {
         const { metadataId } = req.params

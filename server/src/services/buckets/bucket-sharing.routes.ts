@@ -6,17 +6,17 @@ import { Type } from 'typebox'
 import { idFrom } from '../../http/ids.ts'
 import { includeFrom } from '../../http/include.ts'
 import { JobView, jobStarter } from '../../http/job-view.ts'
+import { Async, BucketId, include, numberedId } from '../../http/parameters.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { bucketJob } from './bucket-jobs.ts'
 import { bucketView, sharingParametersOf } from './bucket-view.ts'
 import type { BucketsRoutesDeps } from './buckets.routes.ts'
-import type { Bucket, Sharing, SharingParameters } from './buckets.store.ts'
+import { type Bucket, SHARINGS, type Sharing, type SharingParameters } from './buckets.store.ts'
 import type { Scope } from './buckets.ts'
 import { sharingFrom } from './sharing.ts'
 
-const ById = Type.Object({ bucketId: Type.String() })
-const Include = Type.Object({ include: Type.Optional(Type.String({ maxLength: 500 })) })
-const Flag = Type.Optional(Type.Boolean())
+const ById = Type.Object({ bucketId: BucketId })
+const Include = Type.Object({ include: include('metadata') })
 
 export interface BucketSharingDeps extends Pick<BucketsRoutesDeps, 'buckets' | 'sharing' | 'createJob' | 'metadataViews'> {
   /** Names of the tables of shared buckets. */
@@ -71,7 +71,13 @@ export function bucketSharingRoutes({
         config: { operation: 'buckets.shareToProjects', summary: 'Share a bucket with some projects', needs: 'canManageBuckets' },
         schema: {
           params: ById,
-          body: Type.Object({ targetProjectIds: Type.Array(Type.Integer(), { minItems: 1, maxItems: 1000 }) }),
+          body: Type.Object({
+            targetProjectIds: Type.Array(Type.Integer(), {
+              minItems: 1,
+              maxItems: 1000,
+              description: 'Ids of the projects that may link the bucket.',
+            }),
+          }),
           response: { 202: JobView },
         },
       },
@@ -91,7 +97,13 @@ export function bucketSharingRoutes({
         },
         schema: {
           params: ById,
-          body: Type.Object({ targetUsers: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 1000 }) }),
+          body: Type.Object({
+            targetUsers: Type.Array(Type.String({ minLength: 1 }), {
+              minItems: 1,
+              maxItems: 1000,
+              description: 'Tokens that may link the bucket, by id or description.',
+            }),
+          }),
           response: { 202: JobView },
         },
       },
@@ -105,7 +117,11 @@ export function bucketSharingRoutes({
       '/v2/storage/buckets/:bucketId/share',
       {
         config: { operation: 'buckets.changeSharing', summary: 'Change with whom a bucket is shared', needs: 'canManageBuckets' },
-        schema: { params: ById, body: Type.Object({ sharing: Type.String() }), response: { 202: JobView } },
+        schema: {
+          params: ById,
+          body: Type.Object({ sharing: Type.String({ description: `One of ${SHARINGS.join(', ')}.` }) }),
+          response: { 202: JobView },
+        },
       },
       async (req, reply) => {
         const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'manage')
@@ -137,8 +153,8 @@ export function bucketSharingRoutes({
           needs: 'canManageBuckets',
         },
         schema: {
-          params: Type.Object({ bucketId: Type.String(), projectId: Type.String() }),
-          querystring: Type.Object({ async: Flag }),
+          params: Type.Object({ bucketId: BucketId, projectId: numberedId('project that loses the link') }),
+          querystring: Type.Object({ async: Async }),
           response: { 204: Type.Null(), 202: JobView },
         },
       },

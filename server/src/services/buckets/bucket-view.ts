@@ -7,20 +7,23 @@ import type { Bucket } from './buckets.store.ts'
 import { BACKEND } from './buckets.ts'
 import type { Link } from './sharing.ts'
 
-export const BucketView = Type.Object({
-  uri: Type.String(),
-  id: Type.String({ examples: ['in.c-main'] }),
-  name: Type.String(),
-  displayName: Type.String(),
-  stage: Type.String(),
-  description: Type.String(),
-  tables: Type.Union([Type.String(), Type.Array(Type.Unknown())]),
-  created: Timestamp,
-  rowsCount: Type.Integer(),
-  dataSizeBytes: Type.Integer(),
-  backend: Type.String(),
-  sharing: Type.Union([Type.String(), Type.Null()]),
-})
+export const BucketView = Type.Object(
+  {
+    uri: Type.String(),
+    id: Type.String({ examples: ['in.c-main'] }),
+    name: Type.String(),
+    displayName: Type.String(),
+    stage: Type.String(),
+    description: Type.String(),
+    tables: Type.Union([Type.String(), Type.Array(Type.Unknown())]),
+    created: Timestamp,
+    rowsCount: Type.Integer(),
+    dataSizeBytes: Type.Integer(),
+    backend: Type.String(),
+    sharing: Type.Union([Type.String(), Type.Null()]),
+  },
+  { title: 'Bucket' },
+)
 
 export interface Usage {
   readonly tables: number

@@ -7,6 +7,17 @@ import { idFrom } from '../../http/ids.ts'
 import { includeFrom } from '../../http/include.ts'
 import { JobView, jobStarter } from '../../http/job-view.ts'
 import { readMetadataItems } from '../../http/metadata-items.ts'
+import {
+  Async,
+  BucketId,
+  include,
+  MetadataId,
+  MetadataList,
+  numberedId,
+  optionalFlag,
+  optionalText,
+  Provider,
+} from '../../http/parameters.ts'
 import { EventListQuery } from '../../http/record-schemas.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../model/storage-job.ts'
@@ -16,22 +27,25 @@ import type { Bucket } from './buckets.store.ts'
 import { type Buckets, metadataNotFound, type Scope } from './buckets.ts'
 import type { SharingRules } from './sharing.ts'
 
-const Text = Type.Optional(Type.String())
-const Flag = Type.Optional(Type.Boolean())
-const ById = Type.Object({ bucketId: Type.String() })
-const Include = Type.Object({ include: Type.Optional(Type.String({ maxLength: 500 })) })
+const DisplayName = optionalText('Name for people; it can change, the id cannot.')
+const Color = optionalText('Colour that consoles show beside the bucket.')
+const ById = Type.Object({ bucketId: BucketId })
+const LIST_INCLUDES = ['metadata', 'linkedBuckets', 'attributes']
+const DETAIL_INCLUDES = ['columns', 'columnMetadata', ...LIST_INCLUDES]
 const CreateBody = Type.Object({
-  name: Type.Optional(Type.String()),
-  stage: Type.Optional(Type.String()),
-  description: Text,
-  backend: Text,
-  displayName: Text,
-  color: Text,
-  sourceProjectId: Type.Optional(Type.Integer()),
-  sourceBucketId: Type.Optional(Type.String()),
+  name: optionalText('Name, from which the id `{stage}.c-{name}` is made.'),
+  stage: optionalText('`in` or `out`.'),
+  description: optionalText('Free text for people.'),
+  backend: optionalText('Leave it out; every bucket has the one backend of this stack.'),
+  displayName: DisplayName,
+  color: Color,
+  sourceProjectId: Type.Optional(
+    Type.Integer({ description: 'Project of a shared bucket. With sourceBucketId, the new bucket is a link to it.' }),
+  ),
+  sourceBucketId: optionalText('Id of the shared bucket to link.'),
 })
 const OwnerView = Type.Object({ id: Type.Integer(), name: Type.String(), email: Type.Union([Type.String(), Type.Null()]) })
-const MetadataBody = Type.Object({ provider: Type.Optional(Type.String()), metadata: Type.Optional(Type.Unknown()) })
+const MetadataBody = Type.Object({ provider: Provider, metadata: MetadataList })
 
 export interface BucketsRoutesDeps {
   readonly buckets: Buckets
@@ -78,14 +92,9 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
       '/v2/storage/buckets',
       {
         config: { operation: 'buckets.list', summary: 'List buckets' },
-        schema: { querystring: Include, response: { 200: Type.Array(BucketView) } },
+        schema: { querystring: Type.Object({ include: include(...LIST_INCLUDES) }), response: { 200: Type.Array(BucketView) } },
       },
-      async (req) =>
-        viewsOf(
-          req,
-          await buckets.list(scopeOf(req)),
-          includeFrom(req.query.include, ['metadata', 'linkedBuckets', 'attributes']),
-        ),
+      async (req) => viewsOf(req, await buckets.list(scopeOf(req)), includeFrom(req.query.include, LIST_INCLUDES)),
     )
 
     app.post(
@@ -98,7 +107,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         },
         schema: {
           body: CreateBody,
-          querystring: Type.Object({ async: Flag }),
+          querystring: Type.Object({ async: Async }),
           response: { 201: BucketView, 202: JobView },
         },
       },
@@ -124,10 +133,14 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
       '/v2/storage/buckets/:bucketId',
       {
         config: { operation: 'buckets.get', summary: 'Bucket detail with its tables' },
-        schema: { params: ById, querystring: Include, response: { 200: BucketView } },
+        schema: {
+          params: ById,
+          querystring: Type.Object({ include: include(...DETAIL_INCLUDES) }),
+          response: { 200: BucketView },
+        },
       },
       async (req) => {
-        const include = includeFrom(req.query.include, ['columns', 'metadata', 'columnMetadata', 'linkedBuckets', 'attributes'])
+        const include = includeFrom(req.query.include, DETAIL_INCLUDES)
         const bucket = await buckets.get(scopeOf(req), req.params.bucketId)
         const view = await viewOf(req, bucket, new Set([...include, 'metadata', 'linkedBuckets', 'attributes']))
         return { ...view, tables: await tableViews(req, bucket, include) }
@@ -144,8 +157,8 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         },
         schema: {
           params: ById,
-          querystring: Type.Object({ async: Flag }),
-          body: Type.Object({ displayName: Text, color: Text, async: Flag }),
+          querystring: Type.Object({ async: Async }),
+          body: Type.Object({ displayName: DisplayName, color: Color, async: Async }),
           response: { 200: BucketView, 202: JobView },
         },
       },
@@ -168,7 +181,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         config: { operation: 'buckets.delete', summary: 'Delete a bucket; force deletes its tables as well' },
         schema: {
           params: ById,
-          querystring: Type.Object({ force: Flag, async: Flag }),
+          querystring: Type.Object({ force: optionalFlag('Delete the tables of the bucket as well.'), async: Async }),
           response: { 204: Type.Null(), 202: JobView },
         },
       },
@@ -223,7 +236,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
       '/v2/storage/buckets/:bucketId/metadata/:metadataId',
       {
         config: { operation: 'buckets.deleteMetadata', summary: 'Delete one item of the metadata of a bucket' },
-        schema: { params: Type.Object({ bucketId: Type.String(), metadataId: Type.String() }), response: { 204: Type.Null() } },
+        schema: { params: Type.Object({ bucketId: BucketId, metadataId: MetadataId }), response: { 204: Type.Null() } },
       },
       async (req, reply) => {
         const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'write')
@@ -265,7 +278,10 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         },
         schema: {
           params: ById,
-          body: Type.Object({ id: Type.Optional(Type.Integer()), email: Text }),
+          body: Type.Object({
+            id: Type.Optional(Type.Integer({ description: 'Id of the token that owns the bucket.' })),
+            email: optionalText('Description of the token, in place of its id.'),
+          }),
           response: { 200: OwnerView },
         },
       },
@@ -322,7 +338,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
           summary: 'End the refreshing of an external bucket',
           branch: 'refused',
         },
-        schema: { params: Type.Object({ taskId: Type.String() }), response: { 204: Type.Null() } },
+        schema: { params: Type.Object({ taskId: numberedId('task') }), response: { 204: Type.Null() } },
       },
       async (req) => {
         throw new PlatformError('notFound', { what: `The scheduled task "${req.params.taskId.slice(0, 60)}"` })
@@ -341,7 +357,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         method,
         url: path,
         config: { operation, summary: 'Not built: external buckets need a database outside of the stack' },
-        schema: { response: { 501: Type.Unknown() } },
+        schema: { ...(path.includes(':bucketId') && { params: ById }), response: { 501: Type.Unknown() } },
         handler: async () => {
           throw new PlatformError('notImplemented', {
             what: 'External buckets and their listings live in a database outside of the stack, and this stack keeps its tables itself. Create a bucket and load tables into it; share it with other projects.',

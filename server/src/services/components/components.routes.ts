@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ComponentDescription } from '../../../../contract/component.ts'
+import { ComponentId, optionalFlag, optionalText } from '../../http/parameters.ts'
 import { sendJson } from '../../http/send-json.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { rawJson, stringifyWithRaw } from '../../kit/json-text.ts'
@@ -24,8 +25,8 @@ export interface ComponentsRoutesDeps {
 
 const ListQuery = Type.Object({
   include: Type.Optional(Type.String({ description: 'Comma list of configuration, rows, state.' })),
-  componentType: Type.Optional(Type.String()),
-  isDeleted: Type.Optional(Type.Boolean()),
+  componentType: optionalText('Only components of this type, for example `extractor`.'),
+  isDeleted: optionalFlag('True: deleted configurations in place of the others.'),
 })
 
 export function componentsRoutes({ components, configurationsOf }: ComponentsRoutesDeps): FastifyPluginAsyncTypebox {
@@ -56,7 +57,7 @@ export function componentsRoutes({ components, configurationsOf }: ComponentsRou
       '/v2/storage/components/:componentId',
       {
         config: { operation: 'components.get', summary: 'Description of a component', needs: 'nothing' },
-        schema: { params: Type.Object({ componentId: Type.String() }), response: { 200: ComponentDescription } },
+        schema: { params: Type.Object({ componentId: ComponentId }), response: { 200: ComponentDescription } },
       },
       async (req) => {
         const component = components.find(req.params.componentId)

@@ -14,6 +14,7 @@ import {
   ConfigurationView,
   callerOf,
   expectedVersionOf,
+  IF_MATCH,
   InConfiguration,
   InRow,
   ROW,
@@ -43,7 +44,7 @@ export function branchCopiesRoutes(copies: BranchCopies, reader: Reader): Fastif
     app.post(
       `${CONFIG}/reset-to-default`,
       {
-        config: config('reset', 'Make a configuration of a branch as it is in the default branch'),
+        config: { ...config('reset', 'Make a configuration of a branch as it is in the default branch'), headers: IF_MATCH },
         schema: { params: InConfiguration, response: { 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -80,7 +81,10 @@ export function branchCopiesRoutes(copies: BranchCopies, reader: Reader): Fastif
     app.post(
       `${CONFIG}/rebase`,
       {
-        config: config('rebase', 'Start from a newer version of the default branch, with the contents given'),
+        config: {
+          ...config('rebase', 'Start from a newer version of the default branch, with the contents given'),
+          headers: IF_MATCH,
+        },
         bodyLimit: BODY_LIMIT,
         schema: { params: InConfiguration, body: RebaseBody, response: { 200: ConfigurationView } },
       },

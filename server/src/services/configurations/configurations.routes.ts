@@ -3,6 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { exactMembers } from '../../http/exact-members.ts'
+import { optionalFlag } from '../../http/parameters.ts'
 import { sendJson } from '../../http/send-json.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Configurations } from './configurations.ts'
@@ -18,6 +19,7 @@ import {
   CopyBody,
   callerOf,
   expectedVersionOf,
+  IF_MATCH,
   InComponent,
   InConfiguration,
   NewConfigurationBody,
@@ -56,7 +58,7 @@ export function configurationsRoutes({ configurations, versions, reader }: Confi
         config: config('list', 'List configurations of a component'),
         schema: {
           params: InComponent,
-          querystring: Type.Object({ isDeleted: Type.Optional(Type.Boolean()) }),
+          querystring: Type.Object({ isDeleted: optionalFlag('True: deleted configurations in place of the others.') }),
           response: { 200: Type.Array(ConfigurationView) },
         },
       },
@@ -93,7 +95,7 @@ export function configurationsRoutes({ configurations, versions, reader }: Confi
     app.put(
       CONFIG,
       {
-        config: config('update', 'Change a configuration; what differs makes one new version'),
+        config: { ...config('update', 'Change a configuration; what differs makes one new version'), headers: IF_MATCH },
         bodyLimit: BODY_LIMIT,
         schema: { params: InConfiguration, body: ConfigurationBody, response: { 200: ConfigurationView } },
       },
@@ -109,7 +111,7 @@ export function configurationsRoutes({ configurations, versions, reader }: Confi
     app.put(
       `${CONFIG}/state`,
       {
-        config: config('setState', 'Set the state of a configuration, without a new version'),
+        config: { ...config('setState', 'Set the state of a configuration, without a new version'), headers: IF_MATCH },
         bodyLimit: BODY_LIMIT,
         schema: { params: InConfiguration, body: StateBody, response: { 200: ConfigurationView } },
       },
@@ -128,7 +130,7 @@ export function configurationsRoutes({ configurations, versions, reader }: Confi
     app.delete(
       CONFIG,
       {
-        config: config('delete', 'Move a configuration to the trash; from there, delete it for good'),
+        config: { ...config('delete', 'Move a configuration to the trash; from there, delete it for good'), headers: IF_MATCH },
         schema: { params: InConfiguration, response: { 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -141,7 +143,7 @@ export function configurationsRoutes({ configurations, versions, reader }: Confi
     app.post(
       `${CONFIG}/restore`,
       {
-        config: config('restore', 'Take a configuration out of the trash'),
+        config: { ...config('restore', 'Take a configuration out of the trash'), headers: IF_MATCH },
         schema: { params: InConfiguration, response: { 200: ConfigurationView } },
       },
       async (req, reply) => {
@@ -186,7 +188,7 @@ export function configurationsRoutes({ configurations, versions, reader }: Confi
     app.post(
       `${CONFIG}/versions/:versionId/rollback`,
       {
-        config: config('rollBack', 'Make a new version that is like an old one'),
+        config: { ...config('rollBack', 'Make a new version that is like an old one'), headers: IF_MATCH },
         schema: {
           params: OfVersion,
           body: Type.Optional(ChangeBody),

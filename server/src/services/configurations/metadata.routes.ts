@@ -4,20 +4,23 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { idFrom } from '../../http/ids.ts'
 import { readMetadataItems } from '../../http/metadata-items.ts'
+import { ComponentId, ConfigurationId, include, MetadataId, MetadataList, optionalText } from '../../http/parameters.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { ConfigurationMetadata } from './metadata.ts'
 import { CONFIG, callerOf, InConfiguration, MetadataView } from './route-shapes.ts'
 import { metadataView } from './views.ts'
 
-const OneItem = Type.Object({ componentId: Type.String(), configurationId: Type.String(), metadataId: Type.String() })
+const OneItem = Type.Object({ componentId: ComponentId, configurationId: ConfigurationId, metadataId: MetadataId })
 
 const SearchQuery = Type.Object(
   {
-    idComponent: Type.Optional(Type.String()),
-    componentId: Type.Optional(Type.String()),
-    configurationId: Type.Optional(Type.String()),
-    metadataKeys: Type.Optional(Type.Union([Type.Array(Type.String()), Type.String()])),
-    include: Type.Optional(Type.String()),
+    idComponent: optionalText('Only configurations of this component; another name of componentId.'),
+    componentId: optionalText('Only configurations of this component.'),
+    configurationId: optionalText('Only this configuration.'),
+    metadataKeys: Type.Optional(
+      Type.Union([Type.Array(Type.String()), Type.String()], { description: 'Only configurations with one of these keys.' }),
+    ),
+    include: include('filteredMetadata'),
   },
   { additionalProperties: false },
 )
@@ -48,7 +51,7 @@ export function configurationMetadataRoutes(metadata: ConfigurationMetadata): Fa
         config: { operation: 'configurationMetadata.set', summary: 'Set metadata of a configuration', needs: 'components' },
         schema: {
           params: InConfiguration,
-          body: Type.Object({ metadata: Type.Optional(Type.Unknown()) }),
+          body: Type.Object({ metadata: MetadataList }),
           response: { 201: Type.Array(MetadataView) },
         },
       },

@@ -2,17 +2,18 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { optionalFlag } from '../../http/parameters.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Migrate } from './migration.ts'
 
-const Given = Type.String({ minLength: 1, maxLength: 255 })
+const given = (description: string) => Type.String({ minLength: 1, maxLength: 255, description })
 const Body = Type.Object({
-  sourceStorageApiToken: Given,
-  destinationStack: Given,
-  destinationStorageApiToken: Given,
-  componentId: Given,
-  configId: Given,
-  branchId: Given,
+  sourceStorageApiToken: given('Token of the project that has the configuration.'),
+  destinationStack: given('Host of the stack it goes to; this stack.'),
+  destinationStorageApiToken: given('Token of the project it goes to.'),
+  componentId: given('Component of the configuration.'),
+  configId: given('Id of the configuration.'),
+  branchId: given('Branch that it is in.'),
 })
 const Answer = Type.Object({
   message: Type.String(),
@@ -36,7 +37,7 @@ export function migrationRoutes(migrate: Migrate): FastifyPluginAsyncTypebox {
           needs: 'nothing', // both tokens are in the body
         },
         schema: {
-          querystring: Type.Object({ 'dry-run': Type.Optional(Type.Boolean()) }),
+          querystring: Type.Object({ 'dry-run': optionalFlag('True: check everything and change nothing.') }),
           body: Body,
           response: { 200: Answer },
         },

@@ -2,6 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { ComponentId, ConfigurationId, Offset, optionalFlag, optionalText, RowId, VersionId } from '../../http/parameters.ts'
 import { CreatorToken, Timestamp } from '../../http/record-schemas.ts'
 import { sendJson } from '../../http/send-json.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -16,96 +17,114 @@ export const ROW = `${ROWS}/:rowId`
 /** A configuration and a state of 4 MB each, sent as a form: every quote and bracket takes three characters there. */
 export const BODY_LIMIT = 32 * 2 ** 20
 
-export const InComponent = Type.Object({ componentId: Type.String() })
-export const InConfiguration = Type.Object({ componentId: Type.String(), configurationId: Type.String() })
-export const InRow = Type.Object({ componentId: Type.String(), configurationId: Type.String(), rowId: Type.String() })
-export const OfVersion = Type.Object({ componentId: Type.String(), configurationId: Type.String(), versionId: Type.String() })
+export const InComponent = Type.Object({ componentId: ComponentId })
+export const InConfiguration = Type.Object({ componentId: ComponentId, configurationId: ConfigurationId })
+export const InRow = Type.Object({ componentId: ComponentId, configurationId: ConfigurationId, rowId: RowId })
+export const OfVersion = Type.Object({
+  componentId: ComponentId,
+  configurationId: ConfigurationId,
+  versionId: VersionId,
+})
 export const OfRowVersion = Type.Object({
-  componentId: Type.String(),
-  configurationId: Type.String(),
-  rowId: Type.String(),
-  versionId: Type.String(),
+  componentId: ComponentId,
+  configurationId: ConfigurationId,
+  rowId: RowId,
+  versionId: VersionId,
 })
 
-const Words = Type.Optional(Type.String())
+export const ChangeDescription = optionalText('Why this change is made; shown in the list of versions.')
+const Description = optionalText('Free text for people.')
+const Name = Type.String({ minLength: 1, description: 'Name for people.' })
 const Json = Type.Optional(
   Type.Unknown({ description: 'An object, or a string that holds one as JSON. Kept exactly as it is sent.' }),
 )
 
 const common = {
-  description: Words,
+  description: Description,
   configuration: Json,
   state: Json,
-  changeDescription: Words,
-  isDisabled: Type.Optional(Type.Boolean()),
+  changeDescription: ChangeDescription,
+  isDisabled: optionalFlag('True: jobs leave it out.'),
 }
 const Id = Type.Optional(Type.Unknown({ description: 'Letters, digits, dots, dashes, underscores; made for you when left out.' }))
 
-export const NewConfigurationBody = Type.Object({ name: Type.String({ minLength: 1 }), configurationId: Id, ...common })
+export const NewConfigurationBody = Type.Object({ name: Name, configurationId: Id, ...common })
 export const ConfigurationBody = Type.Object({
-  name: Type.Optional(Type.String({ minLength: 1 })),
+  name: Type.Optional(Name),
   ...common,
   rowsSortOrder: Type.Optional(Type.Unknown({ description: 'Every row id once, in the new order.' })),
 })
-export const RowBody = Type.Object({ rowId: Id, name: Words, ...common })
+export const RowBody = Type.Object({ rowId: Id, name: optionalText('Name for people.'), ...common })
 export const StateBody = Type.Object({ state: Json }, { additionalProperties: false })
-export const ChangeBody = Type.Object({ changeDescription: Words })
-export const CopyBody = Type.Object({ name: Type.String({ minLength: 1 }), description: Words, changeDescription: Words })
+export const ChangeBody = Type.Object({ changeDescription: ChangeDescription })
+export const CopyBody = Type.Object({ name: Name, description: Description, changeDescription: ChangeDescription })
 
 const Stored = Type.Record(Type.String(), Type.Unknown())
-export const RowView = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  description: Type.String(),
-  configuration: Stored,
-  isDisabled: Type.Boolean(),
-  version: Type.Integer(),
-  created: Timestamp,
-  creatorToken: CreatorToken,
-  changeDescription: Type.String(),
-  state: Stored,
-  versionIdentifier: Type.String(),
-})
-export const ConfigurationView = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  description: Type.String(),
-  created: Timestamp,
-  creatorToken: CreatorToken,
-  version: Type.Integer(),
-  changeDescription: Type.String(),
-  isDisabled: Type.Boolean(),
-  isDeleted: Type.Boolean(),
-  configuration: Stored,
-  rowsSortOrder: Type.Array(Type.String()),
-  rows: Type.Array(RowView),
-  state: Stored,
-  currentVersion: Type.Object({
+export const RowView = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    description: Type.String(),
+    configuration: Stored,
+    isDisabled: Type.Boolean(),
+    version: Type.Integer(),
     created: Timestamp,
     creatorToken: CreatorToken,
     changeDescription: Type.String(),
+    state: Stored,
     versionIdentifier: Type.String(),
-  }),
-})
-export const VersionView = Type.Object({
-  version: Type.Integer(),
-  created: Timestamp,
-  creatorToken: CreatorToken,
-  changeDescription: Type.String(),
-  isDeleted: Type.Boolean(),
-  name: Type.String(),
-  description: Type.String(),
-  isDisabled: Type.Boolean(),
-  versionIdentifier: Type.String(),
-  configuration: Type.Optional(Stored),
-})
+  },
+  { title: 'ConfigurationRow' },
+)
+export const ConfigurationView = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    description: Type.String(),
+    created: Timestamp,
+    creatorToken: CreatorToken,
+    version: Type.Integer(),
+    changeDescription: Type.String(),
+    isDisabled: Type.Boolean(),
+    isDeleted: Type.Boolean(),
+    configuration: Stored,
+    rowsSortOrder: Type.Array(Type.String()),
+    rows: Type.Array(RowView),
+    state: Stored,
+    currentVersion: Type.Object({
+      created: Timestamp,
+      creatorToken: CreatorToken,
+      changeDescription: Type.String(),
+      versionIdentifier: Type.String(),
+    }),
+  },
+  { title: 'Configuration' },
+)
+export const VersionView = Type.Object(
+  {
+    version: Type.Integer(),
+    created: Timestamp,
+    creatorToken: CreatorToken,
+    changeDescription: Type.String(),
+    isDeleted: Type.Boolean(),
+    name: Type.String(),
+    description: Type.String(),
+    isDisabled: Type.Boolean(),
+    versionIdentifier: Type.String(),
+    configuration: Type.Optional(Stored),
+  },
+  { title: 'ConfigurationVersion' },
+)
 export const RowVersionView = Type.Omit(RowView, ['state'])
-export const MetadataView = Type.Object({ id: Type.String(), key: Type.String(), value: Type.String(), timestamp: Timestamp })
+export const MetadataView = Type.Object(
+  { id: Type.String(), key: Type.String(), value: Type.String(), timestamp: Timestamp },
+  { title: 'MetadataItem' },
+)
 
 export const PageQuery = Type.Object({
   include: Type.Optional(Type.String({ description: 'Comma list; `configuration` adds the configuration itself.' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
-  offset: Type.Optional(Type.Integer({ minimum: 0 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'At most this many; all by default.' })),
+  offset: Offset,
 })
 
 export const callerOf = ({ actor, branch, origin }: FastifyRequest): Caller => ({ actor, branch, origin })
@@ -115,6 +134,10 @@ export const wordsOf = (text: string | null | undefined): string | undefined => 
 export function versionOf(text: string): number {
   if (!/^[0-9]{1,15}$/.test(text)) throw versionNotFound(text.slice(0, 30))
   return Number(text)
+}
+
+export const IF_MATCH = {
+  'If-Match': 'A version such as `"7"`: change that version, or answer 409 when it is no longer the current one.',
 }
 
 /** `If-Match: "7"`: change version 7 or nothing. */

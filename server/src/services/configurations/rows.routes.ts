@@ -3,6 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { exactMembers } from '../../http/exact-members.ts'
+import { optionalText } from '../../http/parameters.ts'
 import { sendJson } from '../../http/send-json.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { wordsIn } from './configurations.routes.ts'
@@ -12,8 +13,10 @@ import type { Reader } from './reader.ts'
 import {
   BODY_LIMIT,
   ChangeBody,
+  ChangeDescription,
   callerOf,
   expectedVersionOf,
+  IF_MATCH,
   InConfiguration,
   InRow,
   OfRowVersion,
@@ -41,8 +44,8 @@ const config = (operation: string, summary: string) =>
   ({ operation: `rows.${operation}`, summary, needs: 'components', validationCode: 'storage.componentsRows.validation' }) as const
 
 const RowCopyBody = Type.Object({
-  targetConfigId: Type.Optional(Type.String()),
-  changeDescription: Type.Optional(Type.String()),
+  targetConfigId: optionalText('Configuration that gets the copy; the same one by default.'),
+  changeDescription: ChangeDescription,
 })
 
 export function rowsRoutes({ rows, versions, reader }: RowsRoutesDeps): FastifyPluginAsyncTypebox {
@@ -62,7 +65,7 @@ export function rowsRoutes({ rows, versions, reader }: RowsRoutesDeps): FastifyP
     app.post(
       ROWS,
       {
-        config: config('create', 'Add a row; the configuration gets a new version'),
+        config: { ...config('create', 'Add a row; the configuration gets a new version'), headers: IF_MATCH },
         bodyLimit: BODY_LIMIT,
         schema: { params: InConfiguration, body: RowBody, response: { 201: RowView } },
       },
@@ -89,7 +92,7 @@ export function rowsRoutes({ rows, versions, reader }: RowsRoutesDeps): FastifyP
     app.put(
       ROW,
       {
-        config: config('update', 'Change a row; the configuration gets a new version'),
+        config: { ...config('update', 'Change a row; the configuration gets a new version'), headers: IF_MATCH },
         bodyLimit: BODY_LIMIT,
         schema: { params: InRow, body: RowBody, response: { 200: RowView } },
       },
@@ -102,7 +105,7 @@ export function rowsRoutes({ rows, versions, reader }: RowsRoutesDeps): FastifyP
     app.put(
       `${ROW}/state`,
       {
-        config: config('setState', 'Set the state of a row, without a new version'),
+        config: { ...config('setState', 'Set the state of a row, without a new version'), headers: IF_MATCH },
         bodyLimit: BODY_LIMIT,
         schema: { params: InRow, body: StateBody, response: { 200: RowView } },
       },
@@ -117,7 +120,7 @@ export function rowsRoutes({ rows, versions, reader }: RowsRoutesDeps): FastifyP
     app.delete(
       ROW,
       {
-        config: config('delete', 'Delete a row; the configuration gets a new version'),
+        config: { ...config('delete', 'Delete a row; the configuration gets a new version'), headers: IF_MATCH },
         schema: { params: InRow, body: Type.Optional(ChangeBody), response: { 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -178,7 +181,7 @@ export function rowsRoutes({ rows, versions, reader }: RowsRoutesDeps): FastifyP
     app.post(
       `${ROW}/versions/:versionId/rollback`,
       {
-        config: config('rollBack', 'Make a row as it was in an old version'),
+        config: { ...config('rollBack', 'Make a row as it was in an old version'), headers: IF_MATCH },
         schema: { params: OfRowVersion, body: Type.Optional(ChangeBody), response: { 201: RowView } },
       },
       async (req, reply) => {

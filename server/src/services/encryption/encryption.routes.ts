@@ -3,15 +3,22 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { ComponentId } from '../../http/parameters.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Encryption } from './encryption.ts'
 
-const Id = Type.Optional(Type.String({ maxLength: 255 }))
+const only = (what: string) =>
+  Type.Optional(Type.String({ maxLength: 255, description: `The ciphers can be opened for this ${what} only.` }))
 const ScopeQuery = Type.Object({
-  componentId: Id,
-  projectId: Id,
-  configId: Id,
-  branchType: Type.Optional(Type.String({ pattern: '^(default|dev)?$', description: '`default` or `dev`.' })),
+  componentId: only('component'),
+  projectId: only('project'),
+  configId: only('configuration'),
+  branchType: Type.Optional(
+    Type.String({
+      pattern: '^(default|dev)?$',
+      description: '`default` or `dev`: the ciphers can be opened in such branches only.',
+    }),
+  ),
 })
 type ScopeQuery = Type.Static<typeof ScopeQuery>
 
@@ -39,7 +46,7 @@ export function encryptionRoutes(encryption: Encryption): FastifyPluginAsyncType
       {
         config: config('encryptOldForComponent', 'Older address of encrypt, for one component'),
         bodyLimit: BODY_LIMIT,
-        schema: { ...schema, params: Type.Object({ componentId: Type.String() }) },
+        schema: { ...schema, params: Type.Object({ componentId: ComponentId }) },
       },
       async (req, reply) => await answer(req, reply, { ...scopeOf(req.query), componentId: req.params.componentId }),
     )

@@ -3,6 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { objectFromField } from '../../http/json-field.ts'
+import { numberedId, optionalText } from '../../http/parameters.ts'
 import { EventListQuery, Timestamp } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import type { Actor } from '../../model/actor.ts'
@@ -10,32 +11,37 @@ import type { EventAttachment } from '../../model/event.ts'
 import type { EventRow } from './events.store.ts'
 import type { EventQuery, Events } from './events.ts'
 
-const TypeOfEvent = Type.Union([Type.Literal('info'), Type.Literal('success'), Type.Literal('warn'), Type.Literal('error')])
+const TypeOfEvent = Type.Union([Type.Literal('info'), Type.Literal('success'), Type.Literal('warn'), Type.Literal('error')], {
+  description: 'How serious it is; `info` by default.',
+})
 const JsonObject = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown()), Type.String()], {
   description: 'An object, or a string that holds one as JSON.',
 })
 
 const EventBody = Type.Object({
-  component: Type.String({ minLength: 1, maxLength: 255 }),
-  message: Type.String({ minLength: 1 }),
-  description: Type.Optional(Type.String()),
+  component: Type.String({ minLength: 1, maxLength: 255, description: 'Who reports it, usually the id of a component.' }),
+  message: Type.String({ minLength: 1, description: 'What happened, in a sentence.' }),
+  description: optionalText('More about it.'),
   type: Type.Optional(TypeOfEvent),
-  configurationId: Type.Optional(Type.String({ maxLength: 255 })),
+  configurationId: Type.Optional(Type.String({ maxLength: 255, description: 'Configuration that it is about.' })),
   params: Type.Optional(JsonObject),
   results: Type.Optional(JsonObject),
-  duration: Type.Optional(Type.Number()),
-  runId: Type.Optional(Type.String({ maxLength: 255 })),
+  duration: Type.Optional(Type.Number({ description: 'Seconds that it took.' })),
+  runId: Type.Optional(Type.String({ maxLength: 255, description: 'Run that it belongs to.' })),
 })
 
-const EventView = Type.Object({
-  id: Type.Union([Type.String(), Type.Integer()]),
-  uuid: Type.String(),
-  event: Type.String(),
-  component: Type.String(),
-  message: Type.String(),
-  type: Type.String(),
-  created: Timestamp,
-})
+const EventView = Type.Object(
+  {
+    id: Type.Union([Type.String(), Type.Integer()]),
+    uuid: Type.String(),
+    event: Type.String(),
+    component: Type.String(),
+    message: Type.String(),
+    type: Type.String(),
+    created: Timestamp,
+  },
+  { title: 'Event' },
+)
 
 export function eventsRoutes(events: Events, fileStates: FileStates): FastifyPluginAsyncTypebox {
   return async (app) => {
@@ -70,7 +76,7 @@ export function eventsRoutes(events: Events, fileStates: FileStates): FastifyPlu
       '/v2/storage/events/:id',
       {
         config: { operation: 'events.get', summary: 'Event detail' },
-        schema: { params: Type.Object({ id: Type.String() }), response: { 200: EventView } },
+        schema: { params: Type.Object({ id: numberedId('event') }), response: { 200: EventView } },
       },
       async (req) => (await eventViews([await events.get(req.actor, req.params.id)], req, fileStates))[0]!,
     )

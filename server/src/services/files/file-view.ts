@@ -2,18 +2,19 @@
 
 import { Type } from 'typebox'
 import type { ObjectAccess, TemporaryCredentials } from '../../engines/object-store/object-access.ts'
+import { optionalFlag } from '../../http/parameters.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import type { FileRecord } from './files.store.ts'
 
-export const Tag = Type.String({ minLength: 1, maxLength: 1000 })
+export const Tag = Type.String({ minLength: 1, maxLength: 1000, description: 'A tag of the file.' })
 
 /** What may be said about a file when it is prepared or uploaded. */
 export const FileFlags = {
-  isPermanent: Type.Optional(Type.Boolean()),
-  isPublic: Type.Optional(Type.Boolean()),
-  isEncrypted: Type.Optional(Type.Boolean()),
-  notify: Type.Optional(Type.Boolean()),
-  tags: Type.Optional(Type.Array(Tag, { maxItems: 1000 })),
+  isPermanent: optionalFlag('True: kept until it is deleted. False: removed after its age, 15 days.'),
+  isPublic: optionalFlag('Kept and shown; every read needs a link or credentials all the same.'),
+  isEncrypted: optionalFlag('True: the upload must ask for server-side encryption.'),
+  notify: optionalFlag('Kept; no mail is sent.'),
+  tags: Type.Optional(Type.Array(Tag, { maxItems: 1000, description: 'Tags, by which lists can be narrowed.' })),
 }
 
 export const fileView = (file: FileRecord, url: string, region: string) => ({

@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import type { ObjectAccess } from '../../engines/object-store/object-access.ts'
 import { idFrom } from '../../http/ids.ts'
 import { JobView, jobView } from '../../http/job-view.ts'
+import { Async, numberedId, Offset, optionalFlag } from '../../http/parameters.ts'
 import { CreatorToken, Timestamp } from '../../http/record-schemas.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../model/storage-job.ts'
@@ -20,11 +21,13 @@ const MAX_SIZE_BYTES = 5 * 1024 ** 4
 const CONTENT_TYPE = '^([!-.0-:<-~]+/[!-.0-:<-~]+(;[ -~]*)?)?$'
 
 const PrepareBody = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: MAX_NAME }),
-  sizeBytes: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_SIZE_BYTES })),
+  name: Type.String({ minLength: 1, maxLength: MAX_NAME, description: 'Name of the file.', examples: ['orders.csv'] }),
+  sizeBytes: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_SIZE_BYTES, description: 'Size, when it is known.' })),
   federationToken: Type.Optional(Type.Boolean({ description: 'True asks for temporary credentials.' })),
-  contentType: Type.Optional(Type.String({ maxLength: 255, pattern: CONTENT_TYPE })),
-  isSliced: Type.Optional(Type.Boolean()),
+  contentType: Type.Optional(
+    Type.String({ maxLength: 255, pattern: CONTENT_TYPE, description: 'Content type that downloads answer with.' }),
+  ),
+  isSliced: optionalFlag('True: the content is uploaded in slices, with a manifest that lists them.'),
   ...FileFlags,
 })
 
@@ -35,53 +38,58 @@ const Credentials = Type.Object({
   Expiration: Type.String({ description: 'YYYY-MM-DDThh:mm:ss+hh:mm' }),
 })
 
-const FileView = Type.Object({
-  id: Type.Integer(),
-  created: Timestamp,
-  isPublic: Type.Boolean(),
-  isSliced: Type.Boolean(),
-  isEncrypted: Type.Boolean(),
-  name: Type.String(),
-  url: Type.String({ description: 'Downloads the file (of a sliced one: the manifest) for 3600 seconds.' }),
-  provider: Type.String(),
-  fileType: Type.String({ description: 'csv or parquet, by the name.' }),
-  region: Type.String(),
-  sizeBytes: Type.Integer(),
-  tags: Type.Array(Type.String()),
-  maxAgeDays: Type.Union([Type.Integer(), Type.Null()]),
-  runId: Type.Union([Type.String(), Type.Null()]),
-  runIds: Type.Array(Type.String()),
-  creatorToken: CreatorToken,
-  uploadParams: Type.Optional(
-    Type.Object({
-      key: Type.String(),
-      bucket: Type.String(),
-      acl: Type.String(),
-      'x-amz-server-side-encryption': Type.String(),
-      credentials: Type.Optional(Credentials),
-      endpoint: Type.String({ description: 'Address of the object store, for the endpoint setting of SDKs.' }),
-    }),
-  ),
-  s3Path: Type.Optional(Type.Object({ bucket: Type.String(), key: Type.String() })),
-  credentials: Type.Optional(Credentials),
-  endpoint: Type.Optional(Type.String({ description: 'Address of the object store; in a detail with credentials.' })),
-})
+const FileView = Type.Object(
+  {
+    id: Type.Integer(),
+    created: Timestamp,
+    isPublic: Type.Boolean(),
+    isSliced: Type.Boolean(),
+    isEncrypted: Type.Boolean(),
+    name: Type.String(),
+    url: Type.String({ description: 'Downloads the file (of a sliced one: the manifest) for 3600 seconds.' }),
+    provider: Type.String(),
+    fileType: Type.String({ description: 'csv or parquet, by the name.' }),
+    region: Type.String(),
+    sizeBytes: Type.Integer(),
+    tags: Type.Array(Type.String()),
+    maxAgeDays: Type.Union([Type.Integer(), Type.Null()]),
+    runId: Type.Union([Type.String(), Type.Null()]),
+    runIds: Type.Array(Type.String()),
+    creatorToken: CreatorToken,
+    uploadParams: Type.Optional(
+      Type.Object({
+        key: Type.String(),
+        bucket: Type.String(),
+        acl: Type.String(),
+        'x-amz-server-side-encryption': Type.String(),
+        credentials: Type.Optional(Credentials),
+        endpoint: Type.String({ description: 'Address of the object store, for the endpoint setting of SDKs.' }),
+      }),
+    ),
+    s3Path: Type.Optional(Type.Object({ bucket: Type.String(), key: Type.String() })),
+    credentials: Type.Optional(Credentials),
+    endpoint: Type.Optional(Type.String({ description: 'Address of the object store; in a detail with credentials.' })),
+  },
+  { title: 'File' },
+)
 
-const ById = Type.Object({ id: Type.String() })
-const DetailQuery = Type.Object({ federationToken: Type.Optional(Type.Boolean()) })
+const ById = Type.Object({ id: numberedId('file') })
+const DetailQuery = Type.Object({ federationToken: optionalFlag('True: add temporary credentials that can read the file.') })
 
 const ListQuery = Type.Object({
-  limit: Type.Optional(Type.Integer()),
-  offset: Type.Optional(Type.Integer({ minimum: 0 })),
-  tags: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
-  q: Type.Optional(Type.String({ maxLength: 4000 })),
-  sinceId: Type.Optional(Type.Integer()),
-  maxId: Type.Optional(Type.Integer()),
-  runId: Type.Optional(Type.String({ maxLength: 255 })),
-  showExpired: Type.Optional(Type.Boolean()),
+  limit: Type.Optional(Type.Integer({ description: 'At most this many; 100 by default.' })),
+  offset: Offset,
+  tags: Type.Optional(Type.Array(Type.String(), { maxItems: 100, description: 'Only files with all of these tags.' })),
+  q: Type.Optional(
+    Type.String({ maxLength: 4000, description: 'Search terms such as `name:orders`, `tags:"daily"`, joined by AND, OR, NOT.' }),
+  ),
+  sinceId: Type.Optional(Type.Integer({ description: 'Only files with a larger id.' })),
+  maxId: Type.Optional(Type.Integer({ description: 'Only files with a smaller id.' })),
+  runId: Type.Optional(Type.String({ maxLength: 255, description: 'Only files of this run.' })),
+  showExpired: optionalFlag('True: files that are past their age, too.'),
 })
 
-const DeleteQuery = Type.Object({ async: Type.Optional(Type.Boolean()) })
+const DeleteQuery = Type.Object({ async: Async })
 const TagBody = Type.Object({ tag: Tag })
 
 export interface FilesRoutesDeps {
@@ -194,7 +202,10 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
       '/v2/storage/files/:id/tags/*',
       {
         config: { operation: 'files.removeTag', summary: 'Remove a tag from a file' },
-        schema: { params: Type.Object({ id: Type.String(), '*': Type.String() }), response: { 204: Type.Null() } },
+        schema: {
+          params: Type.Object({ id: numberedId('file'), '*': Type.String({ description: 'The tag to remove.' }) }),
+          response: { 204: Type.Null() },
+        },
       },
       async (req, reply) => {
         await files.removeTag(req.actor, fileId(req.params.id), req.params['*'])

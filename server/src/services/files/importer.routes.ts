@@ -3,17 +3,23 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type ArrivingFile, readFormWithFile } from '../../http/form-with-file.ts'
+import { FormFile, optionalFlag } from '../../http/parameters.ts'
 import { validate } from '../../http/validation.ts'
 import { PlatformError } from '../../kit/errors.ts'
 
 /** Fields beside the file; what a form says about it, all optional. */
 const UploadFields = Type.Object({
-  name: Type.Optional(Type.String({ maxLength: 10_000 })),
-  isPermanent: Type.Optional(Type.Boolean()),
-  isPublic: Type.Optional(Type.Boolean()),
-  isEncrypted: Type.Optional(Type.Boolean()),
-  notify: Type.Optional(Type.Boolean()),
-  tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), { maxItems: 1000 })),
+  name: Type.Optional(Type.String({ maxLength: 10_000, description: 'Name of the file; that of the form part by default.' })),
+  isPermanent: optionalFlag('True: kept until it is deleted. False: removed after its age, 15 days.'),
+  isPublic: optionalFlag('Kept and shown; every read needs a link or credentials all the same.'),
+  isEncrypted: optionalFlag('Kept and shown.'),
+  notify: optionalFlag('Kept; no mail is sent.'),
+  tags: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), {
+      maxItems: 1000,
+      description: 'Tags, by which lists can be narrowed.',
+    }),
+  ),
 })
 
 export type UploadFields = Type.Static<typeof UploadFields>
@@ -39,6 +45,7 @@ export function importerRoutes({ uploadFile }: ImporterDeps): FastifyPluginAsync
           operation: 'import.uploadFile',
           summary: 'Upload a file in one request (multipart, field data)',
           body: 'stream',
+          form: Type.Object({ data: FormFile, ...UploadFields.properties }),
         },
         schema: { response: { 201: Type.Unknown() } },
       },

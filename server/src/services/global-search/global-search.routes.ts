@@ -2,6 +2,7 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type TSchema, Type } from 'typebox'
+import { Offset } from '../../http/parameters.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { type createGlobalSearch, type Found, type FoundType, TYPES } from './global-search.ts'
 
@@ -10,16 +11,24 @@ export interface GlobalSearchRoutesDeps {
   readonly projectName: (projectId: number) => Promise<string>
 }
 
-const List = <T extends TSchema>(item: T) => Type.Optional(Type.Union([Type.Array(item), item]))
+const list = <T extends TSchema>(item: T, description: string) =>
+  Type.Optional(Type.Union([Type.Array(item), item], { description }))
 const Query = Type.Object({
-  query: Type.String({ minLength: 1, maxLength: 500 }),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-  offset: Type.Optional(Type.Integer({ minimum: 0 })),
-  types: List(Type.Union(TYPES.map((type) => Type.Literal(type)))),
-  projectIds: List(Type.String({ pattern: '^[0-9]{1,15}$' })),
-  branchTypes: List(Type.Union([Type.Literal('production'), Type.Literal('development')])),
-  branchIds: List(Type.String({ pattern: '^[0-9]{1,15}$' })),
-  mode: Type.Optional(Type.Union([Type.Literal('standard'), Type.Literal('regex')])),
+  query: Type.String({ minLength: 1, maxLength: 500, description: 'What to look for in names and ids.' }),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'At most this many; 50 by default.' })),
+  offset: Offset,
+  types: list(Type.Union(TYPES.map((type) => Type.Literal(type))), 'Only things of these types.'),
+  projectIds: list(Type.String({ pattern: '^[0-9]{1,15}$' }), 'Only these projects; a token finds things of its own only.'),
+  branchTypes: list(
+    Type.Union([Type.Literal('production'), Type.Literal('development')]),
+    '`production`: the default branch; `development`: the others.',
+  ),
+  branchIds: list(Type.String({ pattern: '^[0-9]{1,15}$' }), 'Only these branches.'),
+  mode: Type.Optional(
+    Type.Union([Type.Literal('standard'), Type.Literal('regex')], {
+      description: '`regex`: query is a regular expression; `standard` by default.',
+    }),
+  ),
 })
 
 const View = Type.Object({

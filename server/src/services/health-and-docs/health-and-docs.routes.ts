@@ -48,7 +48,9 @@ export function probesRoutes({ version, problems, metrics }: ProbesDeps): Fastif
 
 /** On a node without the role `api`: whatever else is asked for is served by another node. */
 export const elsewhereRoutes: FastifyPluginAsync = async (app) => {
-  app.all('/*', page('operations.elsewhere', 'The API is served by other nodes'), async () => {
+  const elsewhere = page('operations.elsewhere', 'The API is served by other nodes')
+  const params = Type.Object({ '*': Type.String({ description: 'Any address.' }) })
+  app.all('/*', { ...elsewhere, schema: { ...elsewhere.schema, params } }, async () => {
     throw new PlatformError('noApiHere')
   })
 }

@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { idFrom } from '../../http/ids.ts'
 import { JobView, jobView } from '../../http/job-view.ts'
+import { include, numberedId } from '../../http/parameters.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Merging } from './merge-requests.jobs.ts'
@@ -16,17 +17,35 @@ export interface MergeRequestsRoutesDeps {
 }
 
 const PLACE = '/v2/storage/merge-request'
-const ById = Type.Object({ id: Type.String() })
-const Id = Type.Integer({ minimum: 1 })
+const ById = Type.Object({ id: numberedId('merge request') })
+const branch = (description: string) => Type.Integer({ minimum: 1, description })
+const title = { minLength: 1, maxLength: 255, description: 'Title for people.' }
 const fields = {
-  title: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
-  description: Type.Optional(Type.String({ maxLength: 65_536 })),
-  externalId: Type.Optional(Type.Union([Type.String({ maxLength: 255 }), Type.Null()], { description: 'Null takes it away.' })),
-  autoMergeStrategy: Type.Optional(Type.Union([Type.Literal('immediately'), Type.Literal('scheduled'), Type.Literal('none')])),
-  autoMergeAt: Type.Optional(Type.Union([Type.String({ maxLength: 40 }), Type.Null()], { description: 'Null takes it away.' })),
-  reviewerIds: Type.Optional(Type.Array(Id, { maxItems: 100 })),
+  title: Type.Optional(Type.String(title)),
+  description: Type.Optional(Type.String({ maxLength: 65_536, description: 'What the change is for.' })),
+  externalId: Type.Optional(
+    Type.Union([Type.String({ maxLength: 255 }), Type.Null()], {
+      description: 'Id in another system, such as a ticket. Null takes it away.',
+    }),
+  ),
+  autoMergeStrategy: Type.Optional(
+    Type.Union([Type.Literal('immediately'), Type.Literal('scheduled'), Type.Literal('none')], {
+      description: 'When it is merged by itself once approved; `none` by default.',
+    }),
+  ),
+  autoMergeAt: Type.Optional(
+    Type.Union([Type.String({ maxLength: 40 }), Type.Null()], {
+      description: 'Time of a scheduled merge, as ISO 8601. Null takes it away.',
+    }),
+  ),
+  reviewerIds: Type.Optional(
+    Type.Array(Type.Integer({ minimum: 1 }), { maxItems: 100, description: 'Ids of the tokens that are asked for a review.' }),
+  ),
 }
-const View = Type.Object({ id: Type.Integer(), title: Type.String(), state: Type.String() }, { additionalProperties: true })
+const View = Type.Object(
+  { id: Type.Integer(), title: Type.String(), state: Type.String() },
+  { title: 'MergeRequest', additionalProperties: true },
+)
 const config = (operation: string, summary: string) =>
   ({ operation: `mergeRequests.${operation}`, summary, branch: 'refused' }) as const
 
@@ -46,9 +65,9 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
         schema: {
           body: Type.Object({
             ...fields,
-            title: Type.String({ minLength: 1, maxLength: 255 }),
-            branchFromId: Id,
-            branchIntoId: Id,
+            title: Type.String(title),
+            branchFromId: branch('Branch that holds the change.'),
+            branchIntoId: branch('Branch that gets it; the default branch.'),
           }),
           response: { 201: View },
         },
@@ -60,7 +79,7 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
       `${PLACE}/:id`,
       {
         config: config('get', 'One merge request'),
-        schema: { params: ById, querystring: Type.Object({ include: Type.Optional(Type.String()) }), response: { 200: View } },
+        schema: { params: ById, querystring: Type.Object({ include: include('activityLog') }), response: { 200: View } },
       },
       async (req) => {
         const request = await mergeRequests.get(req.actor.projectId, idOf(req.params.id))
@@ -89,7 +108,11 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
           config: config(step, `Move a merge request: ${step}`),
           schema: {
             params: ById,
-            body: Type.Optional(Type.Object({ reason: Type.Optional(Type.String({ maxLength: 1000 })) })),
+            body: Type.Optional(
+              Type.Object({
+                reason: Type.Optional(Type.String({ maxLength: 1000, description: 'Why; kept in the log of the request.' })),
+              }),
+            ),
             response: { 200: View },
           },
         },

@@ -4,8 +4,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { checkColumnNames, webalizeColumnNames, webalizeDisplayName } from './name-rules.ts'
 
-const ColumnNames = Type.Object({ columnNames: Type.Array(Type.String({ maxLength: 10_000 })) })
-const DisplayName = Type.Object({ displayName: Type.String({ maxLength: 10_000 }) })
+const ColumnNames = Type.Object({
+  columnNames: Type.Array(Type.String({ maxLength: 10_000 }), { description: 'Names as a file has them.' }),
+})
+const DisplayName = Type.Object({ displayName: Type.String({ maxLength: 10_000, description: 'A name in any characters.' }) })
 
 export const nameRulesRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post(

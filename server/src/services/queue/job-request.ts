@@ -9,7 +9,7 @@ import type { JobStatus } from './job-states.ts'
 import type { JobMode, NewJobRow } from './queue.schema.ts'
 
 const Scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
-const Id = Type.String({ minLength: 1, maxLength: 255 })
+const id = (description?: string) => Type.String({ minLength: 1, maxLength: 255, ...(description && { description }) })
 
 const Backend = Type.Object({
   type: Type.Optional(Type.String()),
@@ -20,39 +20,71 @@ const Backend = Type.Object({
 /** Empty PHP maps arrive as lists, numbers as texts and the other way round. */
 export const JobBody = Type.Object(
   {
-    component: Type.Optional(Id),
-    config: Type.Optional(Id),
+    component: Type.Optional(id('Component to run.')),
+    config: Type.Optional(id('Configuration to run; without one, configData is needed.')),
     configData: Type.Optional(
-      Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown()), Type.String()]),
+      Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown()), Type.String()], {
+        description: 'Configuration to run with, in place of the stored one. An object, or its JSON as a string.',
+      }),
     ),
-    configRowIds: Type.Optional(Type.Array(Id)),
-    row: Type.Optional(Id),
-    mode: Type.Optional(Type.Union([Type.Literal('run'), Type.Literal('forceRun'), Type.Literal('debug')])),
-    tag: Type.Optional(Type.String({ maxLength: 255 })),
-    branchId: Type.Optional(Type.String({ maxLength: 64 })),
-    variableValuesId: Type.Optional(Type.String({ maxLength: 255 })),
+    configRowIds: Type.Optional(
+      Type.Array(id(), { description: 'Rows to run, also disabled ones; all enabled rows by default.' }),
+    ),
+    row: Type.Optional(id('One row to run; another form of configRowIds.')),
+    mode: Type.Optional(
+      Type.Union([Type.Literal('run'), Type.Literal('forceRun'), Type.Literal('debug')], {
+        description:
+          '`run` by default; `forceRun` runs a disabled configuration; `debug` keeps the data folder of each step as a file.',
+      }),
+    ),
+    tag: Type.Optional(Type.String({ maxLength: 255, description: 'Version of the component; its own by default.' })),
+    branchId: Type.Optional(Type.String({ maxLength: 64, description: 'Branch by id; that of the address by default.' })),
+    variableValuesId: Type.Optional(
+      Type.String({ maxLength: 255, description: 'Row of values for the variables of the configuration.' }),
+    ),
     variableValuesData: Type.Optional(
-      Type.Union([
-        Type.Object({ values: Type.Optional(Type.Array(Type.Object({ name: Type.String({ minLength: 1 }), value: Scalar }))) }),
-        Type.Array(Type.Never()),
-      ]),
+      Type.Union(
+        [
+          Type.Object({ values: Type.Optional(Type.Array(Type.Object({ name: Type.String({ minLength: 1 }), value: Scalar }))) }),
+          Type.Array(Type.Never()),
+        ],
+        { description: 'Values for the variables, in place of stored ones.' },
+      ),
     ),
-    parallelism: Type.Optional(Type.String({ maxLength: 20 })),
-    backend: Type.Optional(Type.Union([Type.String(), Backend, Type.Array(Type.Never())])),
-    parentRunId: Type.Optional(Type.String({ maxLength: 1000 })),
-    behavior: Type.Optional(Type.Union([Type.Object({ onError: Type.Optional(Type.String()) }), Type.Array(Type.Never())])),
-    orchestrationJobId: Type.Optional(Type.String()),
-    orchestrationTaskId: Type.Optional(Type.String()),
-    orchestrationPhaseId: Type.Optional(Type.String()),
-    onlyOrchestrationTaskIds: Type.Optional(Type.Array(Type.String(), { minItems: 1, uniqueItems: true })),
-    onlyFlowTaskIds: Type.Optional(Type.Array(Type.String())),
-    previousJobId: Type.Optional(Type.String()),
-    delay: Type.Optional(Type.String({ maxLength: 20 })),
-    delayedStartTime: Type.Optional(Type.String({ maxLength: 64 })),
-    deduplicationId: Type.Optional(Id),
-    executor: Type.Optional(Type.Union([Type.Literal('dind'), Type.Literal('k8sContainers')])),
+    parallelism: Type.Optional(
+      Type.String({ maxLength: 20, description: 'How many rows run at once: a number, or `infinity`.' }),
+    ),
+    backend: Type.Optional(
+      Type.Union([Type.String(), Backend, Type.Array(Type.Never())], {
+        description: 'Size of the run, for example `{"type": "small"}`.',
+      }),
+    ),
+    parentRunId: Type.Optional(Type.String({ maxLength: 1000, description: 'Run that this one is part of.' })),
+    behavior: Type.Optional(
+      Type.Union([Type.Object({ onError: Type.Optional(Type.String()) }), Type.Array(Type.Never())], {
+        description: '`{"onError": "stop"}` or `warning` or `fail`: what a failure means for the run that this one is part of.',
+      }),
+    ),
+    orchestrationJobId: Type.Optional(Type.String({ description: 'Job of the orchestration that starts this one.' })),
+    orchestrationTaskId: Type.Optional(Type.String({ description: 'Task of the orchestration.' })),
+    orchestrationPhaseId: Type.Optional(Type.String({ description: 'Phase of the orchestration.' })),
+    onlyOrchestrationTaskIds: Type.Optional(
+      Type.Array(Type.String(), { minItems: 1, uniqueItems: true, description: 'Run only these tasks of an orchestration.' }),
+    ),
+    onlyFlowTaskIds: Type.Optional(Type.Array(Type.String(), { description: 'Run only these tasks of a flow.' })),
+    previousJobId: Type.Optional(Type.String({ description: 'Job that this one repeats.' })),
+    delay: Type.Optional(Type.String({ maxLength: 20, description: 'Seconds to wait before the job may start.' })),
+    delayedStartTime: Type.Optional(
+      Type.String({ maxLength: 64, description: 'Time before which the job does not start, as ISO 8601.' }),
+    ),
+    deduplicationId: Type.Optional(id('Refused when a job of the project already has this id.')),
+    executor: Type.Optional(
+      Type.Union([Type.Literal('dind'), Type.Literal('k8sContainers')], {
+        description: 'Kept and shown; components run the same way.',
+      }),
+    ),
   },
-  { additionalProperties: false },
+  { title: 'JobRequest', additionalProperties: false },
 )
 
 export interface VariableValue {

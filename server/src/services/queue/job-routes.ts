@@ -3,6 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { idFrom } from '../../http/ids.ts'
+import { numberedId } from '../../http/parameters.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { membersOf, stringifyWithRaw } from '../../kit/json-text.ts'
@@ -17,10 +18,14 @@ export interface JobRoutesDeps {
   readonly projectName: (projectId: number) => Promise<string>
 }
 
-export const ById = Type.Object({ id: Type.String() })
-export const ByComponent = Type.Object({ component: Type.String({ minLength: 1 }) })
-export const ByTag = Type.Object({ component: Type.String({ minLength: 1 }), tag: Type.String({ minLength: 1 }) })
-export const AnyQuery = Type.Record(Type.String(), Type.Unknown())
+const Component = Type.String({ minLength: 1, description: 'Id of the component.', examples: ['ex-generic-v2'] })
+export const IDEMPOTENCY_HEADER = { 'Idempotency-Key': 'A request sent again with the same key answers the job of the first.' }
+export const ById = Type.Object({ id: numberedId('job') })
+export const ByComponent = Type.Object({ component: Component })
+export const ByTag = Type.Object({
+  component: Component,
+  tag: Type.String({ minLength: 1, description: 'Version of the component.' }),
+})
 
 /** Time in seconds. */
 export const ProjectStats = Type.Object({ jobs: Type.Object({ durationSum: Type.Integer() }) })

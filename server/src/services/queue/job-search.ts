@@ -1,5 +1,6 @@
 // Search of jobs (spec platform 2.5): names and spellings clients use, turned into what the store compares.
 
+import { readByRule } from '../../http/parameters.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
 import { isJobStatus } from './job-states.ts'
@@ -73,6 +74,48 @@ const SORTS: Readonly<Record<string, SortColumn>> = {
 const GROUPS = ['projectId', 'branchId', 'componentId', 'configId', 'status', 'tokenId', 'type', 'mode']
 const MOST = 500
 const LONGEST_SECONDS = 1_000_000_000
+
+const FILTERS = {
+  id: 'Only jobs with one of these ids.',
+  projectId: 'Only this project; a token finds jobs of its own only.',
+  runId: 'Only jobs of one of these runs.',
+  branchId: 'Only jobs of one of these branches.',
+  tokenId: 'Only jobs that one of these tokens started.',
+  tokenDescription: 'Only jobs of tokens with one of these descriptions.',
+  componentId: 'Only jobs of one of these components.',
+  component: 'Another name of componentId.',
+  configId: 'Only jobs of one of these configurations.',
+  config: 'Another name of configId.',
+  configRowIds: 'Only jobs that ran one of these rows.',
+  status: 'Only jobs with one of these statuses.',
+  mode: 'Only jobs with one of these modes.',
+  type: 'Only jobs of one of these types.',
+  variableValuesId: 'Only jobs with one of these rows of values.',
+  parentRunId: 'Only jobs that are part of one of these runs.',
+  createdTimeFrom: 'Only jobs created at this time or later: ISO 8601, or words such as `-2 days`.',
+  createdTimeTo: 'Only jobs created at this time or earlier.',
+  startTimeFrom: 'Only jobs started at this time or later.',
+  startTimeTo: 'Only jobs started at this time or earlier.',
+  endTimeFrom: 'Only jobs ended at this time or later.',
+  endTimeTo: 'Only jobs ended at this time or earlier.',
+  durationSecondsFrom: 'Only jobs that took this many seconds or more.',
+  durationSecondsTo: 'Only jobs that took this many seconds or fewer.',
+  filters: 'The filters above as members of one parameter, such as `filters[status]`.',
+}
+const PAGE = {
+  limit: 'At most this many, up to 500; 100 by default.',
+  offset: 'How many to skip; 0 by default.',
+  sortBy: `One of ${Object.keys(SORTS).join(', ')}; id by default.`,
+  sortOrder: '`asc` or `desc`.',
+}
+export const SearchQuery = readByRule({ ...FILTERS, ...PAGE })
+export const GroupedSearchQuery = readByRule({
+  ...FILTERS,
+  ...PAGE,
+  groupBy: `List of ${GROUPS.join(', ')}; componentId and configId by default.`,
+  jobsPerGroup: 'At most this many jobs of each group; 10 by default.',
+  limit: 'At most this many groups, up to 500; 100 by default.',
+})
 
 /** Names of `groupBy` with the columns they mean, each once. */
 export function parseGroups(names: readonly string[]): ReadonlyMap<string, EqualColumn> {

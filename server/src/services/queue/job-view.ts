@@ -11,32 +11,35 @@ const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T)
 const Time = Type.String({ examples: ['2026-01-31T12:00:00+00:00'] })
 const Loose = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown())])
 
-export const JobView = Type.Object({
-  id: Type.String(),
-  runId: Type.String(),
-  parentRunId: Type.String(),
-  project: Type.Object({ id: Type.String(), name: Type.String() }),
-  token: Type.Object({ id: Type.String(), description: Type.String() }),
-  status: Type.String(),
-  desiredStatus: Type.String(),
-  waitingReason: Nullable(Type.String()),
-  mode: Type.String(),
-  component: Type.String(),
-  config: Nullable(Type.String()),
-  configData: Loose,
-  configRowIds: Nullable(Type.Array(Type.String())),
-  tag: Type.String(),
-  createdTime: Time,
-  startTime: Nullable(Time),
-  endTime: Nullable(Time),
-  delayedStartTime: Nullable(Time),
-  durationSeconds: Type.Integer(),
-  result: Loose,
-  usageData: Type.Array(Type.Unknown()),
-  isFinished: Type.Boolean(),
-  url: Type.String(),
-  error: Type.Optional(Type.Object({ message: Type.String() }, { description: 'Present when the status is error.' })),
-})
+export const JobView = Type.Object(
+  {
+    id: Type.String(),
+    runId: Type.String(),
+    parentRunId: Type.String(),
+    project: Type.Object({ id: Type.String(), name: Type.String() }),
+    token: Type.Object({ id: Type.String(), description: Type.String() }),
+    status: Type.String(),
+    desiredStatus: Type.String(),
+    waitingReason: Nullable(Type.String()),
+    mode: Type.String(),
+    component: Type.String(),
+    config: Nullable(Type.String()),
+    configData: Loose,
+    configRowIds: Nullable(Type.Array(Type.String())),
+    tag: Type.String(),
+    createdTime: Time,
+    startTime: Nullable(Time),
+    endTime: Nullable(Time),
+    delayedStartTime: Nullable(Time),
+    durationSeconds: Type.Integer(),
+    result: Loose,
+    usageData: Type.Array(Type.Unknown()),
+    isFinished: Type.Boolean(),
+    url: Type.String(),
+    error: Type.Optional(Type.Object({ message: Type.String() }, { description: 'Present when the status is error.' })),
+  },
+  { title: 'Job' },
+)
 
 export interface ViewContext {
   readonly projectName: string

@@ -4,23 +4,41 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { serviceUrl } from '../../http/addresses.ts'
+import { readByRule } from '../../http/parameters.ts'
 import { JobBody, type JobContext } from './job-request.ts'
 import {
-  AnyQuery,
   ByComponent,
   ById,
   ByTag,
   createJobStarter,
+  IDEMPOTENCY_HEADER,
   type JobRoutesDeps,
   jobId,
   ProjectStats,
   send,
 } from './job-routes.ts'
-import { refusal } from './job-search.ts'
+import { refusal, SearchQuery } from './job-search.ts'
 import { legacyJobView } from './job-view.ts'
 import { legacySearch } from './legacy-search.ts'
 import type { JobRow } from './queue.schema.ts'
 
+const OlderSearchQuery = Type.Object(
+  {
+    ...SearchQuery.properties,
+    ...readByRule({
+      q: 'Terms such as `+params.config:123 AND status:error`, joined by AND.',
+      since: 'Another name of createdTimeFrom.',
+      until: 'Another name of createdTimeTo.',
+      include: '`metrics` adds the metrics of each job.',
+    }).properties,
+  },
+  { additionalProperties: true },
+)
+const DaysQuery = readByRule({
+  fromDate: 'First day, as YYYY-MM-DD; 30 days back by default.',
+  toDate: 'Last day, as YYYY-MM-DD; today by default.',
+  timezoneOffset: 'Offset that days are counted by, such as `+02:00`; UTC by default.',
+})
 /** What every older form of a job has. */
 const LegacyJob = Type.Object({ id: Type.Integer(), status: Type.String() })
 const StartedJob = Type.Object({ ...LegacyJob.properties, url: Type.String() })
@@ -57,6 +75,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
           config: {
             operation: path.endsWith('run') ? 'syrup.run' : 'syrup.runTag',
             summary: 'Run a configuration (older form)',
+            headers: IDEMPOTENCY_HEADER,
             validationCode: 'validation.failed',
           },
           schema: {
@@ -79,6 +98,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
           operation: 'syrup.dryRun',
           summary: 'Run a configuration, and keep its data folder as archives instead of its results',
           validationCode: 'validation.failed',
+          headers: IDEMPOTENCY_HEADER,
         },
         schema: { params: ByComponent, body: JobBody, response: { 202: StartedJob } },
       },
@@ -92,6 +112,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
           operation: 'syrup.input',
           summary: 'Keep the data folder a component would be given as an archive; nothing runs',
           validationCode: 'validation.failed',
+          headers: IDEMPOTENCY_HEADER,
         },
         schema: { params: ByComponent, body: JobBody, response: { 202: StartedJob } },
       },
@@ -108,6 +129,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
           operation: 'syrup.sandbox',
           summary: 'Keep the data folder a configuration would fill as an archive; no component is needed',
           validationCode: 'validation.failed',
+          headers: IDEMPOTENCY_HEADER,
         },
         schema: { body: JobBody, response: { 202: StartedJob } },
       },
@@ -131,7 +153,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
       {
         config: { operation: 'syrup.list', summary: 'Find jobs (older form)' },
         schema: {
-          querystring: AnyQuery,
+          querystring: OlderSearchQuery,
           response: { 200: Type.Array(LegacyJob) },
         },
       },
@@ -170,7 +192,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
       {
         config: { operation: 'syrup.dailyStats', summary: 'Time the jobs of the project took, day by day' },
         schema: {
-          querystring: AnyQuery,
+          querystring: DaysQuery,
           response: {
             200: Type.Object({ jobs: Type.Array(Type.Object({ date: Type.String(), durationSum: Type.Integer() })) }),
           },

@@ -8,17 +8,17 @@ import { followJob, type JobEventList } from './job-events.ts'
 import type { JobNotifier } from './job-notifier.ts'
 import { JobBody, type JobRequest, type StoredRequest } from './job-request.ts'
 import {
-  AnyQuery,
   ByComponent,
   ById,
   ByTag,
   createJobStarter,
+  IDEMPOTENCY_HEADER,
   type JobRoutesDeps,
   jobId,
   ProjectStats,
   send,
 } from './job-routes.ts'
-import { numberOf, searchQuery } from './job-search.ts'
+import { GroupedSearchQuery, numberOf, SearchQuery, searchQuery } from './job-search.ts'
 import { JobView, jobView } from './job-view.ts'
 import type { JobRow } from './queue.schema.ts'
 
@@ -29,8 +29,8 @@ export interface QueueRoutesDeps extends JobRoutesDeps {
 
 const Jobs = Type.Array(JobView)
 const EventsQuery = Type.Object({
-  sinceId: Type.Optional(Type.String({ maxLength: 64 })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+  sinceId: Type.Optional(Type.String({ maxLength: 64, description: 'Only events after this one.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'At most this many; 1000 by default.' })),
 })
 
 export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
@@ -56,6 +56,7 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
           config: {
             operation: path.endsWith('run') ? 'queue.run' : 'queue.runTag',
             summary: 'Run a configuration of a component',
+            headers: IDEMPOTENCY_HEADER,
             validationCode: 'validation.failed',
           },
           schema: { params: path.endsWith('run') ? ByComponent : ByTag, body: JobBody, response: { 202: JobView } },
@@ -70,7 +71,12 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
     app.post(
       '/queue/jobs',
       {
-        config: { operation: 'queue.create', summary: 'Create a job', validationCode: 'validation.failed' },
+        config: {
+          operation: 'queue.create',
+          summary: 'Create a job',
+          validationCode: 'validation.failed',
+          headers: IDEMPOTENCY_HEADER,
+        },
         schema: { body: JobBody, response: { 201: JobView } },
       },
       async (req, reply) => {
@@ -88,7 +94,7 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
         path,
         {
           config: { operation: path.includes('search') ? 'queue.search' : 'queue.list', summary: 'Find jobs, newest first' },
-          schema: { querystring: AnyQuery, response: { 200: Jobs } },
+          schema: { querystring: SearchQuery, response: { 200: Jobs } },
         },
         async (req, reply) =>
           send(reply, 200, (await queue.search(req.actor, searchQuery(req.query, req.url))).map(await viewer(req))),
@@ -100,7 +106,7 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
       {
         config: { operation: 'queue.searchGrouped', summary: 'The newest jobs of each group' },
         schema: {
-          querystring: AnyQuery,
+          querystring: GroupedSearchQuery,
           response: { 200: Type.Array(Type.Object({ group: Type.Record(Type.String(), Type.String()), jobs: Jobs })) },
         },
       },
@@ -155,7 +161,14 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
     app.get(
       '/queue/jobs/:id/events',
       {
-        config: { operation: 'queue.events', summary: 'What a job said; as a stream with Accept: text/event-stream' },
+        config: {
+          operation: 'queue.events',
+          summary: 'What a job said; as a stream with Accept: text/event-stream',
+          headers: {
+            Accept: '`text/event-stream`: the events as a stream that ends with the job.',
+            'Last-Event-ID': 'Of a stream: only events after this one.',
+          },
+        },
         schema: {
           params: ById,
           querystring: EventsQuery,

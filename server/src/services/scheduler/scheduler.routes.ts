@@ -3,43 +3,47 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { idFrom } from '../../http/ids.ts'
+import { numberedId } from '../../http/parameters.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { PlannedRun } from './planned-runs.ts'
 import { MOST_UPCOMING, type Scheduler, type ScheduleWithExecutions } from './scheduler.ts'
 
-const ScheduleView = Type.Object({
-  id: Type.String(),
-  tokenId: Type.String(),
-  configurationId: Type.String(),
-  configurationVersionId: Type.String(),
-  schedule: Type.Object({ cronTab: Type.String(), timezone: Type.String(), state: Type.String() }),
-  target: Type.Object({
-    componentId: Type.String(),
+const ScheduleView = Type.Object(
+  {
+    id: Type.String(),
+    tokenId: Type.String(),
     configurationId: Type.String(),
-    configurationRowIds: Type.Array(Type.String()),
-    mode: Type.String(),
-    tag: Type.String(),
-  }),
-  executions: Type.Array(
-    Type.Object({
-      jobId: Type.Union([Type.String(), Type.Null()]),
-      executionTime: Type.String(),
-      dueTime: Type.String(),
-      status: Type.String({ description: 'started, skipped or failed' }),
-      reason: Type.Union([Type.String(), Type.Null()]),
+    configurationVersionId: Type.String(),
+    schedule: Type.Object({ cronTab: Type.String(), timezone: Type.String(), state: Type.String() }),
+    target: Type.Object({
+      componentId: Type.String(),
+      configurationId: Type.String(),
+      configurationRowIds: Type.Array(Type.String()),
+      mode: Type.String(),
+      tag: Type.String(),
     }),
-  ),
-  nextExecutionTime: Type.Union([Type.String(), Type.Null()]),
-  stoppedReason: Type.Union([Type.String(), Type.Null()]),
-})
+    executions: Type.Array(
+      Type.Object({
+        jobId: Type.Union([Type.String(), Type.Null()]),
+        executionTime: Type.String(),
+        dueTime: Type.String(),
+        status: Type.String({ description: 'started, skipped or failed' }),
+        reason: Type.Union([Type.String(), Type.Null()]),
+      }),
+    ),
+    nextExecutionTime: Type.Union([Type.String(), Type.Null()]),
+    stoppedReason: Type.Union([Type.String(), Type.Null()]),
+  },
+  { title: 'Schedule' },
+)
 
 const PlannedRunView = Type.Object({
   executionTime: Type.String(),
   dst: Type.Union([Type.String(), Type.Null()], { description: 'What daylight saving did to this run, if anything.' }),
 })
 
-const ById = Type.Object({ id: Type.String() })
+const ById = Type.Object({ id: numberedId('schedule') })
 const Count = Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_UPCOMING, description: 'How many runs; 10 by default.' }))
 
 export function schedulerRoutes(scheduler: Scheduler): FastifyPluginAsyncTypebox {
@@ -54,7 +58,11 @@ export function schedulerRoutes(scheduler: Scheduler): FastifyPluginAsyncTypebox
         },
         schema: {
           body: Type.Object({
-            configurationId: Type.String({ minLength: 1, maxLength: 255 }),
+            configurationId: Type.String({
+              minLength: 1,
+              maxLength: 255,
+              description: 'Configuration of the scheduler component that holds the schedule.',
+            }),
             configurationVersionId: Type.Optional(
               Type.String({ description: 'The version to activate; the current one by default.' }),
             ),
@@ -144,9 +152,13 @@ export function schedulerRoutes(scheduler: Scheduler): FastifyPluginAsyncTypebox
         config: { operation: 'scheduler.preview', summary: 'The next runs an expression would have' },
         schema: {
           body: Type.Object({
-            cronTab: Type.String({ maxLength: 255 }),
-            timezone: Type.Optional(Type.String({ maxLength: 255 })),
-            dst: Type.Optional(Type.Union([Type.Literal('once'), Type.Literal('skip'), Type.Literal('every')])),
+            cronTab: Type.String({ maxLength: 255, description: 'Five fields of cron.', examples: ['0 6 * * 1-5'] }),
+            timezone: Type.Optional(Type.String({ maxLength: 255, description: 'Name of a time zone; UTC by default.' })),
+            dst: Type.Optional(
+              Type.Union([Type.Literal('once'), Type.Literal('skip'), Type.Literal('every')], {
+                description: 'What happens to runs in an hour that daylight saving leaves out or repeats; `once` by default.',
+              }),
+            ),
             count: Count,
           }),
           response: { 200: Type.Array(PlannedRunView) },

@@ -24,7 +24,9 @@ export function runStatsRoutes({ jobs, filesOfRun }: RunStatsDeps): FastifyPlugi
       {
         config: { operation: 'stats.get', summary: 'Tables and files of a run, in numbers' },
         schema: {
-          querystring: Type.Object({ runId: Type.Optional(Type.String({ maxLength: 255 })) }),
+          querystring: Type.Object({
+            runId: Type.Optional(Type.String({ maxLength: 255, description: 'Run whose tables and files are counted.' })),
+          }),
           response: { 200: Type.Object({ tables: Type.Unknown(), files: Type.Unknown() }) },
         },
       },

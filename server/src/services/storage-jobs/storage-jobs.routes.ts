@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { idFrom } from '../../http/ids.ts'
 import { JobView, jobView } from '../../http/job-view.ts'
+import { numberedId, Offset } from '../../http/parameters.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
@@ -11,23 +12,26 @@ import type { TimeRange } from './storage-jobs.store.ts'
 import type { StorageJobs } from './storage-jobs.ts'
 
 const STATUSES = ['waiting', 'processing', 'success', 'error']
-const Moment = Type.Optional(Type.String({ maxLength: 100 }))
-const Statuses = Type.Optional(Type.Union([Type.Array(Type.String()), Type.String()]))
+const moment = (which: string) =>
+  Type.Optional(
+    Type.String({ maxLength: 100, description: `Only jobs ${which} this time: ISO 8601, or words such as \`-2 days\`.` }),
+  )
+const statuses = (description: string) => Type.Optional(Type.Union([Type.Array(Type.String()), Type.String()], { description }))
 const ListQuery = Type.Object({
-  limit: Type.Optional(Type.Integer()),
-  offset: Type.Optional(Type.Integer({ minimum: 0 })),
-  runId: Type.Optional(Type.String({ maxLength: 255 })),
-  storage_job_status: Statuses,
-  excluded_storage_job_status: Statuses,
-  created_time: Moment,
-  created_time_from: Moment,
-  created_time_to: Moment,
-  start_time: Moment,
-  start_time_from: Moment,
-  start_time_to: Moment,
-  end_time: Moment,
-  end_time_from: Moment,
-  end_time_to: Moment,
+  limit: Type.Optional(Type.Integer({ description: 'At most this many; 100 by default.' })),
+  offset: Offset,
+  runId: Type.Optional(Type.String({ maxLength: 255, description: 'Only jobs of this run.' })),
+  storage_job_status: statuses('Only jobs with one of these statuses: waiting, processing, success, error.'),
+  excluded_storage_job_status: statuses('Only jobs with none of these statuses.'),
+  created_time: moment('created at'),
+  created_time_from: moment('created at or after'),
+  created_time_to: moment('created at or before'),
+  start_time: moment('started at'),
+  start_time_from: moment('started at or after'),
+  start_time_to: moment('started at or before'),
+  end_time: moment('ended at'),
+  end_time_from: moment('ended at or after'),
+  end_time_to: moment('ended at or before'),
 })
 
 export function storageJobsRoutes(jobs: StorageJobs, clock: Clock): FastifyPluginAsyncTypebox {
@@ -63,7 +67,7 @@ export function storageJobsRoutes(jobs: StorageJobs, clock: Clock): FastifyPlugi
       '/v2/storage/jobs/:id',
       {
         config: { operation: 'storageJobs.get', summary: 'Storage job detail', branch: 'refused' },
-        schema: { params: Type.Object({ id: Type.String() }), response: { 200: JobView } },
+        schema: { params: Type.Object({ id: numberedId('storage job') }), response: { 200: JobView } },
       },
       async (req) => {
         const id = idFrom(req.params.id, () => new PlatformError('storage.jobs.notFound', { id: req.params.id.slice(0, 40) }))

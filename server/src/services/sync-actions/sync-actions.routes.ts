@@ -3,6 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
+import { ComponentId, optionalText } from '../../http/parameters.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { membersOf } from '../../kit/json-text.ts'
 import { type Actor, canUseComponent } from '../../model/actor.ts'
@@ -38,29 +39,35 @@ export interface SyncActionsDeps {
 }
 
 const ConfigData = Type.Optional(
-  Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Never()), Type.String()]),
+  Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Never()), Type.String()], {
+    description: 'The configuration to act on: an object, or its JSON as a string.',
+  }),
 )
-const Branch = Type.Optional(Type.String({ maxLength: 64 }))
-const Tag = Type.Optional(Type.String({ maxLength: 255 }))
+const Branch = Type.Optional(Type.String({ maxLength: 64, description: 'Branch by id; the default branch when left out.' }))
+const Tag = Type.Optional(Type.String({ maxLength: 255, description: 'Version of the component; its own by default.' }))
+const Component = Type.String({ minLength: 1, description: 'Id of the component.' })
 const ActionBody = Type.Object({
-  componentId: Type.String({ minLength: 1 }),
-  action: Type.String({ minLength: 1 }),
+  componentId: Component,
+  action: Type.String({ minLength: 1, description: 'Name of the action, as the component lists it.' }),
   configData: ConfigData,
   tag: Tag,
   branchId: Branch,
 })
 const LegacyBody = Type.Object({ configData: ConfigData, tag: Tag, branchId: Branch })
 export const ResolveBody = Type.Object({
-  componentId: Type.String({ minLength: 1 }),
-  configId: Type.String({ minLength: 1 }),
-  configRowId: Type.Optional(Type.String()),
-  configVersion: Type.Optional(Type.String()),
-  variableValuesId: Type.Optional(Type.String()),
+  componentId: Component,
+  configId: Type.String({ minLength: 1, description: 'Id of the configuration.' }),
+  configRowId: optionalText('Row of the configuration.'),
+  configVersion: optionalText('Version of the configuration; the current one by default.'),
+  variableValuesId: optionalText('Row of values for the variables.'),
   variableValuesData: Type.Optional(
-    Type.Union([
-      Type.Object({ values: Type.Optional(Type.Array(Type.Object({ name: Type.String(), value: Type.Unknown() }))) }),
-      Type.Array(Type.Never()),
-    ]),
+    Type.Union(
+      [
+        Type.Object({ values: Type.Optional(Type.Array(Type.Object({ name: Type.String(), value: Type.Unknown() }))) }),
+        Type.Array(Type.Never()),
+      ],
+      { description: 'Values for the variables, in place of stored ones.' },
+    ),
   ),
   branchId: Branch,
 })
@@ -106,7 +113,7 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
       {
         config: { operation: 'syncActions.list', summary: 'Actions a component has' },
         schema: {
-          querystring: Type.Object({ componentId: Type.String({ minLength: 1 }) }),
+          querystring: Type.Object({ componentId: Component }),
           response: { 200: Type.Object({ actions: Type.Array(Type.String()) }) },
         },
       },
@@ -126,7 +133,7 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
           validationCode: 'validation.failed',
         },
         schema: {
-          params: Type.Object({ component: Type.String(), action: Type.String() }),
+          params: Type.Object({ component: ComponentId, action: Type.String({ description: 'Name of the action.' }) }),
           body: LegacyBody,
           response: { 200: Type.Unknown() },
         },
@@ -143,7 +150,7 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
         path,
         {
           config: {
-            operation: `${path.split('/')[1]}.resolve`,
+            operation: `${path.split('/')[1]?.replace(/-(\w)/, (_, letter: string) => letter.toUpperCase())}.resolve`,
             summary: 'A configuration with shared code and variables put in',
             validationCode: 'validation.failed',
           },

@@ -9,7 +9,7 @@ import { readAliasFilter } from './table-aliases.ts'
 import { checkFilters, checkNewTable, scopeOf, writable } from './table-data.routes.ts'
 import { namesFrom } from './table-query.ts'
 import { flag, isSet } from './table-requests.ts'
-import { AnyFields, ByBucket, ByTable } from './table-route-shapes.ts'
+import { AliasFilterFields, ByBucket, ByTable, NewAlias } from './table-route-shapes.ts'
 import { TableView } from './table-view.ts'
 import { createTableViews } from './tables.routes.ts'
 import { eventOf, type Tables, tableExists } from './tables.ts'
@@ -33,7 +33,7 @@ export function tableAliasesRoutes(tables: Tables): FastifyPluginAsyncTypebox {
           summary: 'Create an alias of a table',
           validationCode: 'storage.tables.validation',
         },
-        schema: { params: ByBucket, body: AnyFields, response: { 201: TableView } },
+        schema: { params: ByBucket, body: NewAlias, response: { 201: TableView } },
       },
       async (req, reply) => {
         if (!req.branch.isDefault)
@@ -94,7 +94,7 @@ export function tableAliasesRoutes(tables: Tables): FastifyPluginAsyncTypebox {
       '/v2/storage/tables/:tableId/alias-filter',
       {
         config: { operation: 'tables.setAliasFilter', summary: 'Set the filter of an alias', branch: 'refused' },
-        schema: { params: ByTable, body: AnyFields, response: { 200: TableView } },
+        schema: { params: ByTable, body: AliasFilterFields, response: { 200: TableView } },
       },
       async (req) => {
         const { table, alias } = await aliasOf(req, req.params.tableId)

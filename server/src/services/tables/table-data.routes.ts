@@ -25,7 +25,17 @@ import {
   readImportRequest,
   whole,
 } from './table-requests.ts'
-import { AnyFields, ByBucket, ByTable } from './table-route-shapes.ts'
+import {
+  ByBucket,
+  ByTable,
+  ExportFields,
+  LoadFromFile,
+  LoadNamedTable,
+  LoadWithData,
+  NewTableFromSource,
+  NewTableWithData,
+  PreviewQuery,
+} from './table-route-shapes.ts'
 import { TableView } from './table-view.ts'
 import { type BucketRef, lockOf, refuseAlias, refuseLinked, type Scope, type Table, type Tables, tableExists } from './tables.ts'
 
@@ -153,7 +163,7 @@ export function tableDataRoutes(deps: TableDataDeps): FastifyPluginAsyncTypebox 
           summary: 'Create a table from a file, a snapshot or an earlier state',
           validationCode: 'storage.tables.validation',
         },
-        schema: { params: ByBucket, body: AnyFields, response: { 202: JobView } },
+        schema: { params: ByBucket, body: NewTableFromSource, response: { 202: JobView } },
       },
       async (req, reply) => {
         const bucket = await writable(tables, scopeOf(req), req.params.bucketId)
@@ -169,6 +179,7 @@ export function tableDataRoutes(deps: TableDataDeps): FastifyPluginAsyncTypebox 
           operation: 'tables.create',
           summary: 'Create a table from data in the request, and wait for it',
           body: 'stream',
+          form: NewTableWithData,
         },
         schema: { params: ByBucket, response: { 201: TableView } },
       },
@@ -188,7 +199,7 @@ export function tableDataRoutes(deps: TableDataDeps): FastifyPluginAsyncTypebox 
           summary: 'Load a file into a table',
           validationCode: 'storage.tables.validation',
         },
-        schema: { params: ByTable, body: AnyFields, response: { 202: JobView } },
+        schema: { params: ByTable, body: LoadFromFile, response: { 202: JobView } },
       },
       async (req, reply) => {
         const table = await tables.getForChange(scopeOf(req), req.params.tableId)
@@ -199,7 +210,12 @@ export function tableDataRoutes(deps: TableDataDeps): FastifyPluginAsyncTypebox 
     app.post(
       '/v2/storage/tables/:tableId/import',
       {
-        config: { operation: 'tables.import', summary: 'Load data of the request into a table, and wait for it', body: 'stream' },
+        config: {
+          operation: 'tables.import',
+          summary: 'Load data of the request into a table, and wait for it',
+          body: 'stream',
+          form: LoadWithData,
+        },
         schema: { params: ByTable, response: { 200: ImportResult } },
       },
       async (req) => {
@@ -219,6 +235,7 @@ export function tableDataRoutes(deps: TableDataDeps): FastifyPluginAsyncTypebox 
           operation: 'import.writeTable',
           summary: 'Load data of the request into an existing table, and wait for it',
           body: 'stream',
+          form: LoadNamedTable,
           branch: 'refused',
         },
         schema: { response: { 200: ImportResult } },
@@ -243,7 +260,7 @@ export function tableDataRoutes(deps: TableDataDeps): FastifyPluginAsyncTypebox 
           summary: 'Export a table into a file',
           validationCode: 'storage.tables.validation',
         },
-        schema: { params: ByTable, body: AnyFields, response: { 202: JobView } },
+        schema: { params: ByTable, body: ExportFields, response: { 202: JobView } },
       },
       async (req, reply) => {
         const table = await tables.get(await scopeIn(req, branchFrom(req.body, 'sourceBranchId')), req.params.tableId)
@@ -283,7 +300,7 @@ export function tableDataRoutes(deps: TableDataDeps): FastifyPluginAsyncTypebox 
           summary: 'The first rows of a table, as CSV or JSON',
           validationCode: 'storage.tables.validation',
         },
-        schema: { params: ByTable, querystring: AnyFields, response: { 200: Type.Unknown() } },
+        schema: { params: ByTable, querystring: PreviewQuery, response: { 200: Type.Unknown() } },
       },
       async (req, reply) => {
         const { limit, format = 'rfc', ...query } = req.query

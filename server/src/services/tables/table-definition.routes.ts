@@ -7,7 +7,14 @@ import { checkNewTable, scopeOf, writable } from './table-data.routes.ts'
 import { checkPrimaryKey, MAX_COLUMNS } from './table-load.ts'
 import { checkTableName } from './table-names.ts'
 import { type Fields, isSet, nameFrom, primaryKeyFrom } from './table-requests.ts'
-import { AnyFields, ByBucket, ByColumn, ByTable, ColumnChangeFields, TableChangeFields } from './table-route-shapes.ts'
+import {
+  ByBucket,
+  ByColumn,
+  ByTable,
+  ColumnDefinitionChange,
+  TableDefinition,
+  TableDefinitionChange,
+} from './table-route-shapes.ts'
 import type { TableStructureDeps } from './table-structure.routes.ts'
 import { type ColumnChange, changeColumn, changesType, readColumnChange, readColumnDefinition } from './table-types.ts'
 import { jobOn } from './tables.routes.ts'
@@ -48,7 +55,7 @@ export function tableDefinitionRoutes({ tables, createJob }: TableStructureDeps)
           summary: 'Create an empty table with typed columns',
           validationCode: 'storage.tables.validation',
         },
-        schema: { params: ByBucket, body: AnyFields, response: { 202: JobView } },
+        schema: { params: ByBucket, body: TableDefinition, response: { 202: JobView } },
       },
       async (req, reply) => {
         const bucket = await writable(tables, scopeOf(req), req.params.bucketId)
@@ -94,7 +101,7 @@ export function tableDefinitionRoutes({ tables, createJob }: TableStructureDeps)
           summary: 'Change length, nullable, default and description of a column',
           validationCode: 'storage.tables.validation',
         },
-        schema: { params: ByColumn, body: ColumnChangeFields, response: { 202: JobView } },
+        schema: { params: ByColumn, body: ColumnDefinitionChange, response: { 202: JobView } },
       },
       async (req, reply) => {
         const table = await tables.getForChange(scopeOf(req), req.params.tableId)
@@ -113,7 +120,7 @@ export function tableDefinitionRoutes({ tables, createJob }: TableStructureDeps)
           summary: 'Change display name, description and columns of a table',
           validationCode: 'storage.tables.validation',
         },
-        schema: { params: ByTable, body: TableChangeFields, response: { 202: JobView } },
+        schema: { params: ByTable, body: TableDefinitionChange, response: { 202: JobView } },
       },
       async (req, reply) => {
         const table = await tables.getForChange(scopeOf(req), req.params.tableId)

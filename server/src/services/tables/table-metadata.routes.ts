@@ -6,6 +6,7 @@ import { Type } from 'typebox'
 import { idFrom } from '../../http/ids.ts'
 import { includeFrom } from '../../http/include.ts'
 import { readMetadataItems } from '../../http/metadata-items.ts'
+import { include, MetadataId, MetadataList, optionalText, Provider, TableId } from '../../http/parameters.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { scopeOf } from './table-data.routes.ts'
 import { readColumnsMetadata } from './table-metadata.ts'
@@ -14,10 +15,12 @@ import { columnsMetadataView, metadataView, TableView } from './table-view.ts'
 import { createTableViews } from './tables.routes.ts'
 import { eventOf, STORAGE_PROVIDER, type Table, type Tables } from './tables.ts'
 
+const INCLUDES = ['buckets', 'metadata', 'columns', 'columnMetadata', 'attributes']
+const ColumnId = Type.String({ description: 'Id of the table, a dot, the column.', examples: ['in.c-main.orders.id'] })
 const MetadataBody = Type.Object({
-  provider: Type.Optional(Type.String()),
-  metadata: Type.Optional(Type.Unknown()),
-  columnsMetadata: Type.Optional(Type.Unknown()),
+  provider: Provider,
+  metadata: MetadataList,
+  columnsMetadata: Type.Optional(Type.Unknown({ description: 'An object: name of a column to a list as in `metadata`.' })),
 })
 
 export function tableMetadataRoutes(tables: Tables): FastifyPluginAsyncTypebox {
@@ -46,10 +49,10 @@ export function tableMetadataRoutes(tables: Tables): FastifyPluginAsyncTypebox {
         config: { operation: 'tables.search', summary: 'Tables with certain metadata', branch: 'refused' },
         schema: {
           querystring: Type.Object({
-            metadataKey: Type.Optional(Type.String()),
-            metadataValue: Type.Optional(Type.String()),
-            metadataProvider: Type.Optional(Type.String()),
-            include: Type.Optional(Type.String({ maxLength: 500 })),
+            metadataKey: optionalText('Only tables with this key.'),
+            metadataValue: optionalText('Only tables with this value.'),
+            metadataProvider: optionalText('Only metadata of this provider.'),
+            include: include(...INCLUDES),
           }),
           response: { 200: Type.Array(TableView) },
         },
@@ -63,7 +66,7 @@ export function tableMetadataRoutes(tables: Tables): FastifyPluginAsyncTypebox {
         const wanted = { ...(key && { key }), ...(value && { value }), ...(provider && { provider }) }
         const found = new Set(await metadata.findTables(req.actor.projectId, wanted))
         const visible = (await tables.list(scopeOf(req))).filter((table) => found.has(table.row.key))
-        const include = includeFrom(req.query.include, ['buckets', 'metadata', 'columns', 'columnMetadata', 'attributes'])
+        const include = includeFrom(req.query.include, INCLUDES)
         return views.many(visible, new Set([...include, 'metadata']), req.baseUrl)
       },
     )
@@ -114,7 +117,7 @@ export function tableMetadataRoutes(tables: Tables): FastifyPluginAsyncTypebox {
       '/v2/storage/tables/:tableId/metadata/:metadataId',
       {
         config: { operation: 'tables.deleteMetadata', summary: 'Delete one item of the metadata of a table' },
-        schema: { params: Type.Object({ tableId: Type.String(), metadataId: Type.String() }), response: { 204: Type.Null() } },
+        schema: { params: Type.Object({ tableId: TableId, metadataId: MetadataId }), response: { 204: Type.Null() } },
       },
       async (req, reply) => {
         const table = await tables.getForChange(scopeOf(req), req.params.tableId)
@@ -128,7 +131,7 @@ export function tableMetadataRoutes(tables: Tables): FastifyPluginAsyncTypebox {
       '/v2/storage/columns/:columnId/metadata',
       {
         config: { operation: 'columns.listMetadata', summary: 'Metadata of a column ({tableId}.{column})' },
-        schema: { params: Type.Object({ columnId: Type.String() }), response: { 200: Type.Array(Type.Unknown()) } },
+        schema: { params: Type.Object({ columnId: ColumnId }), response: { 200: Type.Array(Type.Unknown()) } },
       },
       async (req) => {
         const { table, column } = await columnOf(req, req.params.columnId, false)
@@ -141,7 +144,7 @@ export function tableMetadataRoutes(tables: Tables): FastifyPluginAsyncTypebox {
       {
         config: { operation: 'columns.setMetadata', summary: 'Set metadata of a column' },
         schema: {
-          params: Type.Object({ columnId: Type.String() }),
+          params: Type.Object({ columnId: ColumnId }),
           body: MetadataBody,
           response: { 201: Type.Array(Type.Unknown()) },
         },
@@ -159,7 +162,7 @@ export function tableMetadataRoutes(tables: Tables): FastifyPluginAsyncTypebox {
       '/v2/storage/columns/:columnId/metadata/:metadataId',
       {
         config: { operation: 'columns.deleteMetadata', summary: 'Delete one item of the metadata of a column' },
-        schema: { params: Type.Object({ columnId: Type.String(), metadataId: Type.String() }), response: { 204: Type.Null() } },
+        schema: { params: Type.Object({ columnId: ColumnId, metadataId: MetadataId }), response: { 204: Type.Null() } },
       },
       async (req, reply) => {
         const { table, column } = await columnOf(req, req.params.columnId, true)

@@ -5,15 +5,16 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { idFrom } from '../../http/ids.ts'
 import { JobView, jobStarter } from '../../http/job-view.ts'
+import { numberedId, readByRule } from '../../http/parameters.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { scopeOf } from './table-data.routes.ts'
 import { isSet, whole } from './table-requests.ts'
-import { AnyFields, ByTable } from './table-route-shapes.ts'
+import { ByTable } from './table-route-shapes.ts'
 import { snapshotDetail, snapshotView } from './table-snapshots.ts'
 import type { TableStructureDeps } from './table-structure.routes.ts'
 import { jobOn } from './tables.routes.ts'
 
-const BySnapshot = Type.Object({ snapshotId: Type.String() })
+const BySnapshot = Type.Object({ snapshotId: numberedId('snapshot') })
 
 export function tableSnapshotsRoutes({ tables, createJob }: TableStructureDeps): FastifyPluginAsyncTypebox {
   const { store } = tables
@@ -34,7 +35,7 @@ export function tableSnapshotsRoutes({ tables, createJob }: TableStructureDeps):
       '/v2/storage/tables/:tableId/snapshots',
       {
         config: { operation: 'tables.createSnapshot', summary: 'Keep the present state of a table' },
-        schema: { params: ByTable, body: AnyFields, response: { 202: JobView } },
+        schema: { params: ByTable, body: readByRule({ description: 'Free text for people.' }), response: { 202: JobView } },
       },
       async (req, reply) => {
         const table = await tables.getForChange(scopeOf(req), req.params.tableId)
@@ -50,7 +51,11 @@ export function tableSnapshotsRoutes({ tables, createJob }: TableStructureDeps):
       '/v2/storage/tables/:tableId/snapshots',
       {
         config: { operation: 'tables.listSnapshots', summary: 'Kept states of a table, newest first' },
-        schema: { params: ByTable, querystring: AnyFields, response: { 200: Type.Array(Type.Unknown()) } },
+        schema: {
+          params: ByTable,
+          querystring: readByRule({ limit: 'At most this many; 20 by default.', offset: 'How many to skip; 0 by default.' }),
+          response: { 200: Type.Array(Type.Unknown()) },
+        },
       },
       async (req) => {
         const table = await tables.get(scopeOf(req), req.params.tableId)

@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { JobView, jobStarter } from '../../http/job-view.ts'
+import { optionalFlag, TableId } from '../../http/parameters.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { columnNameFrom } from '../../model/column-name.ts'
@@ -13,7 +14,7 @@ import { MAX_COLUMNS } from './table-load.ts'
 import { checkColumnName } from './table-names.ts'
 import { hasNoFilter, readDeletion } from './table-query.ts'
 import { flag, isSet, primaryKeyFrom } from './table-requests.ts'
-import { AnyFields, ByColumn, ByTable } from './table-route-shapes.ts'
+import { ByColumn, ByTable, NewColumn, NewPrimaryKey, RowsToDelete } from './table-route-shapes.ts'
 import { readType } from './table-types.ts'
 import { jobOn } from './tables.routes.ts'
 import { lockOf, refuseAlias, type Table, type Tables } from './tables.ts'
@@ -40,7 +41,7 @@ export function tableStructureRoutes({ tables, createJob }: TableStructureDeps):
       '/v2/storage/tables/:tableId/columns',
       {
         config: { operation: 'tables.addColumn', summary: 'Add a column', validationCode: 'storage.tables.validation' },
-        schema: { params: ByTable, body: AnyFields, response: { 202: JobView } },
+        schema: { params: ByTable, body: NewColumn, response: { 202: JobView } },
       },
       async (req, reply) => {
         const table = await tables.getForChange(scopeOf(req), req.params.tableId)
@@ -70,7 +71,7 @@ export function tableStructureRoutes({ tables, createJob }: TableStructureDeps):
         config: { operation: 'tables.deleteColumn', summary: 'Delete a column' },
         schema: {
           params: ByColumn,
-          querystring: Type.Object({ force: Type.Optional(Type.Boolean()) }),
+          querystring: Type.Object({ force: optionalFlag('Delete it from aliases that show it, as well.') }),
           response: { 202: JobView },
         },
       },
@@ -101,7 +102,7 @@ export function tableStructureRoutes({ tables, createJob }: TableStructureDeps):
           summary: 'Add a primary key',
           validationCode: 'storage.validation.primaryKey',
         },
-        schema: { params: ByTable, body: AnyFields, response: { 202: JobView } },
+        schema: { params: ByTable, body: NewPrimaryKey, response: { 202: JobView } },
       },
       async (req, reply) => {
         const table = await ownTable(req, req.params.tableId)
@@ -146,7 +147,7 @@ export function tableStructureRoutes({ tables, createJob }: TableStructureDeps):
           summary: 'Delete the rows that match',
           validationCode: 'storage.tables.validation',
         },
-        schema: { params: ByTable, querystring: AnyFields, body: AnyFields, response: { 202: JobView } },
+        schema: { params: ByTable, querystring: RowsToDelete, body: RowsToDelete, response: { 202: JobView } },
       },
       async (req, reply) => {
         const table = await ownTable(req, req.params.tableId)
@@ -178,7 +179,10 @@ export function tableStructureRoutes({ tables, createJob }: TableStructureDeps):
       '/v2/storage/tables/:tableId/profile/:uuid',
       {
         config: { operation: 'tables.getProfile', summary: 'A profile by its uuid, or the latest' },
-        schema: { params: Type.Object({ tableId: Type.String(), uuid: Type.String() }), response: { 200: Type.Unknown() } },
+        schema: {
+          params: Type.Object({ tableId: TableId, uuid: Type.String({ description: 'Id of the profile, or `latest`.' }) }),
+          response: { 200: Type.Unknown() },
+        },
       },
       async (req) => {
         const table = await tables.get(scopeOf(req), req.params.tableId)
@@ -205,7 +209,11 @@ export function tableStructureRoutes({ tables, createJob }: TableStructureDeps):
       '/v2/storage/tables/:tableId/swap',
       {
         config: { operation: 'tables.swap', summary: 'Exchange the contents of two tables of a bucket' },
-        schema: { params: ByTable, body: Type.Object({ targetTableId: Type.String() }), response: { 202: JobView } },
+        schema: {
+          params: ByTable,
+          body: Type.Object({ targetTableId: Type.String({ description: 'Id of the other table.' }) }),
+          response: { 202: JobView },
+        },
       },
       async (req, reply) => {
         const table = await tables.getForChange(scopeOf(req), req.params.tableId)

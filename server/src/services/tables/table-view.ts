@@ -8,25 +8,28 @@ import type { MetadataItem, Table } from './tables.ts'
 
 const Items = Type.Array(Type.Unknown())
 
-export const TableView = Type.Object({
-  uri: Type.String(),
-  id: Type.String({ examples: ['in.c-main.orders'] }),
-  name: Type.String(),
-  displayName: Type.String(),
-  primaryKey: Type.Array(Type.String()),
-  created: Timestamp,
-  lastImportDate: Type.Union([Timestamp, Type.Null()]),
-  lastChangeDate: Type.Union([Timestamp, Type.Null()]),
-  rowsCount: Type.Union([Type.Integer(), Type.Null()]),
-  dataSizeBytes: Type.Union([Type.Integer(), Type.Null()]),
-  isAlias: Type.Boolean(),
-  isTyped: Type.Boolean(),
-  columns: Type.Optional(Type.Array(Type.String())),
-  metadata: Type.Optional(Items),
-  columnMetadata: Type.Optional(Type.Record(Type.String(), Items)),
-  bucket: Type.Optional(Type.Unknown()),
-  definition: Type.Optional(Type.Unknown()),
-})
+export const TableView = Type.Object(
+  {
+    uri: Type.String(),
+    id: Type.String({ examples: ['in.c-main.orders'] }),
+    name: Type.String(),
+    displayName: Type.String(),
+    primaryKey: Type.Array(Type.String()),
+    created: Timestamp,
+    lastImportDate: Type.Union([Timestamp, Type.Null()]),
+    lastChangeDate: Type.Union([Timestamp, Type.Null()]),
+    rowsCount: Type.Union([Type.Integer(), Type.Null()]),
+    dataSizeBytes: Type.Union([Type.Integer(), Type.Null()]),
+    isAlias: Type.Boolean(),
+    isTyped: Type.Boolean(),
+    columns: Type.Optional(Type.Array(Type.String())),
+    metadata: Type.Optional(Items),
+    columnMetadata: Type.Optional(Type.Record(Type.String(), Items)),
+    bucket: Type.Optional(Type.Unknown()),
+    definition: Type.Optional(Type.Unknown()),
+  },
+  { title: 'Table' },
+)
 
 export type ColumnsMetadata = Readonly<Record<string, readonly MetadataItem[]>>
 

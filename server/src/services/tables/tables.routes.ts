@@ -6,6 +6,7 @@ import { Type } from 'typebox'
 import { isUniqueViolation } from '../../engines/metadata-db/dialects.ts'
 import { includeFrom } from '../../http/include.ts'
 import { JobView, jobView } from '../../http/job-view.ts'
+import { Async, BucketId, include, optionalFlag } from '../../http/parameters.ts'
 import { EventListQuery } from '../../http/record-schemas.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../model/storage-job.ts'
@@ -31,8 +32,7 @@ const INCLUDES = [
   'sourceMetadata',
   'sourceColumnMetadata',
 ]
-const Flag = Type.Optional(Type.Boolean())
-const ListQuery = Type.Object({ include: Type.Optional(Type.String({ maxLength: 500 })) })
+const ListQuery = Type.Object({ include: include(...INCLUDES) })
 export type TableViews = ReturnType<typeof createTableViews>
 
 /** Lists and details with what they carry; the buckets room shows the tables of a bucket with it too. */
@@ -125,7 +125,7 @@ export function tablesRoutes({ tables, createJob, eventsOfTable }: TablesRoutesD
       {
         config: { operation: 'tables.listOfBucket', summary: 'List the tables of a bucket' },
         schema: {
-          params: Type.Object({ bucketId: Type.String() }),
+          params: Type.Object({ bucketId: BucketId }),
           querystring: ListQuery,
           response: { 200: Type.Array(TableView) },
         },
@@ -155,8 +155,11 @@ export function tablesRoutes({ tables, createJob, eventsOfTable }: TablesRoutesD
         },
         schema: {
           params: ByTable,
-          querystring: Type.Object({ async: Flag }),
-          body: Type.Object({ displayName: Type.String(), async: Flag }),
+          querystring: Type.Object({ async: Async }),
+          body: Type.Object({
+            displayName: Type.String({ description: 'Name for people; it can change, the id cannot.' }),
+            async: Async,
+          }),
           response: { 200: TableView, 202: JobView },
         },
       },
@@ -186,7 +189,7 @@ export function tablesRoutes({ tables, createJob, eventsOfTable }: TablesRoutesD
         config: { operation: 'tables.delete', summary: 'Delete a table; force deletes its aliases as well' },
         schema: {
           params: ByTable,
-          querystring: Type.Object({ force: Flag, async: Flag }),
+          querystring: Type.Object({ force: optionalFlag('Delete the aliases of the table as well.'), async: Async }),
           response: { 204: Type.Null(), 202: JobView },
         },
       },

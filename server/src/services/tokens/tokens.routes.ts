@@ -3,6 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { idFrom } from '../../http/ids.ts'
+import { numberedId, optionalFlag, optionalText } from '../../http/parameters.ts'
 import { CreatorToken, EventListQuery, Timestamp } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -10,40 +11,52 @@ import type { Actor } from '../../model/actor.ts'
 import type { Project, Token } from './tokens.store.ts'
 import type { Tokens } from './tokens.ts'
 
-const Flag = Type.Optional(Type.Boolean())
-const TokenBody = Type.Object({
-  description: Type.Optional(Type.String()),
-  expiresIn: Type.Optional(Type.Integer({ description: 'Seconds until the token expires.' })),
-  canManageBuckets: Flag,
-  canManageTokens: Flag,
-  canReadAllFileUploads: Flag,
-  canPurgeTrash: Flag,
-  canManageProtectedDefaultBranch: Flag,
-  canCreateJobs: Flag,
-  canReadAllProjectEvents: Flag,
-  canManageDevBranches: Flag,
-  // An empty PHP map arrives as [].
-  bucketPermissions: Type.Optional(Type.Union([Type.Record(Type.String(), Type.String()), Type.Array(Type.Never())])),
-  componentAccess: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 255 }))),
-})
+const TokenBody = Type.Object(
+  {
+    description: optionalText('What the token is for.'),
+    expiresIn: Type.Optional(Type.Integer({ description: 'Seconds until the token expires.' })),
+    canManageBuckets: optionalFlag('May make and delete buckets, and use every one.'),
+    canManageTokens: optionalFlag('May make, change and delete tokens.'),
+    canReadAllFileUploads: optionalFlag('May read files that other tokens uploaded.'),
+    canPurgeTrash: optionalFlag('May delete configurations for good.'),
+    canManageProtectedDefaultBranch: optionalFlag('Kept and shown; nothing on this stack asks for it.'),
+    canCreateJobs: optionalFlag('Kept and shown; nothing on this stack asks for it.'),
+    canReadAllProjectEvents: optionalFlag('May read events that other tokens caused.'),
+    canManageDevBranches: optionalFlag('May make and delete branches.'),
+    // An empty PHP map arrives as [].
+    bucketPermissions: Type.Optional(
+      Type.Union([Type.Record(Type.String(), Type.String()), Type.Array(Type.Never())], {
+        description: 'Id of a bucket to `read` or `write`.',
+        examples: [{ 'in.c-main': 'read' }],
+      }),
+    ),
+    componentAccess: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { description: 'Components whose configurations it may use.' }),
+    ),
+  },
+  { title: 'TokenRequest' },
+)
 
-const TokenView = Type.Object({
-  id: Type.String(),
-  token: Type.Optional(Type.String({ description: 'The clear value; only when it is made, refreshed or verified.' })),
-  description: Type.String(),
-  created: Timestamp,
-  refreshed: Timestamp,
-  uri: Type.String(),
-  isMasterToken: Type.Boolean(),
-  expires: Type.Union([Timestamp, Type.Null()]),
-  isExpired: Type.Boolean(),
-  isDisabled: Type.Boolean(),
-  creatorToken: Type.Optional(CreatorToken),
-  bucketPermissions: Type.Record(Type.String(), Type.String()),
-  componentAccess: Type.Optional(Type.Array(Type.String())),
-})
+const TokenView = Type.Object(
+  {
+    id: Type.String(),
+    token: Type.Optional(Type.String({ description: 'The clear value; only when it is made, refreshed or verified.' })),
+    description: Type.String(),
+    created: Timestamp,
+    refreshed: Timestamp,
+    uri: Type.String(),
+    isMasterToken: Type.Boolean(),
+    expires: Type.Union([Timestamp, Type.Null()]),
+    isExpired: Type.Boolean(),
+    isDisabled: Type.Boolean(),
+    creatorToken: Type.Optional(CreatorToken),
+    bucketPermissions: Type.Record(Type.String(), Type.String()),
+    componentAccess: Type.Optional(Type.Array(Type.String())),
+  },
+  { title: 'Token' },
+)
 
-const ById = Type.Object({ id: Type.String() })
+const ById = Type.Object({ id: numberedId('token') })
 
 export interface TokenRoutesDeps {
   readonly tokens: Tokens
@@ -138,7 +151,10 @@ export function tokensRoutes({ tokens, eventsOfToken, usageOf, region }: TokenRo
         config: { operation: 'tokens.share', summary: 'Not built: there is no mail service', branch: 'refused' },
         schema: {
           params: ById,
-          body: Type.Object({ recipientEmail: Type.String({ minLength: 3 }), message: Type.String() }),
+          body: Type.Object({
+            recipientEmail: Type.String({ minLength: 3, description: 'Who shall get the token.' }),
+            message: Type.String({ description: 'Text of the mail.' }),
+          }),
           response: { 501: Type.Unknown() },
         },
       },

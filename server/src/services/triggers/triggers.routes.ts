@@ -3,6 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { idFrom } from '../../http/ids.ts'
+import { numberedId, optionalText } from '../../http/parameters.ts'
 import { CreatorToken, Timestamp } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -11,25 +12,31 @@ import type { Triggers } from './triggers.ts'
 
 const TriggerBody = Type.Object({
   runWithTokenId: Type.Integer({ description: 'The token the runs use; it must not expire.' }),
-  component: Type.String({ minLength: 1, maxLength: 255 }),
-  configurationId: Type.String({ minLength: 1, maxLength: 255 }),
+  component: Type.String({ minLength: 1, maxLength: 255, description: 'Component to run.' }),
+  configurationId: Type.String({ minLength: 1, maxLength: 255, description: 'Configuration to run.' }),
   coolDownPeriodMinutes: Type.Optional(Type.Integer({ description: 'The least time between two runs; at least 1.' })),
   tableIds: Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { description: 'Run when all of these were imported.' }),
 })
 
-const TriggerView = Type.Object({
-  id: Type.String(),
-  runWithTokenId: Type.Integer(),
-  component: Type.String(),
-  configurationId: Type.String(),
-  lastRun: Timestamp,
-  coolDownPeriodMinutes: Type.Integer(),
-  creatorToken: CreatorToken,
-  tables: Type.Array(Type.Object({ tableId: Type.String() })),
-})
+const TriggerView = Type.Object(
+  {
+    id: Type.String(),
+    runWithTokenId: Type.Integer(),
+    component: Type.String(),
+    configurationId: Type.String(),
+    lastRun: Timestamp,
+    coolDownPeriodMinutes: Type.Integer(),
+    creatorToken: CreatorToken,
+    tables: Type.Array(Type.Object({ tableId: Type.String() })),
+  },
+  { title: 'Trigger' },
+)
 
-const ById = Type.Object({ id: Type.String() })
-const Filter = Type.Object({ component: Type.Optional(Type.String()), configurationId: Type.Optional(Type.String()) })
+const ById = Type.Object({ id: numberedId('trigger') })
+const Filter = Type.Object({
+  component: optionalText('Only triggers that run this component.'),
+  configurationId: optionalText('Only triggers that run this configuration.'),
+})
 
 export function triggersRoutes(triggers: Triggers): FastifyPluginAsyncTypebox {
   return async (app) => {

@@ -23,6 +23,7 @@ const PURPOSE: Readonly<Record<ServiceId, string>> = {
   vault: 'Variables and secrets that configurations of a project share.',
 }
 
+const AnyPath = Type.Object({ '*': Type.String({ description: 'Any address of the service.' }) })
 const Description = Type.Object({
   api: Type.String(),
   documentation: Type.String(),
@@ -47,7 +48,7 @@ export function unavailableServicesRoutes(ids: readonly ServiceId[], built: Read
         `/${id}/*`,
         {
           config: { operation: `${roomOf(id)}.notBuilt`, summary: `Not built: ${PURPOSE[id]}`, needs: 'nothing' },
-          schema: { response: { 501: Type.Unknown() } },
+          schema: { params: AnyPath, response: { 501: Type.Unknown() } },
         },
         async () => {
           throw new PlatformError('notImplemented', { what: `The ${id} service is not part of this stack yet. ${PURPOSE[id]}` })

@@ -2,6 +2,7 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { Offset, optionalText } from '../../http/parameters.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Vault } from './vault.ts'
 
@@ -10,13 +11,18 @@ export interface VaultRoutesDeps {
   readonly findBranch: (projectId: number, name: string) => Promise<{ readonly id: number } | undefined>
 }
 
-const FLAGS = Type.Array(Type.Union([Type.Literal('encrypted'), Type.Literal('oauthCredentialsId')]), { maxItems: 10 })
+const FLAGS = Type.Array(Type.Union([Type.Literal('encrypted'), Type.Literal('oauthCredentialsId')]), {
+  maxItems: 10,
+  description: '`encrypted`: a secret. `oauthCredentialsId`: the id of an authorisation.',
+})
 const Attributes = Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 1000 }), { maxProperties: 20 })
 const Body = Type.Object({
-  key: Type.String({ pattern: '^[A-Za-z0-9_-]{1,255}$' }),
-  value: Type.String({ maxLength: 65_536 }),
+  key: Type.String({ pattern: '^[A-Za-z0-9_-]{1,255}$', description: 'Name of the variable.' }),
+  value: Type.String({ maxLength: 65_536, description: 'Value; with the flag `encrypted` it is never shown again.' }),
   flags: Type.Optional(FLAGS),
-  attributes: Type.Optional(Type.Union([Attributes, Type.Array(Type.Never())])),
+  attributes: Type.Optional(
+    Type.Union([Attributes, Type.Array(Type.Never())], { description: 'Where the variable holds, for example `branchId`.' }),
+  ),
 })
 const View = Type.Object({
   hash: Type.String(),
@@ -27,10 +33,10 @@ const View = Type.Object({
 })
 const Views = Type.Array(View)
 const Query = Type.Object({
-  key: Type.Optional(Type.String()),
-  attributes: Type.Optional(Type.Union([Attributes, Type.String()])),
-  offset: Type.Optional(Type.Integer({ minimum: 0 })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+  key: optionalText('Only the variable of this name.'),
+  attributes: Type.Optional(Type.Union([Attributes, Type.String()], { description: 'Only variables with these attributes.' })),
+  offset: Offset,
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'At most this many; 100 by default.' })),
 })
 
 export function vaultRoutes({ vault, findBranch }: VaultRoutesDeps): FastifyPluginAsyncTypebox {
@@ -74,7 +80,10 @@ export function vaultRoutes({ vault, findBranch }: VaultRoutesDeps): FastifyPlug
       '/vault/variables/scoped/branch/:branchId',
       {
         config: { operation: 'vault.listScoped', summary: 'Variables that hold in a branch' },
-        schema: { params: Type.Object({ branchId: Type.String({ maxLength: 64 }) }), response: { 200: Views } },
+        schema: {
+          params: Type.Object({ branchId: Type.String({ maxLength: 64, description: 'Id of the branch.' }) }),
+          response: { 200: Views },
+        },
       },
       async (req) => {
         const branch = await findBranch(req.actor.projectId, req.params.branchId)
@@ -87,7 +96,10 @@ export function vaultRoutes({ vault, findBranch }: VaultRoutesDeps): FastifyPlug
       '/vault/variables/:hash',
       {
         config: { operation: 'vault.remove', summary: 'Remove a variable of the project' },
-        schema: { params: Type.Object({ hash: Type.String() }), response: { 204: Type.Null() } },
+        schema: {
+          params: Type.Object({ hash: Type.String({ description: 'Hash of the variable, as the list shows it.' }) }),
+          response: { 204: Type.Null() },
+        },
       },
       async (req, reply) => {
         await vault.remove(req.actor, req.params.hash)

@@ -2,6 +2,7 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { ComponentId, ConfigurationId, numberedId } from '../../http/parameters.ts'
 import type { Branch } from '../../http/server.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
@@ -12,8 +13,8 @@ export interface WorkspacesRoutesDeps {
 }
 
 const None = Type.Array(Type.Never())
-const OfConfiguration = Type.Object({ componentId: Type.String(), configurationId: Type.String() })
-const ById = Type.Object({ id: Type.String() })
+const OfConfiguration = Type.Object({ componentId: ComponentId, configurationId: ConfigurationId })
+const ById = Type.Object({ id: numberedId('workspace') })
 
 export function workspacesRoutes({ checkConfiguration }: WorkspacesRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {

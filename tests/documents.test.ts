@@ -20,6 +20,14 @@ test('decision records are numbered from 0001 without gaps, and their index is u
   assert.equal(readFileSync(ADR_INDEX, 'utf8'), adrIndex(), 'run `node tools/adr-index.ts`')
 })
 
+test('every decision record states its context and the choice', () => {
+  const incomplete = decisionRecords().filter(({ file }) => {
+    const text = textOf(`docs/adr/${file}`)
+    return !text.includes('**Context.**') || !text.includes('**Choice.**')
+  })
+  assert.deepEqual(incomplete, [])
+})
+
 test('the index of the documentation names every document', () => {
   const index = textOf('docs/README.md')
   const documents = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md') && name !== 'README.md')

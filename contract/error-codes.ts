@@ -440,6 +440,12 @@ export const ERRORS = {
     text: 'The Idempotency-Key belongs to the job {id}, which runs something else. Send another key with every new request.',
   },
 
+  // Flows
+  'flows.invalid': { kind: 'invalid', text: 'The flow has mistakes. {problems}' },
+  'flows.unknownTasks': { kind: 'invalid', text: 'The flow has no task {tasks}. Name tasks by their ids in the configuration.' },
+  'flows.containsItself': { kind: 'invalid', text: 'The flow contains itself: {trail}. Remove one of these tasks.' },
+  'flows.conditionFailed': { kind: 'invalid', text: 'A condition cannot be decided: {reason}.' },
+
   // Components and configurations
   'storage.components.notFound': { kind: 'not-found', text: 'Component "{id}" not found' },
   'storage.components.validation': { kind: 'invalid', text: 'Invalid parameters - {field}: {reason}' },

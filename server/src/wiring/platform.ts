@@ -173,6 +173,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     files: createRunFiles({ files, access, slices: createFileSlices(store, access.bucket), objects: store }),
     worker: { ...DEFAULT_WORKER, ...options.worker },
     workerId,
+    notifications: undefined,
   })
   const scheduleModules = createScheduleModules({
     ...core,

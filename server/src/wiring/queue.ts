@@ -10,6 +10,7 @@ import type { Clock } from '../kit/clock.ts'
 import { PlatformError } from '../kit/errors.ts'
 import type { Actor } from '../model/actor.ts'
 import { NO_ORIGIN } from '../model/event.ts'
+import type { NotificationPort } from '../model/notification-port.ts'
 import type { RunFiles, RunnableComponent, RunScope, RunTables, StoredConfiguration } from '../model/run-ports.ts'
 import type { RunAccess } from '../services/configurations/run-access.ts'
 import { eventView } from '../services/events/events.routes.ts'
@@ -32,6 +33,7 @@ import { vaultRoutes } from '../services/vault/vault.routes.ts'
 import { createVault } from '../services/vault/vault.ts'
 import type { ConfigurationModules } from './configurations.ts'
 import type { Core } from './core.ts'
+import { createFlowModules, flowFormatOf } from './flows.ts'
 
 export interface QueueModulesDeps extends Core {
   readonly dataDir: string
@@ -43,6 +45,7 @@ export interface QueueModulesDeps extends Core {
   readonly files: RunFiles
   readonly worker: WorkerSettings
   readonly workerId: string
+  readonly notifications: NotificationPort | undefined
 }
 
 export interface WorkerSettings {
@@ -150,6 +153,15 @@ export function createQueueModules(deps: QueueModulesDeps) {
   }
 
   const store = createQueueStore(db)
+  const flows = createFlowModules({
+    metadata,
+    clock,
+    log,
+    runAccess,
+    canonicalId: components.canonicalId,
+    notifications: deps.notifications,
+    queue: () => queue,
+  })
   const queue = createQueue({
     store,
     inTransaction,
@@ -157,7 +169,15 @@ export function createQueueModules(deps: QueueModulesDeps) {
     components: {
       find: (id) => {
         const found = components.find(id)
-        return found && { id: found.id, tag: found.data.definition.tag, features: found.features, problem: problemOf(found) }
+        return (
+          found && {
+            id: found.id,
+            tag: found.data.definition.tag,
+            features: found.features,
+            problem: problemOf(found),
+            isFlow: flowFormatOf(found.id) !== undefined,
+          }
+        )
       },
       canonicalId: components.canonicalId,
     },
@@ -169,10 +189,12 @@ export function createQueueModules(deps: QueueModulesDeps) {
         return found
       },
     },
+    flows: flows.ofQueue,
     encrypt: async (projectId, componentId, text) => (await encryption.secretsOf(projectId)).encrypt(text, componentId),
     findBranch: async (projectId, name) => branches.resolve(projectId, name),
     onChange: (killed) => {
       loop.nudge(killed)
+      flows.loop.nudge()
       killed?.forEach(news.tell)
     },
   })
@@ -194,7 +216,9 @@ export function createQueueModules(deps: QueueModulesDeps) {
     onMoved: ({ id, parent_job_id }) => {
       news.tell(id)
       if (parent_job_id !== null) news.tell(parent_job_id)
+      flows.loop.nudge()
     },
+    openFlow: flows.ofQueue.open,
     rowsOf: async (job) => rowsOf(runnerDeps, queuedJob(job)),
     slots: worker.jobs,
     projectLimit: worker.projectJobs,
@@ -254,8 +278,10 @@ export function createQueueModules(deps: QueueModulesDeps) {
     async start(isWorker: boolean): Promise<void> {
       await runner.sweep()
       if (isWorker) await loop.start()
+      if (isWorker) flows.loop.start()
     },
     async stop(graceMs: number): Promise<void> {
+      await flows.loop.stop()
       await loop.stop(graceMs)
       await runner.close()
     },
@@ -340,6 +366,7 @@ function queuedJob(job: JobRow): QueuedJob {
     actor: JSON.parse(job.actor) as QueuedJob['actor'], // written by the queue
     variableValuesId: job.variable_values_id,
     variableValues: request.variableValues,
+    variableOverrides: request.variableOverrides ?? [],
     backend: typeof backend === 'string' ? backend : undefined,
     backendContext: typeof request.backend?.context === 'string' ? request.backend.context : undefined,
     orchestrationId: request.orchestrationJobId,

@@ -20,6 +20,8 @@ export interface QueuedJob {
   readonly actor: Actor
   readonly variableValuesId: string | null
   readonly variableValues: readonly { readonly name: string; readonly value: unknown }[]
+  /** Of the flow the job belongs to; they win. */
+  readonly variableOverrides: readonly { readonly name: string; readonly value: unknown }[]
   readonly backend: string | undefined
   readonly backendContext: string | undefined
   readonly orchestrationId: string | null

@@ -83,6 +83,8 @@ export interface PlanRequest {
   readonly row: RowOfConfiguration | undefined
   readonly variableValuesId: string | null
   readonly variableValues: readonly { readonly name: string; readonly value: unknown }[]
+  /** Laid over all other values; absent without any. */
+  readonly variableOverrides?: readonly { readonly name: string; readonly value: unknown }[]
 }
 
 /** The configuration of a row with shared code and variables put in, secrets still ciphers; `processors` is part of it. */
@@ -211,7 +213,10 @@ async function withVariables(
   const stored = await deps.configurations.find({ ...request.place, componentId: VARIABLES, configurationId: id })
   if (!stored) throw invalid(`its variables "${id}" do not exist`)
   const { variables } = JSON.parse(stored.configuration) as VariableConfiguration // read with care
-  const given = givenValues(request, stored, scalarOf(effective, 'variables_values_id'))
+  const given = [
+    ...givenValues(request, stored, scalarOf(effective, 'variables_values_id')),
+    ...(request.variableOverrides ?? []),
+  ]
   const values = new Map(given.map(({ name, value }) => [String(name), variableText(String(name), value)]))
   const declared = Array.isArray(variables) ? variables.map(({ name }) => String(name)) : []
   return replaceVariables(text, valuesFor(declared, values))
@@ -224,12 +229,13 @@ function variableText(name: string, value: unknown): string {
 
 /** Values of the job win over a row named by the job, that over the row named by the configuration. */
 function givenValues(
-  { variableValues, variableValuesId }: PlanRequest,
+  { variableValues, variableValuesId, variableOverrides = [] }: PlanRequest,
   stored: StoredConfiguration,
   defaultId: string | undefined,
 ) {
   if (variableValues.length > 0) return variableValues
   const rowId = variableValuesId ?? defaultId
+  if (rowId === undefined && variableOverrides.length > 0) return []
   if (rowId === undefined) throw invalid('it uses variables, and neither the job nor the configuration names their values')
   const row = stored.rows.find(({ id }) => id === rowId)
   if (!row) throw invalid(`the row "${rowId}" with the values of its variables does not exist`)

@@ -116,6 +116,7 @@ async function runRows(
         row,
         variableValuesId: job.variableValuesId,
         variableValues: job.variableValues,
+        variableOverrides: job.variableOverrides,
       })
       gathered.variables = { ...gathered.variables, ...plan.variables }
       gathered.secrets.push(...plan.secrets)

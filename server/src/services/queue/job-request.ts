@@ -6,7 +6,7 @@ import { parseMoment } from '../../kit/relative-time.ts'
 import type { Actor } from '../../model/actor.ts'
 import { refusal } from './job-search.ts'
 import type { JobStatus } from './job-states.ts'
-import type { JobMode, NewJobRow } from './queue.schema.ts'
+import type { JobMode, JobType, NewJobRow } from './queue.schema.ts'
 
 const Scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
 const id = (description?: string) => Type.String({ minLength: 1, maxLength: 255, ...(description && { description }) })
@@ -105,6 +105,8 @@ export interface JobRequest {
   readonly branchId?: string
   readonly variableValuesId?: string
   readonly variableValues?: readonly VariableValue[]
+  /** Values laid over those of the task, the row or the job: the variables of a flow. */
+  readonly variableOverrides?: readonly VariableValue[]
   readonly parallelism?: string | null
   readonly backend?: Readonly<Record<string, unknown>>
   readonly parentRunId?: string
@@ -227,13 +229,23 @@ export interface RowContext {
   readonly branch: { readonly id: number; readonly isDefault: boolean }
   readonly componentId: string
   readonly tag: string
-  readonly isContainer: boolean
+  readonly type: JobType
   readonly parallelism: string | null
   readonly configData: string | null
   readonly deduplicationId: string | null
   readonly status: JobStatus
   readonly baseUrl: string
   readonly now: number
+  readonly parent: ParentJob | undefined
+}
+
+/** The container a job is made for. */
+export interface ParentJob {
+  readonly jobId: number
+  /** Jobs of the same number are waited for together. */
+  readonly stepGroup: number
+  /** How many of its children run at once; null: as many as can. */
+  readonly siblingLimit: number | null
 }
 
 /** Before the value of that header, where deduplication ids are kept: the two never meet. */
@@ -246,6 +258,8 @@ export interface StoredRequest {
   readonly tag?: string | null
   readonly inputOnly?: boolean
   readonly variableValues: readonly VariableValue[]
+  /** Absent in jobs without any. */
+  readonly variableOverrides?: readonly VariableValue[]
   readonly backend: Readonly<Record<string, unknown>> | null
   readonly parallelism: string | null
   readonly behavior: { readonly onError: string | null }
@@ -268,6 +282,7 @@ export function jobRow(request: JobRequest, context: RowContext): NewJobRow {
     tag: request.tag ?? null,
     ...(request.inputOnly ? { inputOnly: true } : {}),
     variableValues: request.variableValues ?? [],
+    ...(request.variableOverrides?.length ? { variableOverrides: request.variableOverrides } : {}),
     backend: request.backend ?? null,
     parallelism: context.parallelism,
     behavior: { onError: request.onError ?? null },
@@ -287,12 +302,12 @@ export function jobRow(request: JobRequest, context: RowContext): NewJobRow {
     is_default_branch: branch.isDefault ? 1 : 0,
     component_id: componentId,
     configuration_id: request.config ?? null,
-    type: context.isContainer ? 'container' : 'standard',
+    type: context.type,
     mode: request.mode ?? 'run',
     status: context.status,
     waiting_reason: null,
     parent_run_id: request.parentRunId ?? '',
-    parent_job_id: null,
+    parent_job_id: context.parent?.jobId ?? null,
     row_ids: request.configRowIds ? JSON.stringify(request.configRowIds) : null,
     tag: context.tag,
     variable_values_id: request.variableValuesId ?? null,
@@ -304,7 +319,8 @@ export function jobRow(request: JobRequest, context: RowContext): NewJobRow {
     config_data: context.configData,
     // One configuration of a component in a branch runs once at a time; a job without one bothers nobody.
     lock_key: request.config === undefined ? null : `${actor.projectId}/${branch.id}/${componentId}/${request.config}`,
-    sibling_limit: null,
+    sibling_limit: context.parent?.siblingLimit ?? null,
+    step_group: context.parent?.stepGroup ?? null,
     created_at: now,
     start_after: request.startAfter ?? now,
     started_at: null,

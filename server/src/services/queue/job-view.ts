@@ -79,7 +79,7 @@ export function jobView(job: JobRow, { projectName, queueUrl, now }: ViewContext
     branchId: String(job.branch_id),
     branchType: job.is_default_branch === 1 ? 'default' : 'dev',
     variableValuesId: job.variable_values_id,
-    variableValuesData: { values: request.variableValues },
+    variableValuesData: { values: valuesOf(request) },
     backend: request.backend ?? {},
     executor: request.executor,
     metrics: rawJson(job.metrics),
@@ -132,6 +132,12 @@ export function legacyJobView(
     ...(job.status === 'error' ? { error: { message: job.error ?? '' } } : {}),
   }
 }
+
+/** As they hold in the run: what is laid over comes last. */
+const valuesOf = ({ variableValues, variableOverrides = [] }: StoredRequest) => [
+  ...variableValues.filter(({ name }) => !variableOverrides.some((over) => over.name === name)),
+  ...variableOverrides,
+]
 
 const timeOf = (ms: number | null): string | null => (ms === null ? null : formatExpiration(new Date(ms)))
 

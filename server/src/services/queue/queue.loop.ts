@@ -48,6 +48,8 @@ export interface QueueLoopDeps {
   readonly runJob: (handle: JobHandle) => Promise<JobOutcome>
   /** Rows a container has to run, in order. */
   readonly rowsOf: (job: JobRow) => Promise<readonly string[]>
+  /** Reads a flow that was claimed; what it answers begins its run. */
+  readonly openFlow: (job: JobRow) => Promise<(trx: Trx) => Promise<void>>
   /** A job has changed, and what it is part of perhaps with it. */
   readonly onMoved: (job: Pick<JobRow, 'id' | 'parent_job_id'>) => void
   readonly slots: number
@@ -149,10 +151,18 @@ export function createQueueLoop(deps: QueueLoopDeps) {
     return [...(await store.listStartable(trx, now, [...full, first.project_id], held, fullParents, STARTABLE)), ...oldest]
   }
 
+  const OPENERS: Readonly<Record<JobRow['type'], (job: JobRow, hold: Hold, signal: AbortSignal) => Promise<void>>> = {
+    standard: run,
+    container: openContainer,
+    orchestrationContainer: openFlow,
+    phaseContainer: run,
+    retryContainer: run,
+  }
+
   function start(job: JobRow): void {
     const abort = new AbortController()
     const hold: Hold = { jobId: job.id, worker, attempt: job.attempt }
-    const done = (job.type === 'container' ? openContainer(job, hold) : run(job, hold, abort.signal))
+    const done = OPENERS[job.type](job, hold, abort.signal)
       .catch((error: unknown) =>
         deps.log.error({ err: error, jobId: job.id }, 'a job could not be ended; its lease will run out'),
       )
@@ -208,6 +218,24 @@ export function createQueueLoop(deps: QueueLoopDeps) {
       if (rows instanceof PlatformError)
         await deps.queue().end(trx, current, endOf(current, outcomeOfRefused(current, rows)), now)
       else await deps.queue().openContainer(trx, current, rows, now)
+    })
+  }
+
+  /** A flow takes no slot either: from here on its plan decides. */
+  async function openFlow(job: JobRow, hold: Hold): Promise<void> {
+    const begin = await deps.openFlow(job).catch((error: unknown) => {
+      if (error instanceof PlatformError && error.kind !== 'bug' && error.kind !== 'transient') return error
+      throw error
+    })
+    await inTransaction(async (trx) => {
+      const current = await store.findHeld(trx, hold)
+      if (!current) return
+      const now = clock.now().getTime()
+      if (begin instanceof PlatformError)
+        return deps.queue().end(trx, current, endOf(current, outcomeOfRefused(current, begin)), now)
+      if (current.status === 'terminating') return deps.queue().end(trx, current, endOf(current, KILLED), now)
+      await begin(trx)
+      await store.leaveOpen(trx, current.id, now)
     })
   }
 
@@ -333,6 +361,8 @@ function outcomeOfLost(job: JobRow): JobOutcome {
   const result = { ...known, message, error: { type: 'application', exceptionId: `job-${job.id}` } }
   return { end: job.status === 'terminating' ? 'killed' : 'failed', result, usage: [], metrics, error: message }
 }
+
+const KILLED: JobOutcome = { end: 'killed', result: {}, usage: [], metrics: [], error: null }
 
 function outcomeOfRefused({ id }: JobRow, { message }: PlatformError): JobOutcome {
   const result = { message, error: { type: 'user', exceptionId: `job-${id}` } }

@@ -238,6 +238,9 @@ function requestAgain(job: JobRow): JobRequest {
     ...(job.row_ids === null ? {} : { configRowIds: JSON.parse(job.row_ids) as string[] }), // written by jobRow
     ...(job.variable_values_id === null ? {} : { variableValuesId: job.variable_values_id }),
     ...(stored.variableValues.length > 0 ? { variableValues: stored.variableValues } : {}),
+    ...(stored.variableOverrides ? { variableOverrides: stored.variableOverrides } : {}),
+    ...(stored.onlyOrchestrationTaskIds ? { onlyOrchestrationTaskIds: stored.onlyOrchestrationTaskIds } : {}),
+    ...(stored.onlyFlowTaskIds ? { onlyFlowTaskIds: stored.onlyFlowTaskIds } : {}),
     ...(stored.parallelism === null ? {} : { parallelism: stored.parallelism }),
     ...(stored.backend === null ? {} : { backend: stored.backend }),
     ...(stored.executor === null ? {} : { executor: stored.executor }),

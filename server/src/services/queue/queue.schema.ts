@@ -30,6 +30,8 @@ export interface QueueTables {
     config_data: string | null
     lock_key: string | null
     sibling_limit: number | null
+    /** Children of a flow that it waits for together. */
+    step_group: number | null
     created_at: number
     start_after: number
     started_at: number | null

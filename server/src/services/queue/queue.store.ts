@@ -119,6 +119,7 @@ export function createQueueStore(database: Db) {
 
   return {
     ...createJobSearchStore(database),
+    db: database,
 
     /** The run id is made of the id, so it is written right after it is known. */
     async insert(trx: Trx, job: NewJobRow): Promise<JobRow> {
@@ -154,6 +155,30 @@ export function createQueueStore(database: Db) {
     /** Everything below a run: its children and theirs. */
     listBelow: (trx: Trx, projectId: number, runId: string): Promise<JobRow[]> =>
       tables(trx).selectFrom('queue_job').selectAll().where('project_id', '=', projectId).where(belowRun(runId)).execute(),
+
+    /** Children of a job, and other jobs of the project. */
+    listSteps: (from: Db, projectId: number, parentJobId: number, otherIds: readonly number[]): Promise<JobRow[]> =>
+      tables(from)
+        .selectFrom('queue_job')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where((e) =>
+          e.or([e('parent_job_id', '=', parentJobId), ...(otherIds.length > 0 ? [e('id', 'in', [...otherIds])] : [])]),
+        )
+        .execute(),
+
+    /** Whether jobs of a flow that are waited for together have not all ended. */
+    async hasOpenSteps(trx: Trx, parentJobId: number, group: number | null): Promise<boolean> {
+      const open = await tables(trx)
+        .selectFrom('queue_job')
+        .select('id')
+        .where('parent_job_id', '=', parentJobId)
+        .where('step_group', 'is not distinct from', group)
+        .where('status', 'in', [...QUEUED, ...RUNNING])
+        .limit(1)
+        .executeTakeFirst()
+      return open !== undefined
+    },
 
     listChildren: (trx: Trx, parentJobId: number): Promise<JobRow[]> =>
       tables(trx).selectFrom('queue_job').selectAll().where('parent_job_id', '=', parentJobId).orderBy('id').execute(),

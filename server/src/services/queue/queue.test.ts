@@ -13,6 +13,8 @@ import { createQueueStore } from './queue.store.ts'
 import { createQueue } from './queue.ts'
 
 const DONE: JobOutcome = { end: 'succeeded', result: { message: 'done' }, usage: [], metrics: [], error: null }
+const noFlow = () => assert.fail('there are no flows here')
+const NO_FLOWS = { check: noFlow, open: noFlow, wake: noFlow, progress: noFlow }
 const QUIET = { error: () => {}, warn: () => {} }
 
 /** A queue on a project of its own, with a clock that is moved by hand and jobs that end when told to. */
@@ -41,7 +43,9 @@ async function rig(
     clock,
     components: {
       find: (id) =>
-        id === 'none' ? undefined : { id, tag: '1', features: id.startsWith('dev-') ? [id] : [], problem: undefined },
+        id === 'none'
+          ? undefined
+          : { id, tag: '1', features: id.startsWith('dev-') ? [id] : [], problem: undefined, isFlow: false },
       canonicalId: (id) => id.replace('alias-of-', ''),
     },
     configurations: {
@@ -51,6 +55,7 @@ async function rig(
         rows: configurationId === 'with-rows' ? rows.map((id) => ({ id, isDisabled: false })) : [],
       }),
     },
+    flows: NO_FLOWS,
     encrypt: async (_, __, text) => text,
     findBranch: async (_, name) => (name === 'default' ? branch : name === 'dev' ? { id: 7, isDefault: false } : undefined),
     onChange: (killed) => {
@@ -69,6 +74,7 @@ async function rig(
           handle.signal.addEventListener('abort', () => stopping && finish({ ...DONE, end: 'killed' }))
         }),
       rowsOf,
+      openFlow: NO_FLOWS.open,
       onMoved: () => {},
       slots,
       projectLimit,

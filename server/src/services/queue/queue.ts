@@ -1,18 +1,18 @@
 // Rules of the job queue: what may be queued, what a kill does, how a container of rows ends. Knows nothing of HTTP and of processes.
 //  (1) A job's status is written here and in the loop only, by the moves of job-states.ts, in one transaction with its lock.
 //  (2) A job that has ended holds no lock.
-//  (3) A container ends in the transaction in which its last child ends.
+//  (3) A container of rows ends in the transaction in which its last child ends. A flow is woken in it and ends when its plan is done.
 
-import { isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
+import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { type Actor, canUseComponent } from '../../model/actor.ts'
-import { IDEMPOTENCY_KEY, type JobRequest, jobRow } from './job-request.ts'
+import { IDEMPOTENCY_KEY, type JobRequest, jobRow, type ParentJob } from './job-request.ts'
 import { type JobRuntime, runtimeOf } from './job-runtime.ts'
 import { type JobSearch, parseGroups, parseJobSearch, type Query } from './job-search.ts'
 import { isFinished, isWaitingForJob, moveJob, waitingForJob } from './job-states.ts'
 import { type DailyDuration, dailyDurations, parseDailyRange } from './job-stats.ts'
-import type { JobRow } from './queue.schema.ts'
+import type { JobRow, JobType } from './queue.schema.ts'
 import type { JobEnd, QueueStore } from './queue.store.ts'
 
 export interface QueuedComponent {
@@ -21,6 +21,8 @@ export interface QueuedComponent {
   readonly features: readonly string[]
   /** Why it cannot be run. */
   readonly problem: string | undefined
+  /** Its jobs are containers whose children follow a plan. */
+  readonly isFlow: boolean
 }
 
 /** What the queue needs to know of components. */
@@ -40,12 +42,33 @@ export interface QueueConfigurations {
   }>
 }
 
+/** What the queue needs of flows. */
+export interface QueueFlows {
+  /** Refuses what cannot run: a plan with mistakes, tasks that are not there, a flow that contains itself. */
+  check(flow: {
+    readonly projectId: number
+    readonly branchId: number
+    readonly componentId: string
+    readonly configurationId: string | undefined
+    /** JSON text. */
+    readonly configuration: string
+    readonly onlyTaskIds: readonly string[] | undefined
+  }): Promise<void>
+  /** Reads what a claimed job runs, with everything that can be refused; what it answers begins the run, in a transaction. */
+  open(job: JobRow): Promise<(trx: Trx) => Promise<void>>
+  /** In the transaction in which a job of the flow ends. */
+  wake(trx: Trx, flow: JobRow): Promise<void>
+  /** How far a flow has come, as `result` of its job. */
+  progress(from: Db, flow: JobRow, hasEnded: boolean): Promise<Readonly<Record<string, unknown>>>
+}
+
 export interface QueueDeps {
   readonly store: QueueStore
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
   readonly components: QueueComponents
   readonly configurations: QueueConfigurations
+  readonly flows: QueueFlows
   /** Encrypts clear `#` values of a configuration that came with the job itself. */
   readonly encrypt: (projectId: number, componentId: string, text: string) => Promise<string>
   readonly findBranch: (
@@ -63,6 +86,8 @@ export interface CreateOptions {
   readonly asWaiting?: boolean
   /** The same key again answers the job that is already there instead of an error. */
   readonly idempotencyKey?: string | undefined
+  /** The flow the job is made for. */
+  readonly parent?: ParentJob
 }
 
 /** A job that may be queued. */
@@ -70,6 +95,12 @@ export interface PreparedJob {
   readonly row: ReturnType<typeof jobRow>
   /** As the client sent it: asking for the same one twice is an error. */
   readonly deduplicationId: string | undefined
+}
+
+/** How a flow ends by its plan. */
+export interface FlowEnd {
+  readonly status: 'success' | 'warning' | 'error'
+  readonly result: { readonly message: string; readonly [name: string]: unknown }
 }
 
 export interface JobGroup {
@@ -116,6 +147,15 @@ export function createQueue(deps: QueueDeps) {
     if (!branch.isDefault) refuseInBranch(component, runtime)
     const rows = configuration && rowsToRun(request, configuration.rows)
     const parallelism = request.parallelism ?? runtime.parallelism
+    if (component.isFlow)
+      await deps.flows.check({
+        projectId: actor.projectId,
+        branchId: branch.id,
+        componentId: component.id,
+        configurationId: request.config,
+        configuration: request.configData ?? configuration?.configuration ?? '{}',
+        onlyTaskIds: request.onlyOrchestrationTaskIds ?? request.onlyFlowTaskIds,
+      })
     const configData =
       request.configData === undefined ? null : await deps.encrypt(actor.projectId, component.id, request.configData)
     const deduplicationId =
@@ -125,13 +165,14 @@ export function createQueue(deps: QueueDeps) {
       branch,
       componentId: component.id,
       tag: request.tag ?? runtime.tag ?? component.tag,
-      isContainer: parallelism !== null && parallelism !== '0' && (rows?.length ?? 0) > 1,
+      type: typeOf(component, parallelism, rows?.length ?? 0),
       parallelism,
       configData,
       deduplicationId,
       status: options.asWaiting ? 'waiting' : 'created',
       baseUrl: options.baseUrl,
       now: clock.now().getTime(),
+      parent: options.parent,
     })
     return { row, deduplicationId: request.deduplicationId }
   }
@@ -165,7 +206,9 @@ export function createQueue(deps: QueueDeps) {
   async function get(actor: Actor, id: number): Promise<JobRow> {
     const job = await store.find(actor.projectId, id)
     if (!job) throw new PlatformError('queue.jobNotFound', { id })
-    return (await withHolders([job]))[0]!
+    const shown = (await withHolders([job]))[0]!
+    if (job.type !== 'orchestrationContainer' || isFinished(job.status)) return shown
+    return { ...shown, result: JSON.stringify(await deps.flows.progress(store.db, job, false)) }
   }
 
   /** A job that waits for its configuration says who has it now: since it was told to wait, another one may have taken it. */
@@ -220,16 +263,33 @@ export function createQueue(deps: QueueDeps) {
       if (!canUseComponent(actor, found.component_id, components.canonicalId)) throw new PlatformError('accessDenied')
       if (found.status === 'terminating') return { job: found, killed: [found.id] }
       if (isFinished(found.status)) throw new PlatformError('queue.notKillable', { id, status: found.status })
-      const below = await store.listBelow(trx, actor.projectId, found.run_id)
-      const ids: number[] = []
-      // The deepest first: a container may end in the same transaction, with its last child.
-      for (const one of [found, ...below].sort((a, b) => b.run_id.length - a.run_id.length)) {
-        if (await killOne(trx, one, now)) ids.push(one.id)
-      }
+      const ids = await killTree(trx, found, now)
       return { job: (await store.findForUpdate(trx, actor.projectId, id))!, killed: ids }
     })
     deps.onChange(killed)
     return job
+  }
+
+  /** A job and everything below it; answers which of them a worker has to stop. */
+  async function killTree(trx: Trx, job: JobRow, now: number): Promise<number[]> {
+    const below = await store.listBelow(trx, job.project_id, job.run_id)
+    const ids: number[] = []
+    // A flow first, so that it starts nothing more; then the deepest: a container may end in the same transaction, with its last child.
+    const depth = ({ type, run_id }: JobRow) => (type === 'orchestrationContainer' ? Number.MAX_SAFE_INTEGER : 0) + run_id.length
+    for (const one of [job, ...below].sort((a, b) => depth(b) - depth(a))) {
+      if (await killOne(trx, one, now)) ids.push(one.id)
+    }
+    return ids
+  }
+
+  /** Ends jobs of a flow from within its own step; answers which of them a worker has to stop. */
+  async function killSteps(trx: Trx, projectId: number, jobIds: readonly number[]): Promise<number[]> {
+    const stopped: number[] = []
+    for (const id of jobIds) {
+      const job = await store.findForUpdate(trx, projectId, id)
+      if (job && !isFinished(job.status)) stopped.push(...(await killTree(trx, job, clock.now().getTime())))
+    }
+    return stopped
   }
 
   /** True when a worker has to stop it. */
@@ -265,13 +325,46 @@ export function createQueue(deps: QueueDeps) {
     if (job.lock_key !== null) await store.releaseLock(trx, job.id)
     if (job.parent_job_id === null) return
     const parent = await store.findForUpdate(trx, job.project_id, job.parent_job_id)
-    if (parent && !isFinished(parent.status)) await settleContainer(trx, parent, now)
+    if (!parent || isFinished(parent.status)) return
+    if (parent.type === 'orchestrationContainer' && parent.status !== 'terminating') await wakeFlow(trx, parent, job, how)
+    else await settleContainer(trx, parent, now)
+  }
+
+  /** A flow has something to decide when a job failed, or was the last of those it waits for together. */
+  async function wakeFlow(trx: Trx, flow: JobRow, { step_group }: JobRow, { status }: JobEnd): Promise<void> {
+    const isGood = status === 'success' || status === 'warning'
+    if (!isGood || !(await store.hasOpenSteps(trx, flow.id, step_group))) await deps.flows.wake(trx, flow)
   }
 
   async function settleContainer(trx: Trx, container: JobRow, now: number): Promise<void> {
     const children = await store.listChildren(trx, container.id)
     if (children.some((child) => !isFinished(child.status))) return
-    await end(trx, container, containerEnd(container, children), now)
+    const ended = containerEnd(container, children)
+    if (container.type !== 'orchestrationContainer') return end(trx, container, ended, now)
+    const { message } = JSON.parse(ended.result) as { message: string } // written by containerEnd
+    await end(
+      trx,
+      container,
+      { ...ended, result: JSON.stringify({ message, ...(await deps.flows.progress(trx, container, true)) }) },
+      now,
+    )
+  }
+
+  /** The flow still runs: nothing below it is decided by anybody else until the transaction ends. */
+  async function holdFlow(trx: Trx, projectId: number, id: number): Promise<JobRow | undefined> {
+    const flow = await store.findForUpdate(trx, projectId, id)
+    return flow?.status === 'processing' ? flow : undefined
+  }
+
+  /** By its plan; a kill ends it by itself. */
+  async function endFlow(trx: Trx, { projectId, id }: { projectId: number; id: number }, how: FlowEnd): Promise<void> {
+    const flow = (await store.findForUpdate(trx, projectId, id))! // held by the transaction
+    const { message, ...more } = how.result
+    const isError = how.status === 'error'
+    const result = { message, ...(isError ? { error: { type: 'user', exceptionId: `job-${flow.id}` } } : {}), ...more }
+    const moves = { success: 'succeed', warning: 'warn', error: 'fail' } as const
+    const ended = { status: moveJob(flow.status, moves[how.status]), result: JSON.stringify(result), usage: '[]', metrics: '[]' }
+    await end(trx, flow, { ...ended, error: isError ? message : null }, clock.now().getTime())
   }
 
   /** Makes the jobs of a container's rows, in the order they run; a container without any ends at once. */
@@ -288,6 +381,7 @@ export function createQueue(deps: QueueDeps) {
         row_ids: JSON.stringify([rowId]),
         deduplication_id: null,
         lock_key: container.lock_key === null ? null : `${container.lock_key}/${rowId}`,
+        step_group: null,
         sibling_limit: parallelism === 'infinity' ? null : Number(parallelism),
         created_at: now,
         start_after: now,
@@ -308,6 +402,7 @@ export function createQueue(deps: QueueDeps) {
     prepare,
     insert,
     wake: () => deps.onChange(),
+    changed: deps.onChange,
     hasUnfinished: (projectId: number, componentId: string, configurationId: string): Promise<boolean> =>
       store.hasUnfinished(projectId, components.canonicalId(componentId), configurationId),
     get,
@@ -315,7 +410,13 @@ export function createQueue(deps: QueueDeps) {
     searchGrouped,
     kill,
     end,
+    endFlow,
+    holdFlow,
+    killSteps,
+    listSteps: store.listSteps,
+    find: store.find,
     openContainer,
+    leaveOpen: (trx: Trx, id: number): Promise<void> => store.leaveOpen(trx, id, clock.now().getTime()),
     projectStats: async (actor: Actor): Promise<{ jobs: { durationSum: number } }> => ({
       jobs: { durationSum: Math.round((await store.durationSumMs(actor.projectId)) / 1000) },
     }),
@@ -337,6 +438,11 @@ function refuseInBranch({ id, features }: QueuedComponent, { isSafe }: JobRuntim
       reason:
         'in a development branch it may change things outside the project. Look at the configuration, and allow it with "runtime": {"safe": true}.',
     })
+}
+
+function typeOf({ isFlow }: QueuedComponent, parallelism: string | null, rows: number): JobType {
+  if (isFlow) return 'orchestrationContainer'
+  return parallelism !== null && parallelism !== '0' && rows > 1 ? 'container' : 'standard'
 }
 
 /** A request that is sent again has the same in all of these. */

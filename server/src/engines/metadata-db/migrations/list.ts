@@ -19,6 +19,7 @@ import * as vault from './0340-vault.ts'
 import * as triggers from './0350-triggers.ts'
 import * as bucketOwner from './0370-bucket-owner.ts'
 import * as workerLeases from './0430-worker-leases.ts'
+import * as flows from './0500-flows.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -45,4 +46,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0350-triggers', up: triggers.up },
   { name: '0370-bucket-owner', up: bucketOwner.up },
   { name: '0430-worker-leases', up: workerLeases.up },
+  { name: '0500-flows', up: flows.up },
 ]

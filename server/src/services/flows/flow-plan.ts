@@ -1,0 +1,110 @@
+// A flow as it runs: both public formats become this one plan (spec platform 2.7, 2.11). It is written when the run starts and never
+// changes; everything that happens is in the state.
+
+import type { NotificationRecipient } from '../../model/notification-port.ts'
+import type { Condition } from './conditions.ts'
+
+export type FlowFormat = 'orchestrator' | 'flow'
+
+export interface FlowPlan {
+  readonly format: FlowFormat
+  readonly phases: readonly PlannedPhase[]
+  /** Only chosen tasks run: conditions are ignored, phases follow each other, and a failed task stops nothing. */
+  readonly isPartial: boolean
+  readonly timeLimitMs: number | null
+}
+
+export interface PlannedPhase {
+  readonly id: string
+  readonly name: string
+  /** Of the orchestrator: phases that have to end before. */
+  readonly dependsOn: readonly string[]
+  /** Of the orchestrator: tasks that fail are tolerated. */
+  readonly isTolerant: boolean
+  /** Of the flow: where to go when the phase has ended; the first whose condition is true. */
+  readonly next: readonly Transition[]
+  readonly retry: Retry | null
+  readonly tasks: readonly PlannedTask[]
+}
+
+export interface Transition {
+  /** Undefined is always true. */
+  readonly condition?: Condition
+  /** Null ends the flow. */
+  readonly goto: string | null
+}
+
+export interface PlannedTask {
+  readonly id: string
+  readonly name: string
+  readonly isEnabled: boolean
+  readonly continueOnFailure: boolean
+  readonly retry: Retry | null
+  readonly timeLimitMs: number | null
+  readonly work: Work
+}
+
+export type Work = JobWork | VariableWork | NotificationWork
+
+export interface JobWork {
+  readonly type: 'job'
+  readonly component: string
+  readonly config?: string
+  /** JSON text. */
+  readonly configData?: string
+  readonly configRowIds?: readonly string[]
+  readonly mode?: 'run' | 'forceRun' | 'debug'
+  readonly tag?: string
+  readonly variableValuesId?: string
+  readonly variableValues: readonly VariableValue[]
+  /** Names of flow variables that reach the job; undefined: all. */
+  readonly variableOverrides?: readonly string[]
+  readonly previousJobId?: string
+  readonly parallelism?: string
+  readonly delayMs: number
+}
+
+export interface VariableWork {
+  readonly type: 'variable'
+  readonly name: string
+  readonly value?: unknown
+  readonly source?: Condition
+}
+
+export interface NotificationWork {
+  readonly type: 'notification'
+  readonly title: string
+  readonly message: string
+  readonly recipients: readonly NotificationRecipient[]
+}
+
+export interface VariableValue {
+  readonly name: string
+  readonly value: unknown
+}
+
+/** `most` runs beyond the first, each `delayMs` after the failure before it. */
+export interface Retry {
+  readonly most: number
+  readonly delayMs: number
+  /** Failures it is for; empty: all. */
+  readonly on: readonly { readonly type: 'contains' | 'exact'; readonly value: string }[]
+}
+
+export const retriesMessage = ({ on }: Retry, message: string): boolean =>
+  on.length === 0 || on.some(({ type, value }) => (type === 'exact' ? message === value : message.includes(value)))
+
+/** The plan with only these tasks (spec platform 2.2: onlyOrchestrationTaskIds, onlyFlowTaskIds); disabled ones run when they are named. */
+export function onlyTasks(plan: FlowPlan, taskIds: readonly string[]): FlowPlan {
+  const chosen = new Set(taskIds)
+  const phases = plan.phases.map((phase) => ({
+    ...phase,
+    tasks: phase.tasks.map((task) => ({ ...task, isEnabled: chosen.has(task.id) })),
+  }))
+  return { ...plan, phases, isPartial: plan.format === 'flow' }
+}
+
+export const unknownTasks = (plan: FlowPlan, taskIds: readonly string[]): string[] => {
+  const known = new Set(plan.phases.flatMap(({ tasks }) => tasks.map(({ id }) => id)))
+  return taskIds.filter((id) => !known.has(id))
+}

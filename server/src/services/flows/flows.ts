@@ -1,0 +1,287 @@
+// Flows as they run. What happens next is decided by advance.ts; here the facts are read, and what was decided is written: the state, new
+// jobs, ends and messages in one transaction, or nothing of it.
+//  (1) A decision is written only over the revision it was made from; a job that ends raises the revision and makes the flow due.
+//  (2) So every task is started once, by whichever node decides first, and a crash at any moment is a decision not yet made.
+
+import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { NotificationPort } from '../../model/notification-port.ts'
+import { advance, type Decision, type Start, startState } from './advance.ts'
+import { type FlowFormat, type FlowPlan, onlyTasks, unknownTasks } from './flow-plan.ts'
+import { resultOf, succeededTasks } from './flow-result.ts'
+import type { FlowState, Step, StepEnd, StepJobs } from './flow-state.ts'
+import { createFlowsStore, type FlowRun } from './flows.store.ts'
+import { problemsText } from './problems.ts'
+import { readFlow } from './read-flow.ts'
+
+/** The job of a flow, as the queue has it. */
+export interface FlowJob {
+  readonly id: number
+  readonly projectId: number
+  readonly branchId: number
+  readonly isDefaultBranch: boolean
+  readonly componentId: string
+  readonly configurationId: string | null
+  /** JSON text; null: the stored configuration. */
+  readonly configData: string | null
+  readonly variableValuesId: string | null
+  readonly variableValues: readonly { readonly name: string; readonly value: unknown }[]
+  readonly onlyTaskIds: readonly string[] | null
+  readonly previousJobId: number | null
+}
+
+export interface FlowPlace {
+  readonly projectId: number
+  readonly branchId: number
+  readonly componentId: string
+}
+
+/** What flows need of the queue. */
+export interface FlowsQueue {
+  /** A flow that still runs. */
+  find(projectId: number, jobId: number): Promise<FlowJob | undefined>
+  /** The same, locked until the transaction ends. */
+  hold(trx: Trx, projectId: number, jobId: number): Promise<boolean>
+  /** The jobs of its tasks, and others by id. */
+  listJobs(from: Db, projectId: number, jobId: number, otherIds: readonly number[]): Promise<StepJobs>
+  /** Refuses with a PlatformError what cannot run; `insert` queues it in the transaction of the step and answers its id. */
+  prepare(flow: FlowJob, start: Start): Promise<{ insert(trx: Trx): Promise<number> }>
+  /** Answers which of the jobs a worker has to stop. */
+  kill(trx: Trx, projectId: number, jobIds: readonly number[]): Promise<readonly number[]>
+  end(trx: Trx, flow: FlowJob, end: NonNullable<Decision['end']>, result: Readonly<Record<string, unknown>>): Promise<void>
+  /** What was queued and killed is committed. */
+  committed(killed: readonly number[]): void
+}
+
+export interface FlowsDeps {
+  readonly db: Db
+  readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
+  readonly clock: Clock
+  readonly queue: FlowsQueue
+  /** Undefined: not a component whose configurations are flows. */
+  readonly formatOf: (componentId: string) => FlowFormat | undefined
+  readonly configurations: {
+    /** JSON text; undefined when there is none. */
+    find(place: FlowPlace, configurationId: string): Promise<string | undefined>
+    /** Values of variables: of the row named, else of the configuration's default row. */
+    variables(place: FlowPlace, configuration: string, valuesId: string | null): Promise<Readonly<Record<string, unknown>>>
+  }
+  readonly notifications: NotificationPort | undefined
+}
+
+export type Flows = ReturnType<typeof createFlows>
+
+export function createFlows(deps: FlowsDeps) {
+  const { db, inTransaction, clock, queue } = deps
+  const store = createFlowsStore(db)
+
+  /** A plan, or all that is wrong with it. */
+  function planOf(componentId: string, configuration: string): FlowPlan {
+    const { plan, problems } = readFlow(JSON.parse(configuration), deps.formatOf(componentId) ?? 'flow')
+    const errors = problems.filter(({ level }) => level === 'error')
+    if (errors.length > 0) throw new PlatformError('flows.invalid', { problems: problemsText(errors) })
+    if (!deps.notifications && plan.phases.some(({ tasks }) => tasks.some(({ work }) => work.type === 'notification')))
+      throw new PlatformError('flows.invalid', { problems: 'tasks: This stack sends no notifications.' })
+    if (plan.phases.length === 0) throw new PlatformError('flows.invalid', { problems: 'phases: It has no phase.' })
+    return plan
+  }
+
+  function chosen(plan: FlowPlan, taskIds: readonly string[] | null | undefined): FlowPlan {
+    if (!taskIds || taskIds.length === 0) return plan
+    const unknown = unknownTasks(plan, taskIds)
+    if (unknown.length > 0) throw new PlatformError('flows.unknownTasks', { tasks: unknown.join(', ') })
+    return onlyTasks(plan, taskIds)
+  }
+
+  async function check(flow: {
+    readonly projectId: number
+    readonly branchId: number
+    readonly componentId: string
+    readonly configurationId: string | undefined
+    readonly configuration: string
+    readonly onlyTaskIds: readonly string[] | undefined
+  }): Promise<void> {
+    chosen(planOf(flow.componentId, flow.configuration), flow.onlyTaskIds)
+    await refuseSelf(flow, flow.configurationId, flow.configuration)
+  }
+
+  /** A flow below itself would wait for itself for ever. */
+  async function refuseSelf(place: FlowPlace, configurationId: string | undefined, configuration: string): Promise<void> {
+    const trail = await findCircle(place, configurationId, configuration)
+    if (trail) throw new PlatformError('flows.containsItself', { trail: trail.join(' > ') })
+  }
+
+  /** The flows from one to itself again; undefined when there is no such way. */
+  async function findCircle(place: FlowPlace, configurationId: string | undefined, configuration: string) {
+    const clean = new Set<string>()
+
+    async function visit(
+      at: FlowPlace,
+      id: string | undefined,
+      text: string,
+      above: readonly string[],
+    ): Promise<readonly string[] | undefined> {
+      const format = deps.formatOf(at.componentId)
+      const trail = [...above, `${format} ${id ?? 'of the task'}`]
+      const key = id === undefined ? undefined : trail.at(-1)!
+      if (key !== undefined && above.includes(key)) return trail
+      if (format === undefined || trail.length > DEEPEST || clean.has(key ?? '')) return undefined
+      const { plan } = readFlow(JSON.parse(text), format)
+      for (const { work } of plan.phases.flatMap(({ tasks }) => tasks)) {
+        if (work.type !== 'job' || deps.formatOf(work.component) === undefined) continue
+        const inner = { ...place, componentId: work.component }
+        const isOwn = work.configData === undefined
+        const content = isOwn ? await deps.configurations.find(inner, work.config ?? '') : work.configData
+        const found = content === undefined ? undefined : await visit(inner, isOwn ? work.config : undefined, content, trail)
+        if (found) return found
+      }
+      if (key !== undefined) clean.add(key)
+      return undefined
+    }
+    return visit(place, configurationId, configuration, [])
+  }
+
+  /** Everything is read and refused before the transaction that begins the run. */
+  async function open(job: FlowJob): Promise<(trx: Trx) => Promise<void>> {
+    const text = job.configData ?? (await deps.configurations.find(job, job.configurationId ?? ''))
+    if (text === undefined)
+      throw new PlatformError('storage.configuration.notFound', { id: job.configurationId ?? '', component: job.componentId })
+    const plan = chosen(planOf(job.componentId, text), job.onlyTaskIds)
+    await refuseSelf(job, job.configurationId ?? undefined, text)
+    const previous = job.previousJobId === null ? undefined : await store.find(db, job.projectId, job.previousJobId)
+    const kept = previous ? await keptOf(previous) : {}
+    const variables = {
+      ...(await deps.configurations.variables(job, text, job.variableValuesId)),
+      ...(Object.keys(kept).length > 0 ? previous?.state.variables : {}),
+      ...Object.fromEntries(job.variableValues.map(({ name, value }) => [name, value])),
+    }
+    return (trx) =>
+      store.insert(trx, {
+        jobId: job.id,
+        projectId: job.projectId,
+        plan,
+        state: startState(clock.now().getTime(), variables, kept),
+      })
+  }
+
+  /** Of a run in which everything succeeded nothing is kept: running it again runs it whole. */
+  async function keptOf(previous: FlowRun): Promise<Readonly<Record<string, StepEnd>>> {
+    const jobs = await jobsOf(db, previous)
+    const kept = succeededTasks(previous.plan, previous.state, jobs)
+    const { end } = advance(previous.plan, previous.state, jobs, clock.now().getTime())
+    return end?.status === 'success' ? {} : kept
+  }
+
+  const jobsOf = (from: Db, { projectId, jobId, state }: FlowRun): Promise<StepJobs> =>
+    queue.listJobs(
+      from,
+      projectId,
+      jobId,
+      Object.values(state.kept).flatMap(({ jobId: id }) => (id === undefined ? [] : [id])),
+    )
+
+  async function progress(from: Db, projectId: number, jobId: number, hasEnded: boolean): Promise<Record<string, unknown>> {
+    const run = await store.find(from, projectId, jobId)
+    if (!run) return {}
+    return { ...resultOf(run.plan, run.state, await jobsOf(from, run), clock.now().getTime(), hasEnded) }
+  }
+
+  /** Decides what is next for every flow that is due; answers how many were looked at. */
+  async function advanceDue(): Promise<number> {
+    const due = await store.listDue(clock.now().getTime(), BATCH)
+    for (const { project_id, job_id } of due) await advanceOne(project_id, job_id)
+    return due.length
+  }
+
+  async function advanceOne(projectId: number, jobId: number): Promise<void> {
+    const run = await store.find(db, projectId, jobId)
+    const flow = await queue.find(projectId, jobId)
+    if (!run) return
+    if (!flow) return store.rest(projectId, jobId)
+    const jobs = await jobsOf(db, run)
+    const now = clock.now().getTime()
+    const decision = advance(run.plan, run.state, jobs, now)
+    const prepared = await prepareAll(flow, decision.starts)
+    const killed = await inTransaction((trx) => write(trx, { run, flow, jobs, now, decision, prepared }))
+    if (killed) queue.committed(killed)
+  }
+
+  /** A job that cannot be queued is a task that failed: its configuration may be gone. */
+  async function prepareAll(flow: FlowJob, starts: readonly Start[]): Promise<readonly PreparedStart[]> {
+    const prepared: PreparedStart[] = []
+    for (const start of starts) {
+      const job = await queue.prepare(flow, start).catch((error: unknown) => {
+        if (error instanceof PlatformError && error.kind !== 'bug' && error.kind !== 'transient') return error.message
+        throw error
+      })
+      prepared.push({ start, job })
+    }
+    return prepared
+  }
+
+  /** Undefined when somebody else was faster. */
+  async function write(trx: Trx, { run, flow, jobs, now, decision, prepared }: Decided): Promise<readonly number[] | undefined> {
+    if (!(await queue.hold(trx, flow.projectId, flow.id)) || !(await store.claim(trx, run))) return undefined
+    let { state } = decision
+    for (const { start, job } of prepared) {
+      const step: Step =
+        typeof job === 'string'
+          ? { kind: 'done', end: { status: 'user_error', message: job, startedAt: now, endedAt: now } }
+          : { kind: 'job', jobId: await job.insert(trx) }
+      state = withLastStep(state, start, step)
+    }
+    // A task that could not be queued has ended: what follows is decided at once.
+    const wakeAt = prepared.some(({ job }) => typeof job === 'string') ? now : decision.wakeAt
+    await store.save(trx, run, state, decision.end ? null : wakeAt)
+    for (const { title, message, recipients } of decision.notifications)
+      await deps.notifications?.notify(trx, { projectId: flow.projectId, recipients, title, message, jobId: flow.id })
+    for (const ended of decision.endedPhases) await deps.notifications?.phaseEnded(trx, { ...placeOf(flow), ...ended })
+    const killed = await queue.kill(trx, flow.projectId, decision.kills)
+    if (decision.end) await queue.end(trx, flow, decision.end, { ...resultOf(run.plan, state, jobs, now, true) })
+    return killed
+  }
+
+  return {
+    check,
+    open,
+    progress,
+    advanceDue,
+    wake: (trx: Trx, projectId: number, jobId: number): Promise<void> => store.wake(trx, projectId, jobId),
+  }
+}
+
+const BATCH = 20
+const DEEPEST = 50
+
+interface PreparedStart {
+  readonly start: Start
+  /** A text says why it cannot be queued. */
+  readonly job: { insert(trx: Trx): Promise<number> } | string
+}
+
+interface Decided {
+  readonly run: FlowRun
+  readonly flow: FlowJob
+  readonly jobs: StepJobs
+  readonly now: number
+  readonly decision: Decision
+  readonly prepared: readonly PreparedStart[]
+}
+
+/** The place that advance.ts has left for the job is filled. */
+function withLastStep(state: FlowState, { visit: at, task: index }: Start, step: Step): FlowState {
+  const visit = state.visits[at]! // advance.ts made both
+  const run = visit.tasks[index]!
+  const tasks = visit.tasks.with(index, { ...run, steps: run.steps.with(-1, step) })
+  return { ...state, visits: state.visits.with(at, { ...visit, tasks }) }
+}
+
+const placeOf = ({ id, projectId, branchId, isDefaultBranch, componentId, configurationId }: FlowJob) => ({
+  projectId,
+  branchId,
+  isDefaultBranch,
+  jobId: id,
+  componentId,
+  configurationId,
+})

@@ -1,5 +1,6 @@
 // The list of key-value pairs that metadata routes take, whichever thing the metadata is on (spec storage 2.5.9).
 
+import { formatTimestamp } from '../kit/clock.ts'
 import { PlatformError } from '../kit/errors.ts'
 
 const KEY = /^[A-Za-z0-9._-]{1,255}$/
@@ -46,3 +47,17 @@ function parse(text: string): unknown {
     return undefined
   }
 }
+
+export interface MetadataItem extends MetadataPair {
+  readonly id: number
+  readonly provider: string
+  readonly updatedAt: Date
+}
+
+export const metadataView = (item: MetadataItem) => ({
+  id: String(item.id), // a string: the Go client decodes it as one
+  key: item.key,
+  value: item.value,
+  provider: item.provider,
+  timestamp: formatTimestamp(item.updatedAt),
+})

@@ -74,6 +74,8 @@ export interface NewStorageJob {
   readonly lockKeys?: readonly string[]
 }
 
+export type CreateJob = (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
+
 export interface JobOutcome {
   readonly results?: unknown
   readonly metrics?: Partial<Metrics>

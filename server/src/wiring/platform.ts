@@ -16,6 +16,7 @@ import { createFilesLoop, type FilesLoop } from '../services/files/files.loop.ts
 import { filesRoutes } from '../services/files/files.routes.ts'
 import { createFiles, type Files } from '../services/files/files.ts'
 import { importerRoutes } from '../services/files/importer.routes.ts'
+import { createRunFiles } from '../services/files/run-files.ts'
 import { elsewhereRoutes, pagesRoutes, probesRoutes } from '../services/health-and-docs/health-and-docs.routes.ts'
 import { createMetrics } from '../services/health-and-docs/metrics.ts'
 import { nameRulesRoutes } from '../services/name-rules/name-rules.routes.ts'
@@ -31,8 +32,6 @@ import { createConfigurationModules } from './configurations.ts'
 import { type CoreOptions, openCore } from './core.ts'
 import { type ExternalS3, type Objects, openObjectStore } from './object-store.ts'
 import { createQueueModules, DEFAULT_WORKER, type WorkerSettings } from './queue.ts'
-import { createRunFiles } from './run-files.ts'
-import { createRunTables } from './run-tables.ts'
 import { createScheduleModules } from './schedules.ts'
 import { registerSearch } from './search.ts'
 import { createTableModules, type TableModules, type TableSettings } from './tables.ts'
@@ -169,7 +168,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     log,
     domain: options.domain,
     rooms: configurationModules,
-    tables: createRunTables(tableModules, join(options.dataDir, 'table-scratch')),
+    tables: tableModules.runTables,
     files: createRunFiles({ files, access, slices: createFileSlices(store, access.bucket), objects: store }),
     worker: { ...DEFAULT_WORKER, ...options.worker },
     workerId,

@@ -7,12 +7,12 @@ import { idFrom } from '../../http/ids.ts'
 import { includeFrom } from '../../http/include.ts'
 import { JobView, jobStarter } from '../../http/job-view.ts'
 import { Async, BucketId, include, numberedId } from '../../http/parameters.ts'
+import { scopeOf } from '../../http/scope.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { bucketJob } from './bucket-jobs.ts'
 import { bucketView, sharingParametersOf } from './bucket-view.ts'
 import type { BucketsRoutesDeps } from './buckets.routes.ts'
 import { type Bucket, SHARINGS, type Sharing, type SharingParameters } from './buckets.store.ts'
-import type { Scope } from './buckets.ts'
 import { sharingFrom } from './sharing.ts'
 
 const ById = Type.Object({ bucketId: BucketId })
@@ -204,5 +204,3 @@ export function bucketSharingRoutes({
     )
   }
 }
-
-const scopeOf = (req: FastifyRequest): Scope => ({ actor: req.actor, branch: req.branch })

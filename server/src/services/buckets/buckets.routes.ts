@@ -19,12 +19,13 @@ import {
   Provider,
 } from '../../http/parameters.ts'
 import { EventListQuery } from '../../http/record-schemas.ts'
+import { scopeOf } from '../../http/scope.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../model/storage-job.ts'
 import { bucketJob } from './bucket-jobs.ts'
 import { BucketView, bucketView } from './bucket-view.ts'
 import type { Bucket } from './buckets.store.ts'
-import { type Buckets, metadataNotFound, type Scope } from './buckets.ts'
+import { type Buckets, metadataNotFound } from './buckets.ts'
 import type { SharingRules } from './sharing.ts'
 
 const DisplayName = optionalText('Name for people; it can change, the id cannot.')
@@ -366,5 +367,3 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
       })
   }
 }
-
-const scopeOf = (req: FastifyRequest): Scope => ({ actor: req.actor, branch: req.branch })

@@ -4,10 +4,12 @@
 //  3. A bucket that others link to cannot be unshared or deleted: what they built on it would be gone.
 
 import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
+import type { MetadataPair } from '../../http/metadata-items.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { type Actor, bucketPermissionOf } from '../../model/actor.ts'
 import type { EventSource, NewEvent, Origin, RecordEvent } from '../../model/event.ts'
+import type { Scope } from '../../model/scope.ts'
 import {
   type Bucket,
   type BucketChange,
@@ -23,18 +25,7 @@ export interface Branch {
   readonly isDefault: boolean
 }
 
-/** Where a request acts: who, and in which branch. */
-export interface Scope {
-  readonly actor: Actor
-  readonly branch: Branch
-}
-
-export interface MetadataPair {
-  readonly key: string
-  readonly value: string
-}
-
-/** What this room asks of the tables room. */
+/** What this module asks of tables. */
 export interface TablesOfBuckets {
   usage(
     buckets: readonly number[],
@@ -46,7 +37,7 @@ export interface TablesOfBuckets {
   dropAliasesInto(trx: Trx, projectId: number, bucket: number): Promise<void>
 }
 
-/** What this room asks of the metadata room. */
+/** What this module asks of storage-metadata. */
 export interface BucketMetadata {
   set(trx: Trx, projectId: number, bucket: number, provider: string, pairs: readonly MetadataPair[], now: Date): Promise<void>
   remove(trx: Trx, projectId: number, bucket: number, id: number): Promise<void>

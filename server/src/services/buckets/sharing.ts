@@ -5,8 +5,9 @@ import { type Clock, formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import type { EventSource, Origin, RecordEvent } from '../../model/event.ts'
+import type { Scope } from '../../model/scope.ts'
 import { type Bucket, SHARINGS, type Sharing, type SharingParameters } from './buckets.store.ts'
-import { type Branch, type Buckets, eventOf, type NewBucketRequest, type Scope } from './buckets.ts'
+import { type Branch, type Buckets, eventOf, type NewBucketRequest } from './buckets.ts'
 
 export interface Project {
   readonly id: number

@@ -12,7 +12,7 @@ import type { Actor } from '../../model/actor.ts'
 import type { EventSource, Origin, RecordEvent } from '../../model/event.ts'
 import type { JobHandler } from '../../model/storage-job.ts'
 import { attachment, fileKey } from './file-key.ts'
-import { parseFileQuery } from './file-query.ts'
+import { type FileQuery, parseFileQuery } from './file-query.ts'
 import { createFilesStore, type FileRecord, type NewFile } from './files.store.ts'
 
 export interface FilesDeps {
@@ -43,6 +43,8 @@ export interface FileListQuery {
   readonly offset?: number
   readonly tags?: readonly string[]
   readonly q?: string
+  /** The same question, parsed already. */
+  readonly parsed?: FileQuery | undefined
   readonly sinceId?: number
   readonly maxId?: number
   readonly runId?: string
@@ -233,7 +235,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
         field: 'limit',
         reason: `This value should be between 0 and ${MAX_LIMIT}.`,
       })
-    const wanted = query.q === undefined ? undefined : parseFileQuery(storable(query.q))
+    const wanted = query.q === undefined ? query.parsed : parseFileQuery(storable(query.q))
     const seesAll = actor.isMasterToken || actor.canReadAllFileUploads
     const found = await store.list(actor.projectId, {
       limit,
@@ -251,6 +253,11 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
       found.filter((file) => !file.isSizeConfirmed && file.state === 'visible').slice(0, MAX_SIZES_LOOKED_UP),
     )
     return Promise.all(found.map((file) => (unsure.has(file) ? withSize(file) : file)))
+  }
+
+  /** Refuses files the caller may not read. */
+  async function checkReadable(actor: Actor, id: number): Promise<void> {
+    await get(actor, id)
   }
 
   async function remove(actor: Actor, id: number, origin: Origin): Promise<void> {
@@ -374,6 +381,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
   }
 
   return {
+    checkReadable,
     prepare,
     reserve,
     publish,

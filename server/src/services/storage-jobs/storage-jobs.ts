@@ -10,6 +10,7 @@ import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Origin } from '../../model/event.ts'
 import {
+  failureOf,
   type JobError,
   type Metrics,
   type NewStorageJob,
@@ -118,6 +119,12 @@ export function createStorageJobs({ db, inTransaction, clock }: StorageJobsDeps)
     list,
     listOfRun,
     waitFor,
+    /** Waits for the end; a failed job throws what it failed with. */
+    async waitForSuccess({ projectId, id }: Pick<StorageJob, 'projectId' | 'id'>): Promise<StorageJob> {
+      const job = await waitFor(projectId, id)
+      if (job.status === 'success') return job
+      throw failureOf(job)
+    },
     countOpen: store.countOpen,
     /** For the loop of this room only. */
     internal: { store, rowOf, onCreated, finished },

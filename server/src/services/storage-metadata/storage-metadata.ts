@@ -2,6 +2,7 @@
 
 import type { Generated, Selectable } from 'kysely'
 import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { type MetadataItem, type MetadataPair, metadataView } from '../../http/metadata-items.ts'
 import { PlatformError } from '../../kit/errors.ts'
 
 export type MetadataKind = 'bucket' | 'table'
@@ -11,19 +12,6 @@ export interface MetadataTarget {
   readonly kind: MetadataKind
   readonly object: number
   readonly column?: string
-}
-
-export interface MetadataItem {
-  readonly id: number
-  readonly key: string
-  readonly value: string
-  readonly provider: string
-  readonly updatedAt: Date
-}
-
-export interface MetadataPair {
-  readonly key: string
-  readonly value: string
 }
 
 export interface MetadataSearch {
@@ -52,23 +40,50 @@ export const OWN_PROVIDER = 'storage'
 
 export type StorageMetadata = ReturnType<typeof createStorageMetadata>
 
+/** The metadata of every kind of thing, and the same as buckets and tables ask for it. */
 export function createStorageMetadata(database: Db) {
+  const store = createMetadataStore(database)
+  const ofTable = (object: number, column: string | undefined): MetadataTarget => ({
+    kind: 'table',
+    object,
+    ...(column !== undefined && { column }),
+  })
+  return {
+    ofBuckets: {
+      set: (trx: Trx, projectId: number, object: number, provider: string, pairs: readonly MetadataPair[], now: Date) =>
+        store.set(trx, projectId, { kind: 'bucket', object }, provider, pairs, now),
+      remove: (trx: Trx, projectId: number, object: number, id: number) =>
+        store.remove(trx, projectId, { kind: 'bucket', object }, id),
+      forget: (trx: Trx, object: number) => store.forget(trx, { kind: 'bucket', object }),
+    },
+    /** Of many buckets at once, as the API shows it. */
+    viewsOfBuckets: async (projectId: number, buckets: readonly number[]) =>
+      new Map([...(await store.listMany(projectId, 'bucket', buckets))].map(([key, items]) => [key, items.map(metadataView)])),
+    /** Without a column: of the table itself. */
+    ofTables: {
+      listTables: (projectId: number, tables: readonly number[], trx?: Trx) => store.listMany(projectId, 'table', tables, trx),
+      listColumns: store.listColumns,
+      findTables: store.findTables,
+      set: (
+        trx: Trx,
+        projectId: number,
+        table: number,
+        column: string | undefined,
+        provider: string,
+        pairs: readonly MetadataPair[],
+        now: Date,
+      ) => store.set(trx, projectId, ofTable(table, column), provider, pairs, now),
+      remove: (trx: Trx, projectId: number, table: number, column: string | undefined, id: number) =>
+        store.remove(trx, projectId, ofTable(table, column), id),
+      forget: (trx: Trx, table: number, column?: string) => store.forget(trx, ofTable(table, column)),
+    },
+  }
+}
+
+function createMetadataStore(database: Db) {
   const db = withTables<Tables>(database)
 
-  const of = (projectId: number, { kind, object, column = '' }: MetadataTarget, from = db) =>
-    from
-      .selectFrom('storage_metadata')
-      .selectAll()
-      .where('project_id', '=', projectId)
-      .where('kind', '=', kind)
-      .where('object', '=', object)
-      .where('column_name', '=', column)
-      .orderBy('id')
-
   return {
-    list: async (projectId: number, target: MetadataTarget, trx?: Trx): Promise<readonly MetadataItem[]> =>
-      (await of(projectId, target, trx && withTables<Tables>(trx)).execute()).map(toItem),
-
     /** Of many buckets or tables at once, columns left out. */
     async listMany(
       projectId: number,

@@ -3,16 +3,18 @@
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { RowFilter, TableEngine } from '../../engines/table-engine/table-engine.ts'
+import type { MetadataPair } from '../../http/metadata-items.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { columnNameFrom } from '../../model/column-name.ts'
+import type { Scope } from '../../model/scope.ts'
 import { failureOf, type JobHandler, type NewStorageJob, type Requester, type StorageJob } from '../../model/storage-job.ts'
+import { type BucketRef, lockOf, refuseAlias, refuseLinked, type TableParts } from './table-catalog.ts'
 import { type ExportInput, queryOf, type TableExports } from './table-export.ts'
 import type { CreateInput, CsvOptions, ImportInput, LoadRun, OpenSource, TableLoads } from './table-load.ts'
 import { checkTableName } from './table-names.ts'
 import type { TableQuery } from './table-query.ts'
 import type { LoadRules } from './table-structure.ts'
 import type { TypedColumn } from './table-types.ts'
-import { type BucketRef, lockOf, type MetadataPair, refuseAlias, refuseLinked, type Scope, type Tables } from './tables.ts'
 
 export interface LocalFile {
   readonly path: string
@@ -63,7 +65,7 @@ export interface LocalResult {
 export type LocalRequester = Requester & Scope
 
 export interface LocalTablesDeps {
-  readonly tables: Tables
+  readonly parts: TableParts
   readonly loads: TableLoads
   readonly exports: Pick<TableExports, 'run'>
   readonly engine: Pick<TableEngine, 'unload'>
@@ -85,7 +87,9 @@ interface Target {
 
 export type LocalTables = ReturnType<typeof createLocalTables>
 
-export function createLocalTables({ tables, loads, exports, engine, runInline, localKey, createBucket }: LocalTablesDeps) {
+export function createLocalTables({ parts, loads, exports, engine, runInline, localKey, createBucket }: LocalTablesDeps) {
+  const { catalog, store, buckets, metadata, clock } = parts
+
   /**
    * Loads files into tables, side by side, as one job that holds the locks of all of them. They become visible together, with
    * whatever `commit` writes, or not at all; the error then has a line for each table that could not be loaded.
@@ -154,26 +158,26 @@ export function createLocalTables({ tables, loads, exports, engine, runInline, l
     const [stage, bucketName, name, ...rest] = request.tableId.split('.')
     if (!stage || !bucketName || !name || rest.length > 0)
       throw new PlatformError('storage.tables.validation', {
-        reason: `"${request.tableId.slice(0, 120)}" is no id of a table. Ids look like in.c-main.orders.`,
+        reason: `"${request.tableId.slice(0, 120)}" is not the id of a table. Ids look like in.c-main.orders.`,
       })
     const bucket = await bucketOf(requester, `${stage}.${bucketName}`, request.metadata ?? [])
     refuseLinked(bucket)
-    const existing = await tables.store.find(bucket.key, name)
+    const existing = await store.find(bucket.key, name)
     const input = existing ? await importInput(bucket, existing.key, request) : createInput(bucket, name, request)
     return { id: request.tableId, name, bucket, request, source: openSource(request), input }
   }
 
   /** A bucket that is made for a load tells by its metadata who made it, as the table does. */
-  async function bucketOf(requester: LocalRequester, bucketId: string, metadata: readonly LoadMetadata[]): Promise<BucketRef> {
+  async function bucketOf(requester: LocalRequester, bucketId: string, about: readonly LoadMetadata[]): Promise<BucketRef> {
     try {
-      return await tables.bucket.getForChange(requester, bucketId, 'write')
+      return await buckets.getForChange(requester, bucketId, 'write')
     } catch (error) {
       if (!(error instanceof PlatformError && error.code === 'storage.buckets.notFound')) throw error
-      await createBucket(requester, bucketId, metadata).catch((failure: unknown) => {
+      await createBucket(requester, bucketId, about).catch((failure: unknown) => {
         // Another load may have made it in between.
         if (!(failure instanceof PlatformError && failure.code === 'storage.buckets.alreadyExists')) throw failure
       })
-      return tables.bucket.getForChange(requester, bucketId, 'write')
+      return buckets.getForChange(requester, bucketId, 'write')
     }
   }
 
@@ -200,7 +204,7 @@ export function createLocalTables({ tables, loads, exports, engine, runInline, l
   }
 
   async function importInput(bucket: BucketRef, key: number, request: LocalLoad): Promise<ImportInput> {
-    refuseAlias(await tables.getByKey(bucket.projectId, key))
+    refuseAlias(await catalog.getByKey(bucket.projectId, key))
     return {
       tableKey: key,
       incremental: request.incremental ?? false,
@@ -234,14 +238,14 @@ export function createLocalTables({ tables, loads, exports, engine, runInline, l
   }
 
   async function setMetadata(trx: Trx, projectId: number, key: number, target: Target, known: readonly string[]): Promise<void> {
-    const now = tables.clock.now()
+    const now = clock.now()
     const isNew = !('tableKey' in target.input)
     for (const { provider, whenCreated = [], always = [], columns = {} } of target.request.metadata ?? []) {
       const pairs = [...(isNew ? whenCreated : []), ...always]
-      if (pairs.length > 0) await tables.metadata.set(trx, projectId, key, undefined, provider, pairs, now)
+      if (pairs.length > 0) await metadata.set(trx, projectId, key, undefined, provider, pairs, now)
       for (const [said, items] of Object.entries(columns)) {
         const column = known.find((name) => name.toLowerCase() === said.toLowerCase())
-        if (column) await tables.metadata.set(trx, projectId, key, column, provider, items, now)
+        if (column) await metadata.set(trx, projectId, key, column, provider, items, now)
       }
     }
   }
@@ -253,7 +257,7 @@ export function createLocalTables({ tables, loads, exports, engine, runInline, l
     { limit, ...query }: LocalQuery,
     signal: AbortSignal,
   ): Promise<number> {
-    const table = await tables.get(requester, tableId)
+    const table = await catalog.get(requester, tableId)
     const input: ExportInput = {
       tableKey: table.row.key,
       bucketKey: table.bucket.key,
@@ -283,8 +287,8 @@ export function createLocalTables({ tables, loads, exports, engine, runInline, l
     { limit, ...query }: LocalQuery = {},
     signal?: AbortSignal,
   ): Promise<{ readonly columns: readonly string[]; readonly rows: number }> {
-    const table = await tables.get(scope, tableId)
-    const { snapshot } = await tables.reading(table)
+    const table = await catalog.get(scope, tableId)
+    const { snapshot } = await catalog.reading(table)
     const { columns, rows } = await engine.unload(
       {
         snapshot,

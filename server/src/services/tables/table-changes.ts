@@ -15,6 +15,7 @@ import {
 import type { TableEngine } from '../../engines/table-engine/table-engine.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { JobHandler, JobRun, StorageJob } from '../../model/storage-job.ts'
+import { eventOf, STORAGE_PROVIDER, type Table, type TableParts, tableExists } from './table-catalog.ts'
 import { describeTypes, duplicateKey, keyPrefixOf, needsCompaction, resultView } from './table-load.ts'
 import type { TableQuery } from './table-query.ts'
 import { snapshotView } from './table-snapshots.ts'
@@ -27,10 +28,9 @@ import {
   describeColumn,
   type TypedColumn,
 } from './table-types.ts'
-import { eventOf, STORAGE_PROVIDER, type Table, type Tables, tableExists } from './tables.ts'
 
 export interface ChangeDeps {
-  readonly tables: Tables
+  readonly parts: TableParts
   readonly engine: Pick<TableEngine, 'deleteRows' | 'findDuplicateKey' | 'profile' | 'compact'>
 }
 
@@ -45,13 +45,13 @@ export interface DefinitionInput {
 
 export type TableChanges = Readonly<Record<string, JobHandler>>
 
-export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges {
-  const { store, clock, metadata } = tables
+export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges {
+  const { catalog, store, buckets, metadata, recordEvent, clock } = parts
 
   /** The table the job names, and its present state. */
   async function begin<T extends object>(job: StorageJob) {
     const input = job.input as T & { readonly tableKey: number } // written by the routes of this room
-    const table = await tables.getByKey(job.projectId, input.tableKey)
+    const table = await catalog.getByKey(job.projectId, input.tableKey)
     return { input, table }
   }
 
@@ -70,14 +70,14 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
       const { source, origin } = run.job
       const value = eventOf(table, event.name, event.message, { params: event.params ?? {} })
       const what = { changed: more.changed ?? false, needsCompaction: needsCompaction(snapshot) }
-      await tables.publish(trx, table, snapshot, what, { source, origin, value })
+      await catalog.publish(trx, table, snapshot, what, { source, origin, value })
       await more.also?.(trx)
       return { results: more.results ?? null }
     })
 
   const tableColumnAdd: JobHandler = async (run) => {
     const { input, table } = await begin<TypedColumn>(run.job)
-    const { snapshot } = await tables.reading(table)
+    const { snapshot } = await catalog.reading(table)
     const { column, metadata: pairs } = input
     checkDefault(column)
     await publishSnapshot(
@@ -96,7 +96,7 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
 
   const tableColumnDelete: JobHandler = async (run) => {
     const { input, table } = await begin<{ column: string }>(run.job)
-    const { snapshot } = await tables.reading(table)
+    const { snapshot } = await catalog.reading(table)
     await publishSnapshot(
       run,
       table,
@@ -112,7 +112,7 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
 
   const tablePrimaryKeyAdd: JobHandler = async (run) => {
     const { input, table } = await begin<{ columns: string[]; skipDuplicatesCheck: boolean }>(run.job)
-    const { snapshot } = await tables.reading(table)
+    const { snapshot } = await catalog.reading(table)
     const keyed = setPrimaryKey(snapshot, input.columns)
     if (!input.skipDuplicatesCheck) {
       const duplicate = await engine.findDuplicateKey({ snapshot, columns: input.columns }, { signal: run.signal })
@@ -127,7 +127,7 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
 
   const tablePrimaryKeyDelete: JobHandler = async (run) => {
     const { table } = await begin(run.job)
-    const { snapshot } = await tables.reading(table)
+    const { snapshot } = await catalog.reading(table)
     await publishSnapshot(run, table, dropPrimaryKey(snapshot), {
       name: 'tablePrimaryKeyDeleted',
       message: `Deleted primary key of table ${table.id}`,
@@ -137,7 +137,7 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
 
   const tableRowsDelete: JobHandler = async (run) => {
     const { input, table } = await begin<{ query: TableQuery }>(run.job)
-    const { snapshot } = await tables.reading(table)
+    const { snapshot } = await catalog.reading(table)
     const { orderBy: _, columns: __, ...filter } = input.query
     const keyPrefix = keyPrefixOf(run.job.projectId, table.data.key)
     const { snapshot: after, deletedRows } = await engine.deleteRows({ snapshot, ...filter, keyPrefix }, { signal: run.signal })
@@ -158,13 +158,13 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
       { primaryKey: input.primaryKey, typed: input.typed },
     )
     await publish(async (trx) => {
-      const bucket = await tables.bucket.findByKey(input.bucketKey)
+      const bucket = await buckets.findByKey(input.bucketKey)
       if (!bucket || bucket.projectId !== job.projectId) throw new PlatformError('storage.tables.dropped')
       const { name, displayName } = input
-      const table = await tables.insert(trx, bucket, { name, displayName }, snapshot)
-      if (input.typed) await describeTypes(tables, trx, job.projectId, table.row.key, input.columns)
-      await tables.recordEvent(trx, job.source, eventOf(table, 'tableCreated', `Created table ${table.id}`), job.origin)
-      return { results: await resultView(tables, trx, table, snapshot, job.baseUrl), tableId: table.id }
+      const table = await catalog.insert(trx, bucket, { name, displayName }, snapshot)
+      if (input.typed) await describeTypes(parts, trx, job.projectId, table.row.key, input.columns)
+      await recordEvent(trx, job.source, eventOf(table, 'tableCreated', `Created table ${table.id}`), job.origin)
+      return { results: await resultView(parts, trx, table, snapshot, job.baseUrl), tableId: table.id }
     })
   }
 
@@ -207,7 +207,7 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
   const tableColumnDefinitionUpdate: JobHandler = async (run) => {
     const { input, table } = await begin<{ change: ColumnChange }>(run.job)
     const { column } = input.change
-    const { snapshot } = await tables.reading(table)
+    const { snapshot } = await catalog.reading(table)
     const after = await withChanges(snapshot, [input.change], run.signal)
     await publishSnapshot(
       run,
@@ -224,7 +224,7 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
       await store.setDisplayName(trx, table.row.key, input.displayName).catch((error: unknown) => {
         throw isUniqueViolation(error) ? tableExists(table.row.name, input.displayName) : error
       })
-      await tables.recordEvent(trx, job.source, eventOf(table, 'tableUpdated', `Updated table ${table.id}`), job.origin)
+      await recordEvent(trx, job.source, eventOf(table, 'tableUpdated', `Updated table ${table.id}`), job.origin)
       return undefined
     })
   }
@@ -233,7 +233,7 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
   const tableDefinitionUpdate: JobHandler = async ({ job, signal, publish }) => {
     const { input, table } = await begin<{ displayName?: string; description?: string; columns?: ColumnChange[] }>(job)
     const { displayName, description, columns = [] } = input
-    const { snapshot } = await tables.reading(table)
+    const { snapshot } = await catalog.reading(table)
     const after = await withChanges(snapshot, columns, signal)
     await publish(async (trx) => {
       const { projectId, key } = table.row
@@ -246,30 +246,30 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
       await describeChanges(trx, table, after, columns)
       const { source, origin } = job
       const value = eventOf(table, 'tableUpdated', `Updated table ${table.id}`)
-      if (after === snapshot) await tables.recordEvent(trx, source, value, origin)
-      else await tables.publish(trx, table, after, {}, { source, origin, value })
+      if (after === snapshot) await recordEvent(trx, source, value, origin)
+      else await catalog.publish(trx, table, after, {}, { source, origin, value })
       const row = { ...table.row, ...(displayName !== undefined && { displayName }) }
-      return { results: await resultView(tables, trx, { ...table, row }, after, job.baseUrl) }
+      return { results: await resultView(parts, trx, { ...table, row }, after, job.baseUrl) }
     })
   }
 
   const tableDrop: JobHandler = async ({ job, publish }) => {
     const { table } = await begin(job)
     await publish(async (trx) => {
-      await tables.drop(trx, table)
-      await tables.bucket.touch(trx, table.bucket)
-      await tables.recordEvent(trx, job.source, eventOf(table, 'tableDeleted', `Deleted table ${table.id}`), job.origin)
+      await catalog.drop(trx, table)
+      await buckets.touch(trx, table.bucket)
+      await recordEvent(trx, job.source, eventOf(table, 'tableDeleted', `Deleted table ${table.id}`), job.origin)
       return undefined
     })
   }
 
   const tableSwap: JobHandler = async ({ job, publish }) => {
     const { input, table } = await begin<{ targetKey: number }>(job)
-    const target = await tables.getByKey(job.projectId, input.targetKey)
+    const target = await catalog.getByKey(job.projectId, input.targetKey)
     await publish(async (trx) => {
       await store.swap(trx, table.row, target.row)
       for (const one of [table, target])
-        await tables.recordEvent(
+        await recordEvent(
           trx,
           job.source,
           eventOf(one, 'tableUpdated', `Swapped table ${table.id} with ${target.id}`),
@@ -281,7 +281,7 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
 
   const tableSnapshotCreate: JobHandler = async ({ job, publish }) => {
     const { input, table } = await begin<{ description: string }>(job)
-    const { snapshot } = await tables.reading(table)
+    const { snapshot } = await catalog.reading(table)
     await publish(async (trx) => {
       const kept = await store.keep(trx, {
         projectId: job.projectId,
@@ -293,7 +293,7 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
         createdAt: clock.now(),
       })
       const params = { snapshotId: kept.id }
-      await tables.recordEvent(
+      await recordEvent(
         trx,
         job.source,
         eventOf(table, 'tableSnapshotCreated', `Created a snapshot of table ${table.id}`, { params }),
@@ -314,7 +314,7 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
 
   const tableProfile: JobHandler = async ({ job, signal, publish }) => {
     const { table } = await begin(job)
-    const { snapshot } = await tables.reading(table)
+    const { snapshot } = await catalog.reading(table)
     const profile = await engine.profile({ snapshot, columns: table.columns, filters: table.filters }, { signal })
     const uuid = randomUUID()
     const createdAt = clock.now()
@@ -336,7 +336,7 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
   /** By hand what the loop does by itself. */
   const tableOptimize: JobHandler = async (run) => {
     const { table } = await begin(run.job)
-    const { snapshot } = await tables.reading(table)
+    const { snapshot } = await catalog.reading(table)
     const keyPrefix = keyPrefixOf(run.job.projectId, table.data.key)
     const after = await engine.compact({ snapshot, keyPrefix, force: true }, { signal: run.signal })
     if (after) await publishSnapshot(run, table, after, { name: 'tableUpdated', message: `Optimized table ${table.id}` })
@@ -345,18 +345,18 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
   /** Brings a table of the default branch into a development branch: a copy of the value, no bytes move. */
   const devBranchTablePull: JobHandler = async ({ job, publish }) => {
     const input = job.input as { readonly sourceKey: number; readonly bucketKey: number; readonly name: string } // written by the routes
-    const source = await tables.getByKey(job.projectId, input.sourceKey)
-    const bucket = await tables.bucket.findByKey(input.bucketKey)
+    const source = await catalog.getByKey(job.projectId, input.sourceKey)
+    const bucket = await buckets.findByKey(input.bucketKey)
     if (!bucket || bucket.projectId !== job.projectId) throw new PlatformError('storage.tables.dropped')
-    const { snapshot } = await tables.reading(source)
+    const { snapshot } = await catalog.reading(source)
     const existing = await store.find(bucket.key, input.name)
     await publish(async (trx) => {
       const now = clock.now()
       if (existing) await store.publish(trx, existing, snapshot, now, { changed: true })
       else {
         const names = { name: input.name, displayName: source.row.displayName }
-        const { row } = await tables.insert(trx, bucket, names, snapshot, now)
-        if (snapshot.typed) await describeTypes(tables, trx, job.projectId, row.key, snapshot.columns.map(describeColumn))
+        const { row } = await catalog.insert(trx, bucket, names, snapshot, now)
+        if (snapshot.typed) await describeTypes(parts, trx, job.projectId, row.key, snapshot.columns.map(describeColumn))
       }
       return { results: { id: `${bucket.id}.${input.name}` } }
     })
@@ -385,8 +385,8 @@ export function createTableChanges({ tables, engine }: ChangeDeps): TableChanges
 /** A description is metadata; who reads records finds it under the name everybody uses. */
 const descriptionPair = (value: string) => [{ key: 'KBC.description', value }]
 
-/** Operations that wait for no data. */
-export const LIGHT_OPERATIONS: ReadonlySet<string> = new Set([
+/** Operations that read and write no data; they need not wait for the slots of those that do. */
+const LIGHT_OPERATIONS: ReadonlySet<string> = new Set([
   'tableColumnAdd',
   'tableColumnDelete',
   'tablePrimaryKeyDelete',
@@ -398,3 +398,5 @@ export const LIGHT_OPERATIONS: ReadonlySet<string> = new Set([
   'tableSnapshotDelete',
   'devBranchTablePull',
 ])
+
+export const laneOf = (operation: string): 'light' | 'heavy' => (LIGHT_OPERATIONS.has(operation) ? 'light' : 'heavy')

@@ -6,19 +6,11 @@ import type { Preview, QueryRequest, TableEngine } from '../../engines/table-eng
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { EventAttachment, EventSource, NewEvent, Origin } from '../../model/event.ts'
+import type { Scope } from '../../model/scope.ts'
 import type { JobHandler, JobOutcome } from '../../model/storage-job.ts'
-import type { TableQuery } from './table-query.ts'
-import { eventOf, type Table, type Tables } from './tables.ts'
-
-export interface ExportOptions {
-  readonly query: TableQuery
-  readonly limit?: number
-  readonly gzip: boolean
-  readonly fileType: 'csv' | 'parquet'
-  readonly includeInternalTimestamp: boolean
-  /** One file with a header instead of slices: for people. */
-  readonly merged: boolean
-}
+import { eventOf, type Table, type TableParts } from './table-catalog.ts'
+import { readTableQuery, type TableQuery } from './table-query.ts'
+import { type ExportOptions, type Fields, whole } from './table-requests.ts'
 
 export interface ExportInput {
   readonly tableKey: number
@@ -56,7 +48,7 @@ export interface NewExportFile {
 }
 
 export interface ExportDeps<F extends ReservedFile> {
-  readonly tables: Tables
+  readonly parts: TableParts
   readonly engine: Pick<TableEngine, 'unload' | 'preview'>
   readonly files: FilesOfExports<F>
 }
@@ -67,13 +59,13 @@ const MAX_CELL_CHARS = 16_384
 
 export type TableExports = ReturnType<typeof createTableExports>
 
-export function createTableExports<F extends ReservedFile>({ tables, engine, files }: ExportDeps<F>) {
-  const { store } = tables
+export function createTableExports<F extends ReservedFile>({ parts, engine, files }: ExportDeps<F>) {
+  const { catalog, store, buckets, recordEvent } = parts
 
   const run: JobHandler = async ({ job, signal, publish }) => {
     const { tableKey, bucketKey, options } = job.input as ExportInput // written by the routes of this room
     const table = await tableOf(job.projectId, bucketKey, tableKey)
-    const { snapshot, snapshotId } = await tables.reading(table)
+    const { snapshot, snapshotId } = await catalog.reading(table)
     const request = { snapshot, ...queryOf(table, options.query, options.limit) }
     // The same question about the same state, asked by the same token: the file of the last answer will do.
     const fingerprint = fingerprintOf(snapshotId, job.source.tokenId, {
@@ -89,7 +81,7 @@ export function createTableExports<F extends ReservedFile>({ tables, engine, fil
         performance: { outBytes },
         attachments,
       })
-      await tables.recordEvent(trx, job.source, event, job.origin)
+      await recordEvent(trx, job.source, event, job.origin)
       return {
         results: { file: { id: made.id }, cacheHit: made === cached },
         metrics: { outCompressed: options.gzip, outBytes, outBytesUncompressed: options.gzip ? 0 : outBytes },
@@ -131,26 +123,36 @@ export function createTableExports<F extends ReservedFile>({ tables, engine, fil
   }
 
   async function tableOf(projectId: number, bucketKey: number, tableKey: number): Promise<Table> {
-    const bucket = await tables.bucket.findByKey(bucketKey)
+    const bucket = await buckets.findByKey(bucketKey)
     const row = await store.findByKey(tableKey)
     if (!bucket || bucket.projectId !== projectId || !row || row.bucketKey !== (bucket.sourceKey ?? bucket.key))
       throw new PlatformError('storage.tables.dropped')
-    return tables.resolve(bucket, row)
+    return catalog.resolve(bucket, row)
   }
 
-  async function preview(table: Table, query: TableQuery, limit: number | undefined, maxCellChars?: number): Promise<Preview> {
-    const rows = limit === undefined || limit === 0 ? PREVIEW_ROWS : limit // the Go client sends 0 when nothing was asked
+  /** The first rows of a table; `fields` as a client sends them: a query, a limit and a format. */
+  async function preview(scope: Scope, tableId: string, { limit, format = 'rfc', ...query }: Fields) {
+    if (format !== 'rfc' && format !== 'json' && format !== '')
+      throw new PlatformError('storage.tables.validation.invalidFormat', {
+        format: String(format).slice(0, 40),
+        known: 'rfc or json',
+      })
+    const table = await catalog.get(scope, tableId)
+    const wanted = readTableQuery(query, table.columns, parts.clock.now())
+    const asked = limit === undefined || limit === '' ? 0 : whole('limit', limit)
+    const rows = asked === 0 ? PREVIEW_ROWS : asked // the Go client sends 0 when nothing was asked
     if (rows < 0 || rows > MAX_PREVIEW_ROWS)
       throw new PlatformError('storage.tables.validation', {
         reason: `The maximum number of rows in preview is ${MAX_PREVIEW_ROWS}; ${rows} were asked for. Export the table to get more.`,
       })
-    const { snapshot } = await tables.reading(table)
-    return engine.preview({
+    const { snapshot } = await catalog.reading(table)
+    const preview = await engine.preview({
       snapshot,
-      ...queryOf(table, query),
+      ...queryOf(table, wanted),
       limit: rows,
-      ...(maxCellChars !== undefined && { maxCellChars }),
+      ...(format === 'json' && { maxCellChars: PREVIEW_CELL_CHARS }),
     })
+    return { format: format === 'json' ? ('json' as const) : ('rfc' as const), preview }
   }
 
   return { run, preview }

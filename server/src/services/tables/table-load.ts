@@ -24,6 +24,7 @@ import type {
 import { PlatformError } from '../../kit/errors.ts'
 import type { EventAttachment, NewEvent } from '../../model/event.ts'
 import type { JobHandler, JobOutcome, JobRun, Metrics } from '../../model/storage-job.ts'
+import { type BucketRef, eventOf, STORAGE_PROVIDER, type Table, type TableParts } from './table-catalog.ts'
 import { columnNamesFrom, quoted } from './table-names.ts'
 import {
   checkDeduplication,
@@ -37,7 +38,6 @@ import {
 } from './table-structure.ts'
 import { checkDefault, describeColumn, type TypedColumn } from './table-types.ts'
 import { tableView } from './table-view.ts'
-import { type BucketRef, eventOf, STORAGE_PROVIDER, type Table, type Tables } from './tables.ts'
 
 /** Where rows come from, as it stands in the job. */
 export type LoadSource =
@@ -93,7 +93,7 @@ export interface OpenSource {
 }
 
 export interface LoadDeps {
-  readonly tables: Tables
+  readonly parts: TableParts
   readonly engine: Pick<TableEngine, 'readHeader' | 'load' | 'deleteRows' | 'findDuplicateKey' | 'compact'>
   /** Which objects hold the bytes of a file, in order. */
   readonly openFile: (projectId: number, fileId: number) => Promise<OpenSource>
@@ -124,8 +124,8 @@ export const needsCompaction = (snapshot: TableSnapshot): boolean =>
 
 export type TableLoads = ReturnType<typeof createTableLoads>
 
-export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
-  const { store, clock } = tables
+export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
+  const { catalog, store, buckets, recordEvent, clock } = parts
 
   const create: JobHandler = async (run) => {
     const input = run.job.input as CreateInput // written by the routes of this room
@@ -196,13 +196,13 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
   ): Promise<JobOutcome & { readonly tableKey: number }> {
     const bucket = await bucketOf(input.bucketKey, job.projectId)
     const { name, displayName } = input
-    const table = await tables.insert(trx, bucket, { name, displayName }, snapshot, load && clock.now())
-    if (input.types) await describeTypes(tables, trx, job.projectId, table.row.key, input.types)
+    const table = await catalog.insert(trx, bucket, { name, displayName }, snapshot, load && clock.now())
+    if (input.types) await describeTypes(parts, trx, job.projectId, table.row.key, input.types)
     const params = { name, primaryKey: table.primaryKey, columns: table.columns, source: input.source }
-    await tables.recordEvent(trx, job.source, eventOf(table, 'tableCreated', `Created table ${table.id}`, { params }), job.origin)
-    if (load) await tables.recordEvent(trx, job.source, importEvent(table, { ...input, incremental: false }, load), job.origin)
+    await recordEvent(trx, job.source, eventOf(table, 'tableCreated', `Created table ${table.id}`, { params }), job.origin)
+    if (load) await recordEvent(trx, job.source, importEvent(table, { ...input, incremental: false }, load), job.origin)
     return {
-      results: await resultView(tables, trx, table, snapshot, job.baseUrl),
+      results: await resultView(parts, trx, table, snapshot, job.baseUrl),
       metrics: load ? metricsOf(load.source, load.loaded) : {},
       tableId: table.id,
       tableKey: table.row.key,
@@ -210,15 +210,15 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
   }
 
   async function bucketOf(key: number, projectId: number): Promise<BucketRef> {
-    const bucket = await tables.bucket.findByKey(key)
+    const bucket = await buckets.findByKey(key)
     if (!bucket || bucket.projectId !== projectId)
       throw new PlatformError('storage.buckets.notFound', { id: 'of this table', project: projectId })
     return bucket
   }
 
   async function prepareImport(run: LoadRun, input: ImportInput, source: OpenSource): Promise<PreparedLoad> {
-    const table = await tables.getByKey(run.job.projectId, input.tableKey)
-    const { snapshot: before } = await tables.reading(table)
+    const table = await catalog.getByKey(run.job.projectId, input.tableKey)
+    const { snapshot: before } = await catalog.reading(table)
     const plan = await planOf(table.id, before, input, source, run.signal)
     const primaryKey = input.primaryKey?.map((name) => spelledIn(plan.snapshot, name)) ?? primaryKeyNames(before)
     checkRules(table.id, before, plan.snapshot, primaryKey, input.rules ?? {})
@@ -242,7 +242,7 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
       warnings,
       async publish(trx) {
         const outcome = await publishImport(trx, run, input, source, table, loaded, plan.fileColumns)
-        await describeColumns(tables, trx, table.row, describeChanges(before, plan.snapshot))
+        await describeColumns(parts, trx, table.row, describeChanges(before, plan.snapshot))
         return outcome
       },
     }
@@ -295,7 +295,7 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
   ): Promise<JobOutcome & { readonly tableKey: number }> {
     const what = { imported: true, changed: true, needsCompaction: needsCompaction(loaded.snapshot) }
     const value = importEvent(table, input, { source, loaded, columns: importedColumns })
-    const row = await tables.publish(trx, table, loaded.snapshot, what, { source: job.source, origin: job.origin, value })
+    const row = await catalog.publish(trx, table, loaded.snapshot, what, { source: job.source, origin: job.origin, value })
     return {
       results: {
         transaction: null,
@@ -358,19 +358,19 @@ export function createTableLoads({ tables, engine, openFile }: LoadDeps) {
 
 /** What the platform says of typed columns, in metadata nobody else writes. */
 export async function describeTypes(
-  tables: Tables,
+  parts: TableParts,
   trx: Trx,
   projectId: number,
   key: number,
   columns: readonly TypedColumn[],
 ): Promise<void> {
   const enabled = [{ key: 'KBC.dataTypesEnabled', value: 'true' }]
-  await tables.metadata.set(trx, projectId, key, undefined, STORAGE_PROVIDER, enabled, tables.clock.now())
-  await describeColumns(tables, trx, { projectId, key }, columns)
+  await parts.metadata.set(trx, projectId, key, undefined, STORAGE_PROVIDER, enabled, parts.clock.now())
+  await describeColumns(parts, trx, { projectId, key }, columns)
 }
 
 async function describeColumns(
-  { metadata, clock }: Tables,
+  { metadata, clock }: TableParts,
   trx: Trx,
   { projectId, key }: { readonly projectId: number; readonly key: number },
   columns: readonly TypedColumn[],
@@ -446,18 +446,24 @@ function importEvent(
 }
 
 /** A table as the results of its job show it, with what the job's transaction has said of it so far. */
-export async function resultView(tables: Tables, trx: Trx, table: Table, snapshot: TableSnapshot, baseUrl: string) {
+export async function resultView(
+  { metadata, buckets }: TableParts,
+  trx: Trx,
+  table: Table,
+  snapshot: TableSnapshot,
+  baseUrl: string,
+) {
   const { projectId, key } = table.row
   const [own, columns] = await Promise.all([
-    tables.metadata.listTables(projectId, [key], trx),
-    tables.metadata.listColumns(projectId, [key], trx),
+    metadata.listTables(projectId, [key], trx),
+    metadata.listColumns(projectId, [key], trx),
   ])
   return tableView(table, baseUrl, {
     columns: true,
     metadata: own.get(key) ?? [],
     columnMetadata: columns.get(key) ?? {},
     attributes: true,
-    bucket: await tables.bucket.view(table.bucket, baseUrl, trx),
+    bucket: await buckets.view(table.bucket, baseUrl, trx),
     definition: snapshot.columns,
   })
 }

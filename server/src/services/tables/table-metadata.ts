@@ -1,11 +1,114 @@
-// `columnsMetadata` in the three shapes clients send (spec storage 2.5.9): an object by column (PHP), an object with the single
-// key `all` (Go), a list of lists (Python). The item's own `columnName` decides; an outer key is only a grouping.
+// Metadata of tables and columns. `columnsMetadata` comes in the three shapes clients send (spec storage 2.5.9): an object by column
+// (PHP), an object with the single key `all` (Go), a list of lists (Python). The item's own `columnName` decides; an outer key is
+// only a grouping.
 
-import { readMetadataItems } from '../../http/metadata-items.ts'
+import { type MetadataPair, metadataView, readMetadataItems } from '../../http/metadata-items.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { MetadataPair } from './tables.ts'
+import type { Origin } from '../../model/event.ts'
+import type { Scope } from '../../model/scope.ts'
+import { eventOf, STORAGE_PROVIDER, type Table, type TableParts } from './table-catalog.ts'
+import { columnsMetadataView } from './table-view.ts'
 
-export function readColumnsMetadata(value: unknown, columns: readonly string[]): ReadonlyMap<string, readonly MetadataPair[]> {
+/** As a request sends it. */
+export interface MetadataRequest {
+  readonly provider?: string
+  readonly metadata?: unknown
+  readonly columnsMetadata?: unknown
+}
+
+export type TableMetadata = ReturnType<typeof createTableMetadata>
+
+export function createTableMetadata(parts: TableParts) {
+  const { catalog, metadata, inTransaction, recordEvent, clock } = parts
+
+  const columnsOf = async ({ row }: Table) => (await metadata.listColumns(row.projectId, [row.key])).get(row.key) ?? {}
+
+  const itemsOfTable = async ({ row }: Table) =>
+    ((await metadata.listTables(row.projectId, [row.key])).get(row.key) ?? []).map(metadataView)
+
+  const itemsOfColumn = async (table: Table, column: string) => ((await columnsOf(table))[column] ?? []).map(metadataView)
+
+  /** Tables the caller may see that have such metadata, on themselves or on a column. */
+  async function search(scope: Scope, wanted: { readonly key?: string; readonly value?: string; readonly provider?: string }) {
+    if (!wanted.key && !wanted.value && !wanted.provider)
+      throw new PlatformError('validationError', {
+        reason: 'Send at least one of metadataKey, metadataValue and metadataProvider.',
+      })
+    const given = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value))
+    const found = new Set(await metadata.findTables(scope.actor.projectId, given))
+    return (await catalog.list(scope)).filter((table) => found.has(table.row.key))
+  }
+
+  async function set(scope: Scope, tableId: string, request: MetadataRequest, origin: Origin) {
+    const table = await catalog.getForChange(scope, tableId)
+    const provider = providerFrom(request.provider, table)
+    const pairs = isAbsent(request.metadata) ? [] : readMetadataItems(request.metadata)
+    const byColumn = readColumnsMetadata(request.columnsMetadata, table.columns)
+    if (pairs.length === 0 && byColumn.size === 0) throw new PlatformError('storage.metadata.invalidParameter')
+    await inTransaction(async (trx) => {
+      const { projectId, key } = table.row
+      if (pairs.length > 0) await metadata.set(trx, projectId, key, undefined, provider, pairs, clock.now())
+      for (const [column, items] of byColumn) await metadata.set(trx, projectId, key, column, provider, items, clock.now())
+      await recordEvent(trx, scope.actor, eventOf(table, 'tableMetadataSet', `Set metadata of table ${table.id}`), origin)
+    })
+    const named = Object.entries(await columnsOf(table)).filter(([column]) => byColumn.has(column))
+    return { metadata: await itemsOfTable(table), columnsMetadata: columnsMetadataView(Object.fromEntries(named)) }
+  }
+
+  async function remove(scope: Scope, tableId: string, id: number): Promise<void> {
+    const { row } = await catalog.getForChange(scope, tableId)
+    await inTransaction((trx) => metadata.remove(trx, row.projectId, row.key, undefined, id))
+  }
+
+  async function setOfColumn(scope: Scope, columnId: string, request: MetadataRequest) {
+    const { table, column } = await columnOf(catalog.getForChange, scope, columnId)
+    const provider = providerFrom(request.provider, table)
+    const pairs = readMetadataItems(request.metadata)
+    const { projectId, key } = table.row
+    await inTransaction((trx) => metadata.set(trx, projectId, key, column, provider, pairs, clock.now()))
+    return itemsOfColumn(table, column)
+  }
+
+  async function removeOfColumn(scope: Scope, columnId: string, id: number): Promise<void> {
+    const { table, column } = await columnOf(catalog.getForChange, scope, columnId)
+    await inTransaction((trx) => metadata.remove(trx, table.row.projectId, table.row.key, column, id))
+  }
+
+  return {
+    search,
+    list: async (scope: Scope, tableId: string) => itemsOfTable(await catalog.get(scope, tableId)),
+    set,
+    remove,
+    async listOfColumn(scope: Scope, columnId: string) {
+      const { table, column } = await columnOf(catalog.get, scope, columnId)
+      return itemsOfColumn(table, column)
+    },
+    setOfColumn,
+    removeOfColumn,
+  }
+}
+
+/** The id of a column is the id of its table and its name. */
+async function columnOf(get: TableParts['catalog']['get'], scope: Scope, columnId: string) {
+  const parts = columnId.split('.')
+  const column = parts.at(3) ?? ''
+  const table = await get(scope, parts.slice(0, 3).join('.'))
+  if (parts.length !== 4 || !table.columns.includes(column))
+    throw new PlatformError('notFound', { what: `The column "${column.slice(0, 100)}" of table "${table.id}"` })
+  return { table, column }
+}
+
+/** On typed tables only the platform writes its own entries. */
+function providerFrom(provider: string | undefined, table: Table): string {
+  if (!provider) throw new PlatformError('storage.metadata.invalidProvider')
+  if (provider === STORAGE_PROVIDER && table.data.isTyped) throw new PlatformError('storage.metadata.reservedProvider')
+  return provider
+}
+
+const isAbsent = (value: unknown): boolean =>
+  value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+
+function readColumnsMetadata(value: unknown, columns: readonly string[]): ReadonlyMap<string, readonly MetadataPair[]> {
   const found = new Map<string, MetadataPair[]>()
   for (const { column, item } of itemsOf(typeof value === 'string' && value !== '' ? parse(value) : value)) {
     if (!columns.includes(column))

@@ -5,9 +5,18 @@ import { toBoolean } from '../../http/scalars.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
 import { columnNameFrom } from '../../model/column-name.ts'
-import type { ExportOptions } from './table-export.ts'
 import type { CsvOptions, ImportInput } from './table-load.ts'
-import { namesFrom, type QueryInput, readTableQuery } from './table-query.ts'
+import { namesFrom, type QueryInput, readTableQuery, type TableQuery } from './table-query.ts'
+
+export interface ExportOptions {
+  readonly query: TableQuery
+  readonly limit?: number
+  readonly gzip: boolean
+  readonly fileType: 'csv' | 'parquet'
+  readonly includeInternalTimestamp: boolean
+  /** One file with a header instead of slices: for people. */
+  readonly merged: boolean
+}
 
 export type Fields = Readonly<Record<string, unknown>>
 

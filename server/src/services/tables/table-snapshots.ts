@@ -1,8 +1,49 @@
-// Snapshots that people keep, as the API shows them (spec storage 2.5.8).
+// Snapshots that people keep, and how the API shows them (spec storage 2.5.8).
 
 import { primaryKeyNames } from '../../engines/table-engine/snapshot.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { Scope } from '../../model/scope.ts'
+import type { NewStorageJob } from '../../model/storage-job.ts'
+import type { TableParts } from './table-catalog.ts'
+import { jobOn } from './table-checks.ts'
+import { type Fields, isSet, whole } from './table-requests.ts'
 import type { KeptSnapshot } from './table-snapshots.store.ts'
+
+export type TableSnapshots = ReturnType<typeof createTableSnapshots>
+
+export function createTableSnapshots({ catalog, store }: TableParts) {
+  async function create(scope: Scope, tableId: string, fields: Fields): Promise<NewStorageJob> {
+    const table = await catalog.getForChange(scope, tableId)
+    // A snapshot holds the whole table, with all that an alias hides.
+    if (table.source)
+      throw new PlatformError('storage.buckets.snapshotNotSupported', { table: table.id, source: table.source.id })
+    const description = isSet(fields.description) ? String(fields.description).slice(0, 10_000) : ''
+    return jobOn(table, 'tableSnapshotCreate', { description })
+  }
+
+  /** Newest first. */
+  async function list(scope: Scope, tableId: string, fields: Fields): Promise<readonly KeptSnapshot[]> {
+    const table = await catalog.get(scope, tableId)
+    const limit = isSet(fields.limit) ? whole('limit', fields.limit, 10_000) : 20
+    const offset = isSet(fields.offset) ? whole('offset', fields.offset) : 0
+    return store.listKept(scope.actor.projectId, table.row.key, limit, offset)
+  }
+
+  async function get(projectId: number, id: number): Promise<KeptSnapshot> {
+    const kept = await store.findKept(projectId, id)
+    if (!kept) throw new PlatformError('storage.snapshots.notFound', { id })
+    return kept
+  }
+
+  async function remove(projectId: number, id: number): Promise<NewStorageJob> {
+    const { tableId } = await get(projectId, id)
+    const input = { snapshotId: id }
+    return { operationName: 'tableSnapshotDelete', operationParams: input, input, tableId }
+  }
+
+  return { create, list, get, remove }
+}
 
 export const snapshotView = (kept: KeptSnapshot, baseUrl: string) => ({
   id: String(kept.id),

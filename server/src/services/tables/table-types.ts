@@ -2,10 +2,10 @@
 
 import { fitsType } from '../../engines/table-engine/filter-values.ts'
 import { BASE_TYPES, type BaseType, type Column, type NewColumn } from '../../engines/table-engine/snapshot.ts'
+import type { MetadataPair } from '../../http/metadata-items.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { columnNameFrom } from '../../model/column-name.ts'
 import { checkColumnName } from './table-names.ts'
-import type { MetadataPair } from './tables.ts'
 
 /** A column, and what the platform says about it in its metadata. */
 export interface TypedColumn {

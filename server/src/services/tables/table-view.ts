@@ -2,9 +2,10 @@
 
 import { Type } from 'typebox'
 import type { Column } from '../../engines/table-engine/snapshot.ts'
+import { type MetadataItem, metadataView } from '../../http/metadata-items.ts'
 import { Timestamp } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
-import type { MetadataItem, Table } from './tables.ts'
+import type { Table } from './table-catalog.ts'
 
 const Items = Type.Array(Type.Unknown())
 
@@ -126,14 +127,6 @@ function definitionView(table: Table, columns: readonly Column[], metadata: Colu
       }),
   }
 }
-
-export const metadataView = (item: MetadataItem) => ({
-  id: String(item.id), // a string: the Go client decodes it as one
-  key: item.key,
-  value: item.value,
-  provider: item.provider,
-  timestamp: formatTimestamp(item.updatedAt),
-})
 
 const columnMetadataView = (metadata: ColumnsMetadata, columns: readonly string[]) =>
   Object.fromEntries(

@@ -17,15 +17,15 @@ test('many small loads are compacted into one file; the rows, their order and th
   await create('in.c-main', 't', 'id\n0\n')
   for (let i = 1; i <= 9; i++) await load('in.c-main.t', `id\n${i}\n`, { incremental: true })
   const before = await exported('in.c-main.t', { includeInternalTimestamp: true })
-  const { tables, loop } = stack.platform.tableModules
+  const { parts, loop } = stack.platform.tableModules
   const segments = async () => {
-    const row = (await tables.store.listToCompact(10))[0] ?? (await tables.store.findByKey(1))
-    return row?.snapshotId === undefined ? 0 : ((await tables.store.findSnapshot(row.snapshotId))?.snapshot.segments.length ?? 0)
+    const row = (await parts.store.listToCompact(10))[0] ?? (await parts.store.findByKey(1))
+    return row?.snapshotId === undefined ? 0 : ((await parts.store.findSnapshot(row.snapshotId))?.snapshot.segments.length ?? 0)
   }
   const many = await segments()
   assert.ok(many > 8, String(many))
   await loop.tick(new Date())
-  assert.equal((await tables.store.listToCompact(10)).length, 0)
+  assert.equal((await parts.store.listToCompact(10)).length, 0)
   assert.ok((await segments()) < many)
   assert.equal(await exported('in.c-main.t', { includeInternalTimestamp: true }), before)
 })
@@ -33,20 +33,20 @@ test('many small loads are compacted into one file; the rows, their order and th
 test('a table that cannot be compacted is not tried over and over: after the next load, or at once when it failed in passing', async (t) => {
   const stack = await startTestStack(t)
   const { bucket, create, load } = tableClient(stack)
-  const { tables, loop: own } = stack.platform.tableModules
+  const { parts, loop: own } = stack.platform.tableModules
   await own.stop()
   await bucket()
   await create('in.c-main', 't', 'id\n0\n')
   for (let i = 1; i <= 9; i++) await load('in.c-main.t', `id\n${i}\n`, { incremental: true })
   let tries = 0
   let error: PlatformError = new PlatformError('tableEngine.workerDied', { reason: 'test' })
-  const { inTransaction, clock } = tables
+  const { inTransaction, clock } = parts
   const log = { info() {}, warn() {}, error() {} }
   const compact = () => {
     tries++
     return Promise.reject(error)
   }
-  const loop = createTablesLoop({ tables, engine: { compact }, objects: stack.platform.objects.store, inTransaction, clock, log })
+  const loop = createTablesLoop({ parts, engine: { compact }, objects: stack.platform.objects.store, inTransaction, clock, log })
   for (let i = 0; i < 3; i++) await loop.tick(clock.now())
   assert.equal(tries, 3, 'a worker that died is no reason to give up')
   error = new PlatformError('tableEngine.outOfMemory', { limit: 1 })
@@ -60,14 +60,14 @@ test('a table that cannot be compacted is not tried over and over: after the nex
 test('a table that is loaded all the time is tidied by its loads, and compactions in vain are not repeated at once', async (t) => {
   const stack = await startTestStack(t)
   const { bucket, create, load, exported } = tableClient(stack)
-  const { tables, loop: own, engine } = stack.platform.tableModules
+  const { parts, loop: own, engine } = stack.platform.tableModules
   await own.stop()
   await bucket()
   await create('in.c-main', 't', 'id\n0\n')
   let most = 0
   const count = async () => {
-    const row = await tables.store.findByKey(1)
-    return (await tables.store.findSnapshot(row?.snapshotId ?? 0))?.snapshot.segments.length ?? 0
+    const row = await parts.store.findByKey(1)
+    return (await parts.store.findSnapshot(row?.snapshotId ?? 0))?.snapshot.segments.length ?? 0
   }
   for (let i = 1; i <= 40; i++) {
     await load('in.c-main.t', `id\n${i}\n`, { incremental: true })
@@ -87,8 +87,8 @@ test('a table that is loaded all the time is tidied by its loads, and compaction
     return after
   }
   const log = { info() {}, warn() {}, error() {} }
-  const { inTransaction } = tables
-  const loop = createTablesLoop({ tables, engine: { compact }, objects: stack.platform.objects.store, inTransaction, clock, log })
+  const { inTransaction } = parts
+  const loop = createTablesLoop({ parts, engine: { compact }, objects: stack.platform.objects.store, inTransaction, clock, log })
   for (let i = 0; i < 5; i++) await loop.tick(clock.now())
   assert.equal(tries, 1)
   nowMs += 11_000

@@ -12,12 +12,12 @@ import { referencedKeys } from '../../engines/table-engine/snapshot.ts'
 import type { TableEngine } from '../../engines/table-engine/table-engine.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { TableParts } from './table-catalog.ts'
 import { keyPrefixOf, needsCompaction } from './table-load.ts'
 import type { TableRow } from './tables.store.ts'
-import type { Tables } from './tables.ts'
 
 export interface TablesLoopDeps {
-  readonly tables: Tables
+  readonly parts: TableParts
   readonly engine: Pick<TableEngine, 'compact'>
   readonly objects: Pick<ObjectStore, 'list' | 'delete'>
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
@@ -26,8 +26,8 @@ export interface TablesLoopDeps {
   readonly settings?: {
     readonly everyMs?: number
     readonly sweepEveryMs?: number
-    /** How far back a table can be travelled to. */
-    readonly retentionMs?: number
+    /** How far back the earlier states of a table are kept. */
+    readonly retentionDays?: number
     readonly sweepOlderThanMs?: number
   }
 }
@@ -41,9 +41,10 @@ const PREFIX = 'tables/'
 
 export type TablesLoop = ReturnType<typeof createTablesLoop>
 
-export function createTablesLoop({ tables, engine, objects, inTransaction, clock, log, settings = {} }: TablesLoopDeps) {
-  const { everyMs = 5_000, sweepEveryMs = HOUR_MS, retentionMs = 7 * DAY_MS, sweepOlderThanMs = DAY_MS } = settings
-  const { store } = tables
+export function createTablesLoop({ parts, engine, objects, inTransaction, clock, log, settings = {} }: TablesLoopDeps) {
+  const { everyMs = 5_000, sweepEveryMs = HOUR_MS, retentionDays = 7, sweepOlderThanMs = DAY_MS } = settings
+  const retentionMs = retentionDays * DAY_MS
+  const { store } = parts
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()

@@ -1,18 +1,19 @@
-// Files as a run sees them: the rooms' own functions, between the project and a data folder.
+// Files as a run of a component sees them: the port of the job runner (model/run-ports.ts), filled by this module.
 
 import { basename, join } from 'node:path'
-import type { ObjectAccess } from '../engines/object-store/object-access.ts'
-import type { ObjectStore } from '../engines/object-store/object-store.ts'
-import { receiveFile, sendFile } from '../engines/runner/data-folder.ts'
-import { formatTimestamp } from '../kit/clock.ts'
-import { PlatformError } from '../kit/errors.ts'
-import { mapBounded } from '../kit/map-bounded.ts'
-import { NO_ORIGIN } from '../model/event.ts'
-import type { FileInfo, FileQuery, RunFiles, RunScope } from '../model/run-ports.ts'
-import { attachment } from '../services/files/file-key.ts'
-import type { FileSlices } from '../services/files/file-slices.ts'
-import type { FileRecord } from '../services/files/files.store.ts'
-import { type Files, manifestKey } from '../services/files/files.ts'
+import type { ObjectAccess } from '../../engines/object-store/object-access.ts'
+import type { ObjectStore } from '../../engines/object-store/object-store.ts'
+import { receiveFile, sendFile } from '../../engines/runner/data-folder.ts'
+import { formatTimestamp } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { mapBounded } from '../../kit/map-bounded.ts'
+import { NO_ORIGIN } from '../../model/event.ts'
+import type { FileInfo, FileQuery, RunFiles, RunScope } from '../../model/run-ports.ts'
+import { attachment } from './file-key.ts'
+import type { FileQuery as ParsedQuery } from './file-query.ts'
+import type { FileSlices } from './file-slices.ts'
+import type { FileRecord } from './files.store.ts'
+import { type Files, manifestKey } from './files.ts'
 
 export interface RunFilesDeps {
   readonly files: Files
@@ -32,7 +33,7 @@ export function createRunFiles({ files, access, slices, objects }: RunFilesDeps)
     const found: FileRecord[] = []
     for (let offset = 0; found.length < query.limit; offset += PAGE) {
       const page = await files.list(actor, {
-        q: query.query ?? tagsQuery(query),
+        ...(query.query === undefined ? { parsed: tagsQuery(query) } : { q: query.query }),
         limit: PAGE,
         offset,
         ...(query.sinceId === undefined ? {} : { sinceId: query.sinceId }),
@@ -113,11 +114,13 @@ export function createRunFiles({ files, access, slices, objects }: RunFilesDeps)
   }
 }
 
-/** All of the tags, none of the others. */
-const tagsQuery = ({ tags, withoutTags }: FileQuery): string =>
-  [...tags.map((tag) => `tags:${quoted(tag)}`), ...withoutTags.map((tag) => `NOT tags:${quoted(tag)}`)].join(' AND ')
+/** All of the tags, none of the others; undefined when there are neither. */
+function tagsQuery({ tags, withoutTags }: FileQuery): ParsedQuery | undefined {
+  const items = [...tags.map(hasTag), ...withoutTags.map((tag): ParsedQuery => ({ kind: 'not', item: hasTag(tag) }))]
+  return items.length === 0 ? undefined : { kind: 'and', items }
+}
 
-const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`
+const hasTag = (value: string): ParsedQuery => ({ kind: 'term', field: 'tags', value, hasWildcard: false })
 
 const infoOf = (file: FileRecord): FileInfo => ({
   id: file.id,

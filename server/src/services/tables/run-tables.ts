@@ -1,20 +1,28 @@
-// Tables as a run sees them: the tables rooms' own functions, between the project and a data folder.
+// Tables as a run of a component sees them: the port of the job runner (model/run-ports.ts), filled by this module.
 
 import { randomUUID } from 'node:crypto'
-import { readFile, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { formatTimestamp } from '../kit/clock.ts'
-import { PlatformError } from '../kit/errors.ts'
-import { mapBounded } from '../kit/map-bounded.ts'
-import { NO_ORIGIN } from '../model/event.ts'
-import type { LoadedTable, RunScope, RunTables, TableInfo, TableLoad, TableQuery } from '../model/run-ports.ts'
-import type { LoadMetadata, LocalLoad, LocalRequester, LocalResult } from '../services/tables/local-tables.ts'
-import { readType } from '../services/tables/table-types.ts'
-import { metadataView } from '../services/tables/table-view.ts'
-import type { Scope } from '../services/tables/tables.ts'
-import type { TableModules } from './tables.ts'
+import { localFileSize, takeColumnValues } from '../../engines/table-engine/objects-and-local-files.ts'
+import { metadataView } from '../../http/metadata-items.ts'
+import { formatTimestamp } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { mapBounded } from '../../kit/map-bounded.ts'
+import { NO_ORIGIN } from '../../model/event.ts'
+import type { LoadedTable, RunScope, RunTables, TableInfo, TableLoad, TableQuery } from '../../model/run-ports.ts'
+import type { Scope } from '../../model/scope.ts'
+import type { LoadMetadata, LocalLoad, LocalRequester, LocalResult, LocalTables } from './local-tables.ts'
+import type { TableParts } from './table-catalog.ts'
+import { readType } from './table-types.ts'
 
-export function createRunTables({ tables, local }: Pick<TableModules, 'tables' | 'local'>, scratchDir: string): RunTables {
+export interface RunTablesDeps {
+  readonly parts: TableParts
+  readonly local: LocalTables
+  /** For files that live for moments. */
+  readonly scratchDir: string
+}
+
+export function createRunTables({ parts, local, scratchDir }: RunTablesDeps): RunTables {
+  const { catalog, metadata } = parts
+
   async function find(scope: RunScope, tableId: string): Promise<TableInfo | undefined> {
     try {
       return await infoOf(scope, tableId)
@@ -25,14 +33,14 @@ export function createRunTables({ tables, local }: Pick<TableModules, 'tables' |
   }
 
   async function infoOf(scope: RunScope, tableId: string): Promise<TableInfo> {
-    const table = await tables.get(scopeOf(scope), tableId)
+    const table = await catalog.get(scopeOf(scope), tableId)
     const { row, data } = table
     const [own, columns, { snapshot }] = await Promise.all([
-      tables.metadata.listTables(row.projectId, [row.key]),
-      tables.metadata.listColumns(row.projectId, [row.key]),
-      tables.reading(table),
+      metadata.listTables(row.projectId, [row.key]),
+      metadata.listColumns(row.projectId, [row.key]),
+      catalog.reading(table),
     ])
-    const metadata = (own.get(row.key) ?? []).map(metadataView)
+    const items = (own.get(row.key) ?? []).map(metadataView)
     const columnMetadata = Object.fromEntries(
       Object.entries(columns.get(row.key) ?? {}).map(([column, items]) => [column, items.map(metadataView)]),
     )
@@ -50,8 +58,8 @@ export function createRunTables({ tables, local }: Pick<TableModules, 'tables' |
       rowsCount: data.rowsCount,
       dataSizeBytes: data.sizeBytes,
       isAlias: table.source !== undefined,
-      description: descriptionIn(metadata) ?? '',
-      metadata,
+      description: descriptionIn(items) ?? '',
+      metadata: items,
       columnMetadata,
       schema: snapshot.typed
         ? snapshot.columns.map((column) => ({
@@ -73,25 +81,21 @@ export function createRunTables({ tables, local }: Pick<TableModules, 'tables' |
 
   /** A column of a table is small where it names what to delete; it goes through a file all the same, so that it may be large. */
   async function columnValues(scope: RunScope, tableId: string, column: string | undefined): Promise<readonly string[]> {
-    const table = await tables.get(scopeOf(scope), tableId)
+    const table = await catalog.get(scopeOf(scope), tableId)
     const wanted = column ?? table.columns[0]
     if (wanted === undefined || !table.columns.includes(wanted))
       throw new PlatformError('storage.tables.columnNotExists', { column: wanted ?? '' })
-    const path = join(scratchDir, `values-${randomUUID()}.csv`)
-    try {
-      await local.exportTo(scopeOf(scope), tableId, path, { columns: [wanted] })
-      return valuesOf(await readFile(path, 'utf8'))
-    } finally {
-      await rm(path, { force: true })
-    }
+    const path = `${scratchDir}/values-${randomUUID()}.csv`
+    await local.exportTo(scopeOf(scope), tableId, path, { columns: [wanted] })
+    return takeColumnValues(path)
   }
 
   return {
     find,
     columnValues,
     async findByMetadata(scope, key, value) {
-      const found = new Set(await tables.metadata.findTables(scope.projectId, { key, value }))
-      return (await tables.list(scopeOf(scope))).filter(({ row }) => found.has(row.key)).map(({ id }) => id)
+      const found = new Set(await metadata.findTables(scope.projectId, { key, value }))
+      return (await catalog.list(scopeOf(scope))).filter(({ row }) => found.has(row.key)).map(({ id }) => id)
     },
     async download(scope, tableId, query, path, signal) {
       await local.exportTo(scopeOf(scope), tableId, path, queryOf(query), signal)
@@ -127,12 +131,6 @@ const queryOf = ({ columns, where, changedSince, limit }: TableQuery) => ({
   ...(limit !== undefined && { limit }),
 })
 
-/** One column, every value quoted, after a header: the way the engine writes it. */
-const valuesOf = (csv: string): string[] => {
-  const values = [...csv.matchAll(/"((?:[^"]|"")*)"\n/g)].map(([, value = '']) => value.replaceAll('""', '"'))
-  return [...new Set(values.slice(1))]
-}
-
 const scopeOf = (scope: RunScope): Scope => ({
   actor: scope.actor,
   branch: { id: scope.branchId, isDefault: scope.isDefaultBranch },
@@ -145,7 +143,7 @@ const requesterOf = (scope: RunScope): LocalRequester => ({
 })
 
 async function localLoad(load: TableLoad): Promise<LocalLoad> {
-  const files = await mapBounded(load.files, 16, async (path) => ({ path, sizeBytes: (await stat(path)).size }))
+  const files = await mapBounded(load.files, 16, async (path) => ({ path, sizeBytes: await localFileSize(path) }))
   const types = load.schema
     ?.map(({ name, baseType, length, nullable, default: fallback }) => ({
       typed: baseType !== undefined,

@@ -1,0 +1,128 @@
+// Definitions of tables: typed columns, and what can be changed of them later (spec storage 2.5.4). Each answers the job to start.
+
+import { PlatformError } from '../../kit/errors.ts'
+import type { Scope } from '../../model/scope.ts'
+import type { NewStorageJob } from '../../model/storage-job.ts'
+import { lockOf, refuseAlias, type Table, type TableParts } from './table-catalog.ts'
+import { checkDisplayName, checkNewTable, jobOn, ownTable, writableBucket } from './table-checks.ts'
+import { checkPrimaryKey, MAX_COLUMNS } from './table-load.ts'
+import { type Fields, isSet, nameFrom, primaryKeyFrom } from './table-requests.ts'
+import { type ColumnChange, changeColumn, changesType, readColumnChange, readColumnDefinition } from './table-types.ts'
+
+export type DefinitionChanges = ReturnType<typeof createDefinitionChanges>
+
+export function createDefinitionChanges(parts: TableParts) {
+  const { catalog } = parts
+
+  /** Refused at once where that is possible; what only the data can tell fails the job. */
+  async function checkChanges(table: Table, changes: readonly ColumnChange[]): Promise<void> {
+    if (changes.length === 0) return
+    const { snapshot } = await catalog.reading(table)
+    for (const change of changes) {
+      const column = snapshot.columns.find(({ name }) => name === change.column)
+      if (!column)
+        throw new PlatformError('notFound', { what: `The column "${change.column.slice(0, 100)}" of table "${table.id}"` })
+      if (!changesType(change)) continue
+      if (!snapshot.typed)
+        throw new PlatformError('storage.tables.validation', {
+          reason: `The table "${table.id}" is not typed: its columns hold text and have nothing but a description to change.`,
+        })
+      if (change.nullable && table.primaryKey.includes(change.column))
+        throw new PlatformError('storage.tables.validation', {
+          reason: `The column "${change.column}" is part of the primary key and cannot be nullable.`,
+        })
+      changeColumn(column, change)
+    }
+  }
+
+  async function create(scope: Scope, bucketId: string, fields: Fields): Promise<NewStorageJob> {
+    const bucket = await writableBucket(parts, scope, bucketId)
+    const name = nameFrom(fields)
+    const displayName = isSet(fields.displayName) ? String(fields.displayName) : name
+    await checkNewTable(parts, bucket, name, displayName)
+    refuseOtherBackends(fields)
+    const primaryKey = primaryKeyFrom(fields.primaryKeysNames)
+    const { columns } = fields
+    if (!Array.isArray(columns) || columns.length === 0 || columns.length > MAX_COLUMNS)
+      throw new PlatformError('storage.tables.validation', {
+        reason: `The parameter "columns" should be a list of 1 to ${MAX_COLUMNS} columns.`,
+      })
+    const defined = columns.map((column, i) => readColumnDefinition(column, i, primaryKey))
+    const names = defined.map(({ column }) => column.name)
+    checkDistinct(names)
+    checkPrimaryKey(primaryKey, names)
+    const typed = defined.some((one) => one.isTyped)
+    return {
+      operationName: 'tableDefinitionCreate',
+      operationParams: { name, primaryKeysNames: primaryKey, columns },
+      input: { bucketKey: bucket.key, name, displayName, primaryKey, typed, columns: defined },
+      branchId: bucket.branchId,
+      lockKeys: [lockOf(bucket, name)],
+    }
+  }
+
+  async function changeOneColumn(scope: Scope, tableId: string, column: string, fields: Fields): Promise<NewStorageJob> {
+    const table = await ownTable(parts, scope, tableId)
+    const change = readColumnChange(column, fields, column)
+    await checkChanges(table, [change])
+    return jobOn(table, 'tableColumnDefinitionUpdate', { change }, { ...change })
+  }
+
+  async function change(scope: Scope, tableId: string, fields: Fields): Promise<NewStorageJob> {
+    const table = await catalog.getForChange(scope, tableId)
+    const { displayName, description } = fields
+    const columns = columnChangesFrom(fields.columns)
+    if (!isSet(displayName) && description === undefined && columns.length === 0)
+      throw new PlatformError('storage.tables.validation', {
+        reason: 'Nothing to change: send displayName, description or columns.',
+      })
+    if (columns.length > 0) refuseAlias(table)
+    await checkChanges(table, columns)
+    if (isSet(displayName)) await checkDisplayName(parts, table, String(displayName))
+    const input = {
+      ...(isSet(displayName) && { displayName: String(displayName) }),
+      ...(description !== undefined && { description: description === null ? '' : String(description) }),
+      ...(columns.length > 0 && { columns }),
+    }
+    return jobOn(table, 'tableDefinitionUpdate', input)
+  }
+
+  return { create, change, changeColumn: changeOneColumn }
+}
+
+/** How other backends lay tables out; this one lays them out by itself, and every row carries its load time. */
+const LAYOUTS = ['timePartitioning', 'rangePartitioning', 'clustering', 'distribution', 'index'] as const
+
+function refuseOtherBackends(fields: Fields): void {
+  const refuse = (field: string, reason: string) =>
+    new PlatformError(
+      'storage.tables.validation',
+      { reason: `Invalid request:\n - ${field}: "${reason}"` },
+      { errors: [{ key: field, message: reason }] },
+    )
+  const layout = LAYOUTS.find((name) => isSet(fields[name]) && !(Array.isArray(fields[name]) && fields[name].length === 0))
+  if (layout) throw refuse(layout, 'This backend does not take it. Leave it out; tables need no layout here.')
+  if (isSet(fields.timestampType) && fields.timestampType !== 'MANAGED')
+    throw refuse('timestampType', 'Every row carries its load time here. Use MANAGED, or leave it out.')
+}
+
+/** `columns` of a changed definition: `[{name, definition: {length, nullable, default}, description}]`. */
+function columnChangesFrom(value: unknown): readonly ColumnChange[] {
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value))
+    throw new PlatformError('storage.tables.validation', { reason: 'The parameter "columns" should be a list of columns.' })
+  const changes = value.map((item: unknown, i) => {
+    const name = typeof item === 'object' && item !== null && 'name' in item ? item.name : undefined
+    if (typeof name !== 'string')
+      throw new PlatformError('validation.failed', { field: `columns[${i}][name]`, reason: 'This field is missing.' })
+    return readColumnChange(name, item, `columns[${i}]`)
+  })
+  checkDistinct(changes.map(({ column }) => column))
+  return changes
+}
+
+function checkDistinct(names: readonly string[]): void {
+  const lower = names.map((name) => name.toLowerCase())
+  const twice = names.find((_, i) => lower.indexOf(lower[i] ?? '') !== i)
+  if (twice !== undefined) throw new PlatformError('storage.tables.columnAlreadyExists', { column: twice })
+}

@@ -1,0 +1,159 @@
+// Changes of columns, keys and rows: each checks what can be checked at once and answers the job that does the rest.
+
+import { formatTimestamp } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { columnNameFrom } from '../../model/column-name.ts'
+import type { Origin } from '../../model/event.ts'
+import type { Scope } from '../../model/scope.ts'
+import type { NewStorageJob } from '../../model/storage-job.ts'
+import { lockOf, refuseAlias, type TableParts } from './table-catalog.ts'
+import { checkFilters, jobOn, ownTable } from './table-checks.ts'
+import { MAX_COLUMNS } from './table-load.ts'
+import { checkColumnName } from './table-names.ts'
+import { hasNoFilter, readDeletion } from './table-query.ts'
+import { type Fields, flag, isSet, primaryKeyFrom } from './table-requests.ts'
+import { readType } from './table-types.ts'
+
+export type StructureChanges = ReturnType<typeof createStructureChanges>
+
+export function createStructureChanges(parts: TableParts) {
+  const { catalog, store, buckets, clock } = parts
+
+  async function addColumn(scope: Scope, tableId: string, fields: Fields): Promise<NewStorageJob> {
+    const table = await catalog.getForChange(scope, tableId)
+    if (table.source)
+      throw new PlatformError('storage.tables.validation.cannotAddColumn', { table: table.id, source: table.source.id })
+    const name = newColumnName(fields)
+    if (table.columns.some((column) => column.toLowerCase() === name.toLowerCase()))
+      throw new PlatformError('storage.tables.columnAlreadyExists', { column: name })
+    if (table.columns.length >= MAX_COLUMNS)
+      throw new PlatformError('storage.tables.validation', { reason: `A table has at most ${MAX_COLUMNS} columns.` })
+    const { column, isTyped, metadata } = readType(name, fields, false)
+    if (table.data.isTyped && !isTyped)
+      throw new PlatformError('storage.tables.validation', { reason: 'Column "definition" or "basetype" must be set.' })
+    return jobOn(table, 'tableColumnAdd', { column, metadata }, { name })
+  }
+
+  async function deleteColumn(scope: Scope, tableId: string, column: string, force: boolean): Promise<NewStorageJob> {
+    const table = await ownTable(parts, scope, tableId)
+    if (!table.columns.includes(column))
+      throw new PlatformError('notFound', { what: `The column "${column.slice(0, 100)}" of table "${table.id}"` })
+    if (table.primaryKey.includes(column)) throw new PlatformError('storage.tables.cannotDeletePrimaryKeyColumn', { column })
+    if (table.columns.length === 1) throw new PlatformError('storage.tables.cannotDeleteLastColumn', { column })
+    const aliases = (await catalog.aliasesOf(table.row.key)).filter(
+      ({ alias }) => alias?.filter?.column === column || (!force && alias?.columns?.includes(column)),
+    )
+    if (aliases.length > 0)
+      throw new PlatformError('storage.tables.cannotDeleteReferencedColumn', {
+        column,
+        aliases: aliases.map(({ name }) => name).join(', '),
+      })
+    return jobOn(table, 'tableColumnDelete', { column })
+  }
+
+  async function addPrimaryKey(scope: Scope, tableId: string, fields: Fields): Promise<NewStorageJob> {
+    const table = await ownTable(parts, scope, tableId)
+    const columns = primaryKeyFrom(fields.columns)
+    const refuse = (reason: string) => new PlatformError('storage.validation.primaryKey', { reason })
+    if (columns.length === 0) throw refuse('The parameter "columns" should name the columns of the primary key.')
+    if (table.primaryKey.length > 0)
+      throw refuse(`The table already has the primary key ${table.primaryKey.join(', ')}. Delete it first.`)
+    const unknown = columns.find((column) => !table.columns.includes(column))
+    if (unknown !== undefined) throw refuse(`The table has no column "${unknown.slice(0, 100)}".`)
+    const input = { columns, skipDuplicatesCheck: flag(fields, 'skipDuplicatesCheck') }
+    return jobOn(table, 'tablePrimaryKeyAdd', input)
+  }
+
+  async function deletePrimaryKey(scope: Scope, tableId: string): Promise<NewStorageJob> {
+    const table = await ownTable(parts, scope, tableId)
+    if (table.primaryKey.length === 0)
+      throw new PlatformError('storage.validation.primaryKey', { reason: `The table "${table.id}" has no primary key.` })
+    const aliases = (await catalog.aliasesOf(table.row.key)).filter(({ alias }) =>
+      table.primaryKey.includes(alias?.filter?.column ?? ''),
+    )
+    if (aliases.length > 0)
+      throw new PlatformError('storage.tables.cannotRemoveReferencedColumnFromPrimaryKey', {
+        aliases: aliases.map(({ name }) => name).join(', '),
+      })
+    return jobOn(table, 'tablePrimaryKeyDelete', {})
+  }
+
+  async function deleteRows(scope: Scope, tableId: string, fields: Fields): Promise<NewStorageJob> {
+    const table = await ownTable(parts, scope, tableId)
+    const query = readDeletion(fields, table.columns, clock.now())
+    if (hasNoFilter(query) && !flag(fields, 'allowTruncate'))
+      throw new PlatformError('storage.tables.validation.unintendedTruncation')
+    await checkFilters(parts, table, query)
+    return jobOn(table, 'tableRowsDelete', { query })
+  }
+
+  async function profile(scope: Scope, tableId: string): Promise<NewStorageJob> {
+    const table = await catalog.get(scope, tableId)
+    if (table.bucket.sourceKey !== undefined) refuseAlias(table)
+    // Only reads one state of the table: it holds no lock.
+    return { ...jobOn(table, 'tableProfile', {}), lockKeys: [] }
+  }
+
+  /** `uuid` of a profile, or `latest`. */
+  async function getProfile(scope: Scope, tableId: string, uuid: string) {
+    const table = await catalog.get(scope, tableId)
+    const found = await store.findProfile(scope.actor.projectId, table.row.key, uuid === 'latest' ? undefined : uuid)
+    if (!found) throw new PlatformError('storage.tables.profileNotFound', { table: table.id })
+    return { uuid: found.uuid, createdAt: formatTimestamp(found.createdAt), ...(found.value as object) } // saved by table-changes.ts
+  }
+
+  async function swap(scope: Scope, tableId: string, targetTableId: string): Promise<NewStorageJob> {
+    const table = await catalog.getForChange(scope, tableId)
+    const target = await catalog.getForChange(scope, targetTableId)
+    if (table.row.key === target.row.key) throw new PlatformError('storage.tables.sameTableSwap')
+    for (const one of [table, target])
+      if (one.source) throw new PlatformError('storage.tables.cannotSwapAlias', { table: one.id })
+    if (table.bucket.key !== target.bucket.key)
+      throw new PlatformError('storage.tables.crossBucketSwap', { a: table.id, b: target.id })
+    const job = jobOn(table, 'tableSwap', { targetKey: target.row.key }, { targetTableId: target.id })
+    return { ...job, lockKeys: [...(job.lockKeys ?? []), lockOf(target.bucket, target.row.name)] }
+  }
+
+  /** Copies a table of the default branch into the branch of the caller. */
+  async function pull(scope: Scope, tableId: string, origin: Origin): Promise<NewStorageJob> {
+    if (scope.branch.isDefault)
+      throw new PlatformError('storage.tables.validation', {
+        reason: 'Tables are pulled into a development branch, from the default one.',
+      })
+    const source = await catalog.getInDefaultBranch(scope, tableId)
+    refuseAlias(source)
+    const bucket = await buckets.ensureInBranch(scope, source.bucket, origin)
+    return {
+      operationName: 'devBranchTablePull',
+      operationParams: { tableId: source.id },
+      input: { sourceKey: source.row.key, bucketKey: bucket.key, name: source.row.name },
+      tableId: source.id,
+      branchId: bucket.branchId,
+      lockKeys: [lockOf(bucket, source.row.name)],
+    }
+  }
+
+  return {
+    addColumn,
+    deleteColumn,
+    addPrimaryKey,
+    deletePrimaryKey,
+    deleteRows,
+    profile,
+    getProfile,
+    optimize: async (scope: Scope, tableId: string) => jobOn(await ownTable(parts, scope, tableId), 'tableOptimize', {}),
+    swap,
+    pull,
+  }
+}
+
+function newColumnName(fields: Fields): string {
+  const given = isSet(fields.name) ? String(fields.name) : ''
+  const name = columnNameFrom(given)
+  try {
+    checkColumnName(name, `"${given.slice(0, 60)}"`)
+  } catch (error) {
+    throw error instanceof PlatformError ? new PlatformError('storage.tables.invalidColumnName', error.details) : error
+  }
+  return name
+}

@@ -1,0 +1,155 @@
+// Starts the jobs that move data: checks what a request asks for, then makes a create, an import or an export job of it.
+
+import { formatTimestamp } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { Actor } from '../../model/actor.ts'
+import type { Scope } from '../../model/scope.ts'
+import type { CreateJob, Requester, StorageJob } from '../../model/storage-job.ts'
+import { type BucketRef, lockOf, refuseAlias, type Table, type TableParts } from './table-catalog.ts'
+import { checkFilters, checkNewTable, writableBucket } from './table-checks.ts'
+import type { CreateInput } from './table-load.ts'
+import {
+  branchFrom,
+  type CreateRequest,
+  type Fields,
+  isSet,
+  readCreateRequest,
+  readExportOptions,
+  readImportRequest,
+} from './table-requests.ts'
+
+export interface LoadStarterDeps {
+  readonly parts: TableParts
+  readonly createJob: CreateJob
+  readonly findBranch: (projectId: number, name: string) => Promise<Scope['branch'] | undefined>
+  /** Refuses files the caller may not read. */
+  readonly checkFile: (actor: Actor, fileId: number) => Promise<void>
+}
+
+/** A request of a route fits. */
+export type LoadRequester = Requester & Scope
+
+export type LoadStarter = ReturnType<typeof createLoadStarter>
+
+export function createLoadStarter({ parts, createJob, findBranch, checkFile }: LoadStarterDeps) {
+  const { catalog, clock } = parts
+
+  /** A new table from a file, a snapshot or an earlier state. `fileId`: the file that came with the request itself. */
+  async function create(requester: LoadRequester, bucket: BucketRef, fields: Fields, fileId?: number): Promise<StorageJob> {
+    const request = readCreateRequest(fields, clock.now(), fileId)
+    const { name, displayName, primaryKey, csv } = request
+    await checkNewTable(parts, bucket, name, displayName)
+    const source = await sourceOf(requester, request)
+    const input: CreateInput = { bucketKey: bucket.key, name, displayName, source, primaryKey, csv }
+    const { delimiter = ',', enclosure = '"', escapedBy = '', columns = [] } = csv
+    return createJob(requester, {
+      operationName: 'tableCreate',
+      operationParams: {
+        params: { name, displayName, primaryKey, delimiter, enclosure, escapedBy, columns, incremental: false },
+        source:
+          request.source.type === 'timeTravel'
+            ? {
+                ...request.source,
+                timestamp: formatTimestamp(new Date(request.source.timestamp)),
+                destinationTableName: name,
+              }
+            : request.source,
+      },
+      input,
+      branchId: bucket.branchId,
+      lockKeys: [lockOf(bucket, name)],
+    })
+  }
+
+  /** The source of the rows must exist, and the caller must be allowed to read it. */
+  async function sourceOf({ actor, branch }: Scope, { source }: CreateRequest): Promise<CreateInput['source']> {
+    if (source.type === 'file') await checkFile(actor, source.fileId)
+    if (source.type === 'snapshot') await checkSnapshot({ actor, branch }, source.snapshotId)
+    if (source.type !== 'timeTravel') return source
+    const table = await catalog.get({ actor, branch }, source.sourceTableId)
+    // The earlier state is the whole table, with all that an alias hides.
+    if (table.source) throw new PlatformError('storage.validation.timeTravelNotSupported', { table: table.id })
+    const { timestamp } = source
+    if (timestamp > clock.now().getTime() || !(await parts.store.findSnapshotAt(table.data.key, new Date(timestamp))))
+      throw new PlatformError('storage.timetravel.invalid')
+    return { type: 'timeTravel', sourceTableKey: table.data.key, timestamp }
+  }
+
+  async function checkSnapshot(scope: Scope, snapshotId: number): Promise<void> {
+    const kept = await parts.store.findKept(scope.actor.projectId, snapshotId)
+    if (!kept) throw new PlatformError('storage.snapshots.notFound', { id: snapshotId })
+    await parts.buckets.get(scope, kept.tableId.split('.').slice(0, 2).join('.')).catch((error: unknown) => {
+      // A snapshot may outlive its bucket, but not the permission to read it.
+      if (!(error instanceof PlatformError && error.kind === 'not-found')) throw error
+    })
+  }
+
+  async function importInto(requester: LoadRequester, table: Table, fields: Fields, fileId?: number): Promise<StorageJob> {
+    refuseAlias(table)
+    const request = readImportRequest(fields, fileId)
+    await checkFile(requester.actor, request.source.fileId)
+    const { delimiter = ',', enclosure = '"', escapedBy = '', columns = [], withoutHeaders = false } = request.csv
+    return createJob(requester, {
+      operationName: 'tableImport',
+      operationParams: {
+        params: { incremental: request.incremental, source: [], withoutHeaders, columns, delimiter, enclosure, escapedBy },
+        source: request.source,
+      },
+      input: { ...request, tableKey: table.row.key },
+      tableId: table.id,
+      branchId: table.bucket.branchId,
+      lockKeys: [lockOf(table.bucket, table.row.name)],
+    })
+  }
+
+  async function exportOf(requester: LoadRequester, tableId: string, fields: Fields): Promise<StorageJob> {
+    const table = await catalog.get(await scopeIn(requester, branchFrom(fields, 'sourceBranchId')), tableId)
+    const options = readExportOptions(fields, table.columns, clock.now())
+    const { query } = options
+    await checkFilters(parts, table, query)
+    return createJob(requester, {
+      operationName: 'tableExport',
+      operationParams: {
+        export: {
+          tableName: null,
+          columns: query.columns ?? [],
+          limit: options.limit ?? null,
+          changedSince: fields.changedSince ?? null,
+          changedUntil: fields.changedUntil ?? null,
+          gzipOutput: options.gzip,
+          format: 'rfc',
+          whereFilters: query.filters,
+          orderBy: query.orderBy,
+          fileType: options.fileType,
+          timezone: isSet(fields.timezone) ? String(fields.timezone) : null,
+        },
+      },
+      input: { tableKey: table.row.key, bucketKey: table.bucket.key, options },
+      tableId: table.id,
+      branchId: table.bucket.branchId,
+    })
+  }
+
+  /** Exports and the importer name a branch in a field. */
+  async function scopeIn({ actor, branch }: Scope, branchName: string | undefined): Promise<Scope> {
+    if (branchName === undefined) return { actor, branch }
+    const named = await findBranch(actor.projectId, branchName)
+    if (!named) throw new PlatformError('notFound', { what: `Branch id:"${branchName}"` })
+    return { actor, branch: named }
+  }
+
+  return {
+    create,
+    importInto,
+    exportOf,
+    bucketFor: (scope: Scope, bucketId: string) => writableBucket(parts, scope, bucketId),
+    /** The table that the importer's form names, in the branch it names. */
+    async tableInForm(scope: Scope, fields: Fields): Promise<Table> {
+      if (typeof fields.tableId !== 'string')
+        throw new PlatformError('storage.tables.validation', {
+          reason: 'The field "tableId" is missing: name the table that takes the data.',
+        })
+      return catalog.getForChange(await scopeIn(scope, branchFrom(fields, 'branchId')), fields.tableId)
+    },
+  }
+}

@@ -1,0 +1,66 @@
+// What has to hold before a table is made or changed. Each check throws the error the client sees, and changes nothing.
+
+import { checkFilter } from '../../engines/table-engine/filter-values.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { Scope } from '../../model/scope.ts'
+import type { NewStorageJob } from '../../model/storage-job.ts'
+import { type BucketRef, lockOf, refuseAlias, refuseLinked, type Table, type TableParts, tableExists } from './table-catalog.ts'
+import { checkTableName } from './table-names.ts'
+import type { TableQuery } from './table-query.ts'
+
+/** A bucket that can take a new table: not one that only shows the tables of another. */
+export async function writableBucket({ buckets }: TableParts, scope: Scope, bucketId: string): Promise<BucketRef> {
+  const bucket = await buckets.getForChange(scope, bucketId, 'write')
+  refuseLinked(bucket)
+  return bucket
+}
+
+/** A table with data of its own that the caller may change. */
+export async function ownTable({ catalog }: TableParts, scope: Scope, tableId: string): Promise<Table> {
+  const table = await catalog.getForChange(scope, tableId)
+  refuseAlias(table)
+  return table
+}
+
+export async function checkNewTable({ store }: TableParts, bucket: BucketRef, name: string, displayName: string): Promise<void> {
+  checkTableName(name)
+  if (displayName !== name) checkTableName(displayName, 'display name')
+  for (const wanted of new Set([name, displayName]))
+    if (await store.findNamed(bucket.key, wanted)) throw tableExists(name, displayName)
+}
+
+export async function checkDisplayName({ store }: TableParts, table: Table, displayName: string): Promise<void> {
+  checkTableName(displayName, 'display name')
+  const same = await store.findNamed(table.row.bucketKey, displayName)
+  if (same && same.key !== table.row.key) throw tableExists(same.name, displayName)
+}
+
+/** Refuses filter values that are not of the column's type, before a job is made of them. */
+export async function checkFilters(
+  { catalog }: TableParts,
+  table: Table,
+  { filters }: Pick<TableQuery, 'filters'>,
+): Promise<void> {
+  if (filters.length === 0) return
+  const { snapshot } = await catalog.reading(table)
+  for (const filter of filters) checkFilter(snapshot, filter)
+}
+
+export async function refuseWithAliases({ catalog }: TableParts, table: Table): Promise<void> {
+  const aliases = await catalog.aliasesOf(table.row.key)
+  if (aliases.length > 0)
+    throw new PlatformError('tables.cannotDeletedTableWithAliases', {
+      table: table.id,
+      aliases: aliases.map(({ name }) => name).join(', '),
+    })
+}
+
+/** A job on one table, holding its lock. */
+export const jobOn = (table: Table, operationName: string, input: object, operationParams: object = input): NewStorageJob => ({
+  operationName,
+  operationParams: { ...operationParams },
+  input: { ...input, tableKey: table.row.key },
+  tableId: table.id,
+  branchId: table.bucket.branchId,
+  lockKeys: [lockOf(table.bucket, table.row.name)],
+})

@@ -33,6 +33,14 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'The event is larger than the {limit} bytes allowed. Shorten its description, params or results.',
   },
+  tooManyRequests: {
+    kind: 'too-many',
+    text: 'This address or token asks more often than this stack allows. Try again in {seconds} s.',
+  },
+  lockedOut: {
+    kind: 'too-many',
+    text: 'Too many wrong tokens came from this address. Check the token, and try again in {seconds} s.',
+  },
   'validation.failed': { kind: 'invalid', text: 'Invalid request:\n - {field}: "{reason}"' },
   'storage.validation': { kind: 'invalid', text: 'Invalid request:\n - {field}: "{reason}"' },
   notFound: { kind: 'not-found', text: '{what} was not found.' },
@@ -549,6 +557,10 @@ export const ERRORS = {
   'encryption.scope': {
     kind: 'invalid',
     text: 'No cipher exists for this scope ({given}). Give nothing, componentId, projectId, or both; configId needs both of them, branchType needs projectId.',
+  },
+  'encryption.tooMany': {
+    kind: 'invalid',
+    text: 'The document has more than {most} values to encrypt. Split it, or encrypt only what is secret.',
   },
   'encryption.notEncrypted': {
     kind: 'invalid',

@@ -11,7 +11,7 @@ const LOOK_MS = 5
  * programs on the machine must not decide a test; the bound grows with how slow the processor is.
  */
 export async function longestHold(work: () => Promise<void>): Promise<{ readonly heldMs: number; readonly boundMs: number }> {
-  const boundMs = BOUND_MS * Math.max(1, spinMs() / REFERENCE_SPIN_MS)
+  const boundMs = BOUND_MS * slowness()
   let before = threadMs()
   let heldMs = 0
   const timer = setInterval(() => {
@@ -25,6 +25,14 @@ export async function longestHold(work: () => Promise<void>): Promise<{ readonly
     clearInterval(timer)
   }
   return { heldMs, boundMs }
+}
+
+let known: number | undefined
+
+/** Measured once: a processor does not change. */
+function slowness(): number {
+  known ??= Math.max(1, spinMs() / REFERENCE_SPIN_MS)
+  return known
 }
 
 function threadMs(): number {

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { PlatformError } from '../kit/errors.ts'
-import { depthOf, MAX_DEPTH } from '../kit/json-text.ts'
+import { shapeProblem } from '../kit/json-text.ts'
 import { fromPairs, parseForm } from './form.ts'
 import { boundaryOf, readParts } from './multipart.ts'
 
@@ -53,7 +53,8 @@ const isJson = (type: string) => type === 'application/json' || type === 'text/j
 const mediaTypeOf = (header: string | undefined): string => (header ?? '').split(';')[0]!.trim().toLowerCase()
 
 export function parseJson(text: string): unknown {
-  if (depthOf(text, MAX_DEPTH) > MAX_DEPTH) throw malformed(`the JSON is nested deeper than ${MAX_DEPTH} levels.`)
+  const problem = shapeProblem(text)
+  if (problem !== undefined) throw malformed(`the body cannot be used because ${problem}.`)
   try {
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   } catch (error) {
@@ -65,7 +66,7 @@ export function parseJson(text: string): unknown {
 const placeOf = (error: unknown): string => /\(line \d+ column \d+\)/.exec(String(error))?.[0].replace('(', ' (') ?? ''
 
 function parseUrlencoded(text: string): unknown {
-  if (/^\s*[{[]/.test(text) && looksLikeJson(text)) {
+  if (/^\s*[{[]/.test(text) && shapeProblem(text) === undefined && looksLikeJson(text)) {
     throw malformed(
       'the body is JSON but Content-Type says application/x-www-form-urlencoded. Send the header Content-Type: application/json.',
     )

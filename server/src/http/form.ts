@@ -17,13 +17,22 @@ export type FormValue = string | FormValue[] | { [name: string]: FormValue }
 
 export function parseForm(text: string): Record<string, FormValue> {
   const pairs: [string, string][] = []
-  for (const part of text.split('&')) {
-    if (part === '') continue
+  for (const part of partsOf(text)) {
     if (pairs.length >= MAX_PAIRS) throw malformed(`more than ${MAX_PAIRS} fields`)
     const equals = part.indexOf('=')
     pairs.push(equals < 0 ? [decode(part), ''] : [decode(part.slice(0, equals)), decode(part.slice(equals + 1))])
   }
   return fromPairs(pairs)
+}
+
+/** One after the other: a text of nothing but separators is not worth a list of its own. */
+function* partsOf(text: string): Generator<string> {
+  for (let at = 0; at < text.length; ) {
+    const end = text.indexOf('&', at)
+    const stop = end < 0 ? text.length : end
+    if (stop > at) yield text.slice(at, stop)
+    at = stop + 1
+  }
 }
 
 /** Nests flat names; multipart fields come through here as well. */

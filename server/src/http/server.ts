@@ -25,6 +25,7 @@ import { type AddressOptions, baseUrlOf, isServicePath, namedBranch, rewriteUrl 
 import { registerBodyParsers } from './body.ts'
 import { errorBody, platformErrorOf, statusOf } from './errors-to-http.ts'
 import { parseForm } from './form.ts'
+import type { RequestLimits, TooMany } from './request-limits.ts'
 import { createKeptAnswers, type Place } from './response-cache.ts'
 import { validatorCompiler } from './validation.ts'
 
@@ -85,6 +86,10 @@ export interface HttpDeps extends AddressOptions {
   readonly bodyIdleMs?: number
   readonly maintenance: { readonly reason: string } | undefined
   readonly corsOrigins: readonly string[]
+  /** How often an address and a token may ask. */
+  readonly limits?: RequestLimits | undefined
+  /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
+  readonly trustedProxies?: readonly string[]
   /** Finds whose token this is; undefined for wrong, expired, disabled or foreign ones. */
   readonly authenticate: (token: string) => MaybePromise<Actor | undefined>
   /** Resolves a branch by id or `default` (undefined: no prefix); undefined when the project has no such branch. */
@@ -106,6 +111,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     childLoggerFactory: (logger) => logger, // one line per request carries its id; a logger of its own for each would cost more than the line
     bodyLimit: deps.bodyLimitBytes,
     genReqId: newExceptionId,
+    trustProxy: deps.trustedProxies?.length ? [...deps.trustedProxies] : false,
     requestTimeout: 0, // uploads take as long as they take; slow headers are bounded by node's headersTimeout
     forceCloseConnections: 'idle',
     rewriteUrl: (request) => rewriteUrl(request, deps.domain),
@@ -144,10 +150,18 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
       sendMaintenance(request, reply, deps.maintenance.reason)
       return
     }
+    const isProbe = config.operation?.startsWith('operations.')
+    const tooMany = isProbe ? undefined : deps.limits?.address(request.ip)
+    if (tooMany) return done(turnedAway(reply, tooMany))
     const query = request.query
     if (query instanceof UnreadableQuery) return done(query.reason as Error) // thrown by parseForm
     if (request.is404 || config.needs === 'nothing') return done()
     const actor = authenticate(request, deps)
+    const admitToken = (found: Actor | undefined): void => {
+      const tooOften = request.tokenValue === '' ? undefined : deps.limits?.token(request.ip, found?.tokenId)
+      if (tooOften) done(turnedAway(reply, tooOften))
+      else admit(request, found, deps, enter)
+    }
     const enter = (error?: Error) => {
       if (!error && config.answerOf === 'database' && request.method === 'GET') {
         const found = kept.find(request)
@@ -156,8 +170,8 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
       }
       done(error)
     }
-    if (!(actor instanceof Promise)) return admit(request, actor, deps, enter)
-    actor.then((found) => admit(request, found, deps, enter), done)
+    if (!(actor instanceof Promise)) return admitToken(actor)
+    actor.then(admitToken).catch(done)
   })
   app.addHook('preValidation', (request, _reply, done) => {
     // No body at all is an empty object: several clients send PUT and POST without one.
@@ -204,6 +218,11 @@ function parseQuery(text: string): Record<string, unknown> {
   } catch (reason) {
     return new UnreadableQuery(reason) as unknown as Record<string, unknown> // unwrapped in onRequest
   }
+}
+
+function turnedAway(reply: FastifyReply, { code, seconds }: TooMany): PlatformError {
+  reply.header('retry-after', String(seconds))
+  return new PlatformError(code, { seconds })
 }
 
 /** Whose token is it? Undefined when the request carries none. */
@@ -288,7 +307,8 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   const clientLeft = request.raw.destroyed && !request.raw.complete
   const named = platformErrorOf(error, request.routeOptions?.config?.validationCode ?? 'storage.validation', clientLeft)
   if (named.kind === 'bug') request.log.error({ err: error, requestId: request.id }, 'a request failed by our fault')
-  if (named.kind === 'transient' || named.kind === 'too-many') reply.header('retry-after', '5')
+  if ((named.kind === 'transient' || named.kind === 'too-many') && !reply.hasHeader('retry-after'))
+    reply.header('retry-after', '5')
   // As bytes: Fastify adds a charset to texts, and for a broken address no onSend hook runs to take it away.
   return reply
     .code(statusOf(named))

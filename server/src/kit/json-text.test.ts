@@ -3,15 +3,16 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import {
   compact,
-  depthOf,
   itemsOf,
   kindOf,
   MAX_DEPTH,
+  MAX_VALUES,
   membersOf,
   rawJson,
   readJson,
   replaceSpans,
   sameJson,
+  shapeProblem,
   stringifyWithRaw,
   visitScalars,
 } from './json-text.ts'
@@ -136,7 +137,15 @@ test('a document of 10,000 levels is refused with a sentence, in either bracket'
     assert.deepEqual(readJson(text), { ok: false, reason: `it is nested deeper than ${MAX_DEPTH} levels` })
   }
   assert.equal(readJson('['.repeat(MAX_DEPTH) + ']'.repeat(MAX_DEPTH)).ok, true)
-  assert.equal(depthOf('"[[[["', 10), 0)
+  assert.equal(shapeProblem('"[[[["', { depth: 3, values: 10 }), undefined)
+})
+
+test('a document of more values than anybody needs is refused before it is parsed', () => {
+  const few = `[${'1,'.repeat(MAX_VALUES - 3)}1]`
+  assert.equal(readJson(few).ok, true)
+  for (const text of [`[${'1,'.repeat(MAX_VALUES)}1]`, `{${'"a":1,'.repeat(MAX_VALUES / 2)}"b":1}`, '[],'.repeat(MAX_VALUES)])
+    assert.deepEqual(readJson(text), { ok: false, reason: `it has more than ${MAX_VALUES} names and values` })
+  assert.equal(readJson(JSON.stringify(',:[]{}'.repeat(MAX_VALUES))).ok, true)
 })
 
 test('a syntax error is reported without quoting the text', () => {
@@ -156,7 +165,7 @@ test('text that is no JSON ends every function', () => {
       membersOf(text)
       itemsOf(text)
       compact(text)
-      depthOf(text, 10)
+      shapeProblem(text)
     }),
     { numRuns: ROUNDS },
   )

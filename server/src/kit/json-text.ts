@@ -7,6 +7,8 @@
 
 /** As deep as the original API reads JSON. Real configurations are ten or twenty levels deep. */
 export const MAX_DEPTH = 512
+/** Names and values of one text. The largest configurations we know have a few thousand. */
+export const MAX_VALUES = 100_000
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
 export type JsonPath = readonly (string | number)[]
@@ -101,7 +103,8 @@ export type ReadJson =
 
 /** Parses a text of unknown origin and says in a sentence what is wrong with it. */
 export function readJson(text: string): ReadJson {
-  if (depthOf(text, MAX_DEPTH) > MAX_DEPTH) return { ok: false, reason: `it is nested deeper than ${MAX_DEPTH} levels` }
+  const reason = shapeProblem(text)
+  if (reason !== undefined) return { ok: false, reason }
   try {
     return { ok: true, value: JSON.parse(text) as unknown, kind: kindOf(text) }
   } catch {
@@ -110,19 +113,24 @@ export function readJson(text: string): ReadJson {
   }
 }
 
-/** Deepest nesting of a text, counted up to just above `limit`. Safe on text that is not JSON. */
-export function depthOf(text: string, limit: number): number {
+/**
+ * Why a text is not worth parsing, as the end of a sentence; undefined when it is. Safe on text that is not JSON, and done after
+ * MAX_VALUES values: what follows it (JSON.parse, the functions here) takes time by the value, and all of it in one go.
+ */
+export function shapeProblem(text: string, limits = { depth: MAX_DEPTH, values: MAX_VALUES }): string | undefined {
   let depth = 0
-  let deepest = 0
+  let values = 1
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     if (code === QUOTE) i = skipString(text, i) - 1
     else if (code === OPEN_OBJECT || code === OPEN_LIST) {
-      if (++depth > deepest) deepest = depth
-      if (deepest > limit) return deepest
+      values++
+      if (++depth > limits.depth) return `it is nested deeper than ${limits.depth} levels`
     } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) depth--
+    else if (code === COMMA || code === COLON) values++
+    if (values > limits.values) return `it has more than ${limits.values} names and values`
   }
-  return deepest
+  return undefined
 }
 
 export function kindOf(text: string): JsonKind {

@@ -95,14 +95,17 @@ export const key32: Parse<Uint8Array> = (text) => {
 /** Not listOf: that one repeats the entry it refuses. */
 export const keys32: Parse<readonly Uint8Array[]> = (text) => text.split(',').map((entry) => key32(entry.trim()))
 
+export const addressOrNetwork: Parse<string> = (text) => {
+  const [address, bits] = text.split('/') as [string, string?]
+  const most = isIPv4(address) ? 32 : 128
+  const isNetwork = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most)
+  return isIP(address) && isNetwork ? text : refuse('not a network, such as 10.0.0.0/8.')
+}
+
 /** `*`, a host, `*.host`, an IP address, a CIDR, or a host or address with `:port`; IPv6 with a port as `[::1]:8080`. */
 export const egressTarget: Parse<string> = (text) => {
   if (text === '*' || isIP(text)) return text
-  const [network, bits] = text.split('/') as [string, string?]
-  if (bits !== undefined) {
-    const most = isIPv4(network) ? 32 : 128
-    return isIP(network) && /^\d{1,3}$/.test(bits) && Number(bits) <= most ? text : refuse('no network, such as 10.0.0.0/8.')
-  }
+  if (text.includes('/')) return addressOrNetwork(text)
   const [, name, portText] =
     text.match(/^(\[[^\]]+\]|[^:]+)(?::(\d{1,5}))?$/) ?? refuse('no host, address, network or host:port.')
   if (portText !== undefined && (Number(portText) < 1 || Number(portText) > 65_535))

@@ -192,6 +192,34 @@ export const VARIABLES = {
     sentence: 'Largest request body that is held in memory (uploads stream and have no such limit).',
     parse: read.wholeNumber(1024, 2 ** 30),
   }),
+  MILLRACE_RATE_PER_TOKEN: variable({
+    default: '200',
+    sentence:
+      'Most requests a second of one token, ten seconds of them at once. More are answered 429 with `Retry-After`. 0 turns it off.',
+    parse: read.wholeNumber(0, 1_000_000),
+  }),
+  MILLRACE_RATE_PER_ADDRESS: variable({
+    default: '400',
+    sentence: 'The same for one address; an IPv6 network of 64 bits counts as one.',
+    parse: read.wholeNumber(0, 1_000_000),
+  }),
+  MILLRACE_WRONG_TOKENS: variable({
+    default: '30',
+    sentence:
+      'Wrong tokens a minute after which an address is locked out for a minute; tokens that were right there before go on working. 0 turns it off.',
+    parse: read.wholeNumber(0, 1_000_000),
+  }),
+  MILLRACE_RATE_LOOPBACK: variable({
+    default: '`no`',
+    sentence: '`yes`: these limits hold for requests from this machine too.',
+    parse: read.oneOf('yes', 'no'),
+  }),
+  MILLRACE_TRUSTED_PROXIES: variable({
+    default: 'none',
+    sentence:
+      'Addresses and networks of your proxies, separated by commas. What they say in `X-Forwarded-For` counts as the address of the client.',
+    parse: read.listOf(read.addressOrNetwork),
+  }),
   MILLRACE_DRAIN_TIMEOUT_MS: variable({
     default: '10000',
     sentence: 'How long running requests may finish after SIGTERM.',
@@ -302,6 +330,13 @@ function configOf(values: Values, unknown: readonly string[]) {
     http: {
       bodyLimitBytes: values.MILLRACE_BODY_LIMIT_BYTES ?? 64 * 1024 * 1024,
       corsOrigins: values.MILLRACE_CORS_ORIGINS ?? [],
+      requestLimits: {
+        perAddress: values.MILLRACE_RATE_PER_ADDRESS ?? 400,
+        perToken: values.MILLRACE_RATE_PER_TOKEN ?? 200,
+        wrongTokens: values.MILLRACE_WRONG_TOKENS ?? 30,
+        loopback: values.MILLRACE_RATE_LOOPBACK === 'yes',
+      },
+      trustedProxies: values.MILLRACE_TRUSTED_PROXIES ?? [],
       maintenance: values.MILLRACE_MAINTENANCE === undefined ? undefined : { reason: values.MILLRACE_MAINTENANCE },
     },
     dataDir: values.MILLRACE_DATA_DIR ?? resolve('data'),

@@ -47,6 +47,8 @@ export async function openStack(config: Config): Promise<Stack> {
     bodyLimitBytes: config.http.bodyLimitBytes,
     maintenance: config.http.maintenance,
     corsOrigins: config.http.corsOrigins,
+    requestLimits: config.http.requestLimits,
+    trustedProxies: config.http.trustedProxies,
     roles: config.roles,
     worker: { ...config.worker, egressAllow: config.egressAllow },
     tables: config.tables,

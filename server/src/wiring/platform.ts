@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import type { MetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import { SERVICE_IDS, type ServiceId } from '../http/addresses.ts'
 import { collectRoutes } from '../http/openapi.ts'
+import { createRequestLimits, NO_LIMITS, type RequestLimitSettings } from '../http/request-limits.ts'
 import { createHttpServer } from '../http/server.ts'
 import { systemClock } from '../kit/clock.ts'
 import type { Log } from '../kit/log.ts'
@@ -51,6 +52,10 @@ export interface PlatformOptions extends CoreOptions {
   readonly bodyLimitBytes: number
   readonly maintenance?: { readonly reason: string } | undefined
   readonly corsOrigins: readonly string[]
+  /** Left out: nobody is limited. */
+  readonly requestLimits?: RequestLimitSettings
+  /** Proxies whose X-Forwarded-For is believed. */
+  readonly trustedProxies?: readonly string[]
   /** What this node does; everything by default. */
   readonly roles?: readonly Role[]
   readonly worker?: Partial<WorkerSettings>
@@ -192,6 +197,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     bodyLimitBytes: options.bodyLimitBytes,
     maintenance: options.maintenance,
     corsOrigins: options.corsOrigins,
+    limits: createRequestLimits({ ...NO_LIMITS, ...options.requestLimits }, clock),
+    trustedProxies: options.trustedProxies ?? [],
     publicUrl: options.publicUrl,
     domain: options.domain,
     authenticate: tokens.authenticate,

@@ -17,6 +17,9 @@ import {
   type Scope,
 } from './scope.ts'
 
+/** Values that one document may have encrypted: sealing takes its time, and all of it at once. */
+export const MOST_SECRETS = 2_000
+
 export interface Decrypted {
   readonly text: string
   /** Every clear value that is now in the text, for the log sink to redact. */
@@ -50,6 +53,7 @@ export function encryptSecrets(keys: ProjectKeys, scope: Scope, text: string, pr
   let before: Map<string, string> | undefined
   visitSecrets(text, ({ start, end, value, path }) => {
     if (isCipher(value) || isPlaceholder(value)) return
+    if (edits.length >= MOST_SECRETS) throw new PlatformError('encryption.tooMany', { most: MOST_SECRETS })
     before ??= ciphersOf(previous)
     const kept = before.get(JSON.stringify(path()))
     const cipher = kept !== undefined && decryptValue(keys, scope, kept) === value ? kept : encryptValue(keys, scope, value)

@@ -147,3 +147,215 @@ test('a running flow shows how far it is, and a kill ends its jobs and then itse
   const child = await get(resultOf(end).tasks.find(({ id }) => id === '2')!.jobId!)
   assert.equal(child.status, 'terminated')
 })
+
+test('a flow follows conditions over results, tries again, and hands its variables to its jobs', async (t) => {
+  const { run, job, ran, resultOf, add, dataDir, request, configure } = await flowStack(t)
+  await add(
+    'test.twice',
+    `echo twice >> ${dataDir}/order.txt; [ -e ${dataDir}/again ] && exit 0; touch ${dataDir}/again; echo "busy now" >&2; exit 1`,
+  )
+  const variables = await configure(
+    'keboola.variables',
+    {
+      variables: [
+        { name: 'name', type: 'string' },
+        { name: 'other', type: 'string' },
+      ],
+    },
+    [
+      {
+        rowId: 'defaults',
+        name: 'v',
+        configuration: {
+          values: [
+            { name: 'name', value: 'default' },
+            { name: 'other', value: 'o' },
+          ],
+        },
+      },
+    ],
+  )
+  const named = await configure('test.note', {
+    variables_id: variables,
+    variables_values_id: 'defaults',
+    parameters: { name: '{{ name }} and {{ other }}' },
+  })
+  const status = { type: 'task', task: 'twice', value: 'status' }
+  const flow = await run(
+    'keboola.flow',
+    {
+      phases: [
+        {
+          id: 'a',
+          name: 'a',
+          next: [
+            {
+              id: 'n1',
+              condition: { type: 'operator', operator: 'EQUALS', operands: [status, { type: 'const', value: 'success' }] },
+              goto: 'good',
+            },
+            { id: 'n2', goto: 'bad' },
+          ],
+        },
+        { id: 'bad', name: 'bad', next: [{ id: 'n3', goto: null }] },
+        { id: 'good', name: 'good' },
+      ],
+      tasks: [
+        {
+          id: 'twice',
+          name: 'twice',
+          phase: 'a',
+          enabled: true,
+          task: {
+            type: 'job',
+            componentId: 'test.twice',
+            configData: {},
+            mode: 'run',
+            retry: {
+              strategy: 'linear',
+              strategyParams: { maxRetries: 2, delay: 0 },
+              retryOn: [{ type: 'errorMessageContains', value: 'busy' }],
+            },
+          },
+        },
+        { id: 'never', name: 'never', phase: 'bad', enabled: true, task: job('never') },
+        {
+          id: 'set',
+          name: 'set',
+          phase: 'good',
+          task: { type: 'variable', name: 'name', source: { type: 'task', task: 'twice', value: 'job.status' } },
+        },
+        { id: 'named', name: 'named', phase: 'good', task: { type: 'job', componentId: 'test.note', configId: named } },
+      ],
+    },
+    { variableValuesData: { values: [{ name: 'unused', value: 'x' }] } },
+  )
+  assert.equal(flow.status, 'success', JSON.stringify(flow.result))
+  assert.deepEqual(ran(), ['twice', 'twice', 'success and o'])
+  const result = resultOf(flow)
+  assert.deepEqual(statuses(result), { twice: 'success', never: 'skipped', set: 'success', named: 'success' })
+  assert.deepEqual(
+    result.tasks.find(({ id }) => id === 'twice')!.results.map((one) => one.status),
+    ['error', 'success'],
+  )
+  const events = (await request('GET', `/queue/jobs/${flow.id}/events`)).json<{ message: string }[]>()
+  assert.deepEqual(
+    events.map(({ message }) => message),
+    [
+      'Phase "a" started.',
+      'Phase "a" ended with success.',
+      'Phase "good" started.',
+      'Phase "good" ended with success.',
+      '3 tasks were processed.',
+    ],
+  )
+})
+
+test('chosen tasks run alone; a run again goes on from what failed and keeps the rest', async (t) => {
+  const { run, job, ran, resultOf, ended, request, configure, runConfig, add, dataDir } = await flowStack(t)
+  await add('test.mended', `echo mended >> ${dataDir}/order.txt; [ -e ${dataDir}/mended ]`)
+  const configuration = {
+    phases: [phase('a'), phase('b', 'a')],
+    tasks: [
+      { id: '1', name: 'one', phase: 'a', task: job('one') },
+      { id: '2', name: 'two', phase: 'a', task: { type: 'job', componentId: 'test.mended', configData: {} } },
+      { id: '3', name: 'three', phase: 'b', task: job('three') },
+    ],
+  }
+  const config = await configure('platform.orchestrator', configuration)
+  const only = await ended(await runConfig('keboola.orchestrator', config, { onlyOrchestrationTaskIds: ['1', '3'] }))
+  assert.equal(only.status, 'success')
+  assert.deepEqual(ran(), ['one', 'three'])
+  const unknown = await request('POST', '/queue/jobs', {
+    json: { component: 'keboola.orchestrator', config, onlyOrchestrationTaskIds: ['1', '9'] },
+  })
+  assert.equal(unknown.status, 400)
+  assert.match(unknown.json<{ error: string }>().error, /no task 9/)
+
+  const failed = await ended(await runConfig('keboola.orchestrator', config))
+  assert.equal(failed.status, 'error')
+  assert.deepEqual([...ran().slice(2)].sort(), ['mended', 'one'])
+  writeFileSync(join(dataDir, 'mended'), '')
+  const again = await request('POST', `/queue/jobs/${failed.id}/rerun`)
+  assert.equal(again.status, 201, again.text)
+  const mended = await ended(again.json<Job>())
+  assert.equal(mended.status, 'success', JSON.stringify(mended.result))
+  assert.equal(mended.previousJobId, failed.id)
+  assert.deepEqual(ran().slice(4), ['mended', 'three'])
+  const [one, two] = resultOf(mended).tasks
+  assert.deepEqual([one!.isKept, two!.isKept], [true, undefined])
+  assert.equal(one!.jobId, resultOf(failed).tasks[0]!.jobId)
+
+  const whole = await ended((await request('POST', `/queue/jobs/${mended.id}/rerun`)).json<Job>())
+  assert.equal(whole.status, 'success')
+  assert.deepEqual([...ran().slice(6)].sort(), ['mended', 'one', 'three'])
+  await run('platform.orchestrator', configuration)
+})
+
+test('a flow in a flow works, with its variables; one that contains itself is refused', async (t) => {
+  const { run, job, ran, configure, request } = await flowStack(t)
+  const inner = await configure('platform.flow', {
+    phases: [{ id: 'a', name: 'a' }],
+    tasks: [{ id: 'x', name: 'x', phase: 'a', task: job('inner') }],
+  })
+  const nest = (componentId: string, configId: string) => ({
+    phases: [{ id: 'a', name: 'a' }],
+    tasks: [{ id: 'x', name: 'x', phase: 'a', task: { type: 'job', componentId, configId } }],
+  })
+  const outer = await run('platform.orchestrator', nest('keboola.flow', inner))
+  assert.equal(outer.status, 'success', JSON.stringify(outer.result))
+  assert.deepEqual(ran(), ['inner'])
+
+  const first = await configure('platform.orchestrator', nest('keboola.flow', inner))
+  const changed = await request('PUT', `/v2/storage/components/platform.flow/configs/${inner}`, {
+    json: { configuration: nest('keboola.orchestrator', first) },
+  })
+  const started = await request('POST', '/queue/jobs', { json: { component: 'platform.orchestrator', config: first } })
+  assert.ok(changed.status === 400 || started.status === 400)
+  assert.match(changed.text + started.text, /contains itself: /)
+})
+
+test('a task that runs too long is ended; a task whose configuration is gone fails with a sentence', async (t) => {
+  const { run, job, resultOf, add, configure, request, start, hasStarted, ended, go } = await flowStack(t)
+  await add('test.forever', 'sleep 600')
+  const limited = await run('platform.orchestrator', {
+    phases: [phase(1)],
+    tasks: [{ id: 1, name: 'slow', phase: 1, timeLimitSeconds: 1, task: job('slow', 'test.forever') }],
+  })
+  assert.equal(limited.status, 'error')
+  assert.match(limited.error!.message, /Task "slow" of phase "phase 1" failed: It ran longer than its limit of 1 seconds/)
+  const whole = await run('platform.orchestrator', {
+    timeLimitSeconds: 1,
+    phases: [phase(1)],
+    tasks: [{ id: 1, name: 'slow', phase: 1, task: job('slow', 'test.forever') }],
+  })
+  assert.match(whole.error!.message, /The flow ran longer than its limit of 1 seconds/)
+
+  const gone = await configure('test.note', {})
+  const flow = await start('platform.orchestrator', {
+    phases: [phase(1), phase(2, 1)],
+    tasks: [
+      { id: 1, name: 'wait', phase: 1, task: job('wait', 'test.wait') },
+      { id: 2, name: 'gone', phase: 2, task: { componentId: 'test.note', configId: gone } },
+    ],
+  })
+  await until('the first task runs', () => hasStarted('wait'))
+  assert.equal((await request('DELETE', `/v2/storage/components/test.note/configs/${gone}`)).status, 204)
+  go()
+  const end = await ended(flow)
+  assert.equal(end.status, 'error')
+  assert.match(resultOf(end).tasks[1]!.results[0]!.result.message!, new RegExp(`${gone}.*not found`))
+})
+
+test('no more tasks of a flow run at once than its parallelism says', async (t) => {
+  const { run, add, dataDir } = await flowStack(t)
+  await add('test.alone', `mkdir ${dataDir}/alone || exit 1; sleep 0.2; rmdir ${dataDir}/alone`)
+  const tasks = Array.from({ length: 4 }, (_, id) => ({
+    id,
+    name: `t${id}`,
+    phase: 1,
+    task: { componentId: 'test.alone', configData: {} },
+  }))
+  const flow = await run('platform.orchestrator', { phases: [phase(1)], tasks }, { parallelism: 1 })
+  assert.equal(flow.status, 'success', JSON.stringify(flow.result))
+})

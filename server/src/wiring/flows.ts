@@ -1,7 +1,6 @@
 // The wiring of flows: what they need of the queue, of configurations and of notifications.
 
 import type { FastifyBaseLogger } from 'fastify'
-import type { MetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Actor } from '../model/actor.ts'
 import type { NotificationPort } from '../model/notification-port.ts'
@@ -15,9 +14,9 @@ import type { JobRequest, StoredRequest } from '../services/queue/job-request.ts
 import { isFinished } from '../services/queue/job-states.ts'
 import type { JobRow } from '../services/queue/queue.schema.ts'
 import type { Queue } from '../services/queue/queue.ts'
+import type { Core } from './core.ts'
 
-export interface FlowModulesDeps {
-  readonly metadata: MetadataDb
+export interface FlowModulesDeps extends Pick<Core, 'metadata' | 'events'> {
   readonly clock: Clock
   readonly log: FastifyBaseLogger
   readonly queue: () => Queue
@@ -32,7 +31,8 @@ const FORMATS = { 'platform.orchestrator': 'orchestrator', 'platform.flow': 'flo
 export const flowFormatOf = (canonicalId: string): 'orchestrator' | 'flow' | undefined =>
   FORMATS[canonicalId as keyof typeof FORMATS] // of another id, undefined
 
-export function createFlowModules({ metadata, clock, log, queue, runAccess, canonicalId, notifications }: FlowModulesDeps) {
+export function createFlowModules(deps: FlowModulesDeps) {
+  const { metadata, events, clock, log, queue, runAccess, canonicalId, notifications } = deps
   const { db, inTransaction } = metadata
 
   const flows = createFlows({
@@ -40,6 +40,7 @@ export function createFlowModules({ metadata, clock, log, queue, runAccess, cano
     inTransaction,
     clock,
     notifications,
+    recordEvent: events.record,
     formatOf: (componentId) => flowFormatOf(canonicalId(componentId)),
     configurations: {
       find: async (place, configurationId) => (await runAccess.find({ ...place, configurationId }))?.configuration,
@@ -54,11 +55,10 @@ export function createFlowModules({ metadata, clock, log, queue, runAccess, cano
       listJobs: async (from, projectId, jobId, otherIds) =>
         new Map((await queue().listSteps(from, projectId, jobId, otherIds)).map((job) => [job.id, stepJob(job)])),
       prepare: async (flow, start) => {
-        const job = (await queue().find(flow.projectId, flow.id))! // it runs
-        const prepared = await queue().prepare(actorOf(job), requestOf(job, start), {
-          branch: { id: job.branch_id, isDefault: job.is_default_branch === 1 },
-          baseUrl: storedOf(job).baseUrl,
-          parent: { jobId: job.id, stepGroup: start.visit, siblingLimit: limitOf(storedOf(job).parallelism) },
+        const prepared = await queue().prepare(flow.actor, requestOf(flow, start), {
+          branch: { id: flow.branchId, isDefault: flow.isDefaultBranch },
+          baseUrl: flow.baseUrl,
+          parent: { jobId: flow.id, stepGroup: start.visit, siblingLimit: flow.parallelism },
         })
         return { insert: async (trx) => (await queue().insert(trx, prepared)).id }
       },
@@ -88,7 +88,6 @@ export function createFlowModules({ metadata, clock, log, queue, runAccess, cano
 }
 
 const storedOf = (job: JobRow) => JSON.parse(job.request) as StoredRequest // written by the queue
-const actorOf = (job: JobRow) => JSON.parse(job.actor) as Actor // written by the queue
 const limitOf = (parallelism: string | null): number | null => Number(parallelism ?? 0) || null
 
 const flowJob = (job: JobRow | undefined): FlowJob | undefined => (job?.status === 'processing' ? flowJobOf(job) : undefined)
@@ -107,6 +106,10 @@ function flowJobOf(job: JobRow): FlowJob {
     variableValues: [...request.variableValues, ...(request.variableOverrides ?? [])],
     onlyTaskIds: request.onlyOrchestrationTaskIds ?? request.onlyFlowTaskIds,
     previousJobId: Number(request.previousJobId ?? 0) || null,
+    actor: JSON.parse(job.actor) as Actor, // written by the queue
+    runId: job.run_id,
+    baseUrl: request.baseUrl,
+    parallelism: limitOf(request.parallelism),
   }
 }
 
@@ -122,13 +125,13 @@ const stepJob = (job: JobRow): StepJob => ({
   error: job.error,
 })
 
-function requestOf(flow: JobRow, { work, phaseId, taskId, variableOverrides, startAfter }: Start): JobRequest {
+function requestOf(flow: FlowJob, { work, phaseId, taskId, variableOverrides, startAfter }: Start): JobRequest {
   const { type: _, delayMs: __, variableOverrides: ___, ...given } = work
   return {
     ...given,
     variableOverrides,
     startAfter,
-    parentRunId: flow.run_id,
+    parentRunId: flow.runId,
     orchestrationJobId: String(flow.id),
     orchestrationTaskId: taskId,
     orchestrationPhaseId: phaseId,

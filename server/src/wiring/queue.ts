@@ -155,6 +155,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
   const store = createQueueStore(db)
   const flows = createFlowModules({
     metadata,
+    events,
     clock,
     log,
     runAccess,

@@ -31,7 +31,8 @@ export interface Decision {
   /** Jobs to end. */
   readonly kills: readonly number[]
   readonly notifications: readonly NotificationWork[]
-  readonly endedPhases: readonly EndedPhase[]
+  /** Phases that started and ended, in this order. */
+  readonly moves: readonly PhaseMove[]
   readonly end: FlowEnd | null
   /** When to look again although no job has ended. */
   readonly wakeAt: number | null
@@ -47,6 +48,8 @@ export interface Start {
   readonly variableOverrides: readonly VariableValue[]
   readonly startAfter: number
 }
+
+export type PhaseMove = { readonly kind: 'started'; readonly name: string } | ({ readonly kind: 'ended' } & EndedPhase)
 
 export interface EndedPhase {
   readonly phase: { readonly id: string; readonly name: string }
@@ -76,7 +79,7 @@ export function advance(plan: FlowPlan, given: FlowState, jobs: StepJobs, now: n
   const starts: Start[] = []
   const kills: number[] = []
   const notifications: NotificationWork[] = []
-  const endedPhases: EndedPhase[] = []
+  const moves: PhaseMove[] = []
   const phaseById = new Map(plan.phases.map((phase) => [phase.id, phase]))
   let state = given
   let problem: string | undefined
@@ -104,7 +107,7 @@ export function advance(plan: FlowPlan, given: FlowState, jobs: StepJobs, now: n
       changed = true
     }
   }
-  return { state, starts, kills, notifications, endedPhases, end: endOf(), wakeAt: wakeAt() }
+  return { state, starts, kills, notifications, moves, end: endOf(), wakeAt: wakeAt() }
 
   /** The same object when nothing is to be done. */
   function lookAt(visit: Visit, at: number): Visit {
@@ -166,7 +169,8 @@ export function advance(plan: FlowPlan, given: FlowState, jobs: StepJobs, now: n
         ? 'warning'
         : 'success'
     const ended: Visit = { ...visit, endedAt: now, status }
-    endedPhases.push({
+    moves.push({
+      kind: 'ended',
       phase: { id: phase.id, name: phase.name },
       status,
       errorMessage: failed.map(({ end }) => end.message).join('\n'),
@@ -203,6 +207,7 @@ export function advance(plan: FlowPlan, given: FlowState, jobs: StepJobs, now: n
   }
 
   function startPhase(phase: PlannedPhase): void {
+    moves.push({ kind: 'started', name: phase.name })
     const at = state.visits.length
     const isFirst = !state.visits.some(({ phaseId }) => phaseId === phase.id)
     const tasks: TaskRun[] = phase.tasks.map(({ id }) => ({ taskId: id, steps: [] }))

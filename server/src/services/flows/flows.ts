@@ -6,8 +6,10 @@
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { Actor } from '../../model/actor.ts'
+import type { EventType, RecordEvent } from '../../model/event.ts'
 import type { NotificationPort } from '../../model/notification-port.ts'
-import { advance, type Decision, type Start, startState } from './advance.ts'
+import { advance, type Decision, type EndedPhase, type Start, startState } from './advance.ts'
 import { type FlowFormat, type FlowPlan, onlyTasks, unknownTasks } from './flow-plan.ts'
 import { resultOf, succeededTasks } from './flow-result.ts'
 import type { FlowState, Step, StepEnd, StepJobs } from './flow-state.ts'
@@ -29,6 +31,12 @@ export interface FlowJob {
   readonly variableValues: readonly { readonly name: string; readonly value: unknown }[]
   readonly onlyTaskIds: readonly string[] | null
   readonly previousJobId: number | null
+  /** Who started it: the jobs of its tasks run with the same rights. */
+  readonly actor: Actor
+  readonly runId: string
+  readonly baseUrl: string
+  /** How many of its jobs run at once; null: as many as can. */
+  readonly parallelism: number | null
 }
 
 export interface FlowPlace {
@@ -68,6 +76,7 @@ export interface FlowsDeps {
     variables(place: FlowPlace, configuration: string, valuesId: string | null): Promise<Readonly<Record<string, unknown>>>
   }
   readonly notifications: NotificationPort | undefined
+  readonly recordEvent: RecordEvent
 }
 
 export type Flows = ReturnType<typeof createFlows>
@@ -236,10 +245,36 @@ export function createFlows(deps: FlowsDeps) {
     await store.save(trx, run, state, decision.end ? null : wakeAt)
     for (const { title, message, recipients } of decision.notifications)
       await deps.notifications?.notify(trx, { projectId: flow.projectId, recipients, title, message, jobId: flow.id })
-    for (const ended of decision.endedPhases) await deps.notifications?.phaseEnded(trx, { ...placeOf(flow), ...ended })
+    for (const { kind, ...ended } of decision.moves.filter((move) => move.kind === 'ended'))
+      await deps.notifications?.phaseEnded(trx, { ...placeOf(flow), ...ended })
+    await tell(trx, flow, decision)
     const killed = await queue.kill(trx, flow.projectId, decision.kills)
     if (decision.end) await queue.end(trx, flow, decision.end, { ...resultOf(run.plan, state, jobs, now, true) })
     return killed
+  }
+
+  /** What `GET jobs/{id}/events` shows of a flow. */
+  async function tell(trx: Trx, flow: FlowJob, { moves, end }: Decision): Promise<void> {
+    const { actor, componentId, configurationId, branchId } = flow
+    const say = (type: EventType, message: string) =>
+      deps.recordEvent(
+        trx,
+        actor,
+        {
+          event: `ext.${componentId}.${configurationId ?? ''}`,
+          component: componentId,
+          configurationId,
+          branchId,
+          type,
+          message,
+        },
+        { runId: String(flow.id), remoteAddress: null, userAgent: null },
+      )
+    for (const move of moves) {
+      if (move.kind === 'started') await say('info', `Phase "${move.name}" started.`)
+      else await say(TYPES[move.status], `Phase "${move.phase.name}" ended with ${detailsOf(move)}`)
+    }
+    if (end) await say(end.status === 'success' ? 'success' : TYPES[end.status], end.message)
   }
 
   return {
@@ -252,6 +287,8 @@ export function createFlows(deps: FlowsDeps) {
 }
 
 const BATCH = 20
+const LONGEST_DETAILS = 1_000
+const TYPES = { success: 'info', warning: 'warn', error: 'error' } as const
 const DEEPEST = 50
 
 interface PreparedStart {
@@ -268,6 +305,9 @@ interface Decided {
   readonly decision: Decision
   readonly prepared: readonly PreparedStart[]
 }
+
+const detailsOf = ({ status, errorMessage }: EndedPhase): string =>
+  errorMessage === '' ? `${status}.` : `${status}: ${errorMessage.slice(0, LONGEST_DETAILS)}`
 
 /** The place that advance.ts has left for the job is filled. */
 function withLastStep(state: FlowState, { visit: at, task: index }: Start, step: Step): FlowState {

@@ -86,6 +86,15 @@ test('every section of the specification has a text or sections below it', () =>
   assert.deepEqual(empty, [])
 })
 
+test('every service module names the sections it implements, in its README and its routes', () => {
+  const files = paths.filter((path) => /^server\/src\/services\/[^/]+\/(README\.md|[^/]+\.routes\.ts)$/.test(path))
+  assert.ok(files.length > 40, `found only ${files.length} files: the search is broken`)
+  assert.deepEqual(
+    files.filter((path) => linesOf(path).flatMap(citationsIn).length === 0),
+    [],
+  )
+})
+
 test('every citation of a decision record names one that exists', () => {
   const records = new Set(paths.flatMap((path) => path.match(/^docs\/adr\/(\d{4})-/)?.[1] ?? []))
   const citations = lines.flatMap(({ place, text }) =>

@@ -1,4 +1,4 @@
-// For those who run the stack: is it alive, can it serve, how is it doing; and for those who start with it: the first page and the API documentation.
+// For those who run the stack: is it alive, can it serve, how is it doing; and for those who start with it: the first page and the API documentation (spec platform 6.10).
 
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Type } from 'typebox'

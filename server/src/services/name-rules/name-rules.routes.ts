@@ -1,4 +1,4 @@
-// HTTP for safe names.
+// HTTP for safe names (spec storage 2.12).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

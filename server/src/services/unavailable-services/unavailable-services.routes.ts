@@ -1,4 +1,4 @@
-// The published services that are not built: each address answers with what the service is for, and 501 for everything below it.
+// The published services that are not built: each address answers with what the service is for, and 501 for everything below it (spec platform 6.1).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

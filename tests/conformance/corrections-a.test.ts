@@ -2,21 +2,29 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { assertDefined, type RecordedEvent } from '../support/event-definitions.ts'
 import { type Answer, type RequestOptions, send, startTestStack } from '../support/test-stack.ts'
 
-interface EventAnswer {
+interface EventAnswer extends RecordedEvent {
   readonly id: number
-  readonly event: string
-  readonly message: string
-  readonly type: string
   readonly [member: string]: unknown
+}
+
+interface StorageJob {
+  readonly id: number
+  readonly status: string
+  readonly results: unknown
+  readonly error?: { readonly message: string; readonly code: string }
 }
 
 test('corrections A', async (t) => {
   const stack = await startTestStack(t)
+  const tokens: string[] = []
   /** A project of its own, and requests to /v2/storage with its master token. */
   async function project(name: string) {
     const { projectId, masterToken } = await stack.newProject(name)
+    tokens.push(masterToken)
     const call = (method: string, path: string, options: RequestOptions = {}): Promise<Answer> =>
       send(stack.url, method, `/v2/storage/${path}`, { token: masterToken, ...options })
     const ok = async (method: string, path: string, options: RequestOptions = {}): Promise<Answer> => {
@@ -34,7 +42,21 @@ test('corrections A', async (t) => {
     }
     const token = async (json: object) => (await ok('POST', 'tokens', { json })).json<{ id: string; token: string }>()
     const events = async (query = '', path = 'events') => (await ok('GET', `${path}?${query}`)).json<EventAnswer[]>()
-    return { projectId, masterToken, call, ok, refused, token, events }
+    const finished = async (answer: Answer): Promise<StorageJob> => {
+      let job = answer.json<StorageJob>()
+      while (!['success', 'error'].includes(job.status)) {
+        await setTimeout(10)
+        job = (await ok('GET', `jobs/${job.id}`)).json<StorageJob>()
+      }
+      return job
+    }
+    /** A development branch; answers its id. */
+    const branch = async (named: string): Promise<number> => {
+      const job = await finished(await ok('POST', 'dev-branches', { json: { name: named } }))
+      assert.equal(job.status, 'success', JSON.stringify(job.error))
+      return (job.results as { id: number }).id
+    }
+    return { projectId, masterToken, call, ok, refused, token, events, finished, branch }
   }
 
   await t.test('A1: an event with all nine members, most of them null, is an event of type info', async () => {
@@ -131,5 +153,145 @@ test('corrections A', async (t) => {
     const inUse =
       'Cannot delete token, because it\'s used for event trigger inside component "orchestrator" with configuration id "123"'
     await refused('DELETE', `tokens/${runner.id}`, {}, 400, inUse)
+  })
+
+  await t.test('A3: events of configurations say which configuration at which version, and nothing else', async () => {
+    const { ok, events } = await project('A3 configurations')
+    const configs = 'components/platform.ex-http/configs'
+    const component = 'platform.ex-http'
+    const of = (name: string, version: number, configurationId = 'main-1') => ({ component, configurationId, name, version })
+    await ok('POST', configs, { json: { configurationId: 'main-1', name: 'Main', changeDescription: 'first' } })
+    await ok('PUT', `${configs}/main-1`, { json: { name: 'Renamed', configuration: { a: 1 } } })
+    const rolledBack = { json: { changeDescription: 'back' } }
+    await ok('POST', `${configs}/main-1/versions/1/rollback`, rolledBack)
+    const copy = (await ok('POST', `${configs}/main-1/versions/2/create`, { json: { name: 'Copy' } })).json<{ id: string }>()
+    const metadata = [{ key: 'k', value: 'v' }]
+    const [item] = (await ok('POST', `branch/default/${configs}/main-1/metadata`, { json: { metadata } })).json<
+      { id: string }[]
+    >()
+    await ok('DELETE', `branch/default/${configs}/main-1/metadata/${item?.id}`)
+    await ok('DELETE', `${configs}/main-1`)
+    await ok('POST', `${configs}/main-1/restore`)
+    await ok('DELETE', `${configs}/main-1`)
+    await ok('POST', configs, { json: { configurationId: 'main-1', name: 'Again' } })
+    await ok('DELETE', `${configs}/main-1`)
+    await ok('DELETE', `${configs}/main-1`)
+    const recorded = (await events('sortOrder=asc')).filter(({ event }) => event.startsWith('storage.componentConfiguration'))
+    const shown = recorded.map(({ event, objectType, objectId, objectName, message, params, results }) => [
+      [event.slice('storage.componentConfiguration'.length), objectType, objectId, objectName, message],
+      JSON.stringify(params),
+      JSON.stringify(results),
+    ])
+    const sentence = (what: string, name: string) => `${what} component configuration "${name}" (${component})`
+    const expected = (
+      kind: string,
+      message: string,
+      params: { configurationId: string; name: string; [more: string]: unknown },
+      results: object = {},
+    ) => [
+      [kind, 'componentConfiguration', params.configurationId, params.name, message],
+      JSON.stringify(params),
+      JSON.stringify(results),
+    ]
+    const change = (kind: string, what: string, name: string, version: number) =>
+      expected(kind, sentence(what, name), of(name, version))
+    assert.deepEqual(shown, [
+      change('Created', 'Created', 'Main', 1),
+      change('Changed', 'Changed', 'Renamed', 2),
+      expected('RolledBack', sentence('Rolled back', 'Main'), { ...of('Main', 3), sourceConfiguration: of('Main', 1) }),
+      expected('Copied', `Copied component configuration "Renamed" to "Copy" (${component})`, {
+        ...of('Copy', 1, copy.id),
+        sourceConfiguration: of('Renamed', 2),
+      }),
+      expected('MetadataSet', `Component configuration metadata set "Main" (${component})`, of('Main', 3), { metadata }),
+      expected('MetadataDeleted', `Deleted component configuration metadata id "${item?.id}" with key "k"`, {
+        ...of('Main', 3),
+        metadataId: Number(item?.id),
+        key: 'k',
+      }),
+      change('Deleted', 'Deleted', 'Main', 4),
+      change('Restored', 'Restored', 'Main', 5),
+      change('Deleted', 'Deleted', 'Main', 6),
+      change('Restored', 'Restored', 'Again', 7),
+      change('Deleted', 'Deleted', 'Again', 8),
+      change('Purged', 'Permanently deleted', 'Again', 8),
+    ])
+  })
+
+  await t.test('A3: events of rows name the row, its version and its configuration', async () => {
+    const { ok, events } = await project('A3 rows')
+    const configs = 'components/platform.ex-http/configs'
+    const component = 'platform.ex-http'
+    const of = (version: number) => ({ component, configurationId: 'main-1', name: 'Main', version })
+    await ok('POST', configs, { json: { configurationId: 'main-1', name: 'Main' } })
+    await ok('POST', `${configs}/main-1/rows`, { json: { rowId: 'r1', name: 'Row' } })
+    await ok('PUT', `${configs}/main-1/rows/r1`, { json: { name: 'Row 2' } })
+    await ok('POST', `${configs}/main-1/rows/r1/versions/1/rollback`)
+    const copy = (await ok('POST', `${configs}/main-1/rows/r1/versions/2/create`)).json<{ id: string }>()
+    await ok('DELETE', `${configs}/main-1/rows/r1`)
+    const recorded = (await events('sortOrder=asc')).filter(({ event }) => event.includes('ConfigurationRow'))
+    const shown = recorded.map(({ event, objectType, objectId, objectName, message, params }) => [
+      [event.slice('storage.componentConfiguration'.length), objectType, objectId, objectName, message],
+      JSON.stringify(params),
+    ])
+    const expected = (kind: string, what: string, row: { rowId: string; name: string; [more: string]: unknown }) => [
+      [
+        kind,
+        'componentConfigurationRow',
+        row.rowId,
+        row.name,
+        `${what} component configuration row "${row.name}" (${component})`,
+      ],
+      JSON.stringify(row),
+    ]
+    const row = (rowId: string, name: string, version: number, configurationVersion: number) => ({
+      rowId,
+      name,
+      version,
+      configuration: of(configurationVersion),
+    })
+    assert.deepEqual(shown, [
+      expected('RowCreated', 'Created', row('r1', 'Row', 1, 2)),
+      expected('RowChanged', 'Changed', row('r1', 'Row 2', 2, 3)),
+      expected('RowRolledBack', 'Rolled back', { ...row('r1', 'Row', 3, 4), sourceRow: row('r1', 'Row', 1, 3) }),
+      expected('RowCopied', 'Copied', { ...row(copy.id, 'Row 2', 1, 5), sourceRow: row('r1', 'Row 2', 2, 4) }),
+      expected('RowDeleted', 'Deleted', row('r1', 'Row', 3, 6)),
+    ])
+  })
+
+  await t.test('A3: events of branches', async () => {
+    const { ok, events, branch } = await project('A3 branches')
+    const dev = await branch('dev')
+    await ok('PUT', `dev-branches/${dev}`, { json: { name: 'new name' } })
+    const metadata = [{ key: 'k', value: 'v' }]
+    const [item] = (await ok('POST', `branch/${dev}/metadata`, { json: { metadata } })).json<{ id: string }[]>()
+    await ok('DELETE', `branch/${dev}/metadata/${item?.id}`)
+    const [updated] = await events('q=event:storage.devBranchUpdated')
+    assert.deepEqual([updated?.objectId, updated?.objectName], [dev, 'dev'])
+    assert.deepEqual(updated?.params, { devBranchName: 'new name', devBranchId: dev })
+    const [deleted, set] = (await events('', `branch/${dev}/events`)).filter(({ event }) => event.includes('Metadata'))
+    assert.deepEqual(
+      [set?.event, set?.objectType, set?.message, set?.params],
+      ['storage.devBranchMetadataSet', 'devBranch', 'Development branch "new name" metadata set', { metadata }],
+    )
+    assert.deepEqual(
+      [deleted?.event, deleted?.message, deleted?.params],
+      [
+        'storage.devBranchMetadataDeleted',
+        'Development branch "new name" metadata with key "k" deleted',
+        { metadataId: Number(item?.id), key: 'k' },
+      ],
+    )
+  })
+
+  await t.test('whatever these tests did, every event is as docs/events.md defines it', async () => {
+    assert.ok(tokens.length >= 3)
+    for (const token of tokens) {
+      const branches = (await send(stack.url, 'GET', '/v2/storage/dev-branches', { token })).json<{ id: number }[]>()
+      for (const { id } of branches)
+        assertDefined(
+          (await send(stack.url, 'GET', `/v2/storage/branch/${id}/events?limit=1000`, { token })).json<EventAnswer[]>(),
+        )
+    }
   })
 })

@@ -1,8 +1,9 @@
-// What a room says when it changes something. The events room writes it in the transaction of the change itself.
+// What a service says when it changes something. The events service writes it in the transaction of the change itself.
 
 import type { Trx } from '../engines/metadata-db/dialects.ts'
+import { EVENTS, type EventDefinition, type EventName, type EventParams, type EventType } from './event-definitions.ts'
 
-export type EventType = 'info' | 'success' | 'warn' | 'error'
+export type { EventType }
 
 /** Where a request came from; stored as the event's context. */
 export interface Origin {
@@ -14,8 +15,8 @@ export interface Origin {
 export const NO_ORIGIN: Origin = { runId: null, remoteAddress: null, userAgent: null }
 
 export interface NewEvent {
-  /** For example `storage.tokenCreated`. */
-  readonly event: string
+  /** One of event-definitions.ts, or what a component or a script reports. */
+  readonly event: EventName | `ext.${string}`
   readonly component?: string
   readonly message: string
   readonly description?: string
@@ -51,3 +52,41 @@ export interface EventSource {
 
 /** Rooms receive this from platform.ts; the transaction knows no tables, each room sees only its own. */
 export type RecordEvent = (transaction: Trx, source: EventSource, event: NewEvent, origin?: Origin) => Promise<void>
+
+export interface EventDetails {
+  readonly objectId?: string
+  readonly objectName?: string
+  readonly component?: string
+  readonly configurationId?: string | null
+  readonly branchId?: number | null
+  readonly description?: string
+  readonly results?: Readonly<Record<string, unknown>>
+  readonly performance?: Readonly<Record<string, unknown>>
+  readonly attachments?: readonly EventAttachment[]
+}
+
+/** An event as it is defined: its params in order, and its sentence filled in. */
+export function eventOf<N extends EventName>(name: N, params: EventParams<N>, details: EventDetails = {}): NewEvent {
+  const definition: EventDefinition = EVENTS[name]
+  const given = params as Readonly<Record<string, unknown>> // named by the definition
+  const ordered = definition.params.map((param) => param.replace('?', '')).filter((param) => given[param] !== undefined)
+  const own = Object.fromEntries(ordered.map((param) => [param, given[param]]))
+  return {
+    ...details,
+    event: name,
+    objectType: definition.objectType,
+    ...(definition.type && { type: definition.type }),
+    params: own,
+    message: definition.message.replace(/\{([\w.]+)\}/g, (_, path: string) =>
+      String(valueAt(own, path) ?? valueAt(details, path) ?? ''),
+    ),
+  }
+}
+
+const valueAt = (from: object, path: string): unknown =>
+  path
+    .split('.')
+    .reduce<unknown>(
+      (value, part) => (typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[part] : undefined),
+      from,
+    )

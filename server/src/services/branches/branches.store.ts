@@ -138,14 +138,21 @@ export async function setBranchMetadata(
   }
 }
 
-export async function deleteBranchMetadata(trx: Db, projectId: number, branchId: number, id: number): Promise<boolean> {
-  const result = await tables(trx)
+/** Answers the key that is gone. */
+export async function deleteBranchMetadata(
+  trx: Db,
+  projectId: number,
+  branchId: number,
+  id: number,
+): Promise<string | undefined> {
+  const deleted = await tables(trx)
     .deleteFrom('branch_metadata')
     .where('project_id', '=', projectId)
     .where('branch_id', '=', branchId)
     .where('id', '=', id)
+    .returning('key')
     .executeTakeFirst()
-  return result.numDeletedRows > 0n
+  return deleted?.key
 }
 
 const recordOf = (row: Selectable<BranchTable>): BranchRecord => ({

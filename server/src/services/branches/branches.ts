@@ -4,7 +4,8 @@ import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
-import type { EventSource, NewEvent, Origin, RecordEvent } from '../../model/event.ts'
+import { type EventSource, eventOf, type NewEvent, type Origin, type RecordEvent } from '../../model/event.ts'
+import type { EventName, EventParams } from '../../model/event-definitions.ts'
 import {
   type BranchMetadata,
   type BranchRecord,
@@ -124,7 +125,7 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
       creator: { tokenId, tokenDescription },
     })
     await onCreate(trx, defaultBranch, branch, source)
-    await recordEvent(trx, source, branchEvent('devBranchCreated', `Created branch "${name}"`, branch), origin)
+    await recordEvent(trx, source, branchEvent('storage.devBranchCreated', branch, namedBranch(branch)), origin)
     return branch
   }
 
@@ -141,7 +142,7 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
       if (name !== before.name) await checkName(trx, actor.projectId, name)
       const after = { ...before, name, description: description ?? before.description }
       await updateBranch(trx, after)
-      await recordEvent(trx, actor, branchEvent('devBranchUpdated', `Updated branch "${name}"`, after), origin)
+      await recordEvent(trx, actor, branchEvent('storage.devBranchUpdated', before, namedBranch(after)), origin)
       return after
     }
     // Of two who take the same name at once, the index lets one through.
@@ -173,7 +174,7 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
     if (!branch || branch.isDefault) throw branchNotFound(String(id))
     await onDelete(trx, branch, source)
     await deleteBranch(trx, source.projectId, id)
-    await recordEvent(trx, source, branchEvent('devBranchDeleted', `Deleted branch "${branch.name}"`, branch), origin)
+    await recordEvent(trx, source, branchEvent('storage.devBranchDeleted', branch, namedBranch(branch)), origin)
   }
 
   async function setMetadata(
@@ -186,12 +187,9 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
     return await inTransaction(async (trx) => {
       const branch = await mustFind(trx, actor.projectId, branchId)
       await setBranchMetadata(trx, actor.projectId, branchId, items, clock.now().getTime())
-      await recordEvent(
-        trx,
-        actor,
-        branchEvent('devBranchMetadataSet', `Set metadata of branch "${branch.name}"`, branch),
-        origin,
-      )
+      const metadata = items.map(({ key, value }) => ({ key, value }))
+      const event = { ...branchEvent('storage.devBranchMetadataSet', branch, { metadata }), branchId: branch.id }
+      await recordEvent(trx, actor, event, origin)
       return await listBranchMetadata(trx, actor.projectId, branchId)
     })
   }
@@ -200,11 +198,10 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
     mustManage(actor)
     await inTransaction(async (trx) => {
       const branch = await mustFind(trx, actor.projectId, branchId)
-      if (!(await deleteBranchMetadata(trx, actor.projectId, branchId, metadataId))) {
-        throw new PlatformError('storage.metadata.notFound', { id: metadataId })
-      }
-      const message = `Deleted metadata of branch "${branch.name}"`
-      await recordEvent(trx, actor, branchEvent('devBranchMetadataDeleted', message, branch), origin)
+      const key = await deleteBranchMetadata(trx, actor.projectId, branchId, metadataId)
+      if (key === undefined) throw new PlatformError('storage.metadata.notFound', { id: metadataId })
+      const event = { ...branchEvent('storage.devBranchMetadataDeleted', branch, { metadataId, key }), branchId: branch.id }
+      await recordEvent(trx, actor, event, origin)
     })
   }
 
@@ -261,12 +258,8 @@ function mustManage(actor: Actor): void {
 
 export const branchNotFound = (id: string) => new PlatformError('devBranch.notFound', { id: id.slice(0, 60) })
 
-const branchEvent = (event: string, message: string, branch: BranchRecord): NewEvent => ({
-  event: `storage.${event}`,
-  message,
-  objectId: String(branch.id),
-  objectName: branch.name,
-  objectType: 'devBranch',
-  params: { devBranchId: branch.id, devBranchName: branch.name },
-  branchId: branch.isDefault ? null : branch.id,
-})
+const namedBranch = ({ id, name }: BranchRecord) => ({ devBranchName: name, devBranchId: id })
+
+/** That a branch comes, changes or goes belongs to the default branch: the other one may be gone. */
+const branchEvent = <N extends EventName>(name: N, branch: BranchRecord, params: EventParams<N>): NewEvent =>
+  eventOf(name, params, { objectId: String(branch.id), objectName: branch.name })

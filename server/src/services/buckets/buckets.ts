@@ -8,7 +8,8 @@ import type { MetadataPair } from '../../http/metadata-items.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { type Actor, bucketPermissionOf } from '../../model/actor.ts'
-import type { EventSource, NewEvent, Origin, RecordEvent } from '../../model/event.ts'
+import { type EventSource, eventOf, type NewEvent, type Origin, type RecordEvent } from '../../model/event.ts'
+import type { EventName, EventParams } from '../../model/event-definitions.ts'
 import type { Scope } from '../../model/scope.ts'
 import {
   type Bucket,
@@ -160,7 +161,7 @@ export function createBuckets(deps: BucketsDeps) {
   async function insertIn(trx: Trx, source: EventSource, bucket: NewBucket, origin: Origin): Promise<Bucket> {
     try {
       const row = await store.insert(trx, bucket)
-      await recordEvent(trx, source, eventOf(row, 'bucketCreated', `Created bucket ${row.id}`), origin)
+      await recordEvent(trx, source, bucketEvent(row, 'storage.bucketCreated', {}), origin)
       return row
     } catch (error) {
       throw isUniqueViolation(error)
@@ -202,7 +203,7 @@ export function createBuckets(deps: BucketsDeps) {
   async function update(trx: Trx, source: EventSource, bucket: Bucket, change: BucketChange, origin: Origin): Promise<Bucket> {
     const changed = await store.update(trx, bucket.projectId, bucket.key, change)
     if (!changed) throw notFound(source, bucket.id)
-    await recordEvent(trx, source, eventOf(changed, 'bucketUpdated', `Updated bucket ${bucket.id}`), origin)
+    await recordEvent(trx, source, bucketEvent(changed, 'storage.bucketUpdated', {}), origin)
     return changed
   }
 
@@ -232,7 +233,7 @@ export function createBuckets(deps: BucketsDeps) {
 
   async function remove(trx: Trx, source: EventSource, bucket: Bucket, origin: Origin): Promise<void> {
     if (!(await erase(trx, bucket))) throw notFound(source, bucket.id)
-    await recordEvent(trx, source, eventOf(bucket, 'bucketDeleted', `Deleted bucket ${bucket.id}`), origin)
+    await recordEvent(trx, source, bucketEvent(bucket, 'storage.bucketDeleted', {}), origin)
   }
 
   /** The record and all that hangs on it. Call `permissions.forgotten` when the transaction has ended. */
@@ -254,7 +255,7 @@ export function createBuckets(deps: BucketsDeps) {
       await metadata.set(trx, bucket.projectId, bucket.key, provider, pairs, now)
       const change = { updatedAt: now, ...(description && { description }) }
       await store.update(trx, bucket.projectId, bucket.key, change)
-      await recordEvent(trx, actor, eventOf(bucket, 'bucketMetadataSet', `Set metadata of bucket ${bucket.id}`), origin)
+      await recordEvent(trx, actor, bucketEvent(bucket, 'storage.bucketMetadataSet', {}), origin)
     })
   }
 
@@ -319,15 +320,8 @@ export function createBuckets(deps: BucketsDeps) {
   }
 }
 
-export const eventOf = (bucket: Bucket, event: string, message: string, params: Record<string, unknown> = {}): NewEvent => ({
-  event: `storage.${event}`,
-  message,
-  objectId: bucket.id,
-  objectName: bucket.displayName,
-  objectType: 'bucket',
-  branchId: bucket.branchId,
-  params,
-})
+export const bucketEvent = <N extends EventName>(bucket: Bucket, name: N, params: EventParams<N>): NewEvent =>
+  eventOf(name, params, { objectId: bucket.id, objectName: bucket.displayName, branchId: bucket.branchId })
 
 const notFound = (actor: Pick<Actor, 'projectId'>, id: string) =>
   new PlatformError('storage.buckets.notFound', { id: id.slice(0, 200), project: actor.projectId })

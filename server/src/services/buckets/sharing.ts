@@ -7,7 +7,7 @@ import type { Actor } from '../../model/actor.ts'
 import type { EventSource, Origin, RecordEvent } from '../../model/event.ts'
 import type { Scope } from '../../model/scope.ts'
 import { type Bucket, SHARINGS, type Sharing, type SharingParameters } from './buckets.store.ts'
-import { type Branch, type Buckets, eventOf, type NewBucketRequest } from './buckets.ts'
+import { type Branch, type Buckets, bucketEvent, type NewBucketRequest } from './buckets.ts'
 
 export interface Project {
   readonly id: number
@@ -63,8 +63,8 @@ export function createSharing({ buckets, inTransaction, clock, recordEvent, find
     const sharedBy = { id: source.tokenId, name: source.tokenDescription, date: formatTimestamp(clock.now()) }
     const shared = await store.update(trx, bucket.projectId, bucket.key, { sharing, sharingParameters, sharedBy })
     if (!shared) throw new PlatformError('storage.buckets.notFound', { id: bucket.id, project: bucket.projectId })
-    const event = bucket.sharing === null ? 'bucketSharingEnabled' : 'bucketSharingTypeChanged'
-    await recordEvent(trx, source, eventOf(shared, event, `Shared bucket ${bucket.id} (${sharing})`, { sharing }), origin)
+    const event = bucket.sharing === null ? 'storage.bucketSharingEnabled' : 'storage.bucketSharingTypeChanged'
+    await recordEvent(trx, source, bucketEvent(shared, event, { sharing }), origin)
     return shared
   }
 
@@ -72,7 +72,7 @@ export function createSharing({ buckets, inTransaction, clock, recordEvent, find
     const change = { sharing: null, sharingParameters: {}, sharedBy: null }
     const unshared = await store.update(trx, bucket.projectId, bucket.key, change)
     if (!unshared) throw new PlatformError('storage.buckets.notFound', { id: bucket.id, project: bucket.projectId })
-    await recordEvent(trx, source, eventOf(unshared, 'bucketSharingDisabled', `Stopped sharing bucket ${bucket.id}`), origin)
+    await recordEvent(trx, source, bucketEvent(unshared, 'storage.bucketSharingDisabled', {}), origin)
     return unshared
   }
 
@@ -123,12 +123,7 @@ export function createSharing({ buckets, inTransaction, clock, recordEvent, find
   async function forceUnlink(trx: Trx, source: EventSource, bucket: Bucket, link: Bucket, origin: Origin): Promise<void> {
     await buckets.erase(trx, link)
     const params = { projectId: link.projectId, bucketId: link.id }
-    await recordEvent(
-      trx,
-      source,
-      eventOf(bucket, 'bucketForceUnlinked', `Unlinked ${link.id} from bucket ${bucket.id}`, params),
-      origin,
-    )
+    await recordEvent(trx, source, bucketEvent(bucket, 'storage.bucketForceUnlinked', params), origin)
   }
 
   async function linksOf(keys: readonly number[]): Promise<ReadonlyMap<number, Link[]>> {

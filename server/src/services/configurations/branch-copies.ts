@@ -17,7 +17,7 @@ import {
   stampOf,
   usableComponent,
 } from './access.ts'
-import { createTellChange } from './change-events.ts'
+import { configurationEvent, createRecordChange } from './change-events.ts'
 import { insertWhole, replaceWhole, sameWhole, type WholeVersion, wholeVersion } from './configuration-with-rows.ts'
 import {
   findConfiguration,
@@ -78,7 +78,7 @@ export interface BranchCopiesDeps extends ConfigurationsDeps {
 
 export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
   const { db, inTransaction, components, secretsOf, recordEvent, clock, newId, defaultBranchId } = deps
-  const tell = createTellChange(recordEvent)
+  const recordChange = createRecordChange(recordEvent)
 
   const changeBy = (
     source: EventSource,
@@ -149,7 +149,7 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
       const after = before
         ? await replaceWhole(trx, before, content, change, { isDeleted: theirs.isDeleted, baseVersion: theirs.version })
         : await insertWhole(trx, address, content, change, theirs.version)
-      await tell(trx, caller, 'Changed', after)
+      await recordChange(trx, caller, configurationEvent('Changed', after))
     })
   }
 
@@ -181,7 +181,7 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
       const words = input.changeDescription ?? `Rebased on default branch version ${input.version}`
       const change = { ...changeBy(caller.actor, words, () => words), stamp: stampOf(caller.actor, clock.now().getTime()) }
       const after = await replaceWhole(trx, before, content, change, { baseVersion: input.version })
-      await tell(trx, caller, 'Changed', after)
+      await recordChange(trx, caller, configurationEvent('Changed', after))
       return after
     })
   }

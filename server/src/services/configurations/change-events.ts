@@ -1,85 +1,100 @@
-// The events this room records, each in the transaction of the change it tells of.
+// The events of configurations, each recorded in the transaction of its change.
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
-import type { NewEvent, RecordEvent } from '../../model/event.ts'
+import { eventOf, type NewEvent, type RecordEvent } from '../../model/event.ts'
 import type { Caller } from './access.ts'
-import type { ConfigurationRecord, RowRecord } from './records.ts'
+import type { MetadataItem } from './records.ts'
 
-export type ConfigurationEvent = 'Created' | 'Changed' | 'Deleted' | 'Purged' | 'Restored' | 'RolledBack' | 'Copied'
-export type RowEvent = 'RowCreated' | 'RowChanged' | 'RowDeleted' | 'RowRolledBack' | 'RowCopied'
-export type MetadataEvent = 'MetadataSet' | 'MetadataDeleted'
-
-export type TellChange = (
-  trx: Trx,
-  caller: Caller,
-  kind: ConfigurationEvent | RowEvent | MetadataEvent,
-  configuration: ConfigurationRecord,
-  row?: Pick<RowRecord, 'id' | 'name' | 'version'>,
-) => Promise<void>
-
-const SENTENCES: Record<ConfigurationEvent | RowEvent | MetadataEvent, string> = {
-  Created: 'Created configuration',
-  Changed: 'Changed configuration',
-  Deleted: 'Deleted configuration',
-  Purged: 'Purged configuration',
-  Restored: 'Restored configuration',
-  RolledBack: 'Rolled back configuration',
-  Copied: 'Copied configuration',
-  RowCreated: 'Created configuration row',
-  RowChanged: 'Changed configuration row',
-  RowDeleted: 'Deleted configuration row',
-  RowRolledBack: 'Rolled back configuration row',
-  RowCopied: 'Copied configuration row',
-  MetadataSet: 'Set metadata of configuration',
-  MetadataDeleted: 'Deleted metadata of configuration',
+/** A configuration at one of its versions. */
+interface Versioned {
+  readonly componentId: string
+  readonly configurationId: string
+  readonly name: string
+  readonly version: number
 }
 
-export function createTellChange(recordEvent: RecordEvent): TellChange {
-  return (trx, caller, kind, configuration, row) =>
-    recordEvent(trx, caller.actor, changeEvent(caller, kind, configuration, row), caller.origin)
+interface VersionedRow {
+  readonly id: string
+  readonly name: string
+  readonly version: number
 }
 
-function changeEvent(
-  caller: Caller,
-  kind: ConfigurationEvent | RowEvent | MetadataEvent,
-  configuration: ConfigurationRecord,
-  row: Pick<RowRecord, 'id' | 'name' | 'version'> | undefined,
-): NewEvent {
-  const { configurationId, componentId, name, version, changeDescription } = configuration
-  return {
-    event: `storage.componentConfiguration${kind}`,
-    message: row
-      ? `${SENTENCES[kind]} "${row.name || row.id}" (${row.id}) of "${name}" (${componentId}/${configurationId})`
-      : `${SENTENCES[kind]} "${name}" (${componentId}/${configurationId})`,
-    type: 'info',
-    configurationId,
-    objectId: configurationId,
-    objectName: name,
-    objectType: 'componentConfiguration',
-    params: {
-      component: componentId,
-      configurationId,
-      name,
-      version,
-      changeDescription,
-      ...(row && { rowId: row.id, rowName: row.name, rowVersion: row.version }),
-    },
-    branchId: caller.branch.isDefault ? null : caller.branch.id,
-  }
+export type RecordChange = (trx: Trx, caller: Caller, event: NewEvent) => Promise<void>
+
+/** An event belongs to the branch of the request. */
+export const createRecordChange =
+  (recordEvent: RecordEvent): RecordChange =>
+  (trx, caller, event) =>
+    recordEvent(trx, caller.actor, { ...event, branchId: caller.branch.id }, caller.origin)
+
+const paramsOf = ({ componentId, configurationId, name, version }: Versioned) => ({
+  component: componentId,
+  configurationId,
+  name,
+  version,
+})
+
+const objectOf = ({ configurationId, name }: Versioned) => ({ configurationId, objectId: configurationId, objectName: name })
+
+export const configurationEvent = (
+  kind: 'Created' | 'Changed' | 'Deleted' | 'Purged' | 'Restored',
+  configuration: Versioned,
+): NewEvent => eventOf(`storage.componentConfiguration${kind}`, paramsOf(configuration), objectOf(configuration))
+
+/** Made of an earlier version, of another configuration or of the same. */
+export const configurationFromEvent = (kind: 'Copied' | 'RolledBack', configuration: Versioned, source: Versioned): NewEvent => {
+  const params = { ...paramsOf(configuration), sourceConfiguration: paramsOf(source) }
+  return eventOf(`storage.componentConfiguration${kind}`, params, objectOf(configuration))
+}
+
+export const metadataSetEvent = (configuration: Versioned, items: readonly Pick<MetadataItem, 'key' | 'value'>[]): NewEvent =>
+  eventOf('storage.componentConfigurationMetadataSet', paramsOf(configuration), {
+    ...objectOf(configuration),
+    results: { metadata: items.map(({ key, value }) => ({ key, value })) },
+  })
+
+export const metadataDeletedEvent = (configuration: Versioned, metadataId: number, key: string): NewEvent =>
+  eventOf(
+    'storage.componentConfigurationMetadataDeleted',
+    { ...paramsOf(configuration), metadataId, key },
+    objectOf(configuration),
+  )
+
+const rowParamsOf = (configuration: Versioned, { id, name, version }: VersionedRow) => ({
+  rowId: id,
+  name,
+  version,
+  configuration: paramsOf(configuration),
+})
+
+const rowOf = ({ configurationId }: Versioned, { id, name }: VersionedRow) => ({
+  configurationId,
+  objectId: id,
+  objectName: name,
+})
+
+export const rowEvent = (
+  kind: 'RowCreated' | 'RowChanged' | 'RowDeleted',
+  configuration: Versioned,
+  row: VersionedRow,
+): NewEvent => eventOf(`storage.componentConfiguration${kind}`, rowParamsOf(configuration, row), rowOf(configuration, row))
+
+/** `source` is the row it was made of, in its configuration as it was before the step. */
+export const rowFromEvent = (
+  kind: 'RowCopied' | 'RowRolledBack',
+  configuration: Versioned,
+  row: VersionedRow,
+  source: { readonly configuration: Versioned; readonly row: VersionedRow },
+): NewEvent => {
+  const params = { ...rowParamsOf(configuration, row), sourceRow: rowParamsOf(source.configuration, source.row) }
+  return eventOf(`storage.componentConfiguration${kind}`, params, rowOf(configuration, row))
 }
 
 /** The usual mistake with the update call (spec storage 2.8.3): the whole record was sent where its `configuration` belongs. */
-export const wrappedWarning = (caller: Caller, { componentId, configurationId, name }: ConfigurationRecord): NewEvent => ({
-  event: 'storage.componentConfigurationWrapped',
-  message: `Configuration "${name}" (${componentId}/${configurationId}) was saved with a second "configuration" node inside. The component reads parameters and storage from the top, so it will not find them: send the contents of the node only.`,
-  type: 'warn',
-  configurationId,
-  objectId: configurationId,
-  objectName: name,
-  objectType: 'componentConfiguration',
-  params: { component: componentId, configurationId },
-  branchId: caller.branch.isDefault ? null : caller.branch.id,
-})
+export const wrappedEvent = (configuration: Versioned): NewEvent => {
+  const { component, configurationId } = paramsOf(configuration)
+  return eventOf('storage.componentConfigurationWrapped', { component, configurationId }, objectOf(configuration))
+}
 
 const NODES = ['parameters', 'storage', 'processors', 'authorization', 'runtime'] as const
 

@@ -18,7 +18,7 @@ import {
   stampOf,
   usableComponent,
 } from './access.ts'
-import { createTellChange, looksWrapped, type TellChange, wrappedWarning } from './change-events.ts'
+import { configurationEvent, createRecordChange, looksWrapped, wrappedEvent } from './change-events.ts'
 import { insertConfiguration, insertVersion, lockConfiguration, purgeConfiguration } from './configurations.store.ts'
 import type { ConfigurationInput } from './input.ts'
 import type { ConfigurationRecord } from './records.ts'
@@ -64,7 +64,7 @@ export interface Configurations {
 
 export function createConfigurations(deps: ConfigurationsDeps): Configurations {
   const { inTransaction, components, secretsOf, recordEvent, clock, newId } = deps
-  const tell: TellChange = createTellChange(recordEvent)
+  const recordChange = createRecordChange(recordEvent)
 
   async function create(caller: Caller, componentId: string, input: ConfigurationInput): Promise<ConfigurationRecord> {
     const component = usableComponent(components, caller.actor, componentId)
@@ -87,7 +87,7 @@ export function createConfigurations(deps: ConfigurationsDeps): Configurations {
       const record = before
         ? await revive(trx, before, content, { stamp, changeDescription, newId })
         : await insertFirst(trx, { ...address, ...content, changeDescription, stamp })
-      await tell(trx, caller, 'Created', record)
+      await recordChange(trx, caller, configurationEvent(before ? 'Restored' : 'Created', record))
       await warnIfWrapped(trx, caller, input, record)
       return record
     })
@@ -167,15 +167,14 @@ export function createConfigurations(deps: ConfigurationsDeps): Configurations {
       const stamp = stampOf(caller.actor, clock.now().getTime())
       const changeDescription = input.changeDescription ?? 'Configuration updated'
       const record = await saveVersion(trx, before, fields, { stamp, changeDescription, newId })
-      await tell(trx, caller, 'Changed', record)
+      await recordChange(trx, caller, configurationEvent('Changed', record))
       if (fields.configuration !== undefined) await warnIfWrapped(trx, caller, input, record)
       return record
     })
   }
 
   async function warnIfWrapped(trx: Trx, caller: Caller, input: ConfigurationInput, record: ConfigurationRecord): Promise<void> {
-    if (looksWrapped(input.configuration?.value))
-      await recordEvent(trx, caller.actor, wrappedWarning(caller, record), caller.origin)
+    if (looksWrapped(input.configuration?.value)) await recordChange(trx, caller, wrappedEvent(record))
   }
 
   async function setState(
@@ -203,7 +202,8 @@ export function createConfigurations(deps: ConfigurationsDeps): Configurations {
       if (before.isDeleted) return await purge(trx, caller, before)
       const stamp = stampOf(caller.actor, clock.now().getTime())
       const change = { stamp, changeDescription: 'Configuration deleted', newId }
-      await tell(trx, caller, 'Deleted', await saveVersion(trx, before, { isDeleted: true }, change))
+      const record = await saveVersion(trx, before, { isDeleted: true }, change)
+      await recordChange(trx, caller, configurationEvent('Deleted', record))
     })
   }
 
@@ -213,7 +213,7 @@ export function createConfigurations(deps: ConfigurationsDeps): Configurations {
     }
     if (!caller.actor.isMasterToken && !caller.actor.canPurgeTrash) throw new PlatformError('accessDenied')
     await purgeConfiguration(trx, record.projectId, record.ownerId)
-    await tell(trx, caller, 'Purged', record)
+    await recordChange(trx, caller, configurationEvent('Purged', record))
   }
 
   async function restore(
@@ -230,7 +230,7 @@ export function createConfigurations(deps: ConfigurationsDeps): Configurations {
       const stamp = stampOf(caller.actor, clock.now().getTime())
       const change = { stamp, changeDescription: 'Configuration restored', newId }
       const record = await saveVersion(trx, before, { isDeleted: false }, change)
-      await tell(trx, caller, 'Restored', record)
+      await recordChange(trx, caller, configurationEvent('Restored', record))
       return record
     })
   }

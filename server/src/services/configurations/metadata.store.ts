@@ -31,14 +31,16 @@ export async function setMetadata(
   }
 }
 
-export async function deleteMetadata(trx: Db, projectId: number, ownerId: number, id: number): Promise<boolean> {
-  const result = await tables(trx)
+/** Answers the key that is gone. */
+export async function deleteMetadata(trx: Db, projectId: number, ownerId: number, id: number): Promise<string | undefined> {
+  const deleted = await tables(trx)
     .deleteFrom('configuration_metadata')
     .where('project_id', '=', projectId)
     .where('owner_id', '=', ownerId)
     .where('id', '=', id)
+    .returning('key')
     .executeTakeFirst()
-  return result.numDeletedRows > 0n
+  return deleted?.key
 }
 
 export interface MetadataSearch {

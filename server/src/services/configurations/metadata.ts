@@ -2,7 +2,7 @@
 
 import { PlatformError } from '../../kit/errors.ts'
 import { addressOf, type Caller, existing, mayUse, usableComponent } from './access.ts'
-import { createTellChange } from './change-events.ts'
+import { createRecordChange, metadataDeletedEvent, metadataSetEvent } from './change-events.ts'
 import { findConfiguration, lockConfiguration } from './configurations.store.ts'
 import type { ConfigurationsDeps } from './configurations.ts'
 import { deleteMetadata, type FoundConfiguration, listMetadata, searchConfigurations, setMetadata } from './metadata.store.ts'
@@ -40,7 +40,7 @@ export function createConfigurationMetadata({
   recordEvent,
   clock,
 }: ConfigurationsDeps): ConfigurationMetadata {
-  const tell = createTellChange(recordEvent)
+  const recordChange = createRecordChange(recordEvent)
 
   const list: ConfigurationMetadata['list'] = async (caller, componentId, configurationId) => {
     const component = usableComponent(components, caller.actor, componentId)
@@ -53,7 +53,7 @@ export function createConfigurationMetadata({
     return await inTransaction(async (trx) => {
       const owner = existing(await lockConfiguration(trx, addressOf(caller, component, configurationId)), configurationId)
       await setMetadata(trx, owner.projectId, owner.ownerId, items, clock.now().getTime())
-      await tell(trx, caller, 'MetadataSet', owner)
+      await recordChange(trx, caller, metadataSetEvent(owner, items))
       return await listMetadata(trx, owner.projectId, owner.ownerId)
     })
   }
@@ -65,10 +65,9 @@ export function createConfigurationMetadata({
     }
     await inTransaction(async (trx) => {
       const owner = existing(await lockConfiguration(trx, addressOf(caller, component, configurationId)), configurationId)
-      if (!(await deleteMetadata(trx, owner.projectId, owner.ownerId, metadataId))) {
-        throw new PlatformError('storage.metadata.notFound', { id: metadataId })
-      }
-      await tell(trx, caller, 'MetadataDeleted', owner)
+      const key = await deleteMetadata(trx, owner.projectId, owner.ownerId, metadataId)
+      if (key === undefined) throw new PlatformError('storage.metadata.notFound', { id: metadataId })
+      await recordChange(trx, caller, metadataDeletedEvent(owner, metadataId, key))
     })
   }
 

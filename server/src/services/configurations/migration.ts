@@ -7,7 +7,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import { type Actor, isAdmin } from '../../model/actor.ts'
 import { NO_ORIGIN, type Origin } from '../../model/event.ts'
 import { addressOf, existing, stampOf, usableComponent } from './access.ts'
-import { createTellChange } from './change-events.ts'
+import { configurationFromEvent, createRecordChange } from './change-events.ts'
 import { insertWhole, type WholeContent, wholeVersion } from './configuration-with-rows.ts'
 import { findConfiguration, lockConfiguration } from './configurations.store.ts'
 import type { ConfigurationsDeps, SecretBox } from './configurations.ts'
@@ -45,7 +45,7 @@ export type Migrate = (order: MigrationOrder, origin?: Origin) => Promise<void>
 
 export function createMigration(deps: MigrationDeps): Migrate {
   const { db, inTransaction, components, secretsOf, recordEvent, clock, newId, authenticate, resolveBranch } = deps
-  const tell = createTellChange(recordEvent)
+  const recordChange = createRecordChange(recordEvent)
 
   async function callerFor(token: string, branchName: string, origin: Origin) {
     const actor = await authenticate(token)
@@ -82,7 +82,7 @@ export function createMigration(deps: MigrationDeps): Migrate {
         describeRow: () => words,
         newId,
       })
-      await tell(trx, destination, 'Copied', made)
+      await recordChange(trx, destination, configurationFromEvent('Copied', made, record))
     })
   }
 }

@@ -2,6 +2,7 @@
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { NewEvent } from '../../model/event.ts'
 import {
   addressOf,
   type Caller,
@@ -13,7 +14,7 @@ import {
   usableComponent,
   versionNotFound,
 } from './access.ts'
-import { createTellChange, type RowEvent } from './change-events.ts'
+import { createRecordChange, rowEvent, rowFromEvent } from './change-events.ts'
 import { lockConfiguration } from './configurations.store.ts'
 import type { ConfigurationsDeps, SecretBox } from './configurations.ts'
 import type { RowInput } from './input.ts'
@@ -56,7 +57,7 @@ export interface Rows {
 }
 
 export function createRows({ inTransaction, components, secretsOf, recordEvent, clock, newId }: ConfigurationsDeps): Rows {
-  const tell = createTellChange(recordEvent)
+  const recordChange = createRecordChange(recordEvent)
 
   async function inOwner<T>(
     caller: Caller,
@@ -78,16 +79,19 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
     caller: Caller,
     owner: ConfigurationRecord,
     row: Omit<RowRecord, 'versionIdentifier' | 'created'> & Partial<Pick<RowRecord, 'created'>>,
-    told: { readonly kind: RowEvent; readonly ownerDescription: string },
+    told: {
+      readonly isNew: boolean
+      readonly ownerDescription: string
+      readonly event: (owner: ConfigurationRecord, row: RowRecord) => NewEvent
+    },
   ): Promise<RowRecord> {
     const stamp = stampOf(caller.actor, clock.now().getTime())
-    const isNew = told.kind === 'RowCreated' || told.kind === 'RowCopied'
-    const order = isNew && owner.rowsSortOrder.length > 0 ? { rowsSortOrder: [...owner.rowsSortOrder, row.id] } : {}
+    const order = told.isNew && owner.rowsSortOrder.length > 0 ? { rowsSortOrder: [...owner.rowsSortOrder, row.id] } : {}
     const change = { stamp, changeDescription: told.ownerDescription, newId }
     const saved = { ...row, versionIdentifier: newId(), created: row.created ?? stamp }
     const after = await saveVersion(trx, owner, order, change, { rowsChanged: true })
     await saveRowVersion(trx, after, saved, stamp)
-    await tell(trx, caller, told.kind, after, saved)
+    await recordChange(trx, caller, told.event(after, saved))
     return saved
   }
 
@@ -109,7 +113,8 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
         version: (before?.version ?? 0) + 1,
         changeDescription,
       }
-      return await save(trx, caller, owner, row, { kind: 'RowCreated', ownerDescription: changeDescription })
+      const event = (after: ConfigurationRecord, saved: RowRecord) => rowEvent('RowCreated', after, saved)
+      return await save(trx, caller, owner, row, { isNew: true, ownerDescription: changeDescription, event })
     })
 
   const update: Rows['update'] = async (caller, { componentId, configurationId, rowId }, input, expected) => {
@@ -123,7 +128,8 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
       if (Object.keys(fields).length === 0) return before
       const changeDescription = input.changeDescription ?? `Row ${rowId} changed`
       const row = { ...before, ...fields, version: before.version + 1, changeDescription }
-      return await save(trx, caller, owner, row, { kind: 'RowChanged', ownerDescription: changeDescription })
+      const event = (after: ConfigurationRecord, saved: RowRecord) => rowEvent('RowChanged', after, saved)
+      return await save(trx, caller, owner, row, { isNew: false, ownerDescription: changeDescription, event })
     })
   }
 
@@ -146,7 +152,7 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
       const order = owner.rowsSortOrder.filter((id) => id !== rowId)
       const after = await saveVersion(trx, owner, { rowsSortOrder: order }, change, { rowsChanged: true })
       await markRowsDeleted(trx, after.projectId, after.ownerId, [rowId], after.version)
-      await tell(trx, caller, 'RowDeleted', after, before)
+      await recordChange(trx, caller, rowEvent('RowDeleted', after, before))
     })
 
   const rollBack: Rows['rollBack'] = (caller, { componentId, configurationId, rowId }, version, changeDescription, expected) =>
@@ -163,7 +169,9 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
         changeDescription: changeDescription ?? `Rollback to version ${version}`,
       }
       const ownerDescription = changeDescription ?? `Row ${rowId} version ${version} rollback`
-      return await save(trx, caller, owner, row, { kind: 'RowRolledBack', ownerDescription })
+      const event = (after: ConfigurationRecord, saved: RowRecord) =>
+        rowFromEvent('RowRolledBack', after, saved, { configuration: owner, row: { id: rowId, name, version } })
+      return await save(trx, caller, owner, row, { isNew: false, ownerDescription, event })
     })
 
   const copy: Rows['copy'] = async (caller, { componentId, configurationId, rowId }, version, options) => {
@@ -188,7 +196,9 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
         changeDescription: options.changeDescription ?? `C${from.slice(1)}`,
       }
       const ownerDescription = options.changeDescription ?? `Row ${id} ${from}`
-      return await save(trx, caller, owner, row, { kind: 'RowCopied', ownerDescription })
+      const event = (after: ConfigurationRecord, saved: RowRecord) =>
+        rowFromEvent('RowCopied', after, saved, { configuration: source, row: { id: rowId, name, version } })
+      return await save(trx, caller, owner, row, { isNew: true, ownerDescription, event })
     })
   }
 

@@ -11,7 +11,7 @@ import {
   usableComponent,
   versionNotFound,
 } from './access.ts'
-import { createTellChange } from './change-events.ts'
+import { configurationFromEvent, createRecordChange } from './change-events.ts'
 import { insertWhole, replaceWhole, type WholeVersion, wholeVersion } from './configuration-with-rows.ts'
 import { findConfiguration, findContents, listVersions, lockConfiguration } from './configurations.store.ts'
 import type { ConfigurationsDeps } from './configurations.ts'
@@ -65,7 +65,7 @@ export interface Versions {
 }
 
 export function createVersions({ db, inTransaction, components, recordEvent, clock, newId }: ConfigurationsDeps): Versions {
-  const tell = createTellChange(recordEvent)
+  const recordChange = createRecordChange(recordEvent)
 
   async function find(caller: Caller, componentId: string, configurationId: string): Promise<ConfigurationRecord> {
     const component = usableComponent(components, caller.actor, componentId)
@@ -101,7 +101,7 @@ export function createVersions({ db, inTransaction, components, recordEvent, clo
         newId,
       }
       const after = await replaceWhole(trx, before, chosen, change, { contentVersion: chosen.contentVersion })
-      await tell(trx, caller, 'RolledBack', after)
+      await recordChange(trx, caller, configurationFromEvent('RolledBack', after, { ...before, name: chosen.name, version }))
       return after
     })
   }
@@ -117,7 +117,7 @@ export function createVersions({ db, inTransaction, components, recordEvent, clo
       const content = { ...chosen, name: given.name, description: given.description ?? chosen.description }
       const change = { stamp, changeDescription, describeRow: () => changeDescription, newId }
       const record = await insertWhole(trx, addressOf(caller, component, newId()), content, change)
-      await tell(trx, caller, 'Copied', record)
+      await recordChange(trx, caller, configurationFromEvent('Copied', record, { ...source, name: chosen.name, version }))
       return record
     })
   }

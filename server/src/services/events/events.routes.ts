@@ -8,6 +8,7 @@ import { EventListQuery, Timestamp } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import type { Actor } from '../../model/actor.ts'
 import type { EventAttachment } from '../../model/event.ts'
+import { shownObjectId } from '../../model/event-definitions.ts'
 import type { EventRow } from './events.store.ts'
 import type { EventQuery, Events } from './events.ts'
 
@@ -127,7 +128,7 @@ export const eventView = (row: EventRow, baseUrl: string, uuidAsId = false, file
   runId: row.run_id,
   created: formatTimestamp(new Date(row.created_at)),
   configurationId: row.configuration_id,
-  objectId: row.object_id,
+  objectId: shownObjectId(row.object_type, row.object_id),
   objectName: row.object_name,
   objectType: row.object_type,
   context: contextOf(row),

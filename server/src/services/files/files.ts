@@ -9,7 +9,7 @@ import type { Bytes, ObjectStore, OpenObject } from '../../engines/object-store/
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
-import type { EventSource, Origin, RecordEvent } from '../../model/event.ts'
+import { type EventSource, eventOf, type Origin, type RecordEvent } from '../../model/event.ts'
 import type { JobHandler } from '../../model/storage-job.ts'
 import { attachment, fileKey } from './file-key.ts'
 import { type FileQuery, parseFileQuery } from './file-query.ts'
@@ -100,14 +100,11 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     recordEvent(
       trx,
       source,
-      {
-        event: `storage.file${what}`,
-        message: `${what} file ${file.name.slice(0, 200)} (${file.id})`,
-        objectId: String(file.id),
-        objectName: file.name.slice(0, 200),
-        objectType: 'file',
-        params: { name: file.name.slice(0, 200), sizeBytes: file.sizeBytes ?? null, isSliced: file.isSliced },
-      },
+      eventOf(
+        `storage.file${what}`,
+        { name: file.name.slice(0, 200), sizeBytes: file.sizeBytes ?? null, isSliced: file.isSliced },
+        { objectId: String(file.id), objectName: file.name.slice(0, 200) },
+      ),
       origin,
     )
 

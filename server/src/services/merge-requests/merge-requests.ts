@@ -4,7 +4,7 @@ import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
-import { type EventSource, NO_ORIGIN, type Origin, type RecordEvent } from '../../model/event.ts'
+import { type EventSource, eventOf, NO_ORIGIN, type Origin, type RecordEvent } from '../../model/event.ts'
 import { type MergeRequestState, type Move, move } from './merge-request-states.ts'
 import {
   findMergeRequest,
@@ -75,7 +75,7 @@ export function createMergeRequests({ db, inTransaction, recordEvent, clock, bra
         creator: by,
         merged: undefined,
       })
-      await recordEvent(trx, actor, eventOf('mergeRequestCreated', `Created merge request "${request.title}"`, request), origin)
+      await recordEvent(trx, actor, requestEvent('storage.mergeRequestCreated', request), origin)
       return request
     })
   }
@@ -125,8 +125,7 @@ export function createMergeRequests({ db, inTransaction, recordEvent, clock, bra
       autoMergeStrategy: by === 'fail' ? 'none' : before.autoMergeStrategy,
     }
     await updateMergeRequest(trx, after)
-    const message = `Merge request "${after.title}" is now ${state}`
-    await recordEvent(trx, source, eventOf('mergeRequestStateChanged', message, after), origin)
+    await recordEvent(trx, source, requestEvent('storage.mergeRequestStateChanged', after), origin)
     return after
   }
 
@@ -167,17 +166,14 @@ function mustManage(actor: Actor): void {
   if (!actor.isMasterToken && !actor.canManageDevBranches && !actor.canManageBuckets) throw new PlatformError('accessDenied')
 }
 
-const eventOf = (event: string, message: string, request: MergeRequest) => ({
-  event: `storage.${event}`,
-  message,
-  objectId: String(request.id),
-  objectName: request.title,
-  objectType: 'mergeRequest',
-  params: {
-    mergeRequestId: request.id,
-    state: request.state,
-    branchFromId: request.branchFromId,
-    branchIntoId: request.branchIntoId,
-  },
-  branchId: request.branchFromId,
-})
+const requestEvent = (name: 'storage.mergeRequestCreated' | 'storage.mergeRequestStateChanged', request: MergeRequest) =>
+  eventOf(
+    name,
+    {
+      mergeRequestId: request.id,
+      state: request.state,
+      branchFromId: request.branchFromId,
+      branchIntoId: request.branchIntoId,
+    },
+    { objectId: String(request.id), objectName: request.title, branchId: request.branchFromId },
+  )

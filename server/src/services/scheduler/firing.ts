@@ -12,7 +12,7 @@ import type { RecordEvent } from '../../model/event.ts'
 import { nextRun, type Plan } from './planned-runs.ts'
 import { planOf, type Target } from './schedule-configuration.ts'
 import type { Execution, ScheduleRecord } from './scheduler.store.ts'
-import { eventOf, LISTED_EXECUTIONS, type Scheduler } from './scheduler.ts'
+import { LISTED_EXECUTIONS, type Scheduler, scheduleEvent } from './scheduler.ts'
 
 /** A job that was found possible; `insert` queues it in the transaction of the firing. */
 export interface PreparedRun {
@@ -193,10 +193,7 @@ export function createFiring(deps: FiringDeps) {
   async function stop(trx: Trx, record: ScheduleRecord, reason: string): Promise<void> {
     await store.setNextRun(trx, record.id, undefined, reason)
     const source = { projectId: record.projectId, tokenId: record.tokenId, tokenDescription: '[_internal] Scheduler' }
-    await deps.recordEvent(trx, source, {
-      ...eventOf('scheduler.scheduleStopped', `Schedule ${record.id} stopped: ${reason}`, record),
-      type: 'warn',
-    })
+    await deps.recordEvent(trx, source, scheduleEvent(record, 'scheduler.scheduleStopped', { reason }))
   }
 
   return { fireDue }

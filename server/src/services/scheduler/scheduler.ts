@@ -8,7 +8,8 @@ import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
-import type { Origin, RecordEvent } from '../../model/event.ts'
+import { eventOf, type NewEvent, type Origin, type RecordEvent } from '../../model/event.ts'
+import type { EventName, EventParams } from '../../model/event-definitions.ts'
 import { nextRun, type PlannedRun, upcomingRuns } from './planned-runs.ts'
 import { DEFAULT_POLICY, invalid, type Policy, planOf, readScheduleConfiguration, type Target } from './schedule-configuration.ts'
 import { createSchedulerStore, type Execution, type ScheduleFilter, type ScheduleRecord } from './scheduler.store.ts'
@@ -112,7 +113,7 @@ export function createScheduler(deps: SchedulerDeps) {
       await recordEvent(
         trx,
         actor,
-        eventOf('scheduler.scheduleActivated', `Activated schedule ${saved.id} (${saved.schedule.cronTab})`, saved),
+        scheduleEvent(saved, 'scheduler.scheduleActivated', { cronTab: saved.schedule.cronTab }),
         origin,
       )
       return saved
@@ -194,7 +195,7 @@ export function createScheduler(deps: SchedulerDeps) {
     inTransaction(async (trx) => {
       if (!(await store.remove(trx, actor.projectId, record.id))) throw new PlatformError('scheduler.notFound', { id: record.id })
       await tokens.revoke(trx, actor.projectId, record.tokenId)
-      await recordEvent(trx, actor, eventOf('scheduler.scheduleDeleted', `Deleted schedule ${record.id}`, record), origin)
+      await recordEvent(trx, actor, scheduleEvent(record, 'scheduler.scheduleDeleted', {}), origin)
     })
 
   /** A new value for the schedule's token; a token that somebody deleted is issued anew. */
@@ -206,12 +207,7 @@ export function createScheduler(deps: SchedulerDeps) {
       const tokenId = kept ? record.tokenId : await tokens.issue(trx, actor, TOKEN_DESCRIPTION)
       const saved = await store.setToken(trx, actor.projectId, record.id, tokenId)
       if (!saved) throw new PlatformError('scheduler.notFound', { id: record.id })
-      await recordEvent(
-        trx,
-        actor,
-        eventOf('scheduler.tokenRefreshed', `Refreshed the token of schedule ${record.id}`, saved),
-        origin,
-      )
+      await recordEvent(trx, actor, scheduleEvent(saved, 'scheduler.tokenRefreshed', {}), origin)
       return saved
     })
     return withExecutions(refreshed)
@@ -242,11 +238,5 @@ function needMaster(actor: Actor): void {
   if (!actor.isMasterToken) throw new PlatformError('scheduler.masterTokenNeeded')
 }
 
-export const eventOf = (event: string, message: string, record: ScheduleRecord) => ({
-  event,
-  component: 'scheduler',
-  message,
-  configurationId: record.configurationId,
-  objectId: String(record.id),
-  objectType: 'schedule',
-})
+export const scheduleEvent = <N extends EventName>(record: ScheduleRecord, name: N, params: EventParams<N>): NewEvent =>
+  eventOf(name, params, { component: 'scheduler', configurationId: record.configurationId, objectId: String(record.id) })

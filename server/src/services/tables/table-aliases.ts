@@ -5,7 +5,7 @@ import { isUniqueViolation } from '../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Origin } from '../../model/event.ts'
 import type { Scope } from '../../model/scope.ts'
-import { type BucketRef, eventOf, type Table, type TableParts, tableExists } from './table-catalog.ts'
+import { type BucketRef, type Table, type TableParts, tableEvent, tableExists } from './table-catalog.ts'
 import { checkFilters, checkNewTable, writableBucket } from './table-checks.ts'
 import { namesFrom } from './table-query.ts'
 import { type Fields, flag, isSet } from './table-requests.ts'
@@ -63,7 +63,7 @@ export function createTableAliases(parts: TableParts) {
       const { projectId } = actor
       const table = { projectId, bucketKey: bucket.key, name, displayName, alias, createdAt: clock.now() }
       const created = await store.insertAlias(trx, table)
-      const event = eventOf({ id, bucket }, 'tableAliasCreated', `Created alias ${id} of ${source.id}`)
+      const event = tableEvent({ id, bucket }, 'storage.tableAliasCreated', { sourceTableId: source.id })
       await recordEvent(trx, actor, event, origin)
       return created
     }).catch((error: unknown) => {

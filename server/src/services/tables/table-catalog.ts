@@ -10,7 +10,8 @@ import type { MetadataItem, MetadataPair } from '../../http/metadata-items.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
-import type { EventSource, NewEvent, Origin, RecordEvent } from '../../model/event.ts'
+import { type EventDetails, type EventSource, eventOf, type NewEvent, type Origin, type RecordEvent } from '../../model/event.ts'
+import type { EventName, EventParams } from '../../model/event-definitions.ts'
 import type { Scope } from '../../model/scope.ts'
 import { createTablesStore, type TableRow, type TablesStore } from './tables.store.ts'
 
@@ -335,20 +336,18 @@ export function refuseLinked(bucket: BucketRef): void {
 /** Jobs on one table run one after the other. A table that is being created is locked by the same name. */
 export const lockOf = (bucket: BucketRef, name: string): string => `table:${bucket.branchId}:${bucket.id}.${name}`
 
-export const eventOf = (
+export const tableEvent = <N extends EventName>(
   table: Pick<Table, 'id' | 'bucket'>,
-  event: string,
-  message: string,
-  more: Partial<NewEvent> = {},
-): NewEvent => ({
-  event: `storage.${event}`,
-  message,
-  objectId: table.id,
-  objectName: table.id.slice(table.bucket.id.length + 1),
-  objectType: 'table',
-  branchId: table.bucket.branchId,
-  ...more,
-})
+  name: N,
+  params: EventParams<N>,
+  more: EventDetails = {},
+): NewEvent =>
+  eventOf(name, params, {
+    objectId: table.id,
+    objectName: table.id.slice(table.bucket.id.length + 1),
+    branchId: table.bucket.branchId,
+    ...more,
+  })
 
 /** What the platform puts on typed tables and columns, readable for everybody, writable for nobody else. */
 export const STORAGE_PROVIDER = 'storage'

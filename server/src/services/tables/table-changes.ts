@@ -14,8 +14,9 @@ import {
 } from '../../engines/table-engine/snapshot.ts'
 import type { TableEngine } from '../../engines/table-engine/table-engine.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { NewEvent } from '../../model/event.ts'
 import type { JobHandler, JobRun, StorageJob } from '../../model/storage-job.ts'
-import { eventOf, STORAGE_PROVIDER, type Table, type TableParts, tableExists } from './table-catalog.ts'
+import { STORAGE_PROVIDER, type Table, type TableParts, tableEvent, tableExists } from './table-catalog.ts'
 import { describeTypes, duplicateKey, keyPrefixOf, needsCompaction, resultView } from './table-load.ts'
 import type { TableQuery } from './table-query.ts'
 import { snapshotView } from './table-snapshots.ts'
@@ -59,7 +60,7 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
     run: JobRun,
     table: Table,
     snapshot: TableSnapshot,
-    event: { readonly name: string; readonly message: string; readonly params?: Record<string, unknown> },
+    event: NewEvent,
     more: {
       readonly results?: unknown
       readonly changed?: boolean
@@ -68,9 +69,8 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
   ) =>
     run.publish(async (trx) => {
       const { source, origin } = run.job
-      const value = eventOf(table, event.name, event.message, { params: event.params ?? {} })
       const what = { changed: more.changed ?? false, needsCompaction: needsCompaction(snapshot) }
-      await catalog.publish(trx, table, snapshot, what, { source, origin, value })
+      await catalog.publish(trx, table, snapshot, what, { source, origin, value: event })
       await more.also?.(trx)
       return { results: more.results ?? null }
     })
@@ -84,7 +84,7 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
       run,
       table,
       addColumn(snapshot, column),
-      { name: 'tableColumnAdded', message: `Added column ${column.name} to table ${table.id}`, params: { column: column.name } },
+      tableEvent(table, 'storage.tableColumnAdded', { column: column.name }),
       {
         also: async (trx) => {
           if (pairs.length > 0)
@@ -101,11 +101,7 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
       run,
       table,
       dropColumn(snapshot, input.column),
-      {
-        name: 'tableColumnDeleted',
-        message: `Deleted column ${input.column} of table ${table.id}`,
-        params: { column: input.column },
-      },
+      tableEvent(table, 'storage.tableColumnDeleted', { column: input.column }),
       { changed: true, also: (trx) => metadata.forget(trx, table.row.key, input.column) },
     )
   }
@@ -118,21 +114,14 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
       const duplicate = await engine.findDuplicateKey({ snapshot, columns: input.columns }, { signal: run.signal })
       if (duplicate) throw duplicateKey(input.columns, duplicate)
     }
-    await publishSnapshot(run, table, keyed, {
-      name: 'tablePrimaryKeyAdded',
-      message: `Added primary key to table ${table.id}`,
-      params: { columns: input.columns },
-    })
+    await publishSnapshot(run, table, keyed, tableEvent(table, 'storage.tablePrimaryKeyAdded', { columns: input.columns }))
   }
 
   const tablePrimaryKeyDelete: JobHandler = async (run) => {
     const { table } = await begin(run.job)
     const { snapshot } = await catalog.reading(table)
-    await publishSnapshot(run, table, dropPrimaryKey(snapshot), {
-      name: 'tablePrimaryKeyDeleted',
-      message: `Deleted primary key of table ${table.id}`,
-      params: { columns: primaryKeyNames(snapshot) },
-    })
+    const event = tableEvent(table, 'storage.tablePrimaryKeyDeleted', { columns: primaryKeyNames(snapshot) })
+    await publishSnapshot(run, table, dropPrimaryKey(snapshot), event)
   }
 
   const tableRowsDelete: JobHandler = async (run) => {
@@ -141,13 +130,10 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
     const { orderBy: _, columns: __, ...filter } = input.query
     const keyPrefix = keyPrefixOf(run.job.projectId, table.data.key)
     const { snapshot: after, deletedRows } = await engine.deleteRows({ snapshot, ...filter, keyPrefix }, { signal: run.signal })
-    await publishSnapshot(
-      run,
-      table,
-      after,
-      { name: 'tableRowsDeleted', message: `Deleted ${deletedRows} rows of table ${table.id}`, params: { deletedRows } },
-      { results: { deletedRows }, changed: true },
-    )
+    await publishSnapshot(run, table, after, tableEvent(table, 'storage.tableRowsDeleted', { deletedRows }), {
+      results: { deletedRows },
+      changed: true,
+    })
   }
 
   const tableDefinitionCreate: JobHandler = async ({ job, publish }) => {
@@ -163,7 +149,8 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
       const { name, displayName } = input
       const table = await catalog.insert(trx, bucket, { name, displayName }, snapshot)
       if (input.typed) await describeTypes(parts, trx, job.projectId, table.row.key, input.columns)
-      await recordEvent(trx, job.source, eventOf(table, 'tableCreated', `Created table ${table.id}`), job.origin)
+      const created = { name, primaryKey: table.primaryKey, columns: table.columns }
+      await recordEvent(trx, job.source, tableEvent(table, 'storage.tableCreated', created), job.origin)
       return { results: await resultView(parts, trx, table, snapshot, job.baseUrl), tableId: table.id }
     })
   }
@@ -209,13 +196,9 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
     const { column } = input.change
     const { snapshot } = await catalog.reading(table)
     const after = await withChanges(snapshot, [input.change], run.signal)
-    await publishSnapshot(
-      run,
-      table,
-      after,
-      { name: 'tableColumnsUpdated', message: `Changed column ${column} of table ${table.id}`, params: { column } },
-      { also: (trx) => describeChanges(trx, table, after, [input.change]) },
-    )
+    await publishSnapshot(run, table, after, tableEvent(table, 'storage.tableColumnsUpdated', { column }), {
+      also: (trx) => describeChanges(trx, table, after, [input.change]),
+    })
   }
 
   const tableUpdate: JobHandler = async ({ job, publish }) => {
@@ -224,7 +207,7 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
       await store.setDisplayName(trx, table.row.key, input.displayName).catch((error: unknown) => {
         throw isUniqueViolation(error) ? tableExists(table.row.name, input.displayName) : error
       })
-      await recordEvent(trx, job.source, eventOf(table, 'tableUpdated', `Updated table ${table.id}`), job.origin)
+      await recordEvent(trx, job.source, tableEvent(table, 'storage.tableUpdated', {}), job.origin)
       return undefined
     })
   }
@@ -245,7 +228,7 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
         await metadata.set(trx, projectId, key, undefined, 'user', descriptionPair(description), clock.now())
       await describeChanges(trx, table, after, columns)
       const { source, origin } = job
-      const value = eventOf(table, 'tableUpdated', `Updated table ${table.id}`)
+      const value = tableEvent(table, 'storage.tableUpdated', {})
       if (after === snapshot) await recordEvent(trx, source, value, origin)
       else await catalog.publish(trx, table, after, {}, { source, origin, value })
       const row = { ...table.row, ...(displayName !== undefined && { displayName }) }
@@ -258,7 +241,7 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
     await publish(async (trx) => {
       await catalog.drop(trx, table)
       await buckets.touch(trx, table.bucket)
-      await recordEvent(trx, job.source, eventOf(table, 'tableDeleted', `Deleted table ${table.id}`), job.origin)
+      await recordEvent(trx, job.source, tableEvent(table, 'storage.tableDeleted', {}), job.origin)
       return undefined
     })
   }
@@ -268,13 +251,11 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
     const target = await catalog.getByKey(job.projectId, input.targetKey)
     await publish(async (trx) => {
       await store.swap(trx, table.row, target.row)
-      for (const one of [table, target])
-        await recordEvent(
-          trx,
-          job.source,
-          eventOf(one, 'tableUpdated', `Swapped table ${table.id} with ${target.id}`),
-          job.origin,
-        )
+      for (const [one, other] of [
+        [table, target],
+        [target, table],
+      ] as const)
+        await recordEvent(trx, job.source, tableEvent(one, 'storage.tableUpdated', { swappedWith: other.id }), job.origin)
       return { results: { tableAStringId: table.id, tableBStringId: target.id } }
     })
   }
@@ -292,13 +273,8 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
         creatorToken: { id: job.source.tokenId, description: job.source.tokenDescription },
         createdAt: clock.now(),
       })
-      const params = { snapshotId: kept.id }
-      await recordEvent(
-        trx,
-        job.source,
-        eventOf(table, 'tableSnapshotCreated', `Created a snapshot of table ${table.id}`, { params }),
-        job.origin,
-      )
+      const event = tableEvent(table, 'storage.tableSnapshotCreated', { snapshotId: kept.id })
+      await recordEvent(trx, job.source, event, job.origin)
       return { results: snapshotView(kept, job.baseUrl) }
     })
   }
@@ -339,7 +315,7 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
     const { snapshot } = await catalog.reading(table)
     const keyPrefix = keyPrefixOf(run.job.projectId, table.data.key)
     const after = await engine.compact({ snapshot, keyPrefix, force: true }, { signal: run.signal })
-    if (after) await publishSnapshot(run, table, after, { name: 'tableUpdated', message: `Optimized table ${table.id}` })
+    if (after) await publishSnapshot(run, table, after, tableEvent(table, 'storage.tableUpdated', { optimized: true }))
   }
 
   /** Brings a table of the default branch into a development branch: a copy of the value, no bytes move. */

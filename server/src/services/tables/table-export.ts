@@ -5,10 +5,11 @@ import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Preview, QueryRequest, TableEngine } from '../../engines/table-engine/table-engine.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { EventAttachment, EventSource, NewEvent, Origin } from '../../model/event.ts'
+import type { EventAttachment, EventSource, Origin } from '../../model/event.ts'
+import type { EventParams } from '../../model/event-definitions.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { JobHandler, JobOutcome } from '../../model/storage-job.ts'
-import { eventOf, type Table, type TableParts } from './table-catalog.ts'
+import { type Table, type TableParts, tableEvent } from './table-catalog.ts'
 import { readTableQuery, type TableQuery } from './table-query.ts'
 import { type ExportOptions, type Fields, whole } from './table-requests.ts'
 
@@ -57,6 +58,8 @@ const PREVIEW_ROWS = 100
 const MAX_PREVIEW_ROWS = 1000
 const MAX_CELL_CHARS = 16_384
 
+type ExportedParams = EventParams<'storage.tableExported'>
+
 export type TableExports = ReturnType<typeof createTableExports>
 
 export function createTableExports<F extends ReservedFile>({ parts, engine, files }: ExportDeps<F>) {
@@ -74,12 +77,11 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
     })
     const known = await store.findExport(job.projectId, table.row.key, fingerprint)
     const cached = known === undefined ? undefined : await files.findVisible(job.projectId, known)
-    const finish = async (trx: Trx, made: F, outBytes: number, more: Partial<NewEvent>): Promise<JobOutcome> => {
-      const attachments = [attachmentOf(made, outBytes)]
-      const event = eventOf(table, 'tableExported', `Exported table ${table.id}`, {
-        ...more,
+    const finish = async (trx: Trx, made: F, outBytes: number, params: ExportedParams, rows?: number): Promise<JobOutcome> => {
+      const event = tableEvent(table, 'storage.tableExported', params, {
+        ...(rows !== undefined && { results: { rows } }),
         performance: { outBytes },
-        attachments,
+        attachments: [attachmentOf(made, outBytes)],
       })
       await recordEvent(trx, job.source, event, job.origin)
       return {
@@ -91,7 +93,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
     if (cached)
       return publish(async (trx) => {
         if (job.origin.runId !== null) await files.addRunId(trx, cached, job.origin.runId)
-        return finish(trx, cached, cached.sizeBytes ?? 0, { params: { ...params, fileId: cached.id, cacheHit: true } })
+        return finish(trx, cached, cached.sizeBytes ?? 0, { ...params, fileId: cached.id, cacheHit: true })
       })
 
     const suffix = options.fileType === 'parquet' ? '.parquet' : options.gzip ? '.csv.gz' : '.csv'
@@ -118,7 +120,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
     await publish(async (trx) => {
       await files.publish(trx, job.source, file, outBytes, job.origin)
       await store.saveExport(trx, job.projectId, table.row.key, fingerprint, file.id)
-      return finish(trx, file, outBytes, { params: { ...params, fileId: file.id }, results: { rows: unloaded.rows } })
+      return finish(trx, file, outBytes, { ...params, fileId: file.id }, unloaded.rows)
     })
   }
 

@@ -24,7 +24,7 @@ import type {
 import { PlatformError } from '../../kit/errors.ts'
 import type { EventAttachment, NewEvent } from '../../model/event.ts'
 import type { JobHandler, JobOutcome, JobRun, Metrics } from '../../model/storage-job.ts'
-import { type BucketRef, eventOf, STORAGE_PROVIDER, type Table, type TableParts } from './table-catalog.ts'
+import { type BucketRef, STORAGE_PROVIDER, type Table, type TableParts, tableEvent } from './table-catalog.ts'
 import { columnNamesFrom, quoted } from './table-names.ts'
 import {
   checkDeduplication,
@@ -199,7 +199,7 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
     const table = await catalog.insert(trx, bucket, { name, displayName }, snapshot, load && clock.now())
     if (input.types) await describeTypes(parts, trx, job.projectId, table.row.key, input.types)
     const params = { name, primaryKey: table.primaryKey, columns: table.columns, source: input.source }
-    await recordEvent(trx, job.source, eventOf(table, 'tableCreated', `Created table ${table.id}`, { params }), job.origin)
+    await recordEvent(trx, job.source, tableEvent(table, 'storage.tableCreated', params), job.origin)
     if (load) await recordEvent(trx, job.source, importEvent(table, { ...input, incremental: false }, load), job.origin)
     return {
       results: await resultView(parts, trx, table, snapshot, job.baseUrl),
@@ -431,14 +431,14 @@ function importEvent(
 ): NewEvent {
   const { delimiter = ',', enclosure = '"', escapedBy = '' } = csv
   const { rowsInFile, rowsWritten, rowsReplaced, rowsUnchanged, rowsDuplicate } = loaded
-  return eventOf(table, 'tableImportDone', `Imported into table ${table.id}`, {
-    params: {
-      incremental,
-      partial: false,
-      csv: { delimiter, enclosure, escapedBy },
-      importedColumns: columns.filter((name) => name !== LOAD_TIME_COLUMN),
-      source: { name: source.name, isSliced: source.isSliced, ...from },
-    },
+  const params = {
+    incremental,
+    partial: false,
+    csv: { delimiter, enclosure, escapedBy },
+    importedColumns: columns.filter((name) => name !== LOAD_TIME_COLUMN),
+    source: { name: source.name, isSliced: source.isSliced, ...from },
+  }
+  return tableEvent(table, 'storage.tableImportDone', params, {
     results: { rowsInFile, rowsWritten, rowsReplaced, rowsUnchanged, rowsDuplicate },
     performance: { inBytes: bytesOf(source) },
     ...(source.attachment && { attachments: [source.attachment] }),

@@ -6,7 +6,7 @@ import { type MetadataPair, metadataView, readMetadataItems } from '../../http/m
 import { PlatformError } from '../../kit/errors.ts'
 import type { Origin } from '../../model/event.ts'
 import type { Scope } from '../../model/scope.ts'
-import { eventOf, STORAGE_PROVIDER, type Table, type TableParts } from './table-catalog.ts'
+import { STORAGE_PROVIDER, type Table, type TableParts, tableEvent } from './table-catalog.ts'
 import { columnsMetadataView } from './table-view.ts'
 
 /** As a request sends it. */
@@ -49,7 +49,7 @@ export function createTableMetadata(parts: TableParts) {
       const { projectId, key } = table.row
       if (pairs.length > 0) await metadata.set(trx, projectId, key, undefined, provider, pairs, clock.now())
       for (const [column, items] of byColumn) await metadata.set(trx, projectId, key, column, provider, items, clock.now())
-      await recordEvent(trx, scope.actor, eventOf(table, 'tableMetadataSet', `Set metadata of table ${table.id}`), origin)
+      await recordEvent(trx, scope.actor, tableEvent(table, 'storage.tableMetadataSet', {}), origin)
     })
     const named = Object.entries(await columnsOf(table)).filter(([column]) => byColumn.has(column))
     return { metadata: await itemsOfTable(table), columnsMetadata: columnsMetadataView(Object.fromEntries(named)) }

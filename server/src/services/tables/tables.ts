@@ -4,7 +4,7 @@ import { isUniqueViolation } from '../../engines/metadata-db/dialects.ts'
 import type { Origin } from '../../model/event.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { CreateJob, Requester, StorageJob } from '../../model/storage-job.ts'
-import { type BucketRef, eventOf, type Table, type TableParts, tableExists } from './table-catalog.ts'
+import { type BucketRef, type Table, type TableParts, tableEvent, tableExists } from './table-catalog.ts'
 import { checkDisplayName, jobOn, refuseWithAliases } from './table-checks.ts'
 
 export type Tables = ReturnType<typeof createTables>
@@ -19,7 +19,7 @@ export function createTables(parts: TableParts, createJob: CreateJob) {
       await store.setDisplayName(trx, table.row.key, displayName).catch((error: unknown) => {
         throw isUniqueViolation(error) ? tableExists(table.row.name, displayName) : error
       })
-      await recordEvent(trx, scope.actor, eventOf(table, 'tableUpdated', `Updated table ${table.id}`), origin)
+      await recordEvent(trx, scope.actor, tableEvent(table, 'storage.tableUpdated', {}), origin)
     })
     return catalog.get(scope, tableId)
   }
@@ -43,7 +43,7 @@ export function createTables(parts: TableParts, createJob: CreateJob) {
     await inTransaction(async (trx) => {
       await catalog.drop(trx, table)
       await buckets.touch(trx, table.bucket)
-      await recordEvent(trx, scope.actor, eventOf(table, 'tableDeleted', `Deleted table ${table.id}`), origin)
+      await recordEvent(trx, scope.actor, tableEvent(table, 'storage.tableDeleted', {}), origin)
     })
   }
 

@@ -9,7 +9,7 @@ import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
-import type { Origin, RecordEvent } from '../../model/event.ts'
+import { eventOf, type Origin, type RecordEvent } from '../../model/event.ts'
 import { createTokenCache } from './token-cache.ts'
 import { assertMayGrant, createTokenPermissions, EVERYTHING, type PermissionsRequest } from './token-permissions.ts'
 import { hashOf, newTokenValue } from './token-value.ts'
@@ -136,7 +136,7 @@ export function createTokens(deps: TokensDeps) {
         createdAt: clock.now(),
         expiresAt,
       })
-      await recordEvent(trx, actor, eventOf('storage.tokenCreated', 'Created token', token), origin)
+      await recordEvent(trx, actor, tokenEvent('storage.tokenCreated', token), origin)
       return { token, value }
     })
   }
@@ -156,7 +156,7 @@ export function createTokens(deps: TokensDeps) {
     return change(async (trx) => {
       const token = await store.update(trx, actor.projectId, id, { description, permissions })
       if (!token) throw new PlatformError('storage.tokens.notFound', { id })
-      await recordEvent(trx, actor, eventOf('storage.tokenUpdated', 'Updated token', token), origin)
+      await recordEvent(trx, actor, tokenEvent('storage.tokenUpdated', token), origin)
       return token
     })
   }
@@ -167,7 +167,7 @@ export function createTokens(deps: TokensDeps) {
     return change(async (trx) => {
       const token = await store.replaceHash(trx, actor.projectId, id, hashOf(value), clock.now())
       if (!token) throw new PlatformError('storage.tokens.notFound', { id })
-      await recordEvent(trx, actor, eventOf('storage.tokenRefreshed', 'Refreshed token', token), origin)
+      await recordEvent(trx, actor, tokenEvent('storage.tokenRefreshed', token), origin)
       return { token, value }
     })
   }
@@ -182,7 +182,7 @@ export function createTokens(deps: TokensDeps) {
     }
     await change(async (trx) => {
       if (!(await store.remove(trx, actor.projectId, id))) throw new PlatformError('storage.tokens.notFound', { id })
-      await recordEvent(trx, actor, eventOf('storage.tokenDeleted', 'Deleted token', token), origin)
+      await recordEvent(trx, actor, tokenEvent('storage.tokenDeleted', token), origin)
     })
   }
 
@@ -209,10 +209,8 @@ export function createTokens(deps: TokensDeps) {
       expiresAt: undefined,
     })
     await onProjectCreated(trx, project.id)
-    await recordEvent(trx, actorOf(token), {
-      ...eventOf('storage.projectCreated', 'Created project', token),
-      objectType: 'project',
-    })
+    const created = eventOf('storage.projectCreated', {}, { objectId: String(project.id), objectName: project.name })
+    await recordEvent(trx, actorOf(token), created)
     return { project, master: { token, value } }
   }
 
@@ -339,12 +337,9 @@ const actorOf = (token: Token): Actor => ({
   componentAccess: token.permissions.componentAccess ?? [],
 })
 
-const eventOf = (event: string, what: string, token: Token) => ({
-  event,
-  message: `${what} "${token.description}"`,
-  objectId: String(token.id),
-  objectName: token.description,
-  objectType: 'token',
-})
+type TokenEvent = 'storage.tokenCreated' | 'storage.tokenUpdated' | 'storage.tokenRefreshed' | 'storage.tokenDeleted'
+
+const tokenEvent = (name: TokenEvent, token: Token) =>
+  eventOf(name, {}, { objectId: String(token.id), objectName: token.description })
 
 const invalid = (reason: string) => new PlatformError('storage.tokens.validation', { reason })

@@ -9,7 +9,8 @@ import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { type Actor, canUseComponent } from '../../model/actor.ts'
-import type { Origin, RecordEvent } from '../../model/event.ts'
+import { type EventDetails, eventOf, type Origin, type RecordEvent } from '../../model/event.ts'
+import type { EventName, EventParams } from '../../model/event-definitions.ts'
 import { createTriggersStore, type SeenTable, type Trigger } from './triggers.store.ts'
 
 export interface TriggerRequest {
@@ -80,7 +81,7 @@ export function createTriggers(deps: TriggersDeps) {
     }
     return inTransaction(async (trx) => {
       const created = await store.insert(trx, trigger)
-      await recordEvent(trx, actor, eventOf(created, 'storage.triggerCreated', 'Created trigger'), origin)
+      await recordEvent(trx, actor, triggerEvent(created, 'storage.triggerCreated', {}), origin)
       return created
     })
   }
@@ -102,7 +103,7 @@ export function createTriggers(deps: TriggersDeps) {
     }
     return inTransaction(async (trx) => {
       if (!(await store.replace(trx, before, after))) throw new PlatformError('storage.triggers.changed', { id })
-      await recordEvent(trx, actor, eventOf(after, 'storage.triggerUpdated', 'Updated trigger'), origin)
+      await recordEvent(trx, actor, triggerEvent(after, 'storage.triggerUpdated', {}), origin)
       return after
     })
   }
@@ -112,7 +113,7 @@ export function createTriggers(deps: TriggersDeps) {
     mustUse(actor, [trigger.component])
     await inTransaction(async (trx) => {
       if (!(await store.remove(trx, actor.projectId, id))) throw new PlatformError('storage.triggers.notFound', { id })
-      await recordEvent(trx, actor, eventOf(trigger, 'storage.triggerDeleted', 'Deleted trigger'), origin)
+      await recordEvent(trx, actor, triggerEvent(trigger, 'storage.triggerDeleted', {}), origin)
     })
   }
 
@@ -186,12 +187,8 @@ export function createTriggers(deps: TriggersDeps) {
       const jobId = 'insert' in run ? (await run.insert(trx)).id : undefined
       const event =
         'insert' in run
-          ? { ...eventOf(trigger, 'storage.triggerFired', 'Fired trigger'), params: { jobId } }
-          : {
-              ...eventOf(trigger, 'storage.triggerFailed', 'Did not fire trigger'),
-              type: 'warn' as const,
-              description: run.refused,
-            }
+          ? triggerEvent(trigger, 'storage.triggerFired', { jobId })
+          : triggerEvent(trigger, 'storage.triggerFailed', {}, { description: run.refused })
       await recordEvent(trx, sourceOf(trigger, actor), event)
       return jobId !== undefined
     })
@@ -229,14 +226,13 @@ export function createTriggers(deps: TriggersDeps) {
 const sourceOf = ({ projectId, creatorToken }: Trigger, actor: Actor | undefined) =>
   actor ?? { projectId, tokenId: creatorToken.id, tokenDescription: creatorToken.description }
 
-const eventOf = (trigger: Trigger, event: string, what: string) => ({
-  event,
-  message: `${what} ${trigger.id} of configuration ${trigger.configurationId} of ${trigger.component}`,
-  component: trigger.component,
-  configurationId: trigger.configurationId,
-  objectId: String(trigger.id),
-  objectName: trigger.configurationId,
-  objectType: 'trigger',
-})
+const triggerEvent = <N extends EventName>(trigger: Trigger, name: N, params: EventParams<N>, more: EventDetails = {}) =>
+  eventOf(name, params, {
+    component: trigger.component,
+    configurationId: trigger.configurationId,
+    objectId: String(trigger.id),
+    objectName: trigger.configurationId,
+    ...more,
+  })
 
 const invalid = (reason: string) => new PlatformError('storage.triggers.validation', { reason })

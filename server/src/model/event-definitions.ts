@@ -1,0 +1,279 @@
+// Every event the platform records itself: what it is about, its sentence, and its params, which clients compare member by member and in
+// this order. Code makes events from this table, docs/events.md is written from it, and tests compare recorded events with it.
+// Events of components and scripts (`ext.<component>.<configuration>`) are not in it: their texts are their own.
+
+export type EventType = 'info' | 'success' | 'warn' | 'error'
+
+export interface EventDefinition {
+  readonly objectType: string
+  /** `{name}` is a param, a member of one (`{row.name}`), or `objectId`, `objectName`, `component`, `configurationId` of the event. */
+  readonly message: string
+  /** A question mark: only where it applies. */
+  readonly params: readonly string[]
+  readonly type?: EventType
+}
+
+export const EVENTS = {
+  'storage.projectCreated': { objectType: 'project', message: 'Created project "{objectName}"', params: [] },
+
+  'storage.tokenCreated': { objectType: 'token', message: 'Created token "{objectName}"', params: [] },
+  'storage.tokenUpdated': { objectType: 'token', message: 'Updated token "{objectName}"', params: [] },
+  'storage.tokenRefreshed': { objectType: 'token', message: 'Refreshed token "{objectName}"', params: [] },
+  'storage.tokenDeleted': { objectType: 'token', message: 'Deleted token "{objectName}"', params: [] },
+
+  'storage.fileUploaded': {
+    objectType: 'file',
+    message: 'Uploaded file {objectName} ({objectId})',
+    params: ['name', 'sizeBytes', 'isSliced'],
+  },
+  'storage.fileDeleted': {
+    objectType: 'file',
+    message: 'Deleted file {objectName} ({objectId})',
+    params: ['name', 'sizeBytes', 'isSliced'],
+  },
+
+  'storage.bucketCreated': { objectType: 'bucket', message: 'Created bucket {objectId}', params: [] },
+  'storage.bucketUpdated': { objectType: 'bucket', message: 'Updated bucket {objectId}', params: [] },
+  'storage.bucketDeleted': { objectType: 'bucket', message: 'Deleted bucket {objectId}', params: [] },
+  'storage.bucketMetadataSet': { objectType: 'bucket', message: 'Set metadata of bucket {objectId}', params: [] },
+  'storage.bucketSharingEnabled': { objectType: 'bucket', message: 'Shared bucket {objectId} ({sharing})', params: ['sharing'] },
+  'storage.bucketSharingTypeChanged': {
+    objectType: 'bucket',
+    message: 'Shared bucket {objectId} ({sharing})',
+    params: ['sharing'],
+  },
+  'storage.bucketSharingDisabled': { objectType: 'bucket', message: 'Stopped sharing bucket {objectId}', params: [] },
+  'storage.bucketForceUnlinked': {
+    objectType: 'bucket',
+    message: 'Unlinked {bucketId} from bucket {objectId}',
+    params: ['projectId', 'bucketId'],
+  },
+
+  'storage.tableCreated': {
+    objectType: 'table',
+    message: 'Created table {objectId}',
+    params: ['name', 'primaryKey', 'columns', 'source?'],
+  },
+  'storage.tableAliasCreated': {
+    objectType: 'table',
+    message: 'Created alias {objectId} of {sourceTableId}',
+    params: ['sourceTableId'],
+  },
+  'storage.tableUpdated': { objectType: 'table', message: 'Updated table {objectId}', params: ['swappedWith?', 'optimized?'] },
+  'storage.tableDeleted': { objectType: 'table', message: 'Deleted table {objectId}', params: [] },
+  'storage.tableMetadataSet': { objectType: 'table', message: 'Set metadata of table {objectId}', params: [] },
+  'storage.tableColumnAdded': {
+    objectType: 'table',
+    message: 'Added column {column} to table {objectId}',
+    params: ['column'],
+  },
+  'storage.tableColumnDeleted': {
+    objectType: 'table',
+    message: 'Deleted column {column} of table {objectId}',
+    params: ['column'],
+  },
+  'storage.tableColumnsUpdated': {
+    objectType: 'table',
+    message: 'Changed column {column} of table {objectId}',
+    params: ['column'],
+  },
+  'storage.tablePrimaryKeyAdded': {
+    objectType: 'table',
+    message: 'Added primary key to table {objectId}',
+    params: ['columns'],
+  },
+  'storage.tablePrimaryKeyDeleted': {
+    objectType: 'table',
+    message: 'Deleted primary key of table {objectId}',
+    params: ['columns'],
+  },
+  'storage.tableRowsDeleted': {
+    objectType: 'table',
+    message: 'Deleted {deletedRows} rows of table {objectId}',
+    params: ['deletedRows'],
+  },
+  'storage.tableImportDone': {
+    objectType: 'table',
+    message: 'Imported into table {objectId}',
+    params: ['incremental', 'partial', 'csv', 'importedColumns', 'source'],
+  },
+  'storage.tableExported': {
+    objectType: 'table',
+    message: 'Exported table {objectId}',
+    params: ['columns', 'limit', 'gzip', 'fileId', 'cacheHit?'],
+  },
+  'storage.tableSnapshotCreated': {
+    objectType: 'table',
+    message: 'Created a snapshot of table {objectId}',
+    params: ['snapshotId'],
+  },
+
+  'storage.componentConfigurationCreated': {
+    objectType: 'componentConfiguration',
+    message: 'Created component configuration "{name}" ({component})',
+    params: ['component', 'configurationId', 'name', 'version'],
+  },
+  'storage.componentConfigurationChanged': {
+    objectType: 'componentConfiguration',
+    message: 'Changed component configuration "{name}" ({component})',
+    params: ['component', 'configurationId', 'name', 'version'],
+  },
+  'storage.componentConfigurationDeleted': {
+    objectType: 'componentConfiguration',
+    message: 'Deleted component configuration "{name}" ({component})',
+    params: ['component', 'configurationId', 'name', 'version'],
+  },
+  'storage.componentConfigurationPurged': {
+    objectType: 'componentConfiguration',
+    message: 'Permanently deleted component configuration "{name}" ({component})',
+    params: ['component', 'configurationId', 'name', 'version'],
+  },
+  'storage.componentConfigurationRestored': {
+    objectType: 'componentConfiguration',
+    message: 'Restored component configuration "{name}" ({component})',
+    params: ['component', 'configurationId', 'name', 'version'],
+  },
+  'storage.componentConfigurationCopied': {
+    objectType: 'componentConfiguration',
+    message: 'Copied component configuration "{sourceConfiguration.name}" to "{name}" ({component})',
+    params: ['component', 'configurationId', 'name', 'version', 'sourceConfiguration'],
+  },
+  'storage.componentConfigurationRolledBack': {
+    objectType: 'componentConfiguration',
+    message: 'Rolled back component configuration "{name}" ({component})',
+    params: ['component', 'configurationId', 'name', 'version', 'sourceConfiguration'],
+  },
+  'storage.componentConfigurationRowCreated': {
+    objectType: 'componentConfigurationRow',
+    message: 'Created component configuration row "{name}" ({configuration.component})',
+    params: ['rowId', 'name', 'version', 'configuration'],
+  },
+  'storage.componentConfigurationRowChanged': {
+    objectType: 'componentConfigurationRow',
+    message: 'Changed component configuration row "{name}" ({configuration.component})',
+    params: ['rowId', 'name', 'version', 'configuration'],
+  },
+  'storage.componentConfigurationRowDeleted': {
+    objectType: 'componentConfigurationRow',
+    message: 'Deleted component configuration row "{name}" ({configuration.component})',
+    params: ['rowId', 'name', 'version', 'configuration'],
+  },
+  'storage.componentConfigurationRowCopied': {
+    objectType: 'componentConfigurationRow',
+    message: 'Copied component configuration row "{name}" ({configuration.component})',
+    params: ['rowId', 'name', 'version', 'configuration', 'sourceRow'],
+  },
+  'storage.componentConfigurationRowRolledBack': {
+    objectType: 'componentConfigurationRow',
+    message: 'Rolled back component configuration row "{name}" ({configuration.component})',
+    params: ['rowId', 'name', 'version', 'configuration', 'sourceRow'],
+  },
+  'storage.componentConfigurationMetadataSet': {
+    objectType: 'componentConfiguration',
+    message: 'Component configuration metadata set "{name}" ({component})',
+    params: ['component', 'configurationId', 'name', 'version'],
+  },
+  'storage.componentConfigurationMetadataDeleted': {
+    objectType: 'componentConfiguration',
+    message: 'Deleted component configuration metadata id "{metadataId}" with key "{key}"',
+    params: ['component', 'configurationId', 'name', 'version', 'metadataId', 'key'],
+  },
+  'storage.componentConfigurationWrapped': {
+    objectType: 'componentConfiguration',
+    message:
+      'Configuration "{objectName}" ({component}/{configurationId}) was saved with a second "configuration" node inside. The component reads parameters and storage from the top, so it will not find them: send the contents of the node only.',
+    params: ['component', 'configurationId'],
+    type: 'warn',
+  },
+
+  'storage.devBranchCreated': {
+    objectType: 'devBranch',
+    message: 'Created branch "{objectName}"',
+    params: ['devBranchName', 'devBranchId'],
+  },
+  'storage.devBranchUpdated': {
+    objectType: 'devBranch',
+    message: 'Updated branch "{devBranchName}"',
+    params: ['devBranchName', 'devBranchId'],
+  },
+  'storage.devBranchDeleted': {
+    objectType: 'devBranch',
+    message: 'Deleted branch "{objectName}"',
+    params: ['devBranchName', 'devBranchId'],
+  },
+  'storage.devBranchMetadataSet': {
+    objectType: 'devBranch',
+    message: 'Development branch "{objectName}" metadata set',
+    params: ['metadata'],
+  },
+  'storage.devBranchMetadataDeleted': {
+    objectType: 'devBranch',
+    message: 'Development branch "{objectName}" metadata with key "{key}" deleted',
+    params: ['metadataId', 'key'],
+  },
+  'storage.mergeRequestCreated': {
+    objectType: 'mergeRequest',
+    message: 'Created merge request "{objectName}"',
+    params: ['mergeRequestId', 'state', 'branchFromId', 'branchIntoId'],
+  },
+  'storage.mergeRequestStateChanged': {
+    objectType: 'mergeRequest',
+    message: 'Merge request "{objectName}" is now {state}',
+    params: ['mergeRequestId', 'state', 'branchFromId', 'branchIntoId'],
+  },
+
+  'storage.triggerCreated': {
+    objectType: 'trigger',
+    message: 'Created trigger {objectId} of configuration {configurationId} of {component}',
+    params: [],
+  },
+  'storage.triggerUpdated': {
+    objectType: 'trigger',
+    message: 'Updated trigger {objectId} of configuration {configurationId} of {component}',
+    params: [],
+  },
+  'storage.triggerDeleted': {
+    objectType: 'trigger',
+    message: 'Deleted trigger {objectId} of configuration {configurationId} of {component}',
+    params: [],
+  },
+  'storage.triggerFired': {
+    objectType: 'trigger',
+    message: 'Fired trigger {objectId} of configuration {configurationId} of {component}',
+    params: ['jobId'],
+  },
+  'storage.triggerFailed': {
+    objectType: 'trigger',
+    message: 'Did not fire trigger {objectId} of configuration {configurationId} of {component}',
+    params: [],
+    type: 'warn',
+  },
+  'scheduler.scheduleActivated': {
+    objectType: 'schedule',
+    message: 'Activated schedule {objectId} ({cronTab})',
+    params: ['cronTab'],
+  },
+  'scheduler.scheduleDeleted': { objectType: 'schedule', message: 'Deleted schedule {objectId}', params: [] },
+  'scheduler.scheduleStopped': {
+    objectType: 'schedule',
+    message: 'Schedule {objectId} stopped: {reason}',
+    params: ['reason'],
+    type: 'warn',
+  },
+  'scheduler.tokenRefreshed': { objectType: 'schedule', message: 'Refreshed the token of schedule {objectId}', params: [] },
+} as const satisfies Record<string, EventDefinition>
+
+export type EventName = keyof typeof EVENTS
+
+type ParamOf<N extends EventName> = (typeof EVENTS)[N]['params'][number]
+
+/** Exactly the params of the definition. */
+export type EventParams<N extends EventName> = {
+  readonly [P in ParamOf<N> as P extends `${string}?` ? never : P]: unknown
+} & { readonly [P in ParamOf<N> as P extends `${infer Name}?` ? Name : never]?: unknown }
+
+/** Objects that clients know by a number. */
+const NUMBERED: ReadonlySet<string> = new Set(['devBranch'])
+
+export const shownObjectId = (objectType: string | null, objectId: string | null): string | number | null =>
+  objectType !== null && objectId !== null && NUMBERED.has(objectType) ? Number(objectId) : objectId

@@ -1,0 +1,29 @@
+// Writes docs/events.md from server/src/model/event-definitions.ts. `node tools/events-doc.ts`; events.test.ts fails when the two differ.
+
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { EVENTS, type EventDefinition } from '../server/src/model/event-definitions.ts'
+
+export function eventsDocument(): string {
+  const rows = Object.entries<EventDefinition>(EVENTS).map(
+    ([name, { objectType, message, params, type = 'info' }]) =>
+      `| \`${name}\` | ${type} | ${objectType} | ${message.replaceAll('|', '\\|')} | ${params.map((param) => `\`${param}\``).join(', ')} |`,
+  )
+  return `# Events
+
+Every event that the platform records itself: its name, its type, the type of the object it is about (\`objectType\`; \`objectId\` and \`objectName\` name the object), its \`message\` and its \`params\`, which come in this order.
+Words in braces are filled in: params, members of params (\`{configuration.component}\`), or the event's \`objectId\`, \`objectName\`, \`component\`, \`configurationId\`. A param with a question mark is there only where it applies.
+
+An event belongs to the branch in which the request was made (\`idBranch\`). Components and scripts report events of their own with \`POST /v2/storage/events\`; they are named \`ext.<component>.<configuration>\`.
+
+This page is written by \`node tools/events-doc.ts\` from \`server/src/model/event-definitions.ts\`; a test compares the two.
+
+| event | type | objectType | message | params |
+|---|---|---|---|---|
+${rows.join('\n')}
+`
+}
+
+export const EVENTS_DOCUMENT = fileURLToPath(new URL('../docs/events.md', import.meta.url))
+
+if (import.meta.main) writeFileSync(EVENTS_DOCUMENT, eventsDocument())

@@ -1,0 +1,328 @@
+// Everything a project can hold, made through the API: each step is one route with a body that its own project accepts. The test of
+// isolation makes it twice, and asks with the wrong token for all of it.
+
+import type { RequestOptions } from '../support/test-stack.ts'
+
+/** What the steps so far have made, by name; `mark` is in every text that the project holds. */
+export type Ids = Readonly<Record<string, string>>
+
+/** JSON that an answer or the results of its job hold. */
+// biome-ignore lint/suspicious/noExplicitAny: answers of fifty routes, read where they are made
+type Json = any
+
+export interface Step {
+  /** `POST /v2/storage/buckets`, as in the OpenAPI document. */
+  readonly route: string
+  /** Ids that stand in this path instead of those that PARAMETERS names. */
+  readonly on?: (id: Ids) => Ids
+  readonly send?: (id: Ids) => RequestOptions
+  /** Ids that later steps need, from the answer, or from the results of the job that it started. */
+  readonly gives?: (made: Json) => Readonly<Record<string, string | number>>
+  /** Its body names objects of the project; whoever does not own them must be refused. */
+  readonly refers?: boolean
+}
+
+/** Ids that belong to no project. */
+export const COMMON: readonly string[] = ['component', 'tag', 'action']
+
+const COMPONENT = 'test.noop'
+const CONFIGURATION = '/v2/storage/components/{componentId}/configs/{configurationId}'
+const ROW = `${CONFIGURATION}/rows/{rowId}`
+const BUCKET = '/v2/storage/buckets/{bucketId}'
+const TABLE = '/v2/storage/tables/{tableId}'
+const json = (body: (id: Ids) => object) => ({ send: (id: Ids): RequestOptions => ({ json: body(id) }) })
+const metadata = json(({ mark }) => ({ provider: 'test', metadata: [{ key: 'test.key', value: mark }] }))
+const upload = ({ mark }: Ids): RequestOptions => {
+  const body = new FormData()
+  body.set('data', new Blob([`id,name\n1,${mark}\n`]), `${mark}.csv`)
+  return { body }
+}
+const run = json(({ configuration }) => ({ config: configuration }))
+const resolve = json(({ configuration }) => ({ componentId: COMPONENT, configId: configuration }))
+const later = json(({ configuration }) => ({ component: COMPONENT, config: configuration, delay: '86400' }))
+const empty = json(() => ({}))
+const onAlias = { on: ({ alias }: Ids) => ({ table: alias! }) }
+const onScheduler = { on: () => ({ component: 'platform.scheduler' }) }
+const schedule = json(({ mark, configuration }) => ({
+  name: mark,
+  configuration: {
+    schedule: { cronTab: '0 0 1 1 *', timezone: 'UTC', state: 'enabled' },
+    target: { componentId: COMPONENT, configurationId: configuration, mode: 'run' },
+  },
+}))
+
+/** Which id stands in a path, by the path up to it. */
+export const PARAMETERS: Readonly<Record<string, string>> = {
+  [BUCKET]: 'bucket',
+  [`${BUCKET}/metadata/{metadataId}`]: 'bucketMetadata',
+  [`${BUCKET}/links/{projectId}`]: 'project',
+  '/v2/storage/columns/{columnId}': 'column',
+  '/v2/storage/columns/{columnId}/metadata/{metadataId}': 'columnMetadata',
+  '/v2/storage/components/{componentId}': 'component',
+  [CONFIGURATION]: 'configuration',
+  [`${CONFIGURATION}/metadata/{metadataId}`]: 'configurationMetadata',
+  [`${CONFIGURATION}/versions/{versionId}`]: 'version',
+  [ROW]: 'row',
+  [`${ROW}/versions/{versionId}`]: 'version',
+  '/v2/storage/dev-branches/{branchId}': 'branch',
+  '/v2/storage/events/{id}': 'event',
+  '/v2/storage/files/{id}': 'file',
+  '/v2/storage/files/{id}/tags/{path}': 'mark',
+  '/v2/storage/jobs/{id}': 'storageJob',
+  '/v2/storage/merge-request/{id}': 'mergeRequest',
+  '/v2/storage/metadata/{metadataId}': 'branchMetadata',
+  '/v2/storage/snapshots/{snapshotId}': 'snapshot',
+  [TABLE]: 'table',
+  [`${TABLE}/columns/{column}`]: 'columnName',
+  [`${TABLE}/metadata/{metadataId}`]: 'tableMetadata',
+  [`${TABLE}/profile/{uuid}`]: 'profile',
+  '/v2/storage/tokens/{id}': 'token',
+  '/v2/storage/triggers/{id}': 'trigger',
+  '/v2/storage/workspaces/{id}': 'workspace',
+  '/queue/job/{id}': 'job',
+  '/queue/jobs/{id}': 'job',
+  '/queue/{component}': 'component',
+  '/queue/{component}/run/tag/{tag}': 'tag',
+  '/scheduler/configurations/{id}': 'otherSchedulerConfiguration',
+  '/scheduler/schedules/{id}': 'schedule',
+  '/syrup/docker/{component}': 'component',
+  '/syrup/docker/{component}/run/tag/{tag}': 'tag',
+  '/syrup/queue/job/{id}': 'job',
+  '/syrup/queue/jobs/{id}': 'otherJob',
+  '/docker-runner/docker/{component}': 'component',
+  '/docker-runner/docker/{component}/action/{action}': 'action',
+  '/vault/variables/scoped/branch/{branchId}': 'branch',
+  '/vault/variables/{hash}': 'variable',
+}
+
+/** These answer below `/v2/storage/branch/{id}` only. */
+export const IN_BRANCH: readonly string[] = [
+  '/v2/storage/metadata',
+  '/v2/storage/metadata/{metadataId}',
+  '/v2/storage/search/component-configurations',
+  `${CONFIGURATION}/diff`,
+  `${CONFIGURATION}/rebase`,
+  `${CONFIGURATION}/reset-to-default`,
+  `${ROW}/diff`,
+]
+
+/** What some routes must be asked, so that they answer. */
+export const QUERIES: Readonly<Record<string, (id: Ids) => string>> = {
+  'DELETE /v2/storage/buckets/{bucketId}': () => 'force=1',
+  'DELETE /v2/storage/tables/{tableId}/rows': () => 'allowTruncate=1',
+  'GET /sync-actions/actions': () => 'componentId=test.noop',
+  'GET /v2/storage/global-search': ({ mark }) => `query=${mark}`,
+  'GET /v2/storage/search/tables': ({ mark }) => `metadataKey=test.key&metadataValue=${mark}`,
+  'GET /v2/storage/search/component-configurations': () => 'metadataKeys[]=test.key',
+  'GET /v2/storage/stats': () => 'runId=1',
+}
+
+/** The objects of a project, in the order in which they can be made. */
+export const MAKE: readonly Step[] = [
+  {
+    route: 'POST /v2/storage/buckets',
+    ...json(({ mark }) => ({ name: mark, stage: 'in' })),
+    gives: ({ id }) => ({ bucket: id }),
+  },
+  { route: `POST ${BUCKET}/metadata`, ...metadata, gives: ([{ id }]) => ({ bucketMetadata: id }) },
+  { route: 'POST /import/upload-file', send: upload, gives: ({ id }) => ({ file: id }) },
+  { route: 'POST /v2/storage/files/prepare', ...json(({ mark }) => ({ name: mark })) },
+  { route: 'POST /v2/storage/files/{id}/tags', ...json(({ mark }) => ({ tag: mark })) },
+  {
+    route: `POST ${BUCKET}/tables`,
+    ...json(({ mark }) => ({ name: 'orders', dataString: `id,name\n1,${mark}\n`, primaryKey: 'id' })),
+    gives: ({ id }) => ({ table: id, column: `${id}.name`, columnName: 'name' }),
+  },
+  {
+    route: `POST ${BUCKET}/tables-async`,
+    ...json(({ file }) => ({ name: 'second', dataFileId: Number(file) })),
+    refers: true,
+    gives: ({ id }) => ({ otherTable: id }),
+  },
+  {
+    route: `POST ${BUCKET}/tables-definition`,
+    ...json(() => ({ name: 'typed', primaryKeysNames: [], columns: [{ name: 'id', definition: { type: 'INTEGER' } }] })),
+  },
+  { route: 'POST /import/write-table', send: (id) => writeTable(id), refers: true },
+  { route: `POST ${TABLE}/metadata`, ...metadata, gives: ({ metadata: [{ id }] }) => ({ tableMetadata: id }) },
+  {
+    route: 'POST /v2/storage/columns/{columnId}/metadata',
+    ...metadata,
+    gives: ([{ id }]) => ({ columnMetadata: id }),
+  },
+  { route: `POST ${TABLE}/import`, ...json(({ mark }) => ({ dataString: `id,name\n2,${mark}\n`, incremental: '1' })) },
+  { route: `POST ${TABLE}/import-async`, ...json(({ file }) => ({ dataFileId: Number(file), incremental: '1' })), refers: true },
+  { route: `POST ${TABLE}/export-async`, ...json(() => ({})) },
+  {
+    route: `POST ${BUCKET}/table-aliases`,
+    ...json(({ table }) => ({ sourceTable: table, name: 'alias' })),
+    refers: true,
+    gives: ({ id }) => ({ alias: id }),
+  },
+  { route: `POST ${TABLE}/snapshots`, ...json(({ mark }) => ({ description: mark })), gives: ({ id }) => ({ snapshot: id }) },
+  { route: `POST ${TABLE}/profile`, ...json(() => ({})), gives: ({ uuid }) => ({ profile: uuid }) },
+  {
+    route: 'POST /v2/storage/components/{componentId}/configs',
+    ...json(({ mark }) => ({ name: mark, configurationId: mark, configuration: { parameters: { mark } } })),
+    gives: ({ id }) => ({ configuration: id, version: '1' }),
+  },
+  {
+    route: `POST ${CONFIGURATION}/rows`,
+    ...json(({ mark }) => ({ name: mark, rowId: `row-${mark}` })),
+    gives: ({ id }) => ({ row: id }),
+  },
+  { route: `POST ${CONFIGURATION}/metadata`, ...metadata, gives: ([{ id }]) => ({ configurationMetadata: id }) },
+  { route: `POST ${CONFIGURATION}/versions/{versionId}/create`, ...json(({ mark }) => ({ name: `copy of ${mark}` })) },
+  { route: `POST ${ROW}/versions/{versionId}/create`, ...json(() => ({})) },
+  { route: 'POST /v2/storage/dev-branches', ...json(({ mark }) => ({ name: mark })), gives: ({ id }) => ({ branch: id }) },
+  { route: 'POST /v2/storage/metadata', ...metadata, gives: ([{ id }]) => ({ branchMetadata: id }) },
+  {
+    route: 'POST /v2/storage/merge-request',
+    ...json(({ mark, branch, defaultBranch }) => ({
+      title: mark,
+      branchFromId: Number(branch),
+      branchIntoId: Number(defaultBranch),
+    })),
+    refers: true,
+    gives: ({ id }) => ({ mergeRequest: id }),
+  },
+  {
+    route: 'POST /v2/storage/events',
+    ...json(({ mark }) => ({ component: 'test', message: mark })),
+    gives: ({ id }) => ({ event: id }),
+  },
+  {
+    route: 'POST /v2/storage/tokens',
+    ...json(({ mark }) => ({ description: mark, canManageBuckets: true, componentAccess: [COMPONENT] })),
+    gives: ({ id }) => ({ token: id }),
+  },
+  { route: `POST ${BUCKET}/owner`, ...json(({ token }) => ({ id: Number(token) })), refers: true },
+  {
+    route: 'POST /v2/storage/triggers',
+    ...json(({ token, configuration, table }) => ({
+      runWithTokenId: Number(token),
+      component: COMPONENT,
+      configurationId: configuration,
+      coolDownPeriodMinutes: 5,
+      tableIds: [table],
+    })),
+    refers: true,
+    gives: ({ id }) => ({ trigger: id }),
+  },
+  {
+    route: 'POST /vault/variables',
+    ...json(({ mark }) => ({ key: mark, value: mark })),
+    gives: ({ hash }) => ({ variable: hash }),
+  },
+  {
+    route: 'POST /v2/storage/components/{componentId}/configs',
+    ...onScheduler,
+    ...schedule,
+    gives: ({ id }) => ({ schedulerConfiguration: id }),
+  },
+  {
+    route: 'POST /v2/storage/components/{componentId}/configs',
+    ...onScheduler,
+    ...schedule,
+    gives: ({ id }) => ({ otherSchedulerConfiguration: id }),
+  },
+  {
+    route: 'POST /scheduler/schedules',
+    ...json(({ otherSchedulerConfiguration }) => ({ configurationId: otherSchedulerConfiguration })),
+    refers: true,
+  },
+  {
+    route: 'POST /scheduler/schedules',
+    ...json(({ schedulerConfiguration }) => ({ configurationId: schedulerConfiguration })),
+    refers: true,
+    gives: ({ id }) => ({ schedule: id }),
+  },
+  { route: 'POST /queue/jobs', ...later, refers: true, gives: ({ id }) => ({ job: id }) },
+  { route: 'POST /queue/jobs', ...later, refers: true, gives: ({ id }) => ({ otherJob: id }) },
+  { route: 'POST /queue/{component}/run', ...run, refers: true },
+  { route: 'POST /queue/{component}/run/tag/{tag}', ...run, refers: true },
+  { route: 'POST /syrup/docker/{component}/run', ...run, refers: true },
+  { route: 'POST /syrup/docker/{component}/run/tag/{tag}', ...run, refers: true },
+  { route: 'POST /syrup/docker/{component}/dry-run', ...run, refers: true },
+  { route: 'POST /syrup/docker/{component}/input', ...run, refers: true },
+]
+
+/** What can be done with them, by their project alone; what removes them comes last. */
+export const CHANGE: readonly Step[] = [
+  { route: `PUT ${BUCKET}`, ...json(() => ({ displayName: 'changed' })) },
+  { route: `POST ${BUCKET}/share-organization`, ...empty },
+  { route: `POST ${BUCKET}/share-organization-project`, ...empty },
+  { route: `POST ${BUCKET}/share-to-users`, ...json(({ token }) => ({ targetUsers: [Number(token)] })) },
+  { route: `POST ${BUCKET}/share-to-projects`, ...json(({ project }) => ({ targetProjectIds: [Number(project)] })) },
+  { route: `PUT ${BUCKET}/share`, ...json(() => ({ sharing: 'organization' })) },
+  { route: `DELETE ${BUCKET}/share` },
+  { route: `PUT ${TABLE}`, ...json(() => ({ displayName: 'changed' })) },
+  { route: `PUT ${TABLE}/definition`, ...json(() => ({ description: 'changed' })) },
+  { route: `PUT ${TABLE}/columns/{column}/definition`, ...json(() => ({ description: 'changed' })) },
+  { route: `POST ${TABLE}/columns`, ...json(() => ({ name: 'extra' })) },
+  { route: `POST ${TABLE}/optimize`, ...empty },
+  { route: `POST ${TABLE}/alias-filter`, ...onAlias, ...json(() => ({ column: 'id', values: ['1'] })) },
+  { route: `DELETE ${TABLE}/alias-filter`, ...onAlias },
+  { route: `DELETE ${TABLE}/alias-columns-auto-sync`, ...onAlias },
+  { route: `POST ${TABLE}/alias-columns-auto-sync`, ...onAlias, ...empty },
+  { route: `PUT ${CONFIGURATION}`, ...json(() => ({ description: 'changed' })) },
+  { route: `PUT ${CONFIGURATION}/state`, ...json(() => ({ state: { a: 1 } })) },
+  { route: `PUT ${ROW}`, ...json(() => ({ description: 'changed' })) },
+  { route: `PUT ${ROW}/state`, ...json(() => ({ state: { a: 1 } })) },
+  { route: `POST ${ROW}/versions/{versionId}/rollback`, ...empty },
+  { route: `POST ${CONFIGURATION}/reset-to-default`, ...empty },
+  { route: `POST ${CONFIGURATION}/rebase`, ...json(() => ({ version: 1 })) },
+  { route: 'POST /sync-actions/configuration/resolve', ...resolve, refers: true },
+  { route: 'POST /docker-runner/docker/configuration/resolve', ...resolve, refers: true },
+  { route: 'POST /syrup/docker/configuration/resolve', ...resolve, refers: true },
+  { route: 'PUT /v2/storage/dev-branches/{branchId}', ...json(() => ({ description: 'changed' })) },
+  { route: 'PUT /v2/storage/files/{id}/refresh' },
+  { route: 'PUT /v2/storage/triggers/{id}', ...json(() => ({ coolDownPeriodMinutes: 6 })) },
+  { route: 'POST /scheduler/schedules/{id}/refreshToken', ...empty },
+  { route: 'PUT /v2/storage/tokens/{id}', ...json(() => ({ description: 'changed' })) },
+  { route: 'POST /v2/storage/tokens/{id}/refresh', ...empty },
+  { route: 'POST /queue/jobs/{id}/kill' },
+  { route: 'POST /syrup/queue/jobs/{id}/kill' },
+  { route: 'POST /queue/jobs/{id}/rerun' },
+  {
+    route: 'PUT /v2/storage/merge-request/{id}',
+    ...json(({ masterToken }) => ({ title: 'changed', reviewerIds: [Number(masterToken)] })),
+  },
+  { route: 'PUT /v2/storage/merge-request/{id}/request-review', ...empty },
+  { route: 'PUT /v2/storage/merge-request/{id}/request-changes', ...json(() => ({ reason: 'not yet' })) },
+  { route: 'PUT /v2/storage/merge-request/{id}/request-review', ...empty },
+  { route: 'PUT /v2/storage/merge-request/{id}/approve', ...empty },
+  { route: 'DELETE /v2/storage/metadata/{metadataId}' },
+  { route: 'PUT /v2/storage/merge-request/{id}/merge' },
+  { route: `DELETE ${TABLE}/rows` },
+  { route: `DELETE ${TABLE}/metadata/{metadataId}` },
+  { route: 'DELETE /v2/storage/columns/{columnId}/metadata/{metadataId}' },
+  { route: `DELETE ${BUCKET}/metadata/{metadataId}` },
+  { route: 'DELETE /v2/storage/snapshots/{snapshotId}' },
+  { route: `DELETE ${TABLE}`, ...onAlias },
+  { route: `DELETE ${TABLE}/columns/{column}` },
+  { route: `DELETE ${TABLE}/primary-key` },
+  { route: `POST ${TABLE}/primary-key`, ...json(() => ({ columns: ['id'] })) },
+  { route: `POST ${TABLE}/swap`, ...json(({ otherTable }) => ({ targetTableId: otherTable })), refers: true },
+  { route: `DELETE ${TABLE}` },
+  { route: `DELETE ${BUCKET}` },
+  { route: `DELETE ${CONFIGURATION}/metadata/{metadataId}` },
+  { route: `DELETE ${ROW}` },
+  { route: `POST ${CONFIGURATION}/versions/{versionId}/rollback`, ...empty },
+  { route: 'DELETE /v2/storage/triggers/{id}' },
+  { route: 'DELETE /scheduler/schedules/{id}' },
+  { route: 'DELETE /scheduler/configurations/{id}' },
+  { route: 'DELETE /v2/storage/tokens/{id}' },
+  { route: 'DELETE /vault/variables/{hash}' },
+  { route: 'DELETE /v2/storage/files/{id}/tags/{path}' },
+  { route: 'DELETE /v2/storage/files/{id}' },
+  { route: `DELETE ${CONFIGURATION}` },
+  { route: `POST ${CONFIGURATION}/restore`, ...empty },
+]
+
+function writeTable({ mark, table }: Ids): RequestOptions {
+  const body = new FormData()
+  body.set('tableId', table!)
+  body.set('data', new Blob([`id,name\n1,${mark}\n`]), 'written.csv')
+  return { body }
+}

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { type Job, shellStack } from '../support/shell-stack.ts'
 import { type Answer, send, startTestStack, type TestStack } from '../support/test-stack.ts'
 import { until } from '../support/until.ts'
-import { CHANGE, COMMON, type Ids, IN_BRANCH, MAKE, PARAMETERS, QUERIES, type Step } from './project-fixture.ts'
+import { CHANGE, COMMON, type Ids, MAKE, PARAMETERS, QUERIES, type Step } from './project-fixture.ts'
 
 interface Paths {
   readonly paths: Record<string, Record<string, { readonly 'x-scopes': readonly string[]; readonly operationId: string }>>
@@ -20,8 +20,6 @@ const NOT_BUILT: Readonly<Record<string, object>> = {
   'POST /v2/storage/buckets/{bucketId}/listing': {},
   'PATCH /v2/storage/buckets/{bucketId}/listing': {},
   'DELETE /v2/storage/buckets/{bucketId}/listing': {},
-  'POST /v2/storage/buckets/{bucketId}/refresh-tables-info': {},
-  'POST /v2/storage/tables/{tableId}/pull': {},
   'POST /v2/storage/workspaces': {},
   'POST /v2/storage/components/{componentId}/configs/{configurationId}/workspaces': {},
   'POST /v2/storage/tokens/{id}/share': { recipientEmail: 'ann@example.com', message: 'hello' },
@@ -90,8 +88,7 @@ test('a token sees, changes and uses nothing of another project, by any route', 
   }
 
   const stranger = (await stack.newProject('Stranger')).masterToken
-  const strangerBranch = await defaultBranchOf(stack, stranger)
-  const asStranger = { mark: 'alpha7', branch: strangerBranch, component: 'test.noop' }
+  const asStranger = { mark: 'alpha7', component: 'test.noop' }
   const emptyLists = await readAll(stranger, asStranger, lists)
   const alpha = await makeProject(stack, 'alpha7', call)
   const beta = await makeProject(stack, 'beta7', call)
@@ -103,11 +100,7 @@ test('a token sees, changes and uses nothing of another project, by any route', 
   for (const token of [stranger, beta.token]) {
     for (const [route, answer] of await readAll(token, alpha.ids, details))
       assert.match(answer, route in NOT_BUILT ? /^501/ : /^40[34]/, `${route} for another project`)
-    for (const [route, answer] of await readAll(
-      token,
-      { ...alpha.ids, branch: token === stranger ? strangerBranch : beta.ids.branch! },
-      lists,
-    ))
+    for (const [route, answer] of await readAll(token, alpha.ids, lists))
       assert.doesNotMatch(answer, /alpha7/, `${route} shows another project`)
     for (const step of [...MAKE, ...CHANGE].filter((one) => one.refers || usesIds(one))) {
       const { status, text } = await call(token, step, alpha.ids)
@@ -180,11 +173,11 @@ async function perform(stack: TestStack, { token, ids }: Project, step: Step, ca
 
 /** The names of the ids in a path, in order. */
 function parametersOf(path: string): readonly string[] {
-  return [...path.matchAll(/\{\w+\}/g)].map(
-    ({ 0: parameter, index }) =>
-      PARAMETERS[path.slice(0, index + parameter.length)] ??
-      assert.fail(`PARAMETERS does not say which id stands in ${path} at ${parameter}`),
-  )
+  return [...path.matchAll(/\{\w+\}/g)].map(({ 0: parameter, index }) => {
+    const upToHere = path.slice(0, index + parameter.length)
+    const name = PARAMETERS[upToHere] ?? PARAMETERS[upToHere.replace('/branch/{branch}', '')]
+    return name ?? assert.fail(`PARAMETERS does not say which id stands in ${path} at ${parameter}`)
+  })
 }
 
 /** Whether its address names an object of a project. */
@@ -200,9 +193,8 @@ function addressOf({ route, on }: Step, ids: Ids): string {
   const all = { ...ids, ...on?.(ids) }
   let at = 0
   const filled = path.replace(/\{\w+\}/g, () => encodeURIComponent(all[names[at++]!] ?? 'none'))
-  const address = IN_BRANCH.includes(path) ? filled.replace('/v2/storage', `/v2/storage/branch/${ids.branch}`) : filled
   const query = QUERIES[route]?.(ids)
-  return query ? `${address}?${query}` : address
+  return query ? `${filled}?${query}` : filled
 }
 
 /** Signatures, ids of errors and running times differ from one answer to the next. */

@@ -28,6 +28,8 @@ export const COMMON: readonly string[] = ['component', 'tag', 'action']
 const COMPONENT = 'test.noop'
 const CONFIGURATION = '/v2/storage/components/{componentId}/configs/{configurationId}'
 const ROW = `${CONFIGURATION}/rows/{rowId}`
+const IN_BRANCH = '/v2/storage/branch/{branch}'
+const CONFIGURATION_IN_BRANCH = CONFIGURATION.replace('/v2/storage', IN_BRANCH)
 const BUCKET = '/v2/storage/buckets/{bucketId}'
 const TABLE = '/v2/storage/tables/{tableId}'
 const json = (body: (id: Ids) => object) => ({ send: (id: Ids): RequestOptions => ({ json: body(id) }) })
@@ -42,6 +44,7 @@ const resolve = json(({ configuration }) => ({ componentId: COMPONENT, configId:
 const later = json(({ configuration }) => ({ component: COMPONENT, config: configuration, delay: '86400' }))
 const empty = json(() => ({}))
 const onAlias = { on: ({ alias }: Ids) => ({ table: alias! }) }
+const inDefaultBranch = { on: ({ defaultBranch }: Ids) => ({ branch: defaultBranch! }) }
 const onScheduler = { on: () => ({ component: 'platform.scheduler' }) }
 const schedule = json(({ mark, configuration }) => ({
   name: mark,
@@ -51,8 +54,9 @@ const schedule = json(({ mark, configuration }) => ({
   },
 }))
 
-/** Which id stands in a path, by the path up to it. */
+/** Which id stands in a path, by the path up to it (and without its branch, when another id follows). */
 export const PARAMETERS: Readonly<Record<string, string>> = {
+  [IN_BRANCH]: 'branch',
   [BUCKET]: 'bucket',
   [`${BUCKET}/metadata/{metadataId}`]: 'bucketMetadata',
   [`${BUCKET}/links/{projectId}`]: 'project',
@@ -95,17 +99,6 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   '/vault/variables/{hash}': 'variable',
 }
 
-/** These answer below `/v2/storage/branch/{id}` only. */
-export const IN_BRANCH: readonly string[] = [
-  '/v2/storage/metadata',
-  '/v2/storage/metadata/{metadataId}',
-  '/v2/storage/search/component-configurations',
-  `${CONFIGURATION}/diff`,
-  `${CONFIGURATION}/rebase`,
-  `${CONFIGURATION}/reset-to-default`,
-  `${ROW}/diff`,
-]
-
 /** What some routes must be asked, so that they answer. */
 export const QUERIES: Readonly<Record<string, (id: Ids) => string>> = {
   'DELETE /v2/storage/buckets/{bucketId}': () => 'force=1',
@@ -113,7 +106,7 @@ export const QUERIES: Readonly<Record<string, (id: Ids) => string>> = {
   'GET /sync-actions/actions': () => 'componentId=test.noop',
   'GET /v2/storage/global-search': ({ mark }) => `query=${mark}`,
   'GET /v2/storage/search/tables': ({ mark }) => `metadataKey=test.key&metadataValue=${mark}`,
-  'GET /v2/storage/search/component-configurations': () => 'metadataKeys[]=test.key',
+  [`GET ${IN_BRANCH}/search/component-configurations`]: () => 'metadataKeys[]=test.key',
   'GET /v2/storage/stats': () => 'runId=1',
 }
 
@@ -175,7 +168,7 @@ export const MAKE: readonly Step[] = [
   { route: `POST ${CONFIGURATION}/versions/{versionId}/create`, ...json(({ mark }) => ({ name: `copy of ${mark}` })) },
   { route: `POST ${ROW}/versions/{versionId}/create`, ...json(() => ({})) },
   { route: 'POST /v2/storage/dev-branches', ...json(({ mark }) => ({ name: mark })), gives: ({ id }) => ({ branch: id }) },
-  { route: 'POST /v2/storage/metadata', ...metadata, gives: ([{ id }]) => ({ branchMetadata: id }) },
+  { route: `POST ${IN_BRANCH}/metadata`, ...metadata, gives: ([{ id }]) => ({ branchMetadata: id }) },
   {
     route: 'POST /v2/storage/merge-request',
     ...json(({ mark, branch, defaultBranch }) => ({
@@ -256,6 +249,8 @@ export const CHANGE: readonly Step[] = [
   { route: `POST ${BUCKET}/share-to-projects`, ...json(({ project }) => ({ targetProjectIds: [Number(project)] })) },
   { route: `PUT ${BUCKET}/share`, ...json(() => ({ sharing: 'organization' })) },
   { route: `DELETE ${BUCKET}/share` },
+  { route: `POST ${IN_BRANCH}/buckets/{bucketId}/refresh-tables-info`, ...inDefaultBranch, ...empty },
+  { route: `POST ${IN_BRANCH}/tables/{tableId}/pull`, ...empty },
   { route: `PUT ${TABLE}`, ...json(() => ({ displayName: 'changed' })) },
   { route: `PUT ${TABLE}/definition`, ...json(() => ({ description: 'changed' })) },
   { route: `PUT ${TABLE}/columns/{column}/definition`, ...json(() => ({ description: 'changed' })) },
@@ -270,8 +265,8 @@ export const CHANGE: readonly Step[] = [
   { route: `PUT ${ROW}`, ...json(() => ({ description: 'changed' })) },
   { route: `PUT ${ROW}/state`, ...json(() => ({ state: { a: 1 } })) },
   { route: `POST ${ROW}/versions/{versionId}/rollback`, ...empty },
-  { route: `POST ${CONFIGURATION}/reset-to-default`, ...empty },
-  { route: `POST ${CONFIGURATION}/rebase`, ...json(() => ({ version: 1 })) },
+  { route: `POST ${CONFIGURATION_IN_BRANCH}/reset-to-default`, ...empty },
+  { route: `POST ${CONFIGURATION_IN_BRANCH}/rebase`, ...json(() => ({ version: 1 })) },
   { route: 'POST /sync-actions/configuration/resolve', ...resolve, refers: true },
   { route: 'POST /docker-runner/docker/configuration/resolve', ...resolve, refers: true },
   { route: 'POST /syrup/docker/configuration/resolve', ...resolve, refers: true },
@@ -292,7 +287,7 @@ export const CHANGE: readonly Step[] = [
   { route: 'PUT /v2/storage/merge-request/{id}/request-changes', ...json(() => ({ reason: 'not yet' })) },
   { route: 'PUT /v2/storage/merge-request/{id}/request-review', ...empty },
   { route: 'PUT /v2/storage/merge-request/{id}/approve', ...empty },
-  { route: 'DELETE /v2/storage/metadata/{metadataId}' },
+  { route: `DELETE ${IN_BRANCH}/metadata/{metadataId}` },
   { route: 'PUT /v2/storage/merge-request/{id}/merge' },
   { route: `DELETE ${TABLE}/rows` },
   { route: `DELETE ${TABLE}/metadata/{metadataId}` },

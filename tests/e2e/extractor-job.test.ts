@@ -102,3 +102,37 @@ test('two rows of the extractor run, keep their state, run again from it, and ca
   for (const form of [SECRET, Buffer.from(SECRET).toString('base64').slice(0, -4), Buffer.from(SECRET).toString('hex')])
     assert.ok(!everything.includes(form), form)
 })
+
+test('lines of the extractor arrive with their own level, a failure once', async (t) => {
+  const api = await startApi(t)
+  const stack = await shellStack(t, { worker: { jobs: 1, path: process.env.PATH ?? '', egressAllow: ['127.0.0.1'] } })
+  const eventsOf = async (dataField: unknown) => {
+    const config = await stack.configure('platform.ex-http', {
+      parameters: {
+        api: { baseUrl: api.url, http: { headers: { 'X-Key': { attr: '#key' } } }, pagination: { method: 'pagenum' } },
+        config: { '#key': SECRET, debug: true, jobs: [{ endpoint: 'customers', dataField }] },
+      },
+    })
+    const { id, ...started } = (await stack.request('POST', '/queue/platform.ex-http/run', { json: { config } })).json<Job>()
+    await stack.wait({ id, ...started })
+    return (await stack.request('GET', `/queue/jobs/${id}/events`)).json<
+      { type: string; message: string; results?: Record<string, unknown> }[]
+    >()
+  }
+
+  const events = await eventsOf('nobody')
+  const messageOf = (start: string) => events.find(({ message }) => message.startsWith(start))
+  assert.deepEqual(
+    events.filter(({ type }) => type === 'warn').map(({ message }) => message),
+    ["datafield 'nobody' contains no data!"],
+  )
+  assert.equal(messageOf('Extractor finished successfully')?.message, 'Extractor finished successfully.')
+  assert.equal(messageOf('GET http')?.type, 'info', 'DEBUG lines are shown: somebody asked for them')
+  assert.deepEqual(messageOf('GET http')?.results?.body, null)
+
+  const failed = await eventsOf({ pth: 'x' })
+  assert.deepEqual(
+    failed.filter(({ type }) => type === 'error').map(({ message }) => message),
+    ["'dataField.path' must be set! (config.jobs.0.dataField)"],
+  )
+})

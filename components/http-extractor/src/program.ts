@@ -133,8 +133,9 @@ try {
 /** The line in the log, and the bare message on standard error, which the platform shows to the user. */
 function report(error: unknown, { redact }: Redactor): number {
   if (error instanceof UserError) {
-    log.error(error.message, error.context)
-    process.stderr.write(`${redact(error.message + whereOf(error))}\n`)
+    const text = error.message + whereOf(error)
+    log.error(text, error.context)
+    process.stderr.write(`${redact(text)}\n`)
     return 1
   }
   if (error instanceof ApplicationError) log.error(error.message, error.context)

@@ -5,7 +5,7 @@
 import { createHiddenTexts, START_LENGTH } from './hidden-texts.ts'
 import { formEncode, rawEncode } from './percent.ts'
 
-const MASK = '*****'
+export const MASK = '*****'
 /** A shorter value would blank out half of every line (and is no secret worth the name). */
 const SHORTEST = START_LENGTH
 const SHORTEST_MEMBER = 6

@@ -5,16 +5,17 @@ import type { Authentication } from './auth/authentication.types.ts'
 import { checkAllowedHosts } from './configuration/allowed-hosts.ts'
 import { type ApiSettings, readApi } from './configuration/api.ts'
 import type { Configuration } from './configuration/configuration.ts'
-import { at, flagAt, integerAt, listAt, textAt } from './configuration/read.ts'
+import { at, flagAt, integerAt, listAt, objectAt, textAt } from './configuration/read.ts'
 import { UserError } from './errors.ts'
 import type { Scope } from './functions/evaluate.ts'
 import type { Send } from './http/exchange.ts'
 import { type JobDefinition, readJob } from './jobs/job.ts'
-import { isArray, isEmpty, isObject, type JsonObject, type JsonValue, objectOf } from './json/json.ts'
+import { entriesOf, isArray, isEmpty, isObject, type JsonObject, type JsonValue, objectOf } from './json/json.ts'
 import type { Log } from './log.ts'
 import { createPagination } from './pagination/pagination.ts'
 import type { ScrollerFactory } from './pagination/scroller.ts'
 import { hideCredentialHeaders, type Redactor } from './redaction.ts'
+import type { PrimaryKeys } from './tables/tables.ts'
 
 export interface RunPlan {
   readonly config: JsonObject
@@ -28,6 +29,8 @@ export interface RunPlan {
   readonly bucket: string | undefined
   readonly incremental: boolean
   readonly mappings: JsonValue | undefined
+  /** config.primaryKey: columns by data type or table. */
+  readonly primaryKeys: PrimaryKeys
   readonly compatLevel: 1 | 2 | 3
 }
 
@@ -48,13 +51,14 @@ export function createPlan(configuration: Configuration, config: JsonObject, dep
     ['previousStart', deps.previousStart],
     ['currentStart', deps.currentStart],
   ])
-  const api = readApi(configuration.api, config, attributes, log)
+  const scope: Scope = { ...attributes, references: { attr: config, time }, hide: redactor.addPassing }
+  const api = readApi(configuration.api, config, attributes, { ...scope, hide: redactor.add }, log)
   hideCredentialHeaders([...api.headers, ...api.defaults.headers], redactor.add)
   const compatLevel = readCompatLevel(config)
   const jobs = readJobs(config, compatLevel, redactor)
   checkAllowedHosts(configuration.allowedHosts, api.base, jobs)
-  const authentication = withOldQuery(configuration.api, log)
-  const authenticateWith = (log: Log, send: Send) =>
+  const authentication = withoutOldNames(configuration.api, log)
+  const authenticate = (send: Send) =>
     createAuthentication(authentication, {
       attributes: config,
       credentials: configuration.oauthCredentials,
@@ -64,20 +68,20 @@ export function createPlan(configuration: Configuration, config: JsonObject, dep
       redactor,
       log,
     })
-  // Made once and thrown away, so that wrong settings are found now and not with the first request, and warned of once.
-  authenticateWith(log, () => Promise.reject(new Error('not connected')))
-  const authenticate = (send: Send) => authenticateWith({ ...log, warning: () => {} }, send)
+  // Made once and thrown away, so that wrong settings are found now and not with the first request.
+  authenticate(() => Promise.reject(new Error('not connected')))
   return {
     config,
     api,
     jobs,
     scrollers: checkedScrollers(createPagination(at(configuration.api, 'pagination'), { now }), jobs),
     authenticate,
-    scope: { ...attributes, references: { attr: config, time }, hide: redactor.addPassing },
+    scope,
     userData: at(config, 'userData'),
     bucket: bucketOf(api, config),
     incremental: flagAt(at(config, 'incrementalOutput'), 'config.incrementalOutput'),
     mappings: at(config, 'mappings'),
+    primaryKeys: readPrimaryKeys(config),
     compatLevel,
   }
 }
@@ -104,6 +108,20 @@ function readCompatLevel(config: JsonObject): 1 | 2 | 3 {
   return level <= 1 ? 1 : level === 2 ? 2 : 3
 }
 
+function readPrimaryKeys(config: JsonObject): PrimaryKeys {
+  const mappings = at(config, 'mappings')
+  const keys = entriesOf(objectAt(at(config, 'primaryKey'), 'config.primaryKey')).map(([type, given]): [string, string[]] => {
+    const path = `config.primaryKey.${type}`
+    if (at(mappings, type) !== undefined)
+      throw new UserError(`Invalid configuration: '${type}' has a mapping, which names its primary key itself. Remove '${path}'.`)
+    const columns = (isArray(given) ? given : [given]).map((column, i) => textAt(column, `${path}.${i}`, ''))
+    if (columns.length === 0 || columns.includes(''))
+      throw new UserError(`Invalid configuration: '${path}' must be the name of a column, or a list of names.`)
+    return [type, columns]
+  })
+  return new Map(keys)
+}
+
 function bucketOf(api: ApiSettings, config: JsonObject): string | undefined {
   const bucket = at(config, 'outputBucket')
   if (!isEmpty(bucket)) return textAt(bucket, 'config.outputBucket')
@@ -111,9 +129,10 @@ function bucketOf(api: ApiSettings, config: JsonObject): string | undefined {
   return isEmpty(id) ? undefined : `ex-api-${api.name}-${textAt(id, 'config.id')}`
 }
 
-/** `api.query` is the old place of `authentication.query`. */
-function withOldQuery(api: JsonObject, log: Log): JsonValue | undefined {
+/** `url.query` is the old name of `query`, `api.query` the old place of `authentication.query`. */
+function withoutOldNames(api: JsonObject, log: Log): JsonValue | undefined {
   const authentication = at(api, 'authentication')
+  if (at(authentication, 'type') === 'url.query') log.warning("Authentication type 'url.query' is deprecated, use 'query'.")
   const query = at(api, 'query')
   if (isEmpty(query) || !isObject(authentication) || at(authentication, 'query') !== undefined) return authentication
   const type = at(authentication, 'type')

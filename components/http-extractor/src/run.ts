@@ -4,6 +4,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Configuration } from './configuration/configuration.ts'
+import { checkKeys } from './configuration/unknown-keys.ts'
 import { UserError } from './errors.ts'
 import { createHeapKeeper } from './heap.ts'
 import { createClient } from './http/client.ts'
@@ -15,7 +16,7 @@ import type { Log } from './log.ts'
 import type { Redactor } from './redaction.ts'
 import { createPlan, type RunPlan } from './run-plan.ts'
 import { nextState, readState, writeState } from './state.ts'
-import { type CompleteTables, createTables, type Tables } from './tables/tables.ts'
+import { type CompleteTables, createTables, type PrimaryKeys, type Tables } from './tables/tables.ts'
 import { TablesError } from './tables/tables-error.ts'
 import type { Wire } from './wire.ts'
 
@@ -36,6 +37,7 @@ export async function run(configuration: Configuration, deps: RunDeps): Promise<
   const state = readState(dataDir, log)
   const began = now()
   const currentStart = Math.floor(began / 1000)
+  checkKeys(configuration, log)
   const plans = configuration.runs.map((config) =>
     createPlan(configuration, config, { ...deps, previousStart: state.previousStart, currentStart }),
   )
@@ -68,7 +70,7 @@ export async function run(configuration: Configuration, deps: RunDeps): Promise<
         await wire.close()
       }
     }
-    const finished = finishAll(outputs)
+    const finished = finishAll(outputs, log)
     const parserState = finished.reduce<JsonValue | undefined>((sofar, bucket) => bucket.parserState(sofar), undefined)
     writeState(dataDir, nextState(state, currentStart, parserState))
     summarise(finished, progress.pages, progress.items, now() - began, log)
@@ -104,16 +106,17 @@ export const clientOf = (
 interface Output {
   readonly tables: Tables
   readonly incremental: boolean
+  readonly primaryKeys: PrimaryKeys
 }
 
-/** Iterations with the same bucket share their tables; the last value of incrementalOutput counts (section 17). */
+/** Iterations with the same bucket share their tables; the last values of incrementalOutput and primaryKey count (section 17). */
 function openOutputs(
   outputs: Map<string | undefined, Output>,
   plans: readonly RunPlan[],
   parserState: JsonValue | undefined,
   { dataDir, log }: RunDeps,
 ): void {
-  for (const { bucket, mappings, compatLevel, incremental } of plans) {
+  for (const { bucket, mappings, compatLevel, incremental, primaryKeys } of plans) {
     const tables =
       outputs.get(bucket)?.tables ??
       createTables({
@@ -126,15 +129,28 @@ function openOutputs(
         log,
       })
     tables.addWith(mappings) // checked with everything else, before the first request
-    outputs.set(bucket, { tables, incremental })
+    outputs.set(bucket, { tables, incremental, primaryKeys })
   }
 }
 
 /** All tables of all buckets are whole before the first one appears. */
-function finishAll(outputs: ReadonlyMap<string | undefined, Output>): CompleteTables[] {
-  const finished = [...outputs.values()].map(({ tables, incremental }) => tables.complete({ incremental }))
+function finishAll(outputs: ReadonlyMap<string | undefined, Output>, log: Log): CompleteTables[] {
+  const finished = [...outputs.values()].map(({ tables, incremental, primaryKeys }) => {
+    const complete = tables.complete({ incremental, primaryKeys })
+    if (incremental) warnOfKeylessTables(complete, log)
+    return complete
+  })
   for (const { tables } of outputs.values()) tables.publish()
   return finished
+}
+
+function warnOfKeylessTables({ tables }: CompleteTables, log: Log): void {
+  const keyless = tables.filter(({ primaryKey, rows }) => primaryKey.length === 0 && rows > 0).map(({ table }) => table)
+  if (keyless.length === 0) return
+  log.warning(
+    `incrementalOutput is on, and without a primary key rows that come again are added again: ${keyless.join(', ')}. ` +
+      'Name the key in config.primaryKey or in a mapping, unless that is what you want.',
+  )
 }
 
 function summarise(finished: readonly CompleteTables[], pages: number, items: number, elapsedMs: number, log: Log): void {

@@ -17,7 +17,7 @@ export interface State {
   readonly parserState: JsonValue | undefined
 }
 
-/** The public system writes two names with a dot; states that we wrote before hold an object instead, which is still read. */
+/** The original extractor writes two names with a dot; states that we wrote before hold an object instead, which is still read. */
 const STRUCT = 'json_parser.struct'
 const STRUCT_VERSION = 'json_parser.structVersion'
 const OLD_PARSER = 'json_parser'

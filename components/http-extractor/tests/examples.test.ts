@@ -1,4 +1,4 @@
-// The examples of examples/: what the public system does in places that its text leaves open, and mistakes that are answered by name.
+// The examples of examples/: what the original extractor does in places that its text leaves open, and mistakes that are answered by name.
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'

@@ -123,7 +123,7 @@ const CASES: readonly (readonly [unknown, string])[] = [
   [withPages({ method: 'cursor', idKey: 'id' }), "Missing 'pagination.param' attribute required for cursor pagination"],
   [
     withPages({ method: 'cursor', idKey: 'id', param: 'p', increment: 'one' }),
-    "Invalid configuration: 'api.pagination.increment' must be an integer, given string.",
+    "Invalid configuration: 'api.pagination.increment' must be a number, given string.",
   ],
   [withPages({ method: 'offset' }), "Missing 'pagination.limit' attribute required for offset pagination"],
   [withPages({ method: 'offset', limit: 0 }), "Missing 'pagination.limit' attribute required for offset pagination"],

@@ -8,6 +8,7 @@
 
 import { UserError } from '../errors.ts'
 import { addressText } from '../http/address.ts'
+import { shownRequest } from '../http/confidential.ts'
 import type { HttpRequest, HttpResponse } from '../http/exchange.ts'
 import { entriesOf, isObject, type JsonObject, type JsonValue, memberOf } from '../json/json.ts'
 import { JsonSyntaxError, parseJson } from '../json/parse.ts'
@@ -33,7 +34,8 @@ const VOLATILE = /^(?:AWS4-HMAC-SHA256|OAuth|MAC) /
 const SEPARATORS = /[\u2028\u2029]/g
 const oneLine = (json: string) => json.replace(SEPARATORS, (c) => (c === '\u2028' ? '\\u2028' : '\\u2029'))
 
-export function exchangeLine(request: HttpRequest, response: HttpResponse): string {
+export function exchangeLine(exchanged: HttpRequest, response: HttpResponse): string {
+  const request = shownRequest(exchanged)
   const headers = [...request.headers.values()].filter(
     ([name, value]) => name.toLowerCase() !== 'x-amz-date' && !VOLATILE.test(value),
   )

@@ -3,6 +3,7 @@
 
 import { UserError } from '../errors.ts'
 import { addressText } from '../http/address.ts'
+import { shownRequest } from '../http/confidential.ts'
 import type { HttpRequest, Send } from '../http/exchange.ts'
 import { headerValue } from '../http/headers.ts'
 import type { Redactor } from '../redaction.ts'
@@ -18,7 +19,10 @@ export function createReplay(exchanges: readonly RecordedExchange[], redactor: R
   const left = [...exchanges]
 
   const send: Send = async (request) => {
-    const at = left.findIndex((exchange) => difference(exchange.request, request, redactor) === undefined)
+    const fits = (form: HttpRequest) => left.findIndex((exchange) => difference(exchange.request, form, redactor) === undefined)
+    const exact = fits(request)
+    // A recorded login has no values; one that was written by hand may have them.
+    const at = exact < 0 && request.isLogin ? fits(shownRequest(request)) : exact
     if (at < 0) throw new UserError(notRecorded(request, left, redactor))
     return left.splice(at, 1)[0]!.response
   }

@@ -35,7 +35,6 @@ export function createAuthentication(settings: JsonValue | undefined, deps: Omit
   const given = at(settings, 'type')
   if (isEmpty(given)) return unsigned
   const type = typeof given === 'string' ? given : JSON.stringify(given)
-  if (type === 'url.query') deps.log.warning("Authentication type 'url.query' is deprecated, use 'query'.")
   const name = type === 'url.query' ? 'query' : type
   if (!isKnown(name))
     throw new UserError(`Unknown authorization type '${type}'. Known types: ${AUTHENTICATION_TYPES.join(', ')}.`)

@@ -7,7 +7,11 @@ import type { Log } from '../log.ts'
 import type { Redactor } from '../redaction.ts'
 
 /** Signs one request. Called for every attempt: first tries, retries and redirects within the same origin. */
-export type Authentication = (request: HttpRequest) => Promise<HttpRequest>
+export interface Authentication {
+  (request: HttpRequest): Promise<HttpRequest>
+  /** The API refused this request. True when the next one is signed with new credentials, so that it is worth another try. */
+  readonly renew?: (refused: HttpRequest) => boolean
+}
 
 export interface AuthDeps {
   /** api.authentication */

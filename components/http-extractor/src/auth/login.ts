@@ -26,6 +26,7 @@ import { toText } from '../json/text.ts'
 import { hideCredentialHeaders, type Redactor } from '../redaction.ts'
 import type { AuthDeps, Authentication } from './authentication.types.ts'
 import { nowSeconds } from './expressions.ts'
+import { createSessions, type Session } from './sessions.ts'
 
 export const loginSchema = {
   title: 'Login',
@@ -95,49 +96,81 @@ export function createLoginWith(deps: AuthDeps, loginReferences: Readonly<Record
     hide: redactor.addPassing,
   })
 
+  const said = new Set<string>()
+  const warnOnce = (text: string) => {
+    if (!said.has(text)) log.warning(text)
+    said.add(text)
+  }
+
   async function login(): Promise<Credentials> {
     const sentAt = now()
     const inLogin = scope(loginReferences)
     const loginHeaders = headerPairs(evaluateMembers(request.headers, inLogin), 'api.authentication.loginRequest.headers')
+    const params = evaluateMembers(request.params, inLogin)
     hideCredentialHeaders(loginHeaders, redactor.addPassing)
+    hideTokens(objectOf([...entriesOf(params), ...loginHeaders]), redactor)
     const { endpoint, method } = request
-    const response = await send(
-      buildRequest(base, { endpoint, method, params: evaluateMembers(request.params, inLogin), headers: loginHeaders }),
-    )
+    const built = buildRequest(base, { endpoint, method, params, headers: loginHeaders }, '{}')
+    const response = await send({ ...built, isLogin: true })
     // For messages: without params, which hold the credentials.
     const named = buildRequest(base, { ...request, params: objectOf([]), headers: [] })
     if (response.status >= 400) throw failedRequest(response, named, 'login')
     const answer = readAnswer(response, named, format)
     hideTokens(answer, redactor)
     const inApi = scope({ response: answer })
-    const value = (expression: JsonValue) => applied(expression, answer, inApi)
+    const value = (expression: JsonValue) => applied(expression, answer, inApi, warnOnce)
     log.debug('Logged in.')
     return {
       headers: entriesOf(headers).map(([name, expression]) => [name, value(expression)]),
       query: entriesOf(query).map(([name, expression]) => [name, value(expression)]),
-      expiresAt: expiresAt(expiry, answer, sentAt, now()),
+      expiresAt: expiresAt(expiry, answer, sentAt, now(), warnOnce),
     }
   }
 
-  let credentials: Credentials | undefined
-  return async (target) => {
-    if (credentials === undefined || (credentials.expiresAt !== undefined && now() >= credentials.expiresAt))
-      credentials = await login()
-    const signed = { ...target, headers: withHeaders(target.headers, credentials.headers) }
-    if (credentials.query.length === 0) return signed
-    return {
-      ...signed,
-      address: withQuery(target.address, writePairs(mergeAsLists(parseQuery(target.address.query), credentials.query))),
-    }
+  const sessions = createSessions({
+    login,
+    isExpired: ({ expiresAt }) => expiresAt !== undefined && now() >= expiresAt,
+    isEachTime: expiry !== undefined && 'seconds' in expiry && expiry.seconds <= 0,
+  })
+  const usedBy = new WeakMap<HttpRequest, Session<Credentials>>()
+
+  async function sign(target: HttpRequest): Promise<HttpRequest> {
+    const session = await sessions.next()
+    const signed = signedWith(session.credentials, target)
+    usedBy.set(signed, session)
+    return signed
+  }
+
+  function renew(refused: HttpRequest): boolean {
+    const session = usedBy.get(refused)
+    if (session === undefined || !sessions.end(session)) return false
+    log.info('The API refused the credentials of the login with 401: the request is sent again with those of a new login.')
+    return true
+  }
+
+  return Object.assign(sign, { renew })
+}
+
+function signedWith(credentials: Credentials, target: HttpRequest): HttpRequest {
+  const signed = { ...target, headers: withHeaders(target.headers, credentials.headers) }
+  if (credentials.query.length === 0) return signed
+  return {
+    ...signed,
+    address: withQuery(target.address, writePairs(mergeAsLists(parseQuery(target.address.query), credentials.query))),
   }
 }
 
-/** A plain text that names a value of the login response stands for that value; any other is sent as written. */
-function applied(expression: JsonValue, answer: JsonObject, scope: Scope): string {
+/**
+ * A plain text is sent as written. One with a dot that is the path of a value of the login response stands for that value, as older
+ * configurations have it.
+ */
+function applied(expression: JsonValue, answer: JsonObject, scope: Scope, warn: (text: string) => void): string {
   if (typeof expression === 'string') {
-    const found = flatValue(answer, expression)
-    if (found !== undefined) scope.hide?.(found)
-    return isScalar(found) ? toText(found) : expression
+    const found = expression.includes('.') ? flatValue(answer, expression) : undefined
+    if (!isScalar(found)) return expression
+    scope.hide?.(found)
+    warn(`'${expression}' in apiRequest is taken as a path in the login response. Write {"response": "${expression}"} instead.`)
+    return toText(found)
   }
   const value = evaluate(expression, scope)
   if (value !== null && !isScalar(value)) {
@@ -182,7 +215,8 @@ function readExpiry(expires: JsonValue | undefined): Expiry {
 }
 
 function readAnswer(response: HttpResponse, request: HttpRequest, format: 'json' | 'text'): JsonObject {
-  if (format === 'text') return objectOf([['data', response.body.toString()]])
+  // A line end belongs to the text file that the answer is, not to the token in it, and no header can hold it.
+  if (format === 'text') return objectOf([['data', response.body.toString().replace(/[\r\n]+$/, '')]])
   let answer: JsonValue
   try {
     answer = parseJson(response.body)
@@ -195,8 +229,8 @@ function readAnswer(response: HttpResponse, request: HttpRequest, format: 'json'
   throw new UserError(`The response to the login request should be an object or a scalar value, given "${kindOf(answer)}".`)
 }
 
-/** What is not used now may still be a key to the API: a refresh token, a session. */
-const TOKEN_NAME = /token|secret|passw|key|session|auth|jwt|sid$|^data$/i
+/** What is not used now may still give access to the API: a refresh token, a session. */
+const TOKEN_NAME = /token|secret|pass|pwd|pin$|key|code|session|auth|credential|assertion|sign|jwt|sid$|^data$/i
 
 function hideTokens(value: JsonValue, redactor: Redactor, name = ''): void {
   if (Array.isArray(value)) for (const element of value) hideTokens(element, redactor, name)
@@ -204,11 +238,20 @@ function hideTokens(value: JsonValue, redactor: Redactor, name = ''): void {
   else if (typeof value === 'string' && TOKEN_NAME.test(name)) redactor.addPassing(value)
 }
 
-function expiresAt(expiry: Expiry, answer: JsonObject, sentAt: number, now: number): number | undefined {
+function expiresAt(
+  expiry: Expiry,
+  answer: JsonObject,
+  sentAt: number,
+  now: number,
+  warn: (text: string) => void,
+): number | undefined {
   if (expiry === undefined) return undefined
   if ('seconds' in expiry) return sentAt + expiry.seconds * 1000
   const value = flatValue(answer, expiry.response)
-  if (value === undefined) return undefined
+  if (value === undefined) {
+    warn(`The login response has no '${expiry.response}', which api.authentication.expires names: the login is not repeated.`)
+    return undefined
+  }
   const time = expiryTime(value, expiry.relative, now)
   // Times are whole seconds: the current one is not over yet.
   if (time === undefined || time < Math.floor(now / 1000) * 1000) {

@@ -32,8 +32,8 @@ const REQUEST_TIMEOUT_S = 300
 const HEAP_PER_BODY = 6
 const MAX_BODY_BYTES = Math.min(256 * 1024 * 1024, Math.floor(getHeapStatistics().heap_size_limit / HEAP_PER_BODY))
 
-/** `scope` knows the attributes of this run's config. */
-export function readApi(api: JsonObject, config: JsonObject, scope: Scope, log: Log): ApiSettings {
+/** `scope` knows the attributes of this run's config; `paramScope`, for default params, the times of the state as well. */
+export function readApi(api: JsonObject, config: JsonObject, scope: Scope, paramScope: Scope, log: Log): ApiSettings {
   const http = objectAt(at(api, 'http'), 'api.http')
   const defaults = objectAt(at(http, 'defaultOptions'), 'api.http.defaultOptions')
   const ca = at(api, 'caCertificate')
@@ -44,8 +44,11 @@ export function readApi(api: JsonObject, config: JsonObject, scope: Scope, log: 
     headers: readHeaders(http, config, scope),
     defaults: {
       method: methodAt(at(defaults, 'method'), 'api.http.defaultOptions.method') ?? 'GET',
-      params: objectAt(at(defaults, 'params'), 'api.http.defaultOptions.params'),
-      headers: headerPairs(at(defaults, 'headers'), 'api.http.defaultOptions.headers'),
+      params: evaluateMembers(objectAt(at(defaults, 'params'), 'api.http.defaultOptions.params'), paramScope),
+      headers: headerPairs(
+        evaluateMembers(objectAt(at(defaults, 'headers'), 'api.http.defaultOptions.headers'), scope),
+        'api.http.defaultOptions.headers',
+      ),
     },
     ignoreErrors: new Set(integersAt(at(http, 'ignoreErrors'), 'api.http.ignoreErrors') ?? []),
     connectTimeoutMs: secondsAt(at(http, 'connectTimeout'), CONNECT_TIMEOUT_S) * 1000,

@@ -22,6 +22,8 @@ export interface Configuration {
   readonly action: string
   /** The node the above were found in: actions read their own keys from it. */
   readonly parameters: JsonObject
+  /** What stands below `parameters`, when the file has it. */
+  readonly below: JsonObject | undefined
 }
 
 export function loadConfiguration(dataDir: string): JsonObject {
@@ -47,6 +49,7 @@ const orUndefined = (value: JsonValue | undefined, path: string) => (isEmpty(val
 
 export function readConfiguration(file: JsonObject): Configuration {
   const parameters = parametersOf(file)
+  const below = at(file, 'parameters')
   const authorization = at(at(file, 'authorization'), 'oauth_api')
   return {
     api: sectionAt(parameters, 'api', "The 'api' section is required in configuration."),
@@ -61,6 +64,7 @@ export function readConfiguration(file: JsonObject): Configuration {
     allowedHosts: listAt(at(at(file, 'image_parameters'), 'allowed_hosts'), 'image_parameters.allowed_hosts'),
     action: actionOf(file),
     parameters,
+    below: isObject(below) ? below : undefined,
   }
 }
 

@@ -133,10 +133,68 @@ const DEFS = {
     },
     required: ['endpoint'],
   },
+  mapping: {
+    type: 'object',
+    description: 'Path in an item to what becomes of the value there.',
+    additionalProperties: { $ref: '#/$defs/mappingEntry' },
+  },
+  mappingEntry: {
+    anyOf: [
+      { type: 'string', description: 'The name of a column.' },
+      {
+        type: 'object',
+        title: 'Column',
+        properties: {
+          type: { const: 'column' },
+          mapping: { $ref: '#/$defs/mappedColumn' },
+          forceType: { type: 'boolean', default: false, description: 'true: lists and objects are stored as JSON text.' },
+          delimiter: { type: 'string', default: '.', description: 'Separates the segments of the path.' },
+        },
+        required: ['mapping'],
+      },
+      {
+        type: 'object',
+        title: 'Column of user data or of a parent',
+        properties: { type: { const: 'user' }, mapping: { $ref: '#/$defs/mappedColumn' }, delimiter: { type: 'string' } },
+        required: ['type', 'mapping'],
+      },
+      {
+        type: 'object',
+        title: 'Table',
+        properties: {
+          type: { const: 'table' },
+          destination: { type: 'string', description: 'The name of the table.' },
+          tableMapping: { $ref: '#/$defs/mapping' },
+          parentKey: {
+            type: 'object',
+            description: 'The column that refers to the parent.',
+            properties: {
+              destination: { type: 'string', description: 'Its name; <parent>_pk without it.' },
+              primaryKey: { type: 'boolean', default: false, description: 'true: it is part of the primary key.' },
+              disable: { type: 'boolean', default: false, description: 'true: there is none.' },
+            },
+          },
+          delimiter: { type: 'string', default: '.', description: 'Separates the segments of the path.' },
+        },
+        required: ['type', 'destination'],
+      },
+    ],
+  },
+  mappedColumn: {
+    type: 'object',
+    properties: {
+      destination: { type: 'string', description: 'The name of the column.' },
+      primaryKey: { type: 'boolean', default: false, description: 'true: it is part of the primary key.' },
+    },
+    required: ['destination'],
+  },
   pagination: {
     type: 'object',
     title: 'Pagination',
-    oneOf: Object.values(PAGINATION).map((schema) => ({ ...schema, properties: { ...schema.properties, ...stoppingSchema } })),
+    oneOf: Object.values(PAGINATION).map((schema) => ({
+      ...schema,
+      properties: { ...schema.properties, ...stoppingSchema, pages: { deprecated: true, description: 'Has no effect.' } },
+    })),
   },
   authentication: { type: 'object', title: 'Authentication', oneOf: Object.values(AUTHENTICATION) },
 } as const
@@ -162,7 +220,11 @@ const API = {
         defaultOptions: {
           type: 'object',
           description: 'Merged below every job; not used for the login.',
-          properties: { headers: { $ref: '#/$defs/headers' }, params: { $ref: '#/$defs/params' } },
+          properties: {
+            method: { type: 'string', enum: ['GET', 'POST', 'FORM'], default: 'GET' },
+            headers: { $ref: '#/$defs/expressions' },
+            params: { $ref: '#/$defs/params' },
+          },
         },
         ignoreErrors: { ...codes, description: 'Statuses that do not fail the run.' },
         connectTimeout: { ...seconds, default: 30 },
@@ -177,8 +239,12 @@ const API = {
         maxRetries: { type: ['integer', 'string'], default: 10 },
         http: { type: 'object', properties: { retryHeader: { type: 'string', default: 'Retry-After' }, codes } },
         curl: { type: 'object', properties: { codes } },
+        headerName: { type: 'string', deprecated: true, description: 'Old name of http.retryHeader.' },
+        httpCodes: { ...codes, deprecated: true, description: 'Old name of http.codes.' },
+        curlCodes: { ...codes, deprecated: true, description: 'Old name of curl.codes.' },
       },
     },
+    query: { type: 'object', deprecated: true, description: 'Old place of authentication.query.' },
     caCertificate: { type: 'string', description: 'PEM; replaces the authorities of the system.' },
     '#clientCertificate': { type: 'string', description: 'PEM: certificate, then private key.' },
   },
@@ -196,7 +262,17 @@ const CONFIG = {
     debug: flag,
     incrementalOutput: flag,
     record: { ...flag, description: 'Keep every exchange, without secrets, in a file.' },
-    mappings: { type: 'object', description: 'Columns and tables by data type.' },
+    mappings: {
+      type: 'object',
+      description: 'Columns and tables by data type.',
+      additionalProperties: { $ref: '#/$defs/mapping' },
+    },
+    primaryKey: {
+      type: 'object',
+      description: 'Columns of the primary key by data type, for tables without a mapping.',
+      additionalProperties: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+    },
+    strict: { ...flag, description: 'Keys without a meaning end the run instead of giving a warning.' },
     userData: { $ref: '#/$defs/userData' },
     http: { type: 'object', properties: { headers: { $ref: '#/$defs/expressions' } } },
     compatLevel: { type: 'integer', enum: [1, 2, 3], default: 3 },

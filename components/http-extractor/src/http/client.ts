@@ -10,7 +10,8 @@ import { isObject, type JsonValue, objectOf } from '../json/json.ts'
 import { JsonSyntaxError, parseJson } from '../json/parse.ts'
 import type { Log } from '../log.ts'
 import { withoutCredentials } from '../redaction.ts'
-import { type Address, addressText } from './address.ts'
+import type { Address } from './address.ts'
+import { requestLine, shownRequest } from './confidential.ts'
 import type { HttpRequest, HttpResponse, Send } from './exchange.ts'
 import { headersOf, underHeaders } from './headers.ts'
 import { withRedirects } from './redirect.ts'
@@ -56,7 +57,7 @@ export function createClient(options: ClientOptions): Client {
   const unsigned = withRetries(wire, options.retry)
   const login = withRedirects({ send: unsigned, sendUnsigned: unsigned, isSecret: options.isSecret })
   const sign = options.authenticate(login)
-  const signed = withRetries(async (request) => wire(await sign(request)), options.retry)
+  const signed = withRetries(renewing(sign, wire, ignoreErrors), options.retry)
   const send = withRedirects({ send: signed, sendUnsigned: unsigned, isSecret: options.isSecret })
 
   function request(settings: RequestSettings): HttpRequest {
@@ -81,6 +82,16 @@ export function createClient(options: ClientOptions): Client {
   return { fetch, request, defaultMethod: defaults.method }
 }
 
+/** A 401 to credentials that worked before: they have ended early. One more login, and the request is sent again. */
+function renewing(sign: Authentication, wire: Send, ignoreErrors: ReadonlySet<number>): Send {
+  return async (request) => {
+    const sent = await sign(request)
+    const response = await wire(sent)
+    if (response.status !== 401 || ignoreErrors.has(401) || !sign.renew?.(sent)) return response
+    return wire(await sign(request))
+  }
+}
+
 function decoded(request: HttpRequest, response: HttpResponse): JsonValue {
   try {
     return parseJson(response.body)
@@ -96,9 +107,7 @@ function ignored(
   { status, statusText, body }: HttpResponse,
   log: Log,
 ): Pick<Fetched, 'response' | 'isBodyDecoded'> {
-  log.warning(
-    `Failed to get response ${status} ${statusText}: ${request.method} ${addressText(request.address)} ${excerpt(body)}`,
-  )
+  log.warning(`Failed to get response ${status} ${statusText}: ${requestLine(request)} ${excerpt(body)}`)
   try {
     return { response: parseJson(body), isBodyDecoded: true }
   } catch (error) {
@@ -112,9 +121,10 @@ function ignored(
 function logged(send: Send, log: Log): Send {
   if (!log.isDebug) return send
   return async (request) => {
-    log.debug(`${request.method} ${addressText(request.address)}`, {
-      headers: Object.fromEntries(withoutCredentials(request.headers.values())),
-      body: request.body ?? null,
+    const { headers, body } = shownRequest(request)
+    log.debug(requestLine(request), {
+      headers: Object.fromEntries(withoutCredentials(headers.values())),
+      body: body ?? null,
     })
     const response = await send(request)
     log.debug(`${response.status} ${response.statusText}`, { bytes: response.body.length })

@@ -9,6 +9,8 @@ export interface HttpRequest {
   readonly address: Address
   readonly headers: Headers
   readonly body?: string
+  /** Its values are credentials, and shown nowhere. */
+  readonly isLogin?: true
 }
 
 export interface HttpResponse {

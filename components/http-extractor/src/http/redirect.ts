@@ -49,7 +49,7 @@ function follow(
     ? request.headers
     : withoutHeaders(request.headers, (name, value) => CREDENTIAL_HEADERS.has(name) || isSecret(value))
   const keepsBody = status === 307 || status === 308
-  if (request.method === 'GET' || !keepsBody) return { method: 'GET', address, headers }
+  if (request.method === 'GET' || !keepsBody) return { ...withoutBody(request), method: 'GET', address, headers }
   if (!stays && request.body !== undefined && isSecret(request.body)) {
     throw new UserError(
       `The API answered ${status} and sends the request on to ${addressText(address)}. Its body holds a secret, so it was not sent there. ` +
@@ -58,3 +58,5 @@ function follow(
   }
   return { ...request, address, headers }
 }
+
+const withoutBody = ({ body: _, ...request }: HttpRequest) => request

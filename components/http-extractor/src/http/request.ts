@@ -30,7 +30,8 @@ export interface RequestSettings {
 /** api.http.defaultOptions: what lies below every job. */
 export type RequestDefaults = Omit<RequestSettings, 'endpoint'>
 
-export function buildRequest(base: Address, settings: RequestSettings): HttpRequest {
+/** `emptyBody` is what a POST without params sends: the original extractor has no empty object, and sends a list. */
+export function buildRequest(base: Address, settings: RequestSettings, emptyBody = '[]'): HttpRequest {
   const { endpoint, method, params } = settings
   const address = resolveAddress(base, endpoint)
   if (method === 'GET') {
@@ -42,12 +43,11 @@ export function buildRequest(base: Address, settings: RequestSettings): HttpRequ
     }
   }
   const [type, body] =
-    method === 'POST' ? ['application/json', jsonBody(params)] : ['application/x-www-form-urlencoded', writeForm(params)]
+    method === 'POST'
+      ? ['application/json', keysOf(params).length === 0 ? emptyBody : serialize(params)]
+      : ['application/x-www-form-urlencoded', writeForm(params)]
   return { method: 'POST', address, headers: headersOf(settings.headers, [['Content-Type', type]]), body }
 }
-
-/** The original extractor has no empty object: nothing to send is an empty list. */
-const jsonBody = (params: JsonObject) => (keysOf(params).length === 0 ? '[]' : serialize(params))
 
 /**
  * `defaults` below `value`, key by key and into depth; the value wins, keys keep the place they have in the defaults.

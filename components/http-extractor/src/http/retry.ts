@@ -2,7 +2,7 @@
 
 import { UserError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { addressText } from './address.ts'
+import { requestLine } from './confidential.ts'
 import type { HttpRequest, HttpResponse, Send } from './exchange.ts'
 import { TransportError } from './transport-error.ts'
 
@@ -62,7 +62,7 @@ export function withRetries(send: Send, { rules, nowSeconds, sleep, log }: Retry
         delayOf(isFailure ? 0 : delayFromHeader(outcome.headers[rules.retryHeader], nowSeconds()), retry),
       )
       log.debug(`Http request failed, retrying in ${delay.toFixed(1)} seconds [${retry}x].`, {
-        request: `${request.method} ${addressText(request.address)}`,
+        request: requestLine(request),
         ...(isFailure ? { message: outcome.message } : describe(outcome)),
       })
       if (delay >= WORTH_SAYING_SECONDS) log.info(`Waiting ${Math.round(delay)} seconds before the request is tried again.`)
@@ -75,7 +75,7 @@ export function withRetries(send: Send, { rules, nowSeconds, sleep, log }: Retry
 function patience(request: HttpRequest, delay: number): number {
   if (delay <= MAX_WAIT_SECONDS) return delay
   throw new UserError(
-    `The API asks to wait ${Math.round(delay)} seconds before the next attempt (${request.method} ${addressText(request.address)}), ` +
+    `The API asks to wait ${Math.round(delay)} seconds before the next attempt (${requestLine(request)}), ` +
       `and the run waits at most ${MAX_WAIT_SECONDS}.`,
   )
 }

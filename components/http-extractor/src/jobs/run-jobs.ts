@@ -17,6 +17,7 @@ import { withJobContext } from './job-context.ts'
 import { type Bound, bindPlaceholders, fillEndpoint, overridden, parentColumns, unsetPlaceholders } from './placeholders.ts'
 import type { Progress } from './progress.ts'
 import { createRepetitionCheck } from './repetition.ts'
+import { createStopLog, type StopLog } from './stop-log.ts'
 
 export interface JobsDeps {
   readonly client: Client
@@ -43,9 +44,14 @@ type Columns = readonly (readonly [string, JsonValue])[]
 
 export const TOP: Place = { depth: 0, ancestors: [], bound: [] }
 
+interface RunningDeps extends JobsDeps {
+  readonly stops: StopLog
+}
+
 export async function runJobs(jobs: readonly JobDefinition[], deps: JobsDeps): Promise<void> {
   warnOfIdleChildren(jobs, deps.log)
-  for (const job of jobs) await runJob(job, TOP, deps)
+  const running = { ...deps, stops: createStopLog(deps.log) }
+  for (const job of jobs) await runJob(job, TOP, running)
 }
 
 /** A child whose endpoint nobody can fill in is not requested (spec extractor 8.2); placeholders of its ancestors count. */
@@ -63,7 +69,7 @@ function warnOfIdleChildren(jobs: readonly JobDefinition[], log: Log, inherited:
   }
 }
 
-async function runJob(job: JobDefinition, place: Place, deps: JobsDeps): Promise<void> {
+async function runJob(job: JobDefinition, place: Place, deps: RunningDeps): Promise<void> {
   const { client, scrollers, store, log, progress } = deps
   const scroller = scrollers(job.scroller)
   const guard = createLoopGuard(scroller.repeats)
@@ -84,7 +90,7 @@ async function runJob(job: JobDefinition, place: Place, deps: JobsDeps): Promise
       return { ...fetched, items: job.filter(items) }
     })
     if (page === undefined) {
-      log.debug('Job finished when last response matched the previous one.', { job: job.id, page: number })
+      deps.stops.repeated(job, settings.endpoint, place.depth, number)
       return
     }
     /** Undefined when there is no further page; then `stopReason` says why. */
@@ -111,9 +117,7 @@ async function runJob(job: JobDefinition, place: Place, deps: JobsDeps): Promise
     for (const child of job.children) await runChild(child, items, place, deps)
     const next = isLeaf ? early : sendNext()
     if (next === undefined) {
-      const pages = number === 1 ? '1 page' : `${number} pages`
-      const text = `Job '${settings.endpoint}' stops after ${pages}: ${stopReason || 'there is no pagination'}.`
-      log[place.depth === 0 && stopReason !== '' ? 'info' : 'debug'](text, { job: job.id })
+      deps.stops.ended(job, settings.endpoint, place.depth, number, stopReason)
       return
     }
     answer = next
@@ -134,7 +138,7 @@ export function requestOf(
   }
 }
 
-async function runChild(child: JobDefinition, items: readonly JsonValue[], place: Place, deps: JobsDeps): Promise<void> {
+async function runChild(child: JobDefinition, items: readonly JsonValue[], place: Place, deps: RunningDeps): Promise<void> {
   if (child.placeholders.length === 0 && unsetPlaceholders(child.endpoint, keysOfBound(place.bound)).length > 0) return
   for (const item of items) {
     if (child.recursionFilter && !child.recursionFilter(item)) continue

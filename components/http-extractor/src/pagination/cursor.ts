@@ -1,10 +1,12 @@
 // method cursor (spec extractor 6.1): the largest id of each response, or the smallest with `reverse`,
-// plus `increment`, is sent with the next request. Ids may be larger than a double holds: nothing here rounds them.
+// plus `increment`, is sent with the next request. Ids may have more digits than a double holds: nothing here rounds them.
 
-import { at, flagAt, integerAt, textAt } from '../configuration/read.ts'
+import { at, flagAt, textAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'
+import { kindOf } from '../functions/kind.ts'
+import type { RequestSettings } from '../http/request.ts'
 import { isEmpty, JsonNumber, type JsonObject, type JsonValue, valueAt } from '../json/json.ts'
-import { toInteger } from '../json/numbers.ts'
+import { addDecimals, compareDecimals, type Decimal, decimalText, toDecimal } from '../json/numbers.ts'
 import { exactJson } from '../json/text.ts'
 import { type Scroller, type ScrollerFactory, withParams } from './scroller.ts'
 
@@ -15,7 +17,7 @@ export const cursorSchema = {
     method: { const: 'cursor' },
     idKey: { type: 'string', description: 'Path of the id, relative to an item, e.g. fields.id.' },
     param: { type: 'string', description: 'Name of the parameter that carries the id.' },
-    increment: { type: ['integer', 'string'], default: 0, description: 'Added to the id; may be negative.' },
+    increment: { type: ['number', 'string'], default: 0, description: 'Added to the id; may be negative.' },
     reverse: { type: 'boolean', default: false, description: 'true: take the smallest id.' },
   },
   required: ['method', 'idKey', 'param'],
@@ -29,7 +31,7 @@ export function createCursor(settings: JsonObject): ScrollerFactory {
   }
   const idKey = required('idKey')
   const param = required('param')
-  const increment = BigInt(integerAt(at(settings, 'increment'), 'api.pagination.increment') ?? 0)
+  const increment = readIncrement(at(settings, 'increment'))
   const reverse = flagAt(at(settings, 'reverse'), 'api.pagination.reverse')
 
   return (): Scroller => ({
@@ -37,22 +39,38 @@ export function createCursor(settings: JsonObject): ScrollerFactory {
     first: (job) => job,
     next: (job, { items }) => {
       if (items.length === 0) return { stop: 'the response holds no items' }
-      const edge = edgeOf(items, idKey, reverse)
-      return { request: withParams(job, [[param, integerValue(edge + increment)]]) }
+      const next = addDecimals(edgeOf(items, idKey, reverse), increment)
+      return { request: withParams(job, [[param, sentValue(next, job)]]) }
     },
   })
 }
 
-/** Ids that a double holds are compared as such; the first that is larger, or text, moves the rest to exact integers. */
-function edgeOf(items: readonly JsonValue[], idKey: string, reverse: boolean): bigint {
+function readIncrement(value: JsonValue | undefined): Decimal {
+  const increment = toDecimal(value ?? 0)
+  if (increment === undefined)
+    throw new UserError(`Invalid configuration: 'api.pagination.increment' must be a number, given ${kindOf(value)}.`)
+  return increment
+}
+
+/** In a query a decimal is its text, digit by digit; in a JSON body it stays a number. */
+function sentValue(next: Decimal, { method }: RequestSettings): JsonValue {
+  const text = decimalText(next)
+  if (!text.includes('.')) return integerValue(BigInt(text))
+  return method === 'POST' ? new JsonNumber(text) : text
+}
+
+/** Ids that a double holds are compared as such; the first that is larger, or no integer, or text, moves the rest to exact numbers. */
+function edgeOf(items: readonly JsonValue[], idKey: string, reverse: boolean): Decimal {
   let edge: number | undefined
   for (const [i, item] of items.entries()) {
     const id = valueAt(item, idKey)
     if (typeof id !== 'number' || !Number.isSafeInteger(id)) return exactEdgeOf(items, i, edge, idKey, reverse)
     if (edge === undefined || (reverse ? id < edge : id > edge)) edge = id
   }
-  return BigInt(edge ?? 0)
+  return decimalOf(edge ?? 0)
 }
+
+const decimalOf = (n: number): Decimal => ({ digits: BigInt(n), scale: 0 })
 
 function exactEdgeOf(
   items: readonly JsonValue[],
@@ -60,17 +78,18 @@ function exactEdgeOf(
   soFar: number | undefined,
   idKey: string,
   reverse: boolean,
-): bigint {
-  let edge = soFar === undefined ? undefined : BigInt(soFar)
+): Decimal {
+  let edge = soFar === undefined ? undefined : decimalOf(soFar)
   for (let i = from; i < items.length; i++) {
     const id = cursorValue(valueAt(items[i]!, idKey))
-    if (edge === undefined || (reverse ? id < edge : id > edge)) edge = id
+    const order = edge === undefined ? 0 : compareDecimals(id, edge)
+    if (edge === undefined || (reverse ? order < 0 : order > 0)) edge = id
   }
-  return edge ?? 0n
+  return edge ?? decimalOf(0)
 }
 
-function cursorValue(value: JsonValue | undefined): bigint {
-  const id = toInteger(value)
+function cursorValue(value: JsonValue | undefined): Decimal {
+  const id = toDecimal(value)
   if (id === undefined) throw new UserError(`Cursor value '${value === undefined ? 'null' : exactJson(value)}' is not numeric.`)
   return id
 }

@@ -17,7 +17,13 @@ export const responseParamSchema = {
     includeParams: { type: 'boolean', default: false, description: "true: the job's params are sent as well." },
     scrollRequest: {
       type: 'object',
-      description: 'Replaces parts of the job from the second page on (endpoint, method, params, headers).',
+      description: 'Replaces parts of the job from the second page on.',
+      properties: {
+        endpoint: { type: 'string' },
+        method: { type: 'string', enum: ['GET', 'POST', 'FORM'] },
+        params: { $ref: '#/$defs/params' },
+        headers: { $ref: '#/$defs/headers' },
+      },
     },
   },
   required: ['method', 'responseParam', 'queryParam'],

@@ -164,6 +164,7 @@ export function createAutomaticType({ type, state, aliases, nextOrder, isLegacy,
           rows: file.rows,
           primaryKey: [],
           origin: table.rows.place,
+          dataType: table === structure.rows.table ? type : '',
         }
       })
     },

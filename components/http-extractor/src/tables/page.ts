@@ -29,4 +29,5 @@ export type TableSummary = {
   readonly file: string
   readonly rows: number
   readonly columns: readonly string[]
+  readonly primaryKey: readonly string[]
 }

@@ -21,6 +21,8 @@ export type MadeTable = {
   readonly columns: readonly string[]
   readonly rows: number
   readonly primaryKey: readonly string[]
+  /** Of a table that was made without a mapping: the data type for its items, '' for the lists inside them. */
+  readonly dataType?: string
   /** Made without a row, because a mapping describes it. */
   readonly isMissing?: boolean
   /** The data type or place it comes from, for messages. */
@@ -47,7 +49,13 @@ export function prepare(made: readonly MadeTable[], target: Target): Prepared {
     return { table, manifest, file: bucket === undefined ? table.name : `${bucket}.${table.name}` }
   })
   return {
-    tables: ready.map(({ table: { name, rows, columns }, file }) => ({ table: name, file, rows, columns })),
+    tables: ready.map(({ table: { name, rows, columns, primaryKey }, file }) => ({
+      table: name,
+      file,
+      rows,
+      columns,
+      primaryKey,
+    })),
     publish: () => {
       mkdirSync(outDir, { recursive: true })
       for (const { table, manifest, file } of ready) {

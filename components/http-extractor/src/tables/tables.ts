@@ -15,11 +15,13 @@ import { settleAliases } from './layout.ts'
 import { createMappedTypes, type MappedTypes } from './mapped.ts'
 import { readMappings } from './mapping.ts'
 import type { Page, TableSummary, TablesLog } from './page.ts'
+import { type PrimaryKeys, withPrimaryKeys } from './primary-keys.ts'
 import { type Prepared, prepare } from './publish.ts'
 import { rememberedStructures } from './remembered.ts'
 import { TablesError } from './tables-error.ts'
 
 export type { AddedValue, Page, TableSummary, TablesLog } from './page.ts'
+export type { PrimaryKeys } from './primary-keys.ts'
 
 export type TablesOptions = {
   /** Where tables appear: `<data>/out/tables`. */
@@ -48,7 +50,7 @@ export type Tables = {
   /** The same for an iteration with mappings of its own. Wrong ones throw a TablesError here. */
   readonly addWith: (mappings: JsonValue | undefined) => (page: Page) => void
   /** Completes all tables in the work folder. The last step that can find something wrong. */
-  readonly complete: (options: { readonly incremental: boolean }) => CompleteTables
+  readonly complete: (options: { readonly incremental: boolean; readonly primaryKeys?: PrimaryKeys }) => CompleteTables
   /** Moves the complete tables, with their manifests, to the output folder, and removes the work folder. */
   readonly publish: () => void
   /** Removes everything spooled, after a failure. */
@@ -103,7 +105,7 @@ export function createTables(options: TablesOptions): Tables {
   return {
     add: addWith(options.mappings),
     addWith,
-    complete: ({ incremental }) => {
+    complete: ({ incremental, primaryKeys = new Map() }) => {
       const types = [...automatic.values()]
       const aliases = settleAliases(
         types.flatMap((type) => type.tables()),
@@ -111,7 +113,7 @@ export function createTables(options: TablesOptions): Tables {
       )
       const made = [...automatic.values(), ...mapped.values()].flatMap((types) => types.finish())
       const isMapped = [...mapped.values()].every((types) => !types.isEmpty)
-      prepared = prepare(made, { outDir: options.outDir, workDir, bucket, incremental })
+      prepared = prepare(withPrimaryKeys(made, primaryKeys, log), { outDir: options.outDir, workDir, bucket, incremental })
       return {
         tables: prepared.tables,
         parserState: (sofar) => (isMapped ? sofar : remembered.next(types, aliases, sofar)),

@@ -8,8 +8,9 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { findContainerEngine } from './container-engine.ts'
 import { writeConfigFile } from './data-folder.ts'
+import type { LogEvent } from './log-event.ts'
 import { createMask } from './mask.ts'
-import { createRunner, type LogEvent } from './runner.ts'
+import { createRunner } from './runner.ts'
 
 /** `run` plays a component that copies its configuration from the mounted folder; `log` keeps every command line. */
 function standIn(t: TestContext, { present = true, outOfMemory = false } = {}) {

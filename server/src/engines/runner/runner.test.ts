@@ -18,8 +18,9 @@ import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { until } from '../../../../tests/support/until.ts'
 import { createDataFolder, handOver, listOutputs, refuseLinkedFolders, removeDataFolder, writeConfigFile } from './data-folder.ts'
+import type { LogEvent } from './log-event.ts'
 import { createMask } from './mask.ts'
-import { createRunner, type LogEvent, type RunSpec } from './runner.ts'
+import { createRunner, type RunSpec } from './runner.ts'
 
 const PATH = '/usr/local/bin:/usr/bin:/bin'
 const LIMITS = { timeoutMs: 240_000, memoryBytes: 256 * 2 ** 20, diskBytes: 2 ** 30 }

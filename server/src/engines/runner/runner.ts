@@ -13,19 +13,12 @@ import type { DataFolder } from './data-folder.ts'
 import { createSpareFolders } from './folder-pool.ts'
 import { type GelfServer, type GelfTransport, startGelfServer } from './gelf-server.ts'
 import { type Guardian, gated, startGuardian } from './guardian.ts'
+import { eventOfLine, type LogEvent, type LogLevel } from './log-event.ts'
 import { clean, createLineReader, type LineReader, shorten } from './log-lines.ts'
 import { type Mask, maskValue } from './mask.ts'
 import { killEverything, type RunMark } from './process-tree.ts'
 import { launchOf, type Program } from './program.ts'
 import { createWatch } from './watch.ts'
-
-export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
-
-export interface LogEvent {
-  readonly level: LogLevel
-  readonly message: string
-  readonly fields?: Readonly<Record<string, unknown>>
-}
 
 export interface Limits {
   readonly timeoutMs: number
@@ -239,7 +232,7 @@ function captureOutput(spec: RunSpec): Output {
   const collected: Buffer[] = []
   let collectedBytes = 0
   let gelfWords = ''
-  const stdout = createLineReader(spec.mask, LOG_BUDGET, (message) => live && spec.onEvent({ level: 'info', message }))
+  const stdout = createLineReader(spec.mask, LOG_BUDGET, (line) => live && spec.onEvent(eventOfLine(line)))
   const stderr = createLineReader(spec.mask, LOG_BUDGET, () => {})
   return {
     stdout(chunk) {

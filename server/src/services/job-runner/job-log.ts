@@ -1,7 +1,7 @@
 // What a job says, on its way into the events: gathered for a moment and written many at a time, in order.
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
-import type { LogEvent, LogLevel } from '../../engines/runner/runner.ts'
+import type { LogEvent, LogLevel } from '../../engines/runner/log-event.ts'
 import type { EventType, NewEvent, RecordEvent } from '../../model/event.ts'
 import type { RunnableComponent, RunScope } from '../../model/run-ports.ts'
 
@@ -58,7 +58,12 @@ export function createJobLog(
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
 
+  /** A component tells its failure in its log, on standard error, and the platform as the result of the job: one event is enough. */
+  let lastError: string | undefined
+
   function add(event: NewEvent): void {
+    if (event.type === 'error' && event.message === lastError) return
+    if (event.type === 'error') lastError = event.message
     waiting.push(event)
     timer ??= setTimeout(() => void flush(), GATHER_MS)
   }

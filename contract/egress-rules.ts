@@ -9,6 +9,10 @@ export interface EgressPolicy {
   readonly allow: readonly string[]
 }
 
+/** As an administrator lists what is allowed besides public addresses; `*` allows everything. */
+export const egressPolicyFrom = (allow: readonly string[]): EgressPolicy =>
+  allow.includes('*') ? { mode: 'open', allow: [] } : { mode: 'guarded', allow }
+
 const DENIED_V4: readonly (readonly [string, number, string])[] = [
   ['0.0.0.0', 8, 'the local machine (0.0.0.0/8)'],
   ['10.0.0.0', 8, 'a private network'],

@@ -182,6 +182,26 @@ test('services, the model and the kit reach disk, network and processes through 
   assert.deepEqual(wrong, [])
 })
 
+/** Fails on an empty list: a check that looks at nothing proves nothing. */
+const some = (sources: readonly Source[]): readonly Source[] => {
+  assert.notEqual(sources.length, 0, 'this check found no file to look at')
+  return sources
+}
+
+test('the wiring holds no rules: no if, no throw, no regular expression', () => {
+  const wiring = some(server.filter(({ path }) => path.startsWith('server/src/wiring/')))
+  assert.deepEqual(lines(wiring, /\bif \(|\bthrow\b|\bswitch \(|(?:[=(,:]\s*)\/[^/*\s][^/]*\/[a-z]*[.,)\s]|\bRegExp\b/), [])
+})
+
+test('routes import no routes and name no store', () => {
+  const routes = some(server.filter(({ path }) => path.endsWith('.routes.ts')))
+  assert.deepEqual(
+    arrows(routes, (_, to) => to.endsWith('.routes.ts')),
+    [],
+  )
+  assert.deepEqual(lines(routes, /\bstore\.\w+\(|\bcreate\w*Store\b|\{[^}]*\bstore\b[^}]*\} =/), [])
+})
+
 test('no file is a barrel or is named for nothing in particular', () => {
   const vague = /^(utils?|helpers?|common|misc|shared|manager)(\.|$)|[-.](utils?|helpers?|manager)\.tsx?$/
   const wrong = program.filter(

@@ -1,9 +1,9 @@
-// The wiring of components, encryption, configurations and branches: one part of platform.ts, in a file of its own for its length.
+// Components, encryption, configurations, branches and merge requests.
 
 import { join } from 'node:path'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createJsonFolder } from '../engines/json-folder/json-folder.ts'
-import type { Db, Trx } from '../engines/metadata-db/dialects.ts'
+import type { Trx } from '../engines/metadata-db/dialects.ts'
 import type { Clock } from '../kit/clock.ts'
 import { createUlids } from '../kit/ulid.ts'
 import { NO_ORIGIN } from '../model/event.ts'
@@ -16,6 +16,7 @@ import { componentsRoutes, published } from '../services/components/components.r
 import { createComponents } from '../services/components/components.ts'
 import { branchCopiesRoutes } from '../services/configurations/branch-copies.routes.ts'
 import { createBranchCopies } from '../services/configurations/branch-copies.ts'
+import { createBranchMerging } from '../services/configurations/branch-merging.ts'
 import { configurationsRoutes } from '../services/configurations/configurations.routes.ts'
 import { createConfigurations } from '../services/configurations/configurations.ts'
 import { configurationMetadataRoutes } from '../services/configurations/metadata.routes.ts'
@@ -41,7 +42,7 @@ export interface ConfigurationModulesDeps extends Core {
   readonly clock: Clock
   readonly log: FastifyBaseLogger
   readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
-  /** Drops what other rooms keep in a branch, before the branch goes. */
+  /** Drops what other modules keep in a branch, before the branch goes. */
   readonly emptyBranch: (trx: Trx, branch: { readonly projectId: number; readonly id: number }) => Promise<void>
 }
 
@@ -81,24 +82,12 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
   })
 
   const mergeRequests = createMergeRequests({ db, inTransaction, clock, recordEvent, branches })
-  const sidesOf = async (request: { projectId: number; branchFromId: number; branchIntoId: number }, from: Db = db) => ({
-    from: await branches.get(request.projectId, String(request.branchFromId), from),
-    into: await branches.get(request.projectId, String(request.branchIntoId), from),
-  })
   const merging = createMerging({
     mergeRequests,
     inTransaction,
     createJob,
     log,
-    changesOf: async (request) => {
-      if ((await branches.resolve(request.projectId, String(request.branchFromId))) === undefined) return []
-      const { from, into } = await sidesOf(request)
-      return await copies.changes(db, request.projectId, from, into)
-    },
-    merge: async (trx, request, source) => {
-      const { from, into } = await sidesOf(request, trx)
-      return await copies.merge(trx, request.projectId, from, into, source)
-    },
+    ...createBranchMerging({ db, branches, copies }),
   })
   const mergeRequestsLoop = createMergeRequestsLoop(merging, log)
 
@@ -112,7 +101,7 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
     runAccess: createRunAccess(deps),
     /** Descriptions as the index publishes them. */
     publishedComponents: (baseUrl: string) => components.list().map((component) => published(component, baseUrl)),
-    /** Storage jobs of these rooms, by operation name. */
+    /** Storage jobs of these modules, by operation name. */
     jobs: {
       ...branchJobs({ branches, merge: (trx, from, into, source) => copies.merge(trx, from.projectId, from, into, source) }),
       [MERGE_REQUEST_JOB]: merging.run,

@@ -1,14 +1,12 @@
-// What stands before every other room: the metadata database, events, projects and tokens. The platform builds on it; the command line
+// What every other module needs: the metadata database, events, projects and tokens. The platform builds on it; the command line
 // opens it alone, beside a running stack, because nothing here needs a folder to itself.
 
-import { constants } from 'node:fs'
-import { access, mkdir, readdir, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
+import { makeDataFolder } from '../engines/data-dir/data-dir.ts'
 import { rootKeysFromEnvironment, rootKeysFromFile } from '../engines/encryption/root-keys.ts'
 import { type MetadataDb, openMetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import { type Clock, systemClock } from '../kit/clock.ts'
-import { PlatformError } from '../kit/errors.ts'
 import { insertDefaultBranch } from '../services/branches/branches.store.ts'
 import { createBucketsStore } from '../services/buckets/buckets.store.ts'
 import { createKeyRing, type KeyRing } from '../services/encryption/key-ring.ts'
@@ -68,22 +66,3 @@ export async function openCore(options: CoreOptions): Promise<Core> {
 
 export const METADATA_FILE = 'metadata.sqlite'
 export const ROOT_KEYS_FILE = 'root-keys'
-
-async function makeDataFolder(path: string): Promise<void> {
-  try {
-    await makeFolder(path)
-    await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
-    await readdir(path) // a file is no folder
-  } catch (error) {
-    throw new PlatformError('stack.dataFolder', { path, reason: (error as Error).message }, { cause: error }) // of node:fs
-  }
-}
-
-/** Not mkdir's own `recursive`: where a folder is refused as if its parent were missing, as below /proc, that tries for ever. */
-async function makeFolder(path: string): Promise<void> {
-  if (await stat(path).catch(() => undefined)) return
-  await makeFolder(dirname(path))
-  await mkdir(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
-  })
-}

@@ -12,7 +12,8 @@ import { loadServerSecret } from '../engines/object-store/server-secret.ts'
 import { createSessionTokens } from '../engines/object-store/session-token.ts'
 import { createStsAccess } from '../engines/object-store/sts-access.ts'
 import type { Clock } from '../kit/clock.ts'
-import { createS3Server, type S3RequestLine } from '../services/s3/s3.server.ts'
+import { createS3Server } from '../services/s3/s3.server.ts'
+import { logS3Request } from '../services/s3/s3-request-log.ts'
 
 export interface ObjectStoreOptions {
   readonly dataDir: string
@@ -76,7 +77,7 @@ async function openEmbedded({ dataDir, bucket, region, publicUrl, clock, log }: 
     bucket,
     region,
     clock,
-    onRequest: (line) => logRequest(log, line),
+    onRequest: (line) => logS3Request(log, line),
   })
   let listening: { readonly port: number; readonly host: string } | undefined
 
@@ -97,14 +98,9 @@ async function openEmbedded({ dataDir, bucket, region, publicUrl, clock, log }: 
       publicUrl ??
       (listening ? `http://${listening.host.includes(':') ? `[${listening.host}]` : listening.host}:${listening.port}` : ''),
     async close() {
-      if (listening) await server.close()
+      await (listening && server.close())
       await hashThread.close()
       await store.close()
     },
   }
-}
-
-function logRequest(log: FastifyBaseLogger, { error, operation, ...line }: S3RequestLine): void {
-  if (error) log.error({ err: error, operation: `s3.${operation}`, ...line }, 'a request to the object store failed by our fault')
-  else log.info({ operation: `s3.${operation}`, ...line }, 'request')
 }

@@ -1,4 +1,4 @@
-// The wiring: builds each room and hands it what it needs. No logic here; read it top to bottom to know who talks to whom.
+// The wiring: builds each module and hands it what it needs. No rules here; read it top to bottom to know who talks to whom.
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
@@ -9,8 +9,10 @@ import { collectRoutes } from '../http/openapi.ts'
 import { createRequestLimits, NO_LIMITS, type RequestLimitSettings } from '../http/request-limits.ts'
 import { createHttpServer } from '../http/server.ts'
 import { systemClock } from '../kit/clock.ts'
+import { type BackgroundPart, startInOrder, stopInReverse } from '../kit/lifecycle.ts'
 import type { Log } from '../kit/log.ts'
-import { eventsRoutes, eventViews, type FileStates } from '../services/events/events.routes.ts'
+import { eventViews, type FileStates } from '../services/events/event-view.ts'
+import { eventsRoutes } from '../services/events/events.routes.ts'
 import { createFileSlices } from '../services/files/file-slices.ts'
 import { fileView } from '../services/files/file-view.ts'
 import { createFilesLoop, type FilesLoop } from '../services/files/files.loop.ts'
@@ -87,7 +89,7 @@ export interface Platform {
   close(): Promise<void>
 }
 
-/** Services that have a room of their own; the others are described by the neighbours room. */
+/** Services that exist; the others are described by unavailable-services. */
 const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>([
   'docker-runner',
   'encryption',
@@ -112,7 +114,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const objects = await openObjectStore({ ...options, publicUrl: options.s3PublicUrl, external: options.externalS3, clock })
   const { store, access } = objects
 
-  // Rooms
+  // Modules
   const files = createFiles({ db, inTransaction, clock, objects: store, access, recordEvent: events.record })
   const filesLoop = createFilesLoop({
     files,
@@ -172,7 +174,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     clock,
     log,
     domain: options.domain,
-    rooms: configurationModules,
+    configurations: configurationModules,
     tables: tableModules.runTables,
     files: createRunFiles({ files, access, slices: createFileSlices(store, access.bucket), objects: store }),
     worker: { ...DEFAULT_WORKER, ...options.worker },
@@ -183,7 +185,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     ...core,
     clock,
     log,
-    rooms: configurationModules,
+    configurations: configurationModules,
     queueModules,
     tableModules,
     baseUrl: () => options.publicUrl ?? app.listeningOrigin,
@@ -259,9 +261,23 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     queueModules.registerRoutes(app)
     scheduleModules.registerRoutes(app)
   }
-  if (has('api')) registerApi()
-  else app.register(elsewhereRoutes)
+  const register = { api: registerApi, elsewhere: () => void app.register(elsewhereRoutes) }
+  register[has('api') ? 'api' : 'elsewhere']()
   await app.ready()
+
+  const background: readonly (BackgroundPart & { readonly role?: Role })[] = [
+    { stop: metadata.close },
+    { stop: () => lease?.release() },
+    { stop: objects.close },
+    { start: filesLoop.start, stop: filesLoop.stop },
+    { start: configurationModules.start, stop: configurationModules.stop },
+    { stop: tableModules.close },
+    { role: 'worker', start: tableModules.start, stop: tableModules.stop },
+    { role: 'worker', start: storageJobsLoop.start, stop: storageJobsLoop.stop },
+    { start: queueModules.sweep, stop: () => queueModules.stop(options.graceMs ?? 0) },
+    { role: 'worker', start: queueModules.startWorker },
+    { role: 'scheduler', start: scheduleModules.loop.start, stop: scheduleModules.loop.stop },
+  ]
 
   return {
     app,
@@ -276,27 +292,11 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     schedulerLoop: scheduleModules.loop,
     mergeRequestsLoop: { tick: configurationModules.merging.tick },
     tableModules,
-    start: async () => {
-      filesLoop.start()
-      configurationModules.start()
-      if (has('worker')) tableModules.start()
-      if (has('worker')) await storageJobsLoop.start()
-      await queueModules.start(has('worker'))
-      if (has('scheduler')) scheduleModules.loop.start()
-    },
+    start: () => startInOrder(background.filter(({ role }) => role === undefined || has(role))),
     close: async () => {
       isClosing = true
       await app.close()
-      await scheduleModules.loop.stop()
-      await queueModules.stop(options.graceMs ?? 0)
-      await storageJobsLoop.stop()
-      await tableModules.stop()
-      await tableModules.close()
-      await configurationModules.stop()
-      await filesLoop.stop()
-      await objects.close()
-      await lease?.release()
-      await metadata.close()
+      await stopInReverse(background)
     },
   }
 }

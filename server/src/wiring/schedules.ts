@@ -1,11 +1,10 @@
-// The wiring of what starts jobs by itself, schedules and triggers: one part of platform.ts, in a file of its own for its length.
+// What starts jobs by itself: schedules and triggers.
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import type { Trx } from '../engines/metadata-db/dialects.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Actor } from '../model/actor.ts'
 import { createFiring } from '../services/scheduler/firing.ts'
-import type { Target } from '../services/scheduler/schedule-configuration.ts'
+import { runRequestOf } from '../services/scheduler/schedule-configuration.ts'
 import { createSchedulerLoop } from '../services/scheduler/scheduler.loop.ts'
 import { schedulerRoutes } from '../services/scheduler/scheduler.routes.ts'
 import { createScheduler } from '../services/scheduler/scheduler.ts'
@@ -19,7 +18,7 @@ import type { TableModules } from './tables.ts'
 export interface ScheduleModulesDeps extends Core {
   readonly clock: Clock
   readonly log: FastifyBaseLogger
-  readonly rooms: ConfigurationModules
+  readonly configurations: ConfigurationModules
   readonly queueModules: QueueModules
   readonly tableModules: TableModules
   /** The stack's own address, for the links of jobs that no request made. */
@@ -29,29 +28,24 @@ export interface ScheduleModulesDeps extends Core {
 const SCHEDULER_COMPONENT = 'platform.scheduler'
 
 export function createScheduleModules(deps: ScheduleModulesDeps) {
-  const { metadata, events, tokens, clock, log, rooms, queueModules, tableModules, baseUrl } = deps
+  const { metadata, events, tokens, clock, log, configurations, queueModules, tableModules, baseUrl } = deps
   const { db, inTransaction } = metadata
-  const { branches, components, runAccess } = rooms
+  const { branches, components, runAccess } = configurations
   const { queue } = queueModules
-
-  const defaultBranchId = async (projectId: number): Promise<number> =>
-    (await branches.resolve(projectId, undefined))?.id ?? (await branches.findDefault(projectId)).id
 
   /** Schedules work on the default branch only (spec platform 3.4). */
   const addressOf = async (projectId: number, componentId: string, configurationId: string) => ({
     projectId,
-    branchId: await defaultBranchId(projectId),
+    branchId: await branches.defaultId(projectId),
     componentId: components.canonicalId(componentId),
     configurationId,
   })
 
-  const prepareRun = async (actor: Actor, request: Parameters<typeof queue.prepare>[1]) => {
-    const prepared = await queue.prepare(actor, request, {
-      branch: { id: await defaultBranchId(actor.projectId), isDefault: true },
+  const prepareRun = async (actor: Actor, request: Parameters<typeof queue.prepare>[1]) =>
+    queue.prepareLater(actor, request, {
+      branch: { id: await branches.defaultId(actor.projectId), isDefault: true },
       baseUrl: baseUrl(),
     })
-    return { insert: async (trx: Trx) => ({ id: String((await queue.insert(trx, prepared)).id) }) }
-  }
 
   const scheduler = createScheduler({
     db,
@@ -60,16 +54,10 @@ export function createScheduleModules(deps: ScheduleModulesDeps) {
     recordEvent: events.record,
     schedulerComponentId: SCHEDULER_COMPONENT,
     canonicalComponentId: components.canonicalId,
-    findConfiguration: async (projectId, componentId, configurationId) => {
-      const found = await runAccess.find(await addressOf(projectId, componentId, configurationId))
-      if (!found) return undefined
-      const configuration: unknown = JSON.parse(found.configuration)
-      return { version: found.version, isDisabled: found.isDisabled, configuration, rowIds: found.rows.map((row) => row.id) }
-    },
-    findVersion: async (projectId, configurationId, version) => {
-      const found = await runAccess.findAt(await addressOf(projectId, SCHEDULER_COMPONENT, configurationId), version)
-      return found && { ...found, configuration: JSON.parse(found.configuration) as unknown }
-    },
+    findConfiguration: async (projectId, componentId, configurationId) =>
+      runAccess.findParsed(await addressOf(projectId, componentId, configurationId)),
+    findVersion: async (projectId, configurationId, version) =>
+      runAccess.findParsedAt(await addressOf(projectId, SCHEDULER_COMPONENT, configurationId), version),
     tokens: { issue: tokens.issueInternal, refresh: tokens.refreshInternal, revoke: tokens.revokeInternal },
   })
 
@@ -82,7 +70,7 @@ export function createScheduleModules(deps: ScheduleModulesDeps) {
       runAccess.exists(await addressOf(projectId, componentId, configurationId)),
     actorOfToken: tokens.findActor,
     queue: {
-      prepare: (actor, target) => prepareRun(actor, requestFor(target)),
+      prepare: (actor, target) => prepareRun(actor, runRequestOf(target)),
       hasUnfinished: (projectId, target) =>
         queue.hasUnfinished(projectId, components.canonicalId(target.componentId), target.configurationId),
       wake: queueModules.wake,
@@ -98,11 +86,11 @@ export function createScheduleModules(deps: ScheduleModulesDeps) {
     actorOfToken: tokens.findActor,
     canonicalId: components.canonicalId,
     expires: async (projectId, tokenId) => (await tokens.get(projectId, tokenId)).expiresAt !== undefined,
-    importedAt: async (actor, tableId) => {
-      const branch = { id: await defaultBranchId(actor.projectId), isDefault: true }
-      const { data } = await tableModules.tables.get({ actor, branch }, tableId)
-      return data.lastImportAt?.getTime() ?? null
-    },
+    importedAt: async (actor, tableId) =>
+      tableModules.tables.importedAt(
+        { actor, branch: { id: await branches.defaultId(actor.projectId), isDefault: true } },
+        tableId,
+      ),
     queue: {
       prepare: (actor, component, configurationId) => prepareRun(actor, { component, config: configurationId, mode: 'run' }),
       wake: queueModules.wake,
@@ -124,11 +112,3 @@ export function createScheduleModules(deps: ScheduleModulesDeps) {
     },
   }
 }
-
-const requestFor = (target: Target) => ({
-  component: target.componentId,
-  config: target.configurationId,
-  mode: target.mode as 'run' | 'forceRun' | 'debug', // checked when the schedule was activated
-  ...(target.configurationRowIds.length > 0 && { configRowIds: target.configurationRowIds }),
-  ...(target.tag !== '' && { tag: target.tag }),
-})

@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { DataFolder } from './data-folder.ts'
 
@@ -140,3 +141,15 @@ function runArguments(settings: ContainerSettings): string[] {
 /** What the engine's command said, without the command line. */
 const reasonOf = (cause: unknown): string =>
   (cause instanceof Error && 'stderr' in cause && typeof cause.stderr === 'string' && cause.stderr.trim()) || String(cause)
+
+/** How long an answer about docker or podman holds; an engine may be started or stopped at any time. */
+const ENGINE_MS = 30_000
+
+export function createEngineFinder(clock: Clock, path: string): () => Promise<ContainerEngine | undefined> {
+  let known: { readonly at: number; readonly engine: Promise<ContainerEngine | undefined> } | undefined
+  return () => {
+    const now = clock.now().getTime()
+    if (!known || now - known.at > ENGINE_MS) known = { at: now, engine: findContainerEngine(path) }
+    return known.engine
+  }
+}

@@ -60,6 +60,7 @@ export interface Branches {
   /** The branch to merge, and the one it goes into. */
   checkMerge(actor: Actor, name: string): Promise<{ readonly branch: BranchRecord; readonly into: BranchRecord }>
   findDefault(projectId: number): Promise<BranchRecord>
+  defaultId(projectId: number): Promise<number>
   listMetadata(projectId: number, branchId: number): Promise<readonly BranchMetadata[]>
   setMetadata(
     actor: Actor,
@@ -215,6 +216,7 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
     checkDelete,
     checkMerge,
     findDefault: (projectId) => get(projectId, 'default'),
+    defaultId: async (projectId) => (await resolve(projectId, undefined))?.id ?? (await get(projectId, 'default')).id,
     hold,
     remove,
     listMetadata: (projectId, branchId) => listBranchMetadata(db, projectId, branchId),

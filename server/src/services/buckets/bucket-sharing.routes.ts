@@ -9,16 +9,21 @@ import { JobView, jobStarter } from '../../http/job-view.ts'
 import { Async, BucketId, include, numberedId } from '../../http/parameters.ts'
 import { scopeOf } from '../../http/scope.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { CreateJob } from '../../model/storage-job.ts'
 import { bucketJob } from './bucket-jobs.ts'
 import { bucketView, sharingParametersOf } from './bucket-view.ts'
-import type { BucketsRoutesDeps } from './buckets.routes.ts'
 import { type Bucket, SHARINGS, type Sharing, type SharingParameters } from './buckets.store.ts'
-import { sharingFrom } from './sharing.ts'
+import type { Buckets } from './buckets.ts'
+import { type SharingRules, sharingFrom } from './sharing.ts'
 
 const ById = Type.Object({ bucketId: BucketId })
 const Include = Type.Object({ include: include('metadata') })
 
-export interface BucketSharingDeps extends Pick<BucketsRoutesDeps, 'buckets' | 'sharing' | 'createJob' | 'metadataViews'> {
+export interface BucketSharingDeps {
+  readonly buckets: Buckets
+  readonly sharing: SharingRules
+  readonly createJob: CreateJob
+  readonly metadataViews: (projectId: number, buckets: readonly number[]) => Promise<ReadonlyMap<number, unknown[]>>
   /** Names of the tables of shared buckets. */
   readonly tableNames: (
     bucket: Bucket,

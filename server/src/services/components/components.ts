@@ -5,12 +5,16 @@
 
 import type { ComponentDescription } from '../../../../contract/component.ts'
 import { readJson } from '../../kit/json-text.ts'
+import type { RunnableComponent } from '../../model/run-ports.ts'
 import { BUILTIN } from './builtin.ts'
 import { readDescription } from './description.ts'
+import { runnableComponent } from './runnable-component.ts'
 
 export interface Components {
   /** By id or alias. */
   find(id: string): ComponentDescription | undefined
+  /** As the job runner reads it. */
+  findRunnable(id: string): RunnableComponent | undefined
   /** The id itself when no component has it. */
   canonicalId(id: string): string
   list(): readonly ComponentDescription[]
@@ -56,6 +60,7 @@ export function createComponents({ folder, log }: ComponentsDeps): Components {
 
   return {
     find: (id) => registry.byId.get(id),
+    findRunnable: (id) => runnableComponent(registry.byId.get(id)),
     canonicalId: (id) => registry.byId.get(id)?.id ?? id,
     list: () => registry.all,
     reload,

@@ -29,6 +29,7 @@ import {
   sendKept,
   VersionView,
   versionOf,
+  wordsIn,
   wordsOf,
 } from './route-shapes.ts'
 import type { Versions } from './versions.ts'
@@ -243,9 +244,3 @@ function stateFrom(given: string | undefined): string {
     throw error
   }
 }
-
-export const wordsIn = (list: string | undefined): readonly string[] =>
-  (list ?? '')
-    .split(',')
-    .map((word) => word.trim())
-    .filter((word) => word !== '')

@@ -162,3 +162,10 @@ export async function sendKept(request: FastifyRequest, reply: FastifyReply, ans
 }
 
 const GZIP_FROM_BYTES = 1024
+
+/** The words of a list such as `configuration, rows`. */
+export const wordsIn = (list: string | undefined): readonly string[] =>
+  (list ?? '')
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '')

@@ -6,7 +6,6 @@ import { exactMembers } from '../../http/exact-members.ts'
 import { optionalText } from '../../http/parameters.ts'
 import { sendJson } from '../../http/send-json.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { wordsIn } from './configurations.routes.ts'
 import { effectiveText } from './effective.ts'
 import { readObject, readRowInput } from './input.ts'
 import type { Reader } from './reader.ts'
@@ -28,6 +27,7 @@ import {
   RowView,
   StateBody,
   versionOf,
+  wordsIn,
   wordsOf,
 } from './route-shapes.ts'
 import type { Rows } from './rows.ts'

@@ -1,6 +1,7 @@
 // What a run needs of configurations: read one as it stands, open its secrets, save what the component remembers.
 
 import type { Db } from '../../engines/metadata-db/dialects.ts'
+import { PlatformError } from '../../kit/errors.ts'
 import type { ComponentLookup } from './access.ts'
 import { findConfiguration, findContents, findRevision, findVersion, lockConfiguration } from './configurations.store.ts'
 import type { ConfigurationsDeps } from './configurations.ts'
@@ -28,9 +29,20 @@ export interface RunConfiguration {
   }[]
 }
 
+export interface ParsedConfiguration {
+  readonly version: number
+  readonly isDisabled: boolean
+  readonly configuration: unknown
+}
+
 export interface RunAccess {
   /** Undefined when there is no such configuration, or it is deleted. The component may be named by an alias. */
   find(address: Address): Promise<RunConfiguration | undefined>
+  /** As `find`; a configuration that is not there is an error. */
+  get(address: Address): Promise<RunConfiguration>
+  /** As `find`, for rules that look into the configuration. */
+  findParsed(address: Address): Promise<(ParsedConfiguration & { readonly rowIds: readonly string[] }) | undefined>
+  findParsedAt(address: Address, version: number): Promise<ParsedConfiguration | undefined>
   /** What a configuration said at a version. Undefined when it has no such version, or it is deleted. */
   findAt(
     address: Address,
@@ -107,5 +119,29 @@ export function createRunAccess({
     await secretsOf(projectId)
   }
 
-  return { find, findAt, exists, saveState: save, prepare }
+  async function get(address: Address): Promise<RunConfiguration> {
+    const found = await find(address)
+    if (found) return found
+    throw new PlatformError('storage.configuration.notFound', { id: address.configurationId, component: address.componentId })
+  }
+
+  const parsed = <T extends { readonly version: number; readonly isDisabled: boolean; readonly configuration: string }>(
+    found: T,
+  ) => ({
+    version: found.version,
+    isDisabled: found.isDisabled,
+    configuration: JSON.parse(found.configuration) as unknown,
+  })
+
+  const findParsed: RunAccess['findParsed'] = async (address) => {
+    const found = await find(address)
+    return found && { ...parsed(found), rowIds: found.rows.map((row) => row.id) }
+  }
+
+  const findParsedAt: RunAccess['findParsedAt'] = async (address, version) => {
+    const found = await findAt(address, version)
+    return found && parsed(found)
+  }
+
+  return { find, get, findParsed, findParsedAt, findAt, exists, saveState: save, prepare }
 }

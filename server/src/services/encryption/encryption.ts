@@ -22,9 +22,20 @@ export interface ProjectSecrets {
 
 export interface Encryption {
   secretsOf(projectId: number): Promise<ProjectSecrets>
+  /** Opens the secrets of a configuration for a run of it. */
+  decryptForRun(place: RunPlace, text: string): Promise<Decrypted>
+  encrypterOf(projectId: number): Promise<(text: string, componentId: string) => string>
   /** The endpoint: `body` is JSON whose `#` values are encrypted, or a text that is encrypted whole. */
   encryptBody(body: string, isJson: boolean, scope: Scope): Promise<string>
   rotate: KeyRing['rotate']
+}
+
+/** Where a configuration runs: what its secrets may be bound to. */
+interface RunPlace {
+  readonly projectId: number
+  readonly componentId: string
+  readonly configurationId: string | undefined
+  readonly isDefaultBranch: boolean
 }
 
 export interface EncryptionDeps {
@@ -62,5 +73,15 @@ export function createEncryption({ keyRing, canonicalComponentId }: EncryptionDe
     return encryptSecrets(keys, scope, body)
   }
 
-  return { secretsOf, encryptBody, rotate: keyRing.rotate }
+  async function decryptForRun({ projectId, componentId, configurationId, isDefaultBranch }: RunPlace, text: string) {
+    const secrets = await secretsOf(projectId)
+    return secrets.decrypt(text, { componentId, configurationId, branchType: isDefaultBranch ? 'default' : 'dev' })
+  }
+
+  async function encrypterOf(projectId: number) {
+    const secrets = await secretsOf(projectId)
+    return (text: string, componentId: string) => secrets.encrypt(text, componentId)
+  }
+
+  return { secretsOf, decryptForRun, encrypterOf, encryptBody, rotate: keyRing.rotate }
 }

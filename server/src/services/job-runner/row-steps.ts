@@ -2,14 +2,15 @@
 
 import { createHash } from 'node:crypto'
 import { PlatformError } from '../../kit/errors.ts'
+import { placeOf, type QueuedJob } from '../../model/queued-job.ts'
 import type { ProjectInfo, RunComponents, RunnableComponent, RunScope } from '../../model/run-ports.ts'
 import { environmentOf, type ProgramSettings, tagOf } from './component-run.ts'
 import { configFile, processorConfigFile } from './config-file.ts'
 import { type OpenedSecrets, openImageParameters, refuseSharedSecrets } from './image-parameters.ts'
 import { limitsOf } from './limits.ts'
 import { invalid } from './mapping.ts'
-import { contextOf, placeOf, type QueuedJob } from './queued-job.ts'
 import type { PlanDeps, ProcessorPlan, RowPlan } from './run-configuration.ts'
+import { contextOf } from './run-configuration.ts'
 import type { Step } from './run-row.ts'
 
 export interface StepDeps extends PlanDeps {

@@ -4,6 +4,7 @@
 import type { PlatformError } from '../../kit/errors.ts'
 import { itemsOf, membersOf } from '../../kit/json-text.ts'
 import { effectiveConfiguration, processorsText } from '../../model/effective-configuration.ts'
+import type { QueuedJob } from '../../model/queued-job.ts'
 import type {
   RowOfConfiguration,
   RunConfigurations,
@@ -254,3 +255,13 @@ export const ownConfiguration = (configData: string): StoredConfiguration => ({
 
 export const notFound = (componentId: string, configurationId: string): PlatformError =>
   invalid(`the configuration "${configurationId}" of ${componentId} does not exist any more`)
+
+/** The cost context that runs are accounted under, from the job or from the configuration. */
+export const contextOf = ({ backendContext }: QueuedJob, { runtime: { backend } }: RowPlan): string | undefined =>
+  backendContext ?? (Array.isArray(backend) ? undefined : (backend?.context ?? undefined))
+
+/** Ids of the rows that a job of a configuration runs, in order. */
+export const rowIdsIn = (
+  configuration: Parameters<typeof chooseRows>[0],
+  rowIds: Parameters<typeof chooseRows>[1],
+): readonly string[] => chooseRows(configuration, rowIds).rows.flatMap((row) => (row ? [row.id] : []))

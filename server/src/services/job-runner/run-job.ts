@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import { createMask } from '../../engines/runner/mask.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { placeOf, type QueuedJob } from '../../model/queued-job.ts'
 import type {
   ConfigurationPlace,
   LoadedTable,
@@ -17,9 +18,8 @@ import { createJobLog, type JobLog, type JobLogDeps } from './job-log.ts'
 import { type Gathered, metricsOf, resultOf, usageOf } from './job-result.ts'
 import { sizeOf } from './limits.ts'
 import { invalid } from './mapping.ts'
-import { contextOf, placeOf, type QueuedJob } from './queued-job.ts'
 import { openSteps, type PlannedRow, type StepDeps } from './row-steps.ts'
-import { chooseRows, notFound, ownConfiguration, planRow } from './run-configuration.ts'
+import { chooseRows, contextOf, notFound, ownConfiguration, planRow, rowIdsIn } from './run-configuration.ts'
 import { type RowDeps, type RowProgress, type RowResult, type RowRun, runRow } from './run-row.ts'
 import { stagingOf } from './staging.ts'
 
@@ -295,3 +295,7 @@ function failed(deps: JobRunnerDeps, { job, signal }: RunHandle, log: JobLog, ga
     error: message,
   }
 }
+
+/** Ids of the rows that a job runs, in order. */
+export const rowIdsOf = async (deps: JobRunnerDeps, job: QueuedJob): Promise<readonly string[]> =>
+  rowIdsIn(await configurationOf(deps, job), job.rowIds)

@@ -13,15 +13,15 @@ import type { JobRow } from './queue.schema.ts'
 const NEVER_MS = 600_000
 
 test('a stream shows what a job says and its end as soon as it is told, without looking', async (t) => {
-  const news = createJobNotifier()
+  const notifier = createJobNotifier()
   const said: { id: number; message: string }[] = []
   let job = { id: 7, status: 'processing', waiting_reason: null } as JobRow // the only fields that a stream shows by itself
   const server = createServer(async (_, response) => {
-    const follower = news.follow(7)
+    const follower = notifier.follow(7)
     await followJob(
       response,
       {
-        news: follower,
+        follower,
         since: undefined,
         current: async () => job,
         list: async (since = '0') => said.filter(({ id }) => id > Number(since)),
@@ -40,28 +40,28 @@ test('a stream shows what a job says and its end as soon as it is told, without 
   }
   await until('"processing"')
   said.push({ id: 1, message: 'one' })
-  news.tell(8) // of another job
-  news.tell(7)
+  notifier.notify(8) // of another job
+  notifier.notify(7)
   await until('"message":"one"')
   said.push({ id: 2, message: 'two' })
   job = { ...job, status: 'success' }
-  news.tell(7)
+  notifier.notify(7)
   await until('event: end\ndata: {"id":7,"status":"success"}')
   assert.deepEqual([...text.matchAll(/event: (\w+)/g)].map(([, name]) => name).join(), 'status,log,log,status,end')
 })
 
-test('news that come while a follower looks are not lost, and silence ends with the time given', async () => {
-  const news = createJobNotifier()
-  const follower = news.follow(1)
-  const other = news.follow(1)
-  news.tell(1)
+test('a notification while a follower looks is not lost, and waiting ends with the time given', async () => {
+  const notifier = createJobNotifier()
+  const follower = notifier.follow(1)
+  const other = notifier.follow(1)
+  notifier.notify(1)
   assert.equal(await follower.next(NEVER_MS), true)
   assert.equal(await follower.next(1), false, 'heard once')
   const waiting = follower.next(NEVER_MS)
-  news.tell(1)
+  notifier.notify(1)
   assert.equal(await waiting, true)
   follower.leave()
-  news.tell(1)
+  notifier.notify(1)
   assert.equal(await follower.next(1), false, 'who has left hears nothing')
   assert.equal(await other.next(NEVER_MS), true, 'whoever stayed does')
 })

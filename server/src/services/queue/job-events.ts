@@ -19,7 +19,7 @@ export interface JobEventList {
 }
 
 export interface Follow {
-  readonly news: JobFollower
+  readonly follower: JobFollower
   list(sinceId: string | undefined, limit: number): Promise<Record<string, unknown>[]>
   current(): Promise<JobRow>
   view(job: JobRow): Record<string, unknown>
@@ -46,7 +46,7 @@ export async function followJob(response: ServerResponse, follow: Follow, lookMs
     // A client that reads slowly is waited for; one that is gone is not.
     if (!response.write(text)) await Promise.race([once(response, 'drain'), once(response, 'close')])
   }
-  while (!gone && !follow.news.isOver()) {
+  while (!gone && !follow.follower.isOver()) {
     // The job first: what it said before it ended is then surely in the list that follows.
     const job = await follow.current()
     let page: readonly Record<string, unknown>[]
@@ -67,7 +67,7 @@ export async function followJob(response: ServerResponse, follow: Follow, lookMs
       response.write(': alive\n\n')
       silentMs = 0
     }
-    if (!(await follow.news.next(lookMs))) silentMs += lookMs
+    if (!(await follow.follower.next(lookMs))) silentMs += lookMs
   }
   response.end()
 }

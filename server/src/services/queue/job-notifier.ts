@@ -1,8 +1,8 @@
-// Word that a job has said or done something, for whoever follows it on this node. What other nodes do is found by looking: a follower
-// that hears nothing looks again after a while.
+// Tells the followers of a job on this node that it has logged something or changed its state. Changes by other nodes are found by
+// polling: a follower that is not notified looks again after a while.
 
 export interface JobFollower {
-  /** Resolves at the next news, at once when there were some since the last call; false after `ms` without any. */
+  /** Resolves at the next notification, at once when there was one since the last call; false after `ms` without any. */
   next(ms: number): Promise<boolean>
   /** This node stops: whoever follows goes on at another one, or when it is back. */
   isOver(): boolean
@@ -10,28 +10,30 @@ export interface JobFollower {
 }
 
 export interface JobNotifier {
-  tell(jobId: number): void
+  notify(jobId: number): void
+  /** A job changed its state; its parent changes with it. */
+  moved(job: { readonly id: number; readonly parent_job_id: number | null }): void
   follow(jobId: number): JobFollower
   /** Wakes everybody for the last time. */
   end(): void
 }
 
 export function createJobNotifier(): JobNotifier {
-  const bells = new Map<number, Set<() => void>>()
+  const followers = new Map<number, Set<() => void>>()
   let isOver = false
 
   function follow(jobId: number): JobFollower {
-    let hasNews = false
+    let isNotified = false
     let wake = () => {}
-    const ring = () => {
-      hasNews = true
+    const notifyThis = () => {
+      isNotified = true
       wake()
     }
-    const others = bells.get(jobId) ?? new Set()
-    bells.set(jobId, others.add(ring))
+    const others = followers.get(jobId) ?? new Set()
+    followers.set(jobId, others.add(notifyThis))
     return {
       next: async (ms) => {
-        if (!hasNews)
+        if (!isNotified)
           await new Promise<void>((resolve) => {
             const timer = setTimeout(resolve, ms)
             wake = () => {
@@ -39,26 +41,31 @@ export function createJobNotifier(): JobNotifier {
               resolve()
             }
           })
-        const heard = hasNews
-        hasNews = false
-        return heard
+        const wasNotified = isNotified
+        isNotified = false
+        return wasNotified
       },
       isOver: () => isOver,
       leave: () => {
-        others.delete(ring)
-        if (others.size === 0) bells.delete(jobId)
+        others.delete(notifyThis)
+        if (others.size === 0) followers.delete(jobId)
       },
     }
   }
 
-  function tell(jobId: number): void {
-    for (const ring of bells.get(jobId) ?? []) ring()
+  function notify(jobId: number): void {
+    for (const follower of followers.get(jobId) ?? []) follower()
+  }
+
+  function moved({ id, parent_job_id }: { readonly id: number; readonly parent_job_id: number | null }): void {
+    notify(id)
+    if (parent_job_id !== null) notify(parent_job_id)
   }
 
   function end(): void {
     isOver = true
-    for (const jobId of bells.keys()) tell(jobId)
+    for (const jobId of followers.keys()) notify(jobId)
   }
 
-  return { tell, follow, end }
+  return { notify, moved, follow, end }
 }

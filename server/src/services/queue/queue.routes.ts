@@ -24,7 +24,7 @@ import type { JobRow } from './queue.schema.ts'
 
 export interface QueueRoutesDeps extends JobRoutesDeps {
   readonly events: JobEventList
-  readonly news: JobNotifier
+  readonly notifier: JobNotifier
 }
 
 const Jobs = Type.Array(JobView)
@@ -34,7 +34,7 @@ const EventsQuery = Type.Object({
 })
 
 export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
-  const { queue, clock, domain, projectName, events, news } = deps
+  const { queue, clock, domain, projectName, events, notifier } = deps
   const { requestOf, idempotencyKey, runComponent } = createJobStarter(deps)
 
   const viewer = async (req: FastifyRequest): Promise<(job: JobRow) => Record<string, unknown>> => {
@@ -47,7 +47,7 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
   }
 
   return async (app) => {
-    app.addHook('preClose', async () => news.end()) // streams would keep the server from closing
+    app.addHook('preClose', async () => notifier.end()) // streams would keep the server from closing
 
     for (const path of ['/queue/:component/run', '/queue/:component/run/tag/:tag']) {
       app.post(
@@ -184,11 +184,11 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
         }
         if (since !== undefined) await events.list(req.actor, job, { sinceId: since, limit: 1 }, req.baseUrl) // refuses what is no id
         const view = await viewer(req)
-        const follower = news.follow(job.id)
+        const follower = notifier.follow(job.id)
         reply.hijack()
         reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
         await followJob(reply.raw, {
-          news: follower,
+          follower,
           list: (sinceId, limit) => events.list(req.actor, job, { sinceId, limit }, req.baseUrl),
           current: () => queue.get(req.actor, job.id),
           view,

@@ -401,6 +401,11 @@ export function createQueue(deps: QueueDeps) {
     create,
     prepare,
     insert,
+    /** For schedules and triggers: checked now, written in a transaction of theirs. */
+    async prepareLater(actor: Actor, request: JobRequest, options: CreateOptions) {
+      const prepared = await prepare(actor, request, options)
+      return { insert: async (trx: Trx) => ({ id: String((await insert(trx, prepared)).id) }) }
+    },
     wake: () => deps.onChange(),
     changed: deps.onChange,
     hasUnfinished: (projectId: number, componentId: string, configurationId: string): Promise<boolean> =>

@@ -137,3 +137,12 @@ function graceOf(value: unknown): number {
 
 export const invalid = (field: string, reason: string) =>
   new PlatformError('scheduler.invalidConfiguration', { field, reason }, { errors: [{ key: field, message: reason }] })
+
+/** The run that a schedule asks for. */
+export const runRequestOf = (target: Target) => ({
+  component: target.componentId,
+  config: target.configurationId,
+  mode: target.mode as 'run' | 'forceRun' | 'debug', // checked when the schedule was activated
+  ...(target.configurationRowIds.length > 0 && { configRowIds: target.configurationRowIds }),
+  ...(target.tag !== '' && { tag: target.tag }),
+})

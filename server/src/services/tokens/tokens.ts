@@ -9,7 +9,7 @@ import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
-import { eventOf, type Origin, type RecordEvent } from '../../model/event.ts'
+import { eventOf, NO_ORIGIN, type Origin, type RecordEvent } from '../../model/event.ts'
 import { createTokenCache } from './token-cache.ts'
 import { assertMayGrant, createTokenPermissions, EVERYTHING, type PermissionsRequest } from './token-permissions.ts'
 import { hashOf, newTokenValue } from './token-value.ts'
@@ -215,6 +215,14 @@ export function createTokens(deps: TokensDeps) {
   }
 
   /** A token that the platform uses itself, for example for the runs of a schedule. Its value is known to nobody. */
+  /** A token for one run of a component, with the rights of the token that started it, whether or not that may make tokens. */
+  async function issueForRun(actor: Actor, description: string, expiresIn: number) {
+    const { token, value } = await create({ ...actor, canManageTokens: true }, { ...actor, description, expiresIn }, NO_ORIGIN)
+    return { id: token.id, value }
+  }
+
+  const revokeOfRun = (actor: Actor, id: number) => remove({ ...actor, canManageTokens: true }, id, NO_ORIGIN)
+
   async function issueInternal(trx: Trx, creator: Actor, description: string): Promise<number> {
     const token = await store.insert(trx, {
       projectId: creator.projectId,
@@ -287,6 +295,8 @@ export function createTokens(deps: TokensDeps) {
     remove,
     createProject,
     createFirstProject,
+    issueForRun,
+    revokeOfRun,
     issueInternal,
     refreshInternal,
     revokeInternal,

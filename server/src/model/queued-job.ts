@@ -1,7 +1,6 @@
-// A job as the queue hands it over, with what is asked of it at several places.
+// A job as the queue hands it to the job runner.
 
-import type { Actor } from '../../model/actor.ts'
-import type { RowPlan } from './run-configuration.ts'
+import type { Actor } from './actor.ts'
 
 export interface QueuedJob {
   readonly id: number
@@ -35,7 +34,3 @@ export const placeOf = (job: QueuedJob) => ({
   configurationId: job.configurationId ?? undefined,
   isDefaultBranch: job.isDefaultBranch,
 })
-
-/** A word for the bill, asked for with the job or in the configuration. */
-export const contextOf = ({ backendContext }: QueuedJob, { runtime: { backend } }: RowPlan): string | undefined =>
-  backendContext ?? (Array.isArray(backend) ? undefined : (backend?.context ?? undefined))

@@ -1,0 +1,25 @@
+// The folder that holds everything a stack must not lose.
+
+import { constants } from 'node:fs'
+import { access, mkdir, readdir, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { PlatformError } from '../../kit/errors.ts'
+
+export async function makeDataFolder(path: string): Promise<void> {
+  try {
+    await makeFolder(path)
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
+    await readdir(path) // fails for a file
+  } catch (error) {
+    throw new PlatformError('stack.dataFolder', { path, reason: (error as Error).message }, { cause: error }) // of node:fs
+  }
+}
+
+/** Not mkdir's own `recursive`: where a folder is refused as if its parent were missing, as below /proc, that tries for ever. */
+async function makeFolder(path: string): Promise<void> {
+  if (await stat(path).catch(() => undefined)) return
+  await makeFolder(dirname(path))
+  await mkdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+}

@@ -1,0 +1,64 @@
+// Things of other modules as the search sees them: what type they count as, and where they are.
+
+import type { Findable, FoundType } from './global-search.ts'
+
+const FLOWS = new Set(['platform.flow', 'platform.orchestrator'])
+const SHARED_CODE = 'platform.shared-code'
+
+/** A configuration, or one of its rows. */
+export interface NamedConfiguration {
+  readonly componentId: string
+  readonly configurationId: string
+  readonly name: string
+  readonly row?: { readonly id: string; readonly name: string } | undefined
+  readonly createdAt: number
+}
+
+type FindComponent = (id: string) => { readonly name: string; readonly type: string } | undefined
+
+export function findableConfiguration(findComponent: FindComponent, found: NamedConfiguration): Findable {
+  const { componentId, configurationId, name, row, createdAt } = found
+  const description = findComponent(componentId)
+  const component = { id: componentId, name: description?.name ?? componentId }
+  if (!row) {
+    const type = typeOf(componentId, description?.type)
+    return { id: configurationId, type, name, componentId, path: { component }, createdAt }
+  }
+  const path = { component, configuration: { id: configurationId, name } }
+  const type = componentId === SHARED_CODE ? 'shared-code' : 'configuration-row'
+  return { id: row.id, type, name: row.name, componentId, path, createdAt }
+}
+
+function typeOf(componentId: string, componentType: string | undefined): FoundType {
+  if (FLOWS.has(componentId)) return 'flow'
+  return componentType === 'transformation' ? 'transformation' : 'configuration'
+}
+
+export const findableBucket = ({
+  id,
+  displayName,
+  createdAt,
+}: {
+  id: string
+  displayName: string
+  createdAt: Date
+}): Findable => ({
+  id,
+  type: 'bucket',
+  name: displayName,
+  createdAt: createdAt.getTime(),
+})
+
+export interface NamedTable {
+  readonly id: string
+  readonly bucket: { readonly id: string }
+  readonly row: { readonly displayName: string; readonly createdAt: Date }
+}
+
+export const findableTable = ({ id, bucket, row }: NamedTable): Findable => ({
+  id,
+  type: 'table',
+  name: row.displayName,
+  path: { bucket: { id: bucket.id, name: bucket.id } },
+  createdAt: row.createdAt.getTime(),
+})

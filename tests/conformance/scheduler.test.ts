@@ -218,6 +218,29 @@ test('a schedule ends by its id or by its configuration, and its token with it',
   assert.deepEqual(await s.list(), [])
 })
 
+test('a schedule of another project is not touched, also when its configuration has the same id', async (t) => {
+  const s = await setUp(t)
+  const other = await s.newProject()
+  const activate = async (token: string) => {
+    const target = { name: 'target', configurationId: 'same', configuration: {} }
+    await s.ok('POST', `/v2/storage/components/${TARGET}/configs`, { token, json: target })
+    const schedule = { name: 'nightly', configurationId: 'same', configuration: every5('same') }
+    await s.ok('POST', '/v2/storage/components/platform.scheduler/configs', { token, json: schedule })
+    return (await s.ok('POST', '/scheduler/schedules', { token, json: { configurationId: 'same' } })).json<ScheduleAnswer>()
+  }
+  const theirs = await activate(other.masterToken)
+  const asOther = { token: other.masterToken }
+  assert.equal((await s.request('DELETE', '/scheduler/configurations/same')).status, 404, 'it has none yet')
+  const mine = await activate(s.masterToken)
+  assert.notEqual(mine.id, theirs.id)
+  assert.equal((await s.ok('DELETE', '/scheduler/configurations/same', asOther)).status, 204)
+  assert.deepEqual(
+    (await s.list('?configurationId=same')).map(({ id }) => id),
+    [mine.id],
+  )
+  assert.deepEqual((await s.ok('GET', '/scheduler/schedules', asOther)).json(), [])
+})
+
 test('the preview shows what will fire, with marks where the clock jumps', async (t) => {
   const s = await setUp(t)
   await s.at('2026-10-24T12:00:00Z')

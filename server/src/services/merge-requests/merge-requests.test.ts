@@ -117,6 +117,8 @@ test('wrong branches, unknown requests, other projects and small tokens are refu
   await refused('GET', 'merge-request/x', {}, 404, 'mergeRequest.notFound')
   const { masterToken } = await newProject()
   await refused('GET', `merge-request/${id}`, { token: masterToken }, 404, 'mergeRequest.notFound')
+  await refused('PUT', `merge-request/${id}`, { token: masterToken, json: { title: 'x' } }, 404, 'mergeRequest.notFound')
+  assert.deepEqual((await ok('GET', 'merge-request', { token: masterToken })).json(), [])
   const { token } = (await ok('POST', 'tokens', { json: { description: 'small' } })).json<{ token: string }>()
   await refused('PUT', `merge-request/${id}/request-review`, { token, json: {} }, 403, 'accessDenied')
 })

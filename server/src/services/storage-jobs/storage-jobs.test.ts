@@ -391,7 +391,7 @@ test('over HTTP a job of another project does not exist, and a wrong id is a 404
 })
 
 test('the list of jobs is newest first and filtered by status and time', async (t) => {
-  const { request, platform, projectId } = await startTestStack(t)
+  const { request, newProject, platform, projectId } = await startTestStack(t)
   const actor = { projectId, tokenId: 1, tokenDescription: 'x' }
   for (let i = 0; i < 3; i++)
     await platform.storageJobs.create({ actor, origin: NO_ORIGIN, baseUrl: 'http://x' }, { operationName: 'none' })
@@ -409,6 +409,8 @@ test('the list of jobs is newest first and filtered by status and time', async (
   assert.equal((await ids('excluded_storage_job_status[]=waiting')).length, 0)
   assert.equal((await ids('created_time_from=-1%20hour')).length, 3)
   assert.equal((await ids('created_time_to=-1%20hour')).length, 0)
+  const { masterToken } = await newProject()
+  assert.deepEqual((await request('GET', '/v2/storage/jobs', { token: masterToken })).json(), [], 'of its own project only')
   for (const query of ['limit=0', 'storage_job_status[]=cancelled', 'created_time_from=soonish'])
     assert.equal((await request('GET', `/v2/storage/jobs?${query}`)).status, 400, query)
 })

@@ -135,6 +135,25 @@ test('a token manager cannot give what it does not have', async (t) => {
   assert.equal((await request('POST', '/v2/storage/tokens', { token: token!, json: { canManageTokens: true } })).status, 201)
 })
 
+test('who may write a bucket may let others read or write it, who may read it lets others read it', async (t) => {
+  const { request, masterToken } = await startTestStack(t)
+  await request('POST', '/v2/storage/buckets', { json: { name: 'main', stage: 'in' } })
+  const make = (permission: string, token: string) =>
+    request('POST', '/v2/storage/tokens', {
+      token,
+      json: { canManageTokens: true, bucketPermissions: { 'in.c-main': permission } },
+    })
+  const holder = async (permission: string) => (await make(permission, masterToken)).json<TokenAnswer & { token: string }>().token
+  const [writer, reader] = [await holder('write'), await holder('read')]
+  for (const [token, permission, status] of [
+    [writer, 'read', 201],
+    [writer, 'write', 201],
+    [reader, 'read', 201],
+    [reader, 'write', 403],
+  ] as const)
+    assert.equal((await make(permission, token)).status, status, permission)
+})
+
 test('a token manager takes over no token that may more than itself, least of all the master token', async (t) => {
   const { request, masterToken } = await startTestStack(t)
   const make = async (json: unknown, token = masterToken) =>

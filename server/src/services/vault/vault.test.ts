@@ -59,6 +59,12 @@ test('variables of the vault are set, listed, limited to a branch and removed', 
   assert.equal((await stack.request('GET', '/vault/variables', { token: limited.token })).status, 403)
   const other = await stack.newProject()
   assert.deepEqual((await stack.request('GET', '/vault/variables', { token: other.masterToken })).json(), [])
+  const foreign = await stack.request('DELETE', `/vault/variables/${secret.hash}`, { token: other.masterToken })
+  assert.equal(foreign.status, 404)
+  assert.ok(
+    (await list()).some(({ hash }) => hash === secret.hash),
+    'removed by its own project only',
+  )
 })
 
 test('a run gets the values of the vault, a secret only where a # field opens it, and says which are missing', async (t) => {

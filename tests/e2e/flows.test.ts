@@ -310,9 +310,18 @@ test('a flow in a flow works, with its variables; one that contains itself is re
   const changed = await request('PUT', `/v2/storage/components/platform.flow/configs/${inner}`, {
     json: { configuration: nest('keboola.orchestrator', first) },
   })
-  const started = await request('POST', '/queue/jobs', { json: { component: 'platform.orchestrator', config: first } })
-  assert.ok(changed.status === 400 || started.status === 400)
-  assert.match(changed.text + started.text, /contains itself: /)
+  const data = nest('keboola.orchestrator', first)
+  const circle = {
+    phases: data.phases,
+    tasks: [{ ...data.tasks[0], task: { componentId: 'keboola.orchestrator', configData: data } }],
+  }
+  const inlined = await request('POST', '/queue/jobs', {
+    json: { component: 'platform.flow', config: inner, configData: circle },
+  })
+  assert.equal(inlined.status, 400, inlined.text)
+  assert.match(inlined.json<{ error: string }>().error, /contains itself: /)
+  assert.equal(changed.status, 400, changed.text)
+  assert.match(changed.json<{ error: string }>().error, /contains itself: flow .* > orchestrator .* > flow /)
 })
 
 test('a task that runs too long is ended; a task whose configuration is gone fails with a sentence', async (t) => {
@@ -358,4 +367,61 @@ test('no more tasks of a flow run at once than its parallelism says', async (t) 
   }))
   const flow = await run('platform.orchestrator', { phases: [phase(1)], tasks }, { parallelism: 1 })
   assert.equal(flow.status, 'success', JSON.stringify(flow.result))
+})
+
+test('a flow with mistakes is refused when it is saved, with all of them; what is only missing is told as a warning', async (t) => {
+  const { request, job } = await flowStack(t)
+  const save = (configuration: unknown) =>
+    request('POST', '/v2/storage/components/keboola.flow/configs', { json: { name: 'f', configuration } })
+  const bad = await save({
+    phases: [{ id: 'a', next: [{ goto: 'nowhere' }] }, { id: 'a' }],
+    tasks: [{ id: 1, phase: 'z', task: job('x') }],
+  })
+  assert.equal(bad.status, 400, bad.text)
+  const { error, code } = bad.json<{ error: string; code: string }>()
+  assert.equal(code, 'flows.invalid')
+  for (const path of ['phases[0].next[0].goto', 'phases[1].id', 'tasks[0].phase']) assert.ok(error.includes(path), error)
+  const tasks = Array.from({ length: 2_000 }, (_, id) => ({ id, phase: 'a', task: job('x') }))
+  assert.match((await save({ phases: [{ id: 'a' }], tasks })).text, /at most 1000 tasks; this one has 2000/)
+  for (const draft of [{}, { phases: [], tasks: [] }]) assert.equal((await save(draft)).status, 201)
+
+  const missing = {
+    phases: [{ id: 'a' }, { id: 'b' }],
+    tasks: [{ id: 1, phase: 'a', task: { componentId: 'test.note', configId: 'gone' } }],
+  }
+  const saved = await save(missing)
+  assert.equal(saved.status, 201, saved.text)
+  const { id } = saved.json<{ id: string }>()
+  const events = (await request('GET', '/v2/storage/events')).json<{ message: string; type: string; configurationId: string }[]>()
+  const warnings = events.filter(({ type, configurationId }) => type === 'warn' && configurationId === id)
+  assert.ok(warnings.some(({ message }) => message.includes('configuration "gone" of test.note does not exist')))
+
+  const checked = await request('POST', '/queue/flows/validate', { json: { component: 'keboola.flow', configuration: missing } })
+  assert.equal(checked.status, 200, checked.text)
+  const { isValid, problems } = checked.json<{ isValid: boolean; problems: { path: string; level: string }[] }>()
+  assert.equal(isValid, true)
+  assert.deepEqual(problems.map(({ path }) => path).sort(), ['phases[1]', 'phases[1]', 'tasks[0].task.configId'])
+})
+
+test('a flow without phases is refused when it is run', async (t) => {
+  const { request, configure } = await flowStack(t)
+  const config = await configure('platform.flow', {})
+  const answer = await request('POST', '/queue/jobs', { json: { component: 'platform.flow', config } })
+  assert.equal(answer.status, 400)
+  assert.match(answer.json<{ error: string }>().error, /It has no phase/)
+})
+
+test('a schedule starts a flow', async (t) => {
+  const { request, configure, job, platform, ran } = await flowStack(t)
+  const flow = await configure('keboola.orchestrator', {
+    phases: [phase(1)],
+    tasks: [{ id: 1, name: 'x', phase: 1, task: job('scheduled') }],
+  })
+  const schedule = await configure('keboola.scheduler', {
+    schedule: { cronTab: '* * * * *', timezone: 'UTC', state: 'enabled' },
+    target: { componentId: 'keboola.orchestrator', configurationId: flow, mode: 'run' },
+  })
+  assert.equal((await request('POST', '/scheduler/schedules', { json: { configurationId: schedule } })).status, 201)
+  await platform.schedulerLoop.tick(new Date(Date.now() + 61_000))
+  await until('the task of the flow ran', () => ran().includes('scheduled'))
 })

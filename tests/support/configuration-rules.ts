@@ -36,6 +36,7 @@ export async function openConfigurationRules({ db, inTransaction }: MetadataDb) 
     secretsOf: async () => ({ encrypt: (text: string) => text }),
     recordEvent: async () => {},
     newId: createUlids(systemClock),
+    checkContent: async () => [],
     defaultBranchId: async () => (await findMain()).id, // asks the database, as the branches room does
   }
   const copies = createBranchCopies(deps)

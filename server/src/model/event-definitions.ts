@@ -185,6 +185,12 @@ export const EVENTS = {
     params: ['component', 'configurationId'],
     type: 'warn',
   },
+  'storage.componentConfigurationDoubtful': {
+    objectType: 'componentConfiguration',
+    message: 'Configuration "{objectName}" ({component}/{configurationId}) was saved. {warning}',
+    params: ['component', 'configurationId', 'warning'],
+    type: 'warn',
+  },
 
   'storage.devBranchCreated': {
     objectType: 'devBranch',

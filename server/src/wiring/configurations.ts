@@ -18,7 +18,7 @@ import { branchCopiesRoutes } from '../services/configurations/branch-copies.rou
 import { createBranchCopies } from '../services/configurations/branch-copies.ts'
 import { createBranchMerging } from '../services/configurations/branch-merging.ts'
 import { configurationsRoutes } from '../services/configurations/configurations.routes.ts'
-import { createConfigurations } from '../services/configurations/configurations.ts'
+import { type ContentRules, createConfigurations } from '../services/configurations/configurations.ts'
 import { configurationMetadataRoutes } from '../services/configurations/metadata.routes.ts'
 import { createConfigurationMetadata } from '../services/configurations/metadata.ts'
 import { migrationRoutes } from '../services/configurations/migration.routes.ts'
@@ -42,6 +42,8 @@ export interface ConfigurationModulesDeps extends Core {
   readonly clock: Clock
   readonly log: FastifyBaseLogger
   readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
+  /** What is said against a configuration before it is saved. */
+  readonly checkContent: ContentRules['checkContent']
   /** Drops what other modules keep in a branch, before the branch goes. */
   readonly emptyBranch: (trx: Trx, branch: { readonly projectId: number; readonly id: number }) => Promise<void>
 }
@@ -59,7 +61,7 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
   const deps = { db, inTransaction, clock, components, recordEvent, secretsOf: encryption.secretsOf, newId: createUlids(clock) }
   const reader = createReader(deps)
   const versions = createVersions(deps)
-  const configurations = createConfigurations(deps)
+  const configurations = createConfigurations({ ...deps, checkContent: given.checkContent })
   const rows = createRows(deps)
   const branches = createBranches({
     db,

@@ -10,6 +10,7 @@ import type { StepJob } from '../services/flows/flow-state.ts'
 import { flowVariables } from '../services/flows/flow-variables.ts'
 import { createFlowsLoop } from '../services/flows/flows.loop.ts'
 import { createFlows, type FlowJob } from '../services/flows/flows.ts'
+import { createFlowValidation, type FlowPlace } from '../services/flows/validation.ts'
 import type { JobRequest, StoredRequest } from '../services/queue/job-request.ts'
 import { isFinished } from '../services/queue/job-states.ts'
 import type { JobRow } from '../services/queue/queue.schema.ts'
@@ -22,6 +23,7 @@ export interface FlowModulesDeps extends Pick<Core, 'metadata' | 'events'> {
   readonly queue: () => Queue
   readonly runAccess: RunAccess
   readonly canonicalId: (componentId: string) => string
+  readonly componentExists: (componentId: string) => boolean
   readonly notifications: NotificationPort | undefined
 }
 
@@ -34,6 +36,14 @@ export const flowFormatOf = (canonicalId: string): 'orchestrator' | 'flow' | und
 export function createFlowModules(deps: FlowModulesDeps) {
   const { metadata, events, clock, log, queue, runAccess, canonicalId, notifications } = deps
   const { db, inTransaction } = metadata
+  const findConfiguration = async (place: FlowPlace, configurationId: string) =>
+    (await runAccess.find({ ...place, configurationId }))?.configuration
+
+  const validation = createFlowValidation({
+    formatOf: (componentId) => flowFormatOf(canonicalId(componentId)),
+    componentExists: deps.componentExists,
+    findConfiguration,
+  })
 
   const flows = createFlows({
     db,
@@ -41,9 +51,9 @@ export function createFlowModules(deps: FlowModulesDeps) {
     clock,
     notifications,
     recordEvent: events.record,
-    formatOf: (componentId) => flowFormatOf(canonicalId(componentId)),
+    validation,
     configurations: {
-      find: async (place, configurationId) => (await runAccess.find({ ...place, configurationId }))?.configuration,
+      find: findConfiguration,
       variables: (place, configuration, valuesId) =>
         flowVariables(configuration, valuesId, (componentId, configurationId) =>
           runAccess.find({ ...place, componentId, configurationId }),
@@ -76,6 +86,8 @@ export function createFlowModules(deps: FlowModulesDeps) {
 
   return {
     loop,
+    validate: validation.validate,
+    check: validation.checkSaved,
     /** For the queue. */
     ofQueue: {
       check: flows.check,

@@ -141,6 +141,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     clock,
     log,
     createJob: storageJobs.create,
+    checkContent: (place, configurationId, configuration) => queueModules.checkFlow(place, configurationId, configuration),
     emptyBranch: (trx, branch) => tableModules.emptyBranch(trx, branch.projectId, branch.id),
   })
   storageJobsLoop.registerHandler('fileDelete', files.runDelete, 'light')

@@ -11,6 +11,7 @@ import type { NotificationPort } from '../model/notification-port.ts'
 import type { RunFiles, RunScope, RunTables } from '../model/run-ports.ts'
 import { queueComponent } from '../services/components/runnable-component.ts'
 import { eventsOfJob } from '../services/events/job-log.ts'
+import { flowsRoutes } from '../services/flows/flows.routes.ts'
 import { resolveConfiguration } from '../services/job-runner/resolve-configuration.ts'
 import { runAction } from '../services/job-runner/run-action.ts'
 import { type JobRunnerDeps, rowIdsOf } from '../services/job-runner/run-job.ts'
@@ -138,6 +139,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
     log,
     runAccess,
     canonicalId: components.canonicalId,
+    componentExists: (id) => components.find(id) !== undefined,
     notifications: deps.notifications,
     queue: () => queue,
   })
@@ -199,12 +201,14 @@ export function createQueueModules(deps: QueueModulesDeps) {
 
   return {
     queue,
+    checkFlow: flows.check,
     /** Jobs were queued in the transaction of another module. */
     wake: () => loop.nudge(),
     registerRoutes(app: FastifyInstance): void {
       const projectName = async (projectId: number) => (await tokens.findProject(projectId))?.name ?? ''
       const routes = { queue, clock, domain: deps.domain, projectName }
       app.register(legacyRoutes(routes))
+      app.register(flowsRoutes(flows.validate))
       app.register(
         queueRoutes({
           ...routes,

@@ -96,6 +96,12 @@ export const wrappedEvent = (configuration: Versioned): NewEvent => {
   return eventOf('storage.componentConfigurationWrapped', { component, configurationId }, objectOf(configuration))
 }
 
+/** A configuration was saved although something in it is worth a look. */
+export const contentWarning = (configuration: Versioned, warning: string): NewEvent => {
+  const { component, configurationId } = paramsOf(configuration)
+  return eventOf('storage.componentConfigurationDoubtful', { component, configurationId, warning }, objectOf(configuration))
+}
+
 const NODES = ['parameters', 'storage', 'processors', 'authorization', 'runtime'] as const
 
 export function looksWrapped(configuration: unknown): boolean {

@@ -18,10 +18,10 @@ import {
   stampOf,
   usableComponent,
 } from './access.ts'
-import { configurationEvent, createRecordChange, looksWrapped, wrappedEvent } from './change-events.ts'
+import { configurationEvent, contentWarning, createRecordChange, looksWrapped, wrappedEvent } from './change-events.ts'
 import { insertConfiguration, insertVersion, lockConfiguration, purgeConfiguration } from './configurations.store.ts'
 import type { ConfigurationInput } from './input.ts'
-import type { ConfigurationRecord } from './records.ts'
+import type { Address, ConfigurationRecord } from './records.ts'
 import { listRowIds, markRowsDeleted } from './rows.store.ts'
 import { type ChangedFields, differences, saveState, saveVersion } from './versioning.ts'
 
@@ -39,6 +39,16 @@ export interface ConfigurationsDeps {
   readonly clock: Clock
   /** Ids of configurations, rows and versions; they sort by the time they were made. */
   readonly newId: () => string
+}
+
+/** What is said against a configuration that is about to be saved. */
+export interface ContentRules {
+  /** Refuses what could not be run; answers sentences that are worth telling. */
+  checkContent(
+    place: { readonly projectId: number; readonly branchId: number; readonly componentId: string },
+    configurationId: string,
+    configuration: string,
+  ): Promise<readonly string[]>
 }
 
 export interface Configurations {
@@ -62,7 +72,7 @@ export interface Configurations {
   restore(caller: Caller, componentId: string, configurationId: string, expected?: ExpectedVersion): Promise<ConfigurationRecord>
 }
 
-export function createConfigurations(deps: ConfigurationsDeps): Configurations {
+export function createConfigurations(deps: ConfigurationsDeps & ContentRules): Configurations {
   const { inTransaction, components, secretsOf, recordEvent, clock, newId } = deps
   const recordChange = createRecordChange(recordEvent)
 
@@ -77,6 +87,7 @@ export function createConfigurations(deps: ConfigurationsDeps): Configurations {
       configuration: secrets.encrypt(input.configuration?.text ?? '{}', component),
       state: secrets.encrypt(input.state?.text ?? '{}', component),
     }
+    const warnings = await checkContent(address, input)
     const changeDescription = input.changeDescription ?? 'Configuration created'
     return await inTransaction(async (trx) => {
       const stamp = stampOf(caller.actor, clock.now().getTime())
@@ -89,9 +100,13 @@ export function createConfigurations(deps: ConfigurationsDeps): Configurations {
         : await insertFirst(trx, { ...address, ...content, changeDescription, stamp })
       await recordChange(trx, caller, configurationEvent(before ? 'Restored' : 'Created', record))
       await warnIfWrapped(trx, caller, input, record)
+      await warn(trx, caller, record, warnings)
       return record
     })
   }
+
+  const checkContent = async (address: Address, { configuration }: ConfigurationInput): Promise<readonly string[]> =>
+    configuration ? deps.checkContent(address, address.configurationId, configuration.text) : []
 
   async function insertFirst(
     trx: Trx,
@@ -154,6 +169,7 @@ export function createConfigurations(deps: ConfigurationsDeps): Configurations {
     if (input.state && !caller.branch.isDefault)
       throw new PlatformError('storage.components.stateInBranch', { what: 'configuration' })
     const secrets = await secretsOf(caller.actor.projectId)
+    const warnings = await checkContent(addressOf(caller, component, configurationId), input)
     return await inTransaction(async (trx) => {
       const before = existing(await lockConfiguration(trx, addressOf(caller, component, configurationId)), configurationId)
       checkVersion(expected, before.version, `Configuration "${configurationId}"`)
@@ -169,8 +185,13 @@ export function createConfigurations(deps: ConfigurationsDeps): Configurations {
       const record = await saveVersion(trx, before, fields, { stamp, changeDescription, newId })
       await recordChange(trx, caller, configurationEvent('Changed', record))
       if (fields.configuration !== undefined) await warnIfWrapped(trx, caller, input, record)
+      if (fields.configuration !== undefined) await warn(trx, caller, record, warnings)
       return record
     })
+  }
+
+  async function warn(trx: Trx, caller: Caller, record: ConfigurationRecord, warnings: readonly string[]): Promise<void> {
+    for (const warning of warnings) await recordChange(trx, caller, contentWarning(record, warning))
   }
 
   async function warnIfWrapped(trx: Trx, caller: Caller, input: ConfigurationInput, record: ConfigurationRecord): Promise<void> {

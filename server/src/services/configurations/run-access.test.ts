@@ -23,6 +23,7 @@ test('a run reads a configuration by either id of its component, with its rows i
     log,
     clock: systemClock,
     createJob: none,
+    checkContent: async () => [],
     emptyBranch: none,
   })
   const { inTransaction } = core.metadata

@@ -42,6 +42,8 @@ export interface PlannedTask {
   readonly retry: Retry | null
   readonly timeLimitMs: number | null
   readonly work: Work
+  /** In the list of tasks of the configuration. */
+  readonly index: number
 }
 
 export type Work = JobWork | VariableWork | NotificationWork

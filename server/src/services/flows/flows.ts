@@ -10,12 +10,11 @@ import type { Actor } from '../../model/actor.ts'
 import type { EventType, RecordEvent } from '../../model/event.ts'
 import type { NotificationPort } from '../../model/notification-port.ts'
 import { advance, type Decision, type EndedPhase, type Start, startState } from './advance.ts'
-import { type FlowFormat, type FlowPlan, onlyTasks, unknownTasks } from './flow-plan.ts'
+import { type FlowPlan, onlyTasks, unknownTasks } from './flow-plan.ts'
 import { resultOf, succeededTasks } from './flow-result.ts'
 import type { FlowState, Step, StepEnd, StepJobs } from './flow-state.ts'
 import { createFlowsStore, type FlowRun } from './flows.store.ts'
-import { problemsText } from './problems.ts'
-import { readFlow } from './read-flow.ts'
+import type { FlowPlace, FlowValidation } from './validation.ts'
 
 /** The job of a flow, as the queue has it. */
 export interface FlowJob {
@@ -39,10 +38,11 @@ export interface FlowJob {
   readonly parallelism: number | null
 }
 
-export interface FlowPlace {
-  readonly projectId: number
-  readonly branchId: number
-  readonly componentId: string
+export interface FlowToRun extends FlowPlace {
+  readonly configurationId: string | undefined
+  /** JSON text. */
+  readonly configuration: string
+  readonly onlyTaskIds: readonly string[] | undefined
 }
 
 /** What flows need of the queue. */
@@ -67,8 +67,7 @@ export interface FlowsDeps {
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
   readonly queue: FlowsQueue
-  /** Undefined: not a component whose configurations are flows. */
-  readonly formatOf: (componentId: string) => FlowFormat | undefined
+  readonly validation: FlowValidation
   readonly configurations: {
     /** JSON text; undefined when there is none. */
     find(place: FlowPlace, configurationId: string): Promise<string | undefined>
@@ -85,70 +84,17 @@ export function createFlows(deps: FlowsDeps) {
   const { db, inTransaction, clock, queue } = deps
   const store = createFlowsStore(db)
 
-  /** A plan, or all that is wrong with it. */
-  function planOf(componentId: string, configuration: string): FlowPlan {
-    const { plan, problems } = readFlow(JSON.parse(configuration), deps.formatOf(componentId) ?? 'flow')
-    const errors = problems.filter(({ level }) => level === 'error')
-    if (errors.length > 0) throw new PlatformError('flows.invalid', { problems: problemsText(errors) })
+  function chosen(plan: FlowPlan, taskIds: readonly string[] | null | undefined): FlowPlan {
     if (!deps.notifications && plan.phases.some(({ tasks }) => tasks.some(({ work }) => work.type === 'notification')))
       throw new PlatformError('flows.invalid', { problems: 'tasks: This stack sends no notifications.' })
-    if (plan.phases.length === 0) throw new PlatformError('flows.invalid', { problems: 'phases: It has no phase.' })
-    return plan
-  }
-
-  function chosen(plan: FlowPlan, taskIds: readonly string[] | null | undefined): FlowPlan {
     if (!taskIds || taskIds.length === 0) return plan
     const unknown = unknownTasks(plan, taskIds)
     if (unknown.length > 0) throw new PlatformError('flows.unknownTasks', { tasks: unknown.join(', ') })
     return onlyTasks(plan, taskIds)
   }
 
-  async function check(flow: {
-    readonly projectId: number
-    readonly branchId: number
-    readonly componentId: string
-    readonly configurationId: string | undefined
-    readonly configuration: string
-    readonly onlyTaskIds: readonly string[] | undefined
-  }): Promise<void> {
-    chosen(planOf(flow.componentId, flow.configuration), flow.onlyTaskIds)
-    await refuseSelf(flow, flow.configurationId, flow.configuration)
-  }
-
-  /** A flow below itself would wait for itself for ever. */
-  async function refuseSelf(place: FlowPlace, configurationId: string | undefined, configuration: string): Promise<void> {
-    const trail = await findCircle(place, configurationId, configuration)
-    if (trail) throw new PlatformError('flows.containsItself', { trail: trail.join(' > ') })
-  }
-
-  /** The flows from one to itself again; undefined when there is no such way. */
-  async function findCircle(place: FlowPlace, configurationId: string | undefined, configuration: string) {
-    const clean = new Set<string>()
-
-    async function visit(
-      at: FlowPlace,
-      id: string | undefined,
-      text: string,
-      above: readonly string[],
-    ): Promise<readonly string[] | undefined> {
-      const format = deps.formatOf(at.componentId)
-      const trail = [...above, `${format} ${id ?? 'of the task'}`]
-      const key = id === undefined ? undefined : trail.at(-1)!
-      if (key !== undefined && above.includes(key)) return trail
-      if (format === undefined || trail.length > DEEPEST || clean.has(key ?? '')) return undefined
-      const { plan } = readFlow(JSON.parse(text), format)
-      for (const { work } of plan.phases.flatMap(({ tasks }) => tasks)) {
-        if (work.type !== 'job' || deps.formatOf(work.component) === undefined) continue
-        const inner = { ...place, componentId: work.component }
-        const isOwn = work.configData === undefined
-        const content = isOwn ? await deps.configurations.find(inner, work.config ?? '') : work.configData
-        const found = content === undefined ? undefined : await visit(inner, isOwn ? work.config : undefined, content, trail)
-        if (found) return found
-      }
-      if (key !== undefined) clean.add(key)
-      return undefined
-    }
-    return visit(place, configurationId, configuration, [])
+  async function check(flow: FlowToRun): Promise<void> {
+    chosen(await deps.validation.planToRun(flow, flow.configurationId, flow.configuration), flow.onlyTaskIds)
   }
 
   /** Everything is read and refused before the transaction that begins the run. */
@@ -156,8 +102,7 @@ export function createFlows(deps: FlowsDeps) {
     const text = job.configData ?? (await deps.configurations.find(job, job.configurationId ?? ''))
     if (text === undefined)
       throw new PlatformError('storage.configuration.notFound', { id: job.configurationId ?? '', component: job.componentId })
-    const plan = chosen(planOf(job.componentId, text), job.onlyTaskIds)
-    await refuseSelf(job, job.configurationId ?? undefined, text)
+    const plan = chosen(await deps.validation.planToRun(job, job.configurationId ?? undefined, text), job.onlyTaskIds)
     const previous = job.previousJobId === null ? undefined : await store.find(db, job.projectId, job.previousJobId)
     const kept = previous ? await keptOf(previous) : {}
     const variables = {
@@ -289,7 +234,6 @@ export function createFlows(deps: FlowsDeps) {
 const BATCH = 20
 const LONGEST_DETAILS = 1_000
 const TYPES = { success: 'info', warning: 'warn', error: 'error' } as const
-const DEEPEST = 50
 
 interface PreparedStart {
   readonly start: Start

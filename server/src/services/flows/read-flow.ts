@@ -157,6 +157,7 @@ function readTasks(nodes: readonly Members[], known: KnownIds, report: Report): 
       retry: readRetry(inner.retry ?? node.retry, `${path}.task.retry`, report),
       timeLimitMs: secondsOf(node.timeLimitSeconds, `${path}.timeLimitSeconds`, report),
       work,
+      index: at,
     }
     byPhase.set(phase, [...(byPhase.get(phase) ?? []), task])
   }

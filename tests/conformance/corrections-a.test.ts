@@ -284,6 +284,69 @@ test('corrections A', async (t) => {
     )
   })
 
+  await t.test('A6: filters and orders that cannot be are refused in the words that clients compare', async () => {
+    const { ok, refused } = await project('A6')
+    await ok('POST', 'buckets', { json: { name: 'a' } })
+    await ok('POST', 'buckets/in.c-a/tables', { form: { name: 't', dataString: 'id,v\n1,2\n' } })
+    const unknown = "Can't filter by column non-existing, column does not exist"
+    const notAll = (name: string) =>
+      `All items in param "${name}" should be an arrays, but parameter contains:\n{"column":"column"}`
+    const noArray = (name: string) => `Parameter "${name}" should be an array, but parameter contains:\n"string"`
+    const filter = { column: 'id', values: ['1'] }
+    for (const [json, text] of [
+      [{ orderBy: [{ column: 'non-existing' }] }, unknown],
+      [{ whereFilters: [{ column: 'non-existing', values: ['1'] }] }, unknown],
+      [
+        { orderBy: [{ column: 'id', order: 'non-existing' }] },
+        'Invalid sort order non-existing. Available orders are [DESC|ASC]',
+      ],
+      [{ orderBy: { column: 'column' } }, notAll('orderBy')],
+      [{ whereFilters: { column: 'column' } }, notAll('whereFilters')],
+      [{ orderBy: 'string' }, noArray('orderBy')],
+      [{ whereFilters: 'string' }, noArray('whereFilters')],
+      [{ fulltextSearch: 'x', whereFilters: [filter] }, 'Cannot use fulltextSearch and whereFilters at the same time'],
+      [{ whereFilters: [{ column: 'id' }] }, 'Invalid request:\n - whereFilters[0][values]: "This field is missing."'],
+    ] as const) {
+      const answer = await refused('POST', 'tables/in.c-a.t/export-async', { json }, 400, text)
+      assert.equal(answer.json().code, 'storage.tables.validation', text)
+    }
+    const preview = async (query: string, text: string) => refused('GET', `tables/in.c-a.t/data-preview?${query}`, {}, 400, text)
+    await preview('orderBy[column]=column', notAll('orderBy'))
+    await preview('orderBy=string', noArray('orderBy'))
+    await preview('orderBy[0][column]=id&orderBy[0][order]=up', 'Invalid sort order up. Available orders are [DESC|ASC]')
+    const sorted = await ok('GET', 'tables/in.c-a.t/data-preview?orderBy[0][column]=id&orderBy[0][order]=desc')
+    assert.equal(sorted.text, '"id","v"\n"1","2"\n')
+  })
+
+  await t.test('A8: events belong to a branch', async () => {
+    const { ok, events, branch, token } = await project('A8')
+    const dev = await branch('dev')
+    const reporter = await token({ description: 'reports', canManageBuckets: true })
+    const report = (path: string, message: string) =>
+      ok('POST', path, { token: reporter.token, json: { component: 'dummy', message } })
+    await report('events', 'in default')
+    await report(`branch/${dev}/events`, 'in dev')
+    await ok('POST', `branch/${dev}/buckets`, { json: { name: 'only-in-dev' } })
+    const messages = async (path: string, query = 'component=dummy') => (await events(query, path)).map(({ message }) => message)
+    assert.deepEqual(await messages('events'), ['in default'])
+    assert.deepEqual(await messages('branch/default/events'), ['in default'])
+    assert.deepEqual(await messages(`branch/${dev}/events`), ['in dev'])
+    assert.deepEqual(await messages(`tokens/${reporter.id}/events`), ['in default'])
+    assert.deepEqual(await messages('events', `component=dummy&q=idBranch:${dev}`), ['in dev'])
+    assert.deepEqual(await messages(`branch/${dev}/events`, `component=dummy&q=idBranch:${dev}`), ['in dev'])
+    const created = 'q=event:storage.bucketCreated'
+    assert.deepEqual(await messages('events', created), [])
+    assert.deepEqual(await messages(`branch/${dev}/events`, created), ['Created bucket in.c-only-in-dev'])
+    assert.deepEqual(
+      (await events('q=event:storage.devBranchCreated')).map(({ objectId }) => objectId),
+      [dev],
+    )
+    assert.deepEqual(
+      (await events('', `branch/${dev}/buckets/in.c-only-in-dev/events`)).map(({ event }) => event),
+      ['storage.bucketCreated'],
+    )
+  })
+
   await t.test('whatever these tests did, every event is as docs/events.md defines it', async () => {
     assert.ok(tokens.length >= 3)
     for (const token of tokens) {

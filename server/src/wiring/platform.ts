@@ -234,8 +234,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
         tokens,
         region: options.region,
         usageOf: tableModules.tables.usageOfProject,
-        eventsOfToken: async (actor, tokenId, query, baseUrl) =>
-          eventViews(await events.list(actor, query, { tokenId }), { actor, baseUrl }, fileStates),
+        eventsOfToken: async (req, tokenId, query) =>
+          eventViews(await events.list(req.actor, query, { branch: req.branch, tokenId }), req, fileStates),
       }),
     )
     app.register(eventsRoutes(events, fileStates))

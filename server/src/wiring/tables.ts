@@ -17,6 +17,7 @@ import { bucketsRoutes } from '../services/buckets/buckets.routes.ts'
 import { type BucketsDeps, createBuckets } from '../services/buckets/buckets.ts'
 import { createBucketsOfTables } from '../services/buckets/buckets-of-tables.ts'
 import { createSharing, type Project } from '../services/buckets/sharing.ts'
+import type { EventScope } from '../services/events/events.ts'
 import { createFileSlices } from '../services/files/file-slices.ts'
 import type { Files } from '../services/files/files.ts'
 import { createFileOpener } from '../services/files/open-file.ts'
@@ -71,7 +72,7 @@ export interface TableModulesDeps {
   readonly listEvents: (
     actor: Actor,
     query: Static<typeof EventListQuery>,
-    scope: { objectType: string; objectId: string },
+    scope: EventScope,
     baseUrl: string,
   ) => Promise<unknown[]>
   readonly settings?: TableSettings | undefined
@@ -158,7 +159,7 @@ export async function createTableModules(deps: TableModulesDeps) {
   function registerRoutes(app: FastifyInstance): void {
     const createJob = jobs.create
     const eventsOf = (objectType: string) => (req: FastifyRequest, objectId: string, query: Static<typeof EventListQuery>) =>
-      deps.listEvents(req.actor, query, { objectType, objectId }, req.baseUrl)
+      deps.listEvents(req.actor, query, { branch: req.branch, objectType, objectId }, req.baseUrl)
     app.register(
       bucketsRoutes({
         buckets,

@@ -66,7 +66,13 @@ export function eventsRoutes(events: Events, fileStates: FileStates): FastifyPlu
         config: { operation: 'events.list', summary: 'List events' },
         schema: { querystring: EventListQuery, response: { 200: Type.Array(EventView) } },
       },
-      async (req) => eventViews(await events.list(req.actor, req.query as EventQuery), req, fileStates, req.query.forceUuid),
+      async (req) =>
+        eventViews(
+          await events.list(req.actor, req.query as EventQuery, { branch: req.branch }),
+          req,
+          fileStates,
+          req.query.forceUuid,
+        ),
     )
 
     app.get(

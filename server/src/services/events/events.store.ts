@@ -48,6 +48,7 @@ export interface EventFilter {
   readonly tokenId?: number
   readonly objectType?: string
   readonly objectId?: string
+  readonly branch?: { readonly id: number; readonly isDefault: boolean }
   /** Exact matches of a column, from `q`. */
   readonly terms: readonly { readonly column: SearchColumn; readonly value: string }[]
   /** Words that must occur in the message or the event's name, from `q`. */
@@ -62,7 +63,11 @@ export type SearchColumn =
   | 'object_type'
   | 'configuration_id'
   | 'run_id'
-  | 'token_id'
+  | NumericColumn
+
+type NumericColumn = 'token_id' | 'branch_id'
+
+export const isNumeric = (column: SearchColumn): column is NumericColumn => column === 'token_id' || column === 'branch_id'
 
 export type EventsStore = ReturnType<typeof createEventsStore>
 
@@ -95,8 +100,13 @@ export function createEventsStore(database: Db) {
       if (filter.objectType !== undefined) query = query.where('object_type', '=', filter.objectType)
       if (filter.objectId !== undefined) query = query.where('object_id', '=', filter.objectId)
       if (filter.runId !== undefined) query = query.where(ofRun(filter.runId))
+      const { branch } = filter
+      if (branch)
+        query = query.where((e) =>
+          e.or([e('branch_id', '=', branch.id), ...(branch.isDefault ? [e('branch_id', 'is', null)] : [])]),
+        )
       for (const { column, value } of filter.terms)
-        query = column === 'token_id' ? query.where('token_id', '=', Number(value)) : query.where(column, '=', value)
+        query = isNumeric(column) ? query.where(column, '=', Number(value)) : query.where(column, '=', value)
       for (const word of filter.words) {
         const pattern = `%${word.replace(/[\\%_]/g, '\\$&')}%`
         query = query.where((e) => e.or([likeEscaped(e.ref('message'), pattern), likeEscaped(e.ref('event'), pattern)]))

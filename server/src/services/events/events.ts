@@ -6,7 +6,7 @@ import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import { type EventSource, type EventType, type NewEvent, NO_ORIGIN, type Origin, type RecordEvent } from '../../model/event.ts'
-import { createEventsStore, type EventFilter, type EventRow, type SearchColumn } from './events.store.ts'
+import { createEventsStore, type EventFilter, type EventRow, isNumeric, type SearchColumn } from './events.store.ts'
 
 export const MAX_EVENT_BYTES = 200_000
 const MAX_LIMIT = 10_000
@@ -37,8 +37,10 @@ export interface EventQuery {
   readonly sortOrder?: string
 }
 
-/** Narrows a list to what the address names: one token, one object. */
+/** Narrows a list to what the address names: one branch, one token, one object. */
 export interface EventScope {
+  /** Events without a branch belong to the default branch. */
+  readonly branch?: { readonly id: number; readonly isDefault: boolean }
   readonly tokenId?: number
   readonly objectType?: string
   readonly objectId?: string
@@ -122,6 +124,9 @@ export function createEvents({ db, inTransaction, clock }: EventsDeps) {
       positionOf(actor, 'sinceId', query.sinceId),
       positionOf(actor, 'maxId', query.maxId),
     ])
+    const { branch } = scope
+    // From the default branch a search may name any other one.
+    const namesBranch = terms.some(({ column }) => column === 'branch_id')
     const filter: EventFilter = {
       limit,
       offset: Math.max(0, query.offset ?? 0),
@@ -132,6 +137,7 @@ export function createEvents({ db, inTransaction, clock }: EventsDeps) {
       ...(query.configurationId !== undefined && { configurationId: query.configurationId }),
       ...(query.runId !== undefined && { runId: query.runId }),
       ...(tokenId !== undefined && { tokenId }),
+      ...(branch && !(branch.isDefault && namesBranch) && { branch }),
       ...(scope.objectType !== undefined && { objectType: scope.objectType }),
       ...(scope.objectId !== undefined && { objectId: scope.objectId }),
       ...(sinceId !== undefined && { sinceId }),
@@ -182,6 +188,7 @@ const SEARCHABLE: Readonly<Record<string, SearchColumn>> = {
   configurationId: 'configuration_id',
   runId: 'run_id',
   'token.id': 'token_id',
+  idBranch: 'branch_id',
 }
 
 /** `q`: words that must occur, and `field:value` (quotes keep spaces together), joined by an optional AND. */
@@ -198,7 +205,7 @@ function parseQuery(q: string): Pick<EventFilter, 'terms' | 'words'> {
     }
     const column = Object.hasOwn(SEARCHABLE, field) ? SEARCHABLE[field] : undefined
     if (!column) throw refuse(`there is no field ${field}. Fields: ${Object.keys(SEARCHABLE).join(', ')}.`)
-    if (column === 'token_id' && !/^\d{1,15}$/.test(value)) throw refuse('token.id is a number.')
+    if (isNumeric(column) && !/^\d{1,15}$/.test(value)) throw refuse(`${field} is a number.`)
     terms.push({ column, value })
   }
   return { terms, words }

@@ -86,7 +86,10 @@ test(`4,000 columns of ${WIDE_ROWS} rows are created, loaded, previewed and expo
   const created = await create('in.c-main', 'wide', csv(0), { primaryKey: names[0] })
   assert.equal((created.results as TableAnswer).columns.length, 4000)
   await load('in.c-main.wide', csv(WIDE_ROWS / 2), { incremental: true })
-  assert.deepEqual(await rows('in.c-main.wide', `columns=${names[3999]}&limit=2&orderBy=${names[0]}`), [['0.3999'], ['1.3999']])
+  assert.deepEqual(await rows('in.c-main.wide', `columns=${names[3999]}&limit=2&orderBy[0][column]=${names[0]}`), [
+    ['0.3999'],
+    ['1.3999'],
+  ])
   assert.equal((await exported('in.c-main.wide', { gzip: true })).split('\n').length, 1.5 * WIDE_ROWS + 1)
   assert.equal((await rows('in.c-main.wide', 'limit=2')).length, 2)
   const more = [...names, ...Array.from({ length: 97 }, (_, i) => `extra_${i}`)]

@@ -18,7 +18,7 @@ test('named columns are loaded and the others stay empty; a header that lacks co
   await bucket()
   await create('in.c-main', 't', 'id,a,b\n1,x,y\n', { primaryKey: 'id' })
   await load('in.c-main.t', '2,z\n', { columns: ['id', 'b'], incremental: true })
-  assert.deepEqual(await rows('in.c-main.t', 'orderBy=id'), [
+  assert.deepEqual(await rows('in.c-main.t', 'orderBy[0][column]=id'), [
     ['1', 'x', 'y'],
     ['2', '', 'z'],
   ])

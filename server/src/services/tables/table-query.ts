@@ -49,8 +49,7 @@ export function readTableQuery(input: QueryInput, columns: readonly string[], no
   const chosen = readColumns(input.columns, columns)
   const filters = [...readWhereColumn(input, columns), ...readWhereFilters(input.whereFilters, columns, now)]
   const search = isAbsent(input.fulltextSearch) ? undefined : textOf('fulltextSearch', input.fulltextSearch)
-  if (search !== undefined && filters.length > 0)
-    throw refusal('The parameter "fulltextSearch" cannot be combined with filters. Send one of them.')
+  if (search !== undefined && filters.length > 0) throw refusal('Cannot use fulltextSearch and whereFilters at the same time')
   const since = isAbsent(input.changedSince) ? daysAgo(input.days, now) : momentOf('changedSince', input.changedSince, now)
   const until = isAbsent(input.changedUntil) ? undefined : momentOf('changedUntil', input.changedUntil, now)
   return {
@@ -114,21 +113,26 @@ function readWhereColumn({ whereColumn, whereValues, whereOperator }: QueryInput
 }
 
 function readWhereFilters(value: unknown, columns: readonly string[], now: Date): Filter[] {
+  return itemsFrom('whereFilters', value).map((item, i) => readFilter(item, i, columns, now))
+}
+
+/** A list of objects, also as JSON text; the texts are those that clients compare (a PHP array is a list or an object). */
+function itemsFrom(field: 'whereFilters' | 'orderBy', value: unknown): readonly Readonly<Record<string, unknown>>[] {
   if (isAbsent(value)) return []
   const parsed = typeof value === 'string' ? jsonOf(value) : value
-  const list = listOf(parsed)
-  if (!list) throw refusal(`Parameter "whereFilters" should be an array, but parameter contains:\n${shortJson(value)}`)
-  return list.map((item, i) => {
+  if (typeof parsed !== 'object' || parsed === null)
+    throw refusal(`Parameter "${field}" should be an array, but parameter contains:\n${shortJson(parsed)}`)
+  return Object.values(parsed).map((item: unknown) => {
     if (typeof item !== 'object' || item === null || Array.isArray(item))
-      throw refusal(`All items in param "whereFilters" should be an arrays, found:\n${shortJson(item)}`)
-    return readFilter(item as Readonly<Record<string, unknown>>, i, columns, now) // an object, by the line above
+      throw refusal(`All items in param "${field}" should be an arrays, but parameter contains:\n${shortJson(parsed)}`)
+    return item as Readonly<Record<string, unknown>> // an object, by the line above
   })
 }
 
 function readFilter(item: Readonly<Record<string, unknown>>, i: number, columns: readonly string[], now: Date): Filter {
   if (isAbsent(item.column)) throw missing(`whereFilters[${i}][column]`)
   if (!isAbsent(item.valuesByTableInWorkspace)) throw workspaceNotFound(item, i)
-  if (item.values === undefined || item.values === null) throw missing(`whereFilters[${i}][values]`)
+  if (item.values === undefined || item.values === null) throw missing(`whereFilters[${i}][values]`, 'storage.tables.validation')
   const column = textOf(`whereFilters[${i}][column]`, item.column)
   const operator = operatorFrom(isAbsent(item.operator) ? 'eq' : item.operator)
   const dataType = isAbsent(item.dataType) ? undefined : dataTypeFrom(item.dataType)
@@ -154,17 +158,14 @@ function workspaceNotFound(
 }
 
 function readOrderBy(value: unknown, columns: readonly string[]): OrderBy[] {
-  if (isAbsent(value)) return []
-  const parsed = typeof value === 'string' && /^\s*[[{]/.test(value) ? jsonOf(value) : value
-  const list = typeof parsed === 'string' ? [parsed] : (listOf(parsed) ?? (typeof parsed === 'object' ? [parsed] : []))
-  return list.map((item, i) => {
-    const order = (typeof item === 'object' && item !== null ? item : { column: item }) as Readonly<Record<string, unknown>> // read below
+  return itemsFrom('orderBy', value).map((order, i) => {
     if (isAbsent(order.column)) throw missing(`orderBy[${i}][column]`)
     const column = textOf(`orderBy[${i}][column]`, order.column)
-    const direction = isAbsent(order.order) ? 'ASC' : textOf(`orderBy[${i}][order]`, order.order).toUpperCase()
+    const given = isAbsent(order.order) ? 'ASC' : textOf(`orderBy[${i}][order]`, order.order)
+    const direction = given.toUpperCase()
     if (direction !== 'ASC' && direction !== 'DESC')
-      throw refusal(`Invalid sort order ${direction.slice(0, 40)}. Available orders are [DESC|ASC]`)
-    if (!columns.includes(column)) throw refusal(`Can't order by column ${column.slice(0, 100)}, column does not exist`)
+      throw refusal(`Invalid sort order ${given.slice(0, 40)}. Available orders are [DESC|ASC]`)
+    checkColumn(column, columns)
     const dataType = isAbsent(order.dataType) ? undefined : dataTypeFrom(order.dataType)
     return { column, order: direction, ...(dataType && { dataType }) }
   })
@@ -255,7 +256,10 @@ const isAbsent = (value: unknown): value is undefined | null | '' => value === u
 const shortJson = (value: unknown): string => (JSON.stringify(value) ?? 'null').slice(0, 500)
 const refusal = (reason: string) => new PlatformError('storage.tables.validation', { reason })
 
-const missing = (field: string) => {
-  const reason = 'This field is missing.'
-  return new PlatformError('validation.failed', { field, reason }, { errors: [{ key: field, message: reason }] })
+function missing(field: string, code: 'validation.failed' | 'storage.tables.validation' = 'validation.failed'): PlatformError {
+  const message = 'This field is missing.'
+  const errors = [{ key: field, message }]
+  return code === 'validation.failed'
+    ? new PlatformError(code, { field, reason: message }, { errors })
+    : new PlatformError(code, { reason: `Invalid request:\n - ${field}: "${message}"` }, { errors })
 }

@@ -184,7 +184,7 @@ test('a request that cannot work is refused at once, with the code clients know'
     [`tables/${id}.there/export-async`, { format: 'xml' }, 400, 'storage.tables.validation.invalidFormat'],
     [`tables/${id}.there/export-async`, { whereFilters: 'x' }, 400, 'storage.tables.validation'],
     [`tables/${id}.there/export-async`, { whereFilters: ['x'] }, 400, 'storage.tables.validation'],
-    [`tables/${id}.there/export-async`, { whereFilters: [{ column: 'id' }] }, 400, 'validation.failed'],
+    [`tables/${id}.there/export-async`, { whereFilters: [{ column: 'id' }] }, 400, 'storage.tables.validation'],
     [
       `tables/${id}.there/export-async`,
       { whereFilters: [{ column: 'id', values: ['1'], operator: 'like' }] },

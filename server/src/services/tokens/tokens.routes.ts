@@ -1,13 +1,13 @@
 // HTTP for tokens (spec storage 2.2).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { idFrom } from '../../http/ids.ts'
 import { numberedId, optionalFlag, optionalText } from '../../http/parameters.ts'
 import { CreatorToken, EventListQuery, Timestamp } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Actor } from '../../model/actor.ts'
 import type { Project, Token } from './tokens.store.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -61,12 +61,7 @@ const ById = Type.Object({ id: numberedId('token') })
 export interface TokenRoutesDeps {
   readonly tokens: Tokens
   /** The events of one token, as the events room answers them. */
-  readonly eventsOfToken: (
-    actor: Actor,
-    tokenId: number,
-    query: Type.Static<typeof EventListQuery>,
-    baseUrl: string,
-  ) => Promise<unknown[]>
+  readonly eventsOfToken: (req: FastifyRequest, tokenId: number, query: Type.Static<typeof EventListQuery>) => Promise<unknown[]>
   readonly usageOf: (projectId: number) => Promise<{ readonly dataSizeBytes: number; readonly rowsCount: number }>
   readonly region: string
 }
@@ -176,7 +171,7 @@ export function tokensRoutes({ tokens, eventsOfToken, usageOf, region }: TokenRo
       },
       async (req) => {
         const token = await tokens.getVisible(req.actor, tokenId(req.params.id))
-        return eventsOfToken(req.actor, token.id, req.query, req.baseUrl)
+        return eventsOfToken(req, token.id, req.query)
       },
     )
   }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import Fastify from 'fastify'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
@@ -109,6 +111,31 @@ test('the documentation page names every operation', async (t) => {
   const page = await request('GET', '/docs', { token: null })
   assert.match(page.headers.get('content-type') ?? '', /^text\/html/)
   for (const operation of ['tokens.create', 'events.list', 'index.get']) assert.ok(page.text.includes(operation))
+})
+
+test('a request copied from the documentation page works as it stands', async (t) => {
+  const { request, masterToken } = await startTestStack(t)
+  const { text } = await request('GET', '/docs', { token: null })
+  const commands = Array.from(text.matchAll(/<pre>(.*?)<\/pre>/gs), ([, html = '']) =>
+    html
+      .replaceAll('&quot;', '"')
+      .replaceAll('&#39;', "'")
+      .replaceAll('&gt;', '>')
+      .replaceAll('&lt;', '<')
+      .replaceAll('&amp;', '&'),
+  )
+  for (const [path, expected] of [
+    ["/v2/storage/buckets' --json", '"id":"in.c-main"'],
+    ["/v2/storage/buckets/in.c-main'", '"id":"in.c-main"'],
+    ["/v2/storage/buckets/in.c-main/tables-definition'", '"operationName":"tableDefinitionCreate"'],
+    ["/v2/storage/tokens/verify'", '"isMasterToken":true'],
+  ] as const) {
+    const command = commands.find((one) => one.includes(path))
+    assert.ok(command, path)
+    const { stdout } = await promisify(execFile)('sh', ['-c', command], { env: { ...process.env, TOKEN: masterToken } })
+    assert.ok(stdout.includes(expected), `${command}\n${stdout}`)
+  }
+  for (const command of commands) assert.doesNotMatch(command.split(' --json')[0]!, /[{}]/)
 })
 
 test('the first page leads on: addresses, documentation, first steps', async (t) => {

@@ -5,7 +5,7 @@ import { type TSchema, Type } from 'typebox'
 
 export const BucketId = Type.String({ description: 'Id of the bucket.', examples: ['in.c-main'] })
 export const TableId = Type.String({ description: 'Id of the table.', examples: ['in.c-main.orders'] })
-export const ComponentId = Type.String({ description: 'Id of the component.', examples: ['ex-generic-v2'] })
+export const ComponentId = Type.String({ description: 'Id of the component.', examples: ['platform.ex-http'] })
 export const ConfigurationId = Type.String({ description: 'Id of the configuration.', examples: ['my-shop'] })
 export const RowId = Type.String({ description: 'Id of the row of the configuration.', examples: ['orders'] })
 export const VersionId = Type.String({ description: 'Number of the version, from 1 on.', examples: ['3'] })
@@ -32,10 +32,16 @@ export const MetadataList = Type.Optional(
 export const Provider = optionalText('Who sets the metadata, for example `user` or the id of a component.')
 
 /** Members that a rule reads by itself, in every form clients send them: described, but not checked by the schema. */
-export const readByRule = <T extends Readonly<Record<string, string>>>(sentences: T) =>
+export const readByRule = <T extends Readonly<Record<string, string>>>(
+  sentences: T,
+  examples: Readonly<Record<string, unknown>> = {},
+) =>
   Type.Object(
     Object.fromEntries(
-      Object.entries(sentences).map(([name, description]) => [name, Type.Optional(Type.Unknown({ description }))]),
+      Object.entries(sentences).map(([name, description]) => [
+        name,
+        Type.Optional(Type.Unknown({ description, ...(Object.hasOwn(examples, name) && { examples: [examples[name]] }) })),
+      ]),
     ) as { [Name in keyof T]: ReturnType<typeof Type.Optional<ReturnType<typeof Type.Unknown>>> }, // one entry for each sentence
     { additionalProperties: true },
   )

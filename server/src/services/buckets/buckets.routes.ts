@@ -34,8 +34,8 @@ const ById = Type.Object({ bucketId: BucketId })
 const LIST_INCLUDES = ['metadata', 'linkedBuckets', 'attributes']
 const DETAIL_INCLUDES = ['columns', 'columnMetadata', ...LIST_INCLUDES]
 const CreateBody = Type.Object({
-  name: optionalText('Name, from which the id `{stage}.c-{name}` is made.'),
-  stage: optionalText('`in` or `out`.'),
+  name: Type.Optional(Type.String({ description: 'Name, from which the id `{stage}.c-{name}` is made.', examples: ['main'] })),
+  stage: Type.Optional(Type.String({ description: '`in` or `out`.', examples: ['in'] })),
   description: optionalText('Free text for people.'),
   backend: optionalText('Leave it out; every bucket has the one backend of this stack.'),
   displayName: DisplayName,

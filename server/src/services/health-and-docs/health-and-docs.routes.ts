@@ -1,10 +1,11 @@
 // For those who run the stack: is it alive, can it serve, how is it doing; and for those who start with it: the first page and the API documentation (spec platform 6.10).
 
+import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Type } from 'typebox'
 import { type DocumentedRoute, openApiDocument } from '../../http/openapi.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { docsPage } from './docs-page.ts'
+import { docsPage, FILTER_SCRIPT } from './docs-page.ts'
 import { startPage } from './start-page.ts'
 
 export interface ProbesDeps {
@@ -62,7 +63,7 @@ export function pagesRoutes({ version, routes, s3Url }: PagesDeps): FastifyPlugi
     )
 
     app.get('/docs', page('operations.docs', 'This API as a page'), async (req, reply) =>
-      reply.type('text/html; charset=utf-8').header('content-security-policy', PAGE_POLICY).send(docsPage(routes, req.baseUrl)),
+      reply.type('text/html; charset=utf-8').header('content-security-policy', DOCS_POLICY).send(docsPage(routes, req.baseUrl)),
     )
 
     app.get('/', page('operations.start', 'The first page'), async (req, reply) =>
@@ -74,5 +75,6 @@ export function pagesRoutes({ version, routes, s3Url }: PagesDeps): FastifyPlugi
   }
 }
 
-/** Both pages are plain HTML and one style element; nothing else may load or run. */
+/** The pages are plain HTML and one style element; nothing else may load or run, but the filter of the API page. */
 const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const DOCS_POLICY = `${PAGE_POLICY}; script-src 'sha256-${createHash('sha256').update(FILTER_SCRIPT).digest('base64')}'`

@@ -9,7 +9,8 @@ import type { JobStatus } from './job-states.ts'
 import type { JobMode, JobType, NewJobRow } from './queue.schema.ts'
 
 const Scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
-const id = (description?: string) => Type.String({ minLength: 1, maxLength: 255, ...(description && { description }) })
+const id = (options: { description?: string; examples?: string[] } = {}) =>
+  Type.String({ minLength: 1, maxLength: 255, ...options })
 
 const Backend = Type.Object({
   type: Type.Optional(Type.String()),
@@ -20,8 +21,8 @@ const Backend = Type.Object({
 /** Empty PHP maps arrive as lists, numbers as texts and the other way round. */
 export const JobBody = Type.Object(
   {
-    component: Type.Optional(id('Component to run.')),
-    config: Type.Optional(id('Configuration to run; without one, configData is needed.')),
+    component: Type.Optional(id({ description: 'Component to run.', examples: ['platform.ex-http'] })),
+    config: Type.Optional(id({ description: 'Configuration to run; without one, configData is needed.', examples: ['my-shop'] })),
     configData: Type.Optional(
       Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown()), Type.String()], {
         description: 'Configuration to run with, in place of the stored one. An object, or its JSON as a string.',
@@ -30,7 +31,7 @@ export const JobBody = Type.Object(
     configRowIds: Type.Optional(
       Type.Array(id(), { description: 'Rows to run, also disabled ones; all enabled rows by default.' }),
     ),
-    row: Type.Optional(id('One row to run; another form of configRowIds.')),
+    row: Type.Optional(id({ description: 'One row to run; another form of configRowIds.' })),
     mode: Type.Optional(
       Type.Union([Type.Literal('run'), Type.Literal('forceRun'), Type.Literal('debug')], {
         description:
@@ -77,7 +78,7 @@ export const JobBody = Type.Object(
     delayedStartTime: Type.Optional(
       Type.String({ maxLength: 64, description: 'Time before which the job does not start, as ISO 8601.' }),
     ),
-    deduplicationId: Type.Optional(id('Refused when a job of the project already has this id.')),
+    deduplicationId: Type.Optional(id({ description: 'Refused when a job of the project already has this id.' })),
     executor: Type.Optional(
       Type.Union([Type.Literal('dind'), Type.Literal('k8sContainers')], {
         description: 'Kept and shown; components run the same way.',

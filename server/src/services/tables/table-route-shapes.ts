@@ -48,70 +48,101 @@ const SELECTION = {
   orderBy: 'List of objects with column, order (ASC or DESC) and dataType.',
 }
 
-export const NewTableFromSource = readByRule({
-  ...NEW_TABLE,
-  ...CSV,
-  dataFileId: 'File with the rows.',
-  snapshotId: 'Snapshot to make the table from, in place of a file.',
-  sourceTableId: 'Table whose earlier state becomes the new table, with timestamp.',
-  timestamp: 'Time of that state.',
+export const NewTableFromSource = readByRule(
+  {
+    ...NEW_TABLE,
+    ...CSV,
+    dataFileId: 'File with the rows.',
+    snapshotId: 'Snapshot to make the table from, in place of a file.',
+    sourceTableId: 'Table whose earlier state becomes the new table, with timestamp.',
+    timestamp: 'Time of that state.',
+  },
+  { name: 'orders', primaryKey: ['id'], dataFileId: 1017 },
+)
+export const NewTableWithData = Type.Object({
+  data: FormFile,
+  ...readByRule({ ...NEW_TABLE, ...CSV, ...DATA }, { name: 'orders' }).properties,
 })
-export const NewTableWithData = Type.Object({ data: FormFile, ...readByRule({ ...NEW_TABLE, ...CSV, ...DATA }).properties })
-export const LoadFromFile = readByRule({ dataFileId: 'File with the rows. Needed.', ...LOAD, ...CSV })
+export const LoadFromFile = readByRule(
+  { dataFileId: 'File with the rows. Needed.', ...LOAD, ...CSV },
+  { dataFileId: 1017, incremental: true },
+)
 export const LoadWithData = Type.Object({ data: FormFile, ...readByRule({ ...LOAD, ...CSV, ...DATA }).properties })
 export const LoadNamedTable = Type.Object({
   ...LoadWithData.properties,
-  ...readByRule({ tableId: 'Id of the table. Needed.', branchId: 'Branch by id, or `default`.' }).properties,
+  ...readByRule({ tableId: 'Id of the table. Needed.', branchId: 'Branch by id, or `default`.' }, { tableId: 'in.c-main.orders' })
+    .properties,
 })
-export const ExportFields = readByRule({
-  ...SELECTION,
-  limit: 'At most this many rows; all by default.',
-  fileType: '`csv` by default, or `parquet`.',
-  gzip: 'True: compress CSV.',
-  includeInternalTimestamp: 'True: add the column _timestamp, the time of the load.',
-  merged: 'True: one CSV file in place of slices.',
-  format: 'Only `rfc`.',
-  timezone: 'Only UTC.',
-  sourceBranchId: 'Branch by id, or `default`; that of the address when left out.',
-})
+export const ExportFields = readByRule(
+  {
+    ...SELECTION,
+    limit: 'At most this many rows; all by default.',
+    fileType: '`csv` by default, or `parquet`.',
+    gzip: 'True: compress CSV.',
+    includeInternalTimestamp: 'True: add the column _timestamp, the time of the load.',
+    merged: 'True: one CSV file in place of slices.',
+    format: 'Only `rfc`.',
+    timezone: 'Only UTC.',
+    sourceBranchId: 'Branch by id, or `default`; that of the address when left out.',
+  },
+  { columns: ['id', 'amount'], gzip: true },
+)
 export const PreviewQuery = readByRule({
   ...SELECTION,
   limit: 'At most this many rows; 100 by default.',
   format: '`rfc` (CSV) by default, or `json`.',
 })
-export const RowsToDelete = readByRule({ ...ROWS, allowTruncate: 'True: without any filter, delete every row.' })
+export const RowsToDelete = readByRule(
+  { ...ROWS, allowTruncate: 'True: without any filter, delete every row.' },
+  { whereColumn: 'id', whereValues: ['7'] },
+)
 
-export const NewAlias = readByRule({
-  sourceTable: 'Id of the table to show. Needed.',
-  name: 'Name of the alias; that of the table by default.',
-  displayName: 'Name for people; the name by default.',
-  aliasColumns: 'Columns to show; all by default.',
-  aliasFilter: 'An object with column, operator (eq, ne) and values: the rows to show.',
-  aliasColumnsAutoSync: 'True: columns that the table gets later are shown, too.',
-})
-export const AliasFilterFields = readByRule({
-  column: 'Column to filter by.',
-  operator: '`eq` by default, or `ne`.',
-  values: 'List of values; one has to match.',
-})
+export const NewAlias = readByRule(
+  {
+    sourceTable: 'Id of the table to show. Needed.',
+    name: 'Name of the alias; that of the table by default.',
+    displayName: 'Name for people; the name by default.',
+    aliasColumns: 'Columns to show; all by default.',
+    aliasFilter: 'An object with column, operator (eq, ne) and values: the rows to show.',
+    aliasColumnsAutoSync: 'True: columns that the table gets later are shown, too.',
+  },
+  { sourceTable: 'in.c-main.orders', name: 'recent-orders' },
+)
+export const AliasFilterFields = readByRule(
+  {
+    column: 'Column to filter by.',
+    operator: '`eq` by default, or `ne`.',
+    values: 'List of values; one has to match.',
+  },
+  { column: 'status', values: ['paid'] },
+)
 
 const DEFINITION = 'An object with type, length, nullable and default.'
-export const NewColumn = readByRule({
-  name: 'Name of the column. Needed.',
-  basetype: 'STRING, INTEGER, NUMERIC, FLOAT, BOOLEAN, DATE or TIMESTAMP; or send a definition.',
-  definition: DEFINITION,
-})
-export const NewPrimaryKey = readByRule({
-  columns: 'Columns of the primary key. Needed.',
-  skipDuplicatesCheck: 'True: do not look for rows that have the same key.',
-})
-export const TableDefinition = readByRule({
-  name: 'Name of the table. Needed.',
-  displayName: 'Name for people; the name by default.',
-  primaryKeysNames: 'Columns of the primary key.',
-  columns: 'List of columns, each with name and either basetype or definition. Needed.',
-  timestampType: 'Only `MANAGED`: every row carries the time of its load.',
-})
+export const NewColumn = readByRule(
+  {
+    name: 'Name of the column. Needed.',
+    basetype: 'STRING, INTEGER, NUMERIC, FLOAT, BOOLEAN, DATE or TIMESTAMP; or send a definition.',
+    definition: DEFINITION,
+  },
+  { name: 'amount', basetype: 'NUMERIC' },
+)
+export const NewPrimaryKey = readByRule(
+  {
+    columns: 'Columns of the primary key. Needed.',
+    skipDuplicatesCheck: 'True: do not look for rows that have the same key.',
+  },
+  { columns: ['id'] },
+)
+export const TableDefinition = readByRule(
+  {
+    name: 'Name of the table. Needed.',
+    displayName: 'Name for people; the name by default.',
+    primaryKeysNames: 'Columns of the primary key.',
+    columns: 'List of columns, each with name and either basetype or definition. Needed.',
+    timestampType: 'Only `MANAGED`: every row carries the time of its load.',
+  },
+  { name: 'prices', primaryKeysNames: ['item'], columns: [{ name: 'item', basetype: 'STRING' }] },
+)
 const cleared = (description: string) => Type.Optional(Type.Union([Type.Unknown(), Type.Null()], { description }))
 export const ColumnDefinitionChange = Type.Object({
   ...readByRule({

@@ -31,7 +31,7 @@ export function workspacesRoutes({ checkConfiguration }: WorkspacesRoutesDeps): 
       '/v2/storage/workspaces',
       {
         config: { operation: 'workspaces.create', summary: 'Not built: make a workspace' },
-        schema: { response: { 201: Type.Object({}) } },
+        schema: { response: { 501: Type.Unknown() } },
       },
       async () => refuse(),
     )
@@ -39,7 +39,7 @@ export function workspacesRoutes({ checkConfiguration }: WorkspacesRoutesDeps): 
     app.get(
       '/v2/storage/workspaces/:id',
       {
-        config: { operation: 'workspaces.get', summary: 'Not built: workspace detail' },
+        config: { operation: 'workspaces.get', summary: 'Workspace detail: there are none yet' },
         schema: { params: ById, response: { 200: Type.Object({}) } },
       },
       async (req) => {
@@ -63,7 +63,7 @@ export function workspacesRoutes({ checkConfiguration }: WorkspacesRoutesDeps): 
       '/v2/storage/components/:componentId/configs/:configurationId/workspaces',
       {
         config: { operation: 'configurations.createWorkspace', summary: 'Not built: make a workspace for a configuration' },
-        schema: { params: OfConfiguration, response: { 201: Type.Object({}) } },
+        schema: { params: OfConfiguration, response: { 501: Type.Unknown() } },
       },
       async (req) => {
         await checkConfiguration(req.actor, req.branch, req.params.componentId, req.params.configurationId)

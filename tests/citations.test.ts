@@ -116,8 +116,12 @@ test('no file cites a document outside the repository', () => {
   assert.deepEqual(outside, [])
   const old =
     /\bcontracts?\/(storage|platform|extractor)\b|\bcontract (storage|platform|extractor|sections? \d|\d)|\b(storage|platform|extractor) contract\b|\b(the|of the) seeds\b|\bseeds,/i
+  const bare = /^(?!.*\bRFC \d+).*\(sections? \d/
+  const isCode = (place: string) => /\.tsx?:\d+$/.test(place)
   assert.deepEqual(
-    lines.filter(({ text }) => old.test(text)).map(({ place, text }) => `${place}: ${text.trim()}`),
+    lines
+      .filter(({ place, text }) => old.test(text) || (isCode(place) && bare.test(text)))
+      .map(({ place, text }) => `${place}: ${text.trim()}`),
     [],
   )
 })

@@ -109,7 +109,7 @@ interface Output {
   readonly primaryKeys: PrimaryKeys
 }
 
-/** Iterations with the same bucket share their tables; the last values of incrementalOutput and primaryKey count (section 17). */
+/** Iterations with the same bucket share their tables; the last values of incrementalOutput and primaryKey count (spec extractor 17). */
 function openOutputs(
   outputs: Map<string | undefined, Output>,
   plans: readonly RunPlan[],

@@ -104,7 +104,7 @@ function readHeaders(http: JsonObject, config: JsonObject, scope: Scope): [strin
   return [...merged.values()].map(([name, value]) => [name, value])
 }
 
-/** Old names beside the new ones: one of the old http names discards a given `http` object as a whole (section 10.4). */
+/** Old names beside the new ones: one of the old http names discards a given `http` object as a whole (spec extractor 10.4). */
 function readRetry(value: JsonValue | undefined): RetryRules {
   const config = objectAt(value, 'api.retryConfig')
   const old = !isEmpty(at(config, 'headerName')) || !isEmpty(at(config, 'httpCodes'))

@@ -82,7 +82,7 @@ function sectionAt(parameters: JsonObject, key: string, message: string): JsonOb
   return objectAt(section, key)
 }
 
-/** Each iteration replaces top-level keys of `config` as a whole; the plain config is not run in addition (section 17). */
+/** Each iteration replaces top-level keys of `config` as a whole; the plain config is not run in addition (spec extractor 17). */
 function readRuns(parameters: JsonObject): JsonObject[] {
   const config = sectionAt(parameters, 'config', "The 'config' section is required in the configuration.")
   const iterations = at(parameters, 'iterations')

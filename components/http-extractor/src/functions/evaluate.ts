@@ -1,5 +1,5 @@
 // Value expressions (spec extractor 9.1): a literal, a reference such as {"attr": "name"}, or a call
-// {"function": "concat", "args": [..]}. Which references exist depends on the place (section 9.3); the caller says.
+// {"function": "concat", "args": [..]}. Which references exist depends on the place (spec extractor 9.3); the caller says.
 
 import { UserError } from '../errors.ts'
 import {
@@ -32,7 +32,7 @@ interface Taint {
 
 const scriptError = (message: string) => new UserError(`User script error: ${message}`)
 
-/** The value of an expression. Lists are left alone unless they are arguments of a function (section 9.1). */
+/** The value of an expression. Lists are left alone unless they are arguments of a function (spec extractor 9.1). */
 export function evaluate(expression: JsonValue, scope: Scope): JsonValue {
   const taint: Taint = { secret: false }
   const value = run(expression, scope, taint)

@@ -51,7 +51,7 @@ export function buildRequest(base: Address, settings: RequestSettings, emptyBody
 
 /**
  * `defaults` below `value`, key by key and into depth; the value wins, keys keep the place they have in the defaults.
- * Lists are merged by index (section 3.3).
+ * Lists are merged by index (spec extractor 3.3).
  */
 export function mergeUnder(defaults: JsonValue, value: JsonValue): JsonValue {
   if (isObject(defaults) && isObject(value)) {

@@ -1,4 +1,4 @@
-/** Values as text: cells (spec extractor 13.3), JSON in cells and bodies (13.4), and PHP's serialisation, from which link ids are made (13.9). */
+/** Values as text: cells (spec extractor 13.3), JSON in cells and bodies (spec extractor 13.4), and PHP's serialisation, from which link ids are made (spec extractor 13.9). */
 import { JsonNumber, type JsonScalar, type JsonValue } from './json.ts'
 import { MAX_DEPTH } from './parse.ts'
 

@@ -1,4 +1,4 @@
-// How much a component may use (spec platform 1.16), and what a run that ended means (1.14).
+// How much a component may use (spec platform 1.16), and what a run that ended means (spec platform 1.14).
 
 import type { Limits, RunOutcome } from '../../engines/runner/runner.ts'
 import { PlatformError } from '../../kit/errors.ts'

@@ -55,6 +55,20 @@ export const ERRORS = {
     text: 'The data folder {path} (MILLRACE_DATA_DIR) cannot be used: {reason}. Give a folder that this user may write to.',
   },
 
+  // Calls to addresses that users name
+  'egress.refused': { kind: 'invalid', text: '{reason}' },
+  'egress.timedOut': { kind: 'transient', text: 'No complete answer within {limit} milliseconds.' },
+  'egress.failed': { kind: 'transient', text: 'The connection failed: {reason}.' },
+
+  // Notifications
+  'notification.subscriptionNotFound': { kind: 'not-found', text: 'Subscription "{id}" was not found.' },
+  'notification.deliveryNotFound': { kind: 'not-found', text: 'Delivery "{id}" was not found.' },
+  'notification.invalid': { kind: 'invalid', text: 'Invalid notification - {field}: {reason}' },
+  'notification.tooMany': {
+    kind: 'unprocessable',
+    text: 'A project has at most {limit} subscriptions. Delete some that are no longer needed.',
+  },
+
   // Authentication
   'storage.tokenMissing': { kind: 'unauthenticated', text: 'Access token must be set' },
   'storage.tokenInvalid': { kind: 'unauthenticated', text: 'Invalid access token' },

@@ -24,7 +24,7 @@ const SERVICES = [
   // Published because it is served (spec platform 6.1).
   'vault',
 ] as const
-const UNBUILT = ['oauth', 'billing', 'sandboxes', 'mlflow', 'spark', 'notification', 'templates'] as const
+const UNBUILT = ['oauth', 'billing', 'sandboxes', 'mlflow', 'spark', 'templates'] as const
 
 interface Call {
   readonly method: string
@@ -38,6 +38,7 @@ interface Call {
 /** One call that only the service itself can answer. */
 const NATIVE: Readonly<Record<Exclude<(typeof SERVICES)[number], (typeof UNBUILT)[number]>, Call>> = {
   queue: { method: 'GET', path: '/jobs', status: 200 },
+  notification: { method: 'GET', path: '/project-subscriptions', status: 200 },
   vault: { method: 'GET', path: '/variables', status: 200 },
   scheduler: { method: 'GET', path: '/schedules', status: 200 },
   'sync-actions': { method: 'GET', path: '/actions?componentId=platform.ex-http', status: 200 },

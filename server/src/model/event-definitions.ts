@@ -267,6 +267,17 @@ export const EVENTS = {
     type: 'warn',
   },
   'scheduler.tokenRefreshed': { objectType: 'schedule', message: 'Refreshed the token of schedule {objectId}', params: [] },
+
+  'notification.subscriptionCreated': {
+    objectType: 'notificationSubscription',
+    message: 'Created subscription {objectId} to {objectName}',
+    params: [],
+  },
+  'notification.subscriptionDeleted': {
+    objectType: 'notificationSubscription',
+    message: 'Deleted subscription {objectId} to {objectName}',
+    params: [],
+  },
 } as const satisfies Record<string, EventDefinition>
 
 export type EventName = keyof typeof EVENTS

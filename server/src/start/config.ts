@@ -184,7 +184,7 @@ export const VARIABLES = {
   MILLRACE_EGRESS_ALLOW: variable({
     default: 'none',
     sentence:
-      'Hosts, CIDRs and host:port that components may reach besides public addresses, separated by commas. `*` turns the guard off.',
+      'Hosts, CIDRs and host:port that components and webhooks may reach besides public addresses, separated by commas. `*` turns the guard off.',
     parse: read.listOf(read.egressTarget),
   }),
   MILLRACE_BODY_LIMIT_BYTES: variable({

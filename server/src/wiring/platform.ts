@@ -33,6 +33,7 @@ import type { Tokens } from '../services/tokens/tokens.ts'
 import { unavailableServicesRoutes } from '../services/unavailable-services/unavailable-services.routes.ts'
 import { createConfigurationModules } from './configurations.ts'
 import { type CoreOptions, openCore } from './core.ts'
+import { createNotificationModules } from './notifications.ts'
 import { type ExternalS3, type Objects, openObjectStore } from './object-store.ts'
 import { createQueueModules, DEFAULT_WORKER, type WorkerSettings } from './queue.ts'
 import { createScheduleModules } from './schedules.ts'
@@ -94,6 +95,7 @@ const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>([
   'docker-runner',
   'encryption',
   'import',
+  'notification',
   'queue',
   'scheduler',
   'sync-actions',
@@ -169,6 +171,16 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     listEvents: async (actor, query, scope, baseUrl) =>
       eventViews(await events.list(actor, query, scope), { actor, baseUrl }, fileStates),
   })
+  const worker = { ...DEFAULT_WORKER, ...options.worker }
+  const baseUrl = () => options.publicUrl ?? app.listeningOrigin
+  const notificationModules = createNotificationModules({
+    ...core,
+    clock,
+    log,
+    configurations: configurationModules,
+    egressAllow: worker.egressAllow,
+    baseUrl,
+  })
   const queueModules = createQueueModules({
     ...core,
     dataDir: options.dataDir,
@@ -178,9 +190,10 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     configurations: configurationModules,
     tables: tableModules.runTables,
     files: createRunFiles({ files, access, slices: createFileSlices(store, access.bucket), objects: store }),
-    worker: { ...DEFAULT_WORKER, ...options.worker },
     workerId,
-    notifications: undefined,
+    notifications: notificationModules.outbox,
+    worker,
+    onJobEnd: notificationModules.outbox.jobEnded,
   })
   const scheduleModules = createScheduleModules({
     ...core,
@@ -189,7 +202,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     configurations: configurationModules,
     queueModules,
     tableModules,
-    baseUrl: () => options.publicUrl ?? app.listeningOrigin,
+    baseUrl,
   })
   let isClosing = false
   const metrics = createMetrics(queueModules.queue.depths)
@@ -261,6 +274,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     )
     queueModules.registerRoutes(app)
     scheduleModules.registerRoutes(app)
+    notificationModules.registerRoutes(app)
   }
   const register = { api: registerApi, elsewhere: () => void app.register(elsewhereRoutes) }
   register[has('api') ? 'api' : 'elsewhere']()
@@ -275,6 +289,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     { stop: tableModules.close },
     { role: 'worker', start: tableModules.start, stop: tableModules.stop },
     { role: 'worker', start: storageJobsLoop.start, stop: storageJobsLoop.stop },
+    { role: 'worker', start: notificationModules.loop.start, stop: notificationModules.loop.stop },
     { start: queueModules.sweep, stop: () => queueModules.stop(options.graceMs ?? 0) },
     { role: 'worker', start: queueModules.startWorker },
     { role: 'scheduler', start: scheduleModules.loop.start, stop: scheduleModules.loop.stop },

@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { egressPolicyFrom } from '../../../contract/egress-rules.ts'
+import type { Trx } from '../engines/metadata-db/dialects.ts'
 import { createEngineFinder } from '../engines/runner/container-engine.ts'
 import { createRunner } from '../engines/runner/runner.ts'
 import type { Clock } from '../kit/clock.ts'
+import type { JobEndFacts } from '../model/job-end.ts'
 import type { NotificationPort } from '../model/notification-port.ts'
 import type { RunFiles, RunScope, RunTables } from '../model/run-ports.ts'
 import { queueComponent } from '../services/components/runnable-component.ts'
@@ -41,7 +43,9 @@ export interface QueueModulesDeps extends Core {
   readonly files: RunFiles
   readonly worker: WorkerSettings
   readonly workerId: string
-  readonly notifications: NotificationPort | undefined
+  readonly notifications: NotificationPort
+  /** In the transaction in which a job ends. */
+  readonly onJobEnd: (trx: Trx, job: JobEndFacts) => Promise<void>
 }
 
 export interface WorkerSettings {
@@ -155,6 +159,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
     flows: flows.ofQueue,
     encrypt: async (projectId, componentId, text) => (await encryption.secretsOf(projectId)).encrypt(text, componentId),
     findBranch: async (projectId, name) => branches.resolve(projectId, name),
+    onEnd: deps.onJobEnd,
     onChange: (killed) => {
       loop.nudge(killed)
       flows.loop.nudge()

@@ -4,7 +4,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import { readJson } from '../../kit/json-text.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { Scope } from './scope.ts'
-import { type Decrypted, decryptSecrets, encryptSecrets, encryptValue } from './secrets.ts'
+import { type Decrypted, decryptSecrets, decryptValue, encryptSecrets, encryptValue } from './secrets.ts'
 
 /** Where a secret of a configuration is used. */
 export interface SecretContext {
@@ -27,6 +27,8 @@ export interface Encryption {
   encrypterOf(projectId: number): Promise<(text: string, componentId: string) => string>
   /** The endpoint: `body` is JSON whose `#` values are encrypted, or a text that is encrypted whole. */
   encryptBody(body: string, isJson: boolean, scope: Scope): Promise<string>
+  /** A text that `encryptBody` encrypted for the project alone; for secrets that other modules keep. */
+  decryptForProject(projectId: number, cipher: string): Promise<string>
   rotate: KeyRing['rotate']
 }
 
@@ -83,5 +85,11 @@ export function createEncryption({ keyRing, canonicalComponentId }: EncryptionDe
     return (text: string, componentId: string) => secrets.encrypt(text, componentId)
   }
 
-  return { secretsOf, decryptForRun, encrypterOf, encryptBody, rotate: keyRing.rotate }
+  async function decryptForProject(projectId: number, cipher: string): Promise<string> {
+    const clear = decryptValue(await keyRing.keysOf(String(projectId)), { projectId: String(projectId) }, cipher)
+    if (clear === undefined) throw new PlatformError('encryption.foreignCipher', { path: '' })
+    return clear
+  }
+
+  return { secretsOf, decryptForRun, encrypterOf, encryptBody, decryptForProject, rotate: keyRing.rotate }
 }

@@ -7,6 +7,8 @@ import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { type Actor, canUseComponent } from '../../model/actor.ts'
+import type { JobEndFacts } from '../../model/job-end.ts'
+import { jobEndFacts } from './job-end.ts'
 import { IDEMPOTENCY_KEY, type JobRequest, jobRow, type ParentJob } from './job-request.ts'
 import { type JobRuntime, runtimeOf } from './job-runtime.ts'
 import { type JobSearch, parseGroups, parseJobSearch, type Query } from './job-search.ts'
@@ -75,6 +77,8 @@ export interface QueueDeps {
     projectId: number,
     name: string,
   ) => Promise<{ readonly id: number; readonly isDefault: boolean } | undefined>
+  /** In the transaction in which a job ends. */
+  readonly onEnd?: (trx: Trx, job: JobEndFacts) => Promise<void>
   /** Something in the queue changed: the loop looks again, and a killed job is stopped at once. */
   readonly onChange: (killed?: readonly number[]) => void
 }
@@ -322,6 +326,7 @@ export function createQueue(deps: QueueDeps) {
   /** Ends a job, frees its configuration, and ends the container it may be the last of. */
   async function end(trx: Trx, job: JobRow, how: JobEnd, now: number): Promise<void> {
     await store.end(trx, job.id, how, now)
+    await deps.onEnd?.(trx, jobEndFacts(job, how, now))
     if (job.lock_key !== null) await store.releaseLock(trx, job.id)
     if (job.parent_job_id === null) return
     const parent = await store.findForUpdate(trx, job.project_id, job.parent_job_id)

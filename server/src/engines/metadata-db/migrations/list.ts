@@ -20,6 +20,7 @@ import * as triggers from './0350-triggers.ts'
 import * as bucketOwner from './0370-bucket-owner.ts'
 import * as workerLeases from './0430-worker-leases.ts'
 import * as flows from './0500-flows.ts'
+import * as notifications from './0520-notifications.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -47,4 +48,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0370-bucket-owner', up: bucketOwner.up },
   { name: '0430-worker-leases', up: workerLeases.up },
   { name: '0500-flows', up: flows.up },
+  { name: '0520-notifications', up: notifications.up },
 ]

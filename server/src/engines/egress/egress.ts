@@ -1,0 +1,95 @@
+// One guarded HTTP request to an address that a user named. No redirects, no retries.
+//  (1) every socket goes to an address that passed the egress rules, whatever the name resolves to;
+//  (2) the exchange ends within its time limit, however slowly the other side sends;
+//  (3) no more of an answer is kept than its limit.
+
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { createEgressGuard, type Resolve, refusalText } from '../../../../contract/egress-guard.ts'
+import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
+import { PlatformError } from '../../kit/errors.ts'
+
+export interface EgressOptions {
+  readonly policy: EgressPolicy
+  readonly resolveName?: Resolve
+}
+
+export interface OutgoingRequest {
+  readonly method: 'POST'
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly timeoutMs: number
+}
+
+export interface OutgoingAnswer {
+  readonly status: number
+  /** The beginning of the answer. */
+  readonly text: string
+}
+
+export interface Egress {
+  /** Throws `egress.refused` for an address that could never be reached. */
+  check(url: URL): void
+  send(request: OutgoingRequest): Promise<OutgoingAnswer>
+}
+
+const MAX_ANSWER_BYTES = 4096
+
+export function createEgress({ policy, resolveName }: EgressOptions): Egress {
+  const guard = createEgressGuard({
+    policy,
+    refusal: (host, port, why) => new PlatformError('egress.refused', { reason: refusalText(host, port, why) }),
+    resolveName,
+  })
+
+  const check = (url: URL): void => guard.check(url.hostname, portOf(url))
+
+  async function send({ method, url, headers, body, timeoutMs }: OutgoingRequest): Promise<OutgoingAnswer> {
+    check(url)
+    const signal = AbortSignal.timeout(timeoutMs)
+    const open = url.protocol === 'https:' ? requestHttps : requestHttp
+    const bytes = Buffer.from(body)
+    const request = open(url, {
+      method,
+      headers: { ...headers, 'content-length': String(bytes.length) },
+      // A connection of its own, never one that an earlier name left open.
+      agent: false,
+      lookup: guard.lookupFor(portOf(url)),
+      signal,
+    })
+    try {
+      const answer = await answerTo(request, bytes)
+      return { status: answer.statusCode ?? 0, text: await beginningOf(answer) }
+    } catch (error) {
+      if (signal.aborted) throw new PlatformError('egress.timedOut', { limit: timeoutMs })
+      throw error instanceof PlatformError
+        ? error
+        : new PlatformError('egress.failed', { reason: (error as Error).message }, { cause: error }) // of node:http
+    } finally {
+      request.destroy()
+    }
+  }
+
+  return { check, send }
+}
+
+const portOf = (url: URL): number => Number(url.port || (url.protocol === 'https:' ? 443 : 80))
+
+const answerTo = (request: ClientRequest, body: Buffer): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    request.once('response', resolve)
+    request.on('error', reject)
+    request.end(body)
+  })
+
+async function beginningOf(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size >= MAX_ANSWER_BYTES) break
+  }
+  return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8')
+}

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import { type Job, shellStack } from '../../../../tests/support/shell-stack.ts'
+import { until } from '../../../../tests/support/until.ts'
+import { startReceiver } from '../../../../tests/support/webhook-receiver.ts'
+
+interface Subscription {
+  readonly id: string
+  readonly event: string
+  readonly recipient: { readonly address: string; readonly url?: string; readonly signingSecret?: string }
+  readonly expiresAt: string | null
+  readonly warnings: readonly string[]
+}
+
+interface Delivery {
+  readonly id: string
+  readonly messageId: string
+  readonly status: string
+  readonly event: string
+  readonly nextAttemptAt: string | null
+  readonly attempts: readonly { readonly statusCode: number | null; readonly answer: string; readonly error: string | null }[]
+}
+
+interface Payload {
+  readonly eventType: string
+  readonly errorMessage?: string
+  readonly job: {
+    readonly id: string
+    readonly component: { readonly id: string; readonly name: string }
+    readonly configuration: { readonly id: string; readonly name: string }
+  }
+  readonly project: { readonly id: string; readonly name: string }
+}
+
+const HOUR_MS = 3_600_000
+
+/** A stack whose clock the test moves, with two components: one works, one fails. */
+async function notifyingStack(t: TestContext) {
+  let aheadMs = 0
+  const stack = await shellStack(t, {
+    clock: { now: () => new Date(Date.now() + aheadMs) },
+    worker: { egressAllow: ['127.0.0.1'] },
+  })
+  await stack.add('test.works', 'true')
+  await stack.add('test.fails', 'echo "the source is closed" >&2; exit 1')
+  const subscribe = async (json: object): Promise<Subscription> => {
+    const answer = await stack.request('POST', '/notification/project-subscriptions', { json })
+    assert.equal(answer.status, 201, answer.text)
+    return answer.json<Subscription>()
+  }
+  const run = async (component: string): Promise<{ job: Job; config: string }> => {
+    const config = await stack.configure(component, {})
+    const job = await stack.wait((await stack.request('POST', `/queue/${component}/run`, { json: { config } })).json<Job>())
+    return { job, config }
+  }
+  const deliveries = async (query = ''): Promise<Delivery[]> =>
+    (await stack.request('GET', `/notification/deliveries${query}`)).json<Delivery[]>()
+  const advance = (ms: number): void => {
+    aheadMs += ms
+  }
+  return { ...stack, subscribe, run, deliveries, advance }
+}
+
+test('the end of a job reaches a webhook once, signed, with what happened', async (t) => {
+  const receiver = await startReceiver(t)
+  const stack = await notifyingStack(t)
+  const { recipient } = await stack.subscribe({
+    event: 'job-failed',
+    filters: [{ field: 'job.component.id', value: 'test.fails' }],
+    recipient: { channel: 'webhook', url: `${receiver.url}/hook` },
+  })
+  await stack.run('test.works')
+  const { job, config } = await stack.run('test.fails')
+  await until('the message arrives', async () => receiver.received.length === 1)
+  const { path, headers, body } = receiver.received[0]!
+  const payload = JSON.parse(body) as Payload
+  assert.equal(path, '/hook')
+  assert.equal(payload.eventType, 'job-failed')
+  assert.deepEqual(payload.job.configuration, { id: config, name: 'c' })
+  assert.deepEqual([payload.job.id, payload.job.component.name], [job.id, 'test.fails'])
+  assert.match(payload.errorMessage!, /the source is closed/)
+  assert.deepEqual(payload.project, { id: String(stack.projectId), name: 'Test' })
+  // As a library for Standard Webhooks checks it.
+  const key = Buffer.from(recipient.signingSecret!.replace('whsec_', ''), 'base64')
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
+  assert.equal(headers['webhook-signature'], `v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
+  await until('it counts as delivered', async () => (await stack.deliveries())[0]?.status === 'delivered')
+  const [only, ...others] = await stack.deliveries()
+  assert.deepEqual(others, [])
+  assert.equal(only!.messageId, headers['webhook-id'])
+  assert.deepEqual(
+    only!.attempts.map(({ statusCode, answer, error }) => ({ statusCode, answer, error })),
+    [{ statusCode: 200, answer: 'thanks', error: null }],
+  )
+})
+
+test('a receiver that fails gets the same message again, later and later, for a day', async (t) => {
+  const receiver = await startReceiver(t)
+  const stack = await notifyingStack(t)
+  await stack.subscribe({ event: 'job-succeeded', recipient: { channel: 'webhook', address: receiver.url } })
+  receiver.answerWith((response) => response.writeHead(500).end('no'))
+  await stack.run('test.works')
+  const attempts = async () => (await stack.deliveries())[0]?.attempts.length ?? 0
+  await until('the first attempt is recorded', async () => (await attempts()) === 1)
+  assert.equal((await stack.deliveries())[0]!.status, 'waiting')
+  stack.advance(HOUR_MS)
+  await until('the second attempt is recorded', async () => (await attempts()) === 2)
+  receiver.answerWith((response) => response.destroy())
+  stack.advance(HOUR_MS)
+  await until('the third attempt is recorded', async () => (await attempts()) === 3)
+  assert.equal(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size, 1)
+  const [first, , third] = (await stack.deliveries())[0]!.attempts
+  assert.equal(first!.error, 'It answered 500.')
+  assert.match(third!.error!, /The connection failed/)
+  stack.advance(24 * HOUR_MS)
+  await until('it is given up', async () => (await stack.deliveries())[0]!.status === 'failed')
+  stack.advance(24 * HOUR_MS)
+  receiver.answerWith((response) => response.end())
+  await stack.run('test.works')
+  await until('the next message is delivered', async () => (await stack.deliveries('?status=delivered')).length === 1)
+  assert.equal((await stack.deliveries('?status=failed'))[0]!.attempts.length, 4)
+})
+
+test('redirects are not followed, and addresses of the stack itself are refused', async (t) => {
+  const receiver = await startReceiver(t)
+  const stack = await notifyingStack(t)
+  const { id } = await stack.subscribe({ event: 'job-failed', recipient: { channel: 'webhook', url: receiver.url } })
+  receiver.answerWith((response) => response.writeHead(302, { location: `${receiver.url}/elsewhere` }).end())
+  const answer = await stack.request('POST', `/notification/project-subscriptions/${id}/test`)
+  const delivery = answer.json<Delivery>()
+  assert.equal(delivery.status, 'failed')
+  assert.match(delivery.attempts[0]!.error!, /redirects are not followed/)
+  assert.equal(receiver.received.length, 1)
+  for (const url of ['http://10.0.0.1/', 'http://localhost:9/', 'http://[::1]/', 'http://169.254.169.254/latest']) {
+    const refused = await stack.request('POST', '/notification/project-subscriptions', {
+      json: { event: 'job-failed', recipient: { channel: 'webhook', url } },
+    })
+    assert.equal(refused.status, 400, url)
+    assert.match(refused.json<{ error: string }>().error, /is not allowed/)
+  }
+})
+
+test('a subscription is checked, shown without its secret, limited to its project, and gone after its end', async (t) => {
+  const stack = await notifyingStack(t)
+  const subscriptions = '/notification/project-subscriptions'
+  assert.deepEqual((await stack.request('GET', subscriptions)).json(), [])
+  const made = await stack.subscribe({
+    event: 'job-failed',
+    filters: [{ field: 'branch.id', value: '1' }],
+    recipient: { channel: 'webhook', address: 'https://example.com/a' },
+    expiresAt: '+24 hours',
+  })
+  assert.equal(made.recipient.url, 'https://example.com/a')
+  const shown = await stack.request('GET', `${subscriptions}/${made.id}`)
+  assert.ok(!shown.text.includes('whsec_'))
+  assert.deepEqual(shown.json<{ filters: unknown }>().filters, [{ field: 'branch.id', value: '1', operator: '==' }])
+  const mail = await stack.subscribe({ event: 'no-such-event', recipient: { channel: 'email', address: 'a@example.com' } })
+  assert.match(mail.warnings.join(' '), /MILLRACE_SMTP_URL.*does not emit "no-such-event"/)
+  const other = await stack.newProject()
+  assert.equal((await stack.request('GET', `${subscriptions}/${made.id}`, { token: other.masterToken })).status, 404)
+  assert.deepEqual((await stack.request('GET', `${subscriptions}?event=job-failed`)).json<unknown[]>().length, 1)
+  const webhook = { channel: 'webhook', url: 'https://example.com' }
+  const wrong: readonly (readonly [object, RegExp])[] = [
+    [{ event: 'job-failed', recipient: webhook, expiresAt: 'soon' }, /expiresAt.*"soon" is not a time/],
+    [{ event: 'job-failed', recipient: webhook, expiresAt: '-1 hour' }, /in the past/],
+    [{ event: 'job-failed', recipient: { channel: 'webhook', url: 'ftp://example.com' } }, /not an http or https address/],
+    [{ event: 'job-failed', recipient: { channel: 'webhook', url: 'https://a:b@example.com' } }, /password/],
+    [{ event: 'job-failed', recipient: { channel: 'webhook' } }, /recipient\.url/],
+    [{ event: 'job-failed', recipient: { channel: 'email', address: 'nobody' } }, /is not an e-mail address/],
+    [{ event: 'job-failed', recipient: { channel: 'pigeon', address: 'x' } }, /channel/],
+    [{ event: 'job-failed', recipient: { ...webhook, signingSecret: 'short' } }, /whsec_/],
+    [{ event: 'job-failed', recipient: webhook, filters: [{ field: 'job.id', value: 'a', operator: '<' }] }, /compares numbers/],
+    [{ event: 'job-failed', recipient: webhook, filters: [{ field: 'project.name', value: 'a' }] }, /project\.id/],
+    [{ event: 'job-failed', recipient: webhook, filters: [{ field: 'job.id', value: 'a', operator: '~' }] }, /operator/],
+    [{ recipient: webhook }, /event/],
+  ]
+  for (const [json, reason] of wrong) {
+    const answer = await stack.request('POST', subscriptions, { json })
+    assert.equal(answer.status, 400, JSON.stringify(json))
+    assert.match(answer.json<{ error: string }>().error, reason)
+  }
+  const limited = (await stack.request('POST', '/v2/storage/tokens', { json: { description: 'none' } })).json<{ token: string }>()
+  const byLimited = await stack.request('POST', subscriptions, {
+    json: { event: 'job-failed', recipient: webhook },
+    token: limited.token,
+  })
+  assert.equal(byLimited.status, 403)
+  stack.advance(25 * HOUR_MS)
+  assert.equal((await stack.request('GET', `${subscriptions}/${made.id}`)).status, 404)
+  assert.equal((await stack.request('DELETE', `${subscriptions}/${mail.id}`)).status, 204)
+  assert.equal((await stack.request('DELETE', `${subscriptions}/${mail.id}`)).status, 404)
+})
+
+test('a slow receiver holds up its own messages only, and what a deleted subscription had to send is not sent', async (t) => {
+  const slow = await startReceiver(t)
+  const quick = await startReceiver(t)
+  slow.answerWith(() => {}) // never answers
+  const stack = await notifyingStack(t)
+  const { id } = await stack.subscribe({ event: 'pinged', recipient: { channel: 'webhook', url: slow.url } })
+  const emit = () => stack.request('POST', '/notification/events/pinged', { json: { text: 'hello' } })
+  for (let i = 0; i < 10; i++) assert.deepEqual((await emit()).json(), { deliveries: 1 })
+  await until('the slow receiver has four messages', async () => slow.received.length === 4)
+  await stack.subscribe({
+    event: 'pinged',
+    recipient: { channel: 'webhook', url: quick.url, template: { note: 'It says {{text}}', of: '{{project.id}}' } },
+  })
+  assert.deepEqual((await emit()).json(), { deliveries: 2 })
+  await until('the quick one has its message', async () => quick.received.length === 1)
+  assert.deepEqual(JSON.parse(quick.received[0]!.body), { note: 'It says hello', of: String(stack.projectId) })
+  assert.equal(slow.received.length, 4)
+  assert.equal((await stack.request('DELETE', `/notification/project-subscriptions/${id}`)).status, 204)
+  assert.equal((await stack.deliveries('?status=cancelled')).length, 11)
+})

@@ -346,7 +346,7 @@ export const ERRORS = {
   },
   'storage.tables.insertWithKey': {
     kind: 'invalid',
-    text: 'The table {table} has the primary key {columns}, so a row replaces the one with the same key and deduplication_strategy "insert" is not possible. Use "upsert", or a table without a key.',
+    text: 'The table {table} has the primary key {columns}, so a row replaces the one with the same key and deduplication_strategy "insert" is not allowed. Use "upsert", or a table without a key.',
   },
   'storage.tables.invalidDefaultValueForType': {
     kind: 'invalid',
@@ -449,7 +449,7 @@ export const ERRORS = {
   },
   'queue.statusTerminal': {
     kind: 'conflict',
-    text: 'The job is finished with status "{status}"; "{move}" is not possible any more.',
+    text: 'The job is finished with status "{status}"; "{move}" is not allowed any more.',
   },
   'queue.statusTransitionForbidden': { kind: 'conflict', text: 'A job with status "{status}" cannot {move}.' },
   'queue.leaseLost': { kind: 'conflict', text: 'The job {id} is no longer held by this worker; what it did is not published.' },
@@ -515,7 +515,7 @@ export const ERRORS = {
   'storage.metadata.invalidStructure': { kind: 'invalid', text: 'The metadata cannot be stored: {reason}' },
   'storage.metadata.invalidKey': {
     kind: 'invalid',
-    text: 'Invalid Metadata Key ({place}): "{key}" is none. Use 1 to 255 letters, digits, dots, dashes or underscores.',
+    text: 'Invalid Metadata Key ({place}): "{key}" is not a valid key. Use 1 to 255 letters, digits, dots, dashes or underscores.',
   },
   'storage.metadata.invalidParameter': { kind: 'invalid', text: 'The metadata parameter must be an array.' },
   'storage.metadata.invalidProvider': {
@@ -587,7 +587,7 @@ export const ERRORS = {
   // Scheduler
   'scheduler.masterTokenNeeded': {
     kind: 'forbidden',
-    text: 'Insufficient permissions: a schedule is activated, changed and removed with a master token of the project. This token is none.',
+    text: 'Insufficient permissions: a schedule is activated, changed and removed with a master token of the project. This token is not a master token.',
   },
   'scheduler.notFound': { kind: 'not-found', text: 'Schedule {id} was not found.' },
   'scheduler.configurationNotFound': {
@@ -607,7 +607,7 @@ export const ERRORS = {
   'jobRunner.missingVariables': { kind: 'invalid', text: 'No value was given for the variables: {names}.' },
   'jobRunner.brokenByVariables': {
     kind: 'invalid',
-    text: 'The configuration is no valid JSON after its variables were replaced ({names}). Check the values and the placeholders.',
+    text: 'The configuration is not valid JSON after its variables were replaced ({names}). Check the values and the placeholders.',
   },
   'jobRunner.inputMissing': { kind: 'invalid', text: 'The input mapping cannot be read: {reason}' },
   'jobRunner.noRoom': {
@@ -635,7 +635,7 @@ export const ERRORS = {
   },
   'storage.webalize.columnNames.invalid': {
     kind: 'unprocessable',
-    text: 'Some column names are not possible. The first problem: {reason}',
+    text: 'Some column names are not allowed. The first problem: {reason}',
   },
 } as const satisfies Record<string, ErrorEntry>
 

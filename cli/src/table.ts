@@ -184,7 +184,7 @@ const tablePath = (id: string): string => `/v2/storage/tables/${encodeURICompone
 function partsOf(id: string): { readonly bucket: string; readonly name: string } {
   const [stage, bucket, name, ...rest] = id.split('.')
   if (!stage || !bucket || !name || rest.length > 0)
-    throw new UserError(`"${id}" is no id of a table. Ids look like in.c-main.orders.`)
+    throw new UserError(`"${id}" is not the id of a table. Ids look like in.c-main.orders.`)
   return { bucket: `${stage}.${bucket}`, name }
 }
 

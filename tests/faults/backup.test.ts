@@ -158,7 +158,7 @@ test('a stack that does not run is backed up too, without its keys unless they a
   const promised = nothing()
   for (let n = 0; n < 4; n++) await write(stack, promised, n)
   await stack.post('/v2/storage/components/platform.ex-http/configs', { name: 's', configuration: { '#a': 'secret' } })
-  await stack.kill() // leaves operator.json behind
+  await stack.kill() // leaves admin.json behind
   const folder = join(await emptyFolder(t), 'backup')
   const made = await millrace(stack.dataDir, 'backup', folder)
   assert.equal(made.code, 0, made.err)

@@ -1,4 +1,4 @@
-// Bodies: JSON, urlencoded and multipart all become one object; the text of a JSON body is kept for rooms that store it exactly.
+// Bodies: JSON, urlencoded and multipart all become one object; the text of a JSON body is kept for modules that store it exactly.
 
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'

@@ -1,4 +1,4 @@
-// The record of a storage job (spec storage 2.7), which routes of many rooms answer with, always with status 202.
+// The record of a storage job (spec storage 2.7), which routes of many modules answer with, always with status 202.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
-import { createKeptAnswers, type Place } from './response-cache.ts'
+import { createResponseCache, type Place } from './response-cache.ts'
 
 const asked = (change: { tokenId?: number; branchId?: number; url?: string; headers?: Record<string, string> } = {}) =>
   ({
@@ -13,7 +13,7 @@ const asked = (change: { tokenId?: number; branchId?: number; url?: string; head
 
 test('an answer is found again until the database changes, and only by the same question', () => {
   let version: number | undefined = 1
-  const kept = createKeptAnswers(() => version)
+  const kept = createResponseCache(() => version)
   kept.keep(kept.find(asked()) as Place, 'answer')
   assert.equal(kept.find(asked()), 'answer')
   for (const other of [
@@ -30,7 +30,7 @@ test('an answer is found again until the database changes, and only by the same 
 
 test('an answer that a change overtook is not kept', () => {
   let version = 1
-  const kept = createKeptAnswers(() => version)
+  const kept = createResponseCache(() => version)
   const place = kept.find(asked()) as Place
   version = 2
   kept.find(asked({ url: '/other' }))
@@ -39,11 +39,11 @@ test('an answer that a change overtook is not kept', () => {
 })
 
 test('nothing is kept where the database cannot tell its version', () => {
-  assert.equal(createKeptAnswers(() => undefined).find(asked()), undefined)
+  assert.equal(createResponseCache(() => undefined).find(asked()), undefined)
 })
 
 test('what is kept has a bound', () => {
-  const kept = createKeptAnswers(() => 1)
+  const kept = createResponseCache(() => 1)
   const answer = 'x'.repeat(1 << 20)
   for (let n = 0; n < 100; n++) kept.keep(kept.find(asked({ url: `/${n}` })) as Place, answer)
   const found = Array.from({ length: 100 }, (_, n) => kept.find(asked({ url: `/${n}` }))).filter((one) => one === answer)

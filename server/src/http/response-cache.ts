@@ -13,10 +13,10 @@ export interface Place {
   readonly version: number
 }
 
-export type KeptAnswers = ReturnType<typeof createKeptAnswers>
+export type ResponseCache = ReturnType<typeof createResponseCache>
 
 /** `databaseVersion` is another number after every commit, whoever made it; undefined where the database cannot tell, and nothing is kept. */
-export function createKeptAnswers(databaseVersion: () => number | undefined) {
+export function createResponseCache(databaseVersion: () => number | undefined) {
   const answers = new Map<string, string>()
   let version: number | undefined
   let size = 0

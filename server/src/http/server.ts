@@ -26,7 +26,7 @@ import { registerBodyParsers } from './body.ts'
 import { errorBody, platformErrorOf, statusOf } from './errors-to-http.ts'
 import { parseForm } from './form.ts'
 import type { RequestLimits, TooMany } from './request-limits.ts'
-import { createKeptAnswers, type Place } from './response-cache.ts'
+import { createResponseCache, type Place } from './response-cache.ts'
 import { validatorCompiler } from './validation.ts'
 
 /** What a route asks of the token: any valid one, a master token, one permission, or nothing at all. */
@@ -60,7 +60,7 @@ declare module 'fastify' {
     tokenValue: string
     /** The branch the address names, or the project's default branch. */
     branch: Branch
-    /** The text of a JSON or urlencoded body, for rooms that keep JSON exactly as it was sent. */
+    /** The text of a JSON or urlencoded body, for modules that keep JSON exactly as it was sent. */
     rawBody: string
     /** Where the request came from, for events. */
     origin: Origin
@@ -124,7 +124,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   app.decorateRequest('tokenValue', '')
   app.decorateRequest('rawBody', '')
   app.decorateRequest('place', undefined)
-  const kept = createKeptAnswers(deps.databaseVersion ?? (() => undefined))
+  const kept = createResponseCache(deps.databaseVersion ?? (() => undefined))
   registerBodyParsers(app, deps.bodyIdleMs ?? BODY_IDLE_MS)
   app.setValidatorCompiler(validatorCompiler)
   // Views decide what leaves; a second schema pass would cost time and reorder what must stay as it was sent.

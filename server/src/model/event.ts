@@ -50,7 +50,7 @@ export interface EventSource {
   readonly tokenDescription: string
 }
 
-/** Rooms receive this from platform.ts; the transaction knows no tables, each room sees only its own. */
+/** Modules receive this from platform.ts; the transaction knows no tables, each module sees only its own. */
 export type RecordEvent = (transaction: Trx, source: EventSource, event: NewEvent, origin?: Origin) => Promise<void>
 
 export interface EventDetails {

@@ -1,4 +1,4 @@
-// What a run needs of the rooms around it, as small interfaces. `platform.ts` fills them.
+// What a run needs of the modules around it, as small interfaces. `platform.ts` fills them.
 
 import type { Trx } from '../engines/metadata-db/dialects.ts'
 import type { Actor } from './actor.ts'

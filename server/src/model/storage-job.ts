@@ -1,4 +1,4 @@
-// What rooms and the storage-jobs room say to each other: rooms create jobs and do their work, that room keeps and runs them.
+// What modules and the storage-jobs module say to each other: modules create jobs and do their work, that module keeps and runs them.
 
 import { ERRORS, type ErrorCode } from '../../../contract/error-codes.ts'
 import type { Trx } from '../engines/metadata-db/dialects.ts'

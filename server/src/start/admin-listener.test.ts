@@ -9,26 +9,25 @@ import { type AdminListenerDeps, askForBackup, openAdminListener } from './admin
 const RESULT = { folder: '/b', files: 1, sizeBytes: 2, withKey: false, damagedObjects: [] }
 const ORDER = { folder: '/b', withKey: false }
 
-async function openDoor(t: TestContext, backUp: AdminListenerDeps['backUp'] = async () => RESULT) {
+async function openListener(t: TestContext, backUp: AdminListenerDeps['backUp'] = async () => RESULT) {
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-operator-'))
   const problems: unknown[] = []
   const close = await openAdminListener({ dataDir, backUp, onError: (error) => problems.push(error) })
   t.after(() => close().then(() => rm(dataDir, { recursive: true })))
-  const file = join(dataDir, 'operator.json')
+  const file = join(dataDir, 'admin.json')
   return { dataDir, file, close, problems, address: JSON.parse(await readFile(file, 'utf8')) as { url: string; key: string } }
 }
 
 test('the command line reaches the stack by the file in its data folder, which only the owner can read', async (t) => {
-  const { dataDir, file } = await openDoor(t)
+  const { dataDir, file } = await openListener(t)
   assert.equal((await stat(file)).mode & 0o777, 0o600)
   assert.deepEqual(await askForBackup(dataDir, ORDER, () => {}), { result: RESULT })
 })
 
-test('the door opens with its key only, and for backups only', async (t) => {
-  const { address } = await openDoor(t, () => assert.fail('nobody may come this far'))
+test('the listener answers to its key only, and for backups only', async (t) => {
+  const { address } = await openListener(t, () => assert.fail('nobody may come this far'))
   const ask = async (path: string, key: string | undefined, body: string) =>
-    (await fetch(address.url + path, { method: 'POST', headers: key === undefined ? {} : { 'x-operator-key': key }, body }))
-      .status
+    (await fetch(address.url + path, { method: 'POST', headers: key === undefined ? {} : { 'x-admin-key': key }, body })).status
   const order = JSON.stringify(ORDER)
   for (const key of [undefined, '', 'x'.repeat(64), address.key.slice(1), `${address.key}0`])
     assert.equal(await ask('/backup', key, order), 401)
@@ -38,23 +37,23 @@ test('the door opens with its key only, and for backups only', async (t) => {
 })
 
 test('what goes wrong comes back as a sentence, and says whose fault it is', async (t) => {
-  const refusing = await openDoor(t, () => Promise.reject(new PlatformError('backup.notAFolder', { folder: '/b' })))
+  const refusing = await openListener(t, () => Promise.reject(new PlatformError('backup.notAFolder', { folder: '/b' })))
   const theirs = { error: { message: '/b is not a folder.', isOurs: false } }
   assert.deepEqual(await askForBackup(refusing.dataDir, ORDER, () => {}), theirs)
   assert.deepEqual(refusing.problems, [])
-  const broken = await openDoor(t, () => Promise.reject(new Error('oh')))
+  const broken = await openListener(t, () => Promise.reject(new Error('oh')))
   assert.deepEqual(await askForBackup(broken.dataDir, ORDER, () => {}), { error: { message: 'oh', isOurs: true } })
   assert.equal(broken.problems.length, 1)
 })
 
-test('a closed door leaves nothing behind, and a file that a killed stack left is no stack', async (t) => {
-  const { dataDir, file, close, address } = await openDoor(t)
+test('a closed listener leaves nothing behind, and the file of a killed stack is not taken for a stack', async (t) => {
+  const { dataDir, file, close, address } = await openListener(t)
   await close()
   assert.deepEqual(await readdir(dataDir), [])
   assert.equal(await askForBackup(dataDir, ORDER, () => {}), undefined)
   await writeFile(file, JSON.stringify(address))
   assert.equal(await askForBackup(dataDir, ORDER, () => {}), undefined)
-  const other = await openDoor(t)
+  const other = await openListener(t)
   await writeFile(file, JSON.stringify({ ...other.address, key: 'of another stack' }))
   assert.equal(await askForBackup(dataDir, ORDER, () => {}), undefined)
 })

@@ -1,4 +1,4 @@
-// The operator's door: how the command line reaches the stack that has the data folder open. A listener of its own on the loopback
+// The admin listener: how the command line reaches the stack that has the data folder open. A listener of its own on the loopback
 // address, and a key that only the owner of the data folder can read. Nothing of it is part of the API.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
@@ -9,7 +9,7 @@ import { createRawListener } from '../http/raw-listener.ts'
 import { PlatformError } from '../kit/errors.ts'
 import type { BackupOrder, BackupProgress, BackupResult } from './backup.ts'
 
-const ADMIN_FILE = 'operator.json'
+const ADMIN_FILE = 'admin.json'
 const LOOPBACK = '127.0.0.1'
 const MAX_ORDER_BYTES = 64 * 1024
 const PROGRESS_EVERY_MS = 500
@@ -31,13 +31,13 @@ export interface AdminListenerDeps {
   onError(error: unknown): void
 }
 
-/** Opens the door; the returned function closes it. */
+/** Opens the listener; the returned function closes it. */
 export async function openAdminListener({ dataDir, backUp, onError }: AdminListenerDeps): Promise<() => Promise<void>> {
   const key = randomBytes(32).toString('hex')
   const file = join(dataDir, ADMIN_FILE)
 
   async function serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (!isKey(message.headers['x-operator-key'], key)) return void response.writeHead(401).end()
+    if (!isKey(message.headers['x-admin-key'], key)) return void response.writeHead(401).end()
     if (message.method !== 'POST' || message.url !== '/backup') return void response.writeHead(404).end()
     const order = orderOf(await textOf(message))
     if (!order) return void response.writeHead(400).end()
@@ -89,7 +89,7 @@ export async function askForBackup(
   if (!address) return undefined
   const response = await fetch(`${address.url}/backup`, {
     method: 'POST',
-    headers: { 'x-operator-key': address.key },
+    headers: { 'x-admin-key': address.key },
     body: JSON.stringify(order),
   }).catch(() => undefined)
   // A file that a killed stack left behind: nobody listens there, or somebody who does not know the key.

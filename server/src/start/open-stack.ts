@@ -26,7 +26,7 @@ export const VERSION: string = (
   JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
 ).version
 
-/** Opens the data folder and builds every room; nothing listens yet. */
+/** Opens the data folder and builds every module; nothing listens yet. */
 export async function openStack(config: Config): Promise<Stack> {
   const secrets = createSecrets()
   for (const secret of [config.secrets.masterToken, config.s3.external?.secretAccessKey]) if (secret) secrets.add(secret)

@@ -5,12 +5,12 @@ import { MillraceSqliteAdapter } from './sqlite-dialect.ts'
 
 export type DialectName = 'sqlite' | 'postgres'
 
-/** What is handed around knows no tables; each room types its own with withTables. */
+/** What is handed around knows no tables; each module types its own with withTables. */
 export type NoTables = Record<never, never>
 export type Db = Kysely<NoTables>
 export type Trx = Transaction<NoTables>
 
-/** The database, or the open transaction, as the room that owns `Tables` sees it. The migrations are the proof; the cast only says so. */
+/** The database, or the open transaction, as the module that owns `Tables` sees it. The migrations are the proof; the cast only says so. */
 export const withTables = <Tables>(db: Db): Kysely<Tables> => db as unknown as Kysely<Tables>
 
 type AnyKysely = Pick<Kysely<unknown>, 'getExecutor'>

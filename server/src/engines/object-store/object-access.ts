@@ -1,4 +1,4 @@
-// How somebody outside gets at one object without an account: links and temporary credentials. The files room asks here and
+// How somebody outside gets at one object without an account: links and temporary credentials. The files module asks here and
 // does not know whether the embedded store (embedded-access.ts) or an external S3 (sts-access.ts) answers.
 
 /** What temporary credentials may do, and nothing else. */

@@ -3,7 +3,7 @@
 
 import { type DataFolder, sizeOf } from './data-folder.ts'
 
-export interface Room {
+export interface DiskQuota {
   readonly folder: DataFolder
   readonly bytes: number
   /** Thrown when the folder grows beyond it. */
@@ -13,10 +13,14 @@ export interface Room {
 const LOOK_MS = 100
 
 /** Does `work`, which writes into the folder and stops when its signal says so. */
-export async function withinRoom<T>(room: Room, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withinQuota<T>(
+  quota: DiskQuota,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const tooMuch = new AbortController()
   const look = async (): Promise<void> => {
-    if ((await sizeOf(room.folder.root)) > room.bytes) tooMuch.abort()
+    if ((await sizeOf(quota.folder.root)) > quota.bytes) tooMuch.abort()
   }
   let looking = false
   const timer = setInterval(() => {
@@ -35,5 +39,5 @@ export async function withinRoom<T>(room: Room, signal: AbortSignal, work: (sign
   } finally {
     clearInterval(timer)
   }
-  throw room.excess()
+  throw quota.excess()
 }

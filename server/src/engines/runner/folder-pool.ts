@@ -11,7 +11,7 @@ export interface SpareFolders {
   /** A folder at `root`, which must not exist yet. */
   take(root: string, withArtifacts: boolean): Promise<DataFolder>
   /** The run is over; `isDeserted` by (1). What a caller has of the folder must not be used any more. */
-  giveBack(folder: DataFolder, isDeserted: boolean): Promise<void>
+  release(folder: DataFolder, isDeserted: boolean): Promise<void>
   clear(): Promise<void>
 }
 
@@ -32,7 +32,7 @@ export function createSpareFolders(): SpareFolders {
       }
       return createDataFolder(root, withArtifacts)
     },
-    async giveBack(folder, isDeserted) {
+    async release(folder, isDeserted) {
       const shelf = shelfOf(folder.withArtifacts)
       if (isDeserted && shelf.length < MOST && emptyDataFolder(folder)) shelf.push(folder)
       else await removeDataFolder(folder)

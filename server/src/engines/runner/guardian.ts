@@ -19,7 +19,7 @@ const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin'
 export const gated = (argv: readonly string[], fileBlocks: number, cpuSeconds: number): readonly string[] => [
   '/bin/sh',
   '-c',
-  // Written limits: no core files, no single file beyond the room the run has (in blocks of 512 bytes), and the run's mark.
+  // Written limits: no core files, no single file beyond the disk quota of the run (in blocks of 512 bytes), and the run's mark.
   `ulimit -c 0; ulimit -t ${cpuSeconds} 2>/dev/null; ulimit -f ${fileBlocks}; read -r go <&3 && exec "$@" 3<&-`,
   'gate',
   ...argv,

@@ -90,9 +90,9 @@ export function createLineReader(mask: Mask, budget: LineBudget, onLine: (line: 
   }
 
   function hold(piece: string): void {
-    const room = HELD_CHARS - held.length
-    if (piece.length > room) cut = true
-    if (room > 0) held += piece.length > room ? piece.slice(0, room) : piece
+    const left = HELD_CHARS - held.length
+    if (piece.length > left) cut = true
+    if (left > 0) held += piece.length > left ? piece.slice(0, left) : piece
   }
 
   return {

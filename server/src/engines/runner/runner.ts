@@ -61,7 +61,7 @@ export interface Runner {
   removeFolder(folder: DataFolder): Promise<void>
   run(spec: RunSpec): Promise<RunOutcome>
   /** How much a data folder may hold: `limitBytes`, or what the disk has left if that is less. */
-  room(folder: DataFolder, limitBytes: number): Promise<number>
+  diskQuota(folder: DataFolder, limitBytes: number): Promise<number>
   /** Removes folders of runs that ended with an earlier process. To be called before the first run. */
   sweep(): Promise<void>
   close(): Promise<void>
@@ -79,7 +79,7 @@ const LOG_BUDGET = { lines: 20_000, chars: 16 * 2 ** 20 }
 const MOST_PROCESSES = 512
 /** Left free on the disk whatever a component writes. */
 const DISK_RESERVE_BYTES = 512 * 2 ** 20
-/** How long an answer about the room on the disk holds. */
+/** How long an answer about free disk space holds. */
 const FREE_MS = 1_000
 /** How long the pipes of an ended program may stay open; only a stranger to the run can hold them. */
 const DRAIN_MS = 3_000
@@ -104,7 +104,8 @@ export function createRunner(settings: RunnerSettings): Runner {
     return free.bytes
   }
 
-  const room = async (folder: DataFolder, limitBytes: number): Promise<number> => Math.min(limitBytes, await freeOn(folder.root))
+  const diskQuota = async (folder: DataFolder, limitBytes: number): Promise<number> =>
+    Math.min(limitBytes, await freeOn(folder.root))
 
   async function run(spec: RunSpec): Promise<RunOutcome> {
     const output = captureOutput(spec)
@@ -128,7 +129,7 @@ export function createRunner(settings: RunnerSettings): Runner {
     const { folder, limits, program } = spec
     const launch = launchOf(program, folder, { ...spec.environment, ...gelfAddress(program, gelf) }, limits.memoryBytes, settings)
     if (!launch.isAlone) entered.add(folder)
-    const diskBytes = await room(folder, limits.diskBytes)
+    const diskBytes = await diskQuota(folder, limits.diskBytes)
     const mark: RunMark = { entry: `TMPDIR=${folder.tmp}`, cpuSeconds: randomInt(1e9, 2e9) }
     const [command, ...args] = gated(launch.argv, Math.ceil(diskBytes / 512), mark.cpuSeconds)
     const child = spawn(command!, args, {
@@ -193,7 +194,7 @@ export function createRunner(settings: RunnerSettings): Runner {
 
   return {
     run,
-    room,
+    diskQuota,
     async newFolder(withArtifacts = false) {
       ownMade ??= mkdir(own, { recursive: true, mode: 0o700 })
       await ownMade.catch((error: unknown) => {
@@ -202,7 +203,7 @@ export function createRunner(settings: RunnerSettings): Runner {
       })
       return folders.take(join(own, randomBytes(12).toString('hex')), withArtifacts)
     },
-    removeFolder: (folder) => folders.giveBack(folder, !entered.has(folder)),
+    removeFolder: (folder) => folders.release(folder, !entered.has(folder)),
     async sweep() {
       ownMade = undefined
       const names = await readdir(runsFolder).catch(() => [])

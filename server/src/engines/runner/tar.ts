@@ -118,7 +118,7 @@ async function receive(path: string, content: AsyncIterable<Uint8Array>): Promis
 function safePath(name: string): string {
   const parts = name.split('/').filter((part) => part !== '' && part !== '.')
   if (parts.length === 0 || parts.includes('..') || name.includes('\0'))
-    throw new PlatformError('runner.invalidArchive', { reason: `"${name.slice(0, 100)}" is no name of a file in it` })
+    throw new PlatformError('runner.invalidArchive', { reason: `"${name.slice(0, 100)}" is not a valid name of a file in it` })
   return parts.join('/')
 }
 

@@ -1,4 +1,4 @@
-// Limits that only a look from outside can keep: memory and number of processes of a run, and the room it takes on disk.
+// Limits that only a look from outside can keep: memory and number of processes of a run, and the disk space it takes.
 // One look at /proc serves every run; nothing is looked at while nothing runs.
 
 import { sizeOf } from './data-folder.ts'

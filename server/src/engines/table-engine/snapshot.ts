@@ -1,4 +1,4 @@
-// A table at one moment, as a plain JSON value. The engine never stores one: the tables room keeps the current value (and the older
+// A table at one moment, as a plain JSON value. The engine never stores one: the tables module keeps the current value (and the older
 // ones it wants to travel back to) in the metadata store. Five things stay true of every snapshot the engine returns:
 //  (1) segments and delete files never change once written; a change of the table is a new snapshot naming new files;
 //  (2) a segment has at most one delete file, which lists each dead position once, so live rows = rows - deletes.rows;

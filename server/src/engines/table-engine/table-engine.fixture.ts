@@ -47,7 +47,7 @@ export interface TestTables extends AsyncDisposable {
   readonly objects: ReturnType<typeof createFolderObjects>
   /** Puts bytes into the store and says how a load names them. */
   put(key: string, bytes: string | Uint8Array): Promise<void>
-  /** Header, columns and load in one go, the way the tables room does it. New columns of the file are added. */
+  /** Header, columns and load in one go, the way the tables module does it. New columns of the file are added. */
   load(csv: string | Uint8Array | readonly (string | Uint8Array)[], options?: LoadOptions): Promise<LoadResult>
   /** All rows of a query as arrays of text, through a CSV export and back. */
   rows(snapshot: TableSnapshot, query?: Omit<QueryRequest, 'snapshot'>): Promise<(string | null)[][]>

@@ -1,4 +1,4 @@
-// Names of this room's storage jobs (spec storage 6), and the lock they share.
+// Names of this module's storage jobs (spec storage 6), and the lock they share.
 
 export const CREATE = 'devBranchCreate'
 export const DELETE = 'devBranchDelete'

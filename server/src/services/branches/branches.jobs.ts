@@ -1,4 +1,4 @@
-// What the jobs of this room do: create, delete and merge a branch, each in the one transaction that also ends the job.
+// What the jobs of this module do: create, delete and merge a branch, each in the one transaction that also ends the job.
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { EventSource } from '../../model/event.ts'

@@ -27,7 +27,7 @@ export interface BranchesDeps {
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly recordEvent: RecordEvent
   readonly clock: Clock
-  /** Fills a new branch: what other rooms keep for each branch. */
+  /** Fills a new branch: what other modules keep for each branch. */
   readonly onCreate: (trx: Trx, defaultBranch: BranchRecord, branch: BranchRecord, source: EventSource) => Promise<void>
   /** Empties a branch before it goes. */
   readonly onDelete: (trx: Trx, branch: BranchRecord, source: EventSource) => Promise<void>

@@ -7,7 +7,7 @@ import type { Bucket, BucketChange, NewBucket, Sharing, SharingParameters } from
 import type { Buckets } from './buckets.ts'
 import type { SharingRules } from './sharing.ts'
 
-/** Inputs as the routes of this room write them. */
+/** Inputs as the routes of this module write them. */
 export type BucketJobInput =
   | { readonly bucketKey: number; readonly force: boolean } // bucketDelete
   | { readonly bucketKey: number; readonly change: BucketChange } // bucketUpdate
@@ -117,5 +117,5 @@ export function createBucketJobs(buckets: Buckets, sharing: SharingRules): Reado
   }
 }
 
-// Jobs of this room are created by its routes only, which write these inputs.
+// Jobs of this module are created by its routes only, which write these inputs.
 const inputOf = <T>(job: StorageJob): T => job.input as T

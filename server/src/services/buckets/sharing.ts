@@ -162,7 +162,7 @@ export function createSharing({ buckets, inTransaction, clock, recordEvent, find
 export function sharingFrom(text: string): Sharing {
   const sharing = SHARINGS.find((known) => known === text)
   if (sharing) return sharing
-  const reason = `'${text.slice(0, 60)}' is no way of sharing. Ways: ${SHARINGS.join(', ')}.`
+  const reason = `'${text.slice(0, 60)}' is not a known way of sharing. Known ways: ${SHARINGS.join(', ')}.`
   throw new PlatformError(
     'storage.buckets.validation',
     { field: 'sharing', reason },

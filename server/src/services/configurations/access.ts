@@ -12,7 +12,7 @@ export interface Caller {
   readonly origin: Origin
 }
 
-/** What this room needs to know of components. */
+/** What this module needs to know of components. */
 export interface ComponentLookup {
   find(id: string): { readonly id: string; readonly type: string } | undefined
   canonicalId(id: string): string

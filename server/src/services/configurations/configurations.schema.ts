@@ -1,4 +1,4 @@
-// The tables this room owns, as migration 0032 makes them.
+// The tables this module owns, as migration 0032 makes them.
 
 import type { Generated, Kysely, Selectable } from 'kysely'
 import { type Db, withTables } from '../../engines/metadata-db/dialects.ts'

@@ -25,7 +25,7 @@ import type { Address, ConfigurationRecord } from './records.ts'
 import { listRowIds, markRowsDeleted } from './rows.store.ts'
 import { type ChangedFields, differences, saveState, saveVersion } from './versioning.ts'
 
-/** What this room needs of encryption. */
+/** What this module needs of encryption. */
 export interface SecretBox {
   encrypt(text: string, componentId: string, previous?: string): string
 }

@@ -1,4 +1,4 @@
-// Bodies of this room become inputs: exact texts for `configuration` and `state`, plain values for the rest.
+// Bodies of this module become inputs: exact texts for `configuration` and `state`, plain values for the rest.
 // An absent field and null mean the same: unchanged, or the default.
 
 import type { ErrorCode } from '../../../../contract/error-codes.ts'

@@ -13,7 +13,7 @@ import { findConfiguration, lockConfiguration } from './configurations.store.ts'
 import type { ConfigurationsDeps, SecretBox } from './configurations.ts'
 import type { ConfigurationRecord } from './records.ts'
 
-/** What this room needs of encryption to move a secret. */
+/** What this module needs of encryption to move a secret. */
 export interface OpenableSecrets extends SecretBox {
   decrypt(
     text: string,

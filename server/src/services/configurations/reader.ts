@@ -23,7 +23,7 @@ import {
   type Revision,
 } from './configurations.store.ts'
 import { type ConfigurationRecord, inOrder, type RowRecord } from './records.ts'
-import { createAnswerMemory, type JsonAnswer, jsonAnswer } from './response-cache.ts'
+import { createResponseCache, type JsonAnswer, jsonAnswer } from './response-cache.ts'
 import { findRow, listRows, listRowsAt, listRowsOf } from './rows.store.ts'
 import { configurationText, listOf, rowText } from './views.ts'
 
@@ -77,8 +77,8 @@ interface KeptList {
 }
 
 export function createReader({ db, inTransaction, components }: ReaderDeps): Reader {
-  const configurations = createAnswerMemory<number, Kept>(MAX_CHARS)
-  const lists = createAnswerMemory<string, KeptList>(MAX_LIST_BYTES)
+  const configurations = createResponseCache<number, Kept>(MAX_CHARS)
+  const lists = createResponseCache<string, KeptList>(MAX_LIST_BYTES)
 
   function remember(record: ConfigurationRecord, rows: string): Kept {
     const text = configurationText(record, { configuration: true, state: true, rows })

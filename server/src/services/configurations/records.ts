@@ -1,4 +1,4 @@
-// What this room keeps. Texts named `configuration` and `state` are JSON exactly as it was sent, with `#` values encrypted.
+// What this module keeps. Texts named `configuration` and `state` are JSON exactly as it was sent, with `#` values encrypted.
 
 /** Who did something, and when. */
 export interface Stamp {
@@ -24,7 +24,7 @@ export interface Content {
 }
 
 export interface ConfigurationRecord extends Address, Content {
-  /** The room's own number of the configuration; it never leaves the room. */
+  /** The module's own number of the configuration; it never leaves the module. */
   readonly ownerId: number
   readonly isDeleted: boolean
   readonly version: number

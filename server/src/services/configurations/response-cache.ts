@@ -28,16 +28,16 @@ export function jsonAnswer(content: string | Buffer): JsonAnswer {
 }
 
 /** Bounded by what the answers weigh: those that were asked for least recently leave first. */
-export interface AnswerMemory<Key, Answer> {
+export interface ResponseCache<Key, Answer> {
   /** Only what holds is handed out; whoever asks has just looked what that means. */
   find(key: Key, holds: (answer: Answer) => boolean): Answer | undefined
   keep(key: Key, answer: Answer, weight: number): void
 }
 
-/** An answer heavier than this part of the room would push out too many others. */
+/** An answer heavier than this part of the module would push out too many others. */
 const HEAVIEST = 1 / 4
 
-export function createAnswerMemory<Key, Answer>(maxWeight: number): AnswerMemory<Key, Answer> {
+export function createResponseCache<Key, Answer>(maxWeight: number): ResponseCache<Key, Answer> {
   const kept = new Map<Key, { readonly answer: Answer; readonly weight: number }>()
   let weight = 0
 

@@ -1,4 +1,4 @@
-// Shapes that the routes of this room share: addresses, bodies, answers, and how a request becomes a Caller.
+// Shapes that the routes of this module share: addresses, bodies, answers, and how a request becomes a Caller.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'

@@ -57,7 +57,7 @@ export interface EventsDeps {
 export function createEvents({ db, inTransaction, clock }: EventsDeps) {
   const store = createEventsStore(db)
 
-  /** What rooms say about their own changes, in the transaction of the change. */
+  /** What modules say about their own changes, in the transaction of the change. */
   const record: RecordEvent = async (trx, source, event, origin = NO_ORIGIN) => {
     await insert(trx, source, event, origin)
   }
@@ -116,7 +116,7 @@ export function createEvents({ db, inTransaction, clock }: EventsDeps) {
         reason: `This value should be between 0 and ${MAX_LIMIT}.`,
       })
     const { terms, words } = parseQuery(query.q ?? '')
-    // Others' events are for admins and for tokens that may read them all; an object's own list is checked by its room.
+    // Others' events are for admins and for tokens that may read them all; an object's own list is checked by its module.
     const ownOnly = !actor.isMasterToken && !actor.canReadAllProjectEvents && scope.objectId === undefined
     const tokenId = scope.tokenId ?? (ownOnly ? actor.tokenId : undefined)
     if (ownOnly && tokenId !== actor.tokenId) throw new PlatformError('accessDenied')
@@ -159,7 +159,7 @@ export function createEvents({ db, inTransaction, clock }: EventsDeps) {
   async function find(projectId: number, field: string, idOrUuid: string): Promise<EventRow | undefined> {
     if (IS_UUID.test(idOrUuid)) return store.findByUuid(projectId, idOrUuid.toLowerCase())
     if (!IS_ID.test(idOrUuid))
-      throw new PlatformError('storage.validation', { field, reason: 'This is no id and no uuid of an event.' })
+      throw new PlatformError('storage.validation', { field, reason: 'This is neither an id nor a uuid of an event.' })
     return Number.isSafeInteger(Number(idOrUuid)) ? store.find(projectId, Number(idOrUuid)) : undefined
   }
 

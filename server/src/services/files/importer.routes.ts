@@ -25,7 +25,7 @@ const UploadFields = Type.Object({
 export type UploadFields = Type.Static<typeof UploadFields>
 
 export interface ImporterDeps {
-  /** Stores the bytes and makes the file; resolves to the file as the files room shows it. */
+  /** Stores the bytes and makes the file; resolves to the file as the files module shows it. */
   readonly uploadFile: (request: FastifyRequest, upload: IncomingUpload) => Promise<unknown>
 }
 

@@ -1,4 +1,4 @@
-// Prometheus numbers: requests by operation, event loop lag, memory, and the depth of each queue a room reports.
+// Prometheus numbers: requests by operation, event loop lag, memory, and the depth of each queue a module reports.
 
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 

@@ -12,7 +12,7 @@ import {
   writeConfigFile,
   writeStateFile,
 } from '../../engines/runner/data-folder.ts'
-import { type Room, withinRoom } from '../../engines/runner/disk-quota.ts'
+import { type DiskQuota, withinQuota } from '../../engines/runner/disk-quota.ts'
 import { createMask, type Mask } from '../../engines/runner/mask.ts'
 import { turnYamlToJson, yamlOf } from '../../engines/runner/yaml-files.ts'
 import type { Clock } from '../../kit/clock.ts'
@@ -117,7 +117,7 @@ export async function runRow(deps: RowDeps, run: RowRun, progress: RowProgress):
   const folder = await deps.programs.runner.newFolder(run.artifacts !== undefined)
   try {
     const state = readState(run.state)
-    const inputs = await readWithinRoom(deps, run, folder, state)
+    const inputs = await readWithinQuota(deps, run, folder, state)
     progress.inputTables = inputs.tables
     progress.secrets.push(...inputs.secrets)
     const mask = createMask([...run.secrets, ...inputs.secrets])
@@ -149,18 +149,18 @@ export async function runRow(deps: RowDeps, run: RowRun, progress: RowProgress):
 }
 
 /** What is read counts in the run's share of the disk, like what it writes. */
-async function readWithinRoom(deps: RowDeps, run: RowRun, folder: DataFolder, state: RunState): Promise<Inputs> {
+async function readWithinQuota(deps: RowDeps, run: RowRun, folder: DataFolder, state: RunState): Promise<Inputs> {
   const { mapping, staging, scope } = run
   const request = { scope, mapping, state, folder, staging: staging.input, now: deps.clock.now() }
   const isEmpty = mapping.inputTables.length + mapping.inputFiles.length === 0
   if (isEmpty) return readInputs(deps, { ...request, signal: run.signal })
-  return withinRoom(await roomOf(deps, folder, 'The tables and files of the input mapping'), run.signal, (signal) =>
+  return withinQuota(await quotaOf(deps, folder, 'The tables and files of the input mapping'), run.signal, (signal) =>
     readInputs(deps, { ...request, signal }),
   )
 }
 
-async function roomOf({ programs }: RowDeps, folder: DataFolder, what: string): Promise<Room> {
-  const bytes = await programs.runner.room(folder, programs.diskBytes)
+async function quotaOf({ programs }: RowDeps, folder: DataFolder, what: string): Promise<DiskQuota> {
+  const bytes = await programs.runner.diskQuota(folder, programs.diskBytes)
   return {
     folder,
     bytes,
@@ -203,7 +203,7 @@ async function runSteps(
     if (step.isMain) await writeStateFile(folder, written(state.component), format)
     const artifacts = step.isMain ? artifactRun(deps, run, folder) : undefined
     if (artifacts && wantsArtifacts(artifacts.settings))
-      progress.artifacts.downloaded = await withinRoom(await roomOf(deps, folder, 'The artifacts'), run.signal, (signal) =>
+      progress.artifacts.downloaded = await withinQuota(await quotaOf(deps, folder, 'The artifacts'), run.signal, (signal) =>
         downloadArtifacts(deps, { ...artifacts, signal }),
       )
     if (run.debug) {

@@ -1,4 +1,4 @@
-// Rules for merge requests: who moves one where. The branch room and the configurations room do what a merge means.
+// Rules for merge requests: who moves one where. The branch module and the configurations module do what a merge means.
 
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
@@ -27,7 +27,7 @@ export interface MergeRequestInput {
   readonly reviewerIds?: readonly number[] | undefined
 }
 
-/** What this room needs to know of a branch. */
+/** What this module needs to know of a branch. */
 export interface BranchLookup {
   get(projectId: number, name: string): Promise<{ readonly id: number; readonly isDefault: boolean }>
 }

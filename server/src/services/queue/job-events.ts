@@ -8,7 +8,7 @@ import type { JobFollower } from './job-notifier.ts'
 import { isFinished } from './job-states.ts'
 import type { JobRow } from './queue.schema.ts'
 
-/** Filled by the events room: oldest first, after `sinceId`. */
+/** Filled by the events module: oldest first, after `sinceId`. */
 export interface JobEventList {
   list(
     actor: Actor,

@@ -1,4 +1,4 @@
-// Firing on both databases, with a virtual clock. The queue and the configurations are the smallest fillings of the interfaces the room asks
+// Firing on both databases, with a virtual clock. The queue and the configurations are the smallest fillings of the interfaces the module asks
 // for; the whole road over HTTP is tests/conformance/scheduler.test.ts.
 
 import assert from 'node:assert/strict'

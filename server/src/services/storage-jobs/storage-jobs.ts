@@ -126,7 +126,7 @@ export function createStorageJobs({ db, inTransaction, clock }: StorageJobsDeps)
       throw failureOf(job)
     },
     countOpen: store.countOpen,
-    /** For the loop of this room only. */
+    /** For the loop of this module only. */
     internal: { store, rowOf, onCreated, finished },
   }
 }

@@ -35,7 +35,7 @@ test('a project runs its share at once, the next waits for its turn, and others 
   )
   other.end()
   await runs[3]
-  assert.equal(c.hasStarted(), false) // room on the node, none in the project
+  assert.equal(c.hasStarted(), false) // module on the node, none in the project
   a.end()
   await runs[0]
   await settled()

@@ -70,13 +70,13 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile }: L
     // The earlier state is the whole table, with all that an alias hides.
     if (table.source) throw new PlatformError('storage.validation.timeTravelNotSupported', { table: table.id })
     const { timestamp } = source
-    if (timestamp > clock.now().getTime() || !(await parts.store.findSnapshotAt(table.data.key, new Date(timestamp))))
+    if (timestamp > clock.now().getTime() || !(await parts.store.findStateAt(table.data.key, new Date(timestamp))))
       throw new PlatformError('storage.timetravel.invalid')
     return { type: 'timeTravel', sourceTableKey: table.data.key, timestamp }
   }
 
   async function checkSnapshot(scope: Scope, snapshotId: number): Promise<void> {
-    const kept = await parts.store.findKept(scope.actor.projectId, snapshotId)
+    const kept = await parts.store.findSnapshot(scope.actor.projectId, snapshotId)
     if (!kept) throw new PlatformError('storage.snapshots.notFound', { id: snapshotId })
     await parts.buckets.get(scope, kept.tableId.split('.').slice(0, 2).join('.')).catch((error: unknown) => {
       // A snapshot may outlive its bucket, but not the permission to read it.

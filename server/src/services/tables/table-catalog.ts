@@ -208,11 +208,11 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
   /** One whole state of the table: whatever is loaded meanwhile, this stays readable. */
   async function reading(table: Table): Promise<Reading> {
     const id = table.data.snapshotId
-    const stored = id === undefined ? undefined : await store.findSnapshot(id)
+    const stored = id === undefined ? undefined : await store.findState(id)
     if (stored) return { snapshot: stored.snapshot, snapshotId: stored.id }
     // Published and tidied between the two reads, or dropped: look again once.
     const fresh = await store.findByKey(table.data.key)
-    const again = fresh?.snapshotId === undefined ? undefined : await store.findSnapshot(fresh.snapshotId)
+    const again = fresh?.snapshotId === undefined ? undefined : await store.findState(fresh.snapshotId)
     if (!again) throw new PlatformError('storage.tables.dropped')
     return { snapshot: again.snapshot, snapshotId: again.id }
   }

@@ -51,7 +51,7 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
 
   /** The table the job names, and its present state. */
   async function begin<T extends object>(job: StorageJob) {
-    const input = job.input as T & { readonly tableKey: number } // written by the routes of this room
+    const input = job.input as T & { readonly tableKey: number } // written by the routes of this module
     const table = await catalog.getByKey(job.projectId, input.tableKey)
     return { input, table }
   }
@@ -137,7 +137,7 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
   }
 
   const tableDefinitionCreate: JobHandler = async ({ job, publish }) => {
-    const input = job.input as DefinitionInput // written by the routes of this room
+    const input = job.input as DefinitionInput // written by the routes of this module
     for (const { column } of input.columns) checkDefault(column)
     const snapshot = emptySnapshot(
       input.columns.map(({ column }) => column),
@@ -280,7 +280,7 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
   }
 
   const tableSnapshotDelete: JobHandler = async ({ job, publish }) => {
-    const { snapshotId } = job.input as { readonly snapshotId: number } // written by the routes of this room
+    const { snapshotId } = job.input as { readonly snapshotId: number } // written by the routes of this module
     await publish(async (trx) => {
       if (!(await store.removeKept(trx, job.projectId, snapshotId)))
         throw new PlatformError('storage.snapshots.notFound', { id: snapshotId })

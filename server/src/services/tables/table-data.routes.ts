@@ -135,7 +135,7 @@ export function tableDataRoutes({ tables, starter, exports, waitForJob, storeFil
       },
     )
 
-    // The importer's address (spec storage 2.13). In this room, because it is an import like any other.
+    // The importer's address (spec storage 2.13). In this module, because it is an import like any other.
     app.post(
       '/import/write-table',
       {

@@ -31,7 +31,7 @@ export interface ReservedFile {
   readonly key: string
 }
 
-/** `F` is a file as the files room knows it; this room only hands it around. */
+/** `F` is a file as the files module knows it; this module only hands it around. */
 export interface FilesOfExports<F extends ReservedFile> {
   reserve(source: EventSource, file: NewExportFile, runId: string | null): Promise<F>
   writeManifest(file: F, sliceKeys: readonly string[]): Promise<void>
@@ -66,7 +66,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
   const { catalog, store, buckets, recordEvent } = parts
 
   const run: JobHandler = async ({ job, signal, publish }) => {
-    const { tableKey, bucketKey, options } = job.input as ExportInput // written by the routes of this room
+    const { tableKey, bucketKey, options } = job.input as ExportInput // written by the routes of this module
     const table = await tableOf(job.projectId, bucketKey, tableKey)
     const { snapshot, snapshotId } = await catalog.reading(table)
     const request = { snapshot, ...queryOf(table, options.query, options.limit) }

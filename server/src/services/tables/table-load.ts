@@ -128,7 +128,7 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
   const { catalog, store, buckets, recordEvent, clock } = parts
 
   const create: JobHandler = async (run) => {
-    const input = run.job.input as CreateInput // written by the routes of this room
+    const input = run.job.input as CreateInput // written by the routes of this module
     const { source } = input
     if (source.type === 'file') {
       const prepared = await prepareCreate(run, input, await openFile(run.job.projectId, source.fileId))
@@ -137,8 +137,8 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
     if (source.type === 'local') throw new PlatformError('storage.jobs.workerLost') // its files went with the process that had them
     const snapshot =
       source.type === 'snapshot'
-        ? (await store.findKept(run.job.projectId, source.snapshotId))?.snapshot
-        : (await store.findSnapshotAt(source.sourceTableKey, new Date(source.timestamp)))?.snapshot
+        ? (await store.findSnapshot(run.job.projectId, source.snapshotId))?.snapshot
+        : (await store.findStateAt(source.sourceTableKey, new Date(source.timestamp)))?.snapshot
     if (!snapshot)
       throw source.type === 'snapshot'
         ? new PlatformError('storage.snapshots.notFound', { id: source.snapshotId })
@@ -149,7 +149,7 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
   }
 
   const load: JobHandler = async (run) => {
-    const input = run.job.input as ImportInput // written by the routes of this room
+    const input = run.job.input as ImportInput // written by the routes of this module
     if (input.source.type !== 'file') throw new PlatformError('storage.jobs.workerLost')
     const prepared = await prepareImport(run, input, await openFile(run.job.projectId, input.source.fileId))
     await run.publish(prepared.publish)

@@ -1,4 +1,4 @@
-// Shapes that the routes of this room share.
+// Shapes that the routes of this module share.
 
 import { Type } from 'typebox'
 import { BucketId, FormFile, readByRule, TableId } from '../../http/parameters.ts'

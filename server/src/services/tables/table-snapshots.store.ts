@@ -5,8 +5,8 @@ import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialect
 import type { TableSnapshot } from '../../engines/table-engine/snapshot.ts'
 
 interface Tables {
-  table_snapshot: { id: Generated<number>; project_id: number; data_table: number; value: string; created_at: number }
-  kept_snapshot: {
+  table_state: { id: Generated<number>; project_id: number; data_table: number; value: string; created_at: number }
+  table_snapshot: {
     id: Generated<number>
     project_id: number
     data_table: number
@@ -19,13 +19,13 @@ interface Tables {
   }
 }
 
-export interface StoredSnapshot {
+export interface StoredState {
   readonly id: number
   readonly snapshot: TableSnapshot
   readonly createdAt: Date
 }
 
-export interface KeptSnapshot extends StoredSnapshot {
+export interface SnapshotRecord extends StoredState {
   readonly projectId: number
   readonly tableKey: number
   readonly tableId: string
@@ -37,33 +37,33 @@ export function createSnapshotsStore(database: Db) {
   const db = withTables<Tables>(database)
 
   return {
-    insertSnapshot: async (trx: Trx, projectId: number, table: number, snapshot: TableSnapshot, at: Date): Promise<number> => {
+    insertState: async (trx: Trx, projectId: number, table: number, snapshot: TableSnapshot, at: Date): Promise<number> => {
       const { id } = await withTables<Tables>(trx)
-        .insertInto('table_snapshot')
+        .insertInto('table_state')
         .values({ project_id: projectId, data_table: table, value: JSON.stringify(snapshot), created_at: at.getTime() })
         .returning('id')
         .executeTakeFirstOrThrow()
       return id
     },
 
-    removeSnapshot: async (trx: Trx, id: number): Promise<void> => {
-      await withTables<Tables>(trx).deleteFrom('table_snapshot').where('id', '=', id).execute()
+    removeState: async (trx: Trx, id: number): Promise<void> => {
+      await withTables<Tables>(trx).deleteFrom('table_state').where('id', '=', id).execute()
     },
 
     /** What people keep outlives its table. */
-    removeSnapshotsOf: async (trx: Trx, tableKey: number): Promise<void> => {
-      await withTables<Tables>(trx).deleteFrom('table_snapshot').where('data_table', '=', tableKey).execute()
+    removeStatesOf: async (trx: Trx, tableKey: number): Promise<void> => {
+      await withTables<Tables>(trx).deleteFrom('table_state').where('data_table', '=', tableKey).execute()
     },
 
-    findSnapshot: async (id: number): Promise<StoredSnapshot | undefined> => {
-      const row = await db.selectFrom('table_snapshot').selectAll().where('id', '=', id).executeTakeFirst()
-      return row && toSnapshot(row)
+    findState: async (id: number): Promise<StoredState | undefined> => {
+      const row = await db.selectFrom('table_state').selectAll().where('id', '=', id).executeTakeFirst()
+      return row && toState(row)
     },
 
     /** The state of a table at a moment; undefined when it was not there yet, or that is too long ago. */
-    findSnapshotAt: async (tableKey: number, at: Date): Promise<StoredSnapshot | undefined> => {
+    findStateAt: async (tableKey: number, at: Date): Promise<StoredState | undefined> => {
       const row = await db
-        .selectFrom('table_snapshot')
+        .selectFrom('table_state')
         .selectAll()
         .where('data_table', '=', tableKey)
         .where('created_at', '<=', at.getTime())
@@ -71,14 +71,14 @@ export function createSnapshotsStore(database: Db) {
         .orderBy('id', 'desc')
         .limit(1)
         .executeTakeFirst()
-      return row && toSnapshot(row)
+      return row && toState(row)
     },
 
     // Snapshots that people keep
 
-    keep: async (trx: Trx, kept: Omit<KeptSnapshot, 'id'>): Promise<KeptSnapshot> => {
+    keep: async (trx: Trx, kept: Omit<SnapshotRecord, 'id'>): Promise<SnapshotRecord> => {
       const row = await withTables<Tables>(trx)
-        .insertInto('kept_snapshot')
+        .insertInto('table_snapshot')
         .values({
           project_id: kept.projectId,
           data_table: kept.tableKey,
@@ -94,20 +94,20 @@ export function createSnapshotsStore(database: Db) {
       return { ...kept, id: row.id }
     },
 
-    findKept: async (projectId: number, id: number): Promise<KeptSnapshot | undefined> => {
+    findSnapshot: async (projectId: number, id: number): Promise<SnapshotRecord | undefined> => {
       const row = await db
-        .selectFrom('kept_snapshot')
+        .selectFrom('table_snapshot')
         .selectAll()
         .where('project_id', '=', projectId)
         .where('id', '=', id)
         .executeTakeFirst()
-      return row && toKept(row)
+      return row && toSnapshot(row)
     },
 
-    listKept: async (projectId: number, tableKey: number, limit: number, offset: number): Promise<KeptSnapshot[]> =>
+    listSnapshots: async (projectId: number, tableKey: number, limit: number, offset: number): Promise<SnapshotRecord[]> =>
       (
         await db
-          .selectFrom('kept_snapshot')
+          .selectFrom('table_snapshot')
           .selectAll()
           .where('project_id', '=', projectId)
           .where('data_table', '=', tableKey)
@@ -115,11 +115,11 @@ export function createSnapshotsStore(database: Db) {
           .limit(limit)
           .offset(offset)
           .execute()
-      ).map(toKept),
+      ).map(toSnapshot),
 
     removeKept: async (trx: Trx, projectId: number, id: number): Promise<boolean> =>
       (await withTables<Tables>(trx)
-        .deleteFrom('kept_snapshot')
+        .deleteFrom('table_snapshot')
         .where('project_id', '=', projectId)
         .where('id', '=', id)
         .returning('id')
@@ -128,17 +128,17 @@ export function createSnapshotsStore(database: Db) {
     /** Forgets states older than the moment, except each table's current one and the last before the moment (time travel to just after it). */
     forgetSnapshotsBefore: async (trx: Trx, moment: Date): Promise<number> => {
       const result = await sql`
-        delete from table_snapshot where created_at < ${moment.getTime()}
+        delete from table_state where created_at < ${moment.getTime()}
         and id not in (select snapshot from data_table where snapshot is not null)
         and id not in (
-          select max(id) from table_snapshot where created_at < ${moment.getTime()} group by data_table
+          select max(id) from table_state where created_at < ${moment.getTime()} group by data_table
         )`.execute(trx)
       return Number(result.numAffectedRows ?? 0)
     },
 
     /** Every stored state in pieces, for finding out which objects are needed. */
     async *everySnapshot(): AsyncGenerator<TableSnapshot> {
-      for (const table of ['table_snapshot', 'kept_snapshot'] as const) {
+      for (const table of ['table_state', 'table_snapshot'] as const) {
         for (let after = 0; ; ) {
           const rows = await db
             .selectFrom(table)
@@ -158,13 +158,13 @@ export function createSnapshotsStore(database: Db) {
 }
 
 // The values are written by this file, hence of this shape.
-const toSnapshot = (row: Selectable<Tables['table_snapshot']>): StoredSnapshot => ({
+const toState = (row: Selectable<Tables['table_state']>): StoredState => ({
   id: row.id,
   snapshot: JSON.parse(row.value) as TableSnapshot,
   createdAt: new Date(row.created_at),
 })
 
-const toKept = (row: Selectable<Tables['kept_snapshot']>): KeptSnapshot => ({
+const toSnapshot = (row: Selectable<Tables['table_snapshot']>): SnapshotRecord => ({
   id: row.id,
   projectId: row.project_id,
   tableKey: row.data_table,

@@ -8,7 +8,7 @@ import type { NewStorageJob } from '../../model/storage-job.ts'
 import type { TableParts } from './table-catalog.ts'
 import { jobOn } from './table-checks.ts'
 import { type Fields, isSet, whole } from './table-requests.ts'
-import type { KeptSnapshot } from './table-snapshots.store.ts'
+import type { SnapshotRecord } from './table-snapshots.store.ts'
 
 export type TableSnapshots = ReturnType<typeof createTableSnapshots>
 
@@ -23,15 +23,15 @@ export function createTableSnapshots({ catalog, store }: TableParts) {
   }
 
   /** Newest first. */
-  async function list(scope: Scope, tableId: string, fields: Fields): Promise<readonly KeptSnapshot[]> {
+  async function list(scope: Scope, tableId: string, fields: Fields): Promise<readonly SnapshotRecord[]> {
     const table = await catalog.get(scope, tableId)
     const limit = isSet(fields.limit) ? whole('limit', fields.limit, 10_000) : 20
     const offset = isSet(fields.offset) ? whole('offset', fields.offset) : 0
-    return store.listKept(scope.actor.projectId, table.row.key, limit, offset)
+    return store.listSnapshots(scope.actor.projectId, table.row.key, limit, offset)
   }
 
-  async function get(projectId: number, id: number): Promise<KeptSnapshot> {
-    const kept = await store.findKept(projectId, id)
+  async function get(projectId: number, id: number): Promise<SnapshotRecord> {
+    const kept = await store.findSnapshot(projectId, id)
     if (!kept) throw new PlatformError('storage.snapshots.notFound', { id })
     return kept
   }
@@ -45,7 +45,7 @@ export function createTableSnapshots({ catalog, store }: TableParts) {
   return { create, list, get, remove }
 }
 
-export const snapshotView = (kept: KeptSnapshot, baseUrl: string) => ({
+export const snapshotView = (kept: SnapshotRecord, baseUrl: string) => ({
   id: String(kept.id),
   uri: `${baseUrl}/v2/storage/snapshots/${kept.id}`,
   description: kept.description,
@@ -55,7 +55,7 @@ export const snapshotView = (kept: KeptSnapshot, baseUrl: string) => ({
   dataFileId: null,
 })
 
-export const snapshotDetail = (kept: KeptSnapshot, baseUrl: string) => ({
+export const snapshotDetail = (kept: SnapshotRecord, baseUrl: string) => ({
   ...snapshotView(kept, baseUrl),
   table: {
     id: kept.tableId,

@@ -20,7 +20,7 @@ test('many small loads are compacted into one file; the rows, their order and th
   const { parts, loop } = stack.platform.tableModules
   const segments = async () => {
     const row = (await parts.store.listToCompact(10))[0] ?? (await parts.store.findByKey(1))
-    return row?.snapshotId === undefined ? 0 : ((await parts.store.findSnapshot(row.snapshotId))?.snapshot.segments.length ?? 0)
+    return row?.snapshotId === undefined ? 0 : ((await parts.store.findState(row.snapshotId))?.snapshot.segments.length ?? 0)
   }
   const many = await segments()
   assert.ok(many > 8, String(many))
@@ -67,7 +67,7 @@ test('a table that is loaded all the time is tidied by its loads, and compaction
   let most = 0
   const count = async () => {
     const row = await parts.store.findByKey(1)
-    return (await parts.store.findSnapshot(row?.snapshotId ?? 0))?.snapshot.segments.length ?? 0
+    return (await parts.store.findState(row?.snapshotId ?? 0))?.snapshot.segments.length ?? 0
   }
   for (let i = 1; i <= 40; i++) {
     await load('in.c-main.t', `id\n${i}\n`, { incremental: true })

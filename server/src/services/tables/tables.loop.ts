@@ -78,7 +78,7 @@ export function createTablesLoop({ parts, engine, objects, inTransaction, clock,
   }
 
   async function compactOne(table: TableRow): Promise<void> {
-    const stored = table.snapshotId === undefined ? undefined : await store.findSnapshot(table.snapshotId)
+    const stored = table.snapshotId === undefined ? undefined : await store.findState(table.snapshotId)
     if (!stored) return
     busyUntil.delete(table.key)
     const keyPrefix = keyPrefixOf(table.projectId, table.key)

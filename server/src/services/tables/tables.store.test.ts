@@ -45,9 +45,9 @@ await onBothDatabases('tables store', (metadata) => {
       store.publish(trx, made, state('second', 5), later(1), { imported: true, changed: true }),
     )
     assert.deepEqual([changed?.rowsCount, changed?.lastImportAt, changed?.lastChangeAt], [5, later(1), later(1)])
-    assert.equal((await store.findSnapshot(changed?.snapshotId ?? 0))?.snapshot.segments[0]?.key, 'second')
-    assert.equal((await store.findSnapshotAt(made.key, later(0.5)))?.snapshot.segments[0]?.key, 'first')
-    assert.equal(await store.findSnapshotAt(made.key, later(-1)), undefined)
+    assert.equal((await store.findState(changed?.snapshotId ?? 0))?.snapshot.segments[0]?.key, 'second')
+    assert.equal((await store.findStateAt(made.key, later(0.5)))?.snapshot.segments[0]?.key, 'first')
+    assert.equal(await store.findStateAt(made.key, later(-1)), undefined)
   })
 
   test('a compaction of an older state changes nothing and leaves nothing behind', async () => {
@@ -58,14 +58,14 @@ await onBothDatabases('tables store', (metadata) => {
     )
     assert.equal(late, undefined)
     assert.equal((await store.findByKey(made.key))?.rowsCount, 2)
-    assert.equal((await store.findSnapshotAt(made.key, later(9)))?.snapshot.segments[0]?.key, 'load')
+    assert.equal((await store.findStateAt(made.key, later(9)))?.snapshot.segments[0]?.key, 'load')
   })
 
   test('publishing to a table that was dropped finds nothing', async () => {
     const made = await newTable()
     await inTransaction((trx) => store.remove(trx, [made.key]))
     assert.equal(await inTransaction((trx) => store.publish(trx, made, state('x', 1), later(1), {})), undefined)
-    assert.equal(await store.findSnapshotAt(made.key, later(9)), undefined)
+    assert.equal(await store.findStateAt(made.key, later(9)), undefined)
   })
 
   test('old states are forgotten, but not the current one nor the last before the limit', async () => {
@@ -73,7 +73,7 @@ await onBothDatabases('tables store', (metadata) => {
     for (const day of [1, 2, 3])
       await inTransaction((trx) => store.publish(trx, made, state(`day ${day}`, day), later(day), { changed: true }))
     await inTransaction((trx) => store.forgetSnapshotsBefore(trx, later(2.5)))
-    const at = async (day: number) => (await store.findSnapshotAt(made.key, later(day)))?.snapshot.segments[0]?.key
+    const at = async (day: number) => (await store.findStateAt(made.key, later(day)))?.snapshot.segments[0]?.key
     assert.deepEqual([await at(0.5), await at(1.5), await at(2.2), await at(3)], [undefined, undefined, 'day 2', 'day 3'])
     await inTransaction((trx) => store.forgetSnapshotsBefore(trx, later(99)))
     assert.equal(await at(3), 'day 3')

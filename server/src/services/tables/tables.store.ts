@@ -189,7 +189,7 @@ export function createTablesStore(database: Db) {
         })
         .returning('id')
         .executeTakeFirstOrThrow()
-      const snapshotId = await snapshots.insertSnapshot(trx, table.projectId, id, snapshot, table.createdAt)
+      const snapshotId = await snapshots.insertState(trx, table.projectId, id, snapshot, table.createdAt)
       return toTable(
         await withTables<Tables>(trx)
           .updateTable('data_table')
@@ -248,7 +248,7 @@ export function createTablesStore(database: Db) {
         readonly onlyOver?: number
       },
     ): Promise<TableRow | undefined> {
-      const snapshotId = await snapshots.insertSnapshot(trx, table.projectId, table.key, snapshot, at)
+      const snapshotId = await snapshots.insertState(trx, table.projectId, table.key, snapshot, at)
       let query = withTables<Tables>(trx)
         .updateTable('data_table')
         .set({
@@ -263,7 +263,7 @@ export function createTablesStore(database: Db) {
       if (what.onlyOver !== undefined) query = query.where('snapshot', '=', what.onlyOver)
       const row = await query.returningAll().executeTakeFirst()
       if (row) return toTable(row)
-      await snapshots.removeSnapshot(trx, snapshotId)
+      await snapshots.removeState(trx, snapshotId)
       return undefined
     },
 
@@ -291,7 +291,7 @@ export function createTablesStore(database: Db) {
     async remove(trx: Trx, keys: readonly number[]): Promise<void> {
       const tx = withTables<Tables>(trx)
       for (const key of keys) {
-        await snapshots.removeSnapshotsOf(trx, key)
+        await snapshots.removeStatesOf(trx, key)
         await tx.deleteFrom('table_export').where('data_table', '=', key).execute()
         await tx.deleteFrom('table_profile').where('data_table', '=', key).execute()
         await tx.deleteFrom('data_table').where('id', '=', key).execute()

@@ -1,5 +1,5 @@
 // Rules for projects and tokens. Knows nothing of HTTP.
-//  1. A clear value leaves this room once, when it is made; only its hash is stored.
+//  1. A clear value leaves this module once, when it is made; only its hash is stored.
 //  2. Nobody gives away what they do not have (token-permissions.ts).
 //  3. Nobody takes over what may more than they do: neither a new value nor a change of such a token.
 //  4. A project always has its master token: it cannot be deleted, only refreshed, and only by itself.
@@ -27,7 +27,7 @@ export interface TokensDeps {
     projectId: number,
     tokenId: number,
   ) => Promise<{ readonly component: string; readonly configurationId: string } | undefined>
-  /** What other rooms set up for a new project, in the same transaction. */
+  /** What other modules set up for a new project, in the same transaction. */
   readonly onProjectCreated: (trx: Trx, projectId: number) => Promise<void>
 }
 

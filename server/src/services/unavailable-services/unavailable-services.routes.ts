@@ -31,7 +31,7 @@ const Description = Type.Object({
   isBuilt: Type.Boolean(),
 })
 
-/** `built` are the services that have a room of their own: they get the description only. */
+/** `built` are the services that have a module of their own: they get the description only. */
 export function unavailableServicesRoutes(ids: readonly ServiceId[], built: ReadonlySet<ServiceId>): FastifyPluginAsyncTypebox {
   return async (app) => {
     for (const id of ids) {

@@ -1,4 +1,4 @@
-// Data keys of the encryption room, wrapped, and which root key wraps them.
+// Data keys of the encryption module, wrapped, and which root key wraps them.
 
 import type { Trx } from '../dialects.ts'
 

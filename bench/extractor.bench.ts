@@ -55,16 +55,17 @@ const mappings = {
   },
 }
 
-async function extract(url: string, endpoint: string, more: object = {}, since = 0): Promise<Run> {
+function extract(url: string, endpoint: string, more: object = {}, since = 0): Promise<Run> {
+  const job = { endpoint, dataType: 'items', dataField: 'items', params: { since } }
+  const pagination = { method: 'cursor', idKey: 'id', param: 'since' }
+  return runConfiguration({ api: { baseUrl: url, pagination }, config: { jobs: [job], ...more } })
+}
+
+async function runConfiguration(configuration: object): Promise<Run> {
   const dataDir = mkdtempSync(join(tmpdir(), 'extractor-bench-'))
   try {
-    const job = { endpoint, dataType: 'items', dataField: 'items', params: { since } }
-    const pagination = { method: 'cursor', idKey: 'id', param: 'since' }
     mkdirSync(join(dataDir, 'in'))
-    writeFileSync(
-      join(dataDir, 'config.json'),
-      JSON.stringify({ api: { baseUrl: url, pagination }, config: { jobs: [job], ...more } }),
-    )
+    writeFileSync(join(dataDir, 'config.json'), JSON.stringify(configuration))
     const run = await runNode([program], { KBC_DATADIR: dataDir })
     if (statSync(join(dataDir, 'out', 'tables', 'items')).size === 0) throw new Error('The extractor wrote an empty table.')
     return run
@@ -119,6 +120,24 @@ const slow = await inTurns(ROUNDS, {
   bareMany: async () => (await runBare('slow', 0)).seconds,
   oursFew: async () => (await extract(api.url, 'slow', {}, manyPages - fewPages)).seconds,
   oursMany: async () => (await extract(api.url, 'slow')).seconds,
+})
+
+// A hundred and sixty children, fifty milliseconds each.
+const family = (concurrency: number) => {
+  const children = [{ endpoint: 'families/{id}', dataType: 'children', dataField: 'items', placeholders: { id: 'id' } }]
+  const jobs = [{ endpoint: 'families', dataType: 'items', dataField: 'items', children }]
+  return runConfiguration({ api: { baseUrl: api.url }, config: { concurrency, jobs } })
+}
+const families = await inTurns(ROUNDS, {
+  sequential: async () => (await family(1)).seconds,
+  parallel: async () => (await family(8)).seconds,
+})
+report({
+  bench: 'extractor-concurrency',
+  ratio: families.sequential / families.parallel,
+  target: '>= 6',
+  sequentialSeconds: Number(families.sequential.toFixed(2)),
+  parallelSeconds: Number(families.parallel.toFixed(2)),
 })
 await api.stop()
 const perPageMs = (few: number, many: number) => ((many - few) / (manyPages - fewPages)) * 1000

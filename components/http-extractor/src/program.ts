@@ -78,7 +78,7 @@ function live(configuration: () => Configuration, dataDir: string, recorder?: Re
     redactor,
     now,
     sleep: (seconds, signal) => wait(seconds * 1000, undefined, signal ? { signal } : {}),
-    openWire: (plan) => openWire(configuration(), plan.api, { dataDir, egress, now, sleep, log, ...tap }),
+    openWire: (plan) => openWire(configuration(), plan, { dataDir, egress, now, sleep, log, ...tap }),
   }
 }
 

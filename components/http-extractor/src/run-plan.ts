@@ -11,6 +11,7 @@ import type { Scope } from './functions/evaluate.ts'
 import type { Send } from './http/exchange.ts'
 import { type JobDefinition, readJob } from './jobs/job.ts'
 import { entriesOf, isArray, isEmpty, isObject, type JsonObject, type JsonValue, objectOf } from './json/json.ts'
+import { isNumeric } from './json/numbers.ts'
 import type { Log } from './log.ts'
 import { createPagination } from './pagination/pagination.ts'
 import type { ScrollerFactory } from './pagination/scroller.ts'
@@ -32,6 +33,10 @@ export interface RunPlan {
   /** config.primaryKey: columns by data type or table. */
   readonly primaryKeys: PrimaryKeys
   readonly compatLevel: 1 | 2 | 3
+  /** Requests at once; 1 keeps the order of the original extractor. */
+  readonly concurrency: number
+  /** Per host. */
+  readonly maxRequestsPerSecond: number | undefined
 }
 
 export interface PlanDeps {
@@ -83,7 +88,28 @@ export function createPlan(configuration: Configuration, config: JsonObject, dep
     mappings: at(config, 'mappings'),
     primaryKeys: readPrimaryKeys(config),
     compatLevel,
+    concurrency: readConcurrency(config),
+    maxRequestsPerSecond: readRate(config),
   }
+}
+
+/** More connections than this help no API. */
+const MAX_CONCURRENCY = 100
+
+function readConcurrency(config: JsonObject): number {
+  const concurrency = integerAt(at(config, 'concurrency'), 'config.concurrency') ?? 1
+  if (concurrency >= 1 && concurrency <= MAX_CONCURRENCY) return concurrency
+  throw new UserError(
+    `Invalid configuration: 'config.concurrency' must be between 1 and ${MAX_CONCURRENCY}, given ${concurrency}.`,
+  )
+}
+
+function readRate(config: JsonObject): number | undefined {
+  const given = at(config, 'maxRequestsPerSecond')
+  if (given === undefined || given === null) return undefined
+  const rate = isNumeric(given) ? Number(String(given)) : Number.NaN
+  if (rate > 0 && Number.isFinite(rate)) return rate
+  throw new UserError("Invalid configuration: 'config.maxRequestsPerSecond' must be a number above 0.")
 }
 
 function readJobs(config: JsonObject, compatLevel: number, redactor: Redactor): JobDefinition[] {

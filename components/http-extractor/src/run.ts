@@ -9,6 +9,7 @@ import { UserError } from './errors.ts'
 import { createHeapKeeper } from './heap.ts'
 import { createClient } from './http/client.ts'
 import type { Send } from './http/exchange.ts'
+import { createGate } from './http/gate.ts'
 import { createProgress } from './jobs/progress.ts'
 import { runJobs } from './jobs/run-jobs.ts'
 import type { JsonValue } from './json/json.ts'
@@ -57,6 +58,7 @@ export async function run(configuration: Configuration, deps: RunDeps): Promise<
         await runJobs(plan.jobs, {
           client,
           scrollers: plan.scrollers,
+          concurrency: plan.concurrency,
           store: (page) => {
             add(page)
             heap.check()
@@ -97,6 +99,7 @@ export const clientOf = (
     defaults: plan.api.defaults,
     ignoreErrors: plan.api.ignoreErrors,
     retry: { rules: plan.api.retry, nowSeconds: () => now() / 1000, sleep, log },
+    gate: createGate({ concurrency: plan.concurrency, perSecond: plan.maxRequestsPerSecond, now, sleep }),
     send,
     authenticate: plan.authenticate,
     isSecret: (text) => redactor.redact(text) !== text,

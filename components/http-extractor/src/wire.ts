@@ -1,6 +1,5 @@
 // The way out for one iteration, below authentication: signature, cache, record or replay, transport, tunnel.
 
-import type { ApiSettings } from './configuration/api.ts'
 import type { Configuration } from './configuration/configuration.ts'
 import { readAwsCredentials, withAwsSignature } from './http/aws-signature.ts'
 import type { Egress } from './http/egress.ts'
@@ -9,6 +8,7 @@ import { withCache } from './http/response-cache.ts'
 import { openTunnel, readSshSettings } from './http/ssh-tunnel.ts'
 import { createTransport } from './http/transport.ts'
 import type { Log } from './log.ts'
+import type { RunPlan } from './run-plan.ts'
 
 export interface Wire {
   readonly send: Send
@@ -31,7 +31,11 @@ export function checkWire({ sshProxy, awsCredentials }: Configuration): void {
   if (awsCredentials) readAwsCredentials(awsCredentials)
 }
 
-export async function openWire(configuration: Configuration, api: ApiSettings, deps: WireDeps): Promise<Wire> {
+export async function openWire(
+  configuration: Configuration,
+  { api, concurrency }: Pick<RunPlan, 'api' | 'concurrency'>,
+  deps: WireDeps,
+): Promise<Wire> {
   const { dataDir, egress, now, sleep, log, tap = (send) => send } = deps
   const { sshProxy, awsCredentials, cache } = configuration
   const { connectTimeoutMs, requestTimeoutMs, maxBodyBytes, tls } = api
@@ -44,6 +48,7 @@ export async function openWire(configuration: Configuration, api: ApiSettings, d
     requestTimeoutMs,
     maxBodyBytes,
     tls,
+    connections: concurrency,
     ...(tunnel ? { connector: tunnel.connector } : {}),
   })
   const tapped = tap(transport.send)

@@ -86,7 +86,7 @@ async function runIn(dataDir: string, options: Options): Promise<Outcome> {
         openWire: async (plan) =>
           replay
             ? { send: replay.send, close: async () => {} }
-            : openWire(configuration, plan.api, { dataDir, egress, now, sleep, log, ...(recorder ? { tap: recorder.tap } : {}) }),
+            : openWire(configuration, plan, { dataDir, egress, now, sleep, log, ...(recorder ? { tap: recorder.tap } : {}) }),
       })
     } finally {
       recorder?.finish()

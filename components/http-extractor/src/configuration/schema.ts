@@ -272,6 +272,12 @@ const CONFIG = {
       description: 'Columns of the primary key by data type, for tables without a mapping.',
       additionalProperties: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
     },
+    concurrency: {
+      type: ['integer', 'string'],
+      default: 1,
+      description: 'Requests at once, for jobs and children that do not depend on each other. The tables stay the same.',
+    },
+    maxRequestsPerSecond: { type: ['number', 'string'], description: 'Most requests per second to one host.' },
     strict: { ...flag, description: 'Keys without a meaning end the run instead of giving a warning.' },
     userData: { $ref: '#/$defs/userData' },
     http: { type: 'object', properties: { headers: { $ref: '#/$defs/expressions' } } },

@@ -1,6 +1,6 @@
 // One client per iteration: the order in which the wrappers around a request stand.
 //
-//   redirects -> retries -> authentication -> AWS signature -> record or replay -> transport
+//   redirects -> retries -> authentication -> gate -> AWS signature -> record or replay -> transport
 //
 // Authentication stands below redirects and retries, so every attempt is signed anew (spec extractor 4). The login goes the
 // same way without the authentication.
@@ -13,6 +13,7 @@ import { withoutCredentials } from '../redaction.ts'
 import type { Address } from './address.ts'
 import { requestLine, shownRequest } from './confidential.ts'
 import type { HttpRequest, HttpResponse, Send } from './exchange.ts'
+import type { Gate } from './gate.ts'
 import { headersOf, underHeaders } from './headers.ts'
 import { withRedirects } from './redirect.ts'
 import { buildRequest, type Method, mergeUnder, type RequestDefaults, type RequestSettings } from './request.ts'
@@ -42,7 +43,8 @@ export interface ClientOptions {
   readonly headers: readonly (readonly [string, string])[]
   readonly defaults: RequestDefaults
   readonly ignoreErrors: ReadonlySet<number>
-  readonly retry: RetryDeps
+  readonly retry: Omit<RetryDeps, 'pause'>
+  readonly gate: Gate
   /** The innermost wrappers and the transport: everything below authentication. */
   readonly send: Send
   /** Makes the authentication; it is handed the way a login takes. */
@@ -53,11 +55,12 @@ export interface ClientOptions {
 
 export function createClient(options: ClientOptions): Client {
   const { base, defaults, ignoreErrors, log } = options
-  const wire = logged(options.send, log)
-  const unsigned = withRetries(wire, options.retry)
+  const wire = logged(options.gate.around(options.send), log)
+  const retry = { ...options.retry, pause: options.gate.pause }
+  const unsigned = withRetries(wire, retry)
   const login = withRedirects({ send: unsigned, sendUnsigned: unsigned, isSecret: options.isSecret })
   const sign = options.authenticate(login)
-  const signed = withRetries(renewing(sign, wire, ignoreErrors), options.retry)
+  const signed = withRetries(renewing(sign, wire, ignoreErrors), retry)
   const send = withRedirects({ send: signed, sendUnsigned: unsigned, isSecret: options.isSecret })
 
   function request(settings: RequestSettings): HttpRequest {

@@ -26,6 +26,8 @@ export interface RetryDeps {
   readonly nowSeconds: () => number
   readonly sleep: (seconds: number) => Promise<void>
   readonly log: Log
+  /** The API says how long it wants to be left alone; that goes for other requests too. */
+  readonly pause: (request: HttpRequest, seconds: number) => void
 }
 
 const DAY_SECONDS = 86_400
@@ -48,7 +50,7 @@ export function delayFromHeader(value: string | undefined, nowSeconds: number): 
 /** Wait before the nth retry: what the server asks for, otherwise 1, 2, 4, 8 ... seconds. */
 const delayOf = (headerDelay: number, retry: number) => (headerDelay > 0 ? headerDelay : 2 ** (retry - 1))
 
-export function withRetries(send: Send, { rules, nowSeconds, sleep, log }: RetryDeps): Send {
+export function withRetries(send: Send, { rules, nowSeconds, sleep, log, pause }: RetryDeps): Send {
   return async (request) => {
     for (let retry = 1; ; retry++) {
       const outcome = await send(request).catch((error: unknown) => {
@@ -57,10 +59,9 @@ export function withRetries(send: Send, { rules, nowSeconds, sleep, log }: Retry
       })
       const isFailure = outcome instanceof TransportError
       if (!isFailure && !(rules.httpCodes.has(outcome.status) && retry <= rules.maxRetries)) return outcome
-      const delay = patience(
-        request,
-        delayOf(isFailure ? 0 : delayFromHeader(outcome.headers[rules.retryHeader], nowSeconds()), retry),
-      )
+      const asked = isFailure ? 0 : delayFromHeader(outcome.headers[rules.retryHeader], nowSeconds())
+      const delay = patience(request, delayOf(asked, retry))
+      if (asked > 0) pause(request, asked)
       log.debug(`Http request failed, retrying in ${delay.toFixed(1)} seconds [${retry}x].`, {
         request: requestLine(request),
         ...(isFailure ? { message: outcome.message } : describe(outcome)),

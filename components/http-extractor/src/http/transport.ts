@@ -16,6 +16,8 @@ export interface TransportOptions {
   /** For the whole exchange, from the first byte sent to the last received. */
   readonly requestTimeoutMs: number
   readonly maxBodyBytes: number
+  /** To one host at the same time. */
+  readonly connections: number
   readonly tls?: { readonly ca?: string; readonly certificate?: string }
   /** Opens sockets instead of the egress connector: the SSH tunnel, whose own connection passed the egress policy. */
   readonly connector?: Connector.connector
@@ -48,7 +50,7 @@ export function createTransport(options: TransportOptions): Transport {
     )
   const agent = new Agent({
     connect,
-    connections: 1,
+    connections: options.connections,
     pipelining: 1,
     headersTimeout: 0,
     bodyTimeout: 0,

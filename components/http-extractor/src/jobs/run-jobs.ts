@@ -1,5 +1,6 @@
 // The work itself (spec extractor 8.1). Jobs run one after another; a job runs page by page; after a page is stored, each
-// child runs to its end for each item of that page. Requests are never parallel, and nothing of a page is kept but the spool.
+// child runs to its end for each item of that page. With config.concurrency several jobs, and several children of a page, run at the
+// same time; pages are stored as if they did not. Nothing of a page is kept but the spool.
 //
 // Where a page has no children the next request is sent before the page is stored: the API works on its answer while we write rows.
 
@@ -14,6 +15,7 @@ import type { ScrollerFactory } from '../pagination/scroller.ts'
 import type { Page } from '../tables/tables.ts'
 import type { JobDefinition } from './job.ts'
 import { withJobContext } from './job-context.ts'
+import { type Aside, DIRECT, inOrder, type Outlet } from './outlet.ts'
 import { type Bound, bindPlaceholders, fillEndpoint, overridden, parentColumns, unsetPlaceholders } from './placeholders.ts'
 import type { Progress } from './progress.ts'
 import { createRepetitionCheck } from './repetition.ts'
@@ -22,6 +24,8 @@ import { createStopLog, type StopLog } from './stop-log.ts'
 export interface JobsDeps {
   readonly client: Client
   readonly scrollers: ScrollerFactory
+  /** Requests at once. */
+  readonly concurrency: number
   readonly store: (page: Page) => void
   /** For params and userData: attr and time. */
   readonly scope: Scope
@@ -46,13 +50,20 @@ export const TOP: Place = { depth: 0, ancestors: [], bound: [] }
 
 interface RunningDeps extends JobsDeps {
   readonly stops: StopLog
+  readonly aside: Aside
 }
+
+/** How many jobs are begun for one that can send a request: while the first of them is being stored, the next ones have been asked for. */
+const AHEAD = 2
 
 export async function runJobs(jobs: readonly JobDefinition[], deps: JobsDeps): Promise<void> {
   warnOfIdleChildren(jobs, deps.log)
-  const running = { ...deps, stops: createStopLog(deps.log) }
-  for (const job of jobs) await runJob(job, TOP, running)
+  const running = { ...deps, stops: createStopLog(deps.log), aside: { bytes: 0 } }
+  const tasks = jobs.map((job) => (outlet: Outlet) => runJob(job, TOP, outlet, running))
+  await inOrder(tasks, DIRECT, widthOf(deps), running.aside)
 }
+
+const widthOf = ({ concurrency }: JobsDeps) => (concurrency === 1 ? 1 : concurrency * AHEAD)
 
 /** A child whose endpoint nobody can fill in is not requested (spec extractor 8.2); placeholders of its ancestors count. */
 function warnOfIdleChildren(jobs: readonly JobDefinition[], log: Log, inherited: readonly string[] = []): void {
@@ -69,7 +80,7 @@ function warnOfIdleChildren(jobs: readonly JobDefinition[], log: Log, inherited:
   }
 }
 
-async function runJob(job: JobDefinition, place: Place, deps: RunningDeps): Promise<void> {
+async function runJob(job: JobDefinition, place: Place, outlet: Outlet, deps: RunningDeps): Promise<void> {
   const { client, scrollers, store, log, progress } = deps
   const scroller = scrollers(job.scroller)
   const guard = createLoopGuard(scroller.repeats)
@@ -110,11 +121,14 @@ async function runJob(job: JobDefinition, place: Place, deps: RunningDeps): Prom
     const isLeaf = job.children.length === 0
     const early = isLeaf ? sendNext() : undefined
     if (early) await turn() // storing does not yield, so let the request leave first
-    withJobContext(context, () =>
-      store({ type: job.dataType, items, added, origin: isBodyDecoded ? { body, pick: job.pickAgain } : undefined }),
-    )
-    progress.page(items.length)
-    for (const child of job.children) await runChild(child, items, place, deps)
+    const storing = outlet.run(() => {
+      withJobContext(context, () =>
+        store({ type: job.dataType, items, added, origin: isBodyDecoded ? { body, pick: job.pickAgain } : undefined }),
+      )
+      progress.page(items.length)
+    }, body.length)
+    if (storing !== undefined) await storing
+    if (!isLeaf) await inOrder(childrenOf(job, items, place, deps), outlet, widthOf(deps), deps.aside)
     const next = isLeaf ? early : sendNext()
     if (next === undefined) {
       deps.stops.ended(job, settings.endpoint, place.depth, number, stopReason)
@@ -138,8 +152,15 @@ export function requestOf(
   }
 }
 
-async function runChild(child: JobDefinition, items: readonly JsonValue[], place: Place, deps: RunningDeps): Promise<void> {
-  if (child.placeholders.length === 0 && unsetPlaceholders(child.endpoint, keysOfBound(place.bound)).length > 0) return
+/** One task for each child and each item it runs for. */
+function* childrenOf(job: JobDefinition, items: readonly JsonValue[], place: Place, deps: RunningDeps) {
+  for (const child of job.children) {
+    const isIdle = child.placeholders.length === 0 && unsetPlaceholders(child.endpoint, keysOfBound(place.bound)).length > 0
+    if (!isIdle) yield* runsOf(child, items, place, deps)
+  }
+}
+
+function* runsOf(child: JobDefinition, items: readonly JsonValue[], place: Place, deps: RunningDeps) {
   for (const item of items) {
     if (child.recursionFilter && !child.recursionFilter(item)) continue
     const ancestors = [item, ...place.ancestors]
@@ -147,7 +168,8 @@ async function runChild(child: JobDefinition, items: readonly JsonValue[], place
       bindPlaceholders(child.placeholders, ancestors, deps.scope.nowSeconds),
     )
     for (const own of bound) {
-      await runJob(child, { depth: place.depth + 1, ancestors, bound: overridden(place.bound, own) }, deps)
+      const below = { depth: place.depth + 1, ancestors, bound: overridden(place.bound, own) }
+      yield (outlet: Outlet) => runJob(child, below, outlet, deps)
     }
   }
 }

@@ -1,6 +1,6 @@
 // An API to extract from, as a process of its own. `/items?since=K` answers the items with an id above K, a thousand at a time, each with
 // ten fields, an object and a list; `/thin?since=K` the same with four short fields each. `/slow?since=K` answers one item after five
-// milliseconds, `/families` a list of parents and `/families/N` one child after fifty. Prints its address; ends when stdin closes.
+// milliseconds, `/families?count=N` a list of parents and `/families/N` one child after fifty. Prints its address; ends when stdin closes.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,7 +8,6 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 const PAGE = 1000
 const SLOW_PAGES = 400
-const FAMILIES = 160
 const CHILD_MS = 50
 const items = Number(process.argv[2])
 const cities = ['Brno', 'Ústí nad Labem', 'New York', 'São Paulo', '東京', 'Köln']
@@ -31,7 +30,10 @@ const server = createServer(async (request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://api')
   if (pathname.startsWith('/families/')) await wait(CHILD_MS)
   if (pathname.startsWith('/families')) {
-    const ids = pathname === '/families' ? Array.from({ length: FAMILIES }, (_, i) => i) : [Number(pathname.split('/')[2])]
+    const ids =
+      pathname === '/families'
+        ? Array.from({ length: Number(searchParams.get('count')) }, (_, i) => i)
+        : [Number(pathname.split('/')[2])]
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ items: ids.map((id) => ({ id })) }))
     return
   }

@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { ACTION_NAMES } from '../components/http-extractor/src/actions/actions.ts'
-import { configurationSchema } from '../components/http-extractor/src/configuration/schema.ts'
+import { rowSchema, savedConfigurationSchema } from '../components/http-extractor/src/configuration/schema.ts'
 
 const FILE = fileURLToPath(new URL('../server/src/services/components/builtin/http-extractor.json', import.meta.url))
 
@@ -12,7 +12,8 @@ const description = JSON.parse(readFileSync(FILE, 'utf8'))
 const current = {
   ...description,
   data: { ...description.data, synchronous_actions: ACTION_NAMES },
-  configurationSchema: configurationSchema(),
+  configurationSchema: savedConfigurationSchema(),
+  configurationRowSchema: rowSchema(),
   documentationUrl: 'docs/extractor.md',
 }
 if (JSON.stringify(current) === JSON.stringify(description)) process.exit(0)

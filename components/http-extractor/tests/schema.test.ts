@@ -59,3 +59,21 @@ test('the schema refuses what the extractor refuses', () => {
     assert.ok(!validator.Check(wrong), JSON.stringify(wrong))
   }
 })
+
+test('the published schemas accept a configuration with rows, and describe a row', () => {
+  const description = JSON.parse(
+    readFileSync(new URL('../../../server/src/services/components/builtin/http-extractor.json', import.meta.url), 'utf8'),
+  )
+  assert.ok(description.flags.includes('genericDockerUI-rows'))
+  const saved = Compile(description.configurationSchema)
+  const row = Compile(description.configurationRowSchema)
+  const api = { baseUrl: 'https://api.example.com/' }
+  const config = { jobs: [{ endpoint: 'x' }] }
+  for (const good of [{ api }, { api, config: { '#token': 'x' } }, { api, config }])
+    assert.ok(saved.Check(good), JSON.stringify(good))
+  for (const bad of [{ config }, { api: {} }, { api, config: { jobs: [{}] } }]) assert.ok(!saved.Check(bad), JSON.stringify(bad))
+  for (const good of [{ config }, { config, api: { pagination: { method: 'pagenum' } } }])
+    assert.ok(row.Check(good), JSON.stringify(good))
+  for (const bad of [{}, { config: {} }, { config: { jobs: [{ endpoint: '' }] } }])
+    assert.ok(!row.Check(bad), JSON.stringify(bad))
+})

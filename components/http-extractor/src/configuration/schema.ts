@@ -287,25 +287,51 @@ const CONFIG = {
   additionalProperties: true,
 } as const
 
-/** What stands below `parameters`. */
+const ITERATIONS = {
+  type: 'array',
+  items: { type: 'object' },
+  description: 'One run per entry, each with keys of config replaced.',
+} as const
+
+const SETTINGS = {
+  api: API,
+  config: CONFIG,
+  iterations: ITERATIONS,
+  sshProxy: sshSchema,
+  aws: { type: 'object', properties: { signature: { type: 'object', properties: { credentials: awsSchema } } } },
+  cache: cacheSchema,
+} as const
+
+const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
+
+/** What stands below `parameters` in the file of a run: everything that is needed. */
 export function configurationSchema(): Schema {
   return {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $schema: DIALECT,
     title: 'HTTP extractor',
     type: 'object',
-    properties: {
-      api: API,
-      config: CONFIG,
-      iterations: {
-        type: 'array',
-        items: { type: 'object' },
-        description: 'One run per entry, each with keys of config replaced.',
-      },
-      sshProxy: sshSchema,
-      aws: { type: 'object', properties: { signature: { type: 'object', properties: { credentials: awsSchema } } } },
-      cache: cacheSchema,
-    },
+    properties: SETTINGS,
     required: ['api', 'config'],
+    $defs: DEFS,
+  }
+}
+
+/** Of a configuration as it is saved: its jobs may stand in rows, each of which is run with the settings here. */
+export function savedConfigurationSchema(): Schema {
+  const { required: _jobs, ...config } = CONFIG
+  return { ...configurationSchema(), properties: { ...SETTINGS, config }, required: ['api'] }
+}
+
+/** Of a row: its jobs, and whatever it wants to have otherwise than the configuration. */
+export function rowSchema(): Schema {
+  const { required: _baseUrl, ...api } = API
+  return {
+    $schema: DIALECT,
+    title: 'Jobs of the HTTP extractor',
+    description: 'Merged over the configuration: a row usually has nothing but its jobs.',
+    type: 'object',
+    properties: { config: CONFIG, api, iterations: ITERATIONS },
+    required: ['config'],
     $defs: DEFS,
   }
 }

@@ -1,4 +1,4 @@
-// HTTP for flows: what is wrong with one, before it is saved or run. Flows are run, watched and ended as jobs of the queue.
+// HTTP for flows: what is wrong with one, before it is saved or run. Flows are run, watched and ended as jobs of the queue (spec platform 2.11).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

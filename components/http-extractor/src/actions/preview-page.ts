@@ -43,7 +43,7 @@ export async function previewPage(deps: ActionDeps): Promise<JsonValue> {
 function nextOf({ plan, client, job, settings, fetched }: FirstPage, items: readonly JsonValue[]): JsonObject {
   const scroller = plan.scrollers(job.scroller)
   scroller.first(settings)
-  const next = scroller.next(settings, { response: fetched.response, items })
+  const next = scroller.next(settings, { response: fetched.response, headers: fetched.headers, items })
   if ('stop' in next) return objectOf([['stop', next.stop || 'The job has no pagination.']])
   return objectOf([['request', describeRequest(client.request(next.request))]])
 }

@@ -17,6 +17,7 @@ import { multipleSchema } from '../pagination/multiple.ts'
 import { offsetSchema } from '../pagination/offset.ts'
 import { pagenumSchema } from '../pagination/pagenum.ts'
 import type { PaginationMethod } from '../pagination/pagination.ts'
+import { responseLinkSchema } from '../pagination/response-link.ts'
 import { responseParamSchema } from '../pagination/response-param.ts'
 import { responseUrlSchema } from '../pagination/response-url.ts'
 import { stoppingSchema } from '../pagination/stopping.ts'
@@ -39,6 +40,7 @@ const PAGINATION = {
   pagenum: pagenumSchema,
   'response.url': responseUrlSchema,
   'response.param': responseParamSchema,
+  'response.link': responseLinkSchema,
   multiple: multipleSchema,
   'zendesk.response.url': zendeskSchema,
 } satisfies Record<PaginationMethod, { readonly properties: object }>

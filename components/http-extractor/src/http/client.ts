@@ -23,6 +23,7 @@ import { type RetryDeps, withRetries } from './retry.ts'
 export interface Fetched {
   readonly request: HttpRequest
   readonly status: number
+  readonly headers: HttpResponse['headers']
   readonly body: Buffer
   readonly response: JsonValue
   /** False when the response is not what parsing the body gives. */
@@ -76,10 +77,10 @@ export function createClient(options: ClientOptions): Client {
   async function fetch(settings: RequestSettings): Promise<Fetched> {
     const sent = request(settings)
     const response = await send(sent)
-    const { status, body } = response
-    if (ignoreErrors.has(status)) return { request: sent, status, body, ...ignored(sent, response, log) }
+    const { status, headers, body } = response
+    if (ignoreErrors.has(status)) return { request: sent, status, headers, body, ...ignored(sent, response, log) }
     if (status >= 400) throw failedRequest(response, sent, 'job')
-    return { request: sent, status, body, response: decoded(sent, response), isBodyDecoded: true }
+    return { request: sent, status, headers, body, response: decoded(sent, response), isBodyDecoded: true }
   }
 
   return { fetch, request, defaultMethod: defaults.method }

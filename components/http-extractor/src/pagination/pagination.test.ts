@@ -27,7 +27,7 @@ function targets(
   for (const text of responses) {
     const response = parseJson(text)
     const items = Array.isArray(response) ? response : ((response as JsonObject & { items?: JsonValue[] }).items ?? [])
-    const next = scroller.next(settings, { response, items })
+    const next = scroller.next(settings, { headers: {}, response, items })
     if ('stop' in next) return [...asked, `stop: ${next.stop}`]
     note(next.request)
   }
@@ -211,9 +211,9 @@ test('forceStop.time counts from the first request, in seconds or in words', () 
   const job: RequestSettings = { endpoint: 'x', method: 'GET', params: {}, headers: [] }
   scroller.first(job)
   clock += 3_599_000
-  assert.ok('request' in scroller.next(job, { response: [1], items: [1] }))
+  assert.ok('request' in scroller.next(job, { headers: {}, response: [1], items: [1] }))
   clock += 1000
-  assert.deepEqual(scroller.next(job, { response: [1], items: [1] }), {
+  assert.deepEqual(scroller.next(job, { headers: {}, response: [1], items: [1] }), {
     stop: 'force stop, time limit reached (3600 seconds)',
   })
 })

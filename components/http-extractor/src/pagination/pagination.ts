@@ -8,6 +8,7 @@ import { createMultiple } from './multiple.ts'
 import { createNone } from './none.ts'
 import { createOffset } from './offset.ts'
 import { createPagenum } from './pagenum.ts'
+import { createResponseLink } from './response-link.ts'
 import { createResponseParam } from './response-param.ts'
 import { createResponseUrl } from './response-url.ts'
 import type { PaginationDeps, ScrollerFactory } from './scroller.ts'
@@ -20,6 +21,7 @@ export const PAGINATION_METHODS = [
   'pagenum',
   'response.url',
   'response.param',
+  'response.link',
   'multiple',
   'zendesk.response.url',
 ] as const
@@ -31,6 +33,7 @@ const CREATE = {
   pagenum: createPagenum,
   'response.url': (settings) => createResponseUrl(settings),
   'response.param': createResponseParam,
+  'response.link': createResponseLink,
   multiple: (settings, deps) => createMultiple(settings, (inner) => createPagination(inner, deps)),
   'zendesk.response.url': createZendesk,
 } satisfies Record<PaginationMethod, (settings: JsonObject, deps: PaginationDeps) => ScrollerFactory>

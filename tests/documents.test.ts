@@ -50,6 +50,20 @@ test('every relative link of a document leads to a file', () => {
   )
 })
 
+test('program files that READMEs and decision records name exist', () => {
+  const options = { cwd: ROOT, exclude: (path: string) => ['node_modules', 'data'].includes(basename(path)) }
+  const known = new Set(globSync('**/*.{ts,tsx,mjs}', options).map((path) => basename(path)))
+  const documents = globSync(['{server,components,cli}/**/README.md', 'docs/adr/0*.md', 'docs/performance.md'], options)
+  const named = documents.flatMap((path) =>
+    [...textOf(path).matchAll(/`(?:[\w./-]*\/)?([\w.-]+\.(?:ts|mjs))`/g)].map(([, name]) => ({ path, name: name! })),
+  )
+  assert.ok(named.length > 50, `only ${named.length} names found: the search is broken`)
+  assert.deepEqual(
+    named.filter(({ name }) => !known.has(name) && name !== 'NNNN-name.ts'),
+    [],
+  )
+})
+
 test('the glossary is sorted and defines every word once', () => {
   const words = [...textOf('docs/glossary.md').matchAll(/^\| (?!word \|)([\w ]+) \|/gm)].map(([, word]) => word!)
   assert.ok(words.length > 30, 'the glossary was not read')

@@ -127,12 +127,16 @@ export function addJobCommands(program: Command): void {
     })
 }
 
-function bodyOf(component: string, config: string, options: RunOptions): Record<string, unknown> {
-  const values = (options.variable ?? []).map((text) => {
+/** `name=value` for each. */
+export const variablesOf = (texts: readonly string[] = []): { readonly name: string; readonly value: string }[] =>
+  texts.map((text) => {
     const equals = text.indexOf('=')
     if (equals < 1) throw new UserError(`--variable is written name=value, not "${text}".`)
     return { name: text.slice(0, equals), value: text.slice(equals + 1) }
   })
+
+function bodyOf(component: string, config: string, options: RunOptions): Record<string, unknown> {
+  const values = variablesOf(options.variable)
   return {
     component,
     config,
@@ -145,7 +149,7 @@ function bodyOf(component: string, config: string, options: RunOptions): Record<
   }
 }
 
-const jobPath = (id: string): string => `queue/jobs/${encodeURIComponent(id)}`
+export const jobPath = (id: string): string => `queue/jobs/${encodeURIComponent(id)}`
 
 const getJob = (client: Client, id: string): Promise<Job> => client.request<Job>('GET', jobPath(id))
 

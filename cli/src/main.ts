@@ -11,6 +11,7 @@ import { addConfigCommands } from './config.ts'
 import { addDoctorCommand } from './doctor.ts'
 import { addEncryptionCommands } from './encryption.ts'
 import { addFileCommands } from './file.ts'
+import { addFlowCommands } from './flow.ts'
 import { addJobCommands } from './job.ts'
 import { UserError } from './output.ts'
 import { addProjectCommands } from './project.ts'
@@ -34,6 +35,7 @@ addTableCommands(program)
 addConfigCommands(program)
 addEncryptionCommands(program)
 addJobCommands(program)
+addFlowCommands(program)
 addFileCommands(program)
 addProjectCommands(program)
 addTokenCommands(program)

@@ -24,7 +24,7 @@ export interface FlowModulesDeps extends Pick<Core, 'metadata' | 'events'> {
   readonly runAccess: RunAccess
   readonly canonicalId: (componentId: string) => string
   readonly componentExists: (componentId: string) => boolean
-  readonly notifications: NotificationPort | undefined
+  readonly notifications: NotificationPort
 }
 
 /** Components whose configurations are flows. */

@@ -74,7 +74,7 @@ export interface FlowsDeps {
     /** Values of variables: of the row named, else of the configuration's default row. */
     variables(place: FlowPlace, configuration: string, valuesId: string | null): Promise<Readonly<Record<string, unknown>>>
   }
-  readonly notifications: NotificationPort | undefined
+  readonly notifications: NotificationPort
   readonly recordEvent: RecordEvent
 }
 
@@ -85,8 +85,6 @@ export function createFlows(deps: FlowsDeps) {
   const store = createFlowsStore(db)
 
   function chosen(plan: FlowPlan, taskIds: readonly string[] | null | undefined): FlowPlan {
-    if (!deps.notifications && plan.phases.some(({ tasks }) => tasks.some(({ work }) => work.type === 'notification')))
-      throw new PlatformError('flows.invalid', { problems: 'tasks: This stack sends no notifications.' })
     if (!taskIds || taskIds.length === 0) return plan
     const unknown = unknownTasks(plan, taskIds)
     if (unknown.length > 0) throw new PlatformError('flows.unknownTasks', { tasks: unknown.join(', ') })
@@ -189,9 +187,9 @@ export function createFlows(deps: FlowsDeps) {
     const wakeAt = prepared.some(({ job }) => typeof job === 'string') ? now : decision.wakeAt
     await store.save(trx, run, state, decision.end ? null : wakeAt)
     for (const { title, message, recipients } of decision.notifications)
-      await deps.notifications?.notify(trx, { projectId: flow.projectId, recipients, title, message, jobId: flow.id })
+      await deps.notifications.notify(trx, { projectId: flow.projectId, recipients, title, message, jobId: flow.id })
     for (const { kind, ...ended } of decision.moves.filter((move) => move.kind === 'ended'))
-      await deps.notifications?.phaseEnded(trx, { ...placeOf(flow), ...ended })
+      await deps.notifications.phaseEnded(trx, { ...placeOf(flow), ...ended })
     await tell(trx, flow, decision)
     const killed = await queue.kill(trx, flow.projectId, decision.kills)
     if (decision.end) await queue.end(trx, flow, decision.end, { ...resultOf(run.plan, state, jobs, now, true) })

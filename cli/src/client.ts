@@ -1,6 +1,7 @@
 // The command line as a client of a running stack: where it is, with which token, and how its errors are shown.
 
 import type { Command } from 'commander'
+import { defined } from '../../server/src/kit/defined.ts'
 import { UserError } from './output.ts'
 
 const DEFAULT_URL = 'http://127.0.0.1:8000'
@@ -51,7 +52,7 @@ export function createClient(command: Command) {
     const response = await fetch(address, {
       method,
       headers: { ...headers, ...(body !== undefined && { 'Content-Type': 'application/json' }), ...more },
-      ...(body !== undefined && { body }),
+      ...defined({ body }),
     }).catch((cause: unknown) => {
       throw new UserError(`No answer from ${address.origin}: ${reasonOf(cause)}. Does the stack run? Start it with npm start.`)
     })

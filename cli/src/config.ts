@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { text as readAll } from 'node:stream/consumers'
 import type { Command } from 'commander'
+import { defined } from '../../server/src/kit/defined.ts'
 import { itemsOf, membersOf, readJson } from '../../server/src/kit/json-text.ts'
 import { type Client, createClient, stackOptions } from './client.ts'
 import { planPush, readFolder, type Step, writeFolder } from './config-folder.ts'
@@ -75,7 +76,7 @@ export function addConfigCommands(program: Command): void {
     .option('--id <id>', 'id of the new configuration')
     .action(async (component: string, options: ChangeOptions, command: Command) => {
       if (options.name === undefined) throw new UserError('A configuration needs a name: give --name.')
-      const body = await bodyOf({ ...options, ...(options.id !== undefined && { configurationId: options.id }) })
+      const body = await bodyOf({ ...options, ...defined({ configurationId: options.id }) })
       const made = await sendText(createClient(command), 'POST', placeOf(options.branch, component), body)
       report(command, component, made)
     })

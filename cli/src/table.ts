@@ -5,6 +5,7 @@ import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import type { Command } from 'commander'
+import { defined } from '../../server/src/kit/defined.ts'
 import { type Client, createClient, type StorageJob, stackOptions } from './client.ts'
 import { uploadFile } from './file-upload.ts'
 import { print, progress, table, UserError } from './output.ts'
@@ -252,8 +253,7 @@ async function download(client: Client, fileId: number, path: string | undefined
 }
 
 const csvFields = ({ delimiter, enclosure, columns }: CsvOptions) => ({
-  ...(delimiter !== undefined && { delimiter }),
-  ...(enclosure !== undefined && { enclosure }),
+  ...defined({ delimiter, enclosure }),
   ...(columns !== undefined && { columns: columns.split(',') }),
 })
 
@@ -267,11 +267,9 @@ function queryFields({ columns, where = [], changedSince, changedUntil, limit }:
     return { column, operator: name, values: [value], ...(name !== 'eq' && name !== 'ne' && { dataType: 'DOUBLE' }) }
   })
   return {
-    ...(columns !== undefined && { columns }),
+    ...defined({ columns }),
     ...(whereFilters.length > 0 && { whereFilters }),
-    ...(changedSince !== undefined && { changedSince }),
-    ...(changedUntil !== undefined && { changedUntil }),
-    ...(limit !== undefined && { limit }),
+    ...defined({ changedSince, changedUntil, limit }),
   }
 }
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
+import { defined } from '../../server/src/kit/defined.ts'
 import { DEFAULT_WORKER } from '../../server/src/wiring/queue.ts'
 import { type Job, shellStack } from '../support/shell-stack.ts'
 
@@ -82,7 +83,7 @@ test('sync actions beyond the share of a project are answered 429 with a sentenc
   const act = (time: string, token?: string) =>
     stack.request('POST', '/sync-actions/actions', {
       json: { componentId: 'test.act', action: 'go', configData: { parameters: { time } } },
-      ...(token !== undefined && { token }),
+      ...defined({ token }),
     })
   const { masterToken } = await stack.newProject()
   const long = act('7s')

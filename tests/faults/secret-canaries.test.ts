@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { defined } from '../../server/src/kit/defined.ts'
 import { until } from '../support/until.ts'
 import { startStack } from './stack.ts'
 
@@ -24,7 +25,7 @@ test('no canary is found in the data folder, the log or any answer', async (t) =
     const response = await fetch(stack.url + path, {
       method,
       headers: { 'x-storageapi-token': stack.masterToken, ...(type && { 'content-type': type }) },
-      ...(body !== undefined && { body }),
+      ...defined({ body }),
     })
     const text = await response.text()
     answers.push(`${JSON.stringify([...response.headers])}${text}`)

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { defined } from '../../server/src/kit/defined.ts'
 import { createLog, type LogLevel } from '../../server/src/kit/log.ts'
 import { createSecrets } from '../../server/src/kit/secrets.ts'
 import { createPlatform, type Platform, type PlatformOptions } from '../../server/src/wiring/platform.ts'
@@ -84,7 +85,7 @@ export async function send(url: string, method: string, path: string, options: R
     if (!headers.has('content-type')) headers.set('content-type', 'application/json')
   }
   if (options.form) body = new URLSearchParams(options.form)
-  const response = await fetch(new URL(path, url), { method, headers, redirect: 'manual', ...(body !== undefined && { body }) })
+  const response = await fetch(new URL(path, url), { method, headers, redirect: 'manual', ...defined({ body }) })
   const text = await response.text()
   return { status: response.status, headers: response.headers, text, json: <T>() => JSON.parse(text) as T }
 }

@@ -2,6 +2,7 @@
 // and config.test.ts compares the two. Every problem is reported at once, so that a start fails once, not once per mistake.
 
 import { resolve } from 'node:path'
+import { defined } from '../kit/defined.ts'
 import * as read from './config-values.ts'
 
 interface Variable<T> {
@@ -360,7 +361,7 @@ function configOf(values: Values, unknown: readonly string[]) {
     },
     /** What is not set has the default of the table engine. */
     tables: {
-      ...(values.MILLRACE_TABLE_WORKERS !== undefined && { longWorkers: values.MILLRACE_TABLE_WORKERS }),
+      ...defined({ longWorkers: values.MILLRACE_TABLE_WORKERS }),
       workerMemoryMb: values.MILLRACE_TABLE_WORKER_MEMORY_MB ?? 1536,
       maxRowBytes: values.MILLRACE_TABLE_MAX_ROW_BYTES ?? 32 << 20,
       maxInflatedBytes: values.MILLRACE_TABLE_MAX_INFLATED_BYTES ?? 2 ** 40,

@@ -2,6 +2,7 @@
 
 import type { FastifyBaseLogger } from 'fastify'
 import type { Clock } from '../kit/clock.ts'
+import { readStored } from '../kit/stored-json.ts'
 import type { Actor } from '../model/actor.ts'
 import type { NotificationPort } from '../model/notification-port.ts'
 import type { RunAccess } from '../services/configurations/run-access.ts'
@@ -99,7 +100,7 @@ export function createFlowModules(deps: FlowModulesDeps) {
   }
 }
 
-const storedOf = (job: JobRow) => JSON.parse(job.request) as StoredRequest // written by the queue
+const storedOf = (job: JobRow) => readStored<StoredRequest>(job.request)
 const limitOf = (parallelism: string | null): number | null => Number(parallelism ?? 0) || null
 
 const flowJob = (job: JobRow | undefined): FlowJob | undefined => (job?.status === 'processing' ? flowJobOf(job) : undefined)
@@ -118,7 +119,7 @@ function flowJobOf(job: JobRow): FlowJob {
     variableValues: [...request.variableValues, ...(request.variableOverrides ?? [])],
     onlyTaskIds: request.onlyOrchestrationTaskIds ?? request.onlyFlowTaskIds,
     previousJobId: Number(request.previousJobId ?? 0) || null,
-    actor: JSON.parse(job.actor) as Actor, // written by the queue
+    actor: readStored<Actor>(job.actor),
     runId: job.run_id,
     baseUrl: request.baseUrl,
     parallelism: limitOf(request.parallelism),
@@ -133,7 +134,7 @@ const stepJob = (job: JobRow): StepJob => ({
   config: job.configuration_id,
   startedAt: job.started_at,
   endedAt: job.ended_at,
-  result: JSON.parse(job.result) as Record<string, unknown>, // a result is an object
+  result: readStored<Record<string, unknown>>(job.result), // a result is an object
   error: job.error,
 })
 

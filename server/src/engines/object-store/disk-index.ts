@@ -8,6 +8,7 @@ import { backup, DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { PlatformError } from '../../kit/errors.ts'
+import { readStored } from '../../kit/stored-json.ts'
 import type { Disk } from './disk.ts'
 import type { ObjectAttributes, ObjectChecksum, ObjectInfo, PartInfo, UploadInfo } from './object-store.ts'
 
@@ -297,15 +298,15 @@ const sealOf = (row: Omit<ObjectRow, 'seal'>): number =>
 function objectOf(row: ObjectRow): StoredObject {
   if (sealOf(row) !== row.seal) throw new PlatformError('storage.corrupt', { key: row.key, offset: 'its index entry' })
   // True by the seal: rowOf wrote these texts.
-  const blobs = (JSON.parse(row.blobs) as [string, number][]).map(([name, sizeBytes]) => ({ name, sizeBytes }))
-  const checksum = row.checksum === null ? {} : { checksum: JSON.parse(row.checksum) as ObjectChecksum }
-  const attributes = JSON.parse(row.attributes) as ObjectAttributes
+  const blobs = readStored<[string, number][]>(row.blobs).map(([name, sizeBytes]) => ({ name, sizeBytes }))
+  const checksum = row.checksum === null ? {} : { checksum: readStored<ObjectChecksum>(row.checksum) }
+  const attributes = readStored<ObjectAttributes>(row.attributes)
   const info = { key: row.key, sizeBytes: row.size, etag: row.etag, modifiedMs: row.modified_ms, attributes, ...checksum }
   return { info, blobs, blocks: blocksOf(row.blocks) }
 }
 
 function partOf(row: PartRow): StoredPart {
-  const checksum = row.checksum === null ? {} : { checksum: JSON.parse(row.checksum) as ObjectChecksum }
+  const checksum = row.checksum === null ? {} : { checksum: readStored<ObjectChecksum>(row.checksum) }
   return {
     part: { number: row.number, sizeBytes: row.size, etag: row.etag, modifiedMs: row.modified_ms, ...checksum },
     blob: { name: row.blob, sizeBytes: row.size },
@@ -317,5 +318,5 @@ const uploadOf = (row: UploadRow): UploadInfo => ({
   uploadId: row.upload_id,
   key: row.key,
   startedMs: row.started_ms,
-  attributes: JSON.parse(row.attributes) as ObjectAttributes,
+  attributes: readStored<ObjectAttributes>(row.attributes),
 })

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
+import { defined } from '../../kit/defined.ts'
 import { named, PlatformError } from '../../kit/errors.ts'
 import { listSlices } from './data-folder.ts'
 
@@ -138,7 +139,7 @@ function octal(field: Buffer): number {
 function readPax(records: string): { readonly path?: string; readonly size?: number } {
   const value = (key: string) => new RegExp(`(?:^|\\n)\\d+ ${key}=([^\\n]*)`).exec(records)?.[1]
   const [path, size] = [value('path'), value('size')]
-  return { ...(path !== undefined && { path }), ...(size !== undefined && /^\d{1,15}$/.test(size) && { size: Number(size) }) }
+  return { ...defined({ path }), ...(size !== undefined && /^\d{1,15}$/.test(size) && { size: Number(size) }) }
 }
 
 interface Blocks {

@@ -7,6 +7,7 @@
 //  (5) the order of segments, then of rows in them, is the order in which rows were loaded.
 // Hence a clone, a snapshot of the product and time travel are copies of this value, and dropping a table is forgetting it.
 
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 
 /** The base types of typed tables. In an untyped table every column is STRING and holds no nulls. */
@@ -93,8 +94,7 @@ export function addColumn(snapshot: TableSnapshot, column: NewColumn): TableSnap
     name: column.name,
     type: snapshot.typed ? (column.type ?? 'STRING') : 'STRING',
     nullable: snapshot.typed && (column.nullable ?? true),
-    ...(column.length === undefined ? {} : { length: column.length }),
-    ...(column.default === undefined ? {} : { default: column.default }),
+    ...defined({ length: column.length, default: column.default }),
   }
   return { ...snapshot, columns: [...snapshot.columns, added], nextFieldId: snapshot.nextFieldId + 1 }
 }

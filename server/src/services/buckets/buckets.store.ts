@@ -3,6 +3,8 @@
 import type { Generated, Selectable } from 'kysely'
 import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
+import { defined } from '../../kit/defined.ts'
+import { readStored } from '../../kit/stored-json.ts'
 
 export const STAGES = ['in', 'out', 'sys'] as const
 export type Stage = (typeof STAGES)[number]
@@ -200,10 +202,12 @@ export function createBucketsStore(database: Db) {
       const row = await withTables<Tables>(trx)
         .updateTable('bucket')
         .set({
-          ...(change.displayName !== undefined && { display_name: change.displayName }),
-          ...(change.description !== undefined && { description: change.description }),
-          ...(change.color !== undefined && { color: change.color }),
-          ...(change.sharing !== undefined && { sharing: change.sharing }),
+          ...defined({
+            display_name: change.displayName,
+            description: change.description,
+            color: change.color,
+            sharing: change.sharing,
+          }),
           ...(change.sharingParameters !== undefined && { sharing_parameters: JSON.stringify(change.sharingParameters) }),
           ...(change.sharedBy !== undefined && { shared_by: change.sharedBy === null ? null : JSON.stringify(change.sharedBy) }),
           ...(change.owner !== undefined && { owner: JSON.stringify(change.owner) }),
@@ -243,9 +247,9 @@ const toBucket = (row: Selectable<Tables['bucket']>): Bucket => ({
   description: row.description,
   color: row.color,
   sharing: row.sharing,
-  sharingParameters: row.sharing_parameters === null ? {} : (JSON.parse(row.sharing_parameters) as SharingParameters),
-  sharedBy: row.shared_by === null ? null : (JSON.parse(row.shared_by) as Bucket['sharedBy']),
-  owner: row.owner === null ? null : (JSON.parse(row.owner) as Owner),
+  sharingParameters: row.sharing_parameters === null ? {} : readStored<SharingParameters>(row.sharing_parameters),
+  sharedBy: row.shared_by === null ? null : readStored<Bucket['sharedBy']>(row.shared_by),
+  owner: row.owner === null ? null : readStored<Owner>(row.owner),
   sourceKey: row.source_bucket ?? undefined,
   createdAt: new Date(row.created_at),
   updatedAt: moment(row.updated_at),

@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import { exactMembers } from '../../http/exact-members.ts'
 import { optionalFlag } from '../../http/parameters.ts'
 import { sendJson } from '../../http/send-json.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Configurations } from './configurations.ts'
 import { readConfigurationInput, readObject } from './input.ts'
@@ -222,7 +223,7 @@ export function configurationsRoutes({ configurations, versions, reader }: Confi
         const { name, description, changeDescription } = readConfigurationInput(req.body, () => undefined)
         const given = {
           name: name ?? '', // never absent: the schema requires it
-          ...(description !== undefined && { description }),
+          ...defined({ description }),
           ...(changeDescription !== undefined && changeDescription !== '' && { changeDescription }),
         }
         const record = await versions.copy(callerOf(req), componentId, configurationId, versionOf(versionId), given)

@@ -4,6 +4,7 @@ import type { Insertable, Selectable } from 'kysely'
 import { type Db, dialectOf, lockRows } from '../../engines/metadata-db/dialects.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { readStored } from '../../kit/stored-json.ts'
 import {
   type ConfigurationTable,
   sharedColumns,
@@ -323,4 +324,4 @@ const versionOf = (row: Omit<Selectable<VersionTable>, 'project_id' | 'owner_id'
   rowsSortOrder: idsOf(row.rows_sort_order),
 })
 
-const idsOf = (text: string): readonly string[] => JSON.parse(text) as string[] // written by us as a list of strings
+const idsOf = (text: string): readonly string[] => readStored<string[]>(text)

@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import { exactMembers } from '../../http/exact-members.ts'
 import { optionalText } from '../../http/parameters.ts'
 import { sendJson } from '../../http/send-json.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { effectiveText } from './effective.ts'
 import { readObject, readRowInput } from './input.ts'
@@ -204,8 +205,7 @@ export function rowsRoutes({ rows, versions, reader }: RowsRoutesDeps): FastifyP
         const target = wordsOf(req.body?.targetConfigId)
         const words = wordsOf(req.body?.changeDescription)
         const options = {
-          ...(target !== undefined && { targetConfigurationId: target }),
-          ...(words !== undefined && { changeDescription: words }),
+          ...defined({ targetConfigurationId: target, changeDescription: words }),
         }
         return sendJson(reply, rowText(await rows.copy(callerOf(req), req.params, versionOf(req.params.versionId), options)), 201)
       },

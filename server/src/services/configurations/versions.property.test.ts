@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { type ConfigurationRules, openConfigurationRules } from '../../../../tests/support/configuration-rules.ts'
 import { onBothDatabases } from '../../../../tests/support/on-both-databases.ts'
+import { defined } from '../../kit/defined.ts'
 
 const RUNS = process.env.MILLRACE_LONG ? 200 : 20
 const COMPONENT = 'c'
@@ -65,8 +66,7 @@ async function perform(rooms: ConfigurationRules, model: Model, id: string, op: 
     case 'update': {
       const configuration = given(op.text)
       const input = {
-        ...(op.name !== undefined && { name: op.name }),
-        ...(op.off !== undefined && { isDisabled: op.off }),
+        ...defined({ name: op.name, isDisabled: op.off }),
         ...(configuration && { configuration }),
       }
       await reader.render(await configurations.update(caller, COMPONENT, id, input))

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import { type EventSource, type EventType, type NewEvent, NO_ORIGIN, type Origin, type RecordEvent } from '../../model/event.ts'
@@ -133,15 +134,9 @@ export function createEvents({ db, inTransaction, clock }: EventsDeps) {
       newestFirst: query.sortOrder !== 'asc',
       terms,
       words,
-      ...(query.component !== undefined && { component: query.component }),
-      ...(query.configurationId !== undefined && { configurationId: query.configurationId }),
-      ...(query.runId !== undefined && { runId: query.runId }),
-      ...(tokenId !== undefined && { tokenId }),
+      ...defined({ component: query.component, configurationId: query.configurationId, runId: query.runId, tokenId }),
       ...(branch && !(branch.isDefault && namesBranch) && { branch }),
-      ...(scope.objectType !== undefined && { objectType: scope.objectType }),
-      ...(scope.objectId !== undefined && { objectId: scope.objectId }),
-      ...(sinceId !== undefined && { sinceId }),
-      ...(maxId !== undefined && { maxId }),
+      ...defined({ objectType: scope.objectType, objectId: scope.objectId, sinceId, maxId }),
     }
     return store.list(actor.projectId, filter)
   }

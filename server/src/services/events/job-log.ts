@@ -1,5 +1,6 @@
 // The events of a queue job, as its log shows them.
 
+import { defined } from '../../kit/defined.ts'
 import type { Actor } from '../../model/actor.ts'
 import { eventView } from './event-view.ts'
 import type { Events } from './events.ts'
@@ -12,7 +13,7 @@ export async function eventsOfJob(
   { sinceId, limit }: { readonly sinceId: string | undefined; readonly limit: number },
   baseUrl: string,
 ) {
-  const query = { runId: String(jobId), sortOrder: 'asc', limit, ...(sinceId !== undefined && { sinceId }) }
+  const query = { runId: String(jobId), sortOrder: 'asc', limit, ...defined({ sinceId }) }
   const rows = await events.list({ ...actor, canReadAllProjectEvents: true }, query)
   return rows.map((row) => eventView(row, baseUrl))
 }

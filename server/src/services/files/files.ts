@@ -7,6 +7,7 @@ import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { AccessScope, ObjectAccess, TemporaryCredentials } from '../../engines/object-store/object-access.ts'
 import type { Bytes, ObjectStore, OpenObject } from '../../engines/object-store/object-store.ts'
 import type { Clock } from '../../kit/clock.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import { type EventSource, eventOf, type Origin, type RecordEvent } from '../../model/event.ts'
@@ -241,8 +242,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
       showExpired: query.showExpired ?? false,
       now: clock.now(),
       ...(wanted && { query: wanted }),
-      ...(query.sinceId !== undefined && { sinceId: query.sinceId }),
-      ...(query.maxId !== undefined && { maxId: query.maxId }),
+      ...defined({ sinceId: query.sinceId, maxId: query.maxId }),
       ...(query.runId !== undefined && query.runId !== '' && { runId: storable(query.runId) }),
       ...(!seesAll && { creatorTokenId: actor.tokenId }),
     })

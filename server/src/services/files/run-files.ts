@@ -5,6 +5,7 @@ import type { ObjectAccess } from '../../engines/object-store/object-access.ts'
 import type { ObjectStore } from '../../engines/object-store/object-store.ts'
 import { receiveFile, sendFile } from '../../engines/runner/data-folder.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { mapBounded } from '../../kit/map-bounded.ts'
 import { NO_ORIGIN } from '../../model/event.ts'
@@ -36,7 +37,7 @@ export function createRunFiles({ files, access, slices, objects }: RunFilesDeps)
         ...(query.query === undefined ? { parsed: tagsQuery(query) } : { q: query.query }),
         limit: PAGE,
         offset,
-        ...(query.sinceId === undefined ? {} : { sinceId: query.sinceId }),
+        ...defined({ sinceId: query.sinceId }),
       })
       const since = query.createdSince
       found.push(...page.filter((file) => since === undefined || file.createdAt.getTime() >= since))

@@ -1,5 +1,6 @@
 // What a flow tells of itself, while it runs and when it has ended: `result.tasks` and `result.phases` (spec platform 2.8).
 
+import { defined } from '../../kit/defined.ts'
 import type { FlowPlan, PlannedPhase, PlannedTask } from './flow-plan.ts'
 import { endOfStep, type FlowState, isFailure, type Step, type StepEnd, type StepJob, type StepJobs } from './flow-state.ts'
 
@@ -124,7 +125,7 @@ export function succeededTasks(plan: FlowPlan, state: FlowState, jobs: StepJobs)
     delete kept[taskId] // the last visit counts
     if (!last || !end || isFailure(end.status)) continue
     const jobId = last.kind === 'job' ? last.jobId : last.end.jobId
-    kept[taskId] = { ...end, isKept: true, ...(jobId !== undefined && { jobId }) }
+    kept[taskId] = { ...end, isKept: true, ...defined({ jobId }) }
   }
   return kept
 }

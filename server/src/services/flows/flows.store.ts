@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely'
 import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { readStored } from '../../kit/stored-json.ts'
 import type { FlowPlan } from './flow-plan.ts'
 import type { FlowState } from './flow-state.ts'
 
@@ -58,7 +59,7 @@ export function createFlowsStore(db: Db) {
         .where('job_id', '=', jobId)
         .executeTakeFirst()
       if (!row) return undefined
-      const [plan, state] = [JSON.parse(row.plan) as FlowPlan, JSON.parse(row.state) as FlowState] // written by insert and save
+      const [plan, state] = [readStored<FlowPlan>(row.plan), readStored<FlowState>(row.state)]
       return { jobId, projectId, plan, state, revision: row.revision }
     },
 

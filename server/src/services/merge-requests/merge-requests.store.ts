@@ -2,6 +2,7 @@
 
 import type { Generated, Kysely, Selectable } from 'kysely'
 import { type Db, lockRows, withTables } from '../../engines/metadata-db/dialects.ts'
+import { readStored } from '../../kit/stored-json.ts'
 import type { MergeRequestState } from './merge-request-states.ts'
 
 type MergeRequestTable = {
@@ -145,9 +146,9 @@ const recordOf = (row: Selectable<MergeRequestTable>): MergeRequest => ({
   autoMergeStrategy: row.auto_merge_strategy,
   autoMergeAt: row.auto_merge_at,
   // The three lists are written by `changing` above.
-  reviewerIds: JSON.parse(row.reviewer_ids) as number[],
-  approvals: JSON.parse(row.approvals) as MergeRequest['approvals'],
-  activity: JSON.parse(row.activity) as Activity[],
+  reviewerIds: readStored<number[]>(row.reviewer_ids),
+  approvals: readStored<MergeRequest['approvals']>(row.approvals),
+  activity: readStored<Activity[]>(row.activity),
   createdAt: row.created_at,
   creator: { id: row.creator_token_id, name: row.creator_token_description },
   merged: row.merged_at === null ? undefined : { at: row.merged_at, by: { id: row.merger_id ?? 0, name: row.merger_name ?? '' } },

@@ -2,6 +2,7 @@
 
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import { type EventSource, eventOf, NO_ORIGIN, type Origin, type RecordEvent } from '../../model/event.ts'
@@ -119,7 +120,7 @@ export function createMergeRequests({ db, inTransaction, recordEvent, clock, bra
       ...before,
       state,
       approvals: by === 'approve' ? [...before.approvals, { by: person, at }] : by === 'request-changes' ? [] : before.approvals,
-      activity: [...before.activity, { at, by: person, what: by, ...(reason !== undefined && { reason }) }],
+      activity: [...before.activity, { at, by: person, what: by, ...defined({ reason }) }],
       merged: by === 'publish' ? { at, by: person } : before.merged,
       // What failed once would fail again every few seconds.
       autoMergeStrategy: by === 'fail' ? 'none' : before.autoMergeStrategy,

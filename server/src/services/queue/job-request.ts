@@ -1,12 +1,14 @@
 // The body of a new job (spec platform 2.2), read once, and the row it becomes.
 
 import { type Static, Type } from 'typebox'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
+import { readStored } from '../../kit/stored-json.ts'
 import type { Actor } from '../../model/actor.ts'
 import { refusal } from './job-search.ts'
 import type { JobStatus } from './job-states.ts'
-import type { JobMode, JobType, NewJobRow } from './queue.schema.ts'
+import type { JobMode, JobRow, JobType, NewJobRow } from './queue.schema.ts'
 
 const Scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
 const id = (options: { description?: string; examples?: string[] } = {}) =>
@@ -157,7 +159,7 @@ export function readJobRequest(body: Static<typeof JobBody>, context: JobContext
   return {
     component,
     ...(body.config ? { config: body.config } : {}),
-    ...(configData === undefined ? {} : { configData }),
+    ...defined({ configData }),
     ...(rowIds && rowIds.length > 0 ? { configRowIds: rowIds } : {}),
     ...(mode ? { mode } : {}),
     ...(context.inputOnly ? { inputOnly: true } : {}),
@@ -171,7 +173,7 @@ export function readJobRequest(body: Static<typeof JobBody>, context: JobContext
     ...(behavior?.onError ? { onError: onErrorOf(behavior.onError) } : {}),
     ...present(body, ['orchestrationJobId', 'orchestrationTaskId', 'orchestrationPhaseId', 'onlyOrchestrationTaskIds']),
     ...present(body, ['onlyFlowTaskIds', 'previousJobId', 'deduplicationId', 'executor']),
-    ...(startAfter === undefined ? {} : { startAfter }),
+    ...defined({ startAfter }),
   }
 }
 
@@ -336,4 +338,29 @@ export function jobRow(request: JobRequest, context: RowContext): NewJobRow {
     metrics: '[]',
     error: null,
   }
+}
+
+/** The request of a job, to run it again; what was derived from it is derived again. */
+export function requestAgain(job: JobRow): JobRequest {
+  const stored = readStored<StoredRequest>(job.request)
+  return defined({
+    component: stored.component,
+    mode: job.mode,
+    inputOnly: stored.inputOnly,
+    branchId: String(job.branch_id), // it may be gone by now
+    previousJobId: String(job.id),
+    tag: stored.tag || undefined,
+    config: job.configuration_id ?? undefined,
+    configData: job.config_data ?? undefined,
+    configRowIds: job.row_ids === null ? undefined : readStored<string[]>(job.row_ids),
+    variableValuesId: job.variable_values_id ?? undefined,
+    variableValues: stored.variableValues,
+    variableOverrides: stored.variableOverrides,
+    onlyOrchestrationTaskIds: stored.onlyOrchestrationTaskIds ?? undefined,
+    onlyFlowTaskIds: stored.onlyFlowTaskIds ?? undefined,
+    parallelism: stored.parallelism ?? undefined,
+    backend: stored.backend ?? undefined,
+    executor: stored.executor ?? undefined,
+    onError: stored.behavior.onError,
+  })
 }

@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import { formatExpiration } from '../../kit/clock.ts'
 import { rawJson } from '../../kit/json-text.ts'
+import { readStored } from '../../kit/stored-json.ts'
 import { IDEMPOTENCY_KEY, type StoredRequest } from './job-request.ts'
 import { isFinished } from './job-states.ts'
 import type { JobRow } from './queue.schema.ts'
@@ -50,7 +51,7 @@ export interface ViewContext {
 
 /** Built with raw pieces: `configData` goes out exactly as it came in, secrets as ciphers. */
 export function jobView(job: JobRow, { projectName, queueUrl, now }: ViewContext): Record<string, unknown> {
-  const request = JSON.parse(job.request) as StoredRequest // written by jobRow
+  const request = readStored<StoredRequest>(job.request)
   return {
     id: String(job.id),
     runId: job.run_id,

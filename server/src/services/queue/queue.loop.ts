@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { readStored } from '../../kit/stored-json.ts'
 import { moveJob, waitingForJob } from './job-states.ts'
 import type { JobRow } from './queue.schema.ts'
 import { type Hold, type JobEnd, PUBLISHED, type QueueStore } from './queue.store.ts'
@@ -354,8 +355,8 @@ export function createQueueLoop(deps: QueueLoopDeps) {
 
 /** A job whose results were all in the project is done; any other has failed, with what its finished rows wrote. */
 function outcomeOfLost(job: JobRow): JobOutcome {
-  const known = JSON.parse(job.result) as Record<string, unknown> // a result is an object
-  const metrics = JSON.parse(job.metrics) as JobOutcome['metrics'] // written by markPublished, or the empty list
+  const known = readStored<Record<string, unknown>>(job.result) // a result is an object
+  const metrics = readStored<JobOutcome['metrics']>(job.metrics)
   if (job.has_begun === PUBLISHED) return { end: 'succeeded', result: known, usage: [], metrics, error: null }
   const message = 'The worker that ran this job was lost. What its finished rows had written is kept; run the job again.'
   const result = { ...known, message, error: { type: 'application', exceptionId: `job-${job.id}` } }

@@ -4,9 +4,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { serviceUrl } from '../../http/addresses.ts'
+import { readStored } from '../../kit/stored-json.ts'
 import { followJob, type JobEventList } from './job-events.ts'
 import type { JobNotifier } from './job-notifier.ts'
-import { JobBody, type JobRequest, type StoredRequest } from './job-request.ts'
+import { JobBody, requestAgain } from './job-request.ts'
 import {
   ByComponent,
   ById,
@@ -223,38 +224,13 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
   }
 }
 
-/** The same request as before; what was derived from it is derived again. */
-function requestAgain(job: JobRow): JobRequest {
-  const stored = JSON.parse(job.request) as StoredRequest // written by jobRow
-  return {
-    component: stored.component,
-    mode: job.mode,
-    ...(stored.inputOnly ? { inputOnly: true } : {}),
-    branchId: String(job.branch_id), // it may be gone by now
-    previousJobId: String(job.id),
-    ...(stored.tag ? { tag: stored.tag } : {}),
-    ...(job.configuration_id === null ? {} : { config: job.configuration_id }),
-    ...(job.config_data === null ? {} : { configData: job.config_data }),
-    ...(job.row_ids === null ? {} : { configRowIds: JSON.parse(job.row_ids) as string[] }), // written by jobRow
-    ...(job.variable_values_id === null ? {} : { variableValuesId: job.variable_values_id }),
-    ...(stored.variableValues.length > 0 ? { variableValues: stored.variableValues } : {}),
-    ...(stored.variableOverrides ? { variableOverrides: stored.variableOverrides } : {}),
-    ...(stored.onlyOrchestrationTaskIds ? { onlyOrchestrationTaskIds: stored.onlyOrchestrationTaskIds } : {}),
-    ...(stored.onlyFlowTaskIds ? { onlyFlowTaskIds: stored.onlyFlowTaskIds } : {}),
-    ...(stored.parallelism === null ? {} : { parallelism: stored.parallelism }),
-    ...(stored.backend === null ? {} : { backend: stored.backend }),
-    ...(stored.executor === null ? {} : { executor: stored.executor }),
-    onError: stored.behavior.onError,
-  }
-}
-
 interface TablesOfResult {
   readonly input?: { readonly tables?: readonly { readonly id: string }[] }
   readonly output?: { readonly tables?: readonly { readonly id: string }[] }
 }
 
 function lineageOf(job: JobRow, namespace: string): unknown[] {
-  const result = JSON.parse(job.result) as TablesOfResult // written by the loop
+  const result = readStored<TablesOfResult>(job.result)
   const datasets = (tables: readonly { readonly id: string }[] = []) => tables.map(({ id }) => ({ namespace, name: id }))
   const event = (eventType: string, at: number | null) => ({
     eventType,

@@ -6,6 +6,7 @@
 import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { readStored } from '../../kit/stored-json.ts'
 import { type Actor, canUseComponent } from '../../model/actor.ts'
 import type { JobEndFacts } from '../../model/job-end.ts'
 import { jobEndFacts } from './job-end.ts'
@@ -485,9 +486,9 @@ function containerEnd(container: JobRow, children: readonly JobRow[]): JobEnd {
   return { ...ended, status: moveJob(container.status, tolerated ? 'warn' : 'fail'), result, error: tolerated ? null : message }
 }
 
-const rowOf = (job: JobRow): string => (JSON.parse(job.row_ids ?? '[]') as string[]).join(', ') // written by openContainer
+const rowOf = (job: JobRow): string => readStored<string[]>(job.row_ids ?? '[]').join(', ')
 
 function messageOf(job: JobRow): string {
-  const { message } = JSON.parse(job.result) as { message?: string } // a result is an object, its message a text
+  const { message } = readStored<{ message?: string }>(job.result) // a result is an object, its message a text
   return job.error ?? message ?? ''
 }

@@ -1,11 +1,12 @@
 // From the record of a job to what the job runner gets.
 
+import { readStored } from '../../kit/stored-json.ts'
 import type { QueuedJob } from '../../model/queued-job.ts'
 import type { StoredRequest } from './job-request.ts'
 import type { JobRow } from './queue.schema.ts'
 
 export function queuedJob(job: JobRow): QueuedJob {
-  const request = JSON.parse(job.request) as StoredRequest // written by the queue
+  const request = readStored<StoredRequest>(job.request)
   const backend = request.backend?.containerType ?? request.backend?.type
   return {
     id: job.id,
@@ -15,11 +16,11 @@ export function queuedJob(job: JobRow): QueuedJob {
     componentId: job.component_id,
     configurationId: job.configuration_id,
     configData: job.config_data,
-    rowIds: job.row_ids === null ? null : (JSON.parse(job.row_ids) as string[]), // written by the queue
+    rowIds: job.row_ids === null ? null : readStored<string[]>(job.row_ids),
     mode: job.mode,
     inputOnly: request.inputOnly ?? false,
     tag: request.tag ?? null,
-    actor: JSON.parse(job.actor) as QueuedJob['actor'], // written by the queue
+    actor: readStored<QueuedJob['actor']>(job.actor),
     variableValuesId: job.variable_values_id,
     variableValues: request.variableValues,
     variableOverrides: request.variableOverrides ?? [],

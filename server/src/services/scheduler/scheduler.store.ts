@@ -2,6 +2,7 @@
 
 import type { Generated, Selectable } from 'kysely'
 import { claimRows, type Db, lockRows, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { readStored } from '../../kit/stored-json.ts'
 import type { Policy, Schedule, ScheduleConfiguration, Target } from './schedule-configuration.ts'
 
 interface Tables {
@@ -270,9 +271,9 @@ const toRecord = (row: Selectable<Tables['schedule']>): ScheduleRecord => ({
   tokenId: row.token_id,
   configurationId: row.configuration_id,
   configurationVersion: row.configuration_version,
-  schedule: JSON.parse(row.schedule) as Schedule, // these three were written by columnsOf
-  target: JSON.parse(row.target) as Target,
-  policy: JSON.parse(row.policy) as Policy,
+  schedule: readStored<Schedule>(row.schedule),
+  target: readStored<Target>(row.target),
+  policy: readStored<Policy>(row.policy),
   nextRunAt: row.next_run_at === null ? undefined : new Date(row.next_run_at),
   stoppedReason: row.stopped_reason ?? undefined,
 })

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import {
   type JobError,
@@ -237,10 +238,10 @@ export function createStorageJobsLoop({
       error: error ? JSON.stringify(error) : null,
       metrics: JSON.stringify(allMetrics),
       endedAt: endedAt.getTime(),
-      ...(tableId !== undefined && { tableId }),
+      ...defined({ tableId }),
     })
     if (!saved) throw new PlatformError('storage.jobs.lost', { id: job.id })
-    return { ...job, status, results, error, metrics: allMetrics, endedAt, ...(tableId !== undefined && { tableId }) }
+    return { ...job, status, results, error, metrics: allMetrics, endedAt, ...defined({ tableId }) }
   }
 
   async function afterFailure(job: StorageJob, row: StorageJobRow, error: unknown, abort: AbortController): Promise<void> {

@@ -6,6 +6,7 @@ import { idFrom } from '../../http/ids.ts'
 import { JobView, jobView } from '../../http/job-view.ts'
 import { numberedId, Offset } from '../../http/parameters.ts'
 import type { Clock } from '../../kit/clock.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
 import type { TimeRange } from './storage-jobs.store.ts'
@@ -57,7 +58,7 @@ export function storageJobsRoutes(jobs: StorageJobs, clock: Clock): FastifyPlugi
           created: range('created_time'),
           started: range('start_time'),
           ended: range('end_time'),
-          ...(query.runId !== undefined && { runId: query.runId }),
+          ...defined({ runId: query.runId }),
         })
         return found.map((job) => jobView(job, req.baseUrl))
       },

@@ -7,6 +7,7 @@ import { type Generated, type Selectable, sql } from 'kysely'
 import { claimRows, type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import { ofRun } from '../../engines/metadata-db/run-ids.ts'
 import { isSilent } from '../../engines/metadata-db/worker-lease.ts'
+import { defined } from '../../kit/defined.ts'
 import type { JobStatus } from '../../model/storage-job.ts'
 
 interface Tables {
@@ -339,7 +340,7 @@ export function createStorageJobsStore(database: Db) {
           metrics: ending.metrics,
           ended_at: ending.endedAt,
           lease_until: null,
-          ...(ending.tableId !== undefined && { table_id: ending.tableId }),
+          ...defined({ table_id: ending.tableId }),
         })
         .where('id', '=', id)
         .where('attempt', '=', attempt)

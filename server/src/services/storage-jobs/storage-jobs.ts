@@ -8,6 +8,7 @@
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { readStored } from '../../kit/stored-json.ts'
 import type { Origin } from '../../model/event.ts'
 import {
   failureOf,
@@ -134,20 +135,19 @@ export function createStorageJobs({ db, inTransaction, clock }: StorageJobsDeps)
 export const isFinished = (job: StorageJob): boolean => job.status === 'success' || job.status === 'error'
 
 export function toJob(row: StorageJobRow): StorageJob {
-  // Written by this file, hence of these shapes.
-  const { baseUrl, ...origin } = JSON.parse(row.origin) as Origin & { readonly baseUrl: string }
+  const { baseUrl, ...origin } = readStored<Origin & { readonly baseUrl: string }>(row.origin)
   return {
     id: row.id,
     projectId: row.project_id,
     branchId: row.branch_id,
     status: row.status,
     operationName: row.operation_name,
-    operationParams: JSON.parse(row.operation_params) as Record<string, unknown>,
+    operationParams: readStored<Record<string, unknown>>(row.operation_params),
     input: JSON.parse(row.input),
     tableId: row.table_id,
     results: row.results === null ? null : JSON.parse(row.results),
-    error: row.error === null ? undefined : (JSON.parse(row.error) as JobError),
-    metrics: JSON.parse(row.metrics) as Metrics,
+    error: row.error === null ? undefined : readStored<JobError>(row.error),
+    metrics: readStored<Metrics>(row.metrics),
     source: {
       projectId: row.project_id,
       tokenId: row.creator_token_id,

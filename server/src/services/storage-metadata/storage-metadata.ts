@@ -3,6 +3,7 @@
 import type { Generated, Selectable } from 'kysely'
 import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import { type MetadataItem, type MetadataPair, metadataView } from '../../http/metadata-items.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 
 export type MetadataKind = 'bucket' | 'table'
@@ -46,7 +47,7 @@ export function createStorageMetadata(database: Db) {
   const ofTable = (object: number, column: string | undefined): MetadataTarget => ({
     kind: 'table',
     object,
-    ...(column !== undefined && { column }),
+    ...defined({ column }),
   })
   return {
     ofBuckets: {

@@ -4,6 +4,7 @@
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { RowFilter, TableEngine } from '../../engines/table-engine/table-engine.ts'
 import type { MetadataPair } from '../../http/metadata-items.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { columnNameFrom } from '../../model/column-name.ts'
 import type { Scope } from '../../model/scope.ts'
@@ -263,7 +264,7 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
       bucketKey: table.bucket.key,
       options: {
         query: { filters: [], orderBy: [], ...query },
-        ...(limit !== undefined && { limit }),
+        ...defined({ limit }),
         gzip: true,
         fileType: 'csv',
         includeInternalTimestamp: false,

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { localFileSize, takeColumnValues } from '../../engines/table-engine/objects-and-local-files.ts'
 import { metadataView } from '../../http/metadata-items.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { mapBounded } from '../../kit/map-bounded.ts'
 import { NO_ORIGIN } from '../../model/event.ts'
@@ -67,8 +68,7 @@ export function createRunTables({ parts, local, scratchDir }: RunTablesDeps): Ru
             data_type: {
               base: {
                 type: column.type,
-                ...(column.length !== undefined && { length: column.length }),
-                ...(column.default !== undefined && { default: column.default }),
+                ...defined({ length: column.length, default: column.default }),
               },
             },
             nullable: column.nullable,
@@ -127,8 +127,7 @@ const describedBy = (items: Parameters<typeof descriptionIn>[0]): { description?
 const queryOf = ({ columns, where, changedSince, limit }: TableQuery) => ({
   filters: where ? [where] : [],
   ...(columns && columns.length > 0 && { columns }),
-  ...(changedSince !== undefined && { changedSince }),
-  ...(limit !== undefined && { limit }),
+  ...defined({ changedSince, limit }),
 })
 
 const scopeOf = (scope: RunScope): Scope => ({
@@ -167,8 +166,7 @@ async function localLoad(load: TableLoad): Promise<LocalLoad> {
     primaryKey: load.primaryKey,
     deleteWhere: load.deleteWhere.map(({ filters, changedSince, changedUntil }) => ({
       filters: filters.map(({ column, operator, values }) => ({ column, operator, values })),
-      ...(changedSince !== undefined && { changedSince }),
-      ...(changedUntil !== undefined && { changedUntil }),
+      ...defined({ changedSince, changedUntil }),
     })),
     types: types && types.length > 0 ? types : undefined,
     nullValues: load.nullValues,

@@ -13,6 +13,7 @@ import {
   type TableSnapshot,
 } from '../../engines/table-engine/snapshot.ts'
 import type { TableEngine } from '../../engines/table-engine/table-engine.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { NewEvent } from '../../model/event.ts'
 import type { JobHandler, JobRun, StorageJob } from '../../model/storage-job.ts'
@@ -231,7 +232,7 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
       const value = tableEvent(table, 'storage.tableUpdated', {})
       if (after === snapshot) await recordEvent(trx, source, value, origin)
       else await catalog.publish(trx, table, after, {}, { source, origin, value })
-      const row = { ...table.row, ...(displayName !== undefined && { displayName }) }
+      const row = { ...table.row, ...defined({ displayName }) }
       return { results: await resultView(parts, trx, { ...table, row }, after, job.baseUrl) }
     })
   }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Preview, QueryRequest, TableEngine } from '../../engines/table-engine/table-engine.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { EventAttachment, EventSource, Origin } from '../../model/event.ts'
 import type { EventParams } from '../../model/event-definitions.ts'
@@ -176,10 +177,9 @@ export function queryOf(table: Table, query: TableQuery, limit?: number): Omit<Q
     columns: query.columns ?? table.columns,
     filters: [...table.filters, ...query.filters],
     orderBy: query.orderBy,
-    ...(query.changedSince !== undefined && { changedSince: query.changedSince }),
-    ...(query.changedUntil !== undefined && { changedUntil: query.changedUntil }),
+    ...defined({ changedSince: query.changedSince, changedUntil: query.changedUntil }),
     ...(query.search !== undefined && { search: query.search, searchColumns: table.columns }),
-    ...(limit !== undefined && { limit }),
+    ...defined({ limit }),
   }
 }
 

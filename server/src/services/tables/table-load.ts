@@ -21,6 +21,7 @@ import type {
   RowFilter,
   TableEngine,
 } from '../../engines/table-engine/table-engine.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { EventAttachment, NewEvent } from '../../model/event.ts'
 import type { JobHandler, JobOutcome, JobRun, Metrics } from '../../model/storage-job.ts'
@@ -381,9 +382,7 @@ async function describeColumns(
 
 export function dialectOf({ delimiter, enclosure, escapedBy }: CsvOptions): CsvDialect {
   return {
-    ...(delimiter !== undefined && { delimiter }),
-    ...(enclosure !== undefined && { enclosure }),
-    ...(escapedBy !== undefined && { escapedBy }),
+    ...defined({ delimiter, enclosure, escapedBy }),
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type FilterOperator,
   type OrderBy,
 } from '../../engines/table-engine/table-engine.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
 
@@ -56,9 +57,7 @@ export function readTableQuery(input: QueryInput, columns: readonly string[], no
     filters,
     orderBy: readOrderBy(input.orderBy, columns),
     ...(chosen && { columns: chosen }),
-    ...(since !== undefined && { changedSince: since }),
-    ...(until !== undefined && { changedUntil: until }),
-    ...(search !== undefined && { search }),
+    ...defined({ changedSince: since, changedUntil: until, search }),
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { checkDialect } from '../../engines/table-engine/csv-dialect.ts'
 import { toBoolean } from '../../http/scalars.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
 import { columnNameFrom } from '../../model/column-name.ts'
@@ -39,9 +40,7 @@ export function readCsvOptions(fields: Fields): CsvOptions {
       reason: `The delimiter "${delimiter.slice(0, 20)}" is not allowed: it must be exactly one character. A tab is written \\t.`,
     })
   const dialect = {
-    ...(delimiter !== undefined && { delimiter }),
-    ...(enclosure !== undefined && { enclosure }),
-    ...(escapedBy !== undefined && { escapedBy }),
+    ...defined({ delimiter, enclosure, escapedBy }),
   }
   checkDialect(dialect)
   const columns = namesFrom('columns', fields.columns)

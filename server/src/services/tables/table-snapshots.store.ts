@@ -3,6 +3,7 @@
 import { type Generated, type Selectable, sql } from 'kysely'
 import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import type { TableSnapshot } from '../../engines/table-engine/snapshot.ts'
+import { readStored } from '../../kit/stored-json.ts'
 
 interface Tables {
   table_state: { id: Generated<number>; project_id: number; data_table: number; value: string; created_at: number }
@@ -147,7 +148,7 @@ export function createSnapshotsStore(database: Db) {
             .orderBy('id')
             .limit(200)
             .execute()
-          for (const row of rows) yield JSON.parse(row.value) as TableSnapshot // written by this file
+          for (const row of rows) yield readStored<TableSnapshot>(row.value)
           const last = rows.at(-1)
           if (!last) break
           after = last.id
@@ -160,7 +161,7 @@ export function createSnapshotsStore(database: Db) {
 // The values are written by this file, hence of this shape.
 const toState = (row: Selectable<Tables['table_state']>): StoredState => ({
   id: row.id,
-  snapshot: JSON.parse(row.value) as TableSnapshot,
+  snapshot: readStored<TableSnapshot>(row.value),
   createdAt: new Date(row.created_at),
 })
 
@@ -170,7 +171,7 @@ const toSnapshot = (row: Selectable<Tables['table_snapshot']>): SnapshotRecord =
   tableKey: row.data_table,
   tableId: row.table_id,
   description: row.description,
-  snapshot: JSON.parse(row.value) as TableSnapshot,
+  snapshot: readStored<TableSnapshot>(row.value),
   creatorToken: { id: row.creator_token_id, description: row.creator_token_description },
   createdAt: new Date(row.created_at),
 })

@@ -9,6 +9,7 @@ import {
   primaryKeyNames,
   type TableSnapshot,
 } from '../../engines/table-engine/snapshot.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { quoted } from './table-names.ts'
 import {
@@ -88,7 +89,7 @@ function changedColumns(before: TableSnapshot, after: TableSnapshot) {
 export function describeChanges(before: TableSnapshot, after: TableSnapshot): readonly TypedColumn[] {
   if (!before.typed) return []
   const { added, widened } = changedColumns(before, after)
-  const changeOf = ({ name, length }: Column) => ({ column: name, ...(length !== undefined && { length }) })
+  const changeOf = ({ name, length }: Column) => ({ column: name, ...defined({ length }) })
   return [
     ...added.map(describeColumn),
     ...widened.map((column) => ({ column, metadata: changedMetadata(column, changeOf(column)) })),

@@ -3,6 +3,7 @@
 import { fitsType } from '../../engines/table-engine/filter-values.ts'
 import { BASE_TYPES, type BaseType, type Column, type NewColumn } from '../../engines/table-engine/snapshot.ts'
 import type { MetadataPair } from '../../http/metadata-items.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { columnNameFrom } from '../../model/column-name.ts'
 import { checkColumnName } from './table-names.ts'
@@ -93,7 +94,7 @@ export function readType(name: string, item: Readonly<Record<string, unknown>>, 
       type,
       nullable,
       ...(type === 'NUMERIC' && length !== undefined && { length: precisionFrom(name, length) }),
-      ...(fallback !== undefined && { default: fallback }),
+      ...defined({ default: fallback }),
     },
     isTyped: true,
     metadata: metadataOf({ native, base: type, nullable, length, fallback }),
@@ -162,8 +163,7 @@ export function changeColumn(column: Column, change: ColumnChange): Column {
   const changed = {
     ...rest,
     nullable: change.nullable ?? column.nullable,
-    ...(length !== undefined && { length }),
-    ...(fallback !== undefined && { default: fallback }),
+    ...defined({ length, default: fallback }),
   }
   checkDefault(changed)
   return changed

@@ -5,6 +5,7 @@ import type { Column } from '../../engines/table-engine/snapshot.ts'
 import { type MetadataItem, metadataView } from '../../http/metadata-items.ts'
 import { Timestamp } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
+import { defined } from '../../kit/defined.ts'
 import type { Table } from './table-catalog.ts'
 
 const Items = Type.Array(Type.Unknown())
@@ -115,8 +116,7 @@ function definitionView(table: Table, columns: readonly Column[], metadata: Colu
         const definition = {
           type: said(column.name, 'KBC.datatype.type') ?? column.type,
           nullable: column.nullable,
-          ...(length !== undefined && { length }),
-          ...(column.default !== undefined && { default: column.default }),
+          ...defined({ length, default: column.default }),
         }
         return {
           name: column.name,

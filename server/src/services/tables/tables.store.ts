@@ -8,6 +8,7 @@ import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialect
 import { statement } from '../../engines/metadata-db/statement.ts'
 import { countBytes, countRows, primaryKeyNames, type TableSnapshot } from '../../engines/table-engine/snapshot.ts'
 import type { FilterOperator } from '../../engines/table-engine/table-engine.ts'
+import { readStored } from '../../kit/stored-json.ts'
 import { createSnapshotsStore } from './table-snapshots.store.ts'
 
 export interface AliasFilter {
@@ -373,8 +374,8 @@ const toTable = (row: Selectable<Tables['data_table']>): TableRow => ({
   bucketKey: row.bucket,
   name: row.name,
   displayName: row.display_name,
-  columns: JSON.parse(row.columns) as string[],
-  primaryKey: JSON.parse(row.primary_key) as string[],
+  columns: readStored<string[]>(row.columns),
+  primaryKey: readStored<string[]>(row.primary_key),
   isTyped: row.is_typed === 1,
   rowsCount: row.rows_count,
   sizeBytes: row.size_bytes,
@@ -384,8 +385,8 @@ const toTable = (row: Selectable<Tables['data_table']>): TableRow => ({
       ? undefined
       : {
           sourceKey: row.alias_source,
-          filter: row.alias_filter === null ? undefined : (JSON.parse(row.alias_filter) as AliasFilter),
-          columns: row.alias_columns === null ? undefined : (JSON.parse(row.alias_columns) as string[]),
+          filter: row.alias_filter === null ? undefined : readStored<AliasFilter>(row.alias_filter),
+          columns: row.alias_columns === null ? undefined : readStored<string[]>(row.alias_columns),
         },
   createdAt: new Date(row.created_at),
   lastImportAt: moment(row.last_import_at),

@@ -3,6 +3,7 @@
 import type { Generated, Selectable } from 'kysely'
 import { type Db, lockTable, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
+import { readStored } from '../../kit/stored-json.ts'
 import type { BucketPermission } from '../../model/actor.ts'
 
 /** What a token may do, stored as one JSON value: it is always read and written whole. */
@@ -201,7 +202,7 @@ export function createTokensStore(database: Db) {
 const toProject = (row: Selectable<Tables['project']>): Project => ({
   id: row.id,
   name: row.name,
-  features: JSON.parse(row.features) as string[], // written by insertProject
+  features: readStored<string[]>(row.features),
   isDisabled: row.is_disabled === 1,
   createdAt: new Date(row.created_at),
 })
@@ -211,7 +212,7 @@ const toToken = (row: TokenRow): Token => ({
   projectId: row.project_id,
   hash: row.hash,
   description: row.description,
-  permissions: JSON.parse(row.permissions) as Permissions, // written by insert and update
+  permissions: readStored<Permissions>(row.permissions),
   isMasterToken: row.is_master === 1,
   isDisabled: row.is_disabled === 1,
   creatorToken:

@@ -2,6 +2,7 @@
 
 import type { Generated, Selectable } from 'kysely'
 import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { readStored } from '../../kit/stored-json.ts'
 
 interface VaultTables {
   vault_variable: {
@@ -60,6 +61,6 @@ const toVariable = (row: Selectable<VaultTables['vault_variable']>): VaultVariab
   hash: row.hash,
   key: row.key,
   value: row.value,
-  flags: JSON.parse(row.flags) as string[], // written by save
-  attributes: JSON.parse(row.attributes) as Record<string, string>, // written by save
+  flags: readStored<string[]>(row.flags),
+  attributes: readStored<Record<string, string>>(row.attributes),
 })

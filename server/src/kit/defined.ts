@@ -1,0 +1,13 @@
+// Members that may be missing, for objects whose optional members must be absent rather than undefined (`exactOptionalPropertyTypes`):
+// `{ name, ...defined({ limit, offset }) }`.
+
+export type Defined<T> = { [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name] } & {
+  [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>
+}
+
+/** The members that are not undefined. */
+export function defined<T extends object>(members: T): Defined<T> {
+  const found: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(members)) if (value !== undefined) found[name] = value
+  return found as Defined<T> // what is left out was undefined
+}

@@ -554,10 +554,11 @@ export const ERRORS = {
   },
   'mergeRequest.wrongState': { kind: 'unprocessable', text: 'A merge request that is {state} cannot take the step "{move}".' },
   'mergeRequest.notReady': { kind: 'conflict', text: 'The merge request is {state}; only an approved one can be merged.' },
-  'mergeRequest.conflict': {
-    kind: 'conflict',
-    text: 'Merge request {id} has conflicts: look at its conflicts, rebase or reset those configurations, and merge again.',
-  },
+  'mergeRequest.conflict': { kind: 'invalid', text: 'Merge request {id} cannot be merged. \n Errors: \n{errors}' },
+  'mergeRequest.branchNotFound': { kind: 'not-found', text: 'Cannot create merge request. Branch id:"{id}" was not found.' },
+  'mergeRequest.targetNotDefault': { kind: 'invalid', text: 'Cannot create merge request. Target branch is not default.' },
+  'mergeRequest.exists': { kind: 'invalid', text: 'There is already a merge request ({id}) created from branch "{branch}"' },
+  'mergeRequest.refused': { kind: 'invalid', text: 'Operation cannot be performed due: {reason}' },
 
   // Encryption
   'encryption.migrationNeedsMasterTokens': {

@@ -284,6 +284,168 @@ test('corrections A', async (t) => {
     )
   })
 
+  await t.test('A5: two others approve, the merge publishes, and the branch goes', async () => {
+    const { ok, refused, token, events, finished, branch, masterToken } = await project('A5')
+    const configs = 'components/platform.ex-http/configs'
+    await ok('POST', configs, { json: { configurationId: 'main-1', name: 'Main', state: { kept: 1 } } })
+    const dev = await branch('dev')
+    const main = (await ok('GET', 'dev-branches/default')).json<{ id: number }>().id
+    const inBranch = `branch/${dev}/${configs}/main-1`
+    const changed = (await ok('PUT', inBranch, { json: { configuration: { a: 2 } } })).json<{
+      currentVersion: { versionIdentifier: string }
+    }>()
+    const { versionIdentifier } = changed.currentVersion
+    await ok('POST', `${inBranch}/metadata`, { json: { metadata: [{ key: 'k', value: 'v' }] } })
+    const reviewers = [
+      await token({ description: 'first', canManageDevBranches: true }),
+      await token({ description: 'second', canManageDevBranches: true }),
+    ] as const
+    const body = { branchFromId: dev, branchIntoId: main, title: 'T' }
+    const notFound = 'Cannot create merge request. Branch id:"345345" was not found.'
+    await refused('POST', 'merge-request', { json: { ...body, branchFromId: 345_345 } }, 404, notFound)
+    await refused('POST', 'merge-request', { json: { ...body, branchFromId: 1, branchIntoId: 345_345 } }, 404, notFound)
+    const notDefault = 'Cannot create merge request. Target branch is not default.'
+    await refused('POST', 'merge-request', { json: { ...body, branchIntoId: dev } }, 400, notDefault)
+    const { id } = (await ok('POST', 'merge-request', { json: body })).json<{ id: number }>()
+    const another = `There is already a merge request (${id}) created from branch "dev"`
+    await refused('POST', 'merge-request', { json: body }, 400, another)
+
+    const move = async (step: string, by = masterToken) =>
+      (await ok('PUT', `merge-request/${id}/${step}`, { token: by })).json<{ state: string }>().state
+    assert.equal(await move('request-review'), 'in_review')
+    await refused('PUT', `merge-request/${id}/approve`, {}, 400, /^Operation cannot be performed due: The creator/)
+    assert.equal(await move('approve', reviewers[0].token), 'in_review')
+    const twice = 'Operation cannot be performed due: This reviewer has already approved this request.'
+    await refused('PUT', `merge-request/${id}/approve`, { token: reviewers[0].token }, 400, twice)
+    assert.equal(await move('request-changes', reviewers[1].token), 'development')
+    assert.equal(await move('request-review'), 'in_review')
+    const changeLog = {
+      configurations: [
+        {
+          componentId: 'platform.ex-http',
+          configurationId: 'main-1',
+          isDeleted: false,
+          lastVersionIdentifier: versionIdentifier,
+        },
+      ],
+    }
+    assert.deepEqual((await ok('GET', `merge-request/${id}`)).json().changeLog, changeLog)
+    assert.equal(await move('approve', reviewers[0].token), 'in_review')
+    assert.equal(await move('approve', reviewers[1].token), 'approved')
+
+    const job = await finished(await ok('PUT', `merge-request/${id}/merge`))
+    assert.equal(job.status, 'success', JSON.stringify(job.error))
+    const detail = (await ok('GET', `merge-request/${id}`)).json()
+    assert.deepEqual([detail.state, detail.changeLog], ['published', changeLog])
+    assert.deepEqual(job.results, detail)
+    assert.equal((await ok('GET', 'dev-branches')).json<unknown[]>().length, 1)
+    const merged = (await ok('GET', `${configs}/main-1`)).json<{
+      changeDescription: string
+      configuration: object
+      state: object
+      currentVersion: { versionIdentifier: string }
+    }>()
+    assert.equal(merged.changeDescription, `Configuration merged in merge request #${id} from branch: "dev"`)
+    assert.deepEqual([merged.configuration, merged.state], [{ a: 2 }, { kept: 1 }])
+    assert.equal(merged.currentVersion.versionIdentifier, versionIdentifier)
+    const metadata = (await ok('GET', `branch/default/${configs}/main-1/metadata`)).json<{ key: string; value: string }[]>()
+    assert.deepEqual(
+      metadata.map(({ key, value }) => [key, value]),
+      [['k', 'v']],
+    )
+
+    const recorded = (await events('sortOrder=asc')).filter(({ objectType }) => objectType === 'mergeRequest')
+    const { id: creator } = (await ok('GET', 'tokens/verify')).json<{ id: string }>()
+    assert.deepEqual(recorded[0]?.params, { creatorId: Number(creator), mergeRequestId: id })
+    assert.deepEqual(
+      recorded.slice(1).map(({ params }) => [params.operation, params.stateFrom, params.stateTo]),
+      [
+        ['request_review', 'development', 'in_review'],
+        ['approve', 'in_review', 'in_review'],
+        ['request_changes', 'in_review', 'development'],
+        ['request_review', 'development', 'in_review'],
+        ['approve', 'in_review', 'in_review'],
+        ['approve', 'in_review', 'in_review'],
+        ['finish_review', 'in_review', 'approved'],
+        ['merge', 'approved', 'in_merge'],
+        ['publish', 'in_merge', 'published'],
+      ],
+    )
+    const [gone] = await events('q=event:storage.devBranchDeleted')
+    assert.equal(gone?.objectId, dev)
+  })
+
+  await t.test('A5: a request that is not based on the default branch as it is now says so', async () => {
+    const { ok, refused, branch } = await project('A5 conflicts')
+    const configs = 'components/platform.ex-http/configs'
+    for (const configurationId of ['main-1', 'main-2', 'main-3'])
+      await ok('POST', configs, { json: { configurationId, name: configurationId } })
+    const dev = await branch('dev')
+    const identifiers: Record<string, string> = {}
+    for (const one of ['main-1', 'main-2', 'main-3']) {
+      const path = `branch/${dev}/${configs}/${one}`
+      const answer = await ok('PUT', path, { json: { configuration: { a: 'dev' } } })
+      identifiers[one] = answer.json<{ currentVersion: { versionIdentifier: string } }>().currentVersion.versionIdentifier
+    }
+    const inMain = await ok('PUT', `${configs}/main-1`, { json: { configuration: { a: 'main' } } })
+    const theirs = inMain.json<{ currentVersion: { versionIdentifier: string } }>().currentVersion.versionIdentifier
+    await ok('PUT', `${configs}/main-2`, { json: { configuration: { a: 'main' } } })
+    await ok('DELETE', `${configs}/main-2`)
+    const main = (await ok('GET', 'dev-branches/default')).json<{ id: number }>().id
+    const body = { branchFromId: dev, branchIntoId: main, title: 'T' }
+    const { id } = (await ok('POST', 'merge-request', { json: body })).json<{ id: number }>()
+    await ok('PUT', `merge-request/${id}/request-review`)
+    await ok('PUT', `merge-request/${id}/approve`)
+    const refusal = await refused(
+      'PUT',
+      `merge-request/${id}/merge`,
+      {},
+      400,
+      new RegExp(`^Merge request ${id} cannot be merged`),
+    )
+    const { error, params } = refusal.json<{ error: string; params: { errors: Record<string, unknown>[] } }>()
+    const message =
+      'Configuration "main-1" for component "platform.ex-http" in the dev branch is not based on the latest version from the default ' +
+      `branch. Version identifier in the dev branch: "${identifiers['main-1']}". Version identifier in the default branch: "${theirs}".`
+    assert.ok(error.startsWith(`Merge request ${id} cannot be merged. \n Errors: \n - ${message}\n - `), error)
+    assert.deepEqual(
+      params.errors.map(({ configurationId }) => configurationId),
+      ['main-1', 'main-2'],
+    )
+    assert.deepEqual(params.errors[0], {
+      message,
+      componentId: 'platform.ex-http',
+      configurationId: 'main-1',
+      isDeleted: false,
+      devBranchVersionIdentifier: identifiers['main-1'],
+      defaultBranchVersionIdentifier: theirs,
+    })
+    // A configuration that was purged and made anew keeps no request from being read.
+    await ok('PUT', `branch/${dev}/${configs}/main-3`, { json: { configuration: { a: 'again' } } })
+    for (let n = 0; n < 2; n++) await ok('DELETE', `${configs}/main-1`)
+    await ok('POST', configs, { json: { configurationId: 'main-1', name: 'anew' } })
+    await ok('GET', `merge-request/${id}`)
+    await ok('GET', `merge-request/${id}/conflicts`)
+  })
+
+  await t.test('A5: how many approvals are needed is a setting of the project', async () => {
+    const { ok, refused, token, branch } = await project('A5 settings')
+    const approver = await token({ description: 'first', canManageDevBranches: true })
+    await token({ description: 'second', canManageDevBranches: true })
+    assert.deepEqual((await ok('GET', 'merge-request-settings')).json(), { requiredApprovals: null })
+    const one = { json: { requiredApprovals: 1 } }
+    await refused('PUT', 'merge-request-settings', { token: approver.token, ...one }, 403, /access/)
+    assert.deepEqual((await ok('PUT', 'merge-request-settings', one)).json(), { requiredApprovals: 1 })
+    const main = (await ok('GET', 'dev-branches/default')).json<{ id: number }>().id
+    const body = { branchFromId: await branch('dev'), branchIntoId: main, title: 'T' }
+    const { id } = (await ok('POST', 'merge-request', { json: body })).json<{ id: number }>()
+    await ok('PUT', `merge-request/${id}/request-review`)
+    const approved = await ok('PUT', `merge-request/${id}/approve`, { token: approver.token })
+    assert.equal(approved.json().state, 'approved')
+    const cleared = await ok('PUT', 'merge-request-settings', { json: { requiredApprovals: null } })
+    assert.deepEqual(cleared.json(), { requiredApprovals: null })
+  })
+
   await t.test('A6: filters and orders that cannot be are refused in the words that clients compare', async () => {
     const { ok, refused } = await project('A6')
     await ok('POST', 'buckets', { json: { name: 'a' } })

@@ -25,6 +25,7 @@ interface Operation {
 
 /** Where null takes something away. A new entry is a decision: clients send null for every member they know. */
 const NULL_HAS_A_MEANING = [
+  'mergeRequests.changeSettings.requiredApprovals',
   'mergeRequests.create.autoMergeAt',
   'mergeRequests.create.externalId',
   'mergeRequests.update.autoMergeAt',

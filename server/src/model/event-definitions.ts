@@ -220,12 +220,12 @@ export const EVENTS = {
   'storage.mergeRequestCreated': {
     objectType: 'mergeRequest',
     message: 'Created merge request "{objectName}"',
-    params: ['mergeRequestId', 'state', 'branchFromId', 'branchIntoId'],
+    params: ['creatorId', 'mergeRequestId'],
   },
   'storage.mergeRequestStateChanged': {
     objectType: 'mergeRequest',
-    message: 'Merge request "{objectName}" is now {state}',
-    params: ['mergeRequestId', 'state', 'branchFromId', 'branchIntoId'],
+    message: 'Merge request "{objectName}" is now {stateTo}',
+    params: ['operation', 'stateFrom', 'stateTo', 'mergeRequestId'],
   },
 
   'storage.triggerCreated': {

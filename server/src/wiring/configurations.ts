@@ -83,13 +83,23 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
     resolveBranch: async (projectId, name) => await branches.resolve(projectId, name),
   })
 
-  const mergeRequests = createMergeRequests({ db, inTransaction, clock, recordEvent, branches })
+  const branchMerging = createBranchMerging({ db, branches, copies })
+  const mergeRequests = createMergeRequests({
+    db,
+    inTransaction,
+    clock,
+    recordEvent,
+    branches,
+    changesOf: branchMerging.changesOf,
+    people: given.tokens.listPeople,
+  })
   const merging = createMerging({
     mergeRequests,
     inTransaction,
     createJob,
     log,
-    ...createBranchMerging({ db, branches, copies }),
+    ...branchMerging,
+    removeBranch: branches.remove,
   })
   const mergeRequestsLoop = createMergeRequestsLoop(merging, log)
 

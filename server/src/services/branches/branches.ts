@@ -49,6 +49,7 @@ export interface Branches {
   list(projectId: number): Promise<readonly BranchRecord[]>
   /** By id or `default`. */
   get(projectId: number, name: string, from?: Db): Promise<BranchRecord>
+  find(projectId: number, id: number): Promise<BranchRecord | undefined>
   checkNew(actor: Actor, input: BranchInput): Promise<void>
   /** In the transaction that ends the job; who asks was checked when the job was made. */
   create(trx: Trx, source: EventSource, input: BranchInput, origin: Origin): Promise<BranchRecord>
@@ -215,6 +216,7 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
     update,
     checkDelete,
     checkMerge,
+    find: (projectId, id) => findBranch(db, projectId, id),
     findDefault: (projectId) => get(projectId, 'default'),
     defaultId: async (projectId) => (await resolve(projectId, undefined))?.id ?? (await get(projectId, 'default')).id,
     hold,

@@ -18,7 +18,14 @@ import {
   usableComponent,
 } from './access.ts'
 import { configurationEvent, createRecordChange } from './change-events.ts'
-import { insertWhole, replaceWhole, sameWhole, type WholeVersion, wholeVersion } from './configuration-with-rows.ts'
+import {
+  insertWhole,
+  replaceWhole,
+  sameWhole,
+  type WholeChange,
+  type WholeVersion,
+  wholeVersion,
+} from './configuration-with-rows.ts'
 import {
   findConfiguration,
   listConfigurations,
@@ -69,7 +76,20 @@ export interface BranchCopies {
     expected?: ExpectedVersion,
   ): Promise<ConfigurationRecord>
   changes(db: Db, projectId: number, from: BranchRef, into: BranchRef): Promise<readonly BranchChange[]>
-  merge(trx: Trx, projectId: number, from: BranchRef, into: BranchRef, source: EventSource): Promise<readonly BranchChange[]>
+  merge(
+    trx: Trx,
+    projectId: number,
+    from: BranchRef,
+    into: BranchRef,
+    source: EventSource,
+    manner?: Partial<MergeManner>,
+  ): Promise<readonly BranchChange[]>
+}
+
+/** What a merge says of itself: to the versions it makes, and to whoever asked for one that is not possible. */
+export interface MergeManner {
+  readonly words: (ours: ConfigurationRecord) => string
+  readonly refusal: (conflicts: readonly BranchChange[]) => PlatformError
 }
 
 export interface BranchCopiesDeps extends ConfigurationsDeps {
@@ -243,30 +263,31 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
     }
     if (ours.isDeleted) return theirs.isDeleted ? undefined : 'deleted'
     const mine = await wholeVersion(from, ours, ours.version)
-    if (sameWhole(mine, await wholeVersion(from, theirs, ours.baseVersion))) return undefined
+    const base = await baseOf(from, theirs, ours.baseVersion)
+    if (base && sameWhole(mine, base)) return undefined
     const already = !theirs.isDeleted && sameWhole(mine, await wholeVersion(from, theirs, theirs.version))
     return already ? undefined : 'changed'
+  }
+
+  /** Undefined when the default branch has lost it: a configuration that was purged and made anew starts its versions again. */
+  async function baseOf(from: Db, theirs: ConfigurationRecord, version: number): Promise<WholeVersion | undefined> {
+    return version <= theirs.version ? await wholeVersion(from, theirs, version) : undefined
   }
 
   const changes: BranchCopies['changes'] = async (from, projectId, branch, into) =>
     (await compare(from, projectId, branch.id, into.id)).map(({ ours: _ours, theirs: _theirs, ...change }) => change)
 
-  const merge: BranchCopies['merge'] = async (trx, projectId, from, into, source) => {
+  const merge: BranchCopies['merge'] = async (trx, projectId, from, into, source, manner = {}) => {
     await lockBranches(trx, projectId, [from.id, into.id]) // by (3): what is compared here must still be so when it is written
     const pairs = await compare(trx, projectId, from.id, into.id)
+    const { words = plainWords(from), refusal = plainRefusal(from) } = manner
     const conflicts = pairs.filter((pair) => pair.isConflict)
-    if (conflicts.length > 0) {
-      const names = conflicts.map(({ componentId, configurationId }) => `${componentId}/${configurationId}`)
-      throw new PlatformError(
-        'devBranch.mergeConflict',
-        { branch: from.name, configurations: names.slice(0, 10).join(', ') },
-        { params: { conflicts: names } },
-      )
-    }
+    if (conflicts.length > 0) throw refusal(conflicts)
     for (const { ours, theirs, kind } of pairs) {
-      const words = `Merged from branch "${from.name}" (${from.id}) version ${ours.version}`
-      const change = changeBy(source, words, () => words)
+      const description = words(ours)
+      const change = { ...changeBy(source, description, () => description), keepsIdentifiers: true }
       const merged = await apply(trx, ours, theirs, kind, into.id, change)
+      await setMetadata(trx, projectId, merged.ownerId, await listMetadata(trx, projectId, ours.ownerId), change.stamp.at)
       await setBaseVersion(trx, projectId, ours.ownerId, merged.version)
     }
     return pairs.map(({ ours: _ours, theirs: _theirs, ...change }) => change)
@@ -278,13 +299,30 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
     theirs: ConfigurationRecord | undefined,
     kind: BranchChange['kind'],
     defaultId: number,
-    change: ReturnType<typeof changeBy>,
+    change: WholeChange,
   ): Promise<ConfigurationRecord> {
     if (!theirs)
       return await insertWhole(trx, { ...ours, branchId: defaultId }, await wholeVersion(trx, ours, ours.version), change)
-    if (kind === 'deleted') return await saveVersion(trx, theirs, { isDeleted: true }, change)
+    if (kind === 'deleted')
+      return await saveVersion(trx, theirs, { isDeleted: true }, { ...change, versionIdentifier: ours.versionIdentifier })
     return await replaceWhole(trx, theirs, await wholeVersion(trx, ours, ours.version), change, { isDeleted: false })
   }
 
   return { copyAll, dropAll, diff, diffRow, resetToDefault, rebase, changes, merge }
 }
+
+const plainWords =
+  (from: BranchRef): MergeManner['words'] =>
+  (ours) =>
+    `Merged from branch "${from.name}" (${from.id}) version ${ours.version}`
+
+const plainRefusal =
+  (from: BranchRef): MergeManner['refusal'] =>
+  (conflicts) => {
+    const names = conflicts.map(({ componentId, configurationId }) => `${componentId}/${configurationId}`)
+    return new PlatformError(
+      'devBranch.mergeConflict',
+      { branch: from.name, configurations: names.slice(0, 10).join(', ') },
+      { params: { conflicts: names } },
+    )
+  }

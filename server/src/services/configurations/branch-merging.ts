@@ -1,8 +1,9 @@
 // What a merge request does to configurations: the changes it would make, and making them.
 
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
+import type { PlatformError } from '../../kit/errors.ts'
 import type { EventSource } from '../../model/event.ts'
-import type { BranchCopies } from './branch-copies.ts'
+import type { BranchChange, BranchCopies } from './branch-copies.ts'
 
 interface Branch {
   readonly id: number
@@ -13,6 +14,7 @@ interface Branch {
 
 /** The part of a merge request that says which branches it joins. */
 interface MergedBranches {
+  readonly id?: number
   readonly projectId: number
   readonly branchFromId: number
   readonly branchIntoId: number
@@ -40,9 +42,15 @@ export function createBranchMerging({ db, copies, branches }: BranchMergingDeps)
       const { from, into } = await sidesOf(request, db)
       return copies.changes(db, request.projectId, from, into)
     },
-    async merge(trx: Trx, request: MergedBranches, source: EventSource) {
+    async merge(
+      trx: Trx,
+      request: MergedBranches,
+      source: EventSource,
+      refusal: (conflicts: readonly BranchChange[]) => PlatformError,
+    ) {
       const { from, into } = await sidesOf(request, trx)
-      return copies.merge(trx, request.projectId, from, into, source)
+      const words = `Configuration merged in merge request #${request.id} from branch: "${from.name}"`
+      return copies.merge(trx, request.projectId, from, into, source, { words: () => words, refusal })
     },
   }
 }

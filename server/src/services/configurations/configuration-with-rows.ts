@@ -17,16 +17,22 @@ import { type Change, type ChangedFields, saveRowVersion, saveVersion } from './
 
 export interface WholeContent extends Content {
   readonly rowsSortOrder: readonly string[]
-  readonly rows: readonly (Content & { readonly id: string; readonly version: number })[]
+  readonly versionIdentifier?: string
+  readonly rows: readonly (Content & { readonly id: string; readonly version: number; readonly versionIdentifier?: string })[]
 }
 
-export interface WholeVersion extends VersionRecord, WholeContent {
+export interface WholeVersion extends VersionRecord, Omit<WholeContent, 'versionIdentifier'> {
   readonly rows: readonly (RowVersionRecord & { readonly id: string })[]
 }
 
 export interface WholeChange extends Change {
   readonly describeRow: (row: WholeContent['rows'][number]) => string
+  /** The new versions have the identifiers of the contents they take over. */
+  readonly keepsIdentifiers?: boolean
 }
+
+const identifierOf = (content: { readonly versionIdentifier?: string }, change: WholeChange): string =>
+  (change.keepsIdentifiers ? content.versionIdentifier : undefined) ?? change.newId()
 
 /** A version with its text and its rows, in the order they had. */
 export async function wholeVersion(db: Db, { projectId, ownerId }: ConfigurationRecord, version: number): Promise<WholeVersion> {
@@ -47,7 +53,8 @@ export async function replaceWhole(
 ): Promise<ConfigurationRecord> {
   const { name, description, isDisabled, configuration, rowsSortOrder } = content
   const all = { name, description, isDisabled, configuration, rowsSortOrder, ...fields }
-  const after = await saveVersion(trx, before, all, change, { rowsChanged: true })
+  const versionIdentifier = identifierOf(content, change)
+  const after = await saveVersion(trx, before, all, { ...change, versionIdentifier }, { rowsChanged: true })
   const { projectId, ownerId } = after
   const wanted = new Set(content.rows.map((row) => row.id))
   const surplus = (await listRowIds(trx, projectId, ownerId)).filter((id) => !wanted.has(id))
@@ -77,7 +84,7 @@ export async function insertWhole(
     version: 1,
     contentVersion: 1,
     changeDescription: change.changeDescription,
-    versionIdentifier: change.newId(),
+    versionIdentifier: identifierOf(content, change),
     revision: 1,
     rowsRevision: 1,
     created: change.stamp,
@@ -97,7 +104,7 @@ function rowLike(row: WholeContent['rows'][number], head: RowRecord | undefined,
     changeDescription: change.describeRow(row),
     state: head?.state ?? '{}',
     version: (head?.version ?? 0) + 1,
-    versionIdentifier: change.newId(),
+    versionIdentifier: identifierOf(row, change),
     created: head?.created ?? change.stamp,
   }
 }

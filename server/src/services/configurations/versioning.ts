@@ -12,6 +12,8 @@ export interface Change {
   readonly stamp: Stamp
   readonly changeDescription: string
   readonly newId: () => string
+  /** Of contents that have one already: the identifier follows the contents (roll back, merge). */
+  readonly versionIdentifier?: string
 }
 
 export type ChangedFields = Partial<
@@ -64,7 +66,7 @@ export async function saveVersion(
     version,
     contentVersion: fields.contentVersion ?? (textChanged ? version : before.contentVersion),
     changeDescription: change.changeDescription,
-    versionIdentifier: change.newId(),
+    versionIdentifier: change.versionIdentifier ?? change.newId(),
     changed: change.stamp,
     revision: before.revision + 1,
     rowsRevision: before.rowsRevision + (rowsChanged ? 1 : 0),

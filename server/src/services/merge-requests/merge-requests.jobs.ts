@@ -2,19 +2,11 @@
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { type EventSource, NO_ORIGIN } from '../../model/event.ts'
+import { type EventSource, NO_ORIGIN, type Origin } from '../../model/event.ts'
 import type { JobHandler, NewStorageJob, Requester, StorageJob } from '../../model/storage-job.ts'
+import { mergeRequestDetail } from './merge-request-view.ts'
 import type { MergeRequest } from './merge-requests.store.ts'
-import type { MergeRequests } from './merge-requests.ts'
-
-export interface Change {
-  readonly componentId: string
-  readonly configurationId: string
-  readonly kind: 'created' | 'changed' | 'deleted'
-  readonly isConflict: boolean
-  readonly branchVersionIdentifier: string
-  readonly defaultVersionIdentifier: string | undefined
-}
+import { type Change, loggedChange, type MergeRequests } from './merge-requests.ts'
 
 export interface MergingDeps {
   readonly mergeRequests: MergeRequests
@@ -22,7 +14,13 @@ export interface MergingDeps {
   readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
   /** What the merge would do; nothing when the branch is gone. */
   readonly changesOf: (request: MergeRequest) => Promise<readonly Change[]>
-  readonly merge: (trx: Trx, request: MergeRequest, source: EventSource) => Promise<unknown>
+  readonly merge: (
+    trx: Trx,
+    request: MergeRequest,
+    source: EventSource,
+    refusal: (conflicts: readonly Change[]) => PlatformError,
+  ) => Promise<readonly Change[]>
+  readonly removeBranch: (trx: Trx, source: EventSource, branchId: number, origin: Origin) => Promise<void>
   readonly log: { warn(details: object, text: string): void }
 }
 
@@ -30,7 +28,7 @@ export const MERGE_REQUEST_JOB = 'mergeRequestMerge'
 
 export type Merging = ReturnType<typeof createMerging>
 
-export function createMerging({ mergeRequests, inTransaction, createJob, changesOf, merge, log }: MergingDeps) {
+export function createMerging({ mergeRequests, inTransaction, createJob, changesOf, merge, removeBranch, log }: MergingDeps) {
   const conflictsOf = async (request: MergeRequest): Promise<readonly Change[]> =>
     (await changesOf(request)).filter((change) => change.isConflict)
 
@@ -71,16 +69,18 @@ export function createMerging({ mergeRequests, inTransaction, createJob, changes
     }
   }
 
-  /** Either the branch is merged and the request published, or nothing is merged and it is approved as before. */
+  /** Either the branch is merged, the request published and the branch gone, or nothing is merged and it is approved as before. */
   const run: JobHandler = async ({ job, signal, publish }) => {
     const { mergeRequestId: id } = job.input as { readonly mergeRequestId: number } // written by createMergeJob
     try {
       await publish(async (trx) => {
         const request = await mergeRequests.get(job.projectId, id, trx)
         if (request.state === 'approved') await mergeRequests.step(trx, job.source, id, 'merge', job.origin) // tried again
-        const changes = await merge(trx, request, job.source)
-        await mergeRequests.step(trx, job.source, id, 'publish', job.origin)
-        return { results: { mergeRequestId: id, changes } }
+        const changes = await merge(trx, request, job.source, (conflicts) => conflictError(id, conflicts))
+        const changeLog = changes.map(loggedChange)
+        const published = await mergeRequests.step(trx, job.source, id, 'publish', job.origin, { changeLog })
+        await removeBranch(trx, job.source, request.branchFromId, job.origin)
+        return { results: mergeRequestDetail(published) }
       })
     } catch (error) {
       const lost = signal.aborted || (error instanceof PlatformError && error.code === 'storage.jobs.lost')
@@ -92,9 +92,29 @@ export function createMerging({ mergeRequests, inTransaction, createJob, changes
   async function giveBack(job: StorageJob, id: number, reason: string): Promise<void> {
     await inTransaction(async (trx) => {
       if ((await mergeRequests.get(job.projectId, id, trx)).state === 'in_merge')
-        await mergeRequests.step(trx, job.source, id, 'fail', job.origin, reason)
+        await mergeRequests.step(trx, job.source, id, 'fail', job.origin, { reason })
     })
   }
 
   return { changesOf, conflictsOf, createMergeJob, mergeIfWanted, tick, run }
+}
+
+export function conflictError(id: number, conflicts: readonly Change[]): PlatformError {
+  const errors = conflicts.map(conflictView)
+  const text = errors.map(({ message }) => ` - ${message}\n`).join('')
+  return new PlatformError('mergeRequest.conflict', { id, errors: text }, { params: { errors } })
+}
+
+export const conflictView = (conflict: Change) => {
+  const { componentId, configurationId, branchVersionIdentifier: ours, defaultVersionIdentifier: theirs } = conflict
+  return {
+    message:
+      `Configuration "${configurationId}" for component "${componentId}" in the dev branch is not based on the latest version from ` +
+      `the default branch. Version identifier in the dev branch: "${ours}". Version identifier in the default branch: "${theirs ?? ''}".`,
+    componentId,
+    configurationId,
+    isDeleted: conflict.kind === 'deleted',
+    devBranchVersionIdentifier: ours,
+    defaultBranchVersionIdentifier: theirs ?? null,
+  }
 }

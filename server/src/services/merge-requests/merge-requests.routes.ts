@@ -5,11 +5,10 @@ import { Type } from 'typebox'
 import { idFrom } from '../../http/ids.ts'
 import { JobView, jobView } from '../../http/job-view.ts'
 import { include, numberedId } from '../../http/parameters.ts'
-import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Merging } from './merge-requests.jobs.ts'
-import type { MergeRequest, Person } from './merge-requests.store.ts'
-import type { MergeRequests } from './merge-requests.ts'
+import { activityView, mergeRequestDetail, mergeRequestView } from './merge-request-view.ts'
+import { conflictError, conflictView, type Merging } from './merge-requests.jobs.ts'
+import { MAX_REQUIRED_APPROVALS, type MergeRequests } from './merge-requests.ts'
 
 export interface MergeRequestsRoutesDeps {
   readonly mergeRequests: MergeRequests
@@ -17,6 +16,7 @@ export interface MergeRequestsRoutesDeps {
 }
 
 const PLACE = '/v2/storage/merge-request'
+const SETTINGS = '/v2/storage/merge-request-settings'
 const ById = Type.Object({ id: numberedId('merge request') })
 const branch = (description: string) => Type.Integer({ minimum: 1, description })
 const title = { minLength: 1, maxLength: 255, description: 'Title for people.' }
@@ -46,6 +46,11 @@ const View = Type.Object(
   { id: Type.Integer(), title: Type.String(), state: Type.String() },
   { title: 'MergeRequest', additionalProperties: true },
 )
+const Settings = Type.Object({
+  requiredApprovals: Type.Union([Type.Integer({ minimum: 1, maximum: MAX_REQUIRED_APPROVALS }), Type.Null()], {
+    description: 'How many others must approve. Null: two, or one where the project has no second person who may approve.',
+  }),
+})
 const config = (operation: string, summary: string) =>
   ({ operation: `mergeRequests.${operation}`, summary, branch: 'refused' }) as const
 
@@ -55,7 +60,7 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
     app.get(
       PLACE,
       { config: config('list', 'List merge requests, newest first'), schema: { response: { 200: Type.Array(View) } } },
-      async (req) => (await mergeRequests.list(req.actor.projectId)).map(view),
+      async (req) => (await mergeRequests.list(req.actor.projectId)).map(mergeRequestView),
     )
 
     app.post(
@@ -72,7 +77,7 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
           response: { 201: View },
         },
       },
-      async (req, reply) => reply.code(201).send(view(await mergeRequests.create(req.actor, req.body, req.origin))),
+      async (req, reply) => reply.code(201).send(mergeRequestView(await mergeRequests.create(req.actor, req.body, req.origin))),
     )
 
     app.get(
@@ -83,9 +88,8 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
       },
       async (req) => {
         const request = await mergeRequests.get(req.actor.projectId, idOf(req.params.id))
-        const changeLog = await merging.changesOf(request)
         const withLog = (req.query.include ?? '').split(',').includes('activityLog')
-        return { ...view(request), changeLog, ...(withLog && { activityLog: request.activity.map(activityView) }) }
+        return { ...mergeRequestDetail(request), ...(withLog && { activityLog: request.activity.map(activityView) }) }
       },
     )
 
@@ -97,7 +101,7 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
       },
       async (req) => {
         const request = await mergeRequests.update(req.actor, idOf(req.params.id), req.body)
-        return view(await merging.mergeIfWanted(req, request))
+        return mergeRequestView(await merging.mergeIfWanted(req, request))
       },
     )
 
@@ -118,7 +122,7 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
         },
         async (req) => {
           const request = await mergeRequests.advance(req.actor, idOf(req.params.id), step, req.origin, req.body?.reason)
-          return view(await merging.mergeIfWanted(req, request))
+          return mergeRequestView(await merging.mergeIfWanted(req, request))
         },
       )
     }
@@ -130,14 +134,7 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
         schema: { params: ById, response: { 200: Type.Array(Type.Unknown()) } },
       },
       async (req) =>
-        (await merging.conflictsOf(await mergeRequests.get(req.actor.projectId, idOf(req.params.id)))).map((conflict) => ({
-          message: `Configuration ${conflict.componentId}/${conflict.configurationId} changed in the default branch as well.`,
-          componentId: conflict.componentId,
-          configurationId: conflict.configurationId,
-          isDeleted: conflict.kind === 'deleted',
-          devBranchVersionIdentifier: conflict.branchVersionIdentifier,
-          defaultBranchVersionIdentifier: conflict.defaultVersionIdentifier ?? null,
-        })),
+        (await merging.conflictsOf(await mergeRequests.get(req.actor.projectId, idOf(req.params.id)))).map(conflictView),
     )
 
     app.put(
@@ -150,45 +147,30 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
         const request = await mergeRequests.get(req.actor.projectId, idOf(req.params.id))
         if (!['approved', 'in_merge'].includes(request.state))
           throw new PlatformError('mergeRequest.notReady', { state: request.state })
-        if ((await merging.conflictsOf(request)).length > 0) throw new PlatformError('mergeRequest.conflict', { id: request.id })
+        const conflicts = await merging.conflictsOf(request)
+        if (conflicts.length > 0) throw conflictError(request.id, conflicts)
         await mergeRequests.advance(req.actor, request.id, 'merge', req.origin)
         const job = await merging.createMergeJob(req, request)
         return reply.code(202).send(jobView(job, req.baseUrl))
       },
     )
+
+    app.get(
+      SETTINGS,
+      {
+        config: config('settings', 'What the project asks of merge requests'),
+        schema: { response: { 200: Settings } },
+      },
+      async (req) => mergeRequests.settings(req.actor.projectId),
+    )
+
+    app.put(
+      SETTINGS,
+      {
+        config: config('changeSettings', 'Change what the project asks of merge requests'),
+        schema: { body: Settings, response: { 200: Settings } },
+      },
+      async (req) => mergeRequests.changeSettings(req.actor, req.body.requiredApprovals),
+    )
   }
 }
-
-const time = (at: number): string => formatTimestamp(new Date(at))
-
-const view = (request: MergeRequest) => ({
-  id: request.id,
-  creator: request.creator,
-  title: request.title,
-  description: request.description,
-  state: request.state,
-  branches: { branchFromId: request.branchFromId, branchIntoId: request.branchIntoId },
-  merge: {
-    mergedAt: request.merged ? time(request.merged.at) : null,
-    mergerId: request.merged?.by.id ?? null,
-    mergerName: request.merged?.by.name ?? null,
-  },
-  createdAt: time(request.createdAt),
-  externalId: request.externalId,
-  autoMergeStrategy: request.autoMergeStrategy,
-  autoMergeAt: request.autoMergeAt,
-  approvals: request.approvals.map(({ by, at }) => ({ approverId: by.id, approverName: by.name, createdAt: time(at) })),
-  reviewers: request.reviewerIds.map((id) => reviewerView(id, request)),
-})
-
-const reviewerView = (id: number, { approvals }: MergeRequest) => {
-  const approval = approvals.find(({ by }) => by.id === id)
-  return { id, name: approval?.by.name ?? null, email: null, status: approval ? 'approved' : 'pending' }
-}
-
-const activityView = ({ at, by, what, reason }: { at: number; by: Person; what: string; reason?: string }) => ({
-  createdAt: time(at),
-  actor: by,
-  action: what,
-  reason: reason ?? null,
-})

@@ -22,6 +22,7 @@ type MergeRequestTable = {
   created_at: number
   creator_token_id: number
   creator_token_description: string
+  change_log: string
   merged_at: number | null
   merger_id: number | null
   merger_name: string | null
@@ -39,6 +40,14 @@ export interface Activity {
   readonly reason?: string
 }
 
+/** A configuration that the branch made, changed or deleted. */
+export interface LoggedChange {
+  readonly componentId: string
+  readonly configurationId: string
+  readonly isDeleted: boolean
+  readonly lastVersionIdentifier: string
+}
+
 export interface MergeRequest {
   readonly id: number
   readonly projectId: number
@@ -53,12 +62,34 @@ export interface MergeRequest {
   readonly reviewerIds: readonly number[]
   readonly approvals: readonly { readonly by: Person; readonly at: number }[]
   readonly activity: readonly Activity[]
+  readonly changeLog: readonly LoggedChange[]
   readonly createdAt: number
   readonly creator: Person
   readonly merged: { readonly at: number; readonly by: Person } | undefined
 }
 
-const tables = (db: Db): Kysely<{ merge_request: MergeRequestTable }> => withTables<{ merge_request: MergeRequestTable }>(db)
+interface Tables {
+  merge_request: MergeRequestTable
+  merge_request_setting: { project_id: number; required_approvals: number }
+}
+
+const tables = (db: Db): Kysely<Tables> => withTables<Tables>(db)
+
+/** How many approvals the project asks for; undefined when it follows the rule. */
+export async function findRequiredApprovals(db: Db, projectId: number): Promise<number | undefined> {
+  const row = await tables(db)
+    .selectFrom('merge_request_setting')
+    .select('required_approvals')
+    .where('project_id', '=', projectId)
+    .executeTakeFirst()
+  return row?.required_approvals
+}
+
+export async function setRequiredApprovals(trx: Db, projectId: number, count: number | undefined): Promise<void> {
+  await tables(trx).deleteFrom('merge_request_setting').where('project_id', '=', projectId).execute()
+  if (count !== undefined)
+    await tables(trx).insertInto('merge_request_setting').values({ project_id: projectId, required_approvals: count }).execute()
+}
 
 export async function listMergeRequests(db: Db, projectId: number): Promise<readonly MergeRequest[]> {
   const rows = await tables(db)
@@ -129,6 +160,7 @@ const changing = (request: Omit<MergeRequest, 'id'>) => ({
   reviewer_ids: JSON.stringify(request.reviewerIds),
   approvals: JSON.stringify(request.approvals),
   activity: JSON.stringify(request.activity),
+  change_log: JSON.stringify(request.changeLog),
   merged_at: request.merged?.at ?? null,
   merger_id: request.merged?.by.id ?? null,
   merger_name: request.merged?.by.name ?? null,
@@ -145,10 +177,11 @@ const recordOf = (row: Selectable<MergeRequestTable>): MergeRequest => ({
   state: row.state,
   autoMergeStrategy: row.auto_merge_strategy,
   autoMergeAt: row.auto_merge_at,
-  // The three lists are written by `changing` above.
+  // The four lists are written by `changing` above.
   reviewerIds: readStored<number[]>(row.reviewer_ids),
   approvals: readStored<MergeRequest['approvals']>(row.approvals),
   activity: readStored<Activity[]>(row.activity),
+  changeLog: readStored<LoggedChange[]>(row.change_log),
   createdAt: row.created_at,
   creator: { id: row.creator_token_id, name: row.creator_token_description },
   merged: row.merged_at === null ? undefined : { at: row.merged_at, by: { id: row.merger_id ?? 0, name: row.merger_name ?? '' } },

@@ -10,7 +10,7 @@ interface MergeRequest {
   state: string
   approvals: unknown[]
   merge: { mergerName: string | null }
-  changeLog: unknown[]
+  changeLog: { configurations: { configurationId: string }[] }
   activityLog: { action: string; reason: string | null }[]
   autoMergeStrategy: string
   autoMergeAt: string | null
@@ -74,7 +74,11 @@ test('a merge request is reviewed, approved and merged', async (t) => {
   assert.equal(answer.status, 202)
   assert.equal((await finished(answer)).status, 'success')
   const merged = (await ok('GET', `merge-request/${id}?include=activityLog`)).json<MergeRequest>()
-  assert.deepEqual([merged.state, merged.merge.mergerName, merged.changeLog], ['published', 'Master token of Test', []])
+  assert.deepEqual([merged.state, merged.merge.mergerName], ['published', 'Master token of Test'])
+  assert.deepEqual(
+    merged.changeLog.configurations.map(({ configurationId }) => configurationId),
+    ['c'],
+  )
   assert.deepEqual(
     merged.activityLog.map((entry) => entry.action),
     ['created', 'request-review', 'request-changes', 'request-review', 'approve', 'merge', 'publish'],
@@ -91,7 +95,7 @@ test('conflicts are listed and keep an approved request from merging', async (t)
   await ok('PUT', `merge-request/${id}/approve`, { json: {} })
   const [conflict] = (await ok('GET', `merge-request/${id}/conflicts`)).json<{ configurationId: string; isDeleted: boolean }[]>()
   assert.deepEqual([conflict?.configurationId, conflict?.isDeleted], ['c', false])
-  await refused('PUT', `merge-request/${id}/merge`, {}, 409, 'mergeRequest.conflict')
+  await refused('PUT', `merge-request/${id}/merge`, {}, 400, 'mergeRequest.conflict')
   assert.deepEqual((await ok('GET', `${CONFIGS}/c`)).json().configuration, { a: 'main' })
 })
 
@@ -102,6 +106,13 @@ test('wrong branches, unknown requests, other projects and small tokens are refu
     'POST',
     'merge-request',
     { json: { branchFromId: main, branchIntoId: branch, title: 'x' } },
+    400,
+    'mergeRequest.targetNotDefault',
+  )
+  await refused(
+    'POST',
+    'merge-request',
+    { json: { branchFromId: main, branchIntoId: main, title: 'x' } },
     422,
     'mergeRequest.branches',
   )
@@ -110,7 +121,7 @@ test('wrong branches, unknown requests, other projects and small tokens are refu
     'merge-request',
     { json: { branchFromId: 999, branchIntoId: main, title: 'x' } },
     404,
-    'devBranch.notFound',
+    'mergeRequest.branchNotFound',
   )
   await refused('POST', 'merge-request', { json: { title: 'x' } }, 400, 'storage.validation')
   await refused('GET', 'merge-request/999', {}, 404, 'mergeRequest.notFound')
@@ -174,7 +185,7 @@ test('a scheduled merge that finds a conflict gives the request back, says why, 
   assert.deepEqual([given.state, given.autoMergeStrategy], ['approved', 'none'])
   const last = given.activityLog.at(-1)
   assert.equal(last?.action, 'fail')
-  assert.match(String(last?.reason), /platform\.ex-http\/c/)
+  assert.match(String(last?.reason), /Configuration "c" for component "platform\.ex-http"/)
   const cleared = await ok('PUT', `merge-request/${id}`, { json: { externalId: null, autoMergeAt: null } })
   assert.deepEqual([cleared.json<MergeRequest>().externalId, cleared.json<MergeRequest>().autoMergeAt], [null, null])
 })

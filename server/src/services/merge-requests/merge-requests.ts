@@ -1,4 +1,7 @@
-// Rules for merge requests: who moves one where. The branch module and the configurations module do what a merge means.
+// Rules for merge requests: who moves one where. Branches and configurations do what a merge means.
+//  1. A branch has one open request at a time.
+//  2. Others than its creator approve a request: two, or one where no second can; nobody approves twice. Somebody who is alone approves
+//     their own. A project may ask for another number.
 
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
@@ -6,14 +9,17 @@ import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import { type EventSource, eventOf, NO_ORIGIN, type Origin, type RecordEvent } from '../../model/event.ts'
-import { type MergeRequestState, type Move, move } from './merge-request-states.ts'
+import { type MergeRequestState, type Move, move, operationOf } from './merge-request-states.ts'
 import {
   findMergeRequest,
+  findRequiredApprovals,
   insertMergeRequest,
+  type LoggedChange,
   listMergeRequests,
   listScheduledMerges,
   type MergeRequest,
   type Person,
+  setRequiredApprovals,
   updateMergeRequest,
 } from './merge-requests.store.ts'
 
@@ -30,7 +36,12 @@ export interface MergeRequestInput {
 
 /** What this module needs to know of a branch. */
 export interface BranchLookup {
-  get(projectId: number, name: string): Promise<{ readonly id: number; readonly isDefault: boolean }>
+  find(
+    projectId: number,
+    id: number,
+  ): Promise<{ readonly id: number; readonly name: string; readonly isDefault: boolean } | undefined>
+  /** Keeps others from changing it, or making requests of it, until the transaction ends. */
+  hold(trx: Trx, projectId: number, id: number): Promise<void>
 }
 
 export interface MergeRequestsDeps {
@@ -39,11 +50,28 @@ export interface MergeRequestsDeps {
   readonly recordEvent: RecordEvent
   readonly clock: Clock
   readonly branches: BranchLookup
+  /** What the branch of a request changes, at this moment. */
+  readonly changesOf: (request: Pick<MergeRequest, 'projectId' | 'branchFromId' | 'branchIntoId'>) => Promise<readonly Change[]>
+  /** Everybody who holds a token of the project. */
+  readonly people: (projectId: number) => Promise<readonly Actor[]>
 }
+
+export interface Change {
+  readonly componentId: string
+  readonly configurationId: string
+  readonly kind: 'created' | 'changed' | 'deleted'
+  readonly isConflict: boolean
+  readonly branchVersionIdentifier: string
+  readonly defaultVersionIdentifier: string | undefined
+}
+
+export const MAX_REQUIRED_APPROVALS = 10
 
 export type MergeRequests = ReturnType<typeof createMergeRequests>
 
-export function createMergeRequests({ db, inTransaction, recordEvent, clock, branches }: MergeRequestsDeps) {
+export function createMergeRequests(deps: MergeRequestsDeps) {
+  const { db, inTransaction, recordEvent, clock, branches } = deps
+
   async function get(projectId: number, id: number, from: Db = db): Promise<MergeRequest> {
     const found = await findMergeRequest(from, projectId, id)
     if (!found) throw new PlatformError('mergeRequest.notFound', { id })
@@ -52,14 +80,20 @@ export function createMergeRequests({ db, inTransaction, recordEvent, clock, bra
 
   async function create(actor: Actor, input: MergeRequestInput, origin: Origin): Promise<MergeRequest> {
     mustManage(actor)
-    const from = await branches.get(actor.projectId, String(input.branchFromId))
-    const into = await branches.get(actor.projectId, String(input.branchIntoId))
-    if (from.isDefault || !into.isDefault) throw new PlatformError('mergeRequest.branches')
+    const into = await branchOf(actor.projectId, input.branchIntoId)
+    const from = await branchOf(actor.projectId, input.branchFromId)
+    if (!into.isDefault) throw new PlatformError('mergeRequest.targetNotDefault')
+    if (from.isDefault) throw new PlatformError('mergeRequest.branches')
     const automatic = { autoMergeStrategy: input.autoMergeStrategy ?? 'none', autoMergeAt: input.autoMergeAt ?? null }
     checkSchedule(automatic)
     const createdAt = clock.now().getTime()
     const by = personOf(actor)
     return await inTransaction(async (trx) => {
+      await branches.hold(trx, actor.projectId, from.id)
+      const open = (await listMergeRequests(trx, actor.projectId)).find(
+        ({ branchFromId, state }) => branchFromId === from.id && !isEnded(state),
+      )
+      if (open) throw new PlatformError('mergeRequest.exists', { id: open.id, branch: from.name })
       const request = await insertMergeRequest(trx, {
         projectId: actor.projectId,
         branchFromId: from.id,
@@ -71,14 +105,22 @@ export function createMergeRequests({ db, inTransaction, recordEvent, clock, bra
         ...automatic,
         reviewerIds: input.reviewerIds ?? [],
         approvals: [],
+        changeLog: [],
         activity: [{ at: createdAt, by, what: 'created' }],
         createdAt,
         creator: by,
         merged: undefined,
       })
-      await recordEvent(trx, actor, requestEvent('storage.mergeRequestCreated', request), origin)
+      const params = { creatorId: actor.tokenId, mergeRequestId: request.id }
+      await recordEvent(trx, actor, eventOf('storage.mergeRequestCreated', params, objectOf(request)), origin)
       return request
     })
+  }
+
+  async function branchOf(projectId: number, id: number | undefined) {
+    const found = id === undefined ? undefined : await branches.find(projectId, id)
+    if (!found) throw new PlatformError('mergeRequest.branchNotFound', { id: String(id) })
+    return found
   }
 
   async function update(actor: Actor, id: number, input: MergeRequestInput): Promise<MergeRequest> {
@@ -110,7 +152,7 @@ export function createMergeRequests({ db, inTransaction, recordEvent, clock, bra
     id: number,
     by: Move,
     origin: Origin,
-    reason?: string,
+    { reason, changeLog }: { readonly reason?: string | undefined; readonly changeLog?: readonly LoggedChange[] } = {},
   ): Promise<MergeRequest> {
     const before = await get(source.projectId, id, trx)
     const at = clock.now().getTime()
@@ -120,26 +162,67 @@ export function createMergeRequests({ db, inTransaction, recordEvent, clock, bra
       ...before,
       state,
       approvals: by === 'approve' ? [...before.approvals, { by: person, at }] : by === 'request-changes' ? [] : before.approvals,
-      activity: [...before.activity, { at, by: person, what: by, ...defined({ reason }) }],
+      // That an approval was the last one is no deed of its own.
+      activity:
+        by === 'finish-review' ? before.activity : [...before.activity, { at, by: person, what: by, ...defined({ reason }) }],
+      changeLog: changeLog ?? before.changeLog,
       merged: by === 'publish' ? { at, by: person } : before.merged,
       // What failed once would fail again every few seconds.
       autoMergeStrategy: by === 'fail' ? 'none' : before.autoMergeStrategy,
     }
     await updateMergeRequest(trx, after)
-    await recordEvent(trx, source, requestEvent('storage.mergeRequestStateChanged', after), origin)
+    const params = { operation: operationOf(by), stateFrom: before.state, stateTo: state, mergeRequestId: id }
+    await recordEvent(trx, source, eventOf('storage.mergeRequestStateChanged', params, objectOf(after)), origin)
     return after
+  }
+
+  /** Rule 2. */
+  async function approve(
+    trx: Trx,
+    actor: Actor,
+    id: number,
+    approvers: readonly Actor[],
+    origin: Origin,
+    reason?: string,
+  ): Promise<MergeRequest> {
+    const before = await get(actor.projectId, id, trx)
+    const others = approvers.filter(({ tokenId }) => tokenId !== before.creator.id)
+    move(before.state, 'approve')
+    if (before.approvals.some(({ by }) => by.id === actor.tokenId))
+      throw new PlatformError('mergeRequest.refused', { reason: 'This reviewer has already approved this request.' })
+    if (before.creator.id === actor.tokenId && others.length > 0)
+      throw new PlatformError('mergeRequest.refused', { reason: 'The creator of a merge request cannot approve it.' })
+    const approved = await step(trx, actor, id, 'approve', origin, { reason })
+    const required = (await findRequiredApprovals(trx, actor.projectId)) ?? (others.length >= 2 ? 2 : 1)
+    return approved.approvals.length < required ? approved : await step(trx, actor, id, 'finish-review', origin)
   }
 
   async function advance(actor: Actor, id: number, by: Move, origin: Origin, reason?: string): Promise<MergeRequest> {
     mustManage(actor)
-    return await inTransaction((trx) => step(trx, actor, id, by, origin, reason))
+    if (by === 'approve') {
+      const approvers = (await deps.people(actor.projectId)).filter(mayManage)
+      return await inTransaction((trx) => approve(trx, actor, id, approvers, origin, reason))
+    }
+    const changes = by === 'request-review' ? await deps.changesOf(await get(actor.projectId, id)) : undefined
+    const log = changes && { changeLog: changes.map(loggedChange) }
+    return await inTransaction((trx) => step(trx, actor, id, by, origin, { reason, ...log }))
+  }
+
+  async function settings(projectId: number) {
+    return { requiredApprovals: (await findRequiredApprovals(db, projectId)) ?? null }
+  }
+
+  async function changeSettings(actor: Actor, requiredApprovals: number | null) {
+    if (!actor.isMasterToken) throw new PlatformError('accessDenied')
+    await inTransaction((trx) => setRequiredApprovals(trx, actor.projectId, requiredApprovals ?? undefined))
+    return settings(actor.projectId)
   }
 
   /** A branch goes, and with it what was asked about it. */
   async function cancelOf(trx: Trx, source: EventSource, branchId: number): Promise<void> {
     for (const { id, branchFromId, state } of await listMergeRequests(trx, source.projectId)) {
       if (branchFromId === branchId && !isEnded(state))
-        await step(trx, source, id, 'cancel', NO_ORIGIN, 'The branch was deleted.')
+        await step(trx, source, id, 'cancel', NO_ORIGIN, { reason: 'The branch was deleted.' })
     }
   }
 
@@ -149,7 +232,7 @@ export function createMergeRequests({ db, inTransaction, recordEvent, clock, bra
   }
 
   const list = (projectId: number) => listMergeRequests(db, projectId)
-  return { list, get, create, update, step, advance, cancelOf, listDue }
+  return { list, get, create, update, step, advance, cancelOf, listDue, settings, changeSettings }
 }
 
 const isEnded = (state: MergeRequestState): boolean => state === 'published' || state === 'canceled'
@@ -163,18 +246,17 @@ function checkSchedule({ autoMergeStrategy, autoMergeAt }: Pick<MergeRequest, 'a
 
 const personOf = ({ tokenId, tokenDescription }: EventSource): Person => ({ id: tokenId, name: tokenDescription })
 
+const mayManage = (actor: Actor): boolean => actor.isMasterToken || actor.canManageDevBranches || actor.canManageBuckets
+
 function mustManage(actor: Actor): void {
-  if (!actor.isMasterToken && !actor.canManageDevBranches && !actor.canManageBuckets) throw new PlatformError('accessDenied')
+  if (!mayManage(actor)) throw new PlatformError('accessDenied')
 }
 
-const requestEvent = (name: 'storage.mergeRequestCreated' | 'storage.mergeRequestStateChanged', request: MergeRequest) =>
-  eventOf(
-    name,
-    {
-      mergeRequestId: request.id,
-      state: request.state,
-      branchFromId: request.branchFromId,
-      branchIntoId: request.branchIntoId,
-    },
-    { objectId: String(request.id), objectName: request.title, branchId: request.branchFromId },
-  )
+export const loggedChange = (change: Change): LoggedChange => ({
+  componentId: change.componentId,
+  configurationId: change.configurationId,
+  isDeleted: change.kind === 'deleted',
+  lastVersionIdentifier: change.branchVersionIdentifier,
+})
+
+const objectOf = ({ id, title }: MergeRequest) => ({ objectId: String(id), objectName: title })

@@ -260,6 +260,12 @@ export function createTokens(deps: TokensDeps) {
     return token && { id: token.id, name: token.description, email: token.description.includes('@') ? token.description : null }
   }
 
+  /** Everybody who holds a token that works; the platform's own tokens are nobody's. */
+  const listPeople = async (projectId: number): Promise<Actor[]> =>
+    (await store.list(projectId))
+      .filter((token) => !token.isDisabled && !isExpired(token) && !token.description.startsWith('[_internal]'))
+      .map(actorOf)
+
   /** Whether a token of any project has this id or description. */
   async function isHolder(user: string): Promise<boolean> {
     for (const { id } of await store.listProjects())
@@ -305,6 +311,7 @@ export function createTokens(deps: TokensDeps) {
     findActor,
     findHolder,
     isHolder,
+    listPeople,
     isExpired,
     bucketPermissionsOf: permissionsFor.bucketsOf,
     listProjects: store.listProjects,

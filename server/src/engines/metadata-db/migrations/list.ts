@@ -18,6 +18,7 @@ import * as fileRunIds from './0321-file-run-ids.ts'
 import * as vault from './0340-vault.ts'
 import * as triggers from './0350-triggers.ts'
 import * as bucketOwner from './0370-bucket-owner.ts'
+import * as mergeRequestApprovals from './0400-merge-request-approvals.ts'
 import * as workerLeases from './0430-worker-leases.ts'
 import * as flows from './0500-flows.ts'
 import * as notifications from './0520-notifications.ts'
@@ -47,6 +48,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0340-vault', up: vault.up },
   { name: '0350-triggers', up: triggers.up },
   { name: '0370-bucket-owner', up: bucketOwner.up },
+  { name: '0400-merge-request-approvals', up: mergeRequestApprovals.up },
   { name: '0430-worker-leases', up: workerLeases.up },
   { name: '0500-flows', up: flows.up },
   { name: '0520-notifications', up: notifications.up },

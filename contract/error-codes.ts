@@ -153,6 +153,10 @@ export const ERRORS = {
   'runner.invalidYaml': { kind: 'invalid', text: 'The component wrote a {path} that is not valid YAML: {reason}' },
   'runner.invalidArchive': { kind: 'invalid', text: 'The archive cannot be unpacked: {reason}' },
   'runner.outputTooLarge': { kind: 'invalid', text: 'The file {path} has {size} bytes; at most {limit} are read.' },
+  'runner.notIsolated': {
+    kind: 'invalid',
+    text: 'The component is a command and cannot be isolated on this machine: {reason}. The operator of the stack can allow namespaces for users, or set MILLRACE_ISOLATION=auto to run it without isolation.',
+  },
   'runner.noContainerEngine': {
     kind: 'invalid',
     text: 'The component {component} is an image ({image}), and this stack has neither docker nor podman running. Start one of them, or use a component that is a command.',

@@ -4,6 +4,7 @@ import { access, constants, stat, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Command } from 'commander'
+import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
 import { type Config, readConfig } from '../../server/src/start/config.ts'
 import { VERSION, withCore } from '../../server/src/start/open-stack.ts'
 import { METADATA_FILE, ROOT_KEYS_FILE } from '../../server/src/wiring/core.ts'
@@ -32,6 +33,7 @@ export function addDoctorCommand(program: Command): void {
         await port('stack port', config, config.listen.port),
         await port('object store port', config, config.listen.s3Port),
         await keyFile(config),
+        await isolation(config),
         ...(await database(config)),
       ]
       const isWell = findings.every((finding) => finding.status !== 'problem')
@@ -103,6 +105,15 @@ async function keyFile({ dataDir, secrets }: Config): Promise<Finding> {
   return (found.mode & 0o077) === 0
     ? { check, status: 'ok', text: `${path}, mode ${mode}` }
     : { check, status: 'problem', text: `${path} has mode ${mode}: others can read it. chmod 600 it.` }
+}
+
+async function isolation({ worker, dataDir }: Config): Promise<Finding> {
+  const check = 'isolation'
+  const { mode, problem } = await findIsolation({ ...worker.isolation, path: worker.path, hidden: [dataDir] })
+  if (problem === undefined) return { check, status: 'ok', text: 'components that are commands are isolated' }
+  return mode === 'require'
+    ? { check, status: 'problem', text: `components that are commands cannot run: ${problem}.` }
+    : { check, status: 'warning', text: `components that are commands run as ordinary processes: ${problem}.` }
 }
 
 const ADVICE = { sqlite: 'Restore a backup.', postgres: 'docs/operations.md says how to create it.' } as const

@@ -35,7 +35,7 @@ function addCounter(stack: Stack): void {
     type: 'application',
     name: 'count',
     hasRun: true,
-    data: { definition, default_bucket: true },
+    data: { definition, default_bucket: true, network: 'none' },
   }
   writeFileSync(join(stack.dataDir, 'components/test.count.json'), JSON.stringify(description))
 }
@@ -58,7 +58,7 @@ test(`${KILLS} kills: jobs end once, state and data agree, nothing is published 
     const before = created.size
     const clients = configs.map((config) => createUntilItDies(stack, config, created))
     await until('every configuration has a new job', () => created.size >= before + COUNTERS)
-    await sleep(300 + Math.random() * 900) // the moment of death is the random input of this test
+    await sleep(300 + Math.random() * 1_500) // the moment of death is the random input of this test
     await stack.kill()
     await Promise.all(clients)
     await stack.start()

@@ -182,6 +182,23 @@ export const VARIABLES = {
     sentence: 'Where components that are commands, and docker or podman, are looked for.',
     parse: (text) => text,
   }),
+  MILLRACE_ISOLATION: variable({
+    default: '`auto`',
+    sentence:
+      'Isolation of components that are commands: `auto` isolates them where the kernel allows it, `require` runs none where it does not, `off` runs them as ordinary processes.',
+    parse: read.oneOf('auto', 'require', 'off'),
+  }),
+  MILLRACE_COMPONENT_READABLE: variable({
+    default: 'none',
+    sentence:
+      'Folders that isolated components may read besides the programs of the system, those in PATH and their own folder, separated by commas.',
+    parse: read.listOf((text) => resolve(text)),
+  }),
+  MILLRACE_COMPONENT_UID: variable({
+    default: '65534',
+    sentence: 'User and group number of isolated components when the stack runs as root.',
+    parse: read.wholeNumber(1, 2 ** 32 - 2),
+  }),
   MILLRACE_EGRESS_ALLOW: variable({
     default: 'none',
     sentence:
@@ -278,6 +295,12 @@ export function readConfig(environment: Environment = process.env): Config {
   return freeze(configOf(values, unknownNames(environment)))
 }
 
+/** Takes the secrets out of the environment, once they are read: what this process starts, and what looks into it, need not have them. */
+export function dropSecrets(environment: NodeJS.ProcessEnv = process.env): void {
+  for (const [name, { secret }] of Object.entries(VARIABLES) as Array<[Name, Variable<unknown>]>)
+    if (secret) delete environment[name]
+}
+
 function parseAll(environment: Environment): { values: Values; problems: ConfigProblem[] } {
   const values: Record<string, unknown> = {}
   const problems: ConfigProblem[] = []
@@ -358,6 +381,11 @@ function configOf(values: Values, unknown: readonly string[]) {
       diskBytes: values.MILLRACE_RUN_DISK_BYTES ?? 10e9,
       results: values.MILLRACE_RUN_RESULTS ?? 10_000,
       path: values.PATH ?? '/usr/local/bin:/usr/bin:/bin',
+      isolation: {
+        mode: values.MILLRACE_ISOLATION ?? ('auto' as const),
+        readable: values.MILLRACE_COMPONENT_READABLE ?? [],
+        uid: values.MILLRACE_COMPONENT_UID ?? 65_534,
+      },
     },
     /** What is not set has the default of the table engine. */
     tables: {

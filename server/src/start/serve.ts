@@ -1,15 +1,17 @@
 // Start, listen, drain, stop. main.ts is the program; this is what it does.
 
 import type { AddressInfo } from 'node:net'
+import type { Isolation } from '../engines/runner/isolation.ts'
 import { PlatformError } from '../kit/errors.ts'
 import { openAdminListener } from './admin-listener.ts'
-import { ConfigError, readConfig } from './config.ts'
+import { ConfigError, dropSecrets, readConfig } from './config.ts'
 import { openStack } from './open-stack.ts'
 
 const say = (text: string) => process.stderr.write(`${text}\n`)
 
 async function serve(): Promise<void> {
   const config = readConfig()
+  dropSecrets()
   const { platform, log, version, backUp } = await openStack(config)
   for (const name of config.unknown)
     log.warn({ name }, 'an unknown variable that looks like one of ours; docs/operations.md lists them')
@@ -32,6 +34,13 @@ async function serve(): Promise<void> {
   })
   const url = config.addresses.publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`
 
+  const isolation = config.roles.includes('worker') ? await platform.isolation() : undefined
+  if (isolation?.problem !== undefined)
+    log.warn(
+      { reason: isolation.problem },
+      'components that are commands are not isolated; docs/operations.md says what that means',
+    )
+
   stopOnSignal(async () => {
     const giveUp = setTimeout(() => {
       log.warn('requests are still running; stopping anyway')
@@ -49,7 +58,7 @@ async function serve(): Promise<void> {
 
 ${addresses(config.roles, url)}
     Object store   ${platform.s3Url()}
-    Data folder    ${config.dataDir}${firstToken(masterToken, config.secrets.masterToken !== undefined)}
+    Data folder    ${config.dataDir}${isolationLine(isolation)}${firstToken(masterToken, config.secrets.masterToken !== undefined)}
 `)
   log.info({ url, s3Url: platform.s3Url(), dataDir: config.dataDir, version }, 'ready')
 }
@@ -58,6 +67,15 @@ const addresses = (roles: readonly string[], url: string): string =>
   roles.includes('api')
     ? `    Page           ${url}/\n    Storage API    ${url}/v2/storage`
     : `    Roles          ${roles.join(', ')}; the API is served by other nodes\n    Health         ${url}/health`
+
+const isolationLine = (isolation: Isolation | undefined): string => {
+  if (isolation?.problem === undefined) return ''
+  const what =
+    isolation.mode === 'require'
+      ? 'Components that are commands do not run'
+      : 'Components that are commands run without isolation'
+  return `\n    Isolation      ${what}: ${isolation.problem}.`
+}
 
 /** Shown at the very first start and never again: only its hash is kept. */
 const firstToken = (token: string | undefined, chosen: boolean): string => {

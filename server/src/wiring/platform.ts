@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { MetadataDb } from '../engines/metadata-db/metadata-db.ts'
+import type { Isolation } from '../engines/runner/isolation.ts'
 import { SERVICE_IDS, type ServiceId } from '../http/addresses.ts'
 import { collectRoutes } from '../http/openapi.ts'
 import { createRequestLimits, NO_LIMITS, type RequestLimitSettings } from '../http/request-limits.ts'
@@ -76,6 +77,8 @@ export interface Platform {
   readonly files: Files
   readonly filesLoop: FilesLoop
   /** The address clients reach the object store at; empty until it listens. */
+  /** How components that are commands are isolated on this node. */
+  isolation(): Promise<Isolation>
   s3Url(): string
   /** On an empty stack: makes the first project and answers its master token. Undefined ever after. */
   firstStart(masterToken: string | undefined): Promise<string | undefined>
@@ -194,6 +197,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     notifications: notificationModules.outbox,
     worker,
     onJobEnd: notificationModules.outbox.jobEnded,
+    objectStoreUrl: objects.url,
   })
   const scheduleModules = createScheduleModules({
     ...core,
@@ -303,6 +307,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     files,
     filesLoop,
     s3Url: objects.url,
+    isolation: queueModules.isolation,
     firstStart: async (masterToken) => (await tokens.createFirstProject('Millrace', masterToken))?.master.value,
     storageJobs,
     schedulerLoop: scheduleModules.loop,

@@ -6,6 +6,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { egressPolicyFrom } from '../../../contract/egress-rules.ts'
 import type { Trx } from '../engines/metadata-db/dialects.ts'
 import { createEngineFinder } from '../engines/runner/container-engine.ts'
+import { createIsolation, type IsolationSettings } from '../engines/runner/isolation.ts'
 import { createRunner } from '../engines/runner/runner.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { JobEndFacts } from '../model/job-end.ts'
@@ -46,6 +47,7 @@ export interface QueueModulesDeps extends Core {
   readonly notifications: NotificationPort
   /** In the transaction in which a job ends. */
   readonly onJobEnd: (trx: Trx, job: JobEndFacts) => Promise<void>
+  readonly objectStoreUrl: () => string
 }
 
 export interface WorkerSettings {
@@ -64,6 +66,8 @@ export interface WorkerSettings {
   /** Where commands are looked for. */
   readonly path: string
   readonly egressAllow: readonly string[]
+  /** How components that are commands are isolated. */
+  readonly isolation: Pick<IsolationSettings, 'mode' | 'readable' | 'uid'>
 }
 
 export const DEFAULT_WORKER: WorkerSettings = {
@@ -75,6 +79,7 @@ export const DEFAULT_WORKER: WorkerSettings = {
   results: 10_000,
   path: '/usr/local/bin:/usr/bin:/bin',
   egressAllow: [],
+  isolation: { mode: 'off', readable: [], uid: 65534 },
 }
 /** How long an action waits for its turn; it may then still take its 30 seconds. */
 const ACTION_WAIT_MS = 5_000
@@ -86,10 +91,12 @@ export function createQueueModules(deps: QueueModulesDeps) {
   const { metadata, events, tokens, clock, log, configurations, dataDir, worker, workerId } = deps
   const { db, inTransaction } = metadata
   const { components, encryption, branches, runAccess } = configurations
+  const isolation = createIsolation({ ...worker.isolation, path: worker.path, hidden: [dataDir] })
   const runner = createRunner({
     runsFolder: join(dataDir, 'runs'),
     cacheFolder: join(dataDir, 'cache', 'programs'),
     path: worker.path,
+    isolation,
   })
 
   const notifier = createJobNotifier()
@@ -131,7 +138,8 @@ export function createQueueModules(deps: QueueModulesDeps) {
       commandsFolder: join(dataDir, 'components'),
       diskBytes: worker.diskBytes,
       results: worker.results,
-      egressPolicy: JSON.stringify(egressPolicyFrom(worker.egressAllow)),
+      egress: egressPolicyFrom(worker.egressAllow),
+      objectStoreUrl: deps.objectStoreUrl,
     },
   }
 
@@ -207,6 +215,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
   return {
     queue,
     checkFlow: flows.check,
+    isolation,
     /** Jobs were queued in the transaction of another module. */
     wake: () => loop.nudge(),
     registerRoutes(app: FastifyInstance): void {

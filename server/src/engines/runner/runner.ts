@@ -9,15 +9,19 @@ import { mkdir, readdir, rm, statfs } from 'node:fs/promises'
 import { constants, hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
+import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
+import { PlatformError } from '../../kit/errors.ts'
 import type { DataFolder } from './data-folder.ts'
+import { type EgressProxy, openEgressProxy } from './egress-proxy.ts'
 import { createSpareFolders } from './folder-pool.ts'
 import { type GelfServer, type GelfTransport, startGelfServer } from './gelf-server.ts'
 import { type Guardian, gated, startGuardian } from './guardian.ts'
+import { type Isolation, VIEW_FAILED } from './isolation.ts'
 import { eventOfLine, type LogEvent, type LogLevel } from './log-event.ts'
 import { clean, createLineReader, type LineReader, shorten } from './log-lines.ts'
 import { type Mask, maskValue } from './mask.ts'
 import { killEverything, type RunMark } from './process-tree.ts'
-import { launchOf, type Program } from './program.ts'
+import { type Launch, launchOf, type Program } from './program.ts'
 import { createWatch } from './watch.ts'
 
 export interface Limits {
@@ -37,6 +41,8 @@ export interface RunSpec {
   readonly collectStdout?: boolean
   readonly mask: Mask
   onEvent(event: LogEvent): void
+  /** What a command may connect to, when commands are isolated; undefined is nothing. */
+  readonly egress?: EgressPolicy | undefined
   /** Aborting it kills the program. */
   readonly signal?: AbortSignal
 }
@@ -71,6 +77,8 @@ export interface RunnerSettings {
   readonly runsFolder: string
   readonly cacheFolder: string
   readonly path: string
+  /** How commands are isolated; asked for once, when the first one runs. */
+  readonly isolation?: () => Promise<Isolation>
 }
 
 const WORDS_CHARS = 4_000
@@ -111,23 +119,43 @@ export function createRunner(settings: RunnerSettings): Runner {
     const output = captureOutput(spec)
     let stop: (reason: EndReason) => void = () => {}
     const gelf = spec.gelf && (await listenForGelf(spec, spec.gelf, output, () => stop('log-message-too-long')))
+    const way = await wayOut(spec, gelf)
     try {
-      return await runLaunched(spec, output, gelf, (stopper) => {
+      return await runLaunched(spec, output, gelf, way, (stopper) => {
         stop = stopper
       })
     } finally {
+      await way?.proxy?.close()
       await gelf?.close()
     }
+  }
+
+  /** How a command is isolated, and what of the network it has then; undefined for every other program, and where nothing isolates. */
+  async function wayOut(spec: RunSpec, gelf: GelfServer | undefined): Promise<WayOut | undefined> {
+    if (spec.program.kind !== 'command') return undefined
+    const isolation = await settings.isolation?.()
+    if (!isolation || isolation.problem !== undefined) {
+      if (isolation?.mode === 'require') throw new PlatformError('runner.notIsolated', { reason: isolation.problem ?? '' })
+      return undefined
+    }
+    const relays = gelf && spec.gelf ? [`${spec.gelf === 'udp' ? 'udp' : 'tcp'}:${gelf.port}`] : []
+    if (!spec.egress && relays.length === 0) return { isolation, proxy: undefined, relays }
+    const onRefused = (target: string, reason: string): void =>
+      spec.onEvent({ level: 'warning', message: `A connection to ${clean(target).slice(0, 300)} was refused: ${reason}.` })
+    return { isolation, relays, proxy: await openEgressProxy({ policy: spec.egress, relays, onRefused }) }
   }
 
   async function runLaunched(
     spec: RunSpec,
     output: Output,
     gelf: GelfServer | undefined,
+    way: WayOut | undefined,
     onStopper: (stop: (reason: EndReason) => void) => void,
   ): Promise<RunOutcome> {
     const { folder, limits, program } = spec
-    const launch = launchOf(program, folder, { ...spec.environment, ...gelfAddress(program, gelf) }, limits.memoryBytes, settings)
+    const environment = { ...spec.environment, ...gelfAddress(program, gelf), ...proxyAddress(way) }
+    const plain = launchOf(program, folder, environment, limits.memoryBytes, settings)
+    const launch = way ? isolated(plain, folder, way) : plain
     if (!launch.isAlone) entered.add(folder)
     const diskBytes = await diskQuota(folder, limits.diskBytes)
     const mark: RunMark = { entry: `TMPDIR=${folder.tmp}`, cpuSeconds: randomInt(1e9, 2e9) }
@@ -161,7 +189,7 @@ export function createRunner(settings: RunnerSettings): Runner {
     const watching = watch.add({
       leader: group,
       isAlone: launch.isAlone,
-      memoryBytes: launch.watchMemory ? limits.memoryBytes : Number.POSITIVE_INFINITY,
+      memoryBytes: launch.watchMemory ? limits.memoryBytes + (way?.proxy ? FORWARDER_BYTES : 0) : Number.POSITIVE_INFINITY,
       processes: MOST_PROCESSES,
       folder: folder.root,
       diskBytes,
@@ -180,6 +208,8 @@ export function createRunner(settings: RunnerSettings): Runner {
       child.stdout!.destroy()
       child.stderr!.destroy()
       if (program.kind === 'image' && (await program.container.finish()).outOfMemory) reason = 'memory'
+      if (way && exitCode === VIEW_FAILED.exitCode && output.words().includes(VIEW_FAILED.words))
+        throw new PlatformError('runner.notIsolated', { reason: output.words() })
       output.end()
       if (reason === 'ended') reason = reasonOfExit(exitCode, output.words())
       return { reason, exitCode, words: output.words(), stdout: output.collected(), peakMemoryBytes: watching.peakMemoryBytes() }
@@ -216,6 +246,36 @@ export function createRunner(settings: RunnerSettings): Runner {
       guardian = undefined
     },
   }
+}
+
+interface WayOut {
+  readonly isolation: Isolation
+  readonly proxy: EgressProxy | undefined
+  readonly relays: readonly string[]
+}
+
+/** Where an isolated component finds the proxy, on its own loopback. */
+const PROXY_PORT = 3128
+/** What the forwarder beside a component takes; it is not the component's. */
+const FORWARDER_BYTES = 96e6
+
+function proxyAddress(way: WayOut | undefined): Record<string, string> {
+  if (!way?.proxy) return {}
+  const http = `http://127.0.0.1:${PROXY_PORT}`
+  const names = { HTTP_PROXY: http, HTTPS_PROXY: http, ALL_PROXY: `socks5h://127.0.0.1:${PROXY_PORT}` }
+  const lower = Object.entries(names).map(([name, value]) => [name.toLowerCase(), value])
+  return { ...names, ...Object.fromEntries(lower), NODE_USE_ENV_PROXY: '1' }
+}
+
+function isolated(launch: Launch, folder: DataFolder, { isolation, proxy, relays }: WayOut): Launch {
+  const view = {
+    place: join(folder.root, 'view'),
+    writable: [folder.data, folder.tmp],
+    readable: [launch.cwd],
+    cwd: launch.cwd,
+    network: proxy && { socket: proxy.path, forwarder: proxy.forwarder, port: PROXY_PORT, relays },
+  }
+  return { ...launch, argv: isolation.wrap(launch.argv, view) }
 }
 
 interface Output {

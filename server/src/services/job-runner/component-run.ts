@@ -1,6 +1,7 @@
 // One component or processor of a run: which program it is, what it knows of its surroundings, and the run itself.
 
 import { basename, join } from 'node:path'
+import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
 import type { ContainerEngine } from '../../engines/runner/container-engine.ts'
 import type { DataFolder } from '../../engines/runner/data-folder.ts'
 import type { LogEvent } from '../../engines/runner/log-event.ts'
@@ -25,8 +26,10 @@ export interface ProgramSettings {
   readonly diskBytes: number
   /** Most files one program may leave as results. */
   readonly results: number
-  /** For the extractor's guard of outgoing connections, as JSON. */
-  readonly egressPolicy: string
+  /** What components may connect to. Built-in ones keep to it by themselves, isolated commands by the proxy that is their only way out. */
+  readonly egress: EgressPolicy
+  /** Address of the object store, for components that read their inputs there. */
+  readonly objectStoreUrl: () => string
 }
 
 /** As shown in the result of a job. */
@@ -53,7 +56,7 @@ export async function runComponent(
 ): Promise<{ outcome: RunOutcome; image: ImageRecord }> {
   const environment =
     run.component.definition.type === 'builtin'
-      ? { ...run.environment, MILLRACE_EGRESS_POLICY: settings.egressPolicy }
+      ? { ...run.environment, MILLRACE_EGRESS_POLICY: JSON.stringify(settings.egress) }
       : run.environment
   const { program, image } = await programOf(settings, run, Object.keys(environment))
   const outcome = await settings.runner.run({
@@ -63,11 +66,28 @@ export async function runComponent(
     limits: run.limits,
     gelf: run.component.logging.type === 'gelf' ? run.component.logging.gelfServerType : undefined,
     mask: run.mask,
+    egress: egressOf(settings, run.component, environment),
     signal: run.signal,
     onEvent: run.onEvent,
     ...(run.collectStdout ? { collectStdout: true } : {}),
   })
   return { outcome, image }
+}
+
+/** The stack itself is reached by components that were given a token for it, its object store by those that read their inputs there. */
+function egressOf(
+  { egress, objectStoreUrl }: ProgramSettings,
+  { network, stagingInput }: RunnableComponent,
+  environment: Readonly<Record<string, string>>,
+): EgressPolicy | undefined {
+  if (network !== 'bridge') return undefined
+  const ours = [...(environment.KBC_URL ? [environment.KBC_URL] : []), ...(stagingInput === 's3' ? [objectStoreUrl()] : [])]
+  return { ...egress, allow: [...egress.allow, ...ours.map(hostAndPort)] }
+}
+
+function hostAndPort(address: string): string {
+  const { hostname, port, protocol } = new URL(address)
+  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
 }
 
 async function programOf(

@@ -1,0 +1,54 @@
+// Runs inside the network of an isolated component, where nothing else is: takes connections on loopback and hands them, byte for byte,
+// to the egress proxy of the server, through the one socket that leads out. Decides nothing. Plain JavaScript: every run starts one, and a
+// process that has to take types out first starts twice as slowly.
+//
+//     forwarder.mjs SOCKET PORT [tcp:PORT | udp:PORT]...
+//
+// A relay stands for a port of the server's own loopback (the component's log): what comes to it goes there, by a CONNECT of its own.
+
+import { createSocket } from 'node:dgram'
+import { connect, createServer } from 'node:net'
+
+const [socket = '', proxyPort = '', ...relays] = process.argv.slice(2)
+
+function join(one, other) {
+  for (const [from, to] of [
+    [one, other],
+    [other, one],
+  ]) {
+    from.on('error', () => to.destroy())
+    from.on('close', () => from.readableEnded || to.destroy()) // what was read whole is still on its way
+    from.pipe(to)
+  }
+}
+
+const listen = (port, preamble) =>
+  new Promise((resolve) => {
+    const server = createServer({ allowHalfOpen: true }, (client) => {
+      const out = connect({ path: socket, allowHalfOpen: true })
+      if (preamble !== '') out.write(preamble)
+      join(client, out)
+    })
+    server.listen(port, '127.0.0.1', resolve)
+  })
+
+/** Datagrams keep their borders: each is sent with its length before it. */
+function listenForDatagrams(port) {
+  const out = connect(socket)
+  out.on('error', () => {})
+  out.write(`RELAY udp:${port} HTTP/1.1\r\n\r\n`)
+  const inside = createSocket('udp4')
+  inside.on('message', (message) => {
+    const length = Buffer.alloc(2)
+    length.writeUInt16BE(message.length)
+    out.write(Buffer.concat([length, message]))
+  })
+  return new Promise((resolve) => inside.bind(port, '127.0.0.1', resolve))
+}
+
+await listen(Number(proxyPort), '')
+for (const relay of relays) {
+  const [kind, port] = relay.split(':')
+  await (kind === 'udp' ? listenForDatagrams(Number(port)) : listen(Number(port), `RELAY tcp:${port} HTTP/1.1\r\n\r\n`))
+}
+process.stdout.write('ready\n')

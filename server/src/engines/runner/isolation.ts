@@ -1,0 +1,238 @@
+// What a component that is a command can see and reach. Namespaces of the kernel, made by `unshare` of util-linux, without root where the
+// kernel lets users have namespaces of their own:
+//  (1) a file system of its own: the system's programs and libraries read-only, its own folder read-only, its data folder, scratch
+//      space. The rest of the disk is not there: keys, databases, other runs, home folders;
+//  (2) processes of its own: it sees no process of the machine, and all of its own end with it;
+//  (3) a network of its own with nothing in it, or with one way out: the egress proxy of the server;
+//  (4) no capabilities, no way to new ones, and another user than the server's when that is root.
+
+import { execFile } from 'node:child_process'
+import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { homedir, tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+
+export type IsolationMode = 'auto' | 'require' | 'off'
+
+export interface IsolationSettings {
+  readonly mode: IsolationMode
+  /** Where commands are looked for: what they need to run is in the view. */
+  readonly path: string
+  /** What else components may read. */
+  readonly readable: readonly string[]
+  /** Never in the view, whatever it lies below. */
+  readonly hidden: readonly string[]
+  /** Of the components, when the server runs as root. */
+  readonly uid: number
+}
+
+export interface Isolation {
+  readonly mode: IsolationMode
+  /** Why components are not isolated; undefined when they are. */
+  readonly problem: string | undefined
+  /** The command that runs `argv` isolated. */
+  wrap(argv: readonly string[], view: View): readonly string[]
+}
+
+/** What one run sees besides the programs of the system. */
+export interface View {
+  /** Where the view is put together; a folder of the run, seen by nobody else. */
+  readonly place: string
+  readonly writable: readonly string[]
+  readonly readable: readonly string[]
+  readonly cwd: string
+  /** The way out; without it there is no network at all. */
+  readonly network?:
+    | { readonly socket: string; readonly forwarder: string; readonly port: number; readonly relays: readonly string[] }
+    | undefined
+}
+
+/** How a view that could not be made ends, and what it says then. */
+export const VIEW_FAILED = { exitCode: 121, words: 'The isolated surroundings of the component could not be made.' }
+
+const TOOLS_PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
+const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix']
+const ETC_FILES = ['passwd', 'group', 'nsswitch.conf', 'localtime', 'ld.so.cache', 'mime.types', 'services', 'protocols']
+const ETC_FOLDERS = ['ssl', 'pki', 'ca-certificates', 'alternatives']
+const DEVICES = ['null', 'zero', 'full', 'random', 'urandom']
+const SCRATCH = 'mode=1777,nosuid,nodev,size=64m'
+const PROBE_MS = 20_000
+
+/** Looked for once, when it is first asked for. */
+export function createIsolation(settings: IsolationSettings): () => Promise<Isolation> {
+  let found: Promise<Isolation> | undefined
+  return () => {
+    found ??= findIsolation(settings)
+    return found
+  }
+}
+
+/** Tries it: whether a kernel allows all of this can only be seen by doing it. */
+export async function findIsolation(settings: IsolationSettings): Promise<Isolation> {
+  const problem = await problemOf(settings)
+  return { mode: settings.mode, problem, wrap: (argv, view) => wrapped(settings, argv, view) }
+}
+
+async function problemOf(settings: IsolationSettings): Promise<string | undefined> {
+  if (settings.mode === 'off') return 'MILLRACE_ISOLATION is off'
+  if (process.platform !== 'linux') return `it needs Linux, and this is ${process.platform}`
+  const place = await mkdtemp(join(tmpdir(), 'millrace-view-'))
+  const view: View = { place: join(place, 'view'), writable: [], readable: [], cwd: '/' }
+  const [command, ...args] = wrapped(settings, ['/bin/sh', '-c', 'test ! -e /var'], view)
+  try {
+    await promisify(execFile)(command!, args, { timeout: PROBE_MS, env: { PATH: settings.path } })
+    return undefined
+  } catch (error) {
+    const { stderr = '', code } = error as { readonly stderr?: string; readonly code?: unknown } // of execFile
+    const said = stderr.split('\n').find((line) => line.trim() !== '' && line !== VIEW_FAILED.words)
+    return `the kernel or the container around the stack does not allow it (${said ?? `unshare ended with ${code}`})`
+  } finally {
+    await rm(place, { recursive: true, force: true })
+  }
+}
+
+const isRoot = (): boolean => process.getuid?.() === 0
+
+function wrapped(settings: IsolationSettings, argv: readonly string[], view: View): readonly string[] {
+  const own = isRoot() ? [] : ['--user', '--map-root-user']
+  return [
+    ...[
+      '/usr/bin/env',
+      `PATH=${TOOLS_PATH}`,
+      'unshare',
+      ...own,
+      '--mount',
+      '--pid',
+      '--net',
+      '--ipc',
+      '--uts',
+      '--fork',
+      '--kill-child',
+    ],
+    ...['/bin/sh', '-c', viewScript(settings, view), 'view', ...argv],
+  ]
+}
+
+/** Runs as the first process of the namespaces, and stays it: the first process is deaf to most signals, so the program is its child. */
+function viewScript(settings: IsolationSettings, view: View): string {
+  const { uid } = settings
+  const become = isRoot()
+    ? `setpriv --reuid ${uid} --regid ${uid} --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all --`
+    : `unshare --user --map-user=${process.getuid?.()} --map-group=${process.getgid?.()} -- setpriv --no-new-privs --`
+  const { network } = view
+  const { mounts, links } = contentsOf(settings, view)
+  const folders = mounts.filter(({ isFile }) => !isFile).map(({ target }) => `.${target}`)
+  const files = mounts.filter(({ isFile }) => isFile).map(({ target }) => `.${target}`)
+  // Every command is a process to start, and every run goes through all of them: hence one mount for everything.
+  return [
+    'set -e',
+    'umask 022',
+    `trap 'echo "${VIEW_FAILED.words}" >&2; exit ${VIEW_FAILED.exitCode}' EXIT`,
+    ...(isRoot() && view.writable.length > 0 ? [`chown -hR ${uid}:${uid} ${view.writable.map(quoted).join(' ')}`] : []),
+    `mkdir -p ${quoted(view.place)}`,
+    `mount -t tmpfs -o mode=755,nosuid,nodev,size=64m view ${quoted(view.place)}`,
+    `cd ${quoted(view.place)}`,
+    'mkdir -m 1777 tmp',
+    `mkdir -p dev etc .millrace .old ${folders.map(quoted).join(' ')}`,
+    ...files.map((target) => `: > ${quoted(target)}`),
+    ...(links.length > 0 ? [`ln -s ${links.map(quoted).join(' ')} .`] : []),
+    'cp -P /dev/fd /dev/stdin /dev/stdout /dev/stderr dev',
+    `cp -L ${existing('/etc', ETC_FILES).map(quoted).join(' ')} etc`,
+    "echo '127.0.0.1 localhost' > etc/hosts",
+    ...(network ? ['mkfifo -m 666 .millrace/ready', 'ip link set lo up'] : []),
+    `printf '%s\\n' ${mounts.map((mount) => quoted(mountLine(view.place, mount))).join(' ')} > .millrace/mounts`,
+    'mount --all --fstab .millrace/mounts',
+    'pivot_root . .old',
+    'cd /',
+    'umount -l .old',
+    ...(network ? networkStart(become, network) : []),
+    `cd ${quoted(view.cwd)}`,
+    'trap - EXIT',
+    'set +e',
+    `${become} /usr/bin/env PATH=${quoted(settings.path)} "$@"; exit $?`,
+  ].join('\n')
+}
+
+interface Mount {
+  readonly source: string
+  readonly target: string
+  readonly options: string
+  readonly type?: string
+  readonly isFile?: true
+}
+
+const READ_ONLY = 'rbind,ro,nosuid,nodev'
+
+/** In the order they are mounted: what lies below another comes after it. */
+function contentsOf(
+  settings: IsolationSettings,
+  view: View,
+): { readonly mounts: readonly Mount[]; readonly links: readonly string[] } {
+  const readOnly = (path: string): Mount => ({ source: path, target: path, options: READ_ONLY })
+  const file = (source: string, name: string): Mount => ({ source, target: name, options: 'bind', isFile: true })
+  const system = SYSTEM.filter((path) => existsSync(path))
+  // Links of the root folder (`/bin` to `usr/bin`) stay links.
+  const [links, folders] = [system.filter(isLink), system.filter((path) => !isLink(path))]
+  const { network } = view
+  return {
+    links: links.map((path) => readlinkSync(path)),
+    mounts: [
+      { source: 'shm', target: '/dev/shm', type: 'tmpfs', options: SCRATCH },
+      ...DEVICES.map((name) => file(`/dev/${name}`, `/dev/${name}`)),
+      ...[...folders, ...existing('/etc', ETC_FOLDERS), ...readableOf(settings, view)].map(readOnly),
+      ...view.writable.map((path) => ({ source: path, target: path, options: 'bind,nosuid,nodev' })),
+      { source: 'proc', target: '/proc', type: 'proc', options: 'nosuid,nodev,noexec' },
+      ...(network
+        ? [
+            file(process.execPath, '/.millrace/node'),
+            file(network.forwarder, '/.millrace/forwarder.mjs'),
+            file(network.socket, '/.millrace/egress'),
+          ]
+        : []),
+    ],
+  }
+}
+
+const isLink = (path: string): boolean => lstatSync(path).isSymbolicLink()
+
+const existing = (folder: string, names: readonly string[]): string[] =>
+  names.map((name) => join(folder, name)).filter((path) => existsSync(path))
+
+const mountLine = (place: string, { source, target, type = 'none', options }: Mount): string =>
+  `${escaped(source)} ${escaped(place + target)} ${type} ${options} 0 0`
+
+/** As fstab has it. */
+const escaped = (path: string): string =>
+  path.replace(/[\\\s]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`)
+
+/** Without what another one holds, and without whatever would show what is hidden. */
+function readableOf(settings: IsolationSettings, view: View): string[] {
+  const wanted = [...toolFolders(settings.path), dirname(process.execPath), ...settings.readable, ...view.readable]
+  const real = [...new Set(wanted.filter((path) => existsSync(path)).flatMap((path) => [path, realpathSync(path)]))]
+  const isShown = (path: string) => SYSTEM.some((system) => isBelow(path, system))
+  const shows = (path: string) => [...settings.hidden, homedir(), '/tmp', '/etc'].some((hidden) => isBelow(hidden, path))
+  const kept = real.filter((path) => !isShown(path) && !shows(path))
+  return kept.filter((path) => !kept.some((other) => other !== path && isBelow(path, other))).sort()
+}
+
+/** A toolchain is the folder around its `bin`, or the hidden folder of a home that it was installed to (`~/.pyenv`). */
+function toolFolders(path: string): string[] {
+  return path.split(':').map((entry) => {
+    const home = homedir()
+    if (home !== '/' && isBelow(entry, home)) {
+      const [first = ''] = entry.slice(home.length + 1).split('/')
+      if (first.startsWith('.')) return join(home, first)
+    }
+    return ['bin', '.bin', 'sbin'].includes(basename(entry)) && dirname(entry) !== home ? dirname(entry) : entry
+  })
+}
+
+const isBelow = (path: string, folder: string): boolean => path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
+
+const networkStart = (become: string, { port, relays }: NonNullable<View['network']>): string[] => [
+  `${become} /.millrace/node /.millrace/forwarder.mjs /.millrace/egress ${[port, ...relays].join(' ')} > /.millrace/ready 2>/dev/null &`,
+  'read -r ready < /.millrace/ready',
+]
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

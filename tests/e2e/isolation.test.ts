@@ -1,0 +1,35 @@
+// Components of an isolating stack, over HTTP only: the stack's own secrets are out of reach, its API is there for who was given a token.
+
+import assert from 'node:assert/strict'
+import { dirname } from 'node:path'
+import test from 'node:test'
+import { createIsolation } from '../../server/src/engines/runner/isolation.ts'
+import { DEFAULT_WORKER } from '../../server/src/wiring/queue.ts'
+import { type Job, shellStack } from '../support/shell-stack.ts'
+
+const path = `${dirname(process.execPath)}:${DEFAULT_WORKER.path}`
+const isolation = { mode: 'auto', readable: [], uid: 65_534 } as const
+const { problem } = await createIsolation({ ...isolation, path, hidden: [] })()
+
+const ASK = `node -e 'fetch(process.env.KBC_URL ?? process.argv[1], { headers: { "X-StorageApi-Token": process.env.KBC_TOKEN ?? "" } }).then((r) => console.log("answered " + r.status), () => console.log("not reached"))'`
+
+test('a component reaches the stack with the token it was given, never without one, and none reads what the stack keeps', async (t) => {
+  if (problem !== undefined) return t.diagnostic(problem)
+  const stack = await shellStack(t, { worker: { ...DEFAULT_WORKER, path, isolation } })
+  await stack.request('POST', '/encryption/encrypt?projectId=1&componentId=x', { json: { '#a': 'makes the root key' } })
+  await stack.add('test.with-token', `${ASK} x`, { forward_token: true })
+  await stack.add('test.without-token', `${ASK} ${stack.url}`)
+  await stack.add('test.curious', `cat ${stack.dataDir}/* 2>&1; find / -name 'root-keys' -o -name 'metadata.sqlite*' 2>/dev/null`)
+  const run = async (component: string): Promise<{ job: Job; said: string }> => {
+    const answer = await stack.request('POST', `/queue/${component}/run`, { json: { configData: {} } })
+    const job = await stack.wait(answer.json<Job>())
+    return { job, said: (await stack.request('GET', `/queue/jobs/${job.id}/events`)).text }
+  }
+  assert.match((await run('test.with-token')).said, /answered 200/)
+  const without = await run('test.without-token')
+  assert.match(without.said, /not reached/)
+  assert.match(without.said, /was refused/)
+  const curious = await run('test.curious')
+  assert.equal(curious.job.status, 'error') // cat found nothing
+  assert.doesNotMatch(curious.said, /Millrace root keys|SQLite format|metadata\.sqlite"/)
+})

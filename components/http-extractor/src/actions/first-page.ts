@@ -45,7 +45,7 @@ export async function fetchFirstPage(deps: ActionDeps): Promise<FirstPage> {
   try {
     const client = clientOf(plan, noted, deps)
     const settings = requestOf(job, TOP.bound, { client, scope: plan.scope })
-    const fetched = await beforeDeadline(client.fetch(plan.scrollers(job.scroller).first(settings)), deps)
+    const fetched = await beforeDeadline(client.fetch(plan.scrollers(job.scroller).first(settings), job.decode), deps)
     return { plan, client, job, settings, fetched, exchanges }
   } finally {
     await wire.close()

@@ -8,6 +8,7 @@ import { oauth10Schema } from '../auth/oauth10.ts'
 import { oauth20Schema } from '../auth/oauth20.ts'
 import { oauth20LoginSchema } from '../auth/oauth20-login.ts'
 import { querySchema } from '../auth/query.ts'
+import { responseTypeSchema } from '../decode/decode.ts'
 import { PLACEHOLDER_FUNCTIONS } from '../functions/functions.ts'
 import { awsSchema } from '../http/aws-signature.ts'
 import { cacheSchema } from '../http/response-cache.ts'
@@ -125,6 +126,7 @@ const DEFS = {
         description: 'Paths kept as JSON text.',
         anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
       },
+      responseType: responseTypeSchema,
       responseFilterDelimiter: { type: 'string', default: '.' },
       children: { type: 'array', items: { $ref: '#/$defs/job' } },
       placeholders: { $ref: '#/$defs/placeholders' },

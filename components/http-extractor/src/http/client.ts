@@ -6,6 +6,8 @@
 // same way without the authentication.
 
 import type { Authentication } from '../auth/authentication.types.ts'
+import type { Decode } from '../decode/decode.ts'
+import { DecodeError } from '../decode/decode-error.ts'
 import { isObject, type JsonValue, objectOf } from '../json/json.ts'
 import { JsonSyntaxError, parseJson } from '../json/parse.ts'
 import type { Log } from '../log.ts'
@@ -32,7 +34,7 @@ export interface Fetched {
 
 export interface Client {
   /** One page: the decoded answer, or a UserError that names what came back. */
-  fetch(settings: RequestSettings): Promise<Fetched>
+  fetch(settings: RequestSettings, decode?: Decode): Promise<Fetched>
   /** What fetch would send, before authentication. */
   request(settings: RequestSettings): HttpRequest
   readonly defaultMethod: Method
@@ -74,13 +76,14 @@ export function createClient(options: ClientOptions): Client {
     return { ...built, headers: underHeaders(built.headers, options.headers) }
   }
 
-  async function fetch(settings: RequestSettings): Promise<Fetched> {
+  async function fetch(settings: RequestSettings, decode?: Decode): Promise<Fetched> {
     const sent = request(settings)
     const response = await send(sent)
     const { status, headers, body } = response
     if (ignoreErrors.has(status)) return { request: sent, status, headers, body, ...ignored(sent, response, log) }
     if (status >= 400) throw failedRequest(response, sent, 'job')
-    return { request: sent, status, headers, body, response: decoded(sent, response), isBodyDecoded: true }
+    const value = decode ? await decodedBy(decode, sent, response) : decoded(sent, response)
+    return { request: sent, status, headers, body, response: value, isBodyDecoded: decode === undefined }
   }
 
   return { fetch, request, defaultMethod: defaults.method }
@@ -102,6 +105,15 @@ function decoded(request: HttpRequest, response: HttpResponse): JsonValue {
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
     throw undecodable('Invalid JSON response from API', error, request, response)
+  }
+}
+
+async function decodedBy(decode: Decode, request: HttpRequest, response: HttpResponse): Promise<JsonValue> {
+  try {
+    return await decode(response.body)
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    throw undecodable('Invalid response from API', error, request, response, '')
   }
 }
 

@@ -31,10 +31,16 @@ export function failedRequest(response: HttpResponse, request: HttpRequest, what
   )
 }
 
-/** An answer that should be JSON and is not. */
-export function undecodable(what: string, why: Error, request: HttpRequest, { status, body, headers }: HttpResponse): UserError {
+/** An answer that should be JSON, or whatever its `kind` says, and is not. */
+export function undecodable(
+  what: string,
+  why: Error,
+  request: HttpRequest,
+  { status, body, headers }: HttpResponse,
+  kind = 'JSON decode error: ',
+): UserError {
   return new UserError(
-    `${what}: JSON decode error: ${why.message} ` +
+    `${what}: ${kind}${why.message} ` +
       `(${request.method} ${addressText(request.address)} answered ${status} with ${body.length === 0 ? 'an empty body' : excerpt(body)})`,
     { contentType: headers['content-type'] ?? null },
   )

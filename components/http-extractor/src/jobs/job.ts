@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { at, headerPairs, type Maybe, methodAt, objectAt, textAt } from '../configuration/read.ts'
+import { type Decode, readResponseType } from '../decode/decode.ts'
 import { UserError } from '../errors.ts'
 import type { Method } from '../http/request.ts'
 import { isArray, isEmpty, isObject, type JsonObject, type JsonValue } from '../json/json.ts'
@@ -29,6 +30,8 @@ export interface JobDefinition {
   readonly recursionFilter: ItemFilter | undefined
   readonly scroller: string | undefined
   readonly userData: JsonValue | undefined
+  /** How its answers are read; undefined: as JSON. */
+  readonly decode: Decode | undefined
 }
 
 export function readJob(value: JsonValue, path: string, compatLevel: number): JobDefinition {
@@ -56,6 +59,7 @@ export function readJob(value: JsonValue, path: string, compatLevel: number): Jo
     recursionFilter: isEmpty(recursion) ? undefined : createRecursionFilter(textAt(recursion, `${path}.recursionFilter`, '')),
     scroller: isEmpty(at(value, 'scroller')) ? undefined : textAt(at(value, 'scroller'), `${path}.scroller`),
     userData: at(value, 'userData'),
+    decode: readResponseType(at(value, 'responseType'), `${path}.responseType`),
   }
 }
 

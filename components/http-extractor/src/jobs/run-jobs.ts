@@ -89,7 +89,7 @@ async function runJob(job: JobDefinition, place: Place, outlet: Outlet, deps: Ru
     return { settings, added: addedColumns(job, place, deps), first: scroller.first(settings) }
   })
   const isRepeated = createRepetitionCheck()
-  let answer = client.fetch(first)
+  let answer = client.fetch(first, job.decode)
 
   for (let number = 1; ; number++) {
     const context = { job: job.id, endpoint: settings.endpoint, page: number }
@@ -113,7 +113,7 @@ async function runJob(job: JobDefinition, place: Place, outlet: Outlet, deps: Ru
         return undefined
       }
       withJobContext(context, () => guard.check(next.request, page.items))
-      const sent = client.fetch(next.request)
+      const sent = client.fetch(next.request, job.decode)
       sent.catch(() => {}) // looked at when its turn comes, or never when this page cannot be stored
       return sent
     }

@@ -1,11 +1,11 @@
 // GET of a configuration with 50 rows through the whole stack, against a bare Fastify route that answers the same bytes.
 
-import { startStack } from '../tests/faults/stack.ts'
+import { startStackProcess } from '../tests/support/stack-process.ts'
 import { inTurns, report, requestsPerSecond, startBare } from './measure.ts'
 
 const ROWS = 50
 const cleanups: Array<() => unknown> = []
-const stack = await startStack({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters
+const stack = await startStackProcess({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters
 const headers = { 'x-storageapi-token': stack.masterToken }
 const path = '/v2/storage/components/platform.ex-http/configs/bench'
 

@@ -2,12 +2,12 @@
 // as the clients do (Guzzle, requests and Go's http all send it by themselves). `plain` is
 // the same without, a hundred times the bytes through the socket; `bare` is what these bytes alone cost a bare Fastify route.
 
-import { startStack } from '../tests/faults/stack.ts'
+import { startStackProcess } from '../tests/support/stack-process.ts'
 import { inTurns, type Load, report, requestsPerSecond, round, startBare } from './measure.ts'
 
 const SHAPES = { small: { rows: 5, versions: 10 }, large: { rows: 500, versions: 1000 } } as const
 const cleanups: Array<() => unknown> = []
-const stack = await startStack({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters
+const stack = await startStackProcess({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters
 // Two components, so that each list holds one of the two.
 const placeOf = {
   small: '/v2/storage/components/platform.variables/configs',

@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startStack } from '../tests/faults/stack.ts'
+import { startStackProcess } from '../tests/support/stack-process.ts'
 import { inTurns, report, round, startBare } from './measure.ts'
 
 const ITEMS = 200_000
@@ -16,7 +16,7 @@ const MAIN = fileURLToPath(new URL('../components/http-extractor/src/main.ts', i
 
 const cleanups: Array<() => unknown> = []
 const env = { MILLRACE_EGRESS_ALLOW: '127.0.0.1' }
-const stack = await startStack({ after: (work) => cleanups.push(work as () => unknown) }, { env }) // it passes one function without parameters
+const stack = await startStackProcess({ after: (work) => cleanups.push(work as () => unknown) }, { env }) // it passes one function without parameters
 const api = await startBare('extractor-api.ts', String(ITEMS))
 
 async function compare(endpoint: string) {

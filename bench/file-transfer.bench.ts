@@ -4,14 +4,14 @@
 import { crc32 } from 'node:zlib'
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
-import { startStack } from '../tests/faults/stack.ts'
+import { startStackProcess } from '../tests/support/stack-process.ts'
 import { inTurns, report, startBare } from './measure.ts'
 import { bytes, memoryOf, processorSeconds, SIZE_BYTES, send, sendForm, serverPid } from './transfer.ts'
 
 const size = Number(process.env.BENCH_BYTES ?? SIZE_BYTES)
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3)
 const cleanups: Array<() => unknown> = []
-const stack = await startStack({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters
+const stack = await startStackProcess({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters
 const bare = await startBare('./bare-pipe.ts')
 const pid = serverPid(stack.dataDir)
 

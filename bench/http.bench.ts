@@ -1,10 +1,10 @@
 // GET and POST of a small authenticated resource through the whole stack, against a bare Fastify route that answers the same bytes.
 
-import { startStack } from '../tests/faults/stack.ts'
+import { startStackProcess } from '../tests/support/stack-process.ts'
 import { inTurns, report, requestsPerSecond, startBare } from './measure.ts'
 
 const cleanups: Array<() => unknown> = []
-const stack = await startStack({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters
+const stack = await startStackProcess({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters
 const headers = { 'x-storageapi-token': stack.masterToken, 'content-type': 'application/json' }
 const shape = { connections: 16, durationMs: 2000, headers }
 

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { startStack } from '../tests/faults/stack.ts'
+import { startStackProcess } from '../tests/support/stack-process.ts'
 import { until } from '../tests/support/until.ts'
 import { median, report } from './measure.ts'
 
@@ -18,7 +18,7 @@ const EMPTY = fileURLToPath(new URL('empty-component.ts', import.meta.url))
 const TARGET_IDLE_MS = 150
 
 const cleanups: Array<() => unknown> = []
-const stack = await startStack({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters
+const stack = await startStackProcess({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters
 const headers = { 'x-storageapi-token': stack.masterToken, 'content-type': 'application/json' }
 
 const definition = { type: 'builtin', uri: '../bench/empty-component.ts', tag: '1' }

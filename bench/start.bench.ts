@@ -1,13 +1,13 @@
 // Start to ready on an existing data folder (target 2 s) and resident memory when idle (target 300 MB).
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { startStack } from '../tests/faults/stack.ts'
+import { startStackProcess } from '../tests/support/stack-process.ts'
 import { median, report } from './measure.ts'
 
 const TARGET_MS = 2000
 const TARGET_BYTES = 300e6
 const cleanups: Array<() => unknown> = []
-const stack = await startStack({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters
+const stack = await startStackProcess({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters
 const starts: number[] = []
 for (let round = 0; round < 5; round++) {
   await stack.stop()

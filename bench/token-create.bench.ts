@@ -5,12 +5,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { startStack } from '../tests/faults/stack.ts'
+import { startStackProcess } from '../tests/support/stack-process.ts'
 import { inTurns, report, requestsPerSecond } from './measure.ts'
 
 const DURATION_MS = 2000
 const cleanups: Array<() => unknown> = []
-const stack = await startStack({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters
+const stack = await startStackProcess({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters
 const folder = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
 const db = new DatabaseSync(join(folder, 'bare.db'))
 db.exec(`pragma journal_mode = wal; pragma synchronous = full;

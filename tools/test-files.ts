@@ -8,7 +8,7 @@ import { join, posix } from 'node:path'
 const PLACES = ['tests', 'server', 'components', 'cli', 'contract', 'console', 'bench']
 const POSTGRES = 'tests/support/postgres-server.ts'
 /** Whoever reaches one of these starts a stack, a database server or the command line. */
-const WHOLE_PROGRAMS = [POSTGRES, 'tests/support/test-stack.ts', 'tests/support/run-cli.ts', 'tests/faults/stack.ts']
+const WHOLE_PROGRAMS = [POSTGRES, 'tests/support/test-stack.ts', 'tests/support/run-cli.ts', 'tests/support/stack-process.ts']
 /** These import the whole server, so a change anywhere would concern every test that uses them. */
 const STARTERS = new Set(WHOLE_PROGRAMS)
 /** Cheap, and about every file. */

@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Stack, startStack } from '../tests/faults/stack.ts'
+import { type Stack, startStackProcess } from '../tests/support/stack-process.ts'
 
 const FIXTURES = fileURLToPath(new URL('../tests/fixtures', import.meta.url))
 const COMPONENT = 'keboola.ex-generic-v2'
@@ -20,7 +20,7 @@ const SECRET = 'canary-of-the-upgrade-fixture'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 const cleanUps: (() => unknown)[] = []
-const stack = await startStack(
+const stack = await startStackProcess(
   { after: (work) => cleanUps.push(work as () => unknown) },
   { env: { MILLRACE_EGRESS_ALLOW: '127.0.0.1' } },
 )

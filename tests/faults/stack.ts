@@ -1,153 +1,47 @@
-// The real stack as a process, for tests that kill it: its own data folder, free ports, a known master token.
-//
-//     const stack = await startStack(t)
-//     await stack.post('/v2/storage/tokens', { description: 'x' })
-//     await stack.kill()                  // SIGKILL, no farewell
-//     const { readyMs } = await stack.start()
-//
-// It ends with the test `t`, and with the test process however that ends (tests/support/leash.ts).
+// The stack of a fault test: it may be killed, and nothing that the test does to it may hold its event loop.
 
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { childEnvironment } from '../support/child-environment.ts'
-import { until } from '../support/until.ts'
+import { assertNotHeld } from '../support/event-loop.ts'
+import { type Stack, type StackOptions, startStackProcess } from '../support/stack-process.ts'
 
-const MAIN = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
-const LEASH = fileURLToPath(new URL('../support/leash.ts', import.meta.url))
+export type { Stack } from '../support/stack-process.ts'
 
-export interface Answer {
-  readonly status: number
-  readonly body: unknown
-}
-
-export interface Stack {
-  /** Address of the API; another one after every start. */
-  readonly url: string
-  readonly s3Url: string
-  readonly masterToken: string
-  readonly dataDir: string
-  /** How long its first start took, on an empty data folder. */
-  readonly firstReadyMs: number
-  /** What the stack printed since the last start, newest part. */
-  output(): string
-  /** Starts it again after kill() or stop(), on the same data folder; `env` holds for this start only. */
-  start(env?: Readonly<Record<string, string>>): Promise<{ readonly readyMs: number }>
-  /** SIGKILL to the server process; resolves when it is gone. */
-  kill(): Promise<void>
-  /** SIGTERM, and the exit code after the drain. */
-  stop(): Promise<number>
-  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>
-  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>
-  request(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>
-}
-
-export interface StackOptions {
-  /** Variables besides the data folder, the ports and the master token. */
-  readonly env?: Readonly<Record<string, string>>
-  /** A data folder that is there already, with the master token of its stack. */
-  readonly existing?: { readonly dataDir: string; readonly masterToken: string }
-}
+const PROBE = new URL('../support/event-loop-probe.ts', import.meta.url).href
 
 export async function startStack(t: Pick<TestContext, 'after'>, options: StackOptions = {}): Promise<Stack> {
-  const dataDir = options.existing?.dataDir ?? (await mkdtemp(join(tmpdir(), 'millrace-stack-')))
-  const masterToken = options.existing?.masterToken ?? `1-1-${randomBytes(24).toString('hex')}`
-  const env = {
-    ...childEnvironment(),
-    PORT: '0',
-    MILLRACE_S3_PORT: '0',
-    MILLRACE_DATA_DIR: dataDir,
-    MILLRACE_MASTER_TOKEN: masterToken,
-    ...options.env,
-  }
-  // A file, not a pipe: whoever measures the stack must not be busy reading its log.
-  const logFile = `${dataDir}.log`
-  const output = () => readFileSync(logFile, 'utf8').slice(-20_000)
-  let child: ChildProcess | undefined
-  let addresses = { url: '', s3Url: '' }
-
-  async function start(envNow: Readonly<Record<string, string>> = {}): Promise<{ readyMs: number }> {
-    if (child?.exitCode === null) throw new Error('The stack is already running.')
-    const begun = performance.now()
-    const log = openSync(logFile, 'w')
-    const started = spawn(process.execPath, [LEASH, process.execPath, MAIN], {
-      env: { ...env, ...envNow },
-      cwd: dataDir,
-      detached: true,
-      stdio: ['pipe', log, log],
-    })
-    closeSync(log)
-    started.stdin?.on('error', () => {}) // the stack may be gone before we say goodbye
-    child = started
-    const isReady = async () => {
-      if (started.exitCode !== null) return true
-      addresses = readyLine(readFileSync(logFile, 'utf8')) ?? addresses
-      return addresses.url !== '' && (await request('GET', '/ready')).status === 200
-    }
-    addresses = { url: '', s3Url: '' }
-    await until(() => `the stack is ready:\n${output()}`, isReady)
-    if (started.exitCode !== null) throw new Error(`The stack ended with ${started.exitCode} instead of starting:\n${output()}`)
-    return { readyMs: performance.now() - begun }
-  }
-
-  async function end(order: 'kill' | 'term'): Promise<number> {
-    if (!child || child.exitCode !== null) return child?.exitCode ?? 0
-    const exited = once(child, 'exit')
-    child.stdin?.write(`${order}\n`)
-    const [code] = await exited
-    return Number(code)
-  }
-
-  async function request(
-    method: string,
-    path: string,
-    body?: unknown,
-    headers: Readonly<Record<string, string>> = {},
-  ): Promise<Answer> {
-    const response = await fetch(addresses.url + path, {
-      method,
-      headers: {
-        'x-storageapi-token': masterToken,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    const isJson = response.headers.get('content-type')?.startsWith('application/json')
-    return { status: response.status, body: isJson && text !== '' ? JSON.parse(text) : text }
-  }
-
-  t.after(async () => {
-    await end('kill')
-    for (const path of [dataDir, logFile]) await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-event-loop-'))
+  const file = join(folder, 'held')
+  const readyAt: number[] = []
+  const stack = await startStackProcess(t, {
+    ...options,
+    env: { NODE_OPTIONS: `--import ${PROBE}`, MILLRACE_TEST_EVENT_LOOP_FILE: file, ...options.env },
+    onReady: () => readyAt.push(Date.now()),
   })
-  const { readyMs: firstReadyMs } = await start()
-  return {
-    get url() {
-      return addresses.url
-    },
-    get s3Url() {
-      return addresses.s3Url
-    },
-    masterToken,
-    dataDir,
-    firstReadyMs,
-    output,
-    start,
-    kill: async () => void (await end('kill')),
-    stop: () => end('term'),
-    request,
-    get: (path, headers) => request('GET', path, undefined, headers),
-    post: (path, body, headers) => request('POST', path, body, headers),
+  t.after(async () => {
+    const lines = readFileSync(file, 'utf8').trim().split('\n')
+    await rm(folder, { recursive: true })
+    assertNotHeld(...heldWhileServing(lines, readyAt))
+  })
+  return stack
+}
+
+/** The longest hold, and the bound. What a start itself takes does not count. */
+function heldWhileServing(lines: readonly string[], readyAt: readonly number[]): [number, number] {
+  let starts = 0
+  let [held, bound] = [0, 0]
+  for (const line of lines) {
+    const [time, ms] = line.split(' ')
+    if (time === 'bound') {
+      starts++
+      bound = Math.max(bound, Number(ms))
+    } else if (Number(time) > (readyAt[starts - 1] ?? Number.POSITIVE_INFINITY)) held = Math.max(held, Number(ms))
   }
+  return [held, bound]
 }
 
 /**
@@ -161,10 +55,4 @@ export async function assertQuickRestarts(t: TestContext, stack: Stack, restarts
     Math.min(...restarts) < 3 * usual,
     `ready again after ${restarts.map(Math.round).join(', ')} ms; a new stack takes ${Math.round(usual)} ms`,
   )
-}
-
-/** The log line `ready` carries the addresses. */
-function readyLine(log: string): { url: string; s3Url: string } | undefined {
-  const line = log.split('\n').find((text) => text.includes('"msg":"ready"') && text.endsWith('}'))
-  return line === undefined ? undefined : (JSON.parse(line) as { url: string; s3Url: string }) // main.ts wrote it
 }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { request as httpRequest } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
+import { watchEventLoop } from '../support/event-loop.ts'
 import { freshPostgres } from '../support/on-both-databases.ts'
 import { startTestStack, type TestStack } from '../support/test-stack.ts'
 
@@ -191,6 +192,7 @@ for (const [title, make] of [
     const database = await make?.()
     const stack = await startTestStack(t, database && { databaseUrl: (database.location as { url: string }).url })
     if (database) t.after(database.remove)
+    watchEventLoop(t)
     await bombard(t, stack)
   })
 

@@ -1,4 +1,7 @@
-// How long the event loop of this process was held, for tests of stacks that run in it.
+// How long the event loop of a process was held: of this one, for stacks that run in it, or of one that loads event-loop-probe.ts.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
 
 /** What a user sends may hold the loop no longer than this on the machine the spin below was measured on. */
 const BOUND_MS = 200
@@ -11,20 +14,51 @@ const LOOK_MS = 5
  * programs on the machine must not decide a test; the bound grows with how slow the processor is.
  */
 export async function longestHold(work: () => Promise<void>): Promise<{ readonly heldMs: number; readonly boundMs: number }> {
-  const boundMs = BOUND_MS * slowness()
-  let before = threadMs()
+  const boundMs = holdBoundMs()
   let heldMs = 0
-  const timer = setInterval(() => {
-    const now = threadMs()
-    heldMs = Math.max(heldMs, now - before)
-    before = now
-  }, LOOK_MS)
+  const stop = watchTurns((ms) => {
+    heldMs = Math.max(heldMs, ms)
+  })
   try {
     await work()
   } finally {
-    clearInterval(timer)
+    stop()
   }
   return { heldMs, boundMs }
+}
+
+/** Fails the test when something holds the event loop of this process from here to the end of the test. */
+export function watchEventLoop(t: TestContext): void {
+  const boundMs = holdBoundMs()
+  let heldMs = 0
+  const stop = watchTurns((ms) => {
+    heldMs = Math.max(heldMs, ms)
+  })
+  t.after(() => {
+    stop()
+    assertNotHeld(heldMs, boundMs)
+  })
+}
+
+export function assertNotHeld(heldMs: number, boundMs: number): void {
+  assert.ok(heldMs < boundMs, `the event loop was held for ${Math.round(heldMs)} ms; the bound is ${Math.round(boundMs)} ms`)
+}
+
+/** Calls `onTurn` with the processor time between every two turns of the event loop that it sees; answers how to stop. */
+export function watchTurns(onTurn: (ms: number) => void): () => void {
+  let before = threadMs()
+  const timer = setInterval(() => {
+    const now = threadMs()
+    onTurn(now - before)
+    before = threadMs()
+  }, LOOK_MS)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+/** The bound on this machine. */
+export function holdBoundMs(): number {
+  return BOUND_MS * slowness()
 }
 
 let known: number | undefined

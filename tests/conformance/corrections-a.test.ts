@@ -284,6 +284,29 @@ test('corrections A', async (t) => {
     )
   })
 
+  await t.test('A4: the search finds what every branch of the project owns, once', async () => {
+    const { ok, branch } = await project('A4')
+    await ok('POST', 'buckets', { json: { name: 'found-main' } })
+    await ok('POST', 'buckets/in.c-found-main/tables', { form: { name: 'found-table', dataString: 'id\n1\n' } })
+    const dev = await branch('dev')
+    await ok('POST', `branch/${dev}/buckets`, { json: { name: 'found-dev' } })
+    const search = async (query: string, prefix = '') =>
+      (await ok('GET', `${prefix}global-search?query=found${query}`)).json<{
+        items: { id: string; type: string; uri?: string; fullPath: { branch: { id: number } } }[]
+      }>().items
+    const ids = async (query: string, prefix?: string) => (await search(query, prefix)).map(({ id }) => id).sort()
+    const everything = ['in.c-found-dev', 'in.c-found-main', 'in.c-found-main.found-table']
+    assert.deepEqual(await ids(''), everything)
+    assert.deepEqual(await ids('', `branch/${dev}/`), everything)
+    assert.deepEqual(await ids('&branchTypes[]=production'), ['in.c-found-main', 'in.c-found-main.found-table'])
+    assert.deepEqual(await ids('&branchTypes[]=development'), ['in.c-found-dev'])
+    assert.deepEqual(await ids(`&branchIds[]=${dev}`), ['in.c-found-dev'])
+    for (const { type, uri } of await search('')) {
+      assert.match(uri ?? '', type === 'bucket' ? /\/buckets\// : /\/tables\//)
+      await ok('GET', uri?.split('/v2/storage/')[1] ?? 'nowhere')
+    }
+  })
+
   await t.test('A5: two others approve, the merge publishes, and the branch goes', async () => {
     const { ok, refused, token, events, finished, branch, masterToken } = await project('A5')
     const configs = 'components/platform.ex-http/configs'

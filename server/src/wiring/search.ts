@@ -17,8 +17,8 @@ export function registerSearch(
 ): void {
   const { search } = createGlobalSearch({
     sources: [
-      async (scope) => (await buckets.list(scope)).map(findableBucket),
-      async (scope) => (await tables.list(scope)).map(findableTable),
+      async (scope) => (await buckets.list(scope)).filter(({ branchId }) => branchId === scope.branch.id).map(findableBucket),
+      async (scope) => (await tables.list(scope)).filter(({ bucket }) => bucket.branchId === scope.branch.id).map(findableTable),
       async (scope) =>
         (await listNames(metadata.db, components, scope)).map((found) => findableConfiguration(components.find, found)),
     ],

@@ -60,11 +60,11 @@ export function globalSearchRoutes({ search, projectName }: GlobalSearchRoutesDe
           branchIds: listOf(branchIds).map(Number),
           isRegex: mode === 'regex',
         }
-        const found = isElsewhere ? [] : await search(req.actor, req.branch.id, request)
+        const found = isElsewhere ? [] : await search(req.actor, request)
         const project = { id: projectId, name: await projectName(projectId) }
         return {
           all: found.length,
-          items: found.slice(offset, offset + limit).map((item) => itemView(item, project)),
+          items: found.slice(offset, offset + limit).map((item) => itemView(item, project, req.baseUrl)),
           byType: countTypes(found),
           byProject: found.length > 0 ? { [projectId]: project.name } : {},
         }
@@ -79,18 +79,24 @@ function countTypes(found: readonly Found[]): Record<string, number> {
   return counts
 }
 
-const itemView = ({ id, type, name, branch, path, componentId, createdAt }: Found, project: { id: number; name: string }) => ({
-  id,
-  type,
-  name,
-  fullPath: {
-    project,
-    branch: { id: branch.id, name: branch.name, isDefault: branch.isDefault, isNative: true },
-    ...path,
-  },
-  componentId: componentId ?? null,
-  organizationId: 1,
-  projectId: project.id,
-  projectName: project.name,
-  created: formatTimestamp(new Date(createdAt)),
-})
+const itemView = (found: Found, project: { id: number; name: string }, baseUrl: string) => {
+  const { id, type, name, branch, path, componentId, createdAt } = found
+  return {
+    id,
+    type,
+    name,
+    fullPath: {
+      project,
+      branch: { id: branch.id, name: branch.name, isDefault: branch.isDefault, isNative: true },
+      ...path,
+    },
+    componentId: componentId ?? null,
+    organizationId: 1,
+    projectId: project.id,
+    projectName: project.name,
+    created: formatTimestamp(new Date(createdAt)),
+    ...((type === 'bucket' || type === 'table') && { uri: `${baseUrl}/v2/storage/${placeOf(branch)}${type}s/${id}` }),
+  }
+}
+
+const placeOf = ({ id, isDefault }: Found['branch']): string => (isDefault ? '' : `branch/${id}/`)

@@ -45,6 +45,7 @@ export interface SearchRequest {
   readonly isRegex: boolean
 }
 
+/** What a branch has of its own; what it only shows of the default branch is found there. */
 export type Source = (scope: { readonly actor: Actor; readonly branch: Branch }) => Promise<readonly Findable[]>
 
 export interface GlobalSearchDeps {
@@ -56,8 +57,8 @@ const REGEX_LIMIT_MS = 250
 
 export function createGlobalSearch({ sources, branchesOf }: GlobalSearchDeps) {
   /** Everything that matches, best first: equal names, then names that begin with the query, then the rest by name. */
-  async function search(actor: Actor, branchId: number, request: SearchRequest): Promise<readonly Found[]> {
-    const branches = (await branchesOf(actor.projectId)).filter((branch) => isWanted(branch, branchId, request))
+  async function search(actor: Actor, request: SearchRequest): Promise<readonly Found[]> {
+    const branches = (await branchesOf(actor.projectId)).filter((branch) => isWanted(branch, request))
     const all: Found[] = []
     for (const branch of branches) {
       for (const source of sources) {
@@ -75,10 +76,9 @@ export function createGlobalSearch({ sources, branchesOf }: GlobalSearchDeps) {
   return { search }
 }
 
-function isWanted(branch: Branch, current: number, { branchIds, branchTypes }: SearchRequest): boolean {
+function isWanted(branch: Branch, { branchIds, branchTypes }: SearchRequest): boolean {
   if (branchIds.length > 0) return branchIds.includes(branch.id)
-  if (branchTypes.length > 0) return branchTypes.includes(branch.isDefault ? 'production' : 'development')
-  return branch.id === current
+  return branchTypes.length === 0 || branchTypes.includes(branch.isDefault ? 'production' : 'development')
 }
 
 function matchingWords(all: readonly Found[], query: string): readonly Found[] {

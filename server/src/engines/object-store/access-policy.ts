@@ -29,18 +29,16 @@ const unescapeKey = (text: string): string => text.replace(/\$\{([*?$])\}/g, '$1
 export function policyFor({ action, key, isPrefix }: AccessScope, bucket: string): Policy {
   const pattern = escapeKey(key) + (isPrefix ? '*' : '')
   const Resource = `arn:aws:s3:::${bucket}/${pattern}`
+  const listing: Statement = {
+    Effect: 'Allow',
+    Action: LISTING,
+    Resource: `arn:aws:s3:::${bucket}`,
+    Condition: { StringLike: { 's3:prefix': pattern } },
+  }
   const statements: Statement[] =
     action === 'upload'
-      ? [{ Effect: 'Allow', Action: WRITING, Resource }]
-      : [
-          { Effect: 'Allow', Action: READING, Resource },
-          {
-            Effect: 'Allow',
-            Action: LISTING,
-            Resource: `arn:aws:s3:::${bucket}`,
-            Condition: { StringLike: { 's3:prefix': pattern } },
-          },
-        ]
+      ? [{ Effect: 'Allow', Action: WRITING, Resource }, listing]
+      : [{ Effect: 'Allow', Action: READING, Resource }, listing]
   return { Version: '2012-10-17', Statement: statements }
 }
 

@@ -8,6 +8,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Clock } from '../../kit/clock.ts'
+import { BLOCK_BYTES } from './block-checksums.ts'
+import { crc32OfBlocks, crcToBase64 } from './combine-crc.ts'
 import { type Disk, nodeDisk } from './disk.ts'
 import { createDiskBackup, type ObjectsBackup } from './disk-backup.ts'
 import { createDiskBlobs, diskFailed, type FreshBlob, prepareFolders } from './disk-blobs.ts'
@@ -15,7 +17,15 @@ import { readVerified, sealFile } from './disk-body.ts'
 import { type Blob, type IndexTransaction, openDiskIndex, type StoredObject } from './disk-index.ts'
 import { createDiskMultipart } from './disk-multipart.ts'
 import { checkKey } from './keys.ts'
-import { type ByteRange, type LocalObject, MAX_LIST, type ObjectInfo, type ObjectStore, type PutOptions } from './object-store.ts'
+import {
+  type ByteRange,
+  type LocalObject,
+  MAX_LIST,
+  type ObjectChecksum,
+  type ObjectInfo,
+  type ObjectStore,
+  type PutOptions,
+} from './object-store.ts'
 import { checkPrecondition } from './preconditions.ts'
 
 export interface DiskObjectStoreDeps {
@@ -47,14 +57,14 @@ export async function openDiskObjectStore({ root, clock, disk = nodeDisk }: Disk
 
   /** Names fresh bytes by a key, and lets go of the bytes the key had before. */
   async function publish(key: string, { blob, sizeBytes, blocks }: FreshBlob, options: PutOptions): Promise<ObjectInfo> {
-    const checksum = options.checksum?.()
+    const checksum = options.checksum?.() ?? checksumOfWhole(blocks, sizeBytes)
     const info: ObjectInfo = {
       key,
       sizeBytes,
       etag: options.etag?.() ?? inventEtag(blocks, blob.name),
       modifiedMs: clock.now().getTime(),
       attributes: options.attributes ?? {},
-      ...(checksum && { checksum }),
+      checksum,
     }
     const replaced = await blobs.commit([blob], `store ${key}`, (tx) => {
       const before = findDespiteDamage(tx, key)
@@ -204,3 +214,10 @@ const inventEtag = (blocks: Uint32Array, name: string): string =>
 async function drain(stream: Readable): Promise<void> {
   for await (const _ of stream);
 }
+
+/** Clients that ask for a checksum get one, also of objects whose writer gave none: SDKs warn at every download without it. */
+const checksumOfWhole = (blocks: Uint32Array, sizeBytes: number): ObjectChecksum => ({
+  algorithm: 'crc32',
+  type: 'FULL_OBJECT',
+  value: crcToBase64(BigInt(crc32OfBlocks(blocks, BLOCK_BYTES, sizeBytes)), 4),
+})

@@ -62,6 +62,7 @@ export function authenticate(
   service: 's3' | 'sts' = 's3',
 ): Authenticated {
   const now = clock.now().getTime()
+  refuseVersion2(call)
   const claim = call.query.has('X-Amz-Algorithm') ? claimInQuery(call, now) : claimInHeader(call, now)
   checkScope(claim, region, service)
   checkSignedHeaders(call, claim.signedHeaders)
@@ -86,6 +87,17 @@ export function authenticate(
   if (expiresMs !== undefined && now >= expiresMs) throw new S3Error('ExpiredToken', 'The provided token has expired.')
   const seed = { signature: claim.signature, key, amzDate: claim.amzDate, scope: claim.scope }
   return { principal, payloadHash: claim.payloadHash, seed }
+}
+
+/** Links and headers of the older signature have parameters of their own. */
+function refuseVersion2(call: S3Call): void {
+  const isVersion2 =
+    headerOf(call, 'authorization')?.startsWith('AWS ') || (call.query.has('AWSAccessKeyId') && call.query.has('Signature'))
+  if (isVersion2)
+    throw new S3Error(
+      'InvalidRequest',
+      'The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.',
+    )
 }
 
 function claimInHeader(call: S3Call, now: number): Claim {

@@ -5,8 +5,8 @@ import type { Principal } from './authenticate.ts'
 import { S3Error } from './s3-errors.ts'
 
 export type Need =
-  /** Reading or writing the object at `key`. */
-  | { readonly action: 'read' | 'write'; readonly key: string }
+  /** Reading or writing the object at `key`, or only seeing that it is there, with its size and checksum. */
+  | { readonly action: 'read' | 'write' | 'head'; readonly key: string }
   /** Listing what starts with `prefix`. */
   | { readonly action: 'list'; readonly prefix: string }
   /** Anything about the bucket itself that reveals nothing but its existence. */
@@ -25,14 +25,20 @@ function allows(scope: AccessScope, need: Need): boolean {
       return scope.action === 'download' && mayTouch(scope, need.key)
     case 'write':
       return scope.action === 'upload' && mayTouch(scope, need.key)
+    // Programs that sync look at what is there before they write, so credentials for uploads may look too.
+    case 'head':
+      return mayTouch(scope, need.key)
     case 'list':
-      return scope.action === 'download' && (scope.isPrefix ? need.prefix.startsWith(scope.key) : need.prefix === scope.key)
+      return scope.isPrefix ? need.prefix.startsWith(scope.key) : isKeyOrFolder(scope.key, need.prefix)
     case 'see-bucket':
       return true
     case 'administer':
       return false
   }
 }
+
+/** Programs that sync list `key/` as well, to see whether the object is a folder. */
+const isKeyOrFolder = (key: string, prefix: string): boolean => prefix === key || prefix === `${key}/`
 
 /** An encrypted file refuses an upload that does not ask for encryption (spec storage 2.6.3). */
 export function demandEncryption(principal: Principal, encryption: string | undefined): void {

@@ -4,7 +4,7 @@ import { beginRead } from './begin-read.ts'
 
 export const headObject: Operation = {
   name: 'HeadObject',
-  need: ({ key }) => ({ action: 'read', key }),
+  need: ({ key }) => ({ action: 'head', key }),
   async run(context) {
     const { call, response } = context
     const begun = await beginRead(context)

@@ -19,7 +19,7 @@ export const JobView = Type.Object(
     endTime: Type.Union([Timestamp, Type.Null()]),
     runId: Type.Union([Type.String(), Type.Null()]),
     results: Type.Unknown(),
-    creatorToken: Type.Object({ id: Type.String(), description: Type.String() }),
+    creatorToken: Type.Object({ id: Type.Integer(), description: Type.String() }),
     metrics: Type.Object({
       inCompressed: Type.Boolean(),
       inBytes: Type.Integer(),
@@ -45,7 +45,7 @@ export const jobView = (job: StorageJob, baseUrl: string) => ({
   endTime: job.endedAt ? formatTimestamp(job.endedAt) : null,
   runId: job.origin.runId,
   results: job.results,
-  creatorToken: { id: String(job.source.tokenId), description: job.source.tokenDescription },
+  creatorToken: { id: job.source.tokenId, description: job.source.tokenDescription },
   metrics: job.metrics,
   ...(job.error && { error: job.error }),
 })

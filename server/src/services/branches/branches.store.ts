@@ -71,7 +71,7 @@ export async function findBranchByName(db: Db, projectId: number, name: string):
 
 /** The default branch first, then by age. */
 export async function listBranches(db: Db, projectId: number): Promise<readonly BranchRecord[]> {
-  const rows = await branchesOf(db, projectId).orderBy('is_default', 'desc').orderBy('id').execute()
+  const rows = await branchesOf(db, projectId).orderBy('id', 'desc').execute()
   return rows.map(recordOf)
 }
 

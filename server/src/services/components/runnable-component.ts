@@ -52,5 +52,7 @@ export const queueComponent = (component: ComponentDescription | undefined, flow
 const problemOf = ({ data, hasRun, id }: ComponentDescription): string | undefined => {
   if (!hasRun && data.definition.uri === '' && !data.definition.command)
     return `${id} has no program; it only keeps configurations.`
-  return data.definition.type === 'command' && !data.definition.command ? 'its description names no command.' : undefined
+  return data.definition.type === 'command' && !data.definition.command
+    ? 'its description names no command: set data.definition.command to the program and its arguments.'
+    : undefined
 }

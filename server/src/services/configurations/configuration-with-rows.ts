@@ -40,7 +40,11 @@ export async function wholeVersion(db: Db, { projectId, ownerId }: Configuration
   if (!found) throw versionNotFound(version)
   const contents = await findContents(db, projectId, ownerId, [found.contentVersion])
   const rows = (await listRowsAt(db, projectId, ownerId, version)).map((row) => ({ ...row, id: row.rowId }))
-  return { ...found, configuration: contents.get(found.contentVersion) ?? '{}', rows: inOrder(rows, found.rowsSortOrder) }
+  return {
+    ...found,
+    configuration: contents.get(found.contentVersion) ?? '{}',
+    rows: inOrder(rows, found.rowsSortOrder, () => 0),
+  }
 }
 
 /** A new version of `before` that is like `content`. Rows that are so already keep their version; the state of all stays. */

@@ -34,7 +34,7 @@ import {
   wordsOf,
 } from './route-shapes.ts'
 import type { Versions } from './versions.ts'
-import { listOf, versionText, wholeVersionText } from './views.ts'
+import { configurationText, listOf, versionText, wholeVersionText } from './views.ts'
 
 export interface ConfigurationsRoutesDeps {
   readonly configurations: Configurations
@@ -78,7 +78,8 @@ export function configurationsRoutes({ configurations, versions, reader }: Confi
       async (req, reply) => {
         const input = readConfigurationInput(req.body, exactMembers(req))
         const record = await configurations.create(callerOf(req), req.params.componentId, input)
-        return sendJson(reply, await reader.render(record), 201)
+        const text = configurationText(record, { configuration: true, state: true, rows: undefined, isNew: true })
+        return sendJson(reply, text, 201)
       },
     )
 

@@ -111,7 +111,9 @@ function readCommon(body: CheckedBody, exact: ExactMember, code: ErrorCode): Omi
     ...text('description', body.description, code),
     ...text('changeDescription', body.changeDescription, code),
     ...(typeof body.isDisabled === 'boolean' && { isDisabled: body.isDisabled }),
-    ...(configuration !== undefined && { configuration: readObject(configuration, 'validation.invalidConfigurationFormat') }),
+    ...(configuration !== undefined && {
+      configuration: withoutRunMembers(readObject(configuration, 'validation.invalidConfigurationFormat')),
+    }),
     ...(state !== undefined && { state: readObject(state, 'validation.invalidStateFormat') }),
   }
 }
@@ -142,6 +144,17 @@ export function readObject(given: string, code: ErrorCode): JsonInput {
   if (Array.isArray(read.value) && read.value.length === 0) return { text: '{}', value: {} }
   if (read.kind !== 'object') throw new PlatformError(code, { reason: `This value should be a JSON object, not ${read.kind}.` })
   return { text: given.trim(), value: read.value }
+}
+
+/** Members that only a run adds (spec storage 2.8): a configuration that carries them was copied from a run, and they are dropped. */
+const RUN_MEMBERS = ['image_parameters', 'action'] as const
+
+function withoutRunMembers(given: JsonInput): JsonInput {
+  const value = given.value as Readonly<Record<string, unknown>> // readObject takes objects only
+  if (!RUN_MEMBERS.some((name) => Object.hasOwn(value, name))) return given
+  const kept = [...membersOf(given.text)].filter(([name]) => !RUN_MEMBERS.some((member) => member === name))
+  const text = `{${kept.map(([name, slice]) => `${JSON.stringify(name)}:${slice}`).join(',')}}`
+  return { text, value: JSON.parse(text) as unknown }
 }
 
 /** An empty id asks for a new one. A JSON number is taken by its digits, so that long ones are not rounded. */

@@ -220,7 +220,7 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
 
   async function rowsInOrder(caller: Caller, componentId: string, configurationId: string): Promise<readonly RowRecord[]> {
     const owner = await ownerOf(caller, componentId, configurationId)
-    return inOrder(await listRows(db, owner.projectId, owner.ownerId), owner.rowsSortOrder)
+    return inOrder(await listRows(db, owner.projectId, owner.ownerId), owner.rowsSortOrder, creationOf)
   }
 
   return { get, render, list, listAll, getRow, getRowWithRoot, listRows: rowsInOrder }
@@ -229,4 +229,6 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
 const [OPEN, COMMA, CLOSE] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')]
 
 const rowsText = (record: ConfigurationRecord, rows: readonly RowRecord[]): string =>
-  listOf(inOrder(rows, record.rowsSortOrder).map(rowText))
+  listOf(inOrder(rows, record.rowsSortOrder, creationOf).map(rowText))
+
+const creationOf = (row: RowRecord): number => row.created.at

@@ -77,13 +77,21 @@ export interface MetadataItem {
   readonly changedAt: number
 }
 
-/** The order rows are shown and run in: as sorted, then those that were never sorted, by id. */
-export function inOrder<T extends { readonly id: string }>(rows: readonly T[], sortOrder: readonly string[]): T[] {
+/**
+ * The order rows are shown and run in: as sorted, then those that were never sorted, in the order of their creation, because later
+ * rows may build on what earlier ones have loaded.
+ */
+export function inOrder<T extends { readonly id: string }>(
+  rows: readonly T[],
+  sortOrder: readonly string[],
+  createdAt: (row: T) => number,
+): T[] {
   const position = new Map(sortOrder.map((id, i) => [id, i]))
   const placeOf = (row: T) => position.get(row.id) ?? Number.POSITIVE_INFINITY
   return [...rows].sort((a, b) => {
     const [placeA, placeB] = [placeOf(a), placeOf(b)]
-    return placeA === placeB ? compareIds(a.id, b.id) : placeA - placeB
+    if (placeA !== placeB) return placeA - placeB
+    return createdAt(a) - createdAt(b) || compareIds(a.id, b.id)
   })
 }
 

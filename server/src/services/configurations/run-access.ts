@@ -84,7 +84,11 @@ export function createRunAccess({
     if (!record) return undefined
     const { componentId, configurationId, name, version, isDisabled, configuration, state, revision } = record
     if (record.isDeleted) return { revision, configuration: undefined }
-    const rows = inOrder(await listRows(from, record.projectId, record.ownerId), record.rowsSortOrder)
+    const rows = inOrder(
+      await listRows(from, record.projectId, record.ownerId),
+      record.rowsSortOrder,
+      ({ created }) => created.at,
+    )
     return { revision, configuration: { componentId, configurationId, name, version, isDisabled, configuration, state, rows } }
   }
 

@@ -19,6 +19,8 @@ export interface Include {
   readonly state: boolean
   /** The rows as a JSON list, or undefined to leave them out. */
   readonly rows: string | undefined
+  /** The order of rows without the rows: a new configuration has none yet, and clients keep those they are about to create. */
+  readonly isNew?: boolean
 }
 
 export function configurationText(record: ConfigurationRecord, include: Include): string {
@@ -28,6 +30,7 @@ export function configurationText(record: ConfigurationRecord, include: Include)
     `"version":${version},"changeDescription":${json(changeDescription)},"isDisabled":${isDisabled},"isDeleted":${isDeleted},` +
     `${include.configuration ? `"configuration":${record.configuration},` : ''}` +
     `${include.rows === undefined ? '' : `"rowsSortOrder":${json(record.rowsSortOrder)},"rows":${include.rows},`}` +
+    `${include.isNew ? `"rowsSortOrder":${json(record.rowsSortOrder)},` : ''}` +
     `${include.state ? `"state":${record.state},` : ''}` +
     `"currentVersion":{${stamped(changed)},"changeDescription":${json(changeDescription)},"versionIdentifier":${json(record.versionIdentifier)}}}`
   )

@@ -14,7 +14,9 @@ export const FileFlags = {
   isPublic: optionalFlag('Kept and shown; every read needs a link or credentials all the same.'),
   isEncrypted: optionalFlag('True: the upload must ask for server-side encryption.'),
   notify: optionalFlag('Kept; no mail is sent.'),
-  tags: Type.Optional(Type.Array(Tag, { maxItems: 1000, description: 'Tags, by which lists can be narrowed.' })),
+  tags: Type.Optional(
+    Type.Array(Type.String({ maxLength: 1000 }), { maxItems: 1000, description: 'Tags, by which lists can be narrowed.' }),
+  ),
 }
 
 export const fileView = (file: FileRecord, url: string, region: string) => ({

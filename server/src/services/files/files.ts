@@ -90,7 +90,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
       creatorToken: { id: source.tokenId, description: source.tokenDescription },
       createdAt,
       expiresAt: maxAgeDays === null ? undefined : new Date(createdAt.getTime() + maxAgeDays * DAY_MS),
-      tags: (request.tags ?? []).map(storable),
+      tags: (request.tags ?? []).filter((tag) => tag !== '').map(storable),
     }
   }
 
@@ -112,7 +112,9 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
   /** A record, and the place to upload to. */
   async function prepare(actor: Actor, request: FileRequest, origin: Origin): Promise<FileRecord> {
     return inTransaction(async (trx) => {
-      const file = await insert(trx, newFile(actor, request, origin.runId, 'visible'))
+      // As clients expect it back: a dash becomes an underscore.
+      const name = request.name.replaceAll('-', '_')
+      const file = await insert(trx, newFile(actor, { ...request, name }, origin.runId, 'visible'))
       await announce(trx, actor, file, 'Uploaded', origin)
       return file
     })

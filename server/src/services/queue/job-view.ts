@@ -1,7 +1,7 @@
 // A job as clients see it (spec platform 2.3): every key that a client insists on is always there.
 
 import { Type } from 'typebox'
-import { formatExpiration } from '../../kit/clock.ts'
+import { formatTimestamp } from '../../kit/clock.ts'
 import { rawJson } from '../../kit/json-text.ts'
 import { readStored } from '../../kit/stored-json.ts'
 import { IDEMPOTENCY_KEY, type StoredRequest } from './job-request.ts'
@@ -140,7 +140,7 @@ const valuesOf = ({ variableValues, variableOverrides = [] }: StoredRequest) => 
   ...variableOverrides,
 ]
 
-const timeOf = (ms: number | null): string | null => (ms === null ? null : formatExpiration(new Date(ms)))
+const timeOf = (ms: number | null): string | null => (ms === null ? null : formatTimestamp(new Date(ms)))
 
 /** Only the time of processing counts. */
 const durationOf = (job: JobRow, now: Date): number =>

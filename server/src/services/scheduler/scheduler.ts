@@ -87,7 +87,7 @@ export function createScheduler(deps: SchedulerDeps) {
     const stored = await findStored(actor.projectId, configurationId, version)
     const configuration = readScheduleConfiguration(stored.configuration)
     const plan = planOf(configuration.schedule, configuration.policy.dst, zoneOf, clock.now().getTime())
-    await checkTarget(actor.projectId, configuration.target)
+    if (configuration.schedule.state === 'enabled') await checkTarget(actor.projectId, configuration.target)
     const isActive = configuration.schedule.state === 'enabled' && !stored.isDisabled
     const stoppedReason = stored.isDisabled
       ? 'Its configuration is disabled. Enable it, then activate the schedule again.'

@@ -119,7 +119,12 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
 
   async function get(scope: Scope, id: string): Promise<Table> {
     const [bucketId, name] = partsOf(scope.actor, id)
-    return getInBucket(await buckets.get(scope, bucketId), name)
+    const bucket = await buckets.get(scope, bucketId).catch((error: unknown) => {
+      // A table of a bucket that does not exist does not exist either: clients create it only after this answer.
+      const isMissing = error instanceof PlatformError && error.code === 'storage.buckets.notFound'
+      throw isMissing ? tableNotFound(scope.actor.projectId, bucketId, name) : error
+    })
+    return getInBucket(bucket, name)
   }
 
   /** The caller may write to the bucket it is in, and the table is of this project. Aliases are found as well; see `refuseAlias`. */
@@ -137,12 +142,7 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
 
   async function getInBucket(bucket: BucketRef, name: string): Promise<Table> {
     const row = await store.find(bucket.sourceKey ?? bucket.key, name)
-    if (!row)
-      throw new PlatformError('storage.tables.notFound', {
-        table: name.slice(0, 200),
-        bucket: bucket.id,
-        project: bucket.projectId,
-      })
+    if (!row) throw tableNotFound(bucket.projectId, bucket.id, name)
     return resolve(bucket, row)
   }
 
@@ -309,14 +309,13 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
   }
 }
 
+const tableNotFound = (project: number, bucket: string, name: string) =>
+  new PlatformError('storage.tables.notFound', { table: name.slice(0, 200), bucket: bucket.slice(0, 200), project })
+
 function partsOf(actor: Actor, id: string): [bucketId: string, name: string] {
   const [stage, bucket, name, ...rest] = id.split('.')
   if (!stage || !bucket || !name || rest.length > 0)
-    throw new PlatformError('storage.tables.notFound', {
-      table: [name ?? id, ...rest].join('.').slice(0, 200),
-      bucket: `${stage}.${bucket ?? ''}`.slice(0, 200),
-      project: actor.projectId,
-    })
+    throw tableNotFound(actor.projectId, `${stage}.${bucket ?? ''}`, [name ?? id, ...rest].join('.'))
   return [`${stage}.${bucket}`, name]
 }
 

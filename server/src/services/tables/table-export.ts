@@ -46,6 +46,8 @@ export interface FilesOfExports<F extends ReservedFile> {
 export interface NewExportFile {
   readonly name: string
   readonly isSliced: boolean
+  /** Exports lie encrypted at rest, as the object store keeps them. */
+  readonly isEncrypted: boolean
   readonly tags: readonly string[]
 }
 
@@ -100,7 +102,11 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
     const suffix = options.fileType === 'parquet' ? '.parquet' : options.gzip ? '.csv.gz' : '.csv'
     const isSliced = !options.merged
     const tag = options.merged ? 'storage-merged-export' : 'table-export'
-    const file = await files.reserve(job.source, { name: `${table.id}${suffix}`, isSliced, tags: [tag] }, job.origin.runId)
+    const file = await files.reserve(
+      job.source,
+      { name: `${table.id}${suffix}`, isSliced, isEncrypted: true, tags: [tag] },
+      job.origin.runId,
+    )
     const unloaded = await engine.unload(
       {
         ...request,

@@ -66,7 +66,7 @@ export function tableView(table: Table, baseUrl: string, extras: TableExtras = {
     syntheticPrimaryKeyEnabled: false,
     created: formatTimestamp(row.createdAt),
     lastImportDate: data.lastImportAt ? formatTimestamp(data.lastImportAt) : null,
-    lastChangeDate: data.lastChangeAt ? formatTimestamp(data.lastChangeAt) : null,
+    lastChangeDate: formatTimestamp(data.lastChangeAt ?? data.createdAt),
     rowsCount: isFiltered ? null : data.rowsCount,
     dataSizeBytes: isFiltered ? null : data.sizeBytes,
     isAlias: source !== undefined,
@@ -121,7 +121,7 @@ function definitionView(table: Table, columns: readonly Column[], metadata: Colu
         return {
           name: column.name,
           definition: table.data.isTyped ? definition : {},
-          basetype: column.type,
+          ...(table.data.isTyped && { basetype: column.type }),
           canBeFiltered: true,
         }
       }),

@@ -470,6 +470,10 @@ export const ERRORS = {
   'flows.invalid': { kind: 'invalid', text: 'The flow has mistakes. {problems}' },
   'flows.unknownTasks': { kind: 'invalid', text: 'The flow has no task {tasks}. Name tasks by their ids in the configuration.' },
   'flows.containsItself': { kind: 'invalid', text: 'The flow contains itself: {trail}. Remove one of these tasks.' },
+  'flows.notARun': {
+    kind: 'invalid',
+    text: 'previousJobId: job {id} is not a run of this flow. Leave it out to run the whole flow.',
+  },
   'flows.conditionFailed': { kind: 'invalid', text: 'A condition cannot be decided: {reason}.' },
 
   // Components and configurations

@@ -1,7 +1,10 @@
 // Flows over HTTP only: phases in order, failures that stop and failures that are tolerated, kill, what a running flow shows.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { type Job, shellStack } from '../support/shell-stack.ts'
@@ -22,8 +25,8 @@ interface FlowResult {
 }
 
 /** Tasks write their name to a file, so that order and number of their runs can be seen. */
-export async function flowStack(t: TestContext) {
-  const stack = await shellStack(t)
+export async function flowStack(t: TestContext, options: Parameters<typeof shellStack>[1] = {}) {
+  const stack = await shellStack(t, options)
   const log = join(stack.dataDir, 'order.txt')
   writeFileSync(log, '')
   const parameter = (name: string) => `$(sed -n 's/.*"${name}":"\\([^"]*\\)".*/\\1/p' "$KBC_DATADIR/config.json")`
@@ -424,4 +427,102 @@ test('a schedule starts a flow', async (t) => {
   assert.equal((await request('POST', '/scheduler/schedules', { json: { configurationId: schedule } })).status, 201)
   await platform.schedulerLoop.tick(new Date(Date.now() + 61_000))
   await until('the task of the flow ran', () => ran().includes('scheduled'))
+})
+
+test('secrets in the configuration of a task are stored encrypted and reach its component in clear', async (t) => {
+  const { run, add, dataDir, request } = await flowStack(t)
+  await add('test.secret', `grep -c "open-sesame-1" "$KBC_DATADIR/config.json" >> ${dataDir}/order.txt`)
+  const flow = await run('platform.orchestrator', {
+    phases: [phase(1)],
+    tasks: [
+      {
+        id: 1,
+        name: 's',
+        phase: 1,
+        task: { componentId: 'test.secret', configData: { parameters: { '#password': 'open-sesame-1' } } },
+      },
+    ],
+  })
+  assert.equal(flow.status, 'success', JSON.stringify(flow.result))
+  assert.equal(readFileSync(join(dataDir, 'order.txt'), 'utf8'), '1\n')
+  const stored = await request('GET', `/v2/storage/components/platform.orchestrator/configs/${flow.config}`)
+  for (const text of [stored.text, JSON.stringify(flow)]) assert.ok(!text.includes('open-sesame-1'))
+})
+
+test('a task of type notification sends its message once', async (t) => {
+  const received: string[] = []
+  const receiver = createServer((req, res) => {
+    let body = ''
+    req.on('data', (chunk) => {
+      body += String(chunk)
+    })
+    req.on('end', () => {
+      received.push(body)
+      res.end()
+    })
+  })
+  await once(receiver.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => receiver.close())
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+  const { run } = await flowStack(t, { worker: { egressAllow: ['127.0.0.1'] } })
+  const flow = await run('platform.flow', {
+    phases: [{ id: 'a', name: 'a' }],
+    tasks: [
+      {
+        id: 'n',
+        name: 'n',
+        phase: 'a',
+        task: { type: 'notification', title: 'Done', message: 'All is well', recipients: [{ channel: 'webhook', url }] },
+      },
+    ],
+  })
+  assert.equal(flow.status, 'success', JSON.stringify(flow.result))
+  await until('the message arrives', () => received.length > 0)
+  assert.equal(received.length, 1)
+  assert.match(received[0]!, /All is well/)
+})
+
+test('a run again names a run of the same flow; the data folder of a flow is refused', async (t) => {
+  const { run, job, request, configure } = await flowStack(t)
+  const configuration = { phases: [phase(1)], tasks: [{ id: 1, name: 'x', phase: 1, task: job('x') }] }
+  const first = await run('platform.orchestrator', configuration)
+  const other = await run('platform.orchestrator', configuration, { previousJobId: first.id })
+  assert.equal(other.status, 'error')
+  assert.match(other.error!.message, new RegExp(`job ${first.id} is not a run of this flow`))
+  const config = await configure('keboola.orchestrator', configuration)
+  const input = await request('POST', '/syrup/docker/keboola.orchestrator/input', { json: { config } })
+  assert.equal(input.status, 400, input.text)
+  assert.match(input.text, /a flow has no data folder/)
+})
+
+test('a table that is imported starts a flow', async (t) => {
+  const { request, configure, job, platform, ran } = await flowStack(t)
+  const flow = await configure('keboola.flow', {
+    phases: [{ id: 1 }],
+    tasks: [{ id: 1, name: 'x', phase: 1, task: job('triggered') }],
+  })
+  const token = (await request('POST', '/v2/storage/tokens', { json: { description: 'runner', canManageBuckets: true } })).json<{
+    id: string
+  }>()
+  await request('POST', '/v2/storage/buckets', { json: { name: 'watched', stage: 'in' } })
+  const load = async (path: string, more: object) => {
+    const answer = await request('POST', path, { json: { dataString: 'id\n1\n', ...more } })
+    assert.ok(answer.status < 300, answer.text)
+  }
+  await load('/v2/storage/buckets/in.c-watched/tables', { name: 't' })
+  const trigger = await request('POST', '/v2/storage/triggers', {
+    json: {
+      component: 'keboola.flow',
+      configurationId: flow,
+      runWithTokenId: token.id,
+      coolDownPeriodMinutes: 1,
+      tableIds: ['in.c-watched.t'],
+    },
+  })
+  assert.equal(trigger.status, 201, trigger.text)
+  await load('/v2/storage/tables/in.c-watched.t/import', {})
+  await until('the task of the flow ran', async () => {
+    await platform.schedulerLoop.tick(new Date(Date.now() + 61_000))
+    return ran().includes('triggered')
+  })
 })

@@ -10,7 +10,7 @@ import type { Start } from '../services/flows/advance.ts'
 import type { StepJob } from '../services/flows/flow-state.ts'
 import { flowVariables } from '../services/flows/flow-variables.ts'
 import { createFlowsLoop } from '../services/flows/flows.loop.ts'
-import { createFlows, type FlowJob } from '../services/flows/flows.ts'
+import { createFlows, type FlowJob, type FlowsDeps } from '../services/flows/flows.ts'
 import { createFlowValidation, type FlowPlace } from '../services/flows/validation.ts'
 import type { JobRequest, StoredRequest } from '../services/queue/job-request.ts'
 import { isFinished } from '../services/queue/job-states.ts'
@@ -26,6 +26,7 @@ export interface FlowModulesDeps extends Pick<Core, 'metadata' | 'events'> {
   readonly canonicalId: (componentId: string) => string
   readonly componentExists: (componentId: string) => boolean
   readonly notifications: NotificationPort
+  readonly decrypt: FlowsDeps['decrypt']
 }
 
 /** Components whose configurations are flows. */
@@ -52,6 +53,8 @@ export function createFlowModules(deps: FlowModulesDeps) {
     clock,
     notifications,
     recordEvent: events.record,
+    decrypt: deps.decrypt,
+    onError: (error, jobId) => log.error({ err: error, jobId }, 'a flow could not go on; it is tried again'),
     validation,
     configurations: {
       find: findConfiguration,
@@ -62,6 +65,7 @@ export function createFlowModules(deps: FlowModulesDeps) {
     },
     queue: {
       find: async (projectId, jobId) => flowJob(await queue().find(projectId, jobId)),
+      configurationOf: async (projectId, jobId) => (await queue().find(projectId, jobId))?.configuration_id,
       hold: async (trx, projectId, jobId) => (await queue().holdFlow(trx, projectId, jobId)) !== undefined,
       listJobs: async (from, projectId, jobId, otherIds) =>
         new Map((await queue().listSteps(from, projectId, jobId, otherIds)).map((job) => [job.id, stepJob(job)])),
@@ -82,7 +86,7 @@ export function createFlowModules(deps: FlowModulesDeps) {
 
   const loop = createFlowsLoop({
     flows,
-    onError: (error) => log.error({ err: error }, 'a flow could not go on; it is tried again in a second'),
+    onError: (error) => log.error({ err: error }, 'flows could not be read; they are looked at again in a second'),
   })
 
   return {
@@ -143,7 +147,7 @@ function requestOf(flow: FlowJob, { work, phaseId, taskId, variableOverrides, st
   return {
     ...given,
     variableOverrides,
-    startAfter,
+    ...(startAfter !== null && { startAfter }),
     parentRunId: flow.runId,
     orchestrationJobId: String(flow.id),
     orchestrationTaskId: taskId,

@@ -153,6 +153,8 @@ export function createQueueModules(deps: QueueModulesDeps) {
     canonicalId: components.canonicalId,
     componentExists: (id) => components.find(id) !== undefined,
     notifications: deps.notifications,
+    decrypt: async (flow, text) =>
+      (await encryption.decryptForRun({ ...flow, configurationId: flow.configurationId ?? undefined }, text)).text,
     queue: () => queue,
   })
   const queue = createQueue({

@@ -48,7 +48,7 @@ function simulate(
     notified.push(...decision.notifications.map(({ title }) => title))
     for (const start of decision.starts) {
       const id = jobs.size + 1
-      started.push({ taskId: start.taskId, phaseId: start.phaseId, at: now, startAfter: start.startAfter, jobId: id })
+      started.push({ taskId: start.taskId, phaseId: start.phaseId, at: now, startAfter: start.startAfter ?? now, jobId: id })
       jobs.set(id, {
         id,
         status: 'processing',

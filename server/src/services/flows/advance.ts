@@ -46,7 +46,8 @@ export interface Start {
   readonly work: JobWork
   /** Variables of the flow that reach the job. */
   readonly variableOverrides: readonly VariableValue[]
-  readonly startAfter: number
+  /** Null: at once. */
+  readonly startAfter: number | null
 }
 
 export type PhaseMove = { readonly kind: 'started'; readonly name: string } | ({ readonly kind: 'ended' } & EndedPhase)
@@ -255,7 +256,7 @@ export function advance(plan: FlowPlan, given: FlowState, jobs: StepJobs, now: n
       taskId: task.id,
       work,
       variableOverrides,
-      startAfter: Math.max(now, startAfter),
+      startAfter: startAfter > now ? startAfter : null,
     })
     return { kind: 'job', jobId: NEW_JOB }
   }

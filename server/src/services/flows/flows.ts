@@ -49,6 +49,8 @@ export interface FlowToRun extends FlowPlace {
 export interface FlowsQueue {
   /** A flow that still runs. */
   find(projectId: number, jobId: number): Promise<FlowJob | undefined>
+  /** Which configuration a job ran. */
+  configurationOf(projectId: number, jobId: number): Promise<string | null | undefined>
   /** The same, locked until the transaction ends. */
   hold(trx: Trx, projectId: number, jobId: number): Promise<boolean>
   /** The jobs of its tasks, and others by id. */
@@ -75,7 +77,10 @@ export interface FlowsDeps {
     variables(place: FlowPlace, configuration: string, valuesId: string | null): Promise<Readonly<Record<string, unknown>>>
   }
   readonly notifications: NotificationPort
+  /** Opens secrets that were encrypted for the configuration of the flow; JSON text in, JSON text out. */
+  readonly decrypt: (flow: FlowJob, text: string) => Promise<string>
   readonly recordEvent: RecordEvent
+  readonly onError: (error: unknown, jobId: number) => void
 }
 
 export type Flows = ReturnType<typeof createFlows>
@@ -101,7 +106,7 @@ export function createFlows(deps: FlowsDeps) {
     if (text === undefined)
       throw new PlatformError('storage.configuration.notFound', { id: job.configurationId ?? '', component: job.componentId })
     const plan = chosen(await deps.validation.planToRun(job, job.configurationId ?? undefined, text), job.onlyTaskIds)
-    const previous = job.previousJobId === null ? undefined : await store.find(db, job.projectId, job.previousJobId)
+    const previous = await previousRun(job)
     const kept = previous ? await keptOf(previous) : {}
     const variables = {
       ...(await deps.configurations.variables(job, text, job.variableValuesId)),
@@ -115,6 +120,13 @@ export function createFlows(deps: FlowsDeps) {
         plan,
         state: startState(clock.now().getTime(), variables, kept),
       })
+  }
+
+  async function previousRun({ projectId, configurationId, previousJobId }: FlowJob): Promise<FlowRun | undefined> {
+    if (previousJobId === null) return undefined
+    const run = await store.find(db, projectId, previousJobId)
+    if (run && (await queue.configurationOf(projectId, previousJobId)) === configurationId) return run
+    throw new PlatformError('flows.notARun', { id: previousJobId })
   }
 
   /** Of a run in which everything succeeded nothing is kept: running it again runs it whole. */
@@ -139,11 +151,18 @@ export function createFlows(deps: FlowsDeps) {
     return { ...resultOf(run.plan, run.state, await jobsOf(from, run), clock.now().getTime(), hasEnded) }
   }
 
-  /** Decides what is next for every flow that is due; answers how many were looked at. */
+  /** Decides what is next for flows that are due; answers how many of them went on. One that fails does not stop the others. */
   async function advanceDue(): Promise<number> {
-    const due = await store.listDue(clock.now().getTime(), BATCH)
-    for (const { project_id, job_id } of due) await advanceOne(project_id, job_id)
-    return due.length
+    let count = 0
+    for (const { project_id, job_id } of await store.listDue(clock.now().getTime(), BATCH)) {
+      try {
+        await advanceOne(project_id, job_id)
+        count++
+      } catch (error) {
+        deps.onError(error, job_id)
+      }
+    }
+    return count
   }
 
   async function advanceOne(projectId: number, jobId: number): Promise<void> {
@@ -163,13 +182,24 @@ export function createFlows(deps: FlowsDeps) {
   async function prepareAll(flow: FlowJob, starts: readonly Start[]): Promise<readonly PreparedStart[]> {
     const prepared: PreparedStart[] = []
     for (const start of starts) {
-      const job = await queue.prepare(flow, start).catch((error: unknown) => {
+      const job = await prepareOne(flow, start).catch((error: unknown) => {
         if (error instanceof PlatformError && error.kind !== 'bug' && error.kind !== 'transient') return error.message
         throw error
       })
       prepared.push({ start, job })
     }
     return prepared
+  }
+
+  /** Secrets of a task were encrypted with the flow, for the flow; the queue encrypts them again for the component that gets them. */
+  async function prepareOne(flow: FlowJob, start: Start): Promise<{ insert(trx: Trx): Promise<number> }> {
+    const { configData } = start.work
+    if (configData === undefined) return queue.prepare(flow, start)
+    const opened = await deps.decrypt(flow, configData).catch((error: unknown) => {
+      if (error instanceof PlatformError) return configData // encrypted for the component itself: it opens them, or says that it cannot
+      throw error
+    })
+    return queue.prepare(flow, { ...start, work: { ...start.work, configData: opened } })
   }
 
   /** Undefined when somebody else was faster. */

@@ -281,7 +281,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
           holder !== undefined
             ? waitingForJob(holder)
             : job.sibling_limit !== null && siblings >= job.sibling_limit
-              ? `Waiting for other rows of job ${job.parent_job_id}: ${job.sibling_limit} run at once.`
+              ? `Waiting for other jobs of job ${job.parent_job_id}: ${job.sibling_limit} run at once.`
               : (projects.get(job.project_id) ?? 0) >= deps.projectLimit
                 ? `Waiting: the project runs ${deps.projectLimit} jobs at once.`
                 : undefined // only for a free worker, and that is no reason of the project's

@@ -152,6 +152,8 @@ export function createQueue(deps: QueueDeps) {
     if (!branch.isDefault) refuseInBranch(component, runtime)
     const rows = configuration && rowsToRun(request, configuration.rows)
     const parallelism = request.parallelism ?? runtime.parallelism
+    if (component.isFlow && request.inputOnly)
+      throw new PlatformError('queue.notRunnable', { component: request.component, reason: 'a flow has no data folder.' })
     if (component.isFlow)
       await deps.flows.check({
         projectId: actor.projectId,

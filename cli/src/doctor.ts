@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
 import { type Config, readConfig } from '../../server/src/start/config.ts'
-import { VERSION, withCore } from '../../server/src/start/open-stack.ts'
+import { VERSION, withCore } from '../../server/src/start/open-core.ts'
 import { METADATA_FILE, ROOT_KEYS_FILE } from '../../server/src/wiring/core.ts'
 import { print } from './output.ts'
 

@@ -3,7 +3,7 @@
 import { text as readAll } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { readConfig } from '../../server/src/start/config.ts'
-import { withCore } from '../../server/src/start/open-stack.ts'
+import { withCore } from '../../server/src/start/open-core.ts'
 import { stackOptions, stackUrl } from './client.ts'
 import { print, UserError } from './output.ts'
 

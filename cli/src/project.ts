@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { readConfig } from '../../server/src/start/config.ts'
-import { withCore } from '../../server/src/start/open-stack.ts'
+import { withCore } from '../../server/src/start/open-core.ts'
 import { print, table } from './output.ts'
 
 export function addProjectCommands(program: Command): void {

@@ -326,7 +326,7 @@ export const ERRORS = {
   'storage.tables.validation.columnNotExists': { kind: 'invalid', text: 'The table has no column "{column}".' },
   'storage.tables.validation.cannotAddColumn': {
     kind: 'invalid',
-    text: 'The table "{table}" is an alias of "{source}". Add the column there.',
+    text: 'The table "{table}" shows the columns of "{source}". Add the column there.',
   },
   'storage.tables.validation.unintendedTruncation': {
     kind: 'invalid',
@@ -370,7 +370,7 @@ export const ERRORS = {
   },
   'storage.tables.cannotDeleteReferencedColumn': {
     kind: 'invalid',
-    text: 'The column "{column}" is used by the alias {aliases}. Change or delete the alias first, or send force=1.',
+    text: 'The column "{column}" is used by the alias {aliases}. Change or delete the alias first; force=1 takes the column from aliases that follow the columns of their table.',
   },
   'storage.tables.cannotDeleteLastColumn': {
     kind: 'invalid',
@@ -387,7 +387,7 @@ export const ERRORS = {
   'storage.tables.notAnAlias': { kind: 'invalid', text: 'The table "{table}" is not an alias.' },
   'storage.tables.aliasHasAliases': {
     kind: 'invalid',
-    text: 'Cannot change auto sync settings - table has dependent aliases: {aliases}.',
+    text: 'Cannot change {what} - table has dependent aliases: {aliases}.',
   },
   'storage.tables.sameTableSwap': {
     kind: 'unprocessable',
@@ -407,7 +407,7 @@ export const ERRORS = {
   },
   'tables.cannotDeletedTableWithAliases': {
     kind: 'invalid',
-    text: 'The table "{table}" has aliases: {aliases}. Delete them first, or send force=1.',
+    text: 'The table {table} cannot be deleted because an alias exists: {aliases}. Delete it first, or send force=1.',
   },
   'storage.buckets.tableAlreadyExists': {
     kind: 'invalid',

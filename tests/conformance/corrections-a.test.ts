@@ -503,6 +503,55 @@ test('corrections A', async (t) => {
     assert.equal(sorted.text, '"id","v"\n"1","2"\n')
   })
 
+  await t.test('A7: aliases show what they are told to, and keep what they show', async () => {
+    const { ok, refused, finished } = await project('A7')
+    await ok('POST', 'buckets', { json: { name: 'a' } })
+    await ok('POST', 'buckets', { json: { name: 'b' } })
+    for (const name of ['users', 'plain'])
+      await ok('POST', 'buckets/in.c-a/tables', { form: { name, dataString: 'id,v,w,x\n1,2,3,4\n' } })
+    const alias = (name: string, more: object) =>
+      ok('POST', 'buckets/in.c-b/table-aliases', { json: { sourceTable: 'in.c-a.users', name, ...more } })
+    await alias('some', { aliasColumns: ['id', 'v'] })
+    const columnsOf = async (table: string) => (await ok('GET', `tables/${table}`)).json<{ columns: string[] }>().columns
+    const add = await finished(await ok('POST', 'tables/in.c-b.some/columns', { json: { name: 'w' } }))
+    assert.equal(add.status, 'success', JSON.stringify(add.error))
+    assert.deepEqual(await columnsOf('in.c-b.some'), ['id', 'v', 'w'])
+    const remove = await finished(await ok('DELETE', 'tables/in.c-b.some/columns/v'))
+    assert.equal(remove.status, 'success', JSON.stringify(remove.error))
+    assert.deepEqual(await columnsOf('in.c-b.some'), ['id', 'w'])
+    assert.deepEqual(await columnsOf('in.c-a.users'), ['id', 'v', 'w', 'x'])
+
+    // A column that an alias shows: with aliasColumns it stays; an alias that follows its table gives way to force.
+    const referenced = /is used by the alias/
+    for (const force of ['', '?force=1']) {
+      const answer = await refused('DELETE', `tables/in.c-a.users/columns/w${force}`, {}, 400, referenced)
+      assert.equal(answer.json().code, 'storage.tables.cannotDeleteReferencedColumn')
+    }
+    await ok('POST', 'buckets/in.c-b/table-aliases', { json: { sourceTable: 'in.c-a.plain', name: 'synced' } })
+    await refused('DELETE', 'tables/in.c-a.plain/columns/x', {}, 400, referenced)
+    assert.equal((await finished(await ok('DELETE', 'tables/in.c-a.plain/columns/x?force=1'))).status, 'success')
+    assert.deepEqual(await columnsOf('in.c-b.synced'), ['id', 'v', 'w'])
+
+    await alias('filtered', { aliasFilter: { column: 'id', operator: '', values: ['1'] } })
+    const filterOf = (answer: Answer) => answer.json<{ aliasFilter: object }>().aliasFilter
+    const filter = { column: 'id', operator: 'eq', values: ['1'] }
+    assert.deepEqual(filterOf(await ok('GET', 'tables/in.c-b.filtered')), filter)
+    assert.deepEqual(filterOf(await ok('POST', 'tables/in.c-b.filtered/alias-filter', { json: {} })), filter)
+    await ok('POST', 'buckets/in.c-a/table-aliases', { json: { sourceTable: 'in.c-b.synced', name: 'of-alias' } })
+    const two = { json: { column: 'id', values: ['2'] } }
+    await refused('POST', 'tables/in.c-b.synced/alias-filter', two, 400, /table has dependent aliases/)
+    await refused('DELETE', 'tables/in.c-a.users', {}, 400, /^The table users cannot be deleted because an alias exists/)
+
+    const metadata = { provider: 'system', metadata: [{ key: 'KBC.createdBy.branch.id', value: '1' }] }
+    await ok('POST', 'buckets', { json: { name: 'dev' } })
+    await ok('POST', 'buckets/in.c-dev/tables', { form: { name: 't', dataString: 'id\n1\n' } })
+    await ok('POST', 'buckets/in.c-dev/metadata', { json: metadata })
+    const from = 'Creating aliases from Dev/Branch tables is not supported yet.'
+    await refused('POST', 'buckets/in.c-b/table-aliases', { json: { sourceTable: 'in.c-dev.t' } }, 400, from)
+    const into = 'Creating aliases in Dev/Branch buckets is not supported yet.'
+    await refused('POST', 'buckets/in.c-dev/table-aliases', { json: { sourceTable: 'in.c-a.users' } }, 400, into)
+  })
+
   await t.test('A8: events belong to a branch', async () => {
     const { ok, events, branch, token } = await project('A8')
     const dev = await branch('dev')

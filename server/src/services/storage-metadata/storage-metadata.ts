@@ -65,6 +65,8 @@ export function createStorageMetadata(database: Db) {
       listTables: (projectId: number, tables: readonly number[], trx?: Trx) => store.listMany(projectId, 'table', tables, trx),
       listColumns: store.listColumns,
       findTables: store.findTables,
+      isOnBucket: async (projectId: number, bucket: number, key: string): Promise<boolean> =>
+        ((await store.listMany(projectId, 'bucket', [bucket])).get(bucket) ?? []).some((item) => item.key === key),
       set: (
         trx: Trx,
         projectId: number,

@@ -6,7 +6,7 @@ import { columnNameFrom } from '../../model/column-name.ts'
 import type { Origin } from '../../model/event.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { NewStorageJob } from '../../model/storage-job.ts'
-import { lockOf, refuseAlias, type TableParts } from './table-catalog.ts'
+import { lockOf, refuseAlias, type Table, type TableParts } from './table-catalog.ts'
 import { checkFilters, jobOn, ownTable } from './table-checks.ts'
 import { MAX_COLUMNS } from './table-load.ts'
 import { checkColumnName } from './table-names.ts'
@@ -21,6 +21,7 @@ export function createStructureChanges(parts: TableParts) {
 
   async function addColumn(scope: Scope, tableId: string, fields: Fields): Promise<NewStorageJob> {
     const table = await catalog.getForChange(scope, tableId)
+    if (table.row.alias?.columns) return addToAlias(table, table.row.alias.columns, fields)
     if (table.source)
       throw new PlatformError('storage.tables.validation.cannotAddColumn', { table: table.id, source: table.source.id })
     const name = newColumnName(fields)
@@ -34,14 +35,32 @@ export function createStructureChanges(parts: TableParts) {
     return jobOn(table, 'tableColumnAdd', { column, metadata }, { name })
   }
 
+  /** An alias with columns of its own shows one more column of its table. */
+  async function addToAlias(table: Table, shown: readonly string[], fields: Fields): Promise<NewStorageJob> {
+    const name = isSet(fields.name) ? String(fields.name) : ''
+    if (shown.includes(name)) throw new PlatformError('storage.tables.columnAlreadyExists', { column: name })
+    if (!table.data.columns.includes(name))
+      throw new PlatformError('storage.tables.columnNotExists', { column: name.slice(0, 100) })
+    return jobOn(table, 'tableColumnAdd', { aliasColumns: [...shown, name], column: { name } }, { name })
+  }
+
+  /** And one less: the table behind it keeps the column. */
+  async function deleteFromAlias(table: Table, shown: readonly string[], column: string): Promise<NewStorageJob> {
+    if (shown.length === 1) throw new PlatformError('storage.tables.cannotDeleteLastColumn', { column })
+    return jobOn(table, 'tableColumnDelete', { aliasColumns: shown.filter((name) => name !== column), column }, { column })
+  }
+
   async function deleteColumn(scope: Scope, tableId: string, column: string, force: boolean): Promise<NewStorageJob> {
-    const table = await ownTable(parts, scope, tableId)
+    const table = await catalog.getForChange(scope, tableId)
+    const shown = table.row.alias?.columns
+    if (!shown) refuseAlias(table)
     if (!table.columns.includes(column))
       throw new PlatformError('notFound', { what: `The column "${column.slice(0, 100)}" of table "${table.id}"` })
+    if (shown) return deleteFromAlias(table, shown, column)
     if (table.primaryKey.includes(column)) throw new PlatformError('storage.tables.cannotDeletePrimaryKeyColumn', { column })
     if (table.columns.length === 1) throw new PlatformError('storage.tables.cannotDeleteLastColumn', { column })
     const aliases = (await catalog.aliasesOf(table.row.key)).filter(
-      ({ alias }) => alias?.filter?.column === column || (!force && alias?.columns?.includes(column)),
+      ({ alias }) => alias?.filter?.column === column || (alias?.columns ? alias.columns.includes(column) : !force),
     )
     if (aliases.length > 0)
       throw new PlatformError('storage.tables.cannotDeleteReferencedColumn', {

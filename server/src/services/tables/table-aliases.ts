@@ -14,18 +14,26 @@ import type { Alias, AliasFilter } from './tables.store.ts'
 export type TableAliases = ReturnType<typeof createTableAliases>
 
 export function createTableAliases(parts: TableParts) {
-  const { catalog, store, clock, inTransaction, recordEvent } = parts
+  const { catalog, store, clock, inTransaction, recordEvent, metadata } = parts
 
   async function create(scope: Scope, bucketId: string, fields: Fields, origin: Origin): Promise<Table> {
     if (!scope.branch.isDefault)
       throw invalidAlias('Aliases are not supported in a development branch. Make the alias in the default branch.')
     const bucket = await writableBucket(parts, scope, bucketId)
     const source = await sourceOf(scope, fields)
+    await refuseBranchBuckets(source.bucket, bucket)
     const name = isSet(fields.name) ? String(fields.name) : source.row.name
     const displayName = isSet(fields.displayName) ? String(fields.displayName) : name
     await checkNewTable(parts, bucket, name, displayName)
     const alias = await readAlias(source, fields)
     return insert(scope, { bucket, name, displayName, alias, source }, origin)
+  }
+
+  /** Older clients keep development branches in buckets of the default branch, marked by metadata. */
+  async function refuseBranchBuckets(from: BucketRef, into: BucketRef): Promise<void> {
+    const isOfBranch = ({ projectId, key }: BucketRef) => metadata.isOnBucket(projectId, key, 'KBC.createdBy.branch.id')
+    if (await isOfBranch(from)) throw invalidAlias('Creating aliases from Dev/Branch tables is not supported yet.')
+    if (await isOfBranch(into)) throw invalidAlias('Creating aliases in Dev/Branch buckets is not supported yet.')
   }
 
   async function sourceOf(scope: Scope, { sourceTable }: Fields): Promise<Table> {
@@ -80,6 +88,8 @@ export function createTableAliases(parts: TableParts) {
 
   async function setFilter(scope: Scope, tableId: string, fields: Fields): Promise<Table> {
     const { table, alias } = await get(scope, tableId)
+    if (Object.keys(fields).length === 0) return table
+    await refuseDependants(table, 'the filter of the alias')
     const filter = readAliasFilter(fields, table.data.columns)
     await checkFilters(parts, table, { filters: filter ? [filter] : [] })
     await inTransaction((trx) => store.updateAlias(trx, table.row.key, { ...alias, filter }))
@@ -94,11 +104,14 @@ export function createTableAliases(parts: TableParts) {
   /** Synced: the alias follows the columns of its table. Else it keeps those it has now. */
   async function setSync(scope: Scope, tableId: string, isSynced: boolean): Promise<void> {
     const { table, alias } = await get(scope, tableId)
-    const dependants = await catalog.aliasesOf(table.row.key)
-    if (dependants.length > 0)
-      throw new PlatformError('storage.tables.aliasHasAliases', { aliases: dependants.map(({ name }) => name).join(', ') })
+    await refuseDependants(table, 'auto sync settings')
     const columns = isSynced ? undefined : table.columns
     await inTransaction((trx) => store.updateAlias(trx, table.row.key, { ...alias, columns }))
+  }
+
+  async function refuseDependants(table: Table, what: string): Promise<void> {
+    const aliases = (await catalog.aliasesOf(table.row.key)).map(({ name }) => name)
+    if (aliases.length > 0) throw new PlatformError('storage.tables.aliasHasAliases', { what, aliases: aliases.join(', ') })
   }
 
   return { create, setFilter, removeFilter, setSync }
@@ -118,7 +131,8 @@ export function readAliasFilter(value: unknown, columns: readonly string[]): Ali
   if (value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)) return undefined
   if (typeof value !== 'object' || Array.isArray(value))
     throw invalidAlias('The parameter "aliasFilter" should be an object with column, operator and values.')
-  const { column, operator = 'eq', values } = value as Readonly<Record<string, unknown>> // an object, by the line above
+  const { column, operator: given, values } = value as Readonly<Record<string, unknown>> // an object, by the line above
+  const operator = isSet(given) ? given : 'eq'
   if (typeof column !== 'string' || !columns.includes(column))
     throw invalidAlias(`The table has no column "${String(column).slice(0, 100)}" to filter by.`)
   if (operator !== 'eq' && operator !== 'ne')

@@ -52,6 +52,8 @@ export interface MetadataOfTables {
     projectId: number,
     wanted: { readonly key?: string | undefined; readonly value?: string | undefined; readonly provider?: string | undefined },
   ): Promise<readonly number[]>
+  /** Whether a bucket has metadata of that key. */
+  isOnBucket(projectId: number, bucket: number, key: string): Promise<boolean>
   set(
     trx: Trx,
     projectId: number,

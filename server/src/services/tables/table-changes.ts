@@ -76,8 +76,22 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
       return { results: more.results ?? null }
     })
 
+  /** Which columns an alias shows; what it shows them of stays as it is. */
+  const publishAlias = ({ job, publish }: JobRun, table: Table, columns: readonly string[], event: NewEvent) =>
+    publish(async (trx) => {
+      const { alias } = table.row
+      if (!alias) throw new PlatformError('storage.tables.dropped')
+      await store.updateAlias(trx, table.row.key, { ...alias, columns })
+      await recordEvent(trx, job.source, event, job.origin)
+      return { results: null }
+    })
+
   const tableColumnAdd: JobHandler = async (run) => {
-    const { input, table } = await begin<TypedColumn>(run.job)
+    const { input, table } = await begin<TypedColumn & { readonly aliasColumns?: readonly string[] }>(run.job)
+    if (input.aliasColumns) {
+      const event = tableEvent(table, 'storage.tableColumnAdded', { column: input.column.name })
+      return publishAlias(run, table, input.aliasColumns, event)
+    }
     const { snapshot } = await catalog.reading(table)
     const { column, metadata: pairs } = input
     checkDefault(column)
@@ -96,7 +110,11 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
   }
 
   const tableColumnDelete: JobHandler = async (run) => {
-    const { input, table } = await begin<{ column: string }>(run.job)
+    const { input, table } = await begin<{ column: string; aliasColumns?: readonly string[] }>(run.job)
+    if (input.aliasColumns) {
+      const event = tableEvent(table, 'storage.tableColumnDeleted', { column: input.column })
+      return publishAlias(run, table, input.aliasColumns, event)
+    }
     const { snapshot } = await catalog.reading(table)
     await publishSnapshot(
       run,

@@ -50,7 +50,7 @@ export async function refuseWithAliases({ catalog }: TableParts, table: Table): 
   const aliases = await catalog.aliasesOf(table.row.key)
   if (aliases.length > 0)
     throw new PlatformError('tables.cannotDeletedTableWithAliases', {
-      table: table.id,
+      table: table.row.name,
       aliases: aliases.map(({ name }) => name).join(', '),
     })
 }

@@ -6,7 +6,7 @@ const Json = Type.Record(Type.String(), Type.Unknown())
 const Text = Type.String()
 const Nullable = Type.Union([Type.String(), Type.Null()])
 
-export const ComponentData = Type.Object({
+const ComponentData = Type.Object({
   definition: Type.Object({
     /** `builtin`: shipped with Millrace, `command`: a program on this machine; the others are images. */
     type: Type.Union([

@@ -119,7 +119,7 @@ export interface RecordWriter {
 }
 
 /** Writes every value in enclosures (without any when the enclosure is empty), records ended by a line feed. */
-export async function writeRecords(path: string, dialect: Dialect): Promise<RecordWriter> {
+async function writeRecords(path: string, dialect: Dialect): Promise<RecordWriter> {
   await mkdir(dirname(path), { recursive: true })
   const stream = createWriteStream(path, { highWaterMark: 2 ** 18 })
   const format = formatter(dialect)

@@ -28,7 +28,7 @@ export async function openFolder(root: string): Promise<Folder> {
   return { root, parameters }
 }
 
-export const inputPath = (folder: Folder, kind: Kind, name = ''): string => join(folder.root, 'in', kind, name)
+const inputPath = (folder: Folder, kind: Kind, name = ''): string => join(folder.root, 'in', kind, name)
 export const outputPath = (folder: Folder, kind: Kind, name = ''): string => join(folder.root, 'out', kind, name)
 
 const SUFFIX = '.manifest'

@@ -110,7 +110,7 @@ const MAY_HOLD_SHAPE =
   /bearer\s|basic\s|-token|:\/\/[^\s/:@"]*:[^\s/@"]+@|[?&][\w-]*(?:token|signature|credential|key|password|secret)=/i
 
 /** Almost every line passes the quick questions and is written as it is. */
-export function maskLine(line: string, secrets: Secrets): string {
+function maskLine(line: string, secrets: Secrets): string {
   if (!MAY_HOLD_SECRET_KEY.test(line) && !MAY_HOLD_SHAPE.test(line) && !secrets.mayAppearIn(line)) return line
   return `${JSON.stringify(maskValue(JSON.parse(line), secrets))}\n`
 }
@@ -129,5 +129,5 @@ const isSecretKey = (key: string, value: unknown): boolean =>
   value !== null && typeof value !== 'boolean' && SECRET_KEY.test(key) && !HARMLESS_KEY.test(key)
 
 /** For texts on other ways out: a component's output, the message of an event. */
-export const maskText = (text: string, secrets: Secrets): string =>
+const maskText = (text: string, secrets: Secrets): string =>
   SHAPES.reduce((masked, [shape, replacement]) => masked.replace(shape, replacement), secrets.mask(text))

@@ -13,7 +13,7 @@ export interface RetryOptions {
   readonly pause?: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
-export const isTransient = (error: unknown): boolean => error instanceof PlatformError && error.kind === 'transient'
+const isTransient = (error: unknown): boolean => error instanceof PlatformError && error.kind === 'transient'
 
 export async function retry<T>(work: (attempt: number) => Promise<T>, options: RetryOptions): Promise<T> {
   const { attempts, firstPauseMs, longestPauseMs, isWorthRetrying = isTransient, signal, pause = pauseFor } = options

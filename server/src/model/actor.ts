@@ -28,13 +28,6 @@ export function bucketPermissionOf(actor: Actor, bucketId: string): BucketPermis
   return Object.hasOwn(actor.bucketPermissions, bucketId) ? actor.bucketPermissions[bucketId] : undefined
 }
 
-export const canReadBucket = (actor: Actor, bucketId: string): boolean => bucketPermissionOf(actor, bucketId) !== undefined
-
-export const canWriteBucket = (actor: Actor, bucketId: string): boolean => {
-  const permission = bucketPermissionOf(actor, bucketId)
-  return permission === 'write' || permission === 'manage'
-}
-
 /**
  * Component and configuration routes are open to master tokens, to tokens that manage buckets, and to tokens given that component.
  * Both the token and the request may name it by an alias; `canonicalId` brings the two together.
@@ -43,6 +36,3 @@ export const canUseComponent = (actor: Actor, componentId: string, canonicalId: 
   actor.isMasterToken ||
   actor.canManageBuckets ||
   actor.componentAccess.some((allowed) => canonicalId(allowed) === canonicalId(componentId))
-
-export const canUseComponents = (actor: Actor): boolean =>
-  actor.isMasterToken || actor.canManageBuckets || actor.componentAccess.length > 0

@@ -83,7 +83,7 @@ export const token: Parse<string> = (text) => {
   return text.length >= SHORTEST_TOKEN ? text : refuse(`too short: at least ${SHORTEST_TOKEN} characters.`)
 }
 
-export const key32: Parse<Uint8Array> = (text) => {
+const key32: Parse<Uint8Array> = (text) => {
   const bytes = /^[0-9a-f]{64}$/i.test(text)
     ? Buffer.from(text, 'hex')
     : /^[A-Za-z0-9+/_-]+=*$/.test(text)

@@ -38,7 +38,7 @@ async function whatIsWrong(folder: string, { path, sizeBytes, sha256 }: BackupFi
 }
 
 /** Immutable: looking must not leave a journal beside the file. */
-export function checkDatabase(path: string): string | undefined {
+function checkDatabase(path: string): string | undefined {
   const url = pathToFileURL(path)
   url.search = 'immutable=1'
   const db = new DatabaseSync(url, { readOnly: true })

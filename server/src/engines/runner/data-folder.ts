@@ -319,12 +319,6 @@ async function removeTree(path: string): Promise<void> {
   }
 }
 
-/** Puts what was written into a file beyond the reach of a power loss. */
-export async function syncFile(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  await handle.sync().finally(() => handle.close())
-}
-
 /** A file of the platform's own in a data folder: a manifest. */
 export const writeDataFile = (path: string, text: string): Promise<void> => writeFile(path, text)
 

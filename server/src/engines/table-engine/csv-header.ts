@@ -64,7 +64,7 @@ async function parse(
 }
 
 /** The values of one record: normalised first, so that only one way of writing needs to be understood. */
-export function splitRecord(record: Buffer, dialect: DialectBytes): string[] {
+function splitRecord(record: Buffer, dialect: DialectBytes): string[] {
   const pieces: Buffer[] = []
   const reader = createRecordReader(dialect, 0, 2, (bytes) => pieces.push(bytes) > 0)
   reader.write(record)

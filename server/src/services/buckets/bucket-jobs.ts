@@ -29,7 +29,7 @@ export const bucketJob = (
   lockKeys: [`bucket:${bucket.branchId}:${bucket.id}`],
 })
 
-export const SHARE_OPERATIONS = [
+const SHARE_OPERATIONS = [
   'bucketShareToOrganization',
   'bucketShareToOrganizationProject',
   'bucketShareToProjects',

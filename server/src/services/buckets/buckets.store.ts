@@ -87,8 +87,6 @@ export type BucketChange = Partial<
   >
 >
 
-export type BucketsStore = ReturnType<typeof createBucketsStore>
-
 const idsOfProject = statement((db, { projectId }: { projectId: number }) =>
   withTables<Tables>(db).selectFrom('bucket').select('bucket_id').where('project_id', '=', projectId).orderBy('id'),
 )

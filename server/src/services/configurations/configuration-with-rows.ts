@@ -114,7 +114,7 @@ function rowLike(row: WholeContent['rows'][number], head: RowRecord | undefined,
 }
 
 /** Texts are compared as they are: a version is restored as it was, white space included. */
-export const sameContent = (a: Content, b: Content): boolean =>
+const sameContent = (a: Content, b: Content): boolean =>
   a.name === b.name && a.description === b.description && a.isDisabled === b.isDisabled && a.configuration === b.configuration
 
 export const sameWhole = (a: WholeContent, b: WholeContent): boolean =>

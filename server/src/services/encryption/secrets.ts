@@ -18,7 +18,7 @@ import {
 } from './scope.ts'
 
 /** Values that one document may have encrypted: sealing takes its time, and all of it at once. */
-export const MOST_SECRETS = 2_000
+const MOST_SECRETS = 2_000
 
 export interface Decrypted {
   readonly text: string

@@ -69,8 +69,6 @@ type NumericColumn = 'token_id' | 'branch_id'
 
 export const isNumeric = (column: SearchColumn): column is NumericColumn => column === 'token_id' || column === 'branch_id'
 
-export type EventsStore = ReturnType<typeof createEventsStore>
-
 const insertEvent = statement((db, event: NewEventRow) =>
   withTables<Tables>(db).insertInto('event').values(event).returning('id'),
 )

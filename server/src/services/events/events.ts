@@ -9,7 +9,7 @@ import type { Actor } from '../../model/actor.ts'
 import { type EventSource, type EventType, type NewEvent, NO_ORIGIN, type Origin, type RecordEvent } from '../../model/event.ts'
 import { createEventsStore, type EventFilter, type EventRow, isNumeric, type SearchColumn } from './events.store.ts'
 
-export const MAX_EVENT_BYTES = 200_000
+const MAX_EVENT_BYTES = 200_000
 const MAX_LIMIT = 10_000
 const IS_ID = /^\d+$/
 const IS_UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

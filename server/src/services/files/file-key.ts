@@ -18,7 +18,7 @@ export function fileKey({ projectId, fileId, name, createdAt, maxAgeDays }: KeyP
 }
 
 /** ASCII letters, digits, dot, dash and underscore; accents are dropped, everything else becomes an underscore. The end is kept: it says the type. */
-export function nameInKey(name: string): string {
+function nameInKey(name: string): string {
   const plain = name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')

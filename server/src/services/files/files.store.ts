@@ -80,8 +80,6 @@ export interface FileFilter {
   readonly now: Date
 }
 
-export type FilesStore = ReturnType<typeof createFilesStore>
-
 export function createFilesStore(database: Db) {
   const db = withTables<Tables>(database)
 

@@ -52,11 +52,6 @@ export interface FileListQuery {
   readonly showExpired?: boolean
 }
 
-export interface OpenedFile {
-  readonly file: FileRecord
-  readonly credentials: TemporaryCredentials
-}
-
 const DEFAULT_MAX_AGE_DAYS = 15
 const DAY_MS = 24 * 3600 * 1000
 const LINK_SECONDS = 3600

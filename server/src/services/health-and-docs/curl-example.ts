@@ -25,7 +25,7 @@ function bodyParts(route: DocumentedRoute): string[] {
 }
 
 /** What is required, and what has an example: the request that a newcomer would send first. */
-export function exampleBody(route: DocumentedRoute): Readonly<Record<string, unknown>> {
+function exampleBody(route: DocumentedRoute): Readonly<Record<string, unknown>> {
   const members = parametersOf(route).filter((parameter) => parameter.in === 'body')
   const shown = members.filter(({ required, schema }) => required || schema.examples !== undefined)
   return Object.fromEntries(shown.map(({ name, schema }) => [name, exampleOf(schema)]))

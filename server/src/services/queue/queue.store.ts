@@ -28,7 +28,7 @@ export interface Hold {
 export type QueueStore = ReturnType<typeof createQueueStore>
 
 /** Values of `has_begun` beyond 0: a component has started; all results are in the project. */
-export const BEGUN = 1
+const BEGUN = 1
 export const PUBLISHED = 2
 
 /** Ids begin at 1. */

@@ -18,7 +18,7 @@ export interface Hasher {
 const DIGEST_BYTES: Readonly<Record<Algorithm, number>> = { crc32: 4, crc32c: 4, crc64nvme: 8, sha1: 20, sha256: 32 }
 export const ALGORITHMS = Object.keys(DIGEST_BYTES) as readonly Algorithm[]
 
-export const isAlgorithm = (name: string): name is Algorithm => Object.hasOwn(DIGEST_BYTES, name)
+const isAlgorithm = (name: string): name is Algorithm => Object.hasOwn(DIGEST_BYTES, name)
 
 export function createHasher(algorithm: Algorithm): Hasher {
   if (algorithm === 'crc32') return createCrc32()

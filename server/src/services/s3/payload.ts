@@ -12,7 +12,7 @@ import { announcedChecksum, createHasher } from './checksums.ts'
 import { headerOf, type S3Call } from './s3-call.ts'
 import { S3Error } from './s3-errors.ts'
 
-export const MAX_PUT_BYTES = 5 * 1024 ** 3
+const MAX_PUT_BYTES = 5 * 1024 ** 3
 const MAX_MD5_BYTES = 64 * 1024 ** 2
 
 export interface Payload extends Required<Pick<PutOptions, 'etag' | 'checksum'>> {

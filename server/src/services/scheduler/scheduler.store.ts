@@ -60,8 +60,6 @@ export interface ScheduleFilter {
   readonly configurationId?: string
 }
 
-export type SchedulerStore = ReturnType<typeof createSchedulerStore>
-
 export function createSchedulerStore(database: Db) {
   const db = withTables<Tables>(database)
 

@@ -97,8 +97,6 @@ export interface Ending {
   readonly endedAt: number
 }
 
-export type StorageJobsStore = ReturnType<typeof createStorageJobsStore>
-
 export function createStorageJobsStore(database: Db) {
   const db = withTables<Tables>(database)
 

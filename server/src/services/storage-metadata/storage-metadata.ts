@@ -36,11 +36,6 @@ interface Tables {
   }
 }
 
-/** The platform describes typed columns under this name. */
-export const OWN_PROVIDER = 'storage'
-
-export type StorageMetadata = ReturnType<typeof createStorageMetadata>
-
 /** The metadata of every kind of thing, and the same as buckets and tables ask for it. */
 export function createStorageMetadata(database: Db) {
   const store = createMetadataStore(database)

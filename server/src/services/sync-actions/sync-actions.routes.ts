@@ -54,7 +54,7 @@ const ActionBody = Type.Object({
   branchId: Branch,
 })
 const LegacyBody = Type.Object({ configData: ConfigData, tag: Tag, branchId: Branch })
-export const ResolveBody = Type.Object({
+const ResolveBody = Type.Object({
   componentId: Component,
   configId: Type.String({ minLength: 1, description: 'Id of the configuration.' }),
   configRowId: optionalText('Row of the configuration.'),

@@ -127,7 +127,7 @@ interface NewAlias {
 
 const invalidAlias = (reason: string) => new PlatformError('storage.buckets.invalidAlias', { reason })
 
-export function readAliasFilter(value: unknown, columns: readonly string[]): AliasFilter | undefined {
+function readAliasFilter(value: unknown, columns: readonly string[]): AliasFilter | undefined {
   if (value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)) return undefined
   if (typeof value !== 'object' || Array.isArray(value))
     throw invalidAlias('The parameter "aliasFilter" should be an object with column, operator and values.')

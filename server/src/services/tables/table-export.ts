@@ -175,7 +175,7 @@ const attachmentOf = ({ id, name, isSliced, createdAt }: ReservedFile, sizeBytes
   created: formatTimestamp(createdAt),
 })
 
-export const PREVIEW_CELL_CHARS = MAX_CELL_CHARS
+const PREVIEW_CELL_CHARS = MAX_CELL_CHARS
 
 /** The question to the engine, the filters of aliases included. */
 export function queryOf(table: Table, query: TableQuery, limit?: number): Omit<QueryRequest, 'snapshot'> {

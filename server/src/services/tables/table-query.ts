@@ -75,7 +75,7 @@ export const hasNoFilter = (query: TableQuery): boolean =>
   query.filters.length === 0 && query.changedSince === undefined && query.changedUntil === undefined && query.search === undefined
 
 /** A comma-joined string or a list; undefined when all columns are meant. */
-export function readColumns(value: unknown, columns: readonly string[]): readonly string[] | undefined {
+function readColumns(value: unknown, columns: readonly string[]): readonly string[] | undefined {
   const names = namesFrom('columns', value)
   if (names.length === 0) return undefined
   const unknown = names.find((name) => !columns.includes(name))

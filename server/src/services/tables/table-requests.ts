@@ -24,7 +24,7 @@ export type Fields = Readonly<Record<string, unknown>>
 const MAX_IGNORED_LINES = 1_000_000
 
 /** Delimiter, enclosure, escape, header or no header: checked at once, so that a wrong one never becomes a job. */
-export function readCsvOptions(fields: Fields): CsvOptions {
+function readCsvOptions(fields: Fields): CsvOptions {
   const character = (name: string): string | undefined => {
     const value = fields[name]
     if (value === undefined || value === null) return undefined

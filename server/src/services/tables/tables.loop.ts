@@ -39,8 +39,6 @@ const TABLES_PER_TICK = 20
 const VAIN_PAUSE = 10
 const PREFIX = 'tables/'
 
-export type TablesLoop = ReturnType<typeof createTablesLoop>
-
 export function createTablesLoop({ parts, engine, objects, inTransaction, clock, log, settings = {} }: TablesLoopDeps) {
   const { everyMs = 5_000, sweepEveryMs = HOUR_MS, retentionDays = 7, sweepOlderThanMs = DAY_MS } = settings
   const retentionMs = retentionDays * DAY_MS

@@ -65,8 +65,6 @@ export interface Token {
 
 export type NewToken = Omit<Token, 'id' | 'refreshedAt' | 'isDisabled'>
 
-export type TokensStore = ReturnType<typeof createTokensStore>
-
 const byHash = statement((db, { hash }: { hash: string }) =>
   withTables<Tables>(db).selectFrom('token').selectAll().where('hash', '=', hash),
 )

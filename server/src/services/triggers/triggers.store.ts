@@ -37,8 +37,6 @@ export interface Trigger {
   readonly lastRunAt: Date
 }
 
-export type TriggersStore = ReturnType<typeof createTriggersStore>
-
 export function createTriggersStore(database: Db) {
   const db = withTables<Tables>(database)
 

@@ -25,8 +25,6 @@ export interface VaultVariable {
   readonly attributes: Readonly<Record<string, string>>
 }
 
-export type VaultStore = ReturnType<typeof createVaultStore>
-
 export function createVaultStore(database: Db) {
   const db = withTables<VaultTables>(database)
   return {

@@ -249,7 +249,7 @@ test('an action that fails ends with 1 and the message on standard error', async
   assert.match(stderr, /^The API request failed: \[500\]/)
   assert.match(
     (await action(t, 'dance', {})).stderr,
-    /Unknown action 'dance'\. Known actions: run, testConnection, previewPage, curlToConfig, evaluate/,
+    /Unknown action 'dance'\. Known actions: run, testConnection, previewPage, suggest, curlToConfig, openapiToConfig, harToConfig, evaluate/,
   )
 })
 

@@ -6,13 +6,19 @@ import type { JsonValue } from '../json/json.ts'
 import type { ActionDeps } from './action.ts'
 import { curlToConfig } from './curl-to-config.ts'
 import { evaluateAction } from './evaluate.ts'
+import { harToConfig } from './har-to-config.ts'
+import { openapiToConfig } from './openapi-to-config.ts'
 import { previewPage } from './preview-page.ts'
+import { suggest } from './suggest.ts'
 import { testConnection } from './test-connection.ts'
 
 const ACTIONS: Readonly<Record<string, (deps: ActionDeps) => Promise<JsonValue>>> = {
   testConnection,
   previewPage,
+  suggest,
   curlToConfig,
+  openapiToConfig,
+  harToConfig,
   evaluate: evaluateAction,
 }
 

@@ -112,7 +112,27 @@ const IGNORED_WITH_VALUE = new Set([
 const UNSUPPORTED = new Set(['-F', '--form', '-T', '--upload-file', '-K', '--config'])
 
 export function convertCurl(text: string): JsonObject {
-  const command = readCommand(text)
+  const { api, config, job } = convertRequest(readCommand(text))
+  return objectOf([
+    ['api', api],
+    ['config', objectOf([...entriesOf(config), ['jobs', [job]]])],
+  ])
+}
+
+/** A request as somebody sent it: by a command, or in a browser. */
+export type PlainRequest = Pick<CurlCommand, 'url' | 'method' | 'headers' | 'data'>
+
+export interface ConvertedRequest {
+  readonly api: JsonObject
+  /** The attributes that the others refer to. */
+  readonly config: JsonObject
+  readonly job: JsonObject
+}
+
+const PLAIN = { json: false, asQuery: false, user: undefined }
+
+export function convertRequest(request: PlainRequest): ConvertedRequest {
+  const command: CurlCommand = { ...PLAIN, ...request }
   if (command.url === undefined) throw new UserError('The command has no address.')
   const whole = /^[a-z][a-z0-9+.-]*:\/\//i.test(command.url) ? command.url : `http://${command.url}`
   const [url, user] = withoutUser(whole)
@@ -131,10 +151,7 @@ export function convertCurl(text: string): JsonObject {
   const api: [string, JsonValue][] = [['baseUrl', `${originOf(address)}${address.path.slice(0, slash)}`]]
   if (headers.length > 0) api.push(['http', objectOf([['headers', objectOf(headers)]])])
   if (authentication) api.push(['authentication', authentication])
-  return objectOf([
-    ['api', objectOf(api)],
-    ['config', objectOf([...attributes, ...secrets, ['jobs', [objectOf(job)]]])],
-  ])
+  return { api: objectOf(api), config: objectOf([...attributes, ...secrets]), job: objectOf(job) }
 }
 
 /** `https://user:password@host/` is how some write `-u`. */

@@ -1,5 +1,6 @@
 // The first page of one job, with the request as it went over the wire: what testConnection and previewPage share.
 
+import type { Configuration } from '../configuration/configuration.ts'
 import { at, integerAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'
 import { addressText } from '../http/address.ts'
@@ -20,7 +21,10 @@ const DEADLINE_SECONDS = 25
 export interface FirstPage {
   readonly plan: RunPlan
   readonly client: Client
+  readonly configuration: Configuration
   readonly job: JobDefinition
+  /** Its place in config.jobs. */
+  readonly index: number
   readonly settings: RequestSettings
   readonly fetched: Fetched
   /** Every exchange of the way: login, redirects, the page itself last. */
@@ -46,7 +50,7 @@ export async function fetchFirstPage(deps: ActionDeps): Promise<FirstPage> {
     const client = clientOf(plan, noted, deps)
     const settings = requestOf(job, TOP.bound, { client, scope: plan.scope })
     const fetched = await beforeDeadline(client.fetch(plan.scrollers(job.scroller).first(settings), job.decode), deps)
-    return { plan, client, job, settings, fetched, exchanges }
+    return { configuration, plan, client, job, index, settings, fetched, exchanges }
   } finally {
     await wire.close()
   }

@@ -6,7 +6,7 @@ import { runCommandsOf } from '../support/document-commands.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
 test('the pipeline of the page about flows works, command by command', async (t) => {
-  const stack = await startTestStack(t, { worker: { egressAllow: ['127.0.0.1'] } })
+  const stack = await startTestStack(t, { worker: { path: process.env.PATH ?? '', egressAllow: ['127.0.0.1'] } })
   const env = { MILLRACE_URL: stack.url, MILLRACE_TOKEN: stack.masterToken, MILLRACE_DATA_DIR: stack.dataDir }
   const walk = await runCommandsOf(t, 'docs/flows.md', env)
   assert.match(

@@ -577,6 +577,14 @@ export const ERRORS = {
     kind: 'not-built',
     text: 'Secrets move between projects of one stack only; this one is "{here}", not "{stack}". Copy the configuration by hand and enter its secrets again.',
   },
+  'encryption.rootKeyMissing': {
+    kind: 'transient',
+    text: 'The root key {id} that protects the stored secrets is missing. Restore the file root-keys that belongs to this data, or set MILLRACE_ENCRYPTION_KEY to that key.',
+  },
+  'encryption.dataKeyDamaged': {
+    kind: 'transient',
+    text: 'The data key {id} is damaged: root key {root} does not open it. Restore the metadata from a backup.',
+  },
   'encryption.scope': {
     kind: 'invalid',
     text: 'No cipher exists for this scope ({given}). Give nothing, componentId, projectId, or both; configId needs both of them, branchType needs projectId.',

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { type Verified, verifyBackup } from '../../server/src/engines/backup-folder/verify-backup.ts'
 import { PlatformError } from '../../server/src/kit/errors.ts'
 import { askForBackup } from '../../server/src/start/admin-listener.ts'
-import { restore } from '../../server/src/start/backup.ts'
+import { pausedFile, restore } from '../../server/src/start/backup.ts'
 import { type Config, readConfig } from '../../server/src/start/config.ts'
 import { backUpStopped } from '../../server/src/start/open-core.ts'
 import { print, progress, UserError } from './output.ts'
@@ -34,14 +34,16 @@ export function addBackupCommands(program: Command): void {
     .command('restore <folder>')
     .description('bring a backup back into an empty data folder')
     .option('--verify', 'check the backup and restore nothing')
-    .action(async (folder: string, { verify = false }: { verify?: boolean }, command: Command) => {
+    .option('--run-schedules', 'let schedules fire in the copy: it takes the place of the stack it was made of')
+    .action(async (folder: string, options: { verify?: boolean; runSchedules?: boolean }, command: Command) => {
+      const { verify = false, runSchedules = false } = options
       const config = verify ? undefined : embedded(readConfig())
       const checking = progress('checking')
       const restoring = progress('restoring')
       const checked = (done: number, total: number) => checking.say(`${done} of ${total} files`)
       const copied = (done: number, total: number) => restoring.say(`${done} of ${total} files`)
       const outcome = config
-        ? await restore(resolve(folder), config.dataDir, { verified: checked, copied })
+        ? await restore({ folder: resolve(folder), dataDir: config.dataDir, runSchedules }, { verified: checked, copied })
         : await verifyBackup(resolve(folder), checked)
       checking.done('done')
       const { manifest, damaged } = outcome
@@ -55,7 +57,9 @@ export function addBackupCommands(program: Command): void {
         damaged,
         damagedObjects,
       }
-      print(command, { ...answer, ...(config && { dataDir: config.dataDir }) }, () => sentence(outcome, config?.dataDir))
+      print(command, { ...answer, ...(config && { dataDir: config.dataDir }) }, () =>
+        sentence(outcome, config?.dataDir, runSchedules),
+      )
       if (damaged.length === 0) return
       for (const { file, reason } of damaged) console.error(`millrace: ${file} ${reason}`)
       process.exitCode = 1
@@ -71,14 +75,15 @@ async function backUp(config: Config, order: { folder: string; withKey: boolean 
   return outcome.result
 }
 
-const sentence = ({ manifest, damaged }: Verified, dataDir: string | undefined): string => {
+const sentence = ({ manifest, damaged }: Verified, dataDir: string | undefined, runSchedules: boolean): string => {
   if (damaged.length > 0)
     return `The backup is damaged: ${damaged.length} of ${manifest.files.length} files. Nothing was restored.`
   const what = `${manifest.files.length} files of ${manifest.created}, Millrace ${manifest.version}`
   if (dataDir === undefined) return `The backup is whole: ${what}.`
+  const paused = runSchedules ? '' : `\nSchedules are paused in this copy: delete ${pausedFile(dataDir)} to let them fire.`
   return manifest.withKey
-    ? `Restored into ${dataDir}: ${what}.`
-    : `Restored into ${dataDir}: ${what}.\nThe root key is not in the backup: put the file root-keys back, or set MILLRACE_ENCRYPTION_KEY, before you start.`
+    ? `Restored into ${dataDir}: ${what}.${paused}`
+    : `Restored into ${dataDir}: ${what}.${paused}\nThe root key is not in the backup: put the file root-keys back, or set MILLRACE_ENCRYPTION_KEY, before you start.`
 }
 
 /** The command knows how to copy what is embedded; for the rest there are better tools. */

@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
+import type { KeyRing } from '../../server/src/services/encryption/key-ring.ts'
 import { type Config, readConfig } from '../../server/src/start/config.ts'
 import { VERSION, withCore } from '../../server/src/start/open-core.ts'
 import { METADATA_FILE, ROOT_KEYS_FILE } from '../../server/src/wiring/core.ts'
@@ -58,7 +59,10 @@ async function dataFolder({ dataDir }: Config): Promise<Finding> {
   const check = 'data folder'
   try {
     await access(dataDir, constants.R_OK | constants.W_OK)
-    return { check, status: 'ok', text: dataDir }
+    const mode = (await stat(dataDir)).mode & 0o777
+    return (mode & 0o077) === 0
+      ? { check, status: 'ok', text: dataDir }
+      : { check, status: 'warning', text: `${dataDir} has mode ${mode.toString(8)}: others can look into it. chmod 700 it.` }
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT'
       ? { check, status: 'warning', text: `${dataDir} does not exist yet; the first start makes it.` }
@@ -122,7 +126,7 @@ async function database(config: Config): Promise<Finding[]> {
   if (config.database.url === undefined && !(await stat(join(config.dataDir, METADATA_FILE)).catch(() => undefined)))
     return [{ check: 'database', status: 'warning', text: 'none yet; the first start makes it.' }]
   try {
-    return await withCore(config, async ({ metadata, tokens, events }) => {
+    return await withCore(config, async ({ metadata, tokens, events, keyRing }) => {
       const damage = await metadata.check()
       const projects = await tokens.listProjects()
       const newest = await events.newestAt()
@@ -134,12 +138,21 @@ async function database(config: Config): Promise<Finding[]> {
               text: `${metadata.dialect}, whole, ${projects.length} project${projects.length === 1 ? '' : 's'}`,
             }
           : { check: 'database', status: 'problem', text: [...damage.slice(0, 3), ADVICE[metadata.dialect]].join(' ') },
+        await secrets(keyRing),
         clock(newest),
       ]
     })
   } catch (error) {
     return [{ check: 'database', status: 'problem', text: error instanceof Error ? error.message : String(error) }]
   }
+}
+
+async function secrets(keyRing: KeyRing): Promise<Finding> {
+  const check = 'stored secrets'
+  return keyRing.check().then(
+    () => ({ check, status: 'ok', text: 'can be opened with the root key' }),
+    (error: Error) => ({ check, status: 'problem', text: error.message }),
+  )
 }
 
 /** A clock that stands before what already happened was set back: schedules would wait, links would not expire. */

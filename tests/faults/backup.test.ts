@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { cp, mkdir, mkdtemp, open, readdir, rm, stat, truncate, unlink, writeFile } from 'node:fs/promises'
+import { copyFile, cp, mkdir, mkdtemp, open, readdir, rm, stat, truncate, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -167,7 +167,53 @@ test('a stack that does not run is backed up too, without its keys unless they a
   assert.ok(!names.some((name) => /root-keys|access\.key|operator\.json/.test(name)), names.join(' '))
   const restored = join(await emptyFolder(t), 'data')
   assert.match((await millrace(restored, 'restore', folder)).out, /root key is not in the backup/)
-  await compare(await startStack(t, { existing: { dataDir: restored, masterToken: stack.masterToken } }), promised)
+  const existing = { dataDir: restored, masterToken: stack.masterToken }
+  await assert.rejects(
+    startStack(t, { existing }),
+    /ended with 1 .*root key [0-9a-f]+ that protects the stored secrets is missing/s,
+  )
+  assert.match((await millrace(restored, 'doctor')).out, /PROBLEM +stored secrets +The root key [0-9a-f]+ .*is missing/)
+  await assert.rejects(stat(join(restored, 'root-keys')), { code: 'ENOENT' }, 'no other key was made')
+  await copyFile(join(stack.dataDir, 'root-keys'), join(restored, 'root-keys'))
+  await compare(await startStack(t, { existing }), promised)
+})
+
+test('no schedule fires in a restored copy before its operator says so', async (t) => {
+  const stack = await startStack(t)
+  const target = (await stack.post('/v2/storage/components/platform.ex-http/configs', { name: 't', configuration: {} })).body as {
+    id: string
+  }
+  const configuration = {
+    schedule: { cronTab: '* * * * *', timezone: 'UTC', state: 'enabled' },
+    target: { componentId: 'platform.ex-http', configurationId: target.id, mode: 'run' },
+  }
+  const { id } = (await stack.post('/v2/storage/components/keboola.scheduler/configs', { name: 's', configuration })).body as {
+    id: string
+  }
+  const activated = await stack.post('/scheduler/schedules', { configurationId: id })
+  assert.equal(activated.status, 201, JSON.stringify(activated.body))
+  const folder = join(await emptyFolder(t), 'backup')
+  assert.equal((await millrace(stack.dataDir, 'backup', folder, '--with-key')).code, 0)
+  await stack.stop()
+  const fired = async (copy: Stack) => ((await copy.get('/queue/search/jobs')).body as unknown[]).length > 0
+  const restore = async (...options: string[]) => {
+    const dataDir = join(await emptyFolder(t), 'data')
+    const restored = await millrace(dataDir, 'restore', folder, ...options)
+    assert.equal(restored.code, 0, restored.err)
+    // Two minutes later by the clock of the stack: the schedule is due at once.
+    const env = { MILLRACE_TEST_CLOCK_OFFSET_MS: '120000' }
+    return { said: restored.out, copy: await startStack(t, { existing: { dataDir, masterToken: stack.masterToken }, env }) }
+  }
+  const told = await restore('--run-schedules')
+  const begun = performance.now()
+  await until('the schedule fires', () => fired(told.copy))
+  const firingMs = performance.now() - begun
+  const paused = await restore()
+  assert.match(paused.said, /Schedules are paused in this copy/)
+  assert.match(paused.copy.output(), /Schedules +paused/)
+  const waitedFrom = performance.now()
+  await until('it would have fired long ago', () => performance.now() - waitedFrom > 2 * firingMs + 2_000)
+  assert.equal(await fired(paused.copy), false)
 })
 
 test('every flipped byte, cut or missing file is found and named, and nothing is restored from it', async (t) => {

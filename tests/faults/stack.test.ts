@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readlinkSync, rmSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { until } from '../support/until.ts'
@@ -39,6 +41,23 @@ test('SIGTERM ends the streams of those who follow a job, and the stack in good 
 
 test('a bad variable stops the start and is named', async (t) => {
   await assert.rejects(startStack(t, { env: { PORT: 'eighty' } }), /PORT="eighty" is not a whole number/)
+})
+
+test('what the stack keeps is for its own user: folders 0700, files 0600, also in a folder that was open before', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'millrace-open-'))
+  chmodSync(dataDir, 0o755)
+  const stack = await startStack(t, { existing: { dataDir, masterToken: '1-1-of-a-stack-with-modes' } })
+  const form = new FormData()
+  form.append('data', new Blob(['x']), 'x.txt')
+  const headers = { 'x-storageapi-token': stack.masterToken }
+  assert.equal((await fetch(`${stack.url}/import/upload-file`, { method: 'POST', body: form, headers })).status, 201)
+  await stack.post('/encryption/encrypt?projectId=1&componentId=x', { '#a': 'b' })
+  const open = ['', ...readdirSync(dataDir, { recursive: true, encoding: 'utf8' })].filter((name) => {
+    const stats = lstatSync(join(dataDir, name), { throwIfNoEntry: false })
+    return stats && !stats.isSymbolicLink() && (stats.mode & 0o077) !== 0
+  })
+  assert.deepEqual(open, [])
+  assert.equal(statSync(dataDir).mode & 0o777, 0o700)
 })
 
 test('a data folder that cannot be used is named, and the start does not wait for it', async (t) => {

@@ -1,6 +1,8 @@
 // What belongs into a backup of a stack, and in which order it is copied while the stack works (docs/adr/0023):
 // objects are kept from vanishing, then the records, then the index of objects, then the objects. So every record in the backup has its bytes.
 
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type BackupFolder, createBackupFolder } from '../engines/backup-folder/backup-folder.ts'
 import { restoreBackup } from '../engines/backup-folder/restore-backup.ts'
@@ -96,6 +98,25 @@ async function copyBlobs(
   return [...damaged].sort()
 }
 
+/** A file of the data folder: while it is there, no schedule fires. */
+const PAUSED_FILE = 'schedules-paused'
+const PAUSED_TEXT =
+  'This data folder was restored from a backup. While this file is here no schedule fires, because the stack the backup was made of may still run. Delete it and start the stack again to let schedules fire.\n'
+
+export const pausedFile = (dataDir: string): string => join(dataDir, PAUSED_FILE)
+
+export const areSchedulesPaused = (dataDir: string): boolean => existsSync(pausedFile(dataDir))
+
+export interface RestoreOrder {
+  readonly folder: string
+  readonly dataDir: string
+  /** The copy takes the place of the stack it was made of. */
+  readonly runSchedules: boolean
+}
+
 /** Into an empty data folder, the records last: a restore that was stopped half way is not a stack. */
-export const restore = (folder: string, dataDir: string, progress: Parameters<typeof restoreBackup>[3]) =>
-  restoreBackup(folder, dataDir, METADATA_FILE, progress)
+export async function restore({ folder, dataDir, runSchedules }: RestoreOrder, progress: Parameters<typeof restoreBackup>[3]) {
+  const outcome = await restoreBackup(folder, dataDir, METADATA_FILE, progress)
+  if (outcome.damaged.length === 0 && !runSchedules) await writeFile(pausedFile(dataDir), PAUSED_TEXT, { mode: 0o600 })
+  return outcome
+}

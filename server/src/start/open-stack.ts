@@ -5,7 +5,7 @@ import { PlatformError } from '../kit/errors.ts'
 import { createLog, type Log } from '../kit/log.ts'
 import { createSecrets } from '../kit/secrets.ts'
 import { createPlatform, type Platform } from '../wiring/platform.ts'
-import { type BackupOrder, type BackupProgress, type BackupResult, backUp } from './backup.ts'
+import { areSchedulesPaused, type BackupOrder, type BackupProgress, type BackupResult, backUp } from './backup.ts'
 import type { Config } from './config.ts'
 import { VERSION } from './open-core.ts'
 
@@ -39,6 +39,7 @@ export async function openStack(config: Config): Promise<Stack> {
     maintenance: config.http.maintenance,
     corsOrigins: config.http.corsOrigins,
     requestLimits: config.http.requestLimits,
+    schedulesPaused: areSchedulesPaused(config.dataDir),
     trustedProxies: config.http.trustedProxies,
     roles: config.roles,
     worker: { ...config.worker, egressAllow: config.egressAllow },

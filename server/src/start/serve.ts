@@ -4,12 +4,14 @@ import type { AddressInfo } from 'node:net'
 import type { Isolation } from '../engines/runner/isolation.ts'
 import { PlatformError } from '../kit/errors.ts'
 import { openAdminListener } from './admin-listener.ts'
+import { areSchedulesPaused, pausedFile } from './backup.ts'
 import { ConfigError, dropSecrets, readConfig } from './config.ts'
 import { openStack } from './open-stack.ts'
 
 const say = (text: string) => process.stderr.write(`${text}\n`)
 
 async function serve(): Promise<void> {
+  process.umask(0o077) // what the stack writes is for its own user
   const config = readConfig()
   dropSecrets()
   const { platform, log, version, backUp } = await openStack(config)
@@ -58,7 +60,7 @@ async function serve(): Promise<void> {
 
 ${addresses(config.roles, url)}
     Object store   ${platform.s3Url()}
-    Data folder    ${config.dataDir}${isolationLine(isolation)}${firstToken(masterToken, config.secrets.masterToken !== undefined)}
+    Data folder    ${config.dataDir}${pausedLine(config.dataDir)}${isolationLine(isolation)}${firstToken(masterToken, config.secrets.masterToken !== undefined)}
 `)
   log.info({ url, s3Url: platform.s3Url(), dataDir: config.dataDir, version }, 'ready')
 }
@@ -67,6 +69,11 @@ const addresses = (roles: readonly string[], url: string): string =>
   roles.includes('api')
     ? `    Page           ${url}/\n    Storage API    ${url}/v2/storage`
     : `    Roles          ${roles.join(', ')}; the API is served by other nodes\n    Health         ${url}/health`
+
+const pausedLine = (dataDir: string): string =>
+  areSchedulesPaused(dataDir)
+    ? `\n    Schedules      paused, because this is a restored copy. Delete ${pausedFile(dataDir)} and start again to let them fire.`
+    : ''
 
 const isolationLine = (isolation: Isolation | undefined): string => {
   if (isolation?.problem === undefined) return ''
@@ -106,7 +113,7 @@ function stopOnSignal(stop: () => Promise<void>): void {
 
 serve().catch((error: unknown) => {
   const isTheirs =
-    error instanceof ConfigError || error instanceof PortInUse || (error instanceof PlatformError && error.kind === 'invalid')
+    error instanceof ConfigError || error instanceof PortInUse || (error instanceof PlatformError && error.kind !== 'bug')
   say(isTheirs ? `\n${error.message}\n` : `\nMillrace could not start: ${error instanceof Error ? error.stack : String(error)}\n`)
   process.exit(isTheirs ? 1 : 2)
 })

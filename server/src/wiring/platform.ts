@@ -56,6 +56,8 @@ export interface PlatformOptions extends CoreOptions {
   readonly bodyLimitBytes: number
   readonly maintenance?: { readonly reason: string } | undefined
   readonly corsOrigins: readonly string[]
+  /** No schedule fires: the stack is a restored copy, and the one it was copied from may still run. */
+  readonly schedulesPaused?: boolean
   /** Left out: nobody is limited. */
   readonly requestLimits?: RequestLimitSettings
   /** Proxies whose X-Forwarded-For is believed. */
@@ -111,6 +113,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const has = (role: Role): boolean => options.roles?.includes(role) ?? true
 
   const core = await openCore(options)
+  await core.keyRing.check()
   const { metadata, events, tokens } = core
   const { db, inTransaction } = metadata
   const workerId = randomUUID()
@@ -296,7 +299,11 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     { role: 'worker', start: notificationModules.loop.start, stop: notificationModules.loop.stop },
     { start: queueModules.sweep, stop: () => queueModules.stop(options.graceMs ?? 0) },
     { role: 'worker', start: queueModules.startWorker },
-    { role: 'scheduler', start: scheduleModules.loop.start, stop: scheduleModules.loop.stop },
+    {
+      role: 'scheduler',
+      ...(options.schedulesPaused ? {} : { start: scheduleModules.loop.start }),
+      stop: scheduleModules.loop.stop,
+    },
   ]
 
   return {

@@ -1,18 +1,25 @@
 // The folder that holds everything a stack must not lose.
 
 import { constants } from 'node:fs'
-import { access, mkdir, readdir, stat } from 'node:fs/promises'
+import { access, chmod, mkdir, readdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { PlatformError } from '../../kit/errors.ts'
 
 export async function makeDataFolder(path: string): Promise<void> {
   try {
     await makeFolder(path)
+    await keepPrivate(path)
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
     await readdir(path) // fails for a file
   } catch (error) {
     throw new PlatformError('stack.dataFolder', { path, reason: (error as Error).message }, { cause: error }) // of node:fs
   }
+}
+
+/** Keys, tokens and data lie below: nobody but the owner has a way in, whatever the modes of the files are. */
+async function keepPrivate(path: string): Promise<void> {
+  const { mode, uid } = await stat(path)
+  if ((mode & 0o077) !== 0 && uid === process.getuid?.()) await chmod(path, 0o700)
 }
 
 /** Not mkdir's own `recursive`: where a folder is refused as if its parent were missing, as below /proc, that tries for ever. */

@@ -82,7 +82,7 @@ const inFolder = async (work: (path: string, folder: string) => Promise<void>) =
 
 test('the key file is made once, also by many at once, and only its owner can read it', () =>
   inFolder(async (path, folder) => {
-    const ids = await Promise.all(Array.from({ length: 20 }, async () => (await rootKeysFromFile(path).read())[0]!.id))
+    const ids = await Promise.all(Array.from({ length: 20 }, async () => (await rootKeysFromFile(path).readOrCreate())[0]!.id))
     assert.equal(new Set(ids).size, 1)
     assert.equal((await stat(path)).mode & 0o777, 0o600)
     assert.deepEqual(await readdir(folder), ['root-keys'])
@@ -90,7 +90,7 @@ test('the key file is made once, also by many at once, and only its owner can re
 
 test('a key file that others can read is closed again', () =>
   inFolder(async (path) => {
-    await rootKeysFromFile(path).read()
+    await rootKeysFromFile(path).readOrCreate()
     await chmod(path, 0o644)
     await rootKeysFromFile(path).read()
     assert.equal((await stat(path)).mode & 0o777, 0o600)

@@ -14,8 +14,10 @@ export interface RootKey {
 }
 
 export interface RootKeys {
-  /** The current key first, then older ones that may still wrap something. Read again on every call: another process may rotate. */
+  /** The current key first, then older ones that may still wrap something; none when there is no file. Read again on every call: another process may rotate. */
   read(): Promise<readonly RootKey[]>
+  /** The same, and a first key when there is none. Only for a stack that has wrapped nothing yet. */
+  readOrCreate(): Promise<readonly RootKey[]>
   /** Replaces the keys; impossible when they come from the environment. */
   write(keys: readonly RootKey[]): Promise<void>
   readonly source: 'environment' | 'file'
@@ -40,6 +42,7 @@ export function rootKeysFromEnvironment(given: readonly Uint8Array[]): RootKeys 
   return {
     source: 'environment',
     read: async () => keys,
+    readOrCreate: async () => keys,
     write: async () => {
       throw new Error('The root key is set by MILLRACE_ENCRYPTION_KEY. Put the new key in front of the old one there: NEW,OLD.')
     },
@@ -52,10 +55,7 @@ export function rootKeysFromFile(path: string): RootKeys {
       if (error.code === 'ENOENT') return undefined
       throw error
     })
-    if (text === undefined) {
-      await create()
-      return await read()
-    }
+    if (text === undefined) return []
     await keepPrivate()
     const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'))
     const keys = lines.map(parseRootKey)
@@ -66,6 +66,13 @@ export function rootKeysFromFile(path: string): RootKeys {
       )
     }
     return keys as RootKey[] // none is undefined, by the check above
+  }
+
+  async function readOrCreate(): Promise<readonly RootKey[]> {
+    const present = await read()
+    if (present.length > 0) return present
+    await create()
+    return read()
   }
 
   async function create(): Promise<void> {
@@ -107,5 +114,5 @@ export function rootKeysFromFile(path: string): RootKeys {
     if (((await stat(path)).mode & 0o077) !== 0) await chmod(path, 0o600)
   }
 
-  return { source: 'file', read, write }
+  return { source: 'file', read, readOrCreate, write }
 }

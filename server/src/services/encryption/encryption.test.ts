@@ -205,6 +205,9 @@ await onBothDatabases('encryption', (metadata) => {
     await open(metadata, await keysOfFile()).secretsOf(1)
     const wrong = rootKeysFromEnvironment([newRootKey().key.export()])
     await assert.rejects(open(metadata, wrong).secretsOf(1), /root key .* is missing/)
+    const nowhere = join(await folder, 'lost-root-keys')
+    await assert.rejects(open(metadata, rootKeysFromFile(nowhere)).secretsOf(77), /root key .* is missing/)
+    await assert.rejects(readFile(nowhere), { code: 'ENOENT' })
   })
 
   test('keys of the environment rotate to the first of them', async () => {

@@ -9,6 +9,7 @@ import { type DataKey, newDataKey, unwrap, wrap } from '../../engines/encryption
 import { newRootKey, type RootKey, type RootKeys } from '../../engines/encryption/root-keys.ts'
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
 import {
   findStack,
   insertDataKey,
@@ -33,6 +34,8 @@ export interface ProjectKeys {
 export interface KeyRing {
   /** The keys of one project and of the stack; `undefined` is the stack alone. */
   keysOf(projectId: string | undefined): Promise<ProjectKeys>
+  /** Throws with a sentence when a stored data key cannot be opened with the root keys there are. Makes no key. */
+  check(): Promise<void>
   /** Wraps every data key with a fresh root key (or with the first of the environment). Ciphers stay valid, running nodes go on. */
   rotate(): Promise<{ readonly rootKeyId: string; readonly rewrapped: number }>
 }
@@ -69,7 +72,7 @@ export function createKeyRing({ db, inTransaction, rootKeys, projectExists, cloc
   }
 
   async function createStack(trx: Trx): Promise<StoredStack> {
-    await insertStack(trx, { stackId: randomUUID(), rootKeyId: (await rootKeys.read())[0]!.id })
+    await insertStack(trx, { stackId: randomUUID(), rootKeyId: (await rootKeys.readOrCreate())[0]!.id })
     await createDataKey(trx, STACK)
     return (await findStack(trx))! // inserted above, by us or by another node
   }
@@ -112,25 +115,17 @@ export function createKeyRing({ db, inTransaction, rootKeys, projectExists, cloc
     await rootKeys.write((await rootKeys.read()).filter((key) => used.has(key.id)))
   }
 
-  return { keysOf, rotate }
+  return { keysOf, rotate, check: async () => void (await openAll(await listDataKeys(db))) }
 }
 
 const findRoot = (roots: readonly RootKey[], id: string): RootKey => {
   const root = roots.find((key) => key.id === id)
-  if (!root) throw missingRoot(id)
+  if (!root) throw new PlatformError('encryption.rootKeyMissing', { id })
   return root
 }
 
 function openDataKey(roots: readonly RootKey[], row: StoredDataKey): DataKey {
   const key = unwrap(findRoot(roots, row.rootKeyId).key, row.id, String(row.projectId), row.wrapped)
-  if (!key)
-    throw new Error(
-      `Data key ${row.id} is damaged: root key ${row.rootKeyId} does not open it. Restore the metadata from a backup.`,
-    )
+  if (!key) throw new PlatformError('encryption.dataKeyDamaged', { id: row.id, root: row.rootKeyId })
   return key
 }
-
-const missingRoot = (id: string) =>
-  new Error(
-    `The root key ${id} that protects the stored secrets is missing. Restore the key file that belongs to this data, or set MILLRACE_ENCRYPTION_KEY to that key.`,
-  )

@@ -581,6 +581,42 @@ test('corrections A', async (t) => {
     )
   })
 
+  await t.test('A9: reading leaves events', async () => {
+    const { ok, events, token, branch, finished } = await project('A9')
+    await ok('POST', 'buckets', { json: { name: 'a' } })
+    await ok('POST', 'buckets/in.c-a/tables', { form: { name: 't', dataString: 'id\n1\n' } })
+    assert.deepEqual(
+      (await events('', 'tables/in.c-a.t/events')).map(({ event }) => event),
+      ['storage.tableImportDone', 'storage.tableImportStarted', 'storage.tableCreated'],
+    )
+    await ok('GET', 'buckets')
+    await ok('GET', 'buckets/in.c-a/tables')
+    await ok('GET', 'branch/default/search/component-configurations?idComponent=c&metadataKeys[]=k&include=filteredMetadata')
+    const [searched, tables, buckets] = await events('limit=3')
+    assert.equal(buckets?.event, 'storage.bucketsListed')
+    assert.deepEqual(
+      [tables?.event, tables?.message, tables?.objectType, tables?.objectId],
+      ['storage.tablesListed', 'Listed tables', 'bucket', 'in.c-a'],
+    )
+    assert.deepEqual([searched?.event, searched?.message], ['storage.componentsSearched', 'Components were searched'])
+    const params = { idComponent: 'c', configurationId: null, metadataKeys: ['k'], include: ['filteredMetadata'] }
+    assert.equal(JSON.stringify(searched?.params), JSON.stringify(params))
+
+    const made = await token({ description: 'reads', canManageBuckets: true })
+    await ok('GET', 'buckets', { token: made.token })
+    assert.deepEqual(
+      (await events('', `tokens/${made.id}/events`)).map(({ event }) => event),
+      ['storage.bucketsListed', 'storage.tokenCreated'],
+    )
+    const dev = await branch('dev')
+    assert.equal((await finished(await ok('POST', `branch/${dev}/tables/in.c-a.t/pull`))).status, 'success')
+    const created = await events('q=event:storage.bucketCreated', `branch/${dev}/events`)
+    assert.deepEqual(
+      created.map(({ objectId }) => objectId),
+      ['in.c-a'],
+    )
+  })
+
   await t.test('whatever these tests did, every event is as docs/events.md defines it', async () => {
     assert.ok(tokens.length >= 3)
     for (const token of tokens) {

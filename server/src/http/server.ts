@@ -20,7 +20,7 @@ import type { ErrorCode } from '../../../contract/error-codes.ts'
 import { PlatformError } from '../kit/errors.ts'
 import type { FinishedRequest } from '../kit/log.ts'
 import type { Actor } from '../model/actor.ts'
-import type { Origin } from '../model/event.ts'
+import type { NewEvent, Origin } from '../model/event.ts'
 import { type AddressOptions, baseUrlOf, isServicePath, namedBranch, rewriteUrl } from './addresses.ts'
 import { registerBodyParsers } from './body.ts'
 import { errorBody, platformErrorOf, statusOf } from './errors-to-http.ts'
@@ -52,6 +52,8 @@ declare module 'fastify' {
     readonly answerOf?: 'database'
     /** Code of validation failures; clients compare some. Default `storage.validation`. */
     readonly validationCode?: ErrorCode
+    /** The event that a successful GET leaves. */
+    readonly readEvent?: (request: FastifyRequest) => NewEvent
   }
   interface FastifyRequest {
     /** Who is asking. Set on every route that needs a token. */
@@ -96,6 +98,8 @@ export interface HttpDeps extends AddressOptions {
   readonly findBranch: (projectId: number, name: string | undefined) => MaybePromise<Branch | undefined>
   /** Another number after every commit; undefined (or left out) where the database cannot tell. */
   readonly databaseVersion?: () => number | undefined
+  /** Keeps the event of a read; must not wait. */
+  readonly onRead?: (source: Actor, event: NewEvent, origin: Origin) => void
   /** For the access log and the histogram. */
   readonly onFinished?: (request: FinishedRequest) => void
 }
@@ -180,6 +184,9 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   })
   app.addHook('onSend', (request, reply, payload, done) => {
     if (request.place && reply.statusCode === 200 && typeof payload === 'string') kept.keep(request.place, payload)
+    const { readEvent } = request.routeOptions.config
+    if (readEvent && reply.statusCode === 200)
+      deps.onRead?.(request.actor, { branchId: request.branch.id, ...readEvent(request) }, request.origin)
     finishPayload(request, reply, payload, done)
   })
   app.addHook('onResponse', (request, reply, done) => {

@@ -33,6 +33,7 @@ export const EVENTS = {
   },
 
   'storage.bucketCreated': { objectType: 'bucket', message: 'Created bucket {objectId}', params: [] },
+  'storage.bucketsListed': { objectType: 'bucket', message: 'Listed buckets', params: [] },
   'storage.bucketUpdated': { objectType: 'bucket', message: 'Updated bucket {objectId}', params: [] },
   'storage.bucketDeleted': { objectType: 'bucket', message: 'Deleted bucket {objectId}', params: [] },
   'storage.bucketMetadataSet': { objectType: 'bucket', message: 'Set metadata of bucket {objectId}', params: [] },
@@ -53,6 +54,12 @@ export const EVENTS = {
     objectType: 'table',
     message: 'Created table {objectId}',
     params: ['name', 'primaryKey', 'columns', 'source?'],
+  },
+  'storage.tablesListed': { objectType: 'bucket', message: 'Listed tables', params: [] },
+  'storage.tableImportStarted': {
+    objectType: 'table',
+    message: 'Started import into table {objectId}',
+    params: ['incremental', 'source'],
   },
   'storage.tableAliasCreated': {
     objectType: 'table',
@@ -177,6 +184,11 @@ export const EVENTS = {
     objectType: 'componentConfiguration',
     message: 'Deleted component configuration metadata id "{metadataId}" with key "{key}"',
     params: ['component', 'configurationId', 'name', 'version', 'metadataId', 'key'],
+  },
+  'storage.componentsSearched': {
+    objectType: 'component',
+    message: 'Components were searched',
+    params: ['idComponent', 'configurationId', 'metadataKeys', 'include'],
   },
   'storage.componentConfigurationWrapped': {
     objectType: 'componentConfiguration',

@@ -42,7 +42,12 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   )
   await metadata.migrate()
   const { db, inTransaction } = metadata
-  const events = createEvents({ db, inTransaction, clock })
+  const events = createEvents({
+    db,
+    inTransaction,
+    clock,
+    onLost: (err) => log.warn({ err }, 'Events of reads could not be written'),
+  })
   const tokens = createTokens({
     db,
     inTransaction,

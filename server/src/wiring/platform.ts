@@ -227,6 +227,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     authenticate: tokens.authenticate,
     findBranch: configurationModules.branches.resolve,
     databaseVersion: metadata.version,
+    onRead: events.recordRead,
     onFinished: (request) => {
       metrics.requestFinished(request)
       log.request(request)
@@ -289,6 +290,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
 
   const background: readonly (BackgroundPart & { readonly role?: Role })[] = [
     { stop: metadata.close },
+    { stop: events.stop },
     { stop: () => lease?.release() },
     { stop: objects.close },
     { start: filesLoop.start, stop: filesLoop.stop },

@@ -21,6 +21,7 @@ import {
 import { EventListQuery } from '../../http/record-schemas.ts'
 import { scopeOf } from '../../http/scope.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { eventOf } from '../../model/event.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../model/storage-job.ts'
 import { bucketJob } from './bucket-jobs.ts'
 import { BucketView, bucketView } from './bucket-view.ts'
@@ -92,7 +93,11 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
     app.get(
       '/v2/storage/buckets',
       {
-        config: { operation: 'buckets.list', summary: 'List buckets' },
+        config: {
+          operation: 'buckets.list',
+          summary: 'List buckets',
+          readEvent: () => eventOf('storage.bucketsListed', {}),
+        },
         schema: { querystring: Type.Object({ include: include(...LIST_INCLUDES) }), response: { 200: Type.Array(BucketView) } },
       },
       async (req) => viewsOf(req, await buckets.list(scopeOf(req)), includeFrom(req.query.include, LIST_INCLUDES)),

@@ -6,6 +6,7 @@ import { idFrom } from '../../http/ids.ts'
 import { readMetadataItems } from '../../http/metadata-items.ts'
 import { ComponentId, ConfigurationId, include, MetadataId, MetadataList, optionalText } from '../../http/parameters.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { eventOf } from '../../model/event.ts'
 import type { ConfigurationMetadata } from './metadata.ts'
 import { CONFIG, callerOf, InConfiguration, MetadataView } from './route-shapes.ts'
 import { metadataView } from './views.ts'
@@ -30,6 +31,14 @@ const Found = Type.Object({
   configurationId: Type.String(),
   metadata: Type.Optional(Type.Array(MetadataView)),
 })
+
+const searchedEvent = ({ idComponent, componentId, configurationId, metadataKeys, include }: Type.Static<typeof SearchQuery>) =>
+  eventOf('storage.componentsSearched', {
+    idComponent: componentId ?? idComponent ?? null,
+    configurationId: configurationId ?? null,
+    metadataKeys: [metadataKeys ?? []].flat(),
+    include: (include ?? '').split(',').filter((name) => name !== ''),
+  })
 
 export function configurationMetadataRoutes(metadata: ConfigurationMetadata): FastifyPluginAsyncTypebox {
   return async (app) => {
@@ -85,6 +94,7 @@ export function configurationMetadataRoutes(metadata: ConfigurationMetadata): Fa
           summary: 'Find configurations by metadata',
           needs: 'components',
           branch: 'required',
+          readEvent: (req) => searchedEvent(req.query as Type.Static<typeof SearchQuery>), // by the schema below
         },
         schema: { querystring: SearchQuery, response: { 200: Type.Array(Found) } },
       },

@@ -46,6 +46,8 @@ export interface EventFilter {
   readonly configurationId?: string
   readonly runId?: string
   readonly tokenId?: number
+  /** Also events about the token of `tokenId`, whoever caused them. */
+  readonly aboutToken?: boolean
   readonly objectType?: string
   readonly objectId?: string
   readonly branch?: { readonly id: number; readonly isDefault: boolean }
@@ -94,7 +96,14 @@ export function createEventsStore(database: Db) {
       if (filter.maxId !== undefined) query = query.where('id', '<', filter.maxId)
       if (filter.component !== undefined) query = query.where('component', '=', filter.component)
       if (filter.configurationId !== undefined) query = query.where('configuration_id', '=', filter.configurationId)
-      if (filter.tokenId !== undefined) query = query.where('token_id', '=', filter.tokenId)
+      const { tokenId } = filter
+      if (tokenId !== undefined)
+        query = query.where((e) =>
+          e.or([
+            e('token_id', '=', tokenId),
+            ...(filter.aboutToken ? [e.and([e('object_type', '=', 'token'), e('object_id', '=', String(tokenId))])] : []),
+          ]),
+        )
       if (filter.objectType !== undefined) query = query.where('object_type', '=', filter.objectType)
       if (filter.objectId !== undefined) query = query.where('object_id', '=', filter.objectId)
       if (filter.runId !== undefined) query = query.where(ofRun(filter.runId))

@@ -7,6 +7,7 @@ import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import { type EventSource, type EventType, type NewEvent, NO_ORIGIN, type Origin, type RecordEvent } from '../../model/event.ts'
+import { createLaterEvents } from './events.later.ts'
 import { createEventsStore, type EventFilter, type EventRow, isNumeric, type SearchColumn } from './events.store.ts'
 
 const MAX_EVENT_BYTES = 200_000
@@ -53,10 +54,22 @@ export interface EventsDeps {
   readonly db: Db
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
+  /** Events of reading that could not be written. */
+  readonly onLost?: (error: unknown) => void
 }
 
-export function createEvents({ db, inTransaction, clock }: EventsDeps) {
+export function createEvents({ db, inTransaction, clock, onLost = () => {} }: EventsDeps) {
   const store = createEventsStore(db)
+  const later = createLaterEvents(
+    (batch) =>
+      inTransaction(async (trx) => {
+        for (const { source, event, origin } of batch) await insert(trx, source, event, origin)
+      }),
+    onLost,
+  )
+
+  /** What reading leaves: written soon, and not in the way of the answer. */
+  const recordRead = (source: EventSource, event: NewEvent, origin: Origin): void => later.add({ source, event, origin })
 
   /** What modules say about their own changes, in the transaction of the change. */
   const record: RecordEvent = async (trx, source, event, origin = NO_ORIGIN) => {
@@ -117,6 +130,7 @@ export function createEvents({ db, inTransaction, clock }: EventsDeps) {
         reason: `This value should be between 0 and ${MAX_LIMIT}.`,
       })
     const { terms, words } = parseQuery(query.q ?? '')
+    await later.flush()
     // Others' events are for admins and for tokens that may read them all; an object's own list is checked by its module.
     const ownOnly = !actor.isMasterToken && !actor.canReadAllProjectEvents && scope.objectId === undefined
     const tokenId = scope.tokenId ?? (ownOnly ? actor.tokenId : undefined)
@@ -135,6 +149,7 @@ export function createEvents({ db, inTransaction, clock }: EventsDeps) {
       terms,
       words,
       ...defined({ component: query.component, configurationId: query.configurationId, runId: query.runId, tokenId }),
+      aboutToken: scope.tokenId !== undefined,
       ...(branch && !(branch.isDefault && namesBranch) && { branch }),
       ...defined({ objectType: scope.objectType, objectId: scope.objectId, sinceId, maxId }),
     }
@@ -171,7 +186,17 @@ export function createEvents({ db, inTransaction, clock }: EventsDeps) {
     return at === undefined ? undefined : new Date(at)
   }
 
-  return { record, create, list, get, newestAt, nextTicket: () => inTransaction(store.nextTicket) }
+  return {
+    record,
+    recordRead,
+    create,
+    list,
+    get,
+    newestAt,
+    nextTicket: () => inTransaction(store.nextTicket),
+    /** Writes what is still gathered. */
+    stop: later.flush,
+  }
 }
 
 const SEARCHABLE: Readonly<Record<string, SearchColumn>> = {

@@ -201,7 +201,11 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
     if (input.types) await describeTypes(parts, trx, job.projectId, table.row.key, input.types)
     const params = { name, primaryKey: table.primaryKey, columns: table.columns, source: input.source }
     await recordEvent(trx, job.source, tableEvent(table, 'storage.tableCreated', params), job.origin)
-    if (load) await recordEvent(trx, job.source, importEvent(table, { ...input, incremental: false }, load), job.origin)
+    if (load) {
+      const whole = { ...input, incremental: false }
+      await recordEvent(trx, job.source, importStartedEvent(table, whole, load.source), job.origin)
+      await recordEvent(trx, job.source, importEvent(table, whole, load), job.origin)
+    }
     return {
       results: await resultView(parts, trx, table, snapshot, job.baseUrl),
       metrics: load ? metricsOf(load.source, load.loaded) : {},
@@ -295,6 +299,7 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
     importedColumns: readonly string[],
   ): Promise<JobOutcome & { readonly tableKey: number }> {
     const what = { imported: true, changed: true, needsCompaction: needsCompaction(loaded.snapshot) }
+    await recordEvent(trx, job.source, importStartedEvent(table, input, source), job.origin)
     const value = importEvent(table, input, { source, loaded, columns: importedColumns })
     const row = await catalog.publish(trx, table, loaded.snapshot, what, { source: job.source, origin: job.origin, value })
     return {
@@ -420,6 +425,17 @@ export const duplicateKey = (columns: readonly string[], { values, rows }: Dupli
     columns: quoted(columns),
     values: values.map((value) => (value === null ? 'null' : `"${value.slice(0, 60)}"`)).join(', '),
     rows,
+  })
+
+/** Written with the end of the load: a load that fails leaves no trace on the table. */
+const importStartedEvent = (
+  table: Table,
+  { incremental, source: from }: Pick<ImportInput, 'incremental' | 'source'>,
+  source: OpenSource,
+): NewEvent =>
+  tableEvent(table, 'storage.tableImportStarted', {
+    incremental,
+    source: { name: source.name, isSliced: source.isSliced, ...from },
   })
 
 /** How the rows came in, and from which file: whoever wants to load them again finds it here (spec storage 7). */

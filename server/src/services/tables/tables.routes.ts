@@ -8,6 +8,7 @@ import { JobView, jobView } from '../../http/job-view.ts'
 import { Async, BucketId, include, optionalFlag } from '../../http/parameters.ts'
 import { EventListQuery } from '../../http/record-schemas.ts'
 import { scopeOf } from '../../http/scope.ts'
+import { eventOf } from '../../model/event.ts'
 import { ByTable } from './table-route-shapes.ts'
 import { TableView } from './table-view.ts'
 import type { TableViews } from './table-views.ts'
@@ -49,7 +50,14 @@ export function tablesRoutes({ tables, views, eventsOfTable }: TablesRoutesDeps)
     app.get(
       '/v2/storage/buckets/:bucketId/tables',
       {
-        config: { operation: 'tables.listOfBucket', summary: 'List the tables of a bucket' },
+        config: {
+          operation: 'tables.listOfBucket',
+          summary: 'List the tables of a bucket',
+          readEvent: ({ params }) => {
+            const { bucketId } = params as { bucketId: string } // by the schema below
+            return eventOf('storage.tablesListed', {}, { objectId: bucketId, objectName: bucketId })
+          },
+        },
         schema: {
           params: Type.Object({ bucketId: BucketId }),
           querystring: ListQuery,

@@ -86,7 +86,7 @@ test('deduplication_strategy: rows are added beside each other where there is no
   succeeded(await stack.write('id\n1\n', insert))
   assert.deepEqual(await rowsOf(stack), [['1'], ['1']])
   const keyed = { destination: 'in.c-out.keyed', primary_key: ['id'], incremental: true }
-  const message = /in\.c-out\.keyed has the primary key "id".*deduplication_strategy "insert" is not possible/
+  const message = /in\.c-out\.keyed has the primary key "id".*deduplication_strategy "insert" is not allowed/
   refused(await stack.write('id\n1\n', { ...keyed, ...insert }), message)
   succeeded(await stack.write('id\n1\n', { ...keyed, deduplication_strategy: 'upsert' }))
   refused(await stack.write('id\n1\n', { destination: 'in.c-out.keyed', ...insert }), message)

@@ -50,6 +50,10 @@ export const ERRORS = {
   noApiHere: { kind: 'transient', text: 'This node does not serve the API (MILLRACE_ROLES). Ask a node that has the role api.' },
   internalError: { kind: 'bug', text: 'Something went wrong on our side. The exception id finds the details in the log.' },
 
+  'stack.certificate': {
+    kind: 'invalid',
+    text: 'The TLS certificate cannot be used ({file}): {reason}. Check MILLRACE_TLS_CERT_FILE and MILLRACE_TLS_KEY_FILE.',
+  },
   'stack.dataFolder': {
     kind: 'invalid',
     text: 'The data folder {path} (MILLRACE_DATA_DIR) cannot be used: {reason}. Give a folder that this user may write to.',

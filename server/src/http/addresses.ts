@@ -1,6 +1,7 @@
 // Where a request was meant to go: host-based service names, the branch prefix and trailing slashes become one plain path.
 
 import type { IncomingMessage } from 'node:http'
+import { withHost } from './tls.ts'
 
 /** The services published in the index (spec storage 2.1), in that order, and then newer ones that we have. The path under the stack's address is `/<id>`. */
 export const SERVICE_IDS = [
@@ -34,7 +35,8 @@ const branchOf = new WeakMap<IncomingMessage, string>()
 /** The `{branchId}` the address named: an id or `default`; undefined without the prefix. */
 export const namedBranch = (request: IncomingMessage): string | undefined => branchOf.get(request)
 
-export function rewriteUrl(request: IncomingMessage, domain: string | undefined): string {
+export function rewriteUrl(given: IncomingMessage, domain: string | undefined): string {
+  const request = withHost(given)
   const url = request.url ?? '/'
   const question = url.indexOf('?')
   let path = question < 0 ? url : url.slice(0, question)

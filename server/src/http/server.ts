@@ -7,12 +7,15 @@
 
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import type { Http2SecureServer } from 'node:http2'
 import { gzip } from 'node:zlib'
 import Fastify, {
   type FastifyBaseLogger,
+  type FastifyHttp2SecureOptions,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  type FastifyServerOptions,
   LogController,
 } from 'fastify'
 import type { TObject } from 'typebox'
@@ -27,6 +30,7 @@ import { errorBody, platformErrorOf, statusOf } from './errors-to-http.ts'
 import { parseForm } from './form.ts'
 import type { RequestLimits, TooMany } from './request-limits.ts'
 import { createResponseCache, type Place } from './response-cache.ts'
+import type { TlsPair } from './tls.ts'
 import { validatorCompiler } from './validation.ts'
 
 /** What a route asks of the token: any valid one, a master token, one permission, or nothing at all. */
@@ -83,6 +87,8 @@ export type MaybePromise<T> = T | Promise<T>
 
 export interface HttpDeps extends AddressOptions {
   readonly log: FastifyBaseLogger
+  /** HTTP/2 and HTTP/1.1 over TLS; plain HTTP/1.1 without it. */
+  readonly tls?: TlsPair | undefined
   readonly bodyLimitBytes: number
   /** How long a body that is on its way may stand still; two minutes. */
   readonly bodyIdleMs?: number
@@ -108,8 +114,19 @@ const MAINTENANCE_RETRY_SECONDS = 60
 const GZIP_FROM_BYTES = 1024
 const BODY_IDLE_MS = 120_000
 
-export function createHttpServer(deps: HttpDeps): FastifyInstance {
+function fastifyWith(tls: TlsPair | undefined, options: FastifyServerOptions): FastifyInstance {
+  if (!tls) return Fastify({ ...options, forceCloseConnections: 'idle' })
   const app = Fastify({
+    ...options,
+    http2: true,
+    https: { ...tls.current(), allowHTTP1: true },
+  } as unknown as FastifyHttp2SecureOptions<Http2SecureServer>)
+  tls.onChange((pair) => app.server.setSecureContext(pair))
+  return app as unknown as FastifyInstance // requests and answers of HTTP/2 have the interface of HTTP/1.1
+}
+
+export function createHttpServer(deps: HttpDeps): FastifyInstance {
+  const app = fastifyWith(deps.tls, {
     loggerInstance: deps.log,
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: (logger) => logger, // one line per request carries its id; a logger of its own for each would cost more than the line
@@ -117,7 +134,6 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     genReqId: newExceptionId,
     trustProxy: deps.trustedProxies?.length ? [...deps.trustedProxies] : false,
     requestTimeout: 0, // uploads take as long as they take; slow headers are bounded by node's headersTimeout
-    forceCloseConnections: 'idle',
     rewriteUrl: (request) => rewriteUrl(request, deps.domain),
     routerOptions: { maxParamLength: 2048, querystringParser: parseQuery },
     frameworkErrors: (error, request, reply) => sendError(error, request as FastifyRequest, reply as FastifyReply),

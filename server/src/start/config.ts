@@ -39,6 +39,22 @@ export const VARIABLES = {
     sentence: 'The address clients use for the embedded object store. Set it behind a proxy.',
     parse: read.httpUrl,
   }),
+  MILLRACE_TLS: variable({
+    default: '`files` when both files are named, else `off`',
+    sentence:
+      '`local` makes a certificate authority of this stack (`tls/authority.pem` in the data folder, for clients to trust) and serves both ports over TLS with HTTP/2; `files` takes the two files below; `off` serves plain HTTP.',
+    parse: read.oneOf('off', 'files', 'local'),
+  }),
+  MILLRACE_TLS_CERT_FILE: variable({
+    default: 'none',
+    sentence: 'PEM file with the certificate and those between it and its authority. Read again when it changes.',
+    parse: (text) => resolve(text),
+  }),
+  MILLRACE_TLS_KEY_FILE: variable({
+    default: 'none',
+    sentence: 'PEM file with the private key of the certificate.',
+    parse: (text) => resolve(text),
+  }),
   MILLRACE_DOMAIN: variable({
     default: 'none',
     sentence: 'Services also answer by host below this domain (`queue.example.com`), and the index publishes those addresses.',
@@ -328,6 +344,11 @@ function contradictions(values: Values): ConfigProblem[] {
     })
   if (port === 65_535 && s3Port === undefined)
     problems.push({ name: 'PORT', value: '65535', reason: 'leaves no next port for the object store; set MILLRACE_S3_PORT.' })
+  const files = ['MILLRACE_TLS_CERT_FILE', 'MILLRACE_TLS_KEY_FILE'] as const
+  const wantsFiles = values.MILLRACE_TLS === 'files' || files.some((name) => values[name] !== undefined)
+  if (wantsFiles && (values.MILLRACE_TLS ?? 'files') === 'files')
+    for (const name of files)
+      if (!values[name]) problems.push({ name, reason: 'is missing; TLS needs the certificate and its key.' })
   const external = ['MILLRACE_S3_BUCKET', 'MILLRACE_S3_ACCESS_KEY_ID', 'MILLRACE_S3_SECRET_ACCESS_KEY'] as const
   if (values.MILLRACE_S3_ENDPOINT)
     for (const name of external) if (!values[name]) problems.push({ name, reason: 'is missing; MILLRACE_S3_ENDPOINT needs it.' })
@@ -345,6 +366,11 @@ function configOf(values: Values, unknown: readonly string[]) {
       port,
       s3Port: values.MILLRACE_S3_PORT ?? (port === 0 ? 0 : port + 1),
       drainTimeoutMs: values.MILLRACE_DRAIN_TIMEOUT_MS ?? 10_000,
+    },
+    tls: {
+      mode: values.MILLRACE_TLS ?? (values.MILLRACE_TLS_CERT_FILE ? ('files' as const) : ('off' as const)),
+      certFile: values.MILLRACE_TLS_CERT_FILE ?? '',
+      keyFile: values.MILLRACE_TLS_KEY_FILE ?? '',
     },
     addresses: {
       publicUrl: values.MILLRACE_PUBLIC_URL,

@@ -1,6 +1,9 @@
 // From the environment to an open platform, which main.ts listens with.
 
-import { shiftedClock } from '../kit/clock.ts'
+import { join } from 'node:path'
+import { type Certificate, openCertificate } from '../engines/tls/certificate.ts'
+import { ensureLocalCertificate } from '../engines/tls/local-authority.ts'
+import { type Clock, shiftedClock } from '../kit/clock.ts'
 import { PlatformError } from '../kit/errors.ts'
 import { createLog, type Log } from '../kit/log.ts'
 import { createSecrets } from '../kit/secrets.ts'
@@ -23,7 +26,9 @@ export async function openStack(config: Config): Promise<Stack> {
   for (const secret of [config.secrets.masterToken, config.s3.external?.secretAccessKey]) if (secret) secrets.add(secret)
   const log = createLog({ level: config.log.level, secrets })
   const clock = shiftedClock(config.clockOffsetMs)
+  const tls = await openTls(config, clock, log)
   const platform = await createPlatform({
+    tls,
     version: VERSION,
     dataDir: config.dataDir,
     databaseUrl: config.database.url,
@@ -61,4 +66,16 @@ export async function openStack(config: Config): Promise<Stack> {
       return backUp({ dataDir, metadata, store: objects.disk, clock, version: VERSION }, order, onProgress)
     },
   }
+}
+
+/** The certificate of both listeners; undefined for plain HTTP. */
+async function openTls({ tls, dataDir, listen, addresses }: Config, clock: Clock, log: Log): Promise<Certificate | undefined> {
+  if (tls.mode === 'off') return undefined
+  const onError = (err: unknown) => log.error({ err }, 'the changed TLS certificate cannot be used; the one before stays in use')
+  if (tls.mode === 'files') return openCertificate({ ...tls, onError })
+  const { domain, publicUrl } = addresses
+  const names = ['localhost', '127.0.0.1', '::1', listen.host, ...(domain ? [domain, `*.${domain}`] : [])]
+  if (publicUrl) names.push(new URL(publicUrl).hostname)
+  const named = [...new Set(names)].filter((name) => name !== '0.0.0.0' && name !== '::')
+  return openCertificate({ ...(await ensureLocalCertificate(join(dataDir, 'tls'), named, clock)), onError })
 }

@@ -34,7 +34,8 @@ async function serve(): Promise<void> {
     backUp,
     onError: (err) => log.error({ err }, 'a request of the operator failed by our fault'),
   })
-  const url = config.addresses.publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`
+  const scheme = config.tls.mode === 'off' ? 'http' : 'https'
+  const url = config.addresses.publicUrl ?? `${scheme}://${host.includes(':') ? `[${host}]` : host}:${address.port}`
 
   const isolation = config.roles.includes('worker') ? await platform.isolation() : undefined
   if (isolation?.problem !== undefined)

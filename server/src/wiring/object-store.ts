@@ -11,6 +11,7 @@ import { openS3ObjectStore } from '../engines/object-store/s3-object-store.ts'
 import { loadServerSecret } from '../engines/object-store/server-secret.ts'
 import { createSessionTokens } from '../engines/object-store/session-token.ts'
 import { createStsAccess } from '../engines/object-store/sts-access.ts'
+import type { TlsPair } from '../http/tls.ts'
 import type { Clock } from '../kit/clock.ts'
 import { createS3Server } from '../services/s3/s3.server.ts'
 import { logS3Request } from '../services/s3/s3-request-log.ts'
@@ -25,6 +26,7 @@ export interface ObjectStoreOptions {
   readonly external?: ExternalS3 | undefined
   readonly clock: Clock
   readonly log: FastifyBaseLogger
+  readonly tls?: TlsPair | undefined
 }
 
 export interface ExternalS3 {
@@ -65,7 +67,7 @@ async function openExternal({ dataDir, bucket, region, clock }: ObjectStoreOptio
   }
 }
 
-async function openEmbedded({ dataDir, bucket, region, publicUrl, clock, log }: ObjectStoreOptions): Promise<Objects> {
+async function openEmbedded({ dataDir, bucket, region, publicUrl, clock, log, tls }: ObjectStoreOptions): Promise<Objects> {
   const root = join(dataDir, 'objects')
   const store = await openDiskObjectStore({ root, clock })
   const sessions = createSessionTokens(await loadServerSecret(join(root, 'access.key')))
@@ -77,8 +79,10 @@ async function openEmbedded({ dataDir, bucket, region, publicUrl, clock, log }: 
     bucket,
     region,
     clock,
+    tls,
     onRequest: (line) => logS3Request(log, line),
   })
+  const scheme = tls ? 'https' : 'http'
   let listening: { readonly port: number; readonly host: string } | undefined
 
   return {
@@ -89,14 +93,14 @@ async function openEmbedded({ dataDir, bucket, region, publicUrl, clock, log }: 
       bucket,
       region,
       clock,
-      endpointFor: (apiOrigin) => publicUrl ?? `http://${new URL(apiOrigin).hostname}:${listening?.port ?? 0}`,
+      endpointFor: (apiOrigin) => publicUrl ?? `${scheme}://${new URL(apiOrigin).hostname}:${listening?.port ?? 0}`,
     }),
     async listen(port, host) {
       listening = { port: await server.listen(port, host), host }
     },
     url: () =>
       publicUrl ??
-      (listening ? `http://${listening.host.includes(':') ? `[${listening.host}]` : listening.host}:${listening.port}` : ''),
+      (listening ? `${scheme}://${listening.host.includes(':') ? `[${listening.host}]` : listening.host}:${listening.port}` : ''),
     async close() {
       await (listening && server.close())
       await hashThread.close()

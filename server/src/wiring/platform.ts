@@ -9,6 +9,7 @@ import { SERVICE_IDS, type ServiceId } from '../http/addresses.ts'
 import { collectRoutes } from '../http/openapi.ts'
 import { createRequestLimits, NO_LIMITS, type RequestLimitSettings } from '../http/request-limits.ts'
 import { createHttpServer } from '../http/server.ts'
+import type { TlsPair } from '../http/tls.ts'
 import { systemClock } from '../kit/clock.ts'
 import { type BackgroundPart, startInOrder, stopInReverse } from '../kit/lifecycle.ts'
 import type { Log } from '../kit/log.ts'
@@ -53,6 +54,8 @@ export interface PlatformOptions extends CoreOptions {
   /** The address clients use for the embedded object store, when it is not the host of the API. */
   readonly s3PublicUrl?: string | undefined
   readonly externalS3?: ExternalS3 | undefined
+  /** Both listeners over TLS with HTTP/2; plain HTTP without it. */
+  readonly tls?: TlsPair | undefined
   readonly bodyLimitBytes: number
   readonly maintenance?: { readonly reason: string } | undefined
   readonly corsOrigins: readonly string[]
@@ -217,6 +220,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   // HTTP
   const app = createHttpServer({
     log,
+    tls: options.tls,
     bodyLimitBytes: options.bodyLimitBytes,
     maintenance: options.maintenance,
     corsOrigins: options.corsOrigins,

@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HashThread } from '../../engines/object-store/background-hash.ts'
 import type { ObjectStore } from '../../engines/object-store/object-store.ts'
 import { createRawListener, type RawListener } from '../../http/raw-listener.ts'
+import type { TlsPair } from '../../http/tls.ts'
 import { assumeRole, isStsCall } from './assume-role.ts'
 import { type AuthenticateDeps, authenticate } from './authenticate.ts'
 import { authorize } from './authorize.ts'
@@ -17,6 +18,7 @@ export interface S3ServerDeps extends AuthenticateDeps {
   readonly store: ObjectStore
   readonly hashThread: HashThread
   readonly bucket: string
+  readonly tls?: TlsPair | undefined
   /** One line per finished request, and every failure of our own. */
   readonly onRequest?: (line: S3RequestLine) => void
 }
@@ -36,7 +38,7 @@ const LINGER_MS = 2000
 
 /** A client that waits for permission to send its body gets it only after its signature was checked. */
 export const createS3Server = (deps: S3ServerDeps): RawListener =>
-  createRawListener((message, response, proceed) => void serve(deps, message, response, proceed))
+  createRawListener((message, response, proceed) => void serve(deps, message, response, proceed), deps.tls)
 
 async function serve(deps: S3ServerDeps, message: IncomingMessage, response: ServerResponse, proceed: () => void): Promise<void> {
   const started = deps.clock.now().getTime()

@@ -1,0 +1,124 @@
+// Both ports over TLS, with HTTP/2 for clients that insist on it and HTTP/1.1 for the rest (finding D75 of the client runs).
+
+import assert from 'node:assert/strict'
+import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { connect } from 'node:http2'
+import { Agent, request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { connect as connectTls } from 'node:tls'
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { openCertificate } from '../../server/src/engines/tls/certificate.ts'
+import { ensureLocalCertificate } from '../../server/src/engines/tls/local-authority.ts'
+import { systemClock } from '../../server/src/kit/clock.ts'
+import { startTestStack } from '../support/test-stack.ts'
+import { until } from '../support/until.ts'
+
+async function startSecure(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-tls-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const files = await ensureLocalCertificate(join(folder, 'tls'), ['localhost', '127.0.0.1'], systemClock)
+  const tls = openCertificate({ ...files, checkEveryMs: 50, onError: () => {} }) // between the change of one file and the other they do not fit
+  t.after(() => tls.close())
+  const stack = await startTestStack(t, { tls })
+  return { stack, files, folder, ca: await readFile(files.authorityFile, 'utf8') }
+}
+
+const overHttp1 = (url: string, ca: string, token: string) =>
+  new Promise<{ status: number; version: string; text: string }>((resolve, reject) => {
+    const call = request(url, { ca, headers: { 'X-StorageApi-Token': token } }, async (answer) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of answer) chunks.push(chunk as Buffer)
+      resolve({ status: answer.statusCode ?? 0, version: answer.httpVersion, text: Buffer.concat(chunks).toString() })
+    })
+    call.on('error', reject).end()
+  })
+
+const overHttp2 = (url: string, ca: string, headers: Record<string, string>, body?: string) =>
+  new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const session = connect(new URL(url).origin, { ca })
+    session.on('error', reject)
+    const { pathname, search } = new URL(url)
+    const stream = session.request({ ':path': pathname + search, ...headers })
+    let status = 0
+    let text = ''
+    stream.on('response', (answer) => { status = Number(answer[':status']) }) // biome-ignore format: one thought
+    stream.setEncoding('utf8').on('data', (chunk: string) => { text += chunk }) // biome-ignore format: one thought
+    stream.on('end', () => session.close(() => resolve({ status, text })))
+    stream.end(body)
+  })
+
+test('the stack answers over HTTP/2 and HTTP/1.1 with a local authority, and its addresses are https', async (t) => {
+  const { stack, ca } = await startSecure(t)
+  assert.match(stack.url, /^https:/)
+  const verify = `${stack.url}/v2/storage/tokens/verify`
+  const old = await overHttp1(verify, ca, stack.masterToken)
+  assert.deepEqual([old.status, old.version], [200, '1.1'])
+  const token = { 'x-storageapi-token': stack.masterToken }
+  const modern = await overHttp2(verify, ca, token)
+  assert.equal(modern.status, 200)
+  const index = JSON.parse((await overHttp2(`${stack.url}/v2/storage`, ca, {})).text) as { services: { url: string }[] }
+  assert.ok(index.services.every(({ url }) => url.startsWith(stack.url)))
+  // A body, over HTTP/2, and the record it makes.
+  const headers = { ...token, ':method': 'POST', 'content-type': 'application/json' }
+  const created = await overHttp2(`${stack.url}/v2/storage/buckets`, ca, headers, '{"stage":"in","name":"main"}')
+  assert.equal(created.status, 201, created.text)
+  await assert.rejects(overHttp1(verify, '', stack.masterToken), /self.signed|unable to (verify|get)/)
+})
+
+test('files are uploaded over TLS with the SDK and the credentials of the API', async (t) => {
+  const { stack, ca } = await startSecure(t)
+  const headers = { 'x-storageapi-token': stack.masterToken, ':method': 'POST', 'content-type': 'application/json' }
+  const prepared = await overHttp2(`${stack.url}/v2/storage/files/prepare`, ca, headers, '{"name":"a.csv","federationToken":1}')
+  const { uploadParams } = JSON.parse(prepared.text) as {
+    uploadParams: {
+      bucket: string
+      key: string
+      endpoint: string
+      credentials: { AccessKeyId: string; SecretAccessKey: string; SessionToken: string }
+    }
+  }
+  assert.match(uploadParams.endpoint, /^https:/)
+  const { AccessKeyId: accessKeyId, SecretAccessKey: secretAccessKey, SessionToken: sessionToken } = uploadParams.credentials
+  const client = new S3Client({
+    endpoint: uploadParams.endpoint,
+    region: 'us-east-1',
+    forcePathStyle: true,
+    credentials: { accessKeyId, secretAccessKey, sessionToken },
+    requestHandler: { httpsAgent: new Agent({ ca }) },
+  })
+  t.after(() => client.destroy())
+  const put = await client.send(new PutObjectCommand({ Bucket: uploadParams.bucket, Key: uploadParams.key, Body: 'id\n1\n' }))
+  assert.equal(put.$metadata.httpStatusCode, 200)
+})
+
+test('a certificate whose files change is presented without a restart', async (t) => {
+  const { stack, files, folder } = await startSecure(t)
+  const presented = () =>
+    new Promise<string>((resolve, reject) => {
+      const { port } = new URL(stack.url)
+      const socket = connectTls({ port: Number(port), host: '127.0.0.1', rejectUnauthorized: false }, () => {
+        resolve(socket.getPeerCertificate().fingerprint256)
+        socket.destroy()
+      })
+      socket.on('error', reject)
+    })
+  const before = await presented()
+  const renewed = await ensureLocalCertificate(join(folder, 'other'), ['localhost', '127.0.0.1'], systemClock)
+  await Promise.all([copyFile(renewed.certFile, files.certFile), copyFile(renewed.keyFile, files.keyFile)])
+  await until('the new certificate to be presented', async () => (await presented()) !== before)
+})
+
+test('certificate files that are missing or do not fit stop the start with a sentence', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-tls-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const one = await ensureLocalCertificate(join(folder, 'one'), ['localhost'], systemClock)
+  const two = await ensureLocalCertificate(join(folder, 'two'), ['localhost'], systemClock)
+  const open = (certFile: string, keyFile: string) => () => openCertificate({ certFile, keyFile, onError: () => {} }).close()
+  assert.throws(open(join(folder, 'none.pem'), one.keyFile), { code: 'stack.certificate', message: /there is no such file/ })
+  assert.throws(open(one.certFile, two.keyFile), { code: 'stack.certificate' })
+  // Nothing is issued again while it is valid for the names.
+  const again = await ensureLocalCertificate(join(folder, 'one'), ['localhost'], systemClock)
+  assert.equal(await readFile(again.certFile, 'utf8'), await readFile(one.certFile, 'utf8'))
+})

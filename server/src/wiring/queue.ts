@@ -14,6 +14,7 @@ import type { NotificationPort } from '../model/notification-port.ts'
 import type { RunFiles, RunScope, RunTables } from '../model/run-ports.ts'
 import { queueComponent } from '../services/components/runnable-component.ts'
 import { eventsOfJob } from '../services/events/job-log.ts'
+import { flowFormatOf } from '../services/flows/flow-plan.ts'
 import { flowsRoutes } from '../services/flows/flows.routes.ts'
 import { resolveConfiguration } from '../services/job-runner/resolve-configuration.ts'
 import { runAction } from '../services/job-runner/run-action.ts'
@@ -32,7 +33,7 @@ import { vaultRoutes } from '../services/vault/vault.routes.ts'
 import { createVault } from '../services/vault/vault.ts'
 import type { ConfigurationModules } from './configurations.ts'
 import type { Core } from './core.ts'
-import { createFlowModules, flowFormatOf } from './flows.ts'
+import { createFlowModules } from './flows.ts'
 
 export interface QueueModulesDeps extends Core {
   readonly dataDir: string

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
+import type { StepJob } from '../../model/flow-ports.ts'
 import { advance, type Decision, MOST_VISITS, startState } from './advance.ts'
 import { type FlowFormat, type FlowPlan, onlyTasks } from './flow-plan.ts'
 import { resultOf, succeededTasks } from './flow-result.ts'
-import type { FlowState, StepJob } from './flow-state.ts'
+import type { FlowState } from './flow-state.ts'
 import { readFlow } from './read-flow.ts'
 
 const planOf = (format: FlowFormat, configuration: object): FlowPlan => {
@@ -182,6 +183,17 @@ test('a task is tried again as often as its rule says, after its delay, for the 
   assert.equal(resultOf(plan, state, jobs, 0, true).tasks[0]!.results.length, 3)
   assert.equal(simulate(plan, (_, run) => (run < 2 ? busy() : good())).end.status, 'success')
   assert.equal(simulate(plan, () => ({ status: 'error', message: 'wrong password' })).started.length, 1)
+})
+
+test('a variable that cannot be computed fails its task, also with a rule for retries', () => {
+  const source = { type: 'function', function: 'COUNT', operands: [{ type: 'const', value: 'abc' }] }
+  const retry = { strategyParams: { maxRetries: 1, delay: 0 } }
+  const tasks = [{ id: 'v', name: 'v', phase: 'a', task: { type: 'variable', name: 'n', source, retry } }]
+  for (const phases of [[{ id: 'a' }], [{ id: 'a', retry }]]) {
+    const { end, started } = simulate(planOf('flow', { phases, tasks }), good)
+    assert.deepEqual([started, end.status], [[], 'error'])
+    assert.match(end.message, /COUNT needs a list/)
+  }
 })
 
 test('the retry of a phase runs its failed tasks again, not those that succeeded', () => {

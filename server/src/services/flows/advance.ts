@@ -7,9 +7,10 @@
 // condition: a single `next` without one is not taken after a failure.
 
 import { PlatformError } from '../../kit/errors.ts'
+import type { JobWork, StepJobs, StepStart, VariableValue } from '../../model/flow-ports.ts'
 import { evaluate, isTrue } from './conditions.ts'
 import { factsOf } from './flow-facts.ts'
-import type { FlowPlan, JobWork, NotificationWork, PlannedPhase, PlannedTask, VariableValue } from './flow-plan.ts'
+import type { FlowPlan, NotificationWork, PlannedPhase, PlannedTask } from './flow-plan.ts'
 import { retriesMessage } from './flow-plan.ts'
 import {
   endOfStep,
@@ -19,7 +20,6 @@ import {
   type PhaseStatus,
   type Step,
   type StepEnd,
-  type StepJobs,
   type TaskRun,
   type Visit,
 } from './flow-state.ts'
@@ -27,7 +27,7 @@ import {
 export interface Decision {
   readonly state: FlowState
   /** Jobs to queue; each stands in the state as NEW_JOB, at this place. */
-  readonly starts: readonly Start[]
+  readonly starts: readonly StepStart[]
   /** Jobs to end. */
   readonly kills: readonly number[]
   readonly notifications: readonly NotificationWork[]
@@ -36,18 +36,6 @@ export interface Decision {
   readonly end: FlowEnd | null
   /** When to look again although no job has ended. */
   readonly wakeAt: number | null
-}
-
-export interface Start {
-  readonly visit: number
-  readonly task: number
-  readonly phaseId: string
-  readonly taskId: string
-  readonly work: JobWork
-  /** Variables of the flow that reach the job. */
-  readonly variableOverrides: readonly VariableValue[]
-  /** Null: at once. */
-  readonly startAfter: number | null
 }
 
 export type PhaseMove = { readonly kind: 'started'; readonly name: string } | ({ readonly kind: 'ended' } & EndedPhase)
@@ -77,7 +65,7 @@ export const startState = (now: number, variables: FlowState['variables'], kept:
 })
 
 export function advance(plan: FlowPlan, given: FlowState, jobs: StepJobs, now: number): Decision {
-  const starts: Start[] = []
+  const starts: StepStart[] = []
   const kills: number[] = []
   const notifications: NotificationWork[] = []
   const moves: PhaseMove[] = []
@@ -133,6 +121,7 @@ export function advance(plan: FlowPlan, given: FlowState, jobs: StepJobs, now: n
         !state.isOverTime &&
         isFailure(end.status) &&
         task.retry &&
+        task.work.type === 'job' &&
         mayRetry(task.retry, runsOf(run) - visit.retries - 1, end)
       ) {
         replace(index, [...run.steps, startJob(phase, task, at, index, end.endedAt + task.retry.delayMs)])

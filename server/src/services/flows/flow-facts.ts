@@ -1,8 +1,9 @@
 // What conditions may ask: tasks and phases that have ended, variables, the time.
 
+import type { StepJob, StepJobs } from '../../model/flow-ports.ts'
 import type { Facts, TaskView } from './conditions.ts'
 import type { FlowPlan } from './flow-plan.ts'
-import { endOfStep, type FlowState, type StepJob, type StepJobs } from './flow-state.ts'
+import { endOfStep, type FlowState } from './flow-state.ts'
 
 export function factsOf(plan: FlowPlan, { visits, variables }: FlowState, jobs: StepJobs, now: number): Facts {
   const tasks = new Map<string, TaskView>()

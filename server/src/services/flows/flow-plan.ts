@@ -1,10 +1,20 @@
 // A flow as it runs: both public formats become this one plan (spec platform 2.7, 2.11). It is written when the run starts and never
 // changes; everything that happens is in the state.
 
+import type { JobWork } from '../../model/flow-ports.ts'
 import type { NotificationRecipient } from '../../model/notification-port.ts'
 import type { Condition } from './conditions.ts'
 
 export type FlowFormat = 'orchestrator' | 'flow'
+
+/** Components whose configurations are flows. */
+const FORMATS: ReadonlyMap<string, FlowFormat> = new Map([
+  ['platform.orchestrator', 'orchestrator'],
+  ['platform.flow', 'flow'],
+])
+
+/** Undefined for a component whose configurations are not flows. */
+export const flowFormatOf = (canonicalId: string): FlowFormat | undefined => FORMATS.get(canonicalId)
 
 export interface FlowPlan {
   readonly format: FlowFormat
@@ -48,24 +58,6 @@ export interface PlannedTask {
 
 export type Work = JobWork | VariableWork | NotificationWork
 
-export interface JobWork {
-  readonly type: 'job'
-  readonly component: string
-  readonly config?: string
-  /** JSON text. */
-  readonly configData?: string
-  readonly configRowIds?: readonly string[]
-  readonly mode?: 'run' | 'forceRun' | 'debug'
-  readonly tag?: string
-  readonly variableValuesId?: string
-  readonly variableValues: readonly VariableValue[]
-  /** Names of flow variables that reach the job; undefined: all. */
-  readonly variableOverrides?: readonly string[]
-  readonly previousJobId?: string
-  readonly parallelism?: string
-  readonly delayMs: number
-}
-
 export interface VariableWork {
   readonly type: 'variable'
   readonly name: string
@@ -78,11 +70,6 @@ export interface NotificationWork {
   readonly title: string
   readonly message: string
   readonly recipients: readonly NotificationRecipient[]
-}
-
-export interface VariableValue {
-  readonly name: string
-  readonly value: unknown
 }
 
 /** `most` runs beyond the first, each `delayMs` after the failure before it. */

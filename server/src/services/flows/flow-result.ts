@@ -1,8 +1,9 @@
 // What a flow tells of itself, while it runs and when it has ended: `result.tasks` and `result.phases` (spec platform 2.8).
 
 import { defined } from '../../kit/defined.ts'
+import type { StepJob, StepJobs } from '../../model/flow-ports.ts'
 import type { FlowPlan, PlannedPhase, PlannedTask } from './flow-plan.ts'
-import { endOfStep, type FlowState, isFailure, type Step, type StepEnd, type StepJob, type StepJobs } from './flow-state.ts'
+import { endOfStep, type FlowState, isFailure, type Step, type StepEnd } from './flow-state.ts'
 
 export interface TaskResult {
   readonly id: string

@@ -1,5 +1,7 @@
 // How far a run of a flow has come: plain data, kept as one JSON value. Jobs of tasks are named by id; how they ended is asked of the queue.
 
+import type { StepJob, StepJobs } from '../../model/flow-ports.ts'
+
 export interface FlowState {
   readonly startedAt: number
   readonly variables: Readonly<Record<string, unknown>>
@@ -52,21 +54,6 @@ export interface StepEnd {
 export const NEW_JOB = 0
 
 export const isFailure = (status: TaskStatus): boolean => status.endsWith('error')
-
-/** What the queue knows of the job of a task. */
-export interface StepJob {
-  readonly id: number
-  readonly status: string
-  readonly isFinished: boolean
-  readonly component: string
-  readonly config: string | null
-  readonly startedAt: number | null
-  readonly endedAt: number | null
-  readonly result: Readonly<Record<string, unknown>>
-  readonly error: string | null
-}
-
-export type StepJobs = ReadonlyMap<number, StepJob>
 
 /** How a step ended; undefined while it has not. */
 export function endOfStep(step: Step, jobs: StepJobs, limitMs: number | null): StepEnd | undefined {

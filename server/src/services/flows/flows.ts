@@ -6,37 +6,15 @@
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Actor } from '../../model/actor.ts'
 import type { EventType, RecordEvent } from '../../model/event.ts'
+import type { FlowJob, FlowQueue, StepJobs, StepStart } from '../../model/flow-ports.ts'
 import type { NotificationPort } from '../../model/notification-port.ts'
-import { advance, type Decision, type EndedPhase, type Start, startState } from './advance.ts'
+import { advance, type Decision, type EndedPhase, startState } from './advance.ts'
 import { type FlowPlan, onlyTasks, unknownTasks } from './flow-plan.ts'
 import { resultOf, succeededTasks } from './flow-result.ts'
-import type { FlowState, Step, StepEnd, StepJobs } from './flow-state.ts'
+import type { FlowState, Step, StepEnd } from './flow-state.ts'
 import { createFlowsStore, type FlowRun } from './flows.store.ts'
 import type { FlowPlace, FlowValidation } from './validation.ts'
-
-/** The job of a flow, as the queue has it. */
-export interface FlowJob {
-  readonly id: number
-  readonly projectId: number
-  readonly branchId: number
-  readonly isDefaultBranch: boolean
-  readonly componentId: string
-  readonly configurationId: string | null
-  /** JSON text; null: the stored configuration. */
-  readonly configData: string | null
-  readonly variableValuesId: string | null
-  readonly variableValues: readonly { readonly name: string; readonly value: unknown }[]
-  readonly onlyTaskIds: readonly string[] | null
-  readonly previousJobId: number | null
-  /** Who started it: the jobs of its tasks run with the same rights. */
-  readonly actor: Actor
-  readonly runId: string
-  readonly baseUrl: string
-  /** How many of its jobs run at once; null: as many as can. */
-  readonly parallelism: number | null
-}
 
 export interface FlowToRun extends FlowPlace {
   readonly configurationId: string | undefined
@@ -45,30 +23,11 @@ export interface FlowToRun extends FlowPlace {
   readonly onlyTaskIds: readonly string[] | undefined
 }
 
-/** What flows need of the queue. */
-export interface FlowsQueue {
-  /** A flow that still runs. */
-  find(projectId: number, jobId: number): Promise<FlowJob | undefined>
-  /** Which configuration a job ran. */
-  configurationOf(projectId: number, jobId: number): Promise<string | null | undefined>
-  /** The same, locked until the transaction ends. */
-  hold(trx: Trx, projectId: number, jobId: number): Promise<boolean>
-  /** The jobs of its tasks, and others by id. */
-  listJobs(from: Db, projectId: number, jobId: number, otherIds: readonly number[]): Promise<StepJobs>
-  /** Refuses with a PlatformError what cannot run; `insert` queues it in the transaction of the step and answers its id. */
-  prepare(flow: FlowJob, start: Start): Promise<{ insert(trx: Trx): Promise<number> }>
-  /** Answers which of the jobs a worker has to stop. */
-  kill(trx: Trx, projectId: number, jobIds: readonly number[]): Promise<readonly number[]>
-  end(trx: Trx, flow: FlowJob, end: NonNullable<Decision['end']>, result: Readonly<Record<string, unknown>>): Promise<void>
-  /** What was queued and killed is committed. */
-  committed(killed: readonly number[]): void
-}
-
 export interface FlowsDeps {
   readonly db: Db
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
-  readonly queue: FlowsQueue
+  readonly queue: FlowQueue
   readonly validation: FlowValidation
   readonly configurations: {
     /** JSON text; undefined when there is none. */
@@ -179,7 +138,7 @@ export function createFlows(deps: FlowsDeps) {
   }
 
   /** A job that cannot be queued is a task that failed: its configuration may be gone. */
-  async function prepareAll(flow: FlowJob, starts: readonly Start[]): Promise<readonly PreparedStart[]> {
+  async function prepareAll(flow: FlowJob, starts: readonly StepStart[]): Promise<readonly PreparedStart[]> {
     const prepared: PreparedStart[] = []
     for (const start of starts) {
       const job = await prepareOne(flow, start).catch((error: unknown) => {
@@ -192,7 +151,7 @@ export function createFlows(deps: FlowsDeps) {
   }
 
   /** Secrets of a task were encrypted with the flow, for the flow; the queue encrypts them again for the component that gets them. */
-  async function prepareOne(flow: FlowJob, start: Start): Promise<{ insert(trx: Trx): Promise<number> }> {
+  async function prepareOne(flow: FlowJob, start: StepStart): Promise<{ insert(trx: Trx): Promise<number> }> {
     const { configData } = start.work
     if (configData === undefined) return queue.prepare(flow, start)
     const opened = await deps.decrypt(flow, configData).catch((error: unknown) => {
@@ -222,7 +181,10 @@ export function createFlows(deps: FlowsDeps) {
       await deps.notifications.phaseEnded(trx, { ...placeOf(flow), ...ended })
     await tell(trx, flow, decision)
     const killed = await queue.kill(trx, flow.projectId, decision.kills)
-    if (decision.end) await queue.end(trx, flow, decision.end, { ...resultOf(run.plan, state, jobs, now, true) })
+    if (decision.end) {
+      const { status, message } = decision.end
+      await queue.end(trx, flow, { status, result: { message, ...resultOf(run.plan, state, jobs, now, true) } })
+    }
     return killed
   }
 
@@ -264,7 +226,7 @@ const LONGEST_DETAILS = 1_000
 const TYPES = { success: 'info', warning: 'warn', error: 'error' } as const
 
 interface PreparedStart {
-  readonly start: Start
+  readonly start: StepStart
   /** A text says why it cannot be queued. */
   readonly job: { insert(trx: Trx): Promise<number> } | string
 }
@@ -282,7 +244,7 @@ const detailsOf = ({ status, errorMessage }: EndedPhase): string =>
   errorMessage === '' ? `${status}.` : `${status}: ${errorMessage.slice(0, LONGEST_DETAILS)}`
 
 /** The place that advance.ts has left for the job is filled. */
-function withLastStep(state: FlowState, { visit: at, task: index }: Start, step: Step): FlowState {
+function withLastStep(state: FlowState, { visit: at, task: index }: StepStart, step: Step): FlowState {
   const visit = state.visits[at]! // advance.ts made both
   const run = visit.tasks[index]!
   const tasks = visit.tasks.with(index, { ...run, steps: run.steps.with(-1, step) })

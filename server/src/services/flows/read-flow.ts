@@ -1,9 +1,10 @@
 // The configuration of a flow or an orchestration becomes a plan (spec platform 2.7, 2.11). Everything that is wrong is reported at once;
 // what the public formats allow is never refused. Pure: which components and configurations exist is checked by validation.ts.
 
+import type { VariableValue } from '../../model/flow-ports.ts'
 import type { NotificationRecipient } from '../../model/notification-port.ts'
 import { type Condition, idText, type KnownIds, readCondition, shown } from './conditions.ts'
-import type { FlowFormat, FlowPlan, PlannedPhase, PlannedTask, Retry, Transition, VariableValue, Work } from './flow-plan.ts'
+import type { FlowFormat, FlowPlan, PlannedPhase, PlannedTask, Retry, Transition, Work } from './flow-plan.ts'
 import { createReport, type Problem, type Report } from './problems.ts'
 
 type Members = Readonly<Record<string, unknown>>

@@ -2,7 +2,8 @@
 // What is not there is a warning when a flow is saved: it may be saved before its configurations, and they may come and go.
 
 import { PlatformError } from '../../kit/errors.ts'
-import type { FlowFormat, FlowPlan, JobWork } from './flow-plan.ts'
+import type { JobWork } from '../../model/flow-ports.ts'
+import type { FlowFormat, FlowPlan } from './flow-plan.ts'
 import { type Problem, problemsText } from './problems.ts'
 import { readFlow } from './read-flow.ts'
 

@@ -8,6 +8,7 @@ import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { readStored } from '../../kit/stored-json.ts'
 import { type Actor, canUseComponent } from '../../model/actor.ts'
+import type { FlowEnd } from '../../model/flow-ports.ts'
 import type { JobEndFacts } from '../../model/job-end.ts'
 import { jobEndFacts } from './job-end.ts'
 import { IDEMPOTENCY_KEY, type JobRequest, jobRow, type ParentJob } from './job-request.ts'
@@ -100,12 +101,6 @@ export interface PreparedJob {
   readonly row: ReturnType<typeof jobRow>
   /** As the client sent it: asking for the same one twice is an error. */
   readonly deduplicationId: string | undefined
-}
-
-/** How a flow ends by its plan. */
-export interface FlowEnd {
-  readonly status: 'success' | 'warning' | 'error'
-  readonly result: { readonly message: string; readonly [name: string]: unknown }
 }
 
 export interface JobGroup {

@@ -435,6 +435,6 @@ test('any flow with conditions ends, and phases follow each other along its ways
         assert.ok(run.state.visits.every(({ endedAt }) => endedAt !== null))
       },
     ),
-    { numRuns: Math.round(RUNS / 10) },
+    { numRuns: Math.round(RUNS / 30) },
   )
 })

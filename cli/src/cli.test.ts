@@ -31,6 +31,25 @@ test('projects and tokens are made by the rules of the API, values shown once', 
   assert.notEqual(reset.token, project.masterToken)
 })
 
+test('a project reports the backend that its operator sets, until that is taken back', async (t) => {
+  const { run } = await inFolder(t)
+  const { id } = JSON.parse((await run(['project', 'create', 'Brook', '--json'])).stdout)
+  const set = async (setting: string) =>
+    JSON.parse((await run(['project', 'set', String(id), setting, '--json'])).stdout).settings
+  assert.deepEqual(await set('backend=snowflake'), { backend: 'snowflake' })
+  assert.deepEqual(await set('backend='), {})
+  for (const args of [
+    [`${id}`, 'backend=oracle'],
+    [`${id}`, 'colour=red'],
+    [`${id}`, 'backend'],
+    ['9', 'backend='],
+  ]) {
+    const { code, stderr } = await run(['project', 'set', ...args])
+    assert.equal(code, 1, args.join(' '))
+    assert.doesNotMatch(stderr, / {4}at /)
+  }
+})
+
 test('what the user can mend ends with 1 and one line', async (t) => {
   const { run } = await inFolder(t)
   for (const args of [

@@ -1,9 +1,10 @@
 // millrace project: projects of this installation, made on its data folder (or database) directly.
 
 import type { Command } from 'commander'
+import { SETTING_NAMES } from '../../server/src/services/tokens/project-settings.ts'
 import { readConfig } from '../../server/src/start/config.ts'
 import { withCore } from '../../server/src/start/open-core.ts'
-import { print, table } from './output.ts'
+import { print, table, UserError } from './output.ts'
 
 export function addProjectCommands(program: Command): void {
   const project = program.command('project').description('projects of this installation')
@@ -34,4 +35,30 @@ export function addProjectCommands(program: Command): void {
         ),
       )
     })
+
+  project
+    .command('set <id> <settings...>')
+    .description(`change settings of a project: name=value, or name= for the default. Settings: ${SETTING_NAMES.join(', ')}`)
+    .action(async (id: string, settings: string[], _options, command: Command) => {
+      const given = Object.fromEntries(settings.map(nameAndValue))
+      const { name, settings: now } = await withCore(readConfig(), ({ tokens }) => tokens.setProject(projectIdFrom(id), given))
+      print(command, { id: Number(id), name, settings: now }, () => `Project ${id} "${name}"   ${describe(now)}`)
+    })
 }
+
+const nameAndValue = (text: string): [string, string] => {
+  const at = text.indexOf('=')
+  if (at < 1) throw new UserError(`"${text}" is not of the form name=value.`)
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+function projectIdFrom(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new UserError(`"${text}" is not the number of a project; millrace project list shows them.`)
+  return Number(text)
+}
+
+const describe = (settings: object): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ') || 'all settings have their defaults'

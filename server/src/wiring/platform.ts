@@ -173,6 +173,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     defaultBranchId: async (projectId) => (await configurationModules.branches.get(projectId, 'default')).id,
     findBranch: async (projectId, name) => configurationModules.branches.resolve(projectId, name),
     findProject: tokens.findProject,
+    backendName: async (projectId) => (await tokens.findProject(projectId))?.settings.backend,
     settings: options.tables,
     bucketPermissions: { forget: tokens.forgetBucket, forgotten: tokens.forgetKnown },
     findHolder: tokens.findHolder,

@@ -66,6 +66,7 @@ export interface TableModulesDeps {
     name: string,
   ) => Promise<{ readonly id: number; readonly isDefault: boolean } | undefined>
   readonly findProject: (id: number) => Promise<Project | undefined>
+  readonly backendName: BucketsDeps['backendName']
   readonly bucketPermissions: BucketsDeps['permissions']
   readonly findHolder: BucketsDeps['findHolder']
   readonly isHolder: (user: string) => Promise<boolean>
@@ -101,6 +102,7 @@ export async function createTableModules(deps: TableModulesDeps) {
     clock,
     recordEvent,
     defaultBranchId: deps.defaultBranchId,
+    backendName: deps.backendName,
     tables: {
       usage: (keys) => tables.usage(keys),
       dropAll: (trx, projectId, bucket) => tables.dropAllOfBucket(trx, projectId, bucket),

@@ -3,8 +3,8 @@
 import { Type } from 'typebox'
 import { Timestamp } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
+import { BACKEND } from '../../model/backend.ts'
 import type { Bucket } from './buckets.store.ts'
-import { BACKEND } from './buckets.ts'
 import type { Link } from './sharing.ts'
 
 export const BucketView = Type.Object(

@@ -8,6 +8,7 @@ import type { MetadataPair } from '../../http/metadata-items.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { type Actor, bucketPermissionOf } from '../../model/actor.ts'
+import { BACKEND } from '../../model/backend.ts'
 import { type EventSource, eventOf, type NewEvent, type Origin, type RecordEvent } from '../../model/event.ts'
 import type { EventName, EventParams } from '../../model/event-definitions.ts'
 import type { Scope } from '../../model/scope.ts'
@@ -51,6 +52,8 @@ export interface BucketsDeps {
   readonly clock: Clock
   readonly recordEvent: RecordEvent
   readonly defaultBranchId: (projectId: number) => Promise<number>
+  /** The name of the backend that the project reports; undefined when it is the real one. */
+  readonly backendName: (projectId: number) => Promise<string | undefined>
   readonly tables: TablesOfBuckets
   readonly metadata: BucketMetadata
   /** A holder of a token of the project, by the number of the token or by what it is called. */
@@ -78,9 +81,6 @@ export interface NewBucketRequest {
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/
 const MAX_NAME = 96
 const MAX_COLOR = 30
-/** What clients call the backend of a project; ours is DuckDB over Parquet. */
-export const BACKEND = 'duckdb'
-
 export type Buckets = ReturnType<typeof createBuckets>
 
 export function createBuckets(deps: BucketsDeps) {
@@ -142,7 +142,7 @@ export function createBuckets(deps: BucketsDeps) {
   async function checkNew({ actor, branch }: Scope, request: NewBucketRequest) {
     const stage = stageFrom(request.stage ?? 'in')
     checkName('name', request.name)
-    if (request.backend && request.backend !== BACKEND)
+    if (request.backend && request.backend !== BACKEND && request.backend !== (await deps.backendName(actor.projectId)))
       throw invalid(
         'backend',
         `'${request.backend.slice(0, 60)}' is not available here. Leave it out; the backend is ${BACKEND}.`,

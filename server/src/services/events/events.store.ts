@@ -51,7 +51,7 @@ export interface EventFilter {
   readonly objectType?: string
   readonly objectId?: string
   readonly branch?: { readonly id: number; readonly isDefault: boolean }
-  /** Exact matches of a column, from `q`. */
+  /** Exact matches of a column, from `q`; a message has to contain the value. */
   readonly terms: readonly { readonly column: SearchColumn; readonly value: string }[]
   /** Words that must occur in the message or the event's name, from `q`. */
   readonly words: readonly string[]
@@ -65,6 +65,7 @@ export type SearchColumn =
   | 'object_type'
   | 'configuration_id'
   | 'run_id'
+  | 'message'
   | NumericColumn
 
 type NumericColumn = 'token_id' | 'branch_id'
@@ -112,12 +113,13 @@ export function createEventsStore(database: Db) {
         query = query.where((e) =>
           e.or([e('branch_id', '=', branch.id), ...(branch.isDefault ? [e('branch_id', 'is', null)] : [])]),
         )
-      for (const { column, value } of filter.terms)
-        query = isNumeric(column) ? query.where(column, '=', Number(value)) : query.where(column, '=', value)
-      for (const word of filter.words) {
-        const pattern = `%${word.replace(/[\\%_]/g, '\\$&')}%`
-        query = query.where((e) => e.or([likeEscaped(e.ref('message'), pattern), likeEscaped(e.ref('event'), pattern)]))
+      for (const { column, value } of filter.terms) {
+        if (isNumeric(column)) query = query.where(column, '=', Number(value))
+        else if (column === 'message') query = query.where((e) => contains(e.ref(column), value))
+        else query = query.where(column, '=', value)
       }
+      for (const word of filter.words)
+        query = query.where((e) => e.or([contains(e.ref('message'), word), contains(e.ref('event'), word)]))
       return query
         .orderBy('id', filter.newestFirst ? 'desc' : 'asc')
         .limit(filter.limit)
@@ -141,5 +143,5 @@ export function createEventsStore(database: Db) {
   }
 }
 
-const likeEscaped = (column: Expression<string>, pattern: string): Expression<SqlBool> =>
-  sql<SqlBool>`lower(${column}) like lower(${pattern}) escape '\\'`
+const contains = (column: Expression<string>, text: string): Expression<SqlBool> =>
+  sql<SqlBool>`lower(${column}) like lower(${`%${text.replace(/[\\%_]/g, '\\$&')}%`}) escape '\\'`

@@ -209,6 +209,7 @@ const SEARCHABLE: Readonly<Record<string, SearchColumn>> = {
   runId: 'run_id',
   'token.id': 'token_id',
   idBranch: 'branch_id',
+  message: 'message',
 }
 
 /** `q`: words that must occur, and `field:value` (quotes keep spaces together), joined by an optional AND. */

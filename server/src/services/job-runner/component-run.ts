@@ -9,6 +9,7 @@ import type { Mask } from '../../engines/runner/mask.ts'
 import type { Program } from '../../engines/runner/program.ts'
 import type { Runner, RunOutcome } from '../../engines/runner/runner.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { featuresOf } from '../../model/features.ts'
 import type { ProjectInfo, RunnableComponent, RunScope } from '../../model/run-ports.ts'
 import type { ComponentLimits } from './limits.ts'
 import type { RuntimeSettings } from './mapping.ts'
@@ -166,7 +167,7 @@ export function environmentOf(parts: EnvironmentParts): Record<string, string> {
     KBC_CONFIGVERSION: parts.version,
     KBC_COMPONENTID: component.id,
     KBC_STAGING_FILE_PROVIDER: 'aws',
-    KBC_PROJECT_FEATURE_GATES: project.features.join(','),
+    KBC_PROJECT_FEATURE_GATES: featuresOf(project).join(','),
     KBC_COMPONENT_RUN_MODE: parts.mode,
     KBC_BRANCHID: String(scope.branchId),
     KBC_DATA_TYPE_SUPPORT: parts.dataTypesSupport,

@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { ComponentDescription } from '../../../../contract/component.ts'
 import { SERVICE_IDS, serviceUrl } from '../../http/addresses.ts'
+import { STACK_FEATURES } from '../../model/features.ts'
 
 const IndexView = Type.Object({
   host: Type.String(),
@@ -53,7 +54,7 @@ export function stackIndexRoutes({ revision, domain, components }: IndexDeps): F
           documentation: `${req.baseUrl}/docs`,
           ...(!excluded.has('components') && { components: await listComponents(req.baseUrl, excluded.has('componentDetails')) }),
           services: SERVICE_IDS.map((id) => ({ id, url: serviceUrl(id, req.baseUrl, domain) })),
-          features: [],
+          features: [...STACK_FEATURES],
           urlTemplates: urlTemplatesOf(req.baseUrl),
         }
       },

@@ -181,7 +181,7 @@ export function tableDataRoutes({ tables, starter, exports, waitForJob, storeFil
       },
       async (req, reply) => {
         const { format, preview } = await exports.preview(scopeOf(req), req.params.tableId, req.query)
-        return format === 'json' ? previewJson(preview) : reply.type('text/csv').send(previewCsv(preview))
+        return format === 'json' ? previewJson(preview) : reply.type('text/csv; charset=utf-8').send(previewCsv(preview))
       },
     )
   }

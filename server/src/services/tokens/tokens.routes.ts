@@ -8,6 +8,8 @@ import { numberedId, optionalFlag, optionalText } from '../../http/parameters.ts
 import { CreatorToken, EventListQuery, Timestamp } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { BACKEND } from '../../model/backend.ts'
+import { featuresOf } from '../../model/features.ts'
 import type { Project, Token } from './tokens.store.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -218,26 +220,31 @@ const adminOf = (token: Token) => ({
   samlParameters: null,
 })
 
-const ownerOf = (project: Project, usage: { dataSizeBytes: number; rowsCount: number }, region: string) => ({
+const ownerOf = (
+  project: Project,
+  usage: { dataSizeBytes: number; rowsCount: number },
+  region: string,
+  backend: string = project.settings.backend ?? BACKEND,
+) => ({
   id: project.id,
   name: project.name,
   type: 'production',
   region,
   created: formatTimestamp(project.createdAt),
   expires: null,
-  features: project.features,
+  features: featuresOf(project),
   dataSizeBytes: usage.dataSizeBytes,
   rowsCount: usage.rowsCount,
   hasMysql: false,
   hasSynapse: false,
   hasRedshift: false,
-  hasSnowflake: false,
+  hasSnowflake: backend === 'snowflake',
   hasExasol: false,
   hasTeradata: false,
-  hasBigquery: false,
+  hasBigquery: backend === 'bigquery',
   hasTryModeOn: '0',
-  defaultBackend: 'duckdb',
-  assignedBackends: ['duckdb'],
+  defaultBackend: backend,
+  assignedBackends: [backend],
   limits: {},
   metrics: {},
   isDisabled: project.isDisabled,

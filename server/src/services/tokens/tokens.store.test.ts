@@ -40,6 +40,14 @@ await onBothDatabases('tokens store', ({ db, inTransaction }) => {
     assert.deepEqual(written.expiresAt, new Date('2030-01-01T00:00:00Z'))
   })
 
+  test('settings of a project are kept, those of another stay', async () => {
+    const [mine, other] = [await newProject(), await newProject()]
+    assert.deepEqual(mine.settings, {})
+    await inTransaction((trx) => store.saveSettings(trx, mine.id, { backend: 'bigquery' }))
+    assert.deepEqual((await store.findProject(mine.id))?.settings, { backend: 'bigquery' })
+    assert.deepEqual((await store.findProject(other.id))?.settings, {})
+  })
+
   test('no function reaches a token of another project', async () => {
     const [mine, other] = [await newProject(), await newProject()]
     const token = await inTransaction((trx) => store.insert(trx, newToken(mine.id, 'hash-2')))

@@ -5,6 +5,7 @@ import { type Db, lockTable, type Trx, withTables } from '../../engines/metadata
 import { statement } from '../../engines/metadata-db/statement.ts'
 import { readStored } from '../../kit/stored-json.ts'
 import type { BucketPermission } from '../../model/actor.ts'
+import type { BackendName } from '../../model/backend.ts'
 
 /** What a token may do, stored as one JSON value: it is always read and written whole. */
 export interface Permissions {
@@ -22,7 +23,14 @@ export interface Permissions {
 }
 
 interface Tables {
-  project: { id: Generated<number>; name: string; features: string; is_disabled: number; created_at: number }
+  project: {
+    id: Generated<number>
+    name: string
+    features: string
+    settings: Generated<string>
+    is_disabled: number
+    created_at: number
+  }
   token: {
     id: Generated<number>
     project_id: number
@@ -41,10 +49,16 @@ interface Tables {
 
 type TokenRow = Selectable<Tables['token']>
 
+/** What an operator sets; what is left out has its default. */
+export interface ProjectSettings {
+  readonly backend?: BackendName
+}
+
 export interface Project {
   readonly id: number
   readonly name: string
   readonly features: readonly string[]
+  readonly settings: ProjectSettings
   readonly isDisabled: boolean
   readonly createdAt: Date
 }
@@ -192,6 +206,14 @@ export function createTokensStore(database: Db) {
       return row && toProject(row)
     },
 
+    saveSettings: async (trx: Trx, projectId: number, settings: ProjectSettings): Promise<void> => {
+      await withTables<Tables>(trx)
+        .updateTable('project')
+        .set({ settings: JSON.stringify(settings) })
+        .where('id', '=', projectId)
+        .execute()
+    },
+
     listProjects: async (): Promise<Project[]> =>
       (await db.selectFrom('project').selectAll().orderBy('id').execute()).map(toProject),
   }
@@ -201,6 +223,7 @@ const toProject = (row: Selectable<Tables['project']>): Project => ({
   id: row.id,
   name: row.name,
   features: readStored<string[]>(row.features),
+  settings: readStored<ProjectSettings>(row.settings),
   isDisabled: row.is_disabled === 1,
   createdAt: new Date(row.created_at),
 })

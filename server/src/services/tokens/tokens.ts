@@ -10,6 +10,7 @@ import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import { eventOf, NO_ORIGIN, type Origin, type RecordEvent } from '../../model/event.ts'
+import { settingsFrom } from './project-settings.ts'
 import { createTokenCache } from './token-cache.ts'
 import { assertMayGrant, createTokenPermissions, EVERYTHING, type PermissionsRequest } from './token-permissions.ts'
 import { hashOf, newTokenValue } from './token-value.ts'
@@ -193,6 +194,22 @@ export function createTokens(deps: TokensDeps) {
   const createFirstProject = (name: string, masterToken?: string): Promise<NewProject | undefined> =>
     change(async (trx) => ((await store.countProjectsAlone(trx)) === 0 ? insertProject(trx, name, masterToken) : undefined))
 
+  /** Settings by name, as an operator writes them; an empty value takes a setting back. Answers the project as it is then. */
+  async function setProject(id: number, given: Readonly<Record<string, string>>): Promise<Project> {
+    return change(async (trx) => {
+      const project = await getProject(id)
+      const settings = settingsFrom(project.settings, given)
+      await store.saveSettings(trx, id, settings)
+      return { ...project, settings }
+    })
+  }
+
+  async function getProject(id: number): Promise<Project> {
+    const project = await store.findProject(id)
+    if (!project) throw new PlatformError('notFound', { what: `Project ${id}` })
+    return project
+  }
+
   async function insertProject(trx: Trx, name: string, masterToken: string | undefined): Promise<NewProject> {
     if (name.trim() === '' || name.length > 255) throw invalid('A project needs a name of 1 to 255 characters.')
     if (masterToken !== undefined && masterToken.length < 8) throw invalid('A master token has at least 8 characters.')
@@ -322,11 +339,8 @@ export function createTokens(deps: TokensDeps) {
       return actorOf(master)
     },
     findProject: store.findProject,
-    getProject: async (id: number): Promise<Project> => {
-      const project = await store.findProject(id)
-      if (!project) throw new PlatformError('notFound', { what: `Project ${id}` })
-      return project
-    },
+    getProject,
+    setProject,
   }
 }
 

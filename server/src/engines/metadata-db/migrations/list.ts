@@ -23,6 +23,7 @@ import * as workerLeases from './0430-worker-leases.ts'
 import * as flows from './0500-flows.ts'
 import * as notifications from './0520-notifications.ts'
 import * as tableStates from './0610-table-states.ts'
+import * as projectSettings from './0620-project-settings.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -53,4 +54,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0500-flows', up: flows.up },
   { name: '0520-notifications', up: notifications.up },
   { name: '0610-table-states', up: tableStates.up },
+  { name: '0620-project-settings', up: projectSettings.up },
 ]

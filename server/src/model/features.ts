@@ -1,0 +1,13 @@
+// What holds on every stack, in the words that clients look for: the index publishes it, tokens/verify and components get it with
+// the features of the project (spec storage 2.1, spec platform 1.13). A name is added with the behaviour it promises, never before.
+
+export const STACK_FEATURES = [
+  'queuev2', // jobs, retries and `write_always`: the queue of spec platform 2
+  'storage-branches', // a branch has buckets, tables and files of its own
+  'new-native-types', // typed tables, and `schema` in manifests
+  'global-search',
+] as const
+
+export const featuresOf = (project: { readonly features: readonly string[] }): string[] => [
+  ...new Set([...STACK_FEATURES, ...project.features]),
+]

@@ -7,6 +7,7 @@ export type ErrorKind =
   | 'unauthenticated' // 401
   | 'forbidden' // 403
   | 'not-found' // 404
+  | 'not-allowed' // 405
   | 'conflict' // 409
   | 'too-large' // 413
   | 'unprocessable' // 422
@@ -44,6 +45,7 @@ export const ERRORS = {
   'validation.failed': { kind: 'invalid', text: 'Invalid request:\n - {field}: "{reason}"' },
   'storage.validation': { kind: 'invalid', text: 'Invalid request:\n - {field}: "{reason}"' },
   notFound: { kind: 'not-found', text: '{what} was not found.' },
+  methodNotAllowed: { kind: 'not-allowed', text: '{method} is not possible here. This address knows {allowed}.' },
   notImplemented: { kind: 'not-built', text: '{what}' },
   MAINTENANCE: { kind: 'transient', text: '{reason}' },
   unavailable: { kind: 'transient', text: '{what} is not available right now. Try again.' },

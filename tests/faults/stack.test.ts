@@ -68,6 +68,32 @@ test('a data folder that cannot be used is named, and the start does not wait fo
     )
 })
 
+test('SIGTERM to npm start stops the stack: when the shell between them is gone, so is the stack', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'millrace-npm-'))
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }))
+  const main = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
+  const env = {
+    PATH: process.env.PATH,
+    PORT: '0',
+    MILLRACE_S3_PORT: '0',
+    MILLRACE_DATA_DIR: dataDir,
+    npm_lifecycle_event: 'start',
+  }
+  const shell = spawn('sh', ['-c', `"${process.execPath}" "${main}"; true`], {
+    cwd: dataDir,
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  let log = ''
+  shell.stdout.setEncoding('utf8').on('data', (text: string) => {
+    log += text
+  })
+  await until('the stack is ready', () => log.includes('"msg":"ready"'))
+  shell.kill('SIGTERM')
+  await until('the stack has ended', () => runningIn(dataDir) === 0)
+  assert.match(log, /"msg":"stopped"/)
+})
+
 test('a stack cannot outlive the process that started it', {
   skip: process.platform !== 'linux' && 'looks into /proc',
 }, async () => {

@@ -11,6 +11,7 @@ const STATUS: Record<ErrorKind, number> = {
   unauthenticated: 401,
   forbidden: 403,
   'not-found': 404,
+  'not-allowed': 405,
   conflict: 409,
   'too-large': 413,
   unprocessable: 422,

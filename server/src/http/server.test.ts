@@ -32,6 +32,29 @@ test('an empty body with a JSON content type is no error', async (t) => {
   assert.equal((await request('GET', '/v2/storage/tokens', { headers })).status, 200)
 })
 
+test('a method that an address does not know is answered 405 with those it knows', async (t) => {
+  const { request } = await startTestStack(t)
+  for (const [method, path, allowed] of [
+    ['PATCH', '/v2/storage/tokens', 'GET, HEAD, POST'],
+    ['POST', '/v2/storage/tokens/1', 'DELETE, GET, HEAD, PUT'],
+    ['DELETE', '/health', 'GET, HEAD'],
+  ] as const) {
+    const answer = await request(method, path)
+    assert.equal(answer.status, 405, answer.text)
+    assert.equal(answer.headers.get('allow'), allowed)
+    assert.equal(answer.json().code, 'methodNotAllowed')
+  }
+  assert.equal((await request('PATCH', '/v2/storage/nothing')).status, 404)
+})
+
+test('metrics are for everybody, or for who has their token', async (t) => {
+  const { request } = await startTestStack(t, { metricsToken: 'secret-of-metrics' })
+  const ask = (authorization?: string) =>
+    request('GET', '/metrics', { token: null, headers: authorization ? { authorization } : {} })
+  assert.equal((await ask('Bearer secret-of-metrics')).status, 200)
+  for (const wrong of [undefined, 'Bearer wrong', 'secret-of-metrics']) assert.equal((await ask(wrong)).status, 401)
+})
+
 test('trailing slashes and the branch prefix reach the same route', async (t) => {
   const { request } = await startTestStack(t)
   for (const path of [

@@ -220,10 +220,27 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   // Nobody knows another expectation than 100-continue, and ignoring one is allowed (RFC 9110, 10.1.1); node would answer 417 without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.setErrorHandler(sendError)
-  app.setNotFoundHandler((request, reply) =>
-    sendError(new PlatformError('notFound', { what: `${request.method} ${pathOf(request)}` }), request, reply),
-  )
+  const methodsOf = collectMethods(app)
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = methodsOf(pathOf(request)).join(', ')
+    if (allowed === '')
+      return sendError(new PlatformError('notFound', { what: `${request.method} ${pathOf(request)}` }), request, reply)
+    reply.header('allow', allowed)
+    return sendError(new PlatformError('methodNotAllowed', { method: request.method, allowed }), request, reply)
+  })
   return app
+}
+
+/** Which methods an address is declared for. Asked only when the router has found nothing. */
+function collectMethods(app: FastifyInstance): (path: string) => string[] {
+  const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = []
+  app.addHook('onRoute', ({ url, method }) => {
+    const source = url
+      .split('/')
+      .map((part) => (part.startsWith(':') ? '[^/]+' : part === '*' ? '.*' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')))
+    routes.push({ pattern: new RegExp(`^${source.join('/')}$`), methods: [method].flat() })
+  })
+  return (path) => [...new Set(routes.flatMap(({ pattern, methods }) => (pattern.test(path) ? methods : [])))].sort()
 }
 
 /** The router has no way to report a bad query, so the failure travels as the query until a hook can answer it. */

@@ -119,6 +119,12 @@ export const VARIABLES = {
     secret: true,
     parse: read.token,
   }),
+  MILLRACE_METRICS_TOKEN: variable({
+    default: 'none: everybody who reaches the stack reads them',
+    sentence: 'Who reads `/metrics` must send this as `Authorization: Bearer`.',
+    secret: true,
+    parse: read.token,
+  }),
   MILLRACE_ENCRYPTION_KEY: variable({
     default: 'generated into the data folder, mode 0600',
     sentence:
@@ -280,7 +286,7 @@ type Name = keyof typeof VARIABLES
 type Values = { readonly [N in Name]?: ReturnType<(typeof VARIABLES)[N]['parse']> | undefined }
 
 export type Environment = Readonly<Record<string, string | undefined>>
-export type Config = ReturnType<typeof configOf>
+export type Config = ReturnType<typeof readConfig>
 export type Role = Config['roles'][number]
 
 export interface ConfigProblem {
@@ -304,11 +310,11 @@ export class ConfigError extends Error {
 }
 
 /** Throws ConfigError with every problem there is. */
-export function readConfig(environment: Environment = process.env): Config {
+export function readConfig(environment: Environment = process.env) {
   const { values, problems } = parseAll(environment)
   const all = [...problems, ...contradictions(values)]
   if (all.length > 0) throw new ConfigError(all)
-  return freeze(configOf(values, unknownNames(environment)))
+  return freeze({ ...configOf(values, unknownNames(environment)), isUnderNpm: environment.npm_lifecycle_event === 'start' })
 }
 
 /** Takes the secrets out of the environment, once they are read: what this process starts, and what looks into it, need not have them. */
@@ -397,7 +403,11 @@ function configOf(values: Values, unknown: readonly string[]) {
       /** Undefined: the embedded object store. */
       external: values.MILLRACE_S3_ENDPOINT === undefined ? undefined : externalS3(values, values.MILLRACE_S3_ENDPOINT),
     },
-    secrets: { masterToken: values.MILLRACE_MASTER_TOKEN, encryptionKeys: values.MILLRACE_ENCRYPTION_KEY },
+    secrets: {
+      masterToken: values.MILLRACE_MASTER_TOKEN,
+      metricsToken: values.MILLRACE_METRICS_TOKEN,
+      encryptionKeys: values.MILLRACE_ENCRYPTION_KEY,
+    },
     roles: values.MILLRACE_ROLES ?? (['api', 'worker', 'scheduler'] as const),
     worker: {
       jobs: values.MILLRACE_WORKER_JOBS ?? 10,

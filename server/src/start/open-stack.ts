@@ -23,7 +23,8 @@ export interface Stack {
 /** Opens the data folder and builds every module; nothing listens yet. */
 export async function openStack(config: Config): Promise<Stack> {
   const secrets = createSecrets()
-  for (const secret of [config.secrets.masterToken, config.s3.external?.secretAccessKey]) if (secret) secrets.add(secret)
+  for (const secret of [config.secrets.masterToken, config.secrets.metricsToken, config.s3.external?.secretAccessKey])
+    if (secret) secrets.add(secret)
   const log = createLog({ level: config.log.level, secrets })
   const clock = shiftedClock(config.clockOffsetMs)
   const tls = await openTls(config, clock, log)
@@ -44,6 +45,7 @@ export async function openStack(config: Config): Promise<Stack> {
     maintenance: config.http.maintenance,
     corsOrigins: config.http.corsOrigins,
     requestLimits: config.http.requestLimits,
+    metricsToken: config.secrets.metricsToken,
     schedulesPaused: areSchedulesPaused(config.dataDir),
     trustedProxies: config.http.trustedProxies,
     roles: config.roles,

@@ -44,7 +44,7 @@ async function serve(): Promise<void> {
       'components that are commands are not isolated; docs/operations.md says what that means',
     )
 
-  stopOnSignal(async () => {
+  const stop = onceOnly(async () => {
     const giveUp = setTimeout(() => {
       log.warn('requests are still running; stopping anyway')
       process.exit(1)
@@ -55,6 +55,8 @@ async function serve(): Promise<void> {
     log.info('stopped')
     log.flush(() => process.exit(0))
   })
+  stopOnSignal(stop)
+  if (config.isUnderNpm) stopWithParent(stop)
 
   say(`
   Millrace ${version} is ready (${Math.round(performance.now())} ms)
@@ -101,15 +103,25 @@ class PortInUse extends Error {
   }
 }
 
-function stopOnSignal(stop: () => Promise<void>): void {
-  let stopping = false
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      if (stopping) return
-      stopping = true
-      void stop()
-    })
+function onceOnly(work: () => Promise<void>): () => void {
+  let isBegun = false
+  return () => {
+    if (isBegun) return
+    isBegun = true
+    void work()
   }
+}
+
+function stopOnSignal(stop: () => void): void {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop)
+}
+
+const PARENT_LOOK_MS = 500
+
+/** npm hands SIGTERM to the shell between it and us, and the shell ends without a word: whoever has another parent then has to go too. */
+function stopWithParent(stop: () => void): void {
+  const parent = process.ppid
+  setInterval(() => process.ppid !== parent && stop(), PARENT_LOOK_MS).unref()
 }
 
 serve().catch((error: unknown) => {

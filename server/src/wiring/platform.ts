@@ -61,6 +61,8 @@ export interface PlatformOptions extends CoreOptions {
   readonly corsOrigins: readonly string[]
   /** No schedule fires: the stack is a restored copy, and the one it was copied from may still run. */
   readonly schedulesPaused?: boolean
+  /** Left out: everybody who reaches the stack reads the metrics. */
+  readonly metricsToken?: string | undefined
   /** Left out: nobody is limited. */
   readonly requestLimits?: RequestLimitSettings
   /** Proxies whose X-Forwarded-For is believed. */
@@ -247,6 +249,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
         return isClosing ? ['it is stopping'] : []
       },
       metrics: metrics.read,
+      metricsToken: options.metricsToken,
     }),
   )
   const registerApi = () => {

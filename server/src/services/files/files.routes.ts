@@ -160,7 +160,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
           await files.remove(req.actor, id, req.origin)
           return reply.code(204).send(null)
         }
-        await files.getRemovable(req.actor, id)
+        await files.getChangeable(req.actor, id)
         const operationParams = { fileId: id, branchId: req.branch.id }
         const job = await createJob(req, {
           operationName: 'fileDelete',
@@ -179,7 +179,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
         schema: { params: ById, response: { 200: FileView } },
       },
       async (req) => {
-        const file = await files.get(req.actor, fileId(req.params.id))
+        const file = await files.getChangeable(req.actor, fileId(req.params.id))
         const credentials = await files.credentials(file, 'upload')
         return { ...show(file, req.baseUrl), uploadParams: uploadParams(file, access, req.baseUrl, credentials) }
       },

@@ -293,6 +293,17 @@ test('a token without canReadAllFileUploads sees the files it made, and no other
       403,
       method + path,
     )
+  for (const [method, path, status] of [
+    ['GET', '', 200],
+    ['DELETE', '', 403],
+    ['PUT', '/refresh', 403],
+    ['POST', '/tags', 403],
+    ['DELETE', '/tags/x', 403],
+  ] as const) {
+    const body = method === 'POST' ? { json: { tag: 'x' } } : {}
+    const answer = await stack.request(method, `/v2/storage/files/${theirs.id}${path}`, { token: reader, ...body })
+    assert.equal(answer.status, status, `${method} ${path} with the right to read`)
+  }
 })
 
 test('the file of another project does not exist', async (t) => {

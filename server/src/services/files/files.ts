@@ -1,5 +1,5 @@
 // Rules for files. Knows nothing of HTTP.
-//  1. A token sees files of its project only; without canReadAllFileUploads, those it made itself.
+//  1. A token sees files of its project only; without canReadAllFileUploads, those it made itself. It changes and deletes only those.
 //  2. Bytes first, record last, where we write them (upload); record first, bytes last, where we remove them.
 //  3. Whatever a file's credentials could still write after its record is gone is swept until they have expired.
 
@@ -203,6 +203,9 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     return withSize(file)
   }
 
+  /** The right to read all files is no right to change them. */
+  const mayChange = (actor: Actor, file: FileRecord): boolean => actor.isMasterToken || file.creatorToken.id === actor.tokenId
+
   const maySee = (actor: Actor, file: FileRecord): boolean =>
     actor.isMasterToken || actor.canReadAllFileUploads || file.creatorToken.id === actor.tokenId
 
@@ -255,14 +258,14 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
   }
 
   async function remove(actor: Actor, id: number, origin: Origin): Promise<void> {
-    const file = await getRemovable(actor, id)
+    const file = await getChangeable(actor, id)
     await inTransaction((trx) => markDeleted(trx, actor, file, origin))
     await removeBytes(file)
   }
 
-  async function getRemovable(actor: Actor, id: number): Promise<FileRecord> {
+  async function getChangeable(actor: Actor, id: number): Promise<FileRecord> {
     const file = await find(actor.projectId, id)
-    if (!maySee(actor, file)) throw new PlatformError('accessDenied')
+    if (!mayChange(actor, file)) throw new PlatformError('accessDenied')
     return file
   }
 
@@ -310,7 +313,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
   }
 
   async function addTag(actor: Actor, id: number, tag: string): Promise<void> {
-    const file = await get(actor, id)
+    const file = await getChangeable(actor, id)
     await inTransaction((trx) => store.addTags(trx, file.projectId, id, [storable(tag)]))
   }
 
@@ -319,7 +322,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     store.tagPresent(trx, actor.projectId, id, tags.map(storable))
 
   async function removeTag(actor: Actor, id: number, tag: string): Promise<void> {
-    const file = await get(actor, id)
+    const file = await getChangeable(actor, id)
     if (!(await inTransaction((trx) => store.removeTag(trx, file.projectId, id, storable(tag)))))
       throw new PlatformError('storage.files.tagNotFound', { id, tag: tag.slice(0, 100) })
   }
@@ -386,7 +389,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     get,
     list,
     remove,
-    getRemovable,
+    getChangeable,
     runDelete,
     removeBytes,
     discard,

@@ -1,6 +1,6 @@
 // For those who run the stack: is it alive, can it serve, how is it doing; and for those who start with it: the first page and the API documentation (spec platform 6.10).
 
-import { createHash } from 'node:crypto'
+import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Type } from 'typebox'
 import { type DocumentedRoute, openApiDocument } from '../../http/openapi.ts'
@@ -12,6 +12,8 @@ export interface ProbesDeps {
   readonly version: string
   /** Throws or answers problems when the stack cannot serve. */
   readonly problems: () => Promise<readonly string[]>
+  /** Set: whoever reads the metrics sends it as `Authorization: Bearer`. */
+  readonly metricsToken?: string | undefined
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>
 }
 
@@ -28,7 +30,7 @@ const page = (operation: string, summary: string) => ({
 })
 
 /** What every node answers, whatever its roles. */
-export function probesRoutes({ version, problems, metrics }: ProbesDeps): FastifyPluginAsync {
+export function probesRoutes({ version, problems, metrics, metricsToken }: ProbesDeps): FastifyPluginAsync {
   return async (app: FastifyInstance) => {
     app.get('/health', page('operations.health', 'Is the process alive?'), async (_req, reply) =>
       reply.type('application/json').send(JSON.stringify({ status: 'ok', version })),
@@ -40,11 +42,18 @@ export function probesRoutes({ version, problems, metrics }: ProbesDeps): Fastif
       return reply.type('application/json').send(JSON.stringify({ status: 'ready', version }))
     })
 
-    app.get('/metrics', page('operations.metrics', 'Prometheus text'), async (_req, reply) => {
+    app.get('/metrics', page('operations.metrics', 'Prometheus text'), async (req, reply) => {
+      if (metricsToken !== undefined && !isBearer(req.headers.authorization, metricsToken))
+        throw new PlatformError('storage.tokenInvalid')
       const { contentType, text } = await metrics()
       return reply.type(contentType).send(text)
     })
   }
+}
+
+function isBearer(header: string | undefined, token: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(header ?? ''), digest(`Bearer ${token}`))
 }
 
 /** On a node without the role `api`: whatever else is asked for is served by another node. */

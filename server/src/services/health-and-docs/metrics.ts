@@ -20,6 +20,7 @@ export function createMetrics(queueDepths: QueueDepths) {
     labelNames: ['queue'],
     registers: [registry],
     async collect() {
+      this.reset() // a queue that is empty now is not in the list
       for (const [queue, depth] of Object.entries(await queueDepths())) this.set({ queue }, depth)
     },
   })

@@ -80,3 +80,19 @@ test('a stream that starts late has everything the job said, however much', asyn
     Array.from({ length: 2500 }, (_, i) => i + 1),
   )
 })
+
+test('a stream ends when its token is deleted', async (t) => {
+  const { url, request } = await shellStack(t)
+  const later = { component: 'platform.ex-http', configData: {}, delay: '86400' }
+  const { id } = (await request('POST', '/queue/jobs', { json: later })).json<Job>()
+  const token = (await request('POST', '/v2/storage/tokens', { json: { canManageBuckets: true } })).json<{
+    id: string
+    token: string
+  }>()
+  const response = await fetch(`${url}/queue/jobs/${id}/events`, {
+    headers: { accept: 'text/event-stream', 'x-storageapi-token': token.token },
+  })
+  assert.equal(response.status, 200)
+  assert.equal((await request('DELETE', `/v2/storage/tokens/${token.id}`)).status, 204)
+  assert.match(await response.text(), /event: status/) // resolves only when the stream has ended
+})

@@ -21,7 +21,8 @@ export interface JobEventList {
 export interface Follow {
   readonly follower: JobFollower
   list(sinceId: string | undefined, limit: number): Promise<Record<string, unknown>[]>
-  current(): Promise<JobRow>
+  /** Undefined: whoever follows may not any more. */
+  current(): Promise<JobRow | undefined>
   view(job: JobRow): Record<string, unknown>
   readonly since: string | undefined
 }
@@ -31,7 +32,7 @@ const LOOK_MS = 300
 const ALIVE_MS = 15_000
 const PAGE = 1_000
 
-/** Sends `log` for every event, `status` for every change of the job, `end` when it is finished; ends when the client goes or the node stops. */
+/** Sends `log` for every event, `status` for every change of the job, `end` when it is finished; ends when the client goes, its token is gone, or the node stops. */
 export async function followJob(response: ServerResponse, follow: Follow, lookMs = LOOK_MS): Promise<void> {
   let since = follow.since
   let shown = ''
@@ -49,6 +50,7 @@ export async function followJob(response: ServerResponse, follow: Follow, lookMs
   while (!gone && !follow.follower.isOver()) {
     // The job first: what it said before it ended is then surely in the list that follows.
     const job = await follow.current()
+    if (!job) break
     let page: readonly Record<string, unknown>[]
     do {
       page = await follow.list(since, PAGE)

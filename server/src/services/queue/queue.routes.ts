@@ -26,6 +26,8 @@ import type { JobRow } from './queue.schema.ts'
 export interface QueueRoutesDeps extends JobRoutesDeps {
   readonly events: JobEventList
   readonly notifier: JobNotifier
+  /** A stream lasts as long as its job, a token perhaps not as long. */
+  readonly isTokenValid: (value: string) => Promise<boolean>
 }
 
 const Jobs = Type.Array(JobView)
@@ -35,7 +37,7 @@ const EventsQuery = Type.Object({
 })
 
 export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
-  const { queue, clock, domain, projectName, events, notifier } = deps
+  const { queue, clock, domain, projectName, events, notifier, isTokenValid } = deps
   const { requestOf, idempotencyKey, runComponent } = createJobStarter(deps)
 
   const viewer = async (req: FastifyRequest): Promise<(job: JobRow) => Record<string, unknown>> => {
@@ -191,7 +193,7 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
         await followJob(reply.raw, {
           follower,
           list: (sinceId, limit) => events.list(req.actor, job, { sinceId, limit }, req.baseUrl),
-          current: () => queue.get(req.actor, job.id),
+          current: async () => ((await isTokenValid(req.tokenValue)) ? queue.get(req.actor, job.id) : undefined),
           view,
           since,
         })

@@ -179,6 +179,12 @@ test('a signature that is wrong in any way is refused with the code AWS gives it
       403,
       'SignatureDoesNotMatch',
     ],
+    'a signature that is not ASCII': [
+      { path, tamper: (h) => set(h, 'authorization', h.authorization!.replace(/.$/, 'é')) },
+      root,
+      403,
+      'SignatureDoesNotMatch',
+    ],
     'another path': [{ path, rawUrl: `/${BUCKET}/other` }, root, 403, 'SignatureDoesNotMatch'],
     'an added query': [{ path, rawUrl: `${path}?x=1` }, root, 403, 'SignatureDoesNotMatch'],
     'another method': [

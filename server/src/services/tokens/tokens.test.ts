@@ -165,6 +165,7 @@ test('a token manager takes over no token that may more than itself, least of al
     assert.equal((await request('POST', `/v2/storage/tokens/${id}/refresh`, { token: manager.token })).status, 403)
     const renamed = await request('PUT', `/v2/storage/tokens/${id}`, { token: manager.token, json: { description: 'mine' } })
     assert.equal(renamed.status, 403)
+    assert.equal((await request('DELETE', `/v2/storage/tokens/${id}`, { token: manager.token })).status, 403)
   }
   assert.equal((await request('POST', `/v2/storage/tokens/${equal.id}/refresh`, { token: manager.token })).status, 200)
   assert.equal((await request('POST', `/v2/storage/tokens/${manager.id}/refresh`, { token: manager.token })).status, 200)

@@ -1,7 +1,7 @@
 // Rules for projects and tokens. Knows nothing of HTTP.
 //  1. A clear value leaves this module once, when it is made; only its hash is stored.
 //  2. Nobody gives away what they do not have (token-permissions.ts).
-//  3. Nobody takes over what may more than they do: neither a new value nor a change of such a token.
+//  3. Nobody takes over what may more than they do: neither a new value nor a change nor the end of such a token.
 //  4. A project always has its master token: it cannot be deleted, only refreshed, and only by itself.
 
 import { timingSafeEqual } from 'node:crypto'
@@ -174,7 +174,7 @@ export function createTokens(deps: TokensDeps) {
   }
 
   async function remove(actor: Actor, id: number, origin: Origin): Promise<void> {
-    const token = await getVisible(actor, id)
+    const token = await getOwnOrWeaker(actor, id)
     if (token.isMasterToken) throw new PlatformError('accessDenied')
     const user = await deps.findTriggerOf(actor.projectId, id)
     if (user) {

@@ -2,61 +2,17 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
-import { assertDefined, type RecordedEvent } from '../support/event-definitions.ts'
-import { type Answer, type RequestOptions, send, startTestStack } from '../support/test-stack.ts'
-
-interface EventAnswer extends RecordedEvent {
-  readonly id: number
-  readonly [member: string]: unknown
-}
-
-interface StorageJob {
-  readonly id: number
-  readonly status: string
-  readonly results: unknown
-  readonly error?: { readonly message: string; readonly code: string }
-}
+import { assertDefined } from '../support/event-definitions.ts'
+import { type EventAnswer, projectClient } from '../support/storage-client.ts'
+import { type Answer, send, startTestStack } from '../support/test-stack.ts'
 
 test('corrections A', async (t) => {
   const stack = await startTestStack(t)
   const tokens: string[] = []
-  /** A project of its own, and requests to /v2/storage with its master token. */
-  async function project(name: string) {
-    const { projectId, masterToken } = await stack.newProject(name)
-    tokens.push(masterToken)
-    const call = (method: string, path: string, options: RequestOptions = {}): Promise<Answer> =>
-      send(stack.url, method, `/v2/storage/${path}`, { token: masterToken, ...options })
-    const ok = async (method: string, path: string, options: RequestOptions = {}): Promise<Answer> => {
-      const answer = await call(method, path, options)
-      assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`)
-      return answer
-    }
-    const refused = async (method: string, path: string, options: RequestOptions, status: number, error: string | RegExp) => {
-      const answer = await call(method, path, options)
-      assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`)
-      const text = answer.json<{ error: string }>().error
-      if (typeof error === 'string') assert.equal(text, error)
-      else assert.match(text, error)
-      return answer
-    }
-    const token = async (json: object) => (await ok('POST', 'tokens', { json })).json<{ id: string; token: string }>()
-    const events = async (query = '', path = 'events') => (await ok('GET', `${path}?${query}`)).json<EventAnswer[]>()
-    const finished = async (answer: Answer): Promise<StorageJob> => {
-      let job = answer.json<StorageJob>()
-      while (!['success', 'error'].includes(job.status)) {
-        await setTimeout(10)
-        job = (await ok('GET', `jobs/${job.id}`)).json<StorageJob>()
-      }
-      return job
-    }
-    /** A development branch; answers its id. */
-    const branch = async (named: string): Promise<number> => {
-      const job = await finished(await ok('POST', 'dev-branches', { json: { name: named } }))
-      assert.equal(job.status, 'success', JSON.stringify(job.error))
-      return (job.results as { id: number }).id
-    }
-    return { projectId, masterToken, call, ok, refused, token, events, finished, branch }
+  const project = async (name: string) => {
+    const client = await projectClient(stack, name)
+    tokens.push(client.masterToken)
+    return client
   }
 
   await t.test('A1: an event with all nine members, most of them null, is an event of type info', async () => {

@@ -116,9 +116,13 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
       const content = await wholeVersion(trx, record, record.version)
       const words = (what: string, { id, name, version }: { id: string; name: string; version: number }) =>
         `Copied from default branch ${what} "${name}" (${id}) version ${version}`
-      const change = changeBy(source, words('configuration', { ...record, id: record.configurationId }), (row) =>
-        words('configuration row', row),
-      )
+      const change = {
+        ...changeBy(source, words('configuration', { ...record, id: record.configurationId }), (row) =>
+          words('configuration row', row),
+        ),
+        keepsIdentifiers: true,
+        created: record.created,
+      }
       const copy = await insertWhole(trx, { ...record, branchId: into.id }, content, change, record.version)
       await setMetadata(trx, projectId, copy.ownerId, await listMetadata(trx, projectId, record.ownerId), change.stamp.at)
     }

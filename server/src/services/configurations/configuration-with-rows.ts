@@ -10,6 +10,7 @@ import {
   inOrder,
   type RowRecord,
   type RowVersionRecord,
+  type Stamp,
   type VersionRecord,
 } from './records.ts'
 import { findRow, listRowIds, listRowsAt, markRowsDeleted } from './rows.store.ts'
@@ -29,6 +30,12 @@ export interface WholeChange extends Change {
   readonly describeRow: (row: WholeContent['rows'][number]) => string
   /** The new versions have the identifiers of the contents they take over. */
   readonly keepsIdentifiers?: boolean
+  /** When the configuration came to be, if not now. */
+  readonly created?: Stamp
+  /** Every row gets a version, also one that is so already. */
+  readonly everyRow?: boolean
+  /** States of the rows of a new configuration; empty by default. */
+  readonly rowStates?: ReadonlyMap<string, string>
 }
 
 const identifierOf = (content: { readonly versionIdentifier?: string }, change: WholeChange): string =>
@@ -65,7 +72,7 @@ export async function replaceWhole(
   await markRowsDeleted(trx, projectId, ownerId, surplus, after.version)
   for (const row of content.rows) {
     const head = await findRow(trx, projectId, ownerId, row.id)
-    if (!head || head.isDeleted || !sameContent(head, row))
+    if (change.everyRow || !head || head.isDeleted || !sameContent(head, row))
       await saveRowVersion(trx, after, rowLike(row, head, change), change.stamp)
   }
   return after
@@ -91,7 +98,7 @@ export async function insertWhole(
     versionIdentifier: identifierOf(content, change),
     revision: 1,
     rowsRevision: 1,
-    created: change.stamp,
+    created: change.created ?? change.stamp,
     changed: change.stamp,
   }
   const record = { ...first, ownerId: await insertConfiguration(trx, first) }
@@ -106,7 +113,7 @@ function rowLike(row: WholeContent['rows'][number], head: RowRecord | undefined,
     ...{ id, name, description, isDisabled, configuration },
     isDeleted: false,
     changeDescription: change.describeRow(row),
-    state: head?.state ?? '{}',
+    state: head?.state ?? change.rowStates?.get(id) ?? '{}',
     version: (head?.version ?? 0) + 1,
     versionIdentifier: identifierOf(row, change),
     created: head?.created ?? change.stamp,

@@ -231,7 +231,7 @@ test('every change of a row is a version of the whole configuration, described',
   assert.deepEqual([rolled.version, rolled.configuration, rolled.changeDescription], [4, {}, 'Rollback to version 1'])
   const copied = (await ok('POST', `${rows}/a/versions/2/create`, { json: {} })).json<Row>()
   assert.deepEqual([copied.version, copied.configuration], [1, { x: 1 }])
-  assert.match(await described(), /^Row \w+ copied from configuration "n" \(\w+\) row "A" \(a\) version 2$/)
+  assert.match(await described(), /^Row \w+ copied from configuration "n" \(\w+\) row a version 2$/)
   await ok('DELETE', `${rows}/a`)
   assert.equal(await described(), 'Row a deleted')
   assert.deepEqual(
@@ -371,7 +371,8 @@ test('an id that was deleted is revived: versions go on, rows stay in the past',
   await refused('POST', C, { json: { name: 'n', configurationId: id } }, 400, 'configurationAlreadyExists')
   await ok('DELETE', `${C}/${id}`)
   const revived = await create({ configurationId: 'mine', configuration: { a: 2 } })
-  assert.deepEqual([revived.version, revived.rows, revived.configuration], [4, [], { a: 2 }])
+  assert.deepEqual([revived.version, revived.configuration], [4, { a: 2 }])
+  assert.deepEqual((await ok('GET', `${C}/${id}`)).json<Configuration>().rows, [])
   assert.equal((await ok('GET', `${C}/${id}/versions/2`)).json<Configuration>().rows.length, 1)
 })
 
@@ -434,7 +435,7 @@ test('bad bodies are refused with a sentence', async (t) => {
   for (const configuration of [7, true, [1], 'x'])
     await post({ name: 'n', configuration }, 'validation.invalidConfigurationFormat')
   for (const state of ['{', 7, [1], '']) await post({ name: 'n', state }, 'validation.invalidStateFormat')
-  for (const configurationId of ['a b', '../x', '..', 'a/b', 'ž', 'x'.repeat(201), '%2e'])
+  for (const configurationId of ['../x', '..', 'a/b', 'a\nb', 'x'.repeat(201)])
     await post({ name: 'n', configurationId }, 'storage.components.validation', /configurationId/)
   const large = { a: 'x'.repeat(5 * 2 ** 20) }
   await post({ name: 'n', configuration: large }, 'storage.components.tooLarge', /4194304 bytes/, 413)

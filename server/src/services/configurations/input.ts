@@ -51,6 +51,8 @@ export interface CheckedBody {
 const MAX_JSON_BYTES = 4 * 2 ** 20
 const MAX_TEXT = 65_536
 const ID = /^[A-Za-z0-9._-]{1,200}$/
+/** Clients make their own, with a backslash for example; an address separates its parts by slashes. */
+const CONFIGURATION_ID = /^[^\p{Cc}\p{Cs}/]{1,200}$/u
 
 export function readConfigurationInput(body: CheckedBody, exact: ExactMember): ConfigurationInput {
   const code = 'storage.components.validation'
@@ -160,9 +162,12 @@ function withoutRunMembers(given: JsonInput): JsonInput {
 /** An empty id asks for a new one. A JSON number is taken by its digits, so that long ones are not rounded. */
 function readId(given: string | undefined, field: string, code: ErrorCode): { [field: string]: string } {
   if (given === undefined || given === '') return {}
-  if (!ID.test(given) || /^\.+$/.test(given)) {
-    throw new PlatformError(code, { field, reason: 'an id is 1 to 200 letters, digits, dots, dashes or underscores.' })
-  }
+  const [allowed, characters] =
+    field === 'configurationId'
+      ? [CONFIGURATION_ID, 'characters without slashes and control characters']
+      : [ID, 'letters, digits, dots, dashes or underscores']
+  if (!allowed.test(given) || /^\.+$/.test(given))
+    throw new PlatformError(code, { field, reason: `an id is 1 to 200 ${characters}.` })
   return { [field]: given }
 }
 

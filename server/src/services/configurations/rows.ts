@@ -82,13 +82,15 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
     told: {
       readonly isNew: boolean
       readonly ownerDescription: string
+      /** Of contents that have one already. */
+      readonly versionIdentifier?: string
       readonly event: (owner: ConfigurationRecord, row: RowRecord) => NewEvent
     },
   ): Promise<RowRecord> {
     const stamp = stampOf(caller.actor, clock.now().getTime())
     const order = told.isNew && owner.rowsSortOrder.length > 0 ? { rowsSortOrder: [...owner.rowsSortOrder, row.id] } : {}
     const change = { stamp, changeDescription: told.ownerDescription, newId }
-    const saved = { ...row, versionIdentifier: newId(), created: row.created ?? stamp }
+    const saved = { ...row, versionIdentifier: told.versionIdentifier ?? newId(), created: row.created ?? stamp }
     const after = await saveVersion(trx, owner, order, change, { rowsChanged: true })
     await saveRowVersion(trx, after, saved, stamp)
     await recordChange(trx, caller, told.event(after, saved))
@@ -125,7 +127,8 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
       checkVersion(expected, before.version, `Row "${rowId}"`)
       const encrypt = (text: string, previous: string) => secrets.encrypt(text, owner.componentId, previous)
       const fields = differences(before, input, encrypt)
-      if (Object.keys(fields).length === 0) return before
+      // Who sends a name means a version, as clients expect, also when it is the name that the row has.
+      if (Object.keys(fields).length === 0 && input.name === undefined) return before
       const changeDescription = input.changeDescription ?? `Row ${rowId} changed`
       const row = { ...before, ...fields, version: before.version + 1, changeDescription }
       const event = (after: ConfigurationRecord, saved: RowRecord) => rowEvent('RowChanged', after, saved)
@@ -171,7 +174,8 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
       const ownerDescription = changeDescription ?? `Row ${rowId} version ${version} rollback`
       const event = (after: ConfigurationRecord, saved: RowRecord) =>
         rowFromEvent('RowRolledBack', after, saved, { configuration: owner, row: { id: rowId, name, version } })
-      return await save(trx, caller, owner, row, { isNew: false, ownerDescription, event })
+      const { versionIdentifier } = chosen
+      return await save(trx, caller, owner, row, { isNew: false, ownerDescription, versionIdentifier, event })
     })
 
   const copy: Rows['copy'] = async (caller, { componentId, configurationId, rowId }, version, options) => {
@@ -186,7 +190,7 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
       const chosen = await findRowVersion(trx, source.projectId, source.ownerId, rowId, version)
       if (!chosen) throw versionNotFound(version)
       const id = newId()
-      const from = `copied from configuration "${source.name}" (${configurationId}) row "${chosen.name}" (${rowId}) version ${version}`
+      const from = `copied from configuration "${source.name}" (${configurationId}) row ${rowId} version ${version}`
       const { name, description, isDisabled, configuration } = chosen
       const row = {
         ...{ id, name, description, isDisabled, configuration },

@@ -105,7 +105,6 @@ async function perform(rooms: ConfigurationRules, model: Model, id: string, op: 
       const target = model.snapshots[version - 1]!
       await versions.rollBack(caller, COMPONENT, id, version)
       for (const [rowId, text] of Object.entries(target.rows)) {
-        if (head.rows[rowId] === text) continue
         model.rowVersions.set(rowId, (model.rowVersions.get(rowId) ?? 0) + 1)
         model.rowHistory.set(rowId, [...(model.rowHistory.get(rowId) ?? []), text])
       }

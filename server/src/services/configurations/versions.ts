@@ -16,7 +16,7 @@ import { insertWhole, replaceWhole, type WholeVersion, wholeVersion } from './co
 import { findConfiguration, findContents, listVersions, lockConfiguration } from './configurations.store.ts'
 import type { ConfigurationsDeps } from './configurations.ts'
 import type { ConfigurationRecord, RowVersionRecord, VersionRecord } from './records.ts'
-import { findRow, findRowVersion, listRowVersions } from './rows.store.ts'
+import { findRow, findRowVersion, listRows, listRowVersions } from './rows.store.ts'
 
 export interface Page {
   readonly limit: number
@@ -99,6 +99,8 @@ export function createVersions({ db, inTransaction, components, recordEvent, clo
         describeRow: (row: { version: number }) =>
           `Rollback to version ${row.version} (via configuration rollback to version ${version})`,
         newId,
+        keepsIdentifiers: true,
+        everyRow: true,
       }
       const after = await replaceWhole(trx, before, chosen, change, { contentVersion: chosen.contentVersion })
       await recordChange(trx, caller, configurationFromEvent('RolledBack', after, { ...before, name: chosen.name, version }))
@@ -115,7 +117,9 @@ export function createVersions({ db, inTransaction, components, recordEvent, clo
         given.changeDescription ?? `Copied from configuration "${chosen.name}" (${configurationId}) version ${version}`
       const stamp = stampOf(caller.actor, clock.now().getTime())
       const content = { ...chosen, name: given.name, description: given.description ?? chosen.description }
-      const change = { stamp, changeDescription, describeRow: () => changeDescription, newId }
+      const rows = await listRows(trx, source.projectId, source.ownerId)
+      const rowStates = new Map(rows.map(({ id, state }) => [id, state]))
+      const change = { stamp, changeDescription, describeRow: () => changeDescription, newId, rowStates }
       const record = await insertWhole(trx, addressOf(caller, component, newId()), content, change)
       await recordChange(trx, caller, configurationFromEvent('Copied', record, { ...source, name: chosen.name, version }))
       return record

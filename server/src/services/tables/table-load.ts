@@ -172,7 +172,7 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
         mode: 'full',
         source: { slices: source.slices, dialect: dialectOf(input.csv) },
         fileColumns: columns,
-        skipLines: input.csv.columns ? (input.csv.linesBeforeRows ?? 0) : 1,
+        skipLines: headerLines(input, source),
         ...(input.nullValues && { nullValues: input.nullValues }),
         loadedAt: clock.now().getTime(),
         keyPrefix: keyPrefixOf(run.job.projectId, `new-${run.job.id}`),
@@ -320,8 +320,8 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
     const names = snapshot.columns.map((column) => column.name)
     const { types = [] } = input
     const { columns, withoutHeaders, ignoredLinesCount = 0 } = input.csv
-    // ignoredLinesCount beats withoutHeaders, and both beat columns when the order of the table is meant (spec storage 2.5.5).
-    if (ignoredLinesCount === 0 && withoutHeaders) return { snapshot, fileColumns: names, skipLines: 0 }
+    // ignoredLinesCount beats withoutHeaders (spec storage 2.5.5). Without names the columns of the file are those of the table, in its order.
+    if (ignoredLinesCount === 0 && withoutHeaders && !columns) return { snapshot, fileColumns: names, skipLines: 0 }
     if (ignoredLinesCount > 0 && !columns) return { snapshot, fileColumns: names, skipLines: ignoredLinesCount }
     const header = await headerOf(source, input.csv, signal)
     const keep = input.useTimestampFromDataFile ? LOAD_TIME_COLUMN : undefined
@@ -333,7 +333,7 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
     if (keep && !fileColumns.includes(keep)) missing.push(keep)
     if (missing.length > 0) throw columnsNotMatch(missing, names, source.name, input.csv)
     const added = fileColumns.filter((name) => !names.includes(name) && name !== LOAD_TIME_COLUMN)
-    if (isNamed && added.length > 0)
+    if (isNamed && !withoutHeaders && added.length > 0)
       throw new PlatformError('storage.invalidColumns', { columns: quoted(added), known: quoted(names) })
     if (names.length + added.length > MAX_COLUMNS)
       throw new PlatformError('storage.maxNumberOfColumnsExceed', {
@@ -383,6 +383,12 @@ async function describeColumns(
 ): Promise<void> {
   for (const { column, metadata: pairs } of columns)
     if (pairs.length > 0) await metadata.set(trx, projectId, key, column.name, STORAGE_PROVIDER, pairs, clock.now())
+}
+
+/** A plain file has a header, also when the request names the columns; slices and what components write with names have none. */
+function headerLines({ csv, source: from }: Pick<CreateInput, 'csv' | 'source'>, source: OpenSource): number {
+  if (!csv.columns) return 1
+  return csv.linesBeforeRows ?? (from.type === 'file' && !source.isSliced && !csv.withoutHeaders ? 1 : 0)
 }
 
 export function dialectOf({ delimiter, enclosure, escapedBy }: CsvOptions): CsvDialect {

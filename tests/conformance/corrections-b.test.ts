@@ -1,0 +1,134 @@
+// What real clients expect of the storage API, by number: part B. One stack; a project per test.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { projectClient } from '../support/storage-client.ts'
+import { startTestStack } from '../support/test-stack.ts'
+
+const CONFIGS = 'components/platform.ex-http/configs'
+
+interface Row {
+  readonly id: string
+  readonly version: number
+  readonly versionIdentifier: string
+  readonly changeDescription: string
+  readonly state: object
+}
+
+interface Configuration {
+  readonly id: string
+  readonly version: number
+  readonly created: string
+  readonly changeDescription: string
+  readonly currentVersion: { readonly versionIdentifier: string }
+  readonly rows: readonly Row[]
+}
+
+test('corrections B', async (t) => {
+  const stack = await startTestStack(t)
+  /** A project with a bucket, and what tables need. */
+  async function project(name: string) {
+    const client = await projectClient(stack, name)
+    const { ok, finished } = client
+    await ok('POST', 'buckets', { json: { name: 'a' } })
+    /** Uploads a plain CSV; answers its id. */
+    const upload = async (content: string): Promise<number> => {
+      const body = new FormData()
+      body.set('data', new Blob([content]), 'data.csv')
+      const answer = await stack.request('POST', '/import/upload-file', { token: client.masterToken, body })
+      assert.ok(answer.status < 300, answer.text)
+      return answer.json<{ id: number }>().id
+    }
+    const succeed = async (path: string, json: object) => {
+      const job = await finished(await ok('POST', path, { json }))
+      assert.equal(job.status, 'success', JSON.stringify(job.error))
+      return job
+    }
+    const rows = async (table: string) => (await ok('GET', `tables/${table}/data-preview`)).text
+    const configuration = async (path: string) => (await ok('GET', path)).json<Configuration>()
+    return { ...client, upload, succeed, rows, configuration }
+  }
+
+  await t.test('B10: columns of an import without headers say the order of the file', async () => {
+    const { ok, upload, succeed, rows } = await project('B10')
+    await ok('POST', 'buckets/in.c-a/tables', { form: { name: 't', dataString: 'id,name\n1,one\n' } })
+    const swapped = { dataFileId: await upload('two,2\n'), withoutHeaders: 1, columns: ['name', 'id'], incremental: 1 }
+    await succeed('tables/in.c-a.t/import-async', swapped)
+    assert.equal(await rows('in.c-a.t'), '"id","name"\n"1","one"\n"2","two"\n')
+    const wider = { dataFileId: await upload('3,three,x\n'), withoutHeaders: 1, columns: ['id', 'name', 'more'] }
+    await succeed('tables/in.c-a.t/import-async', wider)
+    assert.equal(await rows('in.c-a.t'), '"id","name","more"\n"3","three","x"\n')
+  })
+
+  await t.test('B11: the header of a plain file is no row, also when the request names the columns', async () => {
+    const { upload, succeed, rows } = await project('B11')
+    const dataFileId = await upload('id,name\n1,one\n')
+    await succeed('buckets/in.c-a/tables-async', { name: 't', dataFileId, columns: ['id', 'name'] })
+    assert.equal(await rows('in.c-a.t'), '"id","name"\n"1","one"\n')
+    await succeed('buckets/in.c-a/tables-async', { name: 'bare', dataFileId, columns: ['a', 'b'], withoutHeaders: 1 })
+    assert.equal(await rows('in.c-a.bare'), '"a","b"\n"id","name"\n"1","one"\n')
+  })
+
+  await t.test('B17: copies say what they are copies of, and rolling back gives every row a version', async () => {
+    const { ok, configuration } = await project('B17')
+    await ok('POST', CONFIGS, { json: { configurationId: 'main-1', name: 'name' } })
+    await ok('POST', `${CONFIGS}/main-1/rows`, { json: { rowId: '456', name: 'row', state: { seen: 1 } } })
+    await ok('PUT', `${CONFIGS}/main-1/rows/456/state`, { json: { state: { seen: 2 } } })
+    const copied = (await ok('POST', `${CONFIGS}/main-1/versions/2/create`, { json: { name: 'Copy' } })).json<{ id: string }>()
+    const copy = await configuration(`${CONFIGS}/${copied.id}`)
+    assert.deepEqual(
+      copy.rows.map(({ state, changeDescription }) => [state, changeDescription]),
+      [[{ seen: 2 }, 'Copied from configuration "name" (main-1) version 2']],
+    )
+    const row = (await ok('POST', `${CONFIGS}/main-1/rows/456/versions/1/create`)).json<Row>()
+    assert.equal(row.changeDescription, 'Copied from configuration "name" (main-1) row 456 version 1')
+    const owner = await configuration(`${CONFIGS}/main-1`)
+    assert.equal(owner.changeDescription, `Row ${row.id} copied from configuration "name" (main-1) row 456 version 1`)
+    const again = (await ok('PUT', `${CONFIGS}/main-1/rows/456`, { json: { name: 'row' } })).json<Row>()
+    assert.equal(again.version, 2)
+    await ok('POST', `${CONFIGS}/main-1/versions/2/rollback`)
+    const after = await configuration(`${CONFIGS}/main-1`)
+    assert.deepEqual(
+      after.rows.map(({ id, version }) => [id, version]),
+      [['456', 3]],
+    )
+  })
+
+  await t.test('B18: the version identifier follows the content', async () => {
+    const { ok, configuration, branch } = await project('B18')
+    const identifier = async (path: string) => (await configuration(path)).currentVersion.versionIdentifier
+    await ok('POST', CONFIGS, { json: { configurationId: 'main-1', name: 'name' } })
+    await ok('POST', `${CONFIGS}/main-1/rows`, { json: { rowId: 'r', name: 'row' } })
+    const second = await identifier(`${CONFIGS}/main-1`)
+    const firstRow = (await ok('GET', `${CONFIGS}/main-1/rows/r`)).json<Row>()
+    await ok('PUT', `${CONFIGS}/main-1/rows/r`, { json: { name: 'other' } })
+    assert.notEqual(await identifier(`${CONFIGS}/main-1`), second)
+    await ok('POST', `${CONFIGS}/main-1/versions/2/rollback`)
+    const back = await configuration(`${CONFIGS}/main-1`)
+    assert.deepEqual([back.version, back.currentVersion.versionIdentifier], [4, second])
+    assert.deepEqual(
+      back.rows.map(({ version, versionIdentifier }) => [version, versionIdentifier]),
+      [[3, firstRow.versionIdentifier]],
+    )
+    const dev = await branch('dev')
+    const copy = await configuration(`branch/${dev}/${CONFIGS}/main-1`)
+    assert.deepEqual([copy.currentVersion.versionIdentifier, copy.created], [second, back.created])
+  })
+
+  await t.test('B19: ids of configurations take more than letters, digits, dots, dashes and underscores', async () => {
+    const { ok, refused, configuration } = await project('B19')
+    for (const id of ['main\\1', 'a b:c', 'žluťoučký'] as const) {
+      await ok('POST', CONFIGS, { json: { configurationId: id, name: 'n' } })
+      assert.equal((await configuration(`${CONFIGS}/${encodeURIComponent(id)}`)).id, id)
+      await ok('DELETE', `${CONFIGS}/${encodeURIComponent(id)}`)
+    }
+    for (const id of ['a/b', '..', 'a\u0000b', '\ud800'])
+      await refused(
+        'POST',
+        CONFIGS,
+        { json: { configurationId: id, name: 'n' } },
+        400,
+        /^Invalid parameters - configurationId: an id is/,
+      )
+  })
+})

@@ -66,6 +66,8 @@ export const ERRORS = {
   'egress.timedOut': { kind: 'transient', text: 'No complete answer within {limit} milliseconds.' },
   'egress.failed': { kind: 'transient', text: 'The connection failed: {reason}.' },
 
+  'mail.failed': { kind: 'transient', text: 'The mail server did not take the message: {reason}' },
+
   // Notifications
   'notification.subscriptionNotFound': { kind: 'not-found', text: 'Subscription "{id}" was not found.' },
   'notification.deliveryNotFound': { kind: 'not-found', text: 'Delivery "{id}" was not found.' },

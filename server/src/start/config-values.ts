@@ -76,6 +76,13 @@ export const postgresUrl: Parse<string> = (text) => {
   return text
 }
 
+export const smtpUrl: Parse<string> = (text) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if ((url?.protocol !== 'smtp:' && url?.protocol !== 'smtps:') || url.hostname === '')
+    refuse('not the address of a mail server, such as smtp://user:password@host:587?from=millrace@example.com.')
+  return text
+}
+
 const SHORTEST_TOKEN = 8
 
 export const token: Parse<string> = (text) => {

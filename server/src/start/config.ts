@@ -227,6 +227,13 @@ export const VARIABLES = {
       'Hosts, CIDRs and host:port that components and webhooks may reach besides public addresses, separated by commas. `*` turns the guard off.',
     parse: read.listOf(read.egressTarget),
   }),
+  MILLRACE_SMTP_URL: variable({
+    default: 'none',
+    sentence:
+      'The mail server for notifications: `smtp://user:password@host:587?from=millrace@example.com`, or `smtps://` for TLS from the first byte. Without it no mail is sent.',
+    secret: true,
+    parse: read.smtpUrl,
+  }),
   MILLRACE_BODY_LIMIT_BYTES: variable({
     default: '67108864',
     sentence: 'Largest request body that is held in memory (uploads stream and have no such limit).',
@@ -433,6 +440,7 @@ function configOf(values: Values, unknown: readonly string[]) {
       retentionDays: values.MILLRACE_TABLE_RETENTION_DAYS ?? 7,
     },
     egressAllow: values.MILLRACE_EGRESS_ALLOW ?? [],
+    smtpUrl: values.MILLRACE_SMTP_URL,
     clockOffsetMs: values.MILLRACE_TEST_CLOCK_OFFSET_MS ?? 0,
     log: { level: values.MILLRACE_LOG_LEVEL ?? ('info' as const) },
     /** Variables that look like ours and are not: probably misspelt. Worth a warning. */

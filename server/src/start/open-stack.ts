@@ -23,7 +23,8 @@ export interface Stack {
 /** Opens the data folder and builds every module; nothing listens yet. */
 export async function openStack(config: Config): Promise<Stack> {
   const secrets = createSecrets()
-  for (const secret of [config.secrets.masterToken, config.secrets.metricsToken, config.s3.external?.secretAccessKey])
+  const { secrets: given, s3, smtpUrl } = config
+  for (const secret of [given.masterToken, given.metricsToken, s3.external?.secretAccessKey, smtpPasswordOf(smtpUrl)])
     if (secret) secrets.add(secret)
   const log = createLog({ level: config.log.level, secrets })
   const clock = shiftedClock(config.clockOffsetMs)
@@ -50,6 +51,7 @@ export async function openStack(config: Config): Promise<Stack> {
     trustedProxies: config.http.trustedProxies,
     roles: config.roles,
     worker: { ...config.worker, egressAllow: config.egressAllow },
+    smtpUrl: config.smtpUrl,
     tables: config.tables,
     graceMs: config.listen.drainTimeoutMs / 2,
     clock,
@@ -81,3 +83,6 @@ async function openTls({ tls, dataDir, listen, addresses }: Config, clock: Clock
   const named = [...new Set(names)].filter((name) => name !== '0.0.0.0' && name !== '::')
   return openCertificate({ ...(await ensureLocalCertificate(join(dataDir, 'tls'), named, clock)), onError })
 }
+
+const smtpPasswordOf = (url: string | undefined): string | undefined =>
+  url === undefined ? undefined : decodeURIComponent(new URL(url).password)

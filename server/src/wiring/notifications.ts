@@ -3,6 +3,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { egressPolicyFrom } from '../../../contract/egress-rules.ts'
 import { createEgress } from '../engines/egress/egress.ts'
+import { createMailer } from '../engines/mail/mailer.ts'
 import type { Clock } from '../kit/clock.ts'
 import { createDeliver } from '../services/notifications/delivery.ts'
 import { addNames } from '../services/notifications/names.ts'
@@ -20,6 +21,7 @@ export interface NotificationModulesDeps extends Core {
   readonly log: FastifyBaseLogger
   readonly configurations: ConfigurationModules
   readonly egressAllow: readonly string[]
+  readonly smtpUrl: string | undefined
   /** The stack's own address, for links in messages that no request caused. */
   readonly baseUrl: () => string
 }
@@ -30,6 +32,7 @@ export function createNotificationModules(deps: NotificationModulesDeps) {
   const { metadata, events, tokens, clock, log, configurations } = deps
   const { db, inTransaction } = metadata
   const { components, encryption, branches, runAccess } = configurations
+  const mailer = deps.smtpUrl === undefined ? undefined : createMailer(deps.smtpUrl)
   const egress = createEgress({ policy: egressPolicyFrom(deps.egressAllow) })
 
   const subscriptions = createSubscriptions({
@@ -39,7 +42,7 @@ export function createNotificationModules(deps: NotificationModulesDeps) {
     recordEvent: events.record,
     checkAddress: egress.check,
     encrypt: (projectId, secret) => encryption.encryptBody(secret, false, { projectId: String(projectId) }),
-    isMailSetUp: false,
+    isMailSetUp: mailer !== undefined,
   })
   const outbox = createOutbox({
     db,
@@ -53,7 +56,7 @@ export function createNotificationModules(deps: NotificationModulesDeps) {
     inTransaction,
     clock,
     post: (request) => egress.send({ method: 'POST', ...request }),
-    sendMail: undefined,
+    sendMail: mailer?.send,
     decrypt: encryption.decryptForProject,
     withNames: (projectId, payload) =>
       addNames(

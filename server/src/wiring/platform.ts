@@ -70,6 +70,8 @@ export interface PlatformOptions extends CoreOptions {
   /** What this node does; everything by default. */
   readonly roles?: readonly Role[]
   readonly worker?: Partial<WorkerSettings>
+  /** Where mail is sent through; without it none is. */
+  readonly smtpUrl?: string | undefined
   /** How much tables may take; the defaults of the table engine where nothing is said. */
   readonly tables?: TableSettings | undefined
   /** How long running work may finish when the platform closes. */
@@ -191,6 +193,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     log,
     configurations: configurationModules,
     egressAllow: worker.egressAllow,
+    smtpUrl: options.smtpUrl,
     baseUrl,
   })
   const queueModules = createQueueModules({

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
+import { startMailServer } from '../../../../tests/support/mail-server.ts'
 import { type Job, shellStack } from '../../../../tests/support/shell-stack.ts'
 import { until } from '../../../../tests/support/until.ts'
 import { startReceiver } from '../../../../tests/support/webhook-receiver.ts'
@@ -36,11 +37,12 @@ interface Payload {
 const HOUR_MS = 3_600_000
 
 /** A stack whose clock the test moves, with two components: one works, one fails. */
-async function notifyingStack(t: TestContext) {
+async function notifyingStack(t: TestContext, options: { readonly smtpUrl?: string } = {}) {
   let aheadMs = 0
   const stack = await shellStack(t, {
     clock: { now: () => new Date(Date.now() + aheadMs) },
     worker: { egressAllow: ['127.0.0.1'] },
+    ...options,
   })
   await stack.add('test.works', 'true')
   await stack.add('test.fails', 'echo "the source is closed" >&2; exit 1')
@@ -211,4 +213,47 @@ test('a slow receiver holds up its own messages only, and what a deleted subscri
   assert.equal(slow.received.length, 4)
   assert.equal((await stack.request('DELETE', `/notification/project-subscriptions/${id}`)).status, 204)
   assert.equal((await stack.deliveries('?status=cancelled')).length, 11)
+})
+
+test('mail goes out through the server of MILLRACE_SMTP_URL, and is tried again when it refuses', async (t) => {
+  const mailServer = await startMailServer(t)
+  const stack = await notifyingStack(t, { smtpUrl: `${mailServer.url}?from=robot@example.com` })
+  const made = await stack.subscribe({ event: 'job-failed', recipient: { channel: 'email', address: 'people@example.com' } })
+  assert.deepEqual(made.warnings, [])
+  mailServer.refuseWith('The mailbox is full')
+  const { job } = await stack.run('test.fails')
+  await until('the refusal is recorded', async () => (await stack.deliveries())[0]?.attempts.length === 1)
+  assert.match((await stack.deliveries())[0]!.attempts[0]!.error!, /The mailbox is full/)
+  mailServer.refuseWith(undefined)
+  stack.advance(HOUR_MS)
+  await until('the mail arrives', async () => (await stack.deliveries('?status=delivered')).length === 1)
+  const [mail, ...others] = mailServer.received
+  assert.deepEqual(others, [])
+  assert.deepEqual([mail!.from, mail!.to], ['robot@example.com', ['people@example.com']])
+  assert.match(mail!.text, /^Subject: Job failed: c\r$/m)
+  assert.match(mail!.text, new RegExp(`^Job: ${job.id}\\r$`, 'm'))
+  assert.match(mail!.text, /the source is closed/)
+})
+
+test('a message for Slack or Teams has the shape those tools take', async (t) => {
+  const receiver = await startReceiver(t)
+  const stack = await notifyingStack(t)
+  for (const template of ['slack', 'teams'])
+    await stack.subscribe({
+      event: 'job-failed',
+      recipient: { channel: 'webhook', url: `${receiver.url}/${template}`, template },
+    })
+  await stack.run('test.fails')
+  await until('both have their message', () => receiver.received.length === 2)
+  const bodyOf = (path: string) => JSON.parse(receiver.received.find((one) => one.path === path)!.body)
+  const slack = bodyOf('/slack') as { text: string; blocks: { text: { text: string } }[] }
+  assert.equal(slack.text, 'Job failed: c')
+  assert.match(slack.blocks[1]!.text.text, /Component: test\.fails\n.*Error: .*the source is closed/s)
+  const { type, attachments } = bodyOf('/teams') as {
+    type: string
+    attachments: { content: { type: string; body: { text: string }[] } }[]
+  }
+  assert.equal(type, 'message')
+  assert.equal(attachments[0]!.content.type, 'AdaptiveCard')
+  assert.equal(attachments[0]!.content.body[0]!.text, 'Job failed: c')
 })

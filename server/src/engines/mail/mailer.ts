@@ -1,0 +1,44 @@
+// Mail through one SMTP server.
+
+import nodemailer from 'nodemailer'
+import { PlatformError } from '../../kit/errors.ts'
+
+export interface Mail {
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+  /** The same for every attempt to send one message, so that mail programs show it once. */
+  readonly messageId: string
+}
+
+export interface Mailer {
+  /** Answers what the server said; fails with a PlatformError. */
+  send(mail: Mail): Promise<string>
+}
+
+const TIMEOUT_MS = 10_000
+
+/** `smtp://user:password@host:587?from=millrace@example.com`, `smtps://` for TLS from the first byte. */
+export function createMailer(address: string): Mailer {
+  const url = new URL(address)
+  const from = url.searchParams.get('from') ?? `millrace@${url.hostname}`
+  url.searchParams.delete('from')
+  const transport = nodemailer.createTransport({
+    url: url.href,
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return {
+    async send({ to, subject, text, messageId }) {
+      try {
+        const sent = await transport.sendMail({ from, to, subject, text, messageId: `<${messageId}@${url.hostname}>` })
+        return sent.response
+      } catch (error) {
+        throw new PlatformError('mail.failed', { reason: (error as Error).message }, { cause: error }) // of nodemailer
+      }
+    },
+  }
+}

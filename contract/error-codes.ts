@@ -77,6 +77,26 @@ export const ERRORS = {
     text: 'A project has at most {limit} subscriptions. Delete some that are no longer needed.',
   },
 
+  // Streams
+  'stream.invalid': { kind: 'invalid', text: 'Invalid stream - {field}: {reason}' },
+  'stream.notFound': { kind: 'not-found', text: '{what} was not found.' },
+  'stream.exists': { kind: 'conflict', text: '{what} is there already. Choose another id.' },
+  'stream.changed': { kind: 'conflict', text: '{what} was changed meanwhile. Read it again, then repeat the change.' },
+  'stream.tooMany': {
+    kind: 'unprocessable',
+    text: 'There can be at most {limit} {what}. Delete some that are no longer needed.',
+  },
+  'stream.unknownSource': {
+    kind: 'not-found',
+    text: 'There is no source at this address, or its secret is wrong. Copy the address from the source.',
+  },
+  'stream.disabled': { kind: 'forbidden', text: 'Source "{source}" is disabled and takes no records.' },
+  'stream.full': {
+    kind: 'transient',
+    text: 'Source "{source}" has too many records that are not loaded yet. Its sinks say why; send again later.',
+  },
+  'stream.notStored': { kind: 'transient', text: 'The record could not be stored. Send it again.' },
+
   // Authentication
   'storage.tokenMissing': { kind: 'unauthenticated', text: 'Access token must be set' },
   'storage.tokenInvalid': { kind: 'unauthenticated', text: 'Invalid access token' },

@@ -23,6 +23,7 @@ const SERVICES = [
   'templates',
   // Published because it is served (spec platform 6.1).
   'vault',
+  'stream',
 ] as const
 const UNBUILT = ['oauth', 'billing', 'sandboxes', 'mlflow', 'spark', 'templates'] as const
 
@@ -39,6 +40,7 @@ interface Call {
 const NATIVE: Readonly<Record<Exclude<(typeof SERVICES)[number], (typeof UNBUILT)[number]>, Call>> = {
   queue: { method: 'GET', path: '/jobs', status: 200 },
   notification: { method: 'GET', path: '/project-subscriptions', status: 200 },
+  stream: { method: 'GET', path: '/v1/branches/default/sources', status: 200 },
   vault: { method: 'GET', path: '/variables', status: 200 },
   scheduler: { method: 'GET', path: '/schedules', status: 200 },
   'sync-actions': { method: 'GET', path: '/actions?componentId=platform.ex-http', status: 200 },

@@ -20,6 +20,7 @@ export const SERVICE_IDS = [
   'notification',
   'templates',
   'vault',
+  'stream',
 ] as const
 
 export type ServiceId = (typeof SERVICE_IDS)[number]

@@ -40,6 +40,7 @@ import { type ExternalS3, type Objects, openObjectStore } from './object-store.t
 import { createQueueModules, DEFAULT_WORKER, type WorkerSettings } from './queue.ts'
 import { createScheduleModules } from './schedules.ts'
 import { registerSearch } from './search.ts'
+import { createStreamModules } from './streams.ts'
 import { createTableModules, type TableModules, type TableSettings } from './tables.ts'
 
 type Role = 'api' | 'worker' | 'scheduler'
@@ -110,6 +111,7 @@ const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>([
   'notification',
   'queue',
   'scheduler',
+  'stream',
   'sync-actions',
   'syrup',
   'vault',
@@ -220,6 +222,15 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     tableModules,
     baseUrl,
   })
+  const streamModules = createStreamModules({
+    ...core,
+    dataDir: options.dataDir,
+    clock,
+    log,
+    configurations: configurationModules,
+    tables: tableModules.runTables,
+    baseUrl,
+  })
   let isClosing = false
   const metrics = createMetrics(queueModules.queue.depths)
 
@@ -294,6 +305,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     queueModules.registerRoutes(app)
     scheduleModules.registerRoutes(app)
     notificationModules.registerRoutes(app)
+    streamModules.registerRoutes(app)
   }
   const register = { api: registerApi, elsewhere: () => void app.register(elsewhereRoutes) }
   register[has('api') ? 'api' : 'elsewhere']()
@@ -312,6 +324,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     { role: 'worker', start: notificationModules.loop.start, stop: notificationModules.loop.stop },
     { start: queueModules.sweep, stop: () => queueModules.stop(options.graceMs ?? 0) },
     { role: 'worker', start: queueModules.startWorker },
+    { role: 'api', start: streamModules.loop.start, stop: streamModules.loop.stop },
     {
       role: 'scheduler',
       ...(options.schedulesPaused ? {} : { start: scheduleModules.loop.start }),

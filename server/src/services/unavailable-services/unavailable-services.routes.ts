@@ -21,6 +21,7 @@ const PURPOSE: Readonly<Record<ServiceId, string>> = {
   notification: 'Messages about jobs to people and programs.',
   templates: 'Ready-made configurations.',
   vault: 'Variables and secrets that configurations of a project share.',
+  stream: 'Takes records over HTTP and loads them into tables.',
 }
 
 const AnyPath = Type.Object({ '*': Type.String({ description: 'Any address of the service.' }) })

@@ -22,6 +22,7 @@ import * as mergeRequestApprovals from './0400-merge-request-approvals.ts'
 import * as workerLeases from './0430-worker-leases.ts'
 import * as flows from './0500-flows.ts'
 import * as notifications from './0520-notifications.ts'
+import * as streams from './0521-streams.ts'
 import * as tableStates from './0610-table-states.ts'
 import * as projectSettings from './0620-project-settings.ts'
 
@@ -53,6 +54,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0430-worker-leases', up: workerLeases.up },
   { name: '0500-flows', up: flows.up },
   { name: '0520-notifications', up: notifications.up },
+  { name: '0521-streams', up: streams.up },
   { name: '0610-table-states', up: tableStates.up },
   { name: '0620-project-settings', up: projectSettings.up },
 ]

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { appendFile, mkdtemp, rm, truncate } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { openRecordLog, readSegment } from './record-log.ts'
+
+const NO_LIMITS = { records: 1e9, bytes: 1e12, ageMs: 1e12 }
+
+async function emptyFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-log-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+test('records come back whole and in order, from this process and from an earlier one', async (t) => {
+  const folder = await emptyFolder(t)
+  const first = await openRecordLog(folder, () => 1)
+  await Promise.all(Array.from({ length: 100 }, (_, i) => first.append([Buffer.from(`record ${i}`)])))
+  // Not closed: as after kill -9.
+  const second = await openRecordLog(folder, () => 2)
+  const [segment] = second.sealed()
+  assert.deepEqual(
+    (await readSegment(segment!)).map(String),
+    Array.from({ length: 100 }, (_, i) => `record ${i}`),
+  )
+  await second.remove(segment!)
+  assert.equal(second.sizeBytes(), 0)
+  assert.deepEqual((await openRecordLog(folder, () => 3)).sealed(), [])
+  await first.close()
+})
+
+test('a record that was cut off, and what follows it, is left out', async (t) => {
+  const folder = await emptyFolder(t)
+  const log = await openRecordLog(folder, () => 1)
+  for (const text of ['one', 'two', 'three']) await log.append([Buffer.from(text)])
+  await log.close()
+  const [segment] = log.sealed()
+  await truncate(segment!.path, segment!.sizeBytes - 2)
+  assert.deepEqual((await readSegment(segment!)).map(String), ['one', 'two'])
+  await appendFile(segment!.path, Buffer.alloc(40, 7))
+  assert.deepEqual((await readSegment(segment!)).map(String), ['one', 'two'])
+})
+
+test('a segment is sealed by count, by size or by age', async (t) => {
+  const folder = await emptyFolder(t)
+  let now = 0
+  const log = await openRecordLog(folder, () => now)
+  await log.append([Buffer.alloc(100)])
+  await log.sealIfFull({ records: 2, bytes: 1000, ageMs: 60_000 })
+  assert.equal(log.sealed().length, 0)
+  await log.append([Buffer.alloc(100)])
+  await log.sealIfFull({ ...NO_LIMITS, records: 2 })
+  assert.equal(log.sealed().length, 1)
+  await log.append([Buffer.alloc(1000)])
+  await log.sealIfFull({ ...NO_LIMITS, bytes: 1000 })
+  assert.equal(log.sealed().length, 2)
+  await log.append([Buffer.alloc(1)])
+  now = 60_000
+  await log.sealIfFull({ ...NO_LIMITS, ageMs: 60_000 })
+  assert.equal(log.sealed().length, 3)
+})
+
+test('when a write fails its records are refused, and the log goes on in another segment', async (t) => {
+  const folder = await emptyFolder(t)
+  const log = await openRecordLog(folder, () => 1)
+  await log.append([Buffer.from('before')])
+  await log.close() // the next one opens a segment, in a folder that is gone
+  await rm(folder, { recursive: true })
+  await assert.rejects(log.append([Buffer.from('lost')]))
+  await openRecordLog(folder, () => 2) // makes the folder again
+  await log.append([Buffer.from('after')])
+  await log.close()
+  assert.deepEqual((await readSegment(log.sealed().at(-1)!)).map(String), ['after'])
+})

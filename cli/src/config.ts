@@ -93,7 +93,7 @@ export function addConfigCommands(program: Command): void {
     })
 
   withStack(config.command('rollback'))
-    .description('make a new version that is like an old one')
+    .description('make a new version that is like an old one, rows included; the state stays as it is')
     .argument('<component>')
     .argument('<id>')
     .argument('<version>')

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newProjectClient } from '../support/project-client.ts'
 import { shellStack } from '../support/shell-stack.ts'
+import { startTestStack } from '../support/test-stack.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -63,4 +64,74 @@ test('corrections D and E: components, events, projects', async (t) => {
     const preview = await call('GET', 'tables/in.c-a.t/data-preview')
     assert.equal(preview.headers.get('content-type'), 'text/csv; charset=utf-8')
   })
+
+  await t.test('E98: a roll back restores configuration and rows, and leaves the state; the API document says so', async () => {
+    const { ok } = await newProjectClient(stack, 'E98')
+    const { id } = await ok<{ id: string }>('POST', 'components/ex-generic-v2/configs', { name: 'One', configuration: { a: 1 } })
+    const path = `components/keboola.ex-generic-v2/configs/${id}`
+    await ok('POST', `${path}/rows`, { rowId: 'r', name: 'r', configuration: { b: 1 } })
+    await ok('PUT', path, { configuration: { a: 2 } })
+    await ok('PUT', `${path}/rows/r`, { configuration: { b: 2 } })
+    await ok('PUT', `${path}/state`, { state: { seen: 7 } })
+    await ok('PUT', `${path}/rows/r/state`, { state: { seen: 8 } })
+    await ok('POST', `${path}/versions/2/rollback`)
+    const now = await ok<{ configuration: Json; state: Json; rows: { configuration: Json; state: Json }[] }>('GET', path)
+    assert.deepEqual([now.configuration, now.state], [{ a: 1 }, { seen: 7 }])
+    assert.deepEqual([now.rows[0]?.configuration, now.rows[0]?.state], [{ b: 1 }, { seen: 8 }])
+    const { paths } = await ok<{ paths: Record<string, { post?: { summary: string } }> }>('GET', '/openapi.json')
+    const rollBacks = Object.entries(paths).filter(([address]) => address.endsWith('/rollback'))
+    assert.ok(rollBacks.length >= 2)
+    for (const [address, { post }] of rollBacks) assert.match(post?.summary ?? '', /state stays/, address)
+  })
+
+  await t.test(
+    'E101: slices of an export have no header; merged gives one CSV with a header, and the API document says so',
+    async () => {
+      const { ok, finished } = await newProjectClient(stack, 'E101')
+      await ok('POST', 'buckets', { name: 'a' })
+      await ok('POST', 'buckets/in.c-a/tables', { name: 't', dataString: 'id\n1\n' })
+      const exported = async (json: object) => {
+        const job = await finished(await ok<{ id: number }>('POST', 'tables/in.c-a.t/export-async', json))
+        const { file } = job.results as { file: { id: number } } // the results of tableExport
+        return ok<{ isSliced: boolean; url: string }>('GET', `files/${file.id}?federationToken=1`)
+      }
+      assert.equal((await exported({})).isSliced, true)
+      const merged = await exported({ merged: true })
+      assert.equal(merged.isSliced, false)
+      assert.equal(await (await fetch(merged.url)).text(), '"id"\n"1"\n')
+      const { paths } = await ok<{ paths: Record<string, { post?: { summary: string } }> }>('GET', '/openapi.json')
+      assert.match(paths['/v2/storage/tables/{tableId}/export-async']?.post?.summary ?? '', /without a header.*merged/)
+    },
+  )
+})
+
+test('D73: a stack that stores unknown components keeps, versions and lists their configurations, and refuses to run them', async (t) => {
+  const refusing = await startTestStack(t)
+  const path = '/v2/storage/components/keboola.wr-db-test/configs'
+  assert.equal((await refusing.request('POST', path, { json: { name: 'One' } })).status, 404)
+
+  const stack = await startTestStack(t, { unknownComponents: 'store' })
+  const { ok, call } = await newProjectClient(stack, 'D73')
+  const { id } = await ok<{ id: string }>('POST', path, { name: 'One', configuration: { '#password': 'p', rate: 1.0 } })
+  await ok('PUT', `${path}/${id}`, { description: 'changed' })
+  await ok('POST', `${path}/${id}/rows`, { name: 'row' })
+  assert.equal((await ok<Json[]>('GET', `${path}/${id}/versions`)).length, 3)
+  const { '#password': secret } = (await ok<{ configuration: Json }>('GET', `${path}/${id}`)).configuration
+  assert.match(String(secret), /^KBC::ProjectSecure::/)
+
+  const listed = await ok<{ id: string; flags: string[]; hasRun: boolean; configurations: { id: string }[] }[]>(
+    'GET',
+    'components',
+  )
+  const [component] = listed
+  assert.deepEqual([listed.length, component?.id, component?.hasRun], [1, 'keboola.wr-db-test', false])
+  assert.deepEqual([component?.flags, component?.configurations.map((one) => one.id)], [['unknownComponent'], [id]])
+
+  const run = await call('POST', '/queue/jobs', { json: { component: 'keboola.wr-db-test', config: id, mode: 'run' } })
+  assert.equal(run.status, 400)
+  assert.match(
+    run.json<{ error: string }>().error,
+    /keboola\.wr-db-test has no program here; the stack only keeps its configurations/,
+  )
+  assert.equal((await call('POST', '/v2/storage/components/-bad-/configs', { json: { name: 'One' } })).status, 404)
 })

@@ -204,6 +204,12 @@ export const VARIABLES = {
     sentence: 'Where components that are commands, and docker or podman, are looked for.',
     parse: (text) => text,
   }),
+  MILLRACE_UNKNOWN_COMPONENTS: variable({
+    default: '`refuse`',
+    sentence:
+      'Configurations of components that the stack does not know: `refuse` answers 404, `store` keeps them with their versions, marked with the flag `unknownComponent`; they cannot run.',
+    parse: read.oneOf('refuse', 'store'),
+  }),
   MILLRACE_ISOLATION: variable({
     default: '`auto`',
     sentence:
@@ -430,6 +436,7 @@ function configOf(values: Values, unknown: readonly string[]) {
         uid: values.MILLRACE_COMPONENT_UID ?? 65_534,
       },
     },
+    unknownComponents: values.MILLRACE_UNKNOWN_COMPONENTS ?? ('refuse' as const),
     /** What is not set has the default of the table engine. */
     tables: {
       ...defined({ longWorkers: values.MILLRACE_TABLE_WORKERS }),

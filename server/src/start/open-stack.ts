@@ -53,6 +53,7 @@ export async function openStack(config: Config): Promise<Stack> {
     worker: { ...config.worker, egressAllow: config.egressAllow },
     smtpUrl: config.smtpUrl,
     tables: config.tables,
+    unknownComponents: config.unknownComponents,
     graceMs: config.listen.drainTimeoutMs / 2,
     clock,
     log,

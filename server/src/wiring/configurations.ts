@@ -5,6 +5,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createJsonFolder } from '../engines/json-folder/json-folder.ts'
 import type { Trx } from '../engines/metadata-db/dialects.ts'
 import type { Clock } from '../kit/clock.ts'
+import { defined } from '../kit/defined.ts'
 import { createUlids } from '../kit/ulid.ts'
 import { NO_ORIGIN } from '../model/event.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../model/storage-job.ts'
@@ -13,7 +14,7 @@ import { branchesRoutes } from '../services/branches/branches.routes.ts'
 import { createBranches } from '../services/branches/branches.ts'
 import { createComponentsLoop } from '../services/components/components.loop.ts'
 import { componentsRoutes, published } from '../services/components/components.routes.ts'
-import { createComponents } from '../services/components/components.ts'
+import { createComponents, type UnknownComponents } from '../services/components/components.ts'
 import { branchCopiesRoutes } from '../services/configurations/branch-copies.routes.ts'
 import { createBranchCopies } from '../services/configurations/branch-copies.ts'
 import { createBranchMerging } from '../services/configurations/branch-merging.ts'
@@ -39,6 +40,7 @@ import type { Core } from './core.ts'
 
 export interface ConfigurationModulesDeps extends Core {
   readonly dataDir: string
+  readonly unknownComponents?: UnknownComponents | undefined
   readonly clock: Clock
   readonly log: FastifyBaseLogger
   readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
@@ -53,7 +55,11 @@ export type ConfigurationModules = Awaited<ReturnType<typeof createConfiguration
 export async function createConfigurationModules(given: ConfigurationModulesDeps) {
   const { metadata, events, keyRing, dataDir, clock, log, createJob, emptyBranch } = given
   const { db, inTransaction } = metadata
-  const components = createComponents({ folder: createJsonFolder(join(dataDir, 'components')), log })
+  const components = createComponents({
+    folder: createJsonFolder(join(dataDir, 'components')),
+    log,
+    ...defined({ unknown: given.unknownComponents }),
+  })
   const componentsLoop = createComponentsLoop(components, log)
   await componentsLoop.tick()
   const encryption = createEncryption({ keyRing, canonicalComponentId: components.canonicalId })

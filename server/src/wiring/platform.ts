@@ -13,6 +13,7 @@ import type { TlsPair } from '../http/tls.ts'
 import { systemClock } from '../kit/clock.ts'
 import { type BackgroundPart, startInOrder, stopInReverse } from '../kit/lifecycle.ts'
 import type { Log } from '../kit/log.ts'
+import type { UnknownComponents } from '../services/components/components.ts'
 import { eventViews, type FileStates } from '../services/events/event-view.ts'
 import { eventsRoutes } from '../services/events/events.routes.ts'
 import { createFileSlices } from '../services/files/file-slices.ts'
@@ -75,6 +76,8 @@ export interface PlatformOptions extends CoreOptions {
   readonly smtpUrl?: string | undefined
   /** How much tables may take; the defaults of the table engine where nothing is said. */
   readonly tables?: TableSettings | undefined
+  /** Configurations of components that the stack does not know; refused when left out. */
+  readonly unknownComponents?: UnknownComponents | undefined
   /** How long running work may finish when the platform closes. */
   readonly graceMs?: number
 }
@@ -155,6 +158,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const configurationModules = await createConfigurationModules({
     ...core,
     dataDir: options.dataDir,
+    unknownComponents: options.unknownComponents,
     clock,
     log,
     createJob: storageJobs.create,

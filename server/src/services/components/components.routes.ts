@@ -45,9 +45,10 @@ export function componentsRoutes({ components, configurationsOf }: ComponentsRou
       async (req, reply) => {
         const { componentType, isDeleted = false } = req.query
         const texts = await configurationsOf(req, isDeleted, includeOf(req.query.include))
-        const shown = components
-          .list()
-          .filter(({ id, type }) => texts.has(id) && (componentType === undefined || type === componentType))
+        const shown = [...texts.keys()]
+          .sort()
+          .flatMap((id) => components.find(id) ?? [])
+          .filter(({ type }) => componentType === undefined || type === componentType)
           .map((component) => ({ ...published(component, req.baseUrl), configurations: texts.get(component.id)!.map(rawJson) }))
         return sendJson(reply, stringifyWithRaw(shown))
       },

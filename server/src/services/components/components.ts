@@ -1,7 +1,8 @@
 // The registry of components: the built-in ones and the files of the components folder, by id and by alias.
 //  (1) a lookup never waits; the list is swapped whole when a reload has succeeded for each file by itself;
 //  (2) a broken file keeps its last good description, so that a slip of the pen stops nobody's schedule;
-//  (3) a file may replace a built-in description by using its id, never by using its alias.
+//  (3) a component that nobody described has a description that only keeps configurations, when the operator wants that;
+//  (4) a file may replace a built-in description by using its id, never by using its alias.
 
 import type { ComponentDescription } from '../../../../contract/component.ts'
 import { readJson } from '../../kit/json-text.ts'
@@ -11,9 +12,9 @@ import { readDescription } from './description.ts'
 import { runnableComponent } from './runnable-component.ts'
 
 export interface Components {
-  /** By id or alias. */
+  /** By id or alias. Where unknown components are stored, every id that is well formed is found. */
   find(id: string): ComponentDescription | undefined
-  /** As the job runner reads it. */
+  /** As the job runner reads it; only what has a description. */
   findRunnable(id: string): RunnableComponent | undefined
   /** The id itself when no component has it. */
   canonicalId(id: string): string
@@ -26,15 +27,19 @@ export interface Components {
 
 export interface ComponentsDeps {
   readonly folder: { readIfChanged(): Promise<readonly { readonly file: string; readonly text: string }[] | undefined> }
+  /** What is done with configurations of components without a description: refuse them, or store them. */
+  readonly unknown?: UnknownComponents
   readonly log: { warn(details: object, text: string): void; info(details: object, text: string): void }
 }
+
+export type UnknownComponents = 'refuse' | 'store'
 
 interface Registry {
   readonly all: readonly ComponentDescription[]
   readonly byId: ReadonlyMap<string, ComponentDescription>
 }
 
-export function createComponents({ folder, log }: ComponentsDeps): Components {
+export function createComponents({ folder, log, unknown = 'refuse' }: ComponentsDeps): Components {
   let lastGood = new Map<string, ComponentDescription>()
   let registry = index(BUILTIN, []).registry
   let problems: readonly string[] = []
@@ -59,13 +64,22 @@ export function createComponents({ folder, log }: ComponentsDeps): Components {
   }
 
   return {
-    find: (id) => registry.byId.get(id),
+    find: (id) => registry.byId.get(id) ?? (unknown === 'store' ? undescribed(id) : undefined),
     findRunnable: (id) => runnableComponent(registry.byId.get(id)),
     canonicalId: (id) => registry.byId.get(id)?.id ?? id,
     list: () => registry.all,
     reload,
     problems: () => problems,
   }
+}
+
+/** The flag by which clients tell components that the stack only stores. */
+const UNKNOWN_FLAG = 'unknownComponent'
+
+function undescribed(id: string): ComponentDescription | undefined {
+  const description = 'This stack has no description of the component: its configurations are stored and cannot run.'
+  const read = readDescription({ id, name: id, description, flags: [UNKNOWN_FLAG] })
+  return read.ok ? read.description : undefined
 }
 
 function parse(text: string) {

@@ -51,7 +51,7 @@ export const queueComponent = (component: ComponentDescription | undefined, flow
 /** Why a component cannot run; undefined when it can. */
 const problemOf = ({ data, hasRun, id }: ComponentDescription): string | undefined => {
   if (!hasRun && data.definition.uri === '' && !data.definition.command)
-    return `${id} has no program; it only keeps configurations.`
+    return `${id} has no program here; the stack only keeps its configurations.`
   return data.definition.type === 'command' && !data.definition.command
     ? 'its description names no command: set data.definition.command to the program and its arguments.'
     : undefined

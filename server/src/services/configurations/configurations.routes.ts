@@ -191,7 +191,10 @@ export function configurationsRoutes({ configurations, versions, reader }: Confi
     app.post(
       `${CONFIG}/versions/:versionId/rollback`,
       {
-        config: { ...config('rollBack', 'Make a new version that is like an old one'), headers: IF_MATCH },
+        config: {
+          ...config('rollBack', 'Make a new version that is like an old one, rows included; the state stays as it is'),
+          headers: IF_MATCH,
+        },
         schema: {
           params: OfVersion,
           body: Type.Optional(ChangeBody),

@@ -182,7 +182,7 @@ export function rowsRoutes({ rows, versions, reader }: RowsRoutesDeps): FastifyP
     app.post(
       `${ROW}/versions/:versionId/rollback`,
       {
-        config: { ...config('rollBack', 'Make a row as it was in an old version'), headers: IF_MATCH },
+        config: { ...config('rollBack', 'Make a row as it was in an old version; its state stays as it is'), headers: IF_MATCH },
         schema: { params: OfRowVersion, body: Type.Optional(ChangeBody), response: { 201: RowView } },
       },
       async (req, reply) => {

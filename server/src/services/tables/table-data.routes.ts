@@ -161,7 +161,7 @@ export function tableDataRoutes({ tables, starter, exports, waitForJob, storeFil
       {
         config: {
           operation: 'tables.exportAsync',
-          summary: 'Export a table into a file',
+          summary: 'Export a table into a file: slices without a header, or with `merged` one CSV with a header',
           validationCode: 'storage.tables.validation',
         },
         schema: { params: ByTable, body: ExportFields, response: { 202: JobView } },

@@ -28,6 +28,11 @@ test('a table is loaded, looked at, exported, kept, restored and deleted from th
   await succeed('table', 'export', 'in.c-main.orders', 'out.csv', '--where', 'city!=Praha', '--columns', 'id')
   assert.deepEqual((await readFile(join(folder, 'out.csv'), 'utf8')).trim().split('\n').sort(), ['"2"', '"3"', '"id"'])
   assert.equal(await succeed('table', 'export', 'in.c-main.orders', '--where', 'id=1'), '"id","city"\n"1","Praha"\n')
+  assert.equal(
+    await succeed('table', 'export', 'in.c-main.orders', '--where', 'id=1', '--format', 'jsonl'),
+    '{"id":"1","city":"Praha"}\n',
+  )
+  assert.match(await succeed('table', 'export', 'in.c-main.orders', '--format', 'parquet'), /^PAR1.*PAR1$/s)
   const listed = JSON.parse(await succeed('table', 'list', '--json')) as { id: string; rowsCount: number }[]
   assert.deepEqual(
     listed.map(({ id, rowsCount }) => [id, rowsCount]),

@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { defined } from '../../server/src/kit/defined.ts'
 import { type Client, createClient, type StorageJob, stackOptions } from './client.ts'
 import { uploadFile } from './file-upload.ts'
@@ -35,6 +35,11 @@ interface QueryOptions {
   readonly changedSince?: string
   readonly changedUntil?: string
   readonly limit?: string
+}
+
+interface ExportOptions extends QueryOptions {
+  readonly format: string
+  readonly gzip?: boolean
 }
 
 export function addTableCommands(program: Command): void {
@@ -115,11 +120,12 @@ export function addTableCommands(program: Command): void {
     )
 
   withQuery(group.command('export <table> [file]'))
-    .description('write a table to a CSV file with a header; without a file, to standard output')
-    .option('--gzip', 'packed')
-    .action(async (id: string, file: string | undefined, options: QueryOptions & { gzip?: boolean }, command: Command) => {
+    .description('write a table to a file, CSV with a header; without a file, to standard output')
+    .addOption(new Option('--format <format>', 'of the file').choices(['csv', 'parquet', 'jsonl']).default('csv'))
+    .option('--gzip', 'packed; Parquet is packed in itself')
+    .action(async (id: string, file: string | undefined, options: ExportOptions, command: Command) => {
       const client = createClient(command)
-      const json = { merged: true, gzip: options.gzip ?? false, ...queryFields(options) }
+      const json = { merged: true, fileType: options.format, gzip: options.gzip ?? false, ...queryFields(options) }
       const job = await run<StorageJob>(client, 'POST', `${tablePath(id)}/export-async`, json)
       const { file: made } = job.results as { file: { id: number } } // the results of tableExport
       const bytes = await download(client, made.id, file)

@@ -334,7 +334,7 @@ function answersPreflight(request: FastifyRequest, reply: FastifyReply, origins:
   if (origin === undefined || !(origins.includes(origin) || origins.includes('*'))) return false
   reply.header('access-control-allow-origin', origin)
   reply.header('vary', 'Origin')
-  reply.header('access-control-expose-headers', 'X-Request-Id, Retry-After')
+  reply.header('access-control-expose-headers', 'X-Request-Id, Retry-After, X-Millrace-Truncated')
   if (request.method !== 'OPTIONS') return false
   reply.header('access-control-allow-methods', 'GET, POST, PUT, PATCH, DELETE')
   reply.header('access-control-allow-headers', 'X-StorageApi-Token, Authorization, Content-Type, If-Match, X-KBC-RunId')

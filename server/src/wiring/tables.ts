@@ -139,6 +139,7 @@ export async function createTableModules(deps: TableModulesDeps) {
       findVisible: files.findVisible,
       addRunId: files.store.addRunId,
     },
+    scratchDir: deps.scratchDir,
   })
   const loop = createTablesLoop({ parts, engine, objects, inTransaction, clock, log, settings: deps.settings ?? {} })
   const local = createLocalTables({

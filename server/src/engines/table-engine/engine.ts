@@ -26,6 +26,7 @@ import type {
   UnloadRequest,
   UnloadResult,
 } from './table-engine.ts'
+import { suffixOf } from './unloaded-name.ts'
 import { WorkerPool } from './worker-pool.ts'
 
 const DEFAULTS = {
@@ -65,7 +66,7 @@ export async function createTableEngine({ objects, scratchDir, settings = {} }: 
     return files.inScratch((dir) =>
       files.withLocal(referencedKeys(wanted.snapshot), async (local) => {
         const done = await pool.run({ kind: 'unload', request: wanted, local, workDir: dir }, 'long', run)
-        const suffix = request.format === 'parquet' ? '.parquet' : request.gzip ? '.csv.gz' : '.csv'
+        const suffix = suffixOf(request.format, request.gzip)
         const keyOf = (i: number) => (request.merged ? keyPrefix : `${keyPrefix}${String(i).padStart(6, '0')}${suffix}`)
         const slices = done.files.map(({ path, bytes }, i) => ({ key: keyOf(i), path, bytes }))
         await files.adoptAll(slices)

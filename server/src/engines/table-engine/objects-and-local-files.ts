@@ -1,6 +1,7 @@
 // Where the table engine reads and writes: objects by key, and files that are on this machine already. A key `local:/path` is that file.
 
-import { copyFile, readFile, rename, rm, stat } from 'node:fs/promises'
+import { copyFile, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
 import { PlatformError } from '../../kit/errors.ts'
 import type { TableObjects } from './table-engine.ts'
 
@@ -26,6 +27,13 @@ export async function takeColumnValues(path: string): Promise<string[]> {
   } finally {
     await rm(path, { force: true })
   }
+}
+
+/** The bytes of a file that has no name any more: they are gone from the disk when the stream is closed, however it ends. */
+export async function takeBytes(path: string): Promise<{ readonly bytes: Readable; readonly size: number }> {
+  const file = await open(path).finally(() => rm(path, { force: true }))
+  const { size } = await file.stat()
+  return { bytes: file.createReadStream({ highWaterMark: 1 << 18 }), size }
 }
 
 export function createTableObjects(objects: ObjectFiles): TableObjects {

@@ -18,7 +18,7 @@ import type {
 } from './table-engine.ts'
 import type { QueryJob } from './worker-protocol.ts'
 
-const MAX_PREVIEW_ROWS = 1000
+const MAX_PREVIEW_ROWS = 1001
 const TOP_VALUES = 10
 /** Values in a profile are shown to people; a longer one is cut. */
 const PROFILE_CHARS = 200

@@ -195,17 +195,20 @@ export interface QueryRequest extends RowFilter {
   readonly limit?: number
 }
 
+export type TableFormat = 'csv' | 'parquet' | 'jsonl'
+
 export interface UnloadRequest extends QueryRequest {
-  readonly format: 'csv' | 'parquet'
-  /** csv: each slice is a complete gzip member. */
+  /** jsonl: an object per line; strings for untyped tables, JSON numbers, booleans and nulls for typed ones. */
+  readonly format: TableFormat
+  /** csv and jsonl: each slice is a complete gzip member. */
   readonly gzip?: boolean
   /** Adds `_timestamp`, the load time (UTC, `YYYY-MM-DD hh:mm:ss.SSS`), as the last column. */
   readonly includeLoadTime?: boolean
-  /** One file with a header instead of slices without one (csv), for people. */
+  /** One file instead of slices, for people; csv then has a header. */
   readonly merged?: boolean
   /** Bytes of a slice before packing, roughly. Default 64 MiB. */
   readonly sliceBytes?: number
-  /** Slices are named `<keyPrefix><000000>.csv[.gz]` in the order of rows, a merged file `<keyPrefix>` alone. */
+  /** Slices are named `<keyPrefix><000000>.<format>[.gz]` in the order of rows, a merged file `<keyPrefix>` alone. */
   readonly keyPrefix: string
 }
 
@@ -222,7 +225,7 @@ export interface UnloadedSlice {
 }
 
 export interface PreviewRequest extends QueryRequest {
-  /** At most 1000. */
+  /** At most 1001: the thousand that are shown, and one that says that there are more. */
   readonly limit: number
   /** Longer values are cut here and marked. Default: whole values. */
   readonly maxCellChars?: number

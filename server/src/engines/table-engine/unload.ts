@@ -1,5 +1,5 @@
-// A query into files: slices without a header, every value quoted, LF; or one file with a header for people; or Parquet. DuckDB
-// writes plain text, and each slice it has finished is gzipped beside it at a low level: its own gzip writer is several times slower.
+// A query into files: CSV slices without a header, every value quoted, LF; or one file with a header for people; or Parquet; or JSON
+// lines. DuckDB writes plain text, and each slice it has finished is gzipped beside it at a low level: its own gzip writer is several times slower.
 
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import type { Database } from './database.ts'
 import { asText, LOAD_TIME, outAs, query } from './relation.ts'
 import { ZSTD } from './segment-file.ts'
 import { type Column, countBytes } from './snapshot.ts'
-import { literal } from './sql.ts'
+import { fieldName, identifier, literal } from './sql.ts'
 import type { UnloadedFiles, UnloadJob } from './worker-protocol.ts'
 
 const SLICE_BYTES = 64 << 20
@@ -24,29 +24,44 @@ export async function unload(db: Database, job: UnloadJob): Promise<UnloadedFile
   const { request, local } = job
   const { from, columns } = query(request, local, request.includeLoadTime ? [LOAD_TIME] : [])
   const out = request.includeLoadTime ? [...columns, LOAD_TIME] : [...columns]
-  const select = `SELECT ${out.map(request.format === 'parquet' ? outAs : request.snapshot.typed ? quotable : asText).join(', ')} ${from}`
+  const written = { csv: request.snapshot.typed ? quotable : asText, jsonl: outAsJson, parquet: outAs }
+  const select = `SELECT ${out.map(written[request.format]).join(', ')} ${from}`
   const dir = join(job.workDir, 'out')
   await mkdir(dir, { recursive: true })
 
   const sliceBytes = request.sliceBytes ?? SLICE_BYTES
-  const sliced = countBytes(request.snapshot) * UNPACKING > sliceBytes
+  const wantsOneFile = request.merged && request.format === 'parquet' // which cannot be joined from slices
+  const sliced = !wantsOneFile && countBytes(request.snapshot) * UNPACKING > sliceBytes
   const target = sliced ? dir : join(dir, 'data_0.csv')
   const split = sliced ? `, FILE_SIZE_BYTES ${sliceBytes}, OVERWRITE_OR_IGNORE true` : ''
-  const format = request.format === 'csv' ? 'FORMAT csv, HEADER false, FORCE_QUOTE *' : ['FORMAT parquet', ...ZSTD].join(', ')
-  const copying = db.run(`COPY (${select}) TO ${literal(target)} (${format}${split})`)
+  const copying = db.run(`COPY (${select}) TO ${literal(target)} (${COPY_OPTIONS[request.format]}${split})`)
 
-  const gzip = request.format === 'csv' && (request.gzip ?? false)
+  const gzip = request.format !== 'parquet' && (request.gzip ?? false)
   const { rows, files } = gzip ? await gzipBeside(dir, copying) : { rows: await copying, files: await slicesIn(dir) }
   const names = out.map((c) => c.name)
   if (files.length === 0) files.push(await emptySlice(dir, gzip))
-  const merged =
-    request.merged && request.format === 'csv' ? [await mergeSlices(files, names, join(job.workDir, 'merged'), gzip)] : files
+  const header = request.format === 'csv' ? csvLine(names) : ''
+  const merged = request.merged && !wantsOneFile ? [await mergeSlices(files, header, join(job.workDir, 'merged'), gzip)] : files
   const sizes = await Promise.all(merged.map(async (path) => ({ path, bytes: (await stat(path)).size })))
   return { files: sizes, columns: names, rows }
 }
 
 /** DuckDB leaves nulls unquoted whatever it is told, so those of typed tables become empty strings first. */
 const quotable = (column: Column): string => `coalesce(${asText(column)}, '')`
+
+const COPY_OPTIONS = {
+  csv: 'FORMAT csv, HEADER false, FORCE_QUOTE *',
+  jsonl: 'FORMAT json',
+  parquet: ['FORMAT parquet', ...ZSTD].join(', '),
+}
+
+/** JSON has no NaN and no Infinity; DuckDB would write them. */
+const outAsJson = (column: Column): string =>
+  column.type === 'FLOAT'
+    ? `CASE WHEN isfinite(${fieldName(column.fieldId)}) THEN ${fieldName(column.fieldId)} END AS ${identifier(column.name)}`
+    : outAs(column)
+
+const csvLine = (values: readonly string[]): string => `${values.map((value) => `"${value.replaceAll('"', '""')}"`).join(',')}\n`
 
 const NUMBERED = /^data_(\d+)\./
 
@@ -99,8 +114,7 @@ async function emptySlice(dir: string, gzip: boolean): Promise<string> {
 }
 
 /** Gzip members in a row are one gzip file, so packed slices are joined as they are. */
-async function mergeSlices(files: readonly string[], names: readonly string[], path: string, gzip: boolean): Promise<string> {
-  const header = `${names.map((name) => `"${name.replaceAll('"', '""')}"`).join(',')}\n`
+async function mergeSlices(files: readonly string[], header: string, path: string, gzip: boolean): Promise<string> {
   await writeFile(path, gzip ? gzipSync(header) : header)
   for (const file of files) {
     await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), createWriteStream(path, { flags: 'a' }))

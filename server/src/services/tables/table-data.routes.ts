@@ -17,6 +17,7 @@ import type { Fields } from './table-requests.ts'
 import {
   ByBucket,
   ByTable,
+  DownloadQuery,
   ExportFields,
   LoadFromFile,
   LoadNamedTable,
@@ -31,7 +32,7 @@ import type { Tables } from './tables.ts'
 export interface TableDataDeps {
   readonly tables: Pick<Tables, 'getForChange'>
   readonly starter: LoadStarter
-  readonly exports: Pick<TableExports, 'preview'>
+  readonly exports: Pick<TableExports, 'preview' | 'download'>
   /** Waits for the end; a failed job throws what it failed with. */
   readonly waitForJob: (job: StorageJob) => Promise<StorageJob>
   /** Stores bytes as a file, for the routes whose request carries the data. */
@@ -46,6 +47,12 @@ const ImportResult = Type.Object({
   totalRowsCount: Type.Integer(),
   totalDataSizeBytes: Type.Integer(),
 })
+
+const CONTENT_TYPES = {
+  csv: 'text/csv; charset=utf-8',
+  parquet: 'application/vnd.apache.parquet',
+  jsonl: 'application/x-ndjson',
+}
 
 export function tableDataRoutes({ tables, starter, exports, waitForJob, storeFile }: TableDataDeps): FastifyPluginAsyncTypebox {
   /** The data in the request itself: a file part, or text in `dataString` or `data`. */
@@ -180,8 +187,30 @@ export function tableDataRoutes({ tables, starter, exports, waitForJob, storeFil
         schema: { params: ByTable, querystring: PreviewQuery, response: { 200: Type.Unknown() } },
       },
       async (req, reply) => {
-        const { format, preview } = await exports.preview(scopeOf(req), req.params.tableId, req.query)
-        return format === 'json' ? previewJson(preview) : reply.type('text/csv; charset=utf-8').send(previewCsv(preview))
+        const { format, preview, isCut } = await exports.preview(scopeOf(req), req.params.tableId, req.query)
+        reply.header('x-millrace-truncated', String(isCut))
+        return format === 'json' ? previewJson(preview) : reply.type(CONTENT_TYPES.csv).send(previewCsv(preview))
+      },
+    )
+
+    app.get(
+      '/v2/storage/tables/:tableId/data',
+      {
+        config: {
+          operation: 'tables.download',
+          summary: 'A whole table, or the rows that were asked for, as one CSV, Parquet or JSON lines file',
+          validationCode: 'storage.tables.validation',
+        },
+        schema: { params: ByTable, querystring: DownloadQuery, response: { 200: Type.Unknown() } },
+      },
+      async (req, reply) => {
+        const gone = new AbortController()
+        reply.raw.once('close', () => gone.abort())
+        const { bytes, size, format, name } = await exports.download(scopeOf(req), req.params.tableId, req.query, gone.signal)
+        return reply
+          .type(CONTENT_TYPES[format])
+          .headers({ 'content-length': size, 'content-disposition': `attachment; filename="${name}"` })
+          .send(bytes)
       },
     )
   }

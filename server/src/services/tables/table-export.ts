@@ -1,8 +1,11 @@
 // Exports and previews. An export reads one whole state of the table, whatever is loaded meanwhile, and needs no lock.
 
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
+import type { Readable } from 'node:stream'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
-import type { Preview, QueryRequest, TableEngine } from '../../engines/table-engine/table-engine.ts'
+import { localKey, takeBytes } from '../../engines/table-engine/objects-and-local-files.ts'
+import type { Preview, QueryRequest, TableEngine, TableFormat } from '../../engines/table-engine/table-engine.ts'
+import { suffixOf } from '../../engines/table-engine/unloaded-name.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -11,8 +14,9 @@ import type { EventParams } from '../../model/event-definitions.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { JobHandler, JobOutcome } from '../../model/storage-job.ts'
 import { type Table, type TableParts, tableEvent } from './table-catalog.ts'
+import { checkFilters } from './table-checks.ts'
 import { readTableQuery, type TableQuery } from './table-query.ts'
-import { type ExportOptions, type Fields, whole } from './table-requests.ts'
+import { type ExportOptions, type Fields, readExportOptions, whole } from './table-requests.ts'
 
 export interface ExportInput {
   readonly tableKey: number
@@ -55,6 +59,15 @@ export interface ExportDeps<F extends ReservedFile> {
   readonly parts: TableParts
   readonly engine: Pick<TableEngine, 'unload' | 'preview'>
   readonly files: FilesOfExports<F>
+  /** For files that live for moments; emptied at every start. */
+  readonly scratchDir: string
+}
+
+export interface Download {
+  readonly bytes: Readable
+  readonly size: number
+  readonly format: TableFormat
+  readonly name: string
 }
 
 const PREVIEW_ROWS = 100
@@ -65,7 +78,7 @@ type ExportedParams = EventParams<'storage.tableExported'>
 
 export type TableExports = ReturnType<typeof createTableExports>
 
-export function createTableExports<F extends ReservedFile>({ parts, engine, files }: ExportDeps<F>) {
+export function createTableExports<F extends ReservedFile>({ parts, engine, files, scratchDir }: ExportDeps<F>) {
   const { catalog, store, buckets, recordEvent } = parts
 
   const run: JobHandler = async ({ job, signal, publish }) => {
@@ -99,7 +112,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
         return finish(trx, cached, cached.sizeBytes ?? 0, { ...params, fileId: cached.id, cacheHit: true })
       })
 
-    const suffix = options.fileType === 'parquet' ? '.parquet' : options.gzip ? '.csv.gz' : '.csv'
+    const suffix = suffixOf(options.fileType, options.gzip)
     const isSliced = !options.merged
     const tag = options.merged ? 'storage-merged-export' : 'table-export'
     const file = await files.reserve(
@@ -155,16 +168,34 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
         reason: `The maximum number of rows in preview is ${MAX_PREVIEW_ROWS}; ${rows} were asked for. Export the table to get more.`,
       })
     const { snapshot } = await catalog.reading(table)
-    const preview = await engine.preview({
+    const found = await engine.preview({
       snapshot,
       ...queryOf(table, wanted),
-      limit: rows,
+      limit: rows + 1, // one more than is shown says whether there are more
       ...(format === 'json' && { maxCellChars: PREVIEW_CELL_CHARS }),
     })
-    return { format: format === 'json' ? ('json' as const) : ('rfc' as const), preview }
+    return {
+      format: format === 'json' ? ('json' as const) : ('rfc' as const),
+      preview: { ...found, rows: found.rows.slice(0, rows) },
+      isCut: found.rows.length > rows,
+    }
   }
 
-  return { run, preview }
+  /** One whole state of a table, or a part of it, as one file; `fields` as a client sends them: a query, a limit and a format. */
+  async function download(scope: Scope, tableId: string, { format, ...fields }: Fields, signal: AbortSignal): Promise<Download> {
+    const table = await catalog.get(scope, tableId)
+    const { query, limit, fileType } = readExportOptions({ ...fields, fileType: format }, table.columns, parts.clock.now())
+    await checkFilters(parts, table, query)
+    const { snapshot } = await catalog.reading(table)
+    const path = `${scratchDir}/download-${randomUUID()}`
+    await engine.unload(
+      { snapshot, ...queryOf(table, query, limit), format: fileType, merged: true, keyPrefix: localKey(path) },
+      { signal },
+    )
+    return { ...(await takeBytes(path)), format: fileType, name: `${table.id}${suffixOf(fileType)}` }
+  }
+
+  return { run, preview, download }
 }
 
 const attachmentOf = ({ id, name, isSliced, createdAt }: ReservedFile, sizeBytes: number): EventAttachment => ({

@@ -1,6 +1,7 @@
 // What a create, an import and an export ask for: parameters in all the forms clients send them, read into the inputs of the jobs.
 
 import { checkDialect } from '../../engines/table-engine/csv-dialect.ts'
+import type { TableFormat } from '../../engines/table-engine/table-engine.ts'
 import { toBoolean } from '../../http/scalars.ts'
 import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -13,9 +14,9 @@ export interface ExportOptions {
   readonly query: TableQuery
   readonly limit?: number
   readonly gzip: boolean
-  readonly fileType: 'csv' | 'parquet'
+  readonly fileType: TableFormat
   readonly includeInternalTimestamp: boolean
-  /** One file with a header instead of slices: for people. */
+  /** One file instead of slices, CSV with a header: for people. */
   readonly merged: boolean
 }
 
@@ -152,17 +153,24 @@ const MAX_LIMIT = 10 ** 12
 
 export function readExportOptions(fields: Fields, columns: readonly string[], now: Date): ExportOptions {
   checkExportFormat(fields)
-  const fileType = isSet(fields.fileType) ? String(fields.fileType) : 'csv'
-  if (fileType !== 'csv' && fileType !== 'parquet')
-    throw new PlatformError('storage.tables.validation.invalidFormat', { format: fileType.slice(0, 40), known: 'csv or parquet' })
+  const fileType = formatFrom(fields.fileType)
   return {
     query: readTableQuery(fields as QueryInput, columns, now), // every member of it is unknown
     ...(isSet(fields.limit) && { limit: whole('limit', fields.limit, MAX_LIMIT) }),
-    gzip: fileType === 'csv' && flag(fields, 'gzip'),
+    gzip: fileType !== 'parquet' && flag(fields, 'gzip'),
     fileType,
     includeInternalTimestamp: flag(fields, 'includeInternalTimestamp'),
-    merged: fileType === 'csv' && flag(fields, 'merged'),
+    merged: flag(fields, 'merged'),
   }
+}
+
+export function formatFrom(value: unknown): TableFormat {
+  const format = isSet(value) ? String(value) : 'csv'
+  if (format === 'csv' || format === 'parquet' || format === 'jsonl') return format
+  throw new PlatformError('storage.tables.validation.invalidFormat', {
+    format: format.slice(0, 40),
+    known: 'csv, parquet or jsonl',
+  })
 }
 
 /** What the original API names but does not describe is refused: a file that is not what somebody asked for is worse than none (spec storage 2.5.6). */
@@ -170,7 +178,7 @@ function checkExportFormat({ format, timezone }: Fields): void {
   if (isSet(format) && format !== 'rfc')
     throw new PlatformError('storage.tables.validation.invalidFormat', {
       format: String(format).slice(0, 40),
-      known: 'rfc, or fileType=parquet (data-preview has format=json)',
+      known: 'rfc, or fileType=parquet or jsonl (data-preview has format=json)',
     })
   if (isSet(timezone) && !['UTC', 'ETC/UTC', 'GMT'].includes(String(timezone).toUpperCase()))
     throw invalid('timezone', `Times are exported in UTC, "${String(timezone).slice(0, 60)}" is not available. Leave it out.`)

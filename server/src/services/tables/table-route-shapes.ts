@@ -77,10 +77,10 @@ export const ExportFields = readByRule(
   {
     ...SELECTION,
     limit: 'At most this many rows; all by default.',
-    fileType: '`csv` by default, or `parquet`.',
-    gzip: 'True: compress CSV.',
+    fileType: '`csv` by default, `parquet` or `jsonl` (JSON lines).',
+    gzip: 'True: compress CSV and JSON lines.',
     includeInternalTimestamp: 'True: add the column _timestamp, the time of the load.',
-    merged: 'True: one CSV file in place of slices.',
+    merged: 'True: one file in place of slices; CSV then has a header.',
     format: 'Only `rfc`.',
     timezone: 'Only UTC.',
     sourceBranchId: 'Branch by id, or `default`; that of the address when left out.',
@@ -91,6 +91,11 @@ export const PreviewQuery = readByRule({
   ...SELECTION,
   limit: 'At most this many rows; 100 by default.',
   format: '`rfc` (CSV) by default, or `json`.',
+})
+export const DownloadQuery = readByRule({
+  ...SELECTION,
+  limit: 'At most this many rows; all by default.',
+  format: '`csv` (with a header) by default, `parquet` or `jsonl` (JSON lines).',
 })
 export const RowsToDelete = readByRule(
   { ...ROWS, allowTruncate: 'True: without any filter, delete every row.' },

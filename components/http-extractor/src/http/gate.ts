@@ -58,6 +58,7 @@ export function createGate({ concurrency, perSecond, now, sleep }: GateOptions):
       }
     },
     pause(request, seconds) {
+      if (concurrency === 1) return // the only request waits by itself
       const { hostname } = request.address
       const until = now() + seconds * 1000
       for (const times of [pausedUntil, nextAt]) times.set(hostname, Math.max(times.get(hostname) ?? 0, until))

@@ -13,7 +13,7 @@ import {
   type Stamp,
   type VersionRecord,
 } from './records.ts'
-import { findRow, listRowIds, listRowsAt, markRowsDeleted } from './rows.store.ts'
+import { findRow, listRowCreations, listRowIds, listRowsAt, markRowsDeleted } from './rows.store.ts'
 import { type Change, type ChangedFields, saveRowVersion, saveVersion } from './versioning.ts'
 
 export interface WholeContent extends Content {
@@ -47,10 +47,11 @@ export async function wholeVersion(db: Db, { projectId, ownerId }: Configuration
   if (!found) throw versionNotFound(version)
   const contents = await findContents(db, projectId, ownerId, [found.contentVersion])
   const rows = (await listRowsAt(db, projectId, ownerId, version)).map((row) => ({ ...row, id: row.rowId }))
+  const creations = await listRowCreations(db, projectId, ownerId)
   return {
     ...found,
     configuration: contents.get(found.contentVersion) ?? '{}',
-    rows: inOrder(rows, found.rowsSortOrder, () => 0),
+    rows: inOrder(rows, found.rowsSortOrder, ({ id }) => creations.get(id) ?? 0),
   }
 }
 
@@ -103,7 +104,11 @@ export async function insertWhole(
   }
   const record = { ...first, ownerId: await insertConfiguration(trx, first) }
   await insertVersion(trx, record)
-  for (const row of content.rows) await saveRowVersion(trx, record, rowLike(row, undefined, change), change.stamp)
+  for (const [i, row] of content.rows.entries()) {
+    // One millisecond apart: the copies keep the order of the originals.
+    const created = { ...change.stamp, at: change.stamp.at + i }
+    await saveRowVersion(trx, record, { ...rowLike(row, undefined, change), created }, change.stamp)
+  }
   return record
 }
 

@@ -43,6 +43,17 @@ export async function listRowsOf(
   return byOwner
 }
 
+/** When each row was created, deleted ones included: rows that were never sorted stand in this order. */
+export async function listRowCreations(db: Db, projectId: number, ownerId: number): Promise<ReadonlyMap<string, number>> {
+  const rows = await tables(db)
+    .selectFrom('configuration_row')
+    .select(['row_id', 'created_at'])
+    .where('project_id', '=', projectId)
+    .where('owner_id', '=', ownerId)
+    .execute()
+  return new Map(rows.map((row) => [row.row_id, row.created_at]))
+}
+
 export async function listRowIds(db: Db, projectId: number, ownerId: number): Promise<readonly string[]> {
   const rows = await tables(db)
     .selectFrom('configuration_row')

@@ -19,7 +19,7 @@ import { lockConfiguration } from './configurations.store.ts'
 import type { ConfigurationsDeps, SecretBox } from './configurations.ts'
 import type { RowInput } from './input.ts'
 import type { ConfigurationRecord, RowRecord } from './records.ts'
-import { findRow, findRowVersion, markRowsDeleted, setRowState } from './rows.store.ts'
+import { findRow, findRowVersion, listRowCreations, markRowsDeleted, setRowState } from './rows.store.ts'
 import { differences, saveRowVersion, saveState, saveVersion } from './versioning.ts'
 
 /** Which row of which configuration. */
@@ -90,11 +90,18 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
     const stamp = stampOf(caller.actor, clock.now().getTime())
     const order = told.isNew && owner.rowsSortOrder.length > 0 ? { rowsSortOrder: [...owner.rowsSortOrder, row.id] } : {}
     const change = { stamp, changeDescription: told.ownerDescription, newId }
-    const saved = { ...row, versionIdentifier: told.versionIdentifier ?? newId(), created: row.created ?? stamp }
+    const created = row.created ?? { ...stamp, at: await creationTime(trx, owner, stamp.at) }
+    const saved = { ...row, versionIdentifier: told.versionIdentifier ?? newId(), created }
     const after = await saveVersion(trx, owner, order, change, { rowsChanged: true })
     await saveRowVersion(trx, after, saved, stamp)
     await recordChange(trx, caller, told.event(after, saved))
     return saved
+  }
+
+  /** Later than the creation of every other row, also within one millisecond, so that the order of creation is certain. */
+  async function creationTime(trx: Trx, { projectId, ownerId }: ConfigurationRecord, now: number): Promise<number> {
+    const others = await listRowCreations(trx, projectId, ownerId)
+    return Math.max(now, ...[...others.values()].map((at) => at + 1))
   }
 
   const create: Rows['create'] = (caller, componentId, configurationId, input, expected) =>

@@ -25,6 +25,8 @@ interface Model {
   readonly rowVersions: Map<string, number>
   readonly rowHistory: Map<string, string[]>
   state: string
+  /** Ids of rows in the order they were created last. */
+  creations: readonly string[]
 }
 
 const TEXTS = ['{}', '{"a":[]}', '{"a":{}}', '{"2":1,"1":1.10}', '{"n":12345678901234567890}'] as const
@@ -82,6 +84,7 @@ async function perform(rooms: ConfigurationRules, model: Model, id: string, op: 
     case 'addRow':
       if (op.row in head.rows) return
       await rows.create(caller, COMPONENT, id, { rowId: op.row, configuration: { text: op.text, value: {} } })
+      model.creations = [...model.creations.filter((rowId) => rowId !== op.row), op.row]
       return pushRow(op.row, op.text, head.order.length > 0 ? [...head.order, op.row] : [])
     case 'changeRow':
       if (!(op.row in head.rows)) return
@@ -132,11 +135,10 @@ async function perform(rooms: ConfigurationRules, model: Model, id: string, op: 
 const hash = (text: string, seed: number): number =>
   [...text].reduce((sum, char) => (sum * 31 + char.charCodeAt(0) + seed * 7) % 997, seed)
 
-/** Ids as rows are shown: as sorted, the rest behind, numbers by value. */
-function shownOrder({ order, rows }: Snapshot): string[] {
+/** Ids as rows are shown: as sorted, the rest behind, in the order of their creation. */
+function shownOrder({ order, rows }: Snapshot, { creations }: Model): string[] {
   const rest = Object.keys(rows).filter((rowId) => !order.includes(rowId))
-  const isNumber = (rowId: string) => /^\d+$/.test(rowId)
-  rest.sort((a, b) => (isNumber(a) && isNumber(b) ? Number(a) - Number(b) : a < b ? -1 : 1))
+  rest.sort((a, b) => creations.indexOf(a) - creations.indexOf(b))
   return [...order, ...rest]
 }
 
@@ -150,7 +152,7 @@ async function compare(rooms: ConfigurationRules, model: Model, id: string): Pro
   assert.ok(text.includes(`"state":${model.state},"currentVersion"`))
   assert.deepEqual(
     shown.rows.map((row) => row.id),
-    shownOrder(head),
+    shownOrder(head, model),
   )
   for (const row of shown.rows) assert.equal(row.version, model.rowVersions.get(row.id), `versions of row ${row.id}`)
   const list = await versions.list(caller, COMPONENT, id, { limit: 10_000, offset: 0 })
@@ -173,7 +175,7 @@ async function compare(rooms: ConfigurationRules, model: Model, id: string): Pro
     )
     assert.deepEqual(
       whole.rows.map((row) => row.id),
-      shownOrder(snapshot),
+      shownOrder(snapshot, model),
     )
   }
 }
@@ -185,7 +187,7 @@ await onBothDatabases('versions against a model', (metadata) => {
       fc.asyncProperty(fc.array(operation, { maxLength: 40 }), async (operations) => {
         const { configurationId: id } = await rooms.configurations.create(rooms.caller, COMPONENT, { name: 'x' })
         const first: Snapshot = { name: 'x', configuration: '{}', isDisabled: false, order: [], rows: {} }
-        const model: Model = { snapshots: [first], rowVersions: new Map(), rowHistory: new Map(), state: '{}' }
+        const model: Model = { snapshots: [first], rowVersions: new Map(), rowHistory: new Map(), creations: [], state: '{}' }
         for (const [i, op] of operations.entries()) {
           await perform(rooms, model, id, op)
           if (i % 3 !== 0) continue // what the reader has in memory must also survive changes it did not look at

@@ -48,6 +48,11 @@ process.on('exit', () => {
 })
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => process.exit(1))
 
+if (!(await passes(copies[0]!, [ISOLATION]))) {
+  console.error(`${ISOLATION} fails without any change: nothing can be learned from it. Make it pass first.`)
+  process.exit(1)
+}
+
 const outcomes: Array<{ readonly mutant: Mutant; readonly caughtBy: string | undefined }> = []
 const queue = [...mutants]
 await Promise.all(

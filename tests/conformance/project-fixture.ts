@@ -18,12 +18,14 @@ export interface Step {
   readonly send?: (id: Ids) => RequestOptions
   /** Ids that later steps need, from the answer, or from the results of the job that it started. */
   readonly gives?: (made: Json) => Readonly<Record<string, string | number>>
+  /** Another token of the project that takes the step, where its creator may not. */
+  readonly as?: (id: Ids) => string
   /** Its body names objects of the project; whoever does not own them must be refused. */
   readonly refers?: boolean
 }
 
 /** Ids that belong to no project. */
-export const COMMON: readonly string[] = ['component', 'tag', 'action']
+export const COMMON: readonly string[] = ['component', 'tag', 'action', 'ownEvent']
 
 const COMPONENT = 'test.noop'
 const CONFIGURATION = '/v2/storage/components/{componentId}/configs/{configurationId}'
@@ -95,6 +97,9 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   '/syrup/queue/jobs/{id}': 'otherJob',
   '/docker-runner/docker/{component}': 'component',
   '/docker-runner/docker/{component}/action/{action}': 'action',
+  '/notification/deliveries/{id}': 'delivery',
+  '/notification/events/{event}': 'ownEvent',
+  '/notification/project-subscriptions/{id}': 'subscription',
   '/vault/variables/scoped/branch/{branchId}': 'branch',
   '/vault/variables/{hash}': 'variable',
 }
@@ -112,6 +117,15 @@ export const QUERIES: Readonly<Record<string, (id: Ids) => string>> = {
 
 /** The objects of a project, in the order in which they can be made. */
 export const MAKE: readonly Step[] = [
+  {
+    route: 'POST /notification/project-subscriptions',
+    ...json(({ mark, ownEvent, receiver }) => ({
+      event: ownEvent,
+      recipient: { channel: 'webhook', url: `${receiver}/${mark}` },
+    })),
+    gives: ({ id }) => ({ subscription: id }),
+  },
+  { route: 'POST /notification/project-subscriptions/{id}/test', gives: ({ id }) => ({ delivery: id }) },
   {
     route: 'POST /v2/storage/buckets',
     ...json(({ mark }) => ({ name: mark, stage: 'in' })),
@@ -186,8 +200,13 @@ export const MAKE: readonly Step[] = [
   },
   {
     route: 'POST /v2/storage/tokens',
-    ...json(({ mark }) => ({ description: mark, canManageBuckets: true, componentAccess: [COMPONENT] })),
-    gives: ({ id }) => ({ token: id }),
+    ...json(({ mark }) => ({
+      description: mark,
+      canManageBuckets: true,
+      canManageDevBranches: true,
+      componentAccess: [COMPONENT],
+    })),
+    gives: ({ id, token }) => ({ token: id, tokenValue: token }),
   },
   { route: `POST ${BUCKET}/owner`, ...json(({ token }) => ({ id: Number(token) })), refers: true },
   {
@@ -242,6 +261,17 @@ export const MAKE: readonly Step[] = [
 
 /** What can be done with them, by their project alone; what removes them comes last. */
 export const CHANGE: readonly Step[] = [
+  { route: 'POST /notification/events/{event}', ...json(({ mark }) => ({ mark })) },
+  {
+    route: 'POST /notification/notifications',
+    ...json(({ mark, receiver }) => ({
+      type: 'direct-project-webhook',
+      recipient: { url: receiver },
+      data: { title: mark, message: mark },
+    })),
+  },
+  { route: 'DELETE /notification/project-subscriptions/{id}' },
+  { route: 'PUT /v2/storage/merge-request-settings', ...json(() => ({ requiredApprovals: 1 })) },
   { route: `PUT ${BUCKET}`, ...json(() => ({ displayName: 'changed' })) },
   { route: `POST ${BUCKET}/share-organization`, ...empty },
   { route: `POST ${BUCKET}/share-organization-project`, ...empty },
@@ -275,20 +305,20 @@ export const CHANGE: readonly Step[] = [
   { route: 'PUT /v2/storage/triggers/{id}', ...json(() => ({ coolDownPeriodMinutes: 6 })) },
   { route: 'POST /scheduler/schedules/{id}/refreshToken', ...empty },
   { route: 'PUT /v2/storage/tokens/{id}', ...json(() => ({ description: 'changed' })) },
-  { route: 'POST /v2/storage/tokens/{id}/refresh', ...empty },
   { route: 'POST /queue/jobs/{id}/kill' },
   { route: 'POST /syrup/queue/jobs/{id}/kill' },
   { route: 'POST /queue/jobs/{id}/rerun' },
   {
     route: 'PUT /v2/storage/merge-request/{id}',
-    ...json(({ masterToken }) => ({ title: 'changed', reviewerIds: [Number(masterToken)] })),
+    ...json(({ token }) => ({ title: 'changed', reviewerIds: [Number(token)] })),
   },
   { route: 'PUT /v2/storage/merge-request/{id}/request-review', ...empty },
   { route: 'PUT /v2/storage/merge-request/{id}/request-changes', ...json(() => ({ reason: 'not yet' })) },
   { route: 'PUT /v2/storage/merge-request/{id}/request-review', ...empty },
-  { route: 'PUT /v2/storage/merge-request/{id}/approve', ...empty },
+  { route: 'PUT /v2/storage/merge-request/{id}/approve', ...empty, as: ({ tokenValue }) => tokenValue! },
   { route: `DELETE ${IN_BRANCH}/metadata/{metadataId}` },
   { route: 'PUT /v2/storage/merge-request/{id}/merge' },
+  { route: 'POST /v2/storage/tokens/{id}/refresh', ...empty },
   { route: `DELETE ${TABLE}/rows` },
   { route: `DELETE ${TABLE}/metadata/{metadataId}` },
   { route: 'DELETE /v2/storage/columns/{columnId}/metadata/{metadataId}' },

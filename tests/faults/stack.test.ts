@@ -61,6 +61,8 @@ test('what the stack keeps is for its own user: folders 0700, files 0600, also i
 })
 
 test('a data folder that cannot be used is named, and the start does not wait for it', async (t) => {
+  const modeOfNull = statSync('/dev/null').mode
+  t.after(() => assert.equal(statSync('/dev/null').mode, modeOfNull, 'a file named as the data folder keeps its mode'))
   for (const MILLRACE_DATA_DIR of ['/proc/nowhere/data', '/dev/null'])
     await assert.rejects(
       startStack(t, { env: { MILLRACE_DATA_DIR } }),

@@ -8,9 +8,9 @@ import { PlatformError } from '../../kit/errors.ts'
 export async function makeDataFolder(path: string): Promise<void> {
   try {
     await makeFolder(path)
+    await readdir(path) // fails for a file, whose modes must stay as they are
     await keepPrivate(path)
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
-    await readdir(path) // fails for a file
   } catch (error) {
     throw new PlatformError('stack.dataFolder', { path, reason: (error as Error).message }, { cause: error }) // of node:fs
   }

@@ -100,7 +100,7 @@ test('a bucket is renamed and deleted at once or by a job; one with tables only 
   assert.match(String(refused.json().error), /There are 1 tables in the bucket/)
   const deleted = await succeed(await stack.request('DELETE', '/v2/storage/buckets/in.c-a?force=True&async=True'))
   assert.deepEqual([deleted.operationName, deleted.results], ['bucketDelete', null])
-  assert.equal((await stack.request('GET', '/v2/storage/tables/in.c-a.t')).json().code, 'storage.buckets.notFound')
+  assert.equal((await stack.request('GET', '/v2/storage/tables/in.c-a.t')).json().code, 'storage.tables.notFound')
   assert.equal((await stack.request('DELETE', '/v2/storage/buckets/in.c-b')).status, 204)
   await bucket('a')
   await create('in.c-a', 't', 'id\n2\n')

@@ -59,7 +59,7 @@ test('a schedule is made by the form of the specification, under either id of th
   assert.deepEqual(record.configuration, JSON.parse(configuration))
   assert.deepEqual([record.version, record.changeDescription, record.isDisabled], [1, 'Configuration created', false])
   const other = await ok('GET', `/v2/storage/branch/default/components/keboola.scheduler/configs/${record.id}`)
-  assert.deepEqual(other.json(), record)
+  assert.deepEqual(other.json(), { ...record, rows: [] }, 'a creation answers without rows')
 })
 
 test('configuration and state come back byte for byte, in every answer and version', async (t) => {
@@ -259,7 +259,7 @@ test('rows stand in the order of rowsSortOrder; new ones append, deleted ones dr
   const { id } = await create()
   for (const rowId of ['10', '9', 'b', 'a']) await ok('POST', `${C}/${id}/rows`, { json: { rowId } })
   const order = async () => (await get(id)).rows.map((row) => row.id).join()
-  assert.equal(await order(), '9,10,a,b')
+  assert.equal(await order(), '10,9,b,a', 'the order of their creation')
   const sorted = (await ok('PUT', `${C}/${id}`, { json: { rowsSortOrder: ['b', 9, 'a', '10'] } })).json<Configuration>()
   assert.deepEqual([sorted.version, sorted.rowsSortOrder.join()], [6, 'b,9,a,10'])
   assert.equal(await order(), 'b,9,a,10')
@@ -318,7 +318,7 @@ test('rolling back restores name, rows and order as a new version, and leaves th
   assert.deepEqual([past.name, past.rows.map((row) => row.id)], ['other', ['b', 'c']])
 })
 
-test('a copy of a version is independent: new id, version 1, its rows, no state', async (t) => {
+test('a copy of a version is independent: new id, version 1, no state, its rows with theirs', async (t) => {
   const { ok, create, get, refused } = await start(t)
   const { id } = await create({ configuration: { v: 1 }, state: { s: 1 } })
   await ok('POST', `${C}/${id}/rows`, { json: { rowId: 'a', configuration: { a: 1 }, state: { s: 1 } } })
@@ -327,7 +327,7 @@ test('a copy of a version is independent: new id, version 1, its rows, no state'
   assert.equal(answer.status, 201)
   const copy = await get(answer.json<{ id: string }>().id)
   assert.deepEqual([copy.name, copy.version, copy.configuration, copy.state], ['copy', 1, { v: 1 }, {}])
-  assert.deepEqual([copy.rows[0]?.configuration, copy.rows[0]?.state, copy.rows[0]?.version], [{ a: 1 }, {}, 1])
+  assert.deepEqual([copy.rows[0]?.configuration, copy.rows[0]?.state, copy.rows[0]?.version], [{ a: 1 }, { s: 1 }, 1])
   assert.equal(copy.changeDescription, `Copied from configuration "n" (${id}) version 2`)
   await ok('PUT', `${C}/${copy.id}`, { json: { configuration: { v: 3 } } })
   assert.deepEqual((await get(id)).configuration, { v: 2 })

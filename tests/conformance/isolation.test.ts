@@ -93,7 +93,7 @@ test('a token sees, changes and uses nothing of another project, by any route', 
   }
 
   const stranger = (await stack.newProject('Stranger')).masterToken
-  const asStranger = { mark: 'alpha7', component: 'test.noop' }
+  const asStranger = { mark: 'alpha7', component: 'test.noop', streamBranch: 'default' }
   const emptyLists = await readAll(stranger, asStranger, lists)
   const alpha = await makeProject(stack, 'alpha7', receiver, call)
   const beta = await makeProject(stack, 'beta7', receiver, call)
@@ -155,6 +155,7 @@ async function makeProject(stack: TestStack, mark: string, receiver: string, cal
     tag: '1',
     action: 'x',
     ownEvent: 'own-event',
+    streamBranch: 'default',
     receiver,
   }
   for (const step of MAKE) {

@@ -30,6 +30,7 @@ const NULL_HAS_A_MEANING = [
   'mergeRequests.create.externalId',
   'mergeRequests.update.autoMergeAt',
   'mergeRequests.update.externalId',
+  'notification.subscribe.expiresAt',
   'tables.changeColumn.default',
   'tables.changeColumn.description',
   'tables.changeDefinition.description',

@@ -25,7 +25,7 @@ export interface Step {
 }
 
 /** Ids that belong to no project. */
-export const COMMON: readonly string[] = ['component', 'tag', 'action', 'ownEvent']
+export const COMMON: readonly string[] = ['component', 'tag', 'action', 'ownEvent', 'streamBranch']
 
 const COMPONENT = 'test.noop'
 const CONFIGURATION = '/v2/storage/components/{componentId}/configs/{configurationId}'
@@ -34,6 +34,8 @@ const IN_BRANCH = '/v2/storage/branch/{branch}'
 const CONFIGURATION_IN_BRANCH = CONFIGURATION.replace('/v2/storage', IN_BRANCH)
 const BUCKET = '/v2/storage/buckets/{bucketId}'
 const TABLE = '/v2/storage/tables/{tableId}'
+const SOURCE = '/stream/v1/branches/{branchId}/sources/{sourceId}'
+const SINK = `${SOURCE}/sinks/{sinkId}`
 const json = (body: (id: Ids) => object) => ({ send: (id: Ids): RequestOptions => ({ json: body(id) }) })
 const metadata = json(({ mark }) => ({ provider: 'test', metadata: [{ key: 'test.key', value: mark }] }))
 const upload = ({ mark }: Ids): RequestOptions => {
@@ -102,6 +104,10 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   '/notification/project-subscriptions/{id}': 'subscription',
   '/vault/variables/scoped/branch/{branchId}': 'branch',
   '/vault/variables/{hash}': 'variable',
+  '/stream/v1/branches/{branchId}': 'streamBranch',
+  [SOURCE]: 'source',
+  [SINK]: 'sink',
+  '/stream/v1/tasks/{path}': 'task',
 }
 
 /** What some routes must be asked, so that they answer. */
@@ -117,6 +123,21 @@ export const QUERIES: Readonly<Record<string, (id: Ids) => string>> = {
 
 /** The objects of a project, in the order in which they can be made. */
 export const MAKE: readonly Step[] = [
+  {
+    route: 'POST /stream/v1/branches/{branchId}/sources',
+    ...json(({ mark }) => ({ sourceId: mark, type: 'http', name: mark })),
+    gives: ({ outputs, taskId }) => ({ source: outputs.sourceId, task: taskId }),
+  },
+  {
+    route: `POST ${SOURCE}/sinks`,
+    ...json(({ mark }) => ({
+      sinkId: mark,
+      type: 'table',
+      name: mark,
+      table: { type: 'keboola', tableId: `in.c-${mark}.records`, mapping: { columns: [{ type: 'body', name: 'body' }] } },
+    })),
+    gives: ({ outputs }) => ({ sink: outputs.sinkId }),
+  },
   {
     route: 'POST /notification/project-subscriptions',
     ...json(({ mark, ownEvent, receiver }) => ({
@@ -261,6 +282,17 @@ export const MAKE: readonly Step[] = [
 
 /** What can be done with them, by their project alone; what removes them comes last. */
 export const CHANGE: readonly Step[] = [
+  { route: `PATCH ${SOURCE}`, ...json(() => ({ name: 'changed' })) },
+  { route: `PATCH ${SOURCE}/settings`, ...json(() => ({ settings: [] })) },
+  { route: `POST ${SOURCE}/test`, ...empty },
+  { route: `POST ${SOURCE}/rotate-secret`, ...empty },
+  { route: `PATCH ${SINK}`, ...json(() => ({ name: 'changed' })) },
+  { route: `PUT ${SINK}/disable`, ...empty },
+  { route: `PUT ${SINK}/enable`, ...empty },
+  { route: `PUT ${SOURCE}/disable`, ...empty },
+  { route: `PUT ${SOURCE}/enable`, ...empty },
+  { route: `DELETE ${SINK}` },
+  { route: `DELETE ${SOURCE}` },
   { route: 'POST /notification/events/{event}', ...json(({ mark }) => ({ mark })) },
   {
     route: 'POST /notification/notifications',

@@ -377,7 +377,7 @@ test('over HTTP a job of another project does not exist, and a wrong id is a 404
   assert.equal(record.id, id)
   assert.equal(record.status, 'waiting')
   assert.equal(record.results, null)
-  assert.equal(typeof record.creatorToken.id, 'string')
+  assert.equal(typeof record.creatorToken.id, 'number')
   assert.equal((await request('GET', record.url)).status, 200)
   for (const [path, token] of [
     [`/v2/storage/jobs/${id}`, other.masterToken],

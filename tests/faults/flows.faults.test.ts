@@ -129,9 +129,10 @@ async function check(
       if (!isEnded) counts[isLost ? 'lost' : 'succeeded']++
     }
     if (ended.has(id)) assert.match(flow.status, /^(cancelled|terminated)$/)
-    if (flow.status === 'cancelled') continue // it had no plan yet
+    // Ended before it had a plan: cancelled while it waited, or terminated when the worker that had just taken it was killed.
+    if (flow.status === 'cancelled' || (ended.has(id) && children.length === 0)) continue
     const jobs = (flow.result.tasks ?? []).filter(({ type }) => type === 'job')
-    assert.equal(jobs.length, PHASES * TASKS_PER_PHASE)
+    assert.equal(jobs.length, PHASES * TASKS_PER_PHASE, JSON.stringify(flow))
     assert.deepEqual(
       jobs
         .map(({ jobId }) => jobId)

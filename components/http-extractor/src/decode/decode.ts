@@ -22,13 +22,14 @@ export const responseTypeSchema = {
         type: { type: 'string', enum: RESPONSE_TYPES },
         delimiter: { type: 'string', default: ',', description: 'Separates the cells of a CSV; \\t for a tabulator.' },
       },
-      required: ['type'],
     },
   ],
 } as const
 
 /** Undefined for JSON, which the client reads itself. The libraries for the others are loaded with the first answer. */
 export function readResponseType(value: JsonValue | undefined, path: string): Decode | undefined {
+  if (isObject(value) && at(value, 'type') === undefined)
+    throw new UserError(`Invalid configuration: '${path}' has no 'type'. Set it to one of ${RESPONSE_TYPES.join(', ')}.`)
   const type = textAt(isObject(value) ? at(value, 'type') : value, path, 'json').toLowerCase()
   if (type === 'json') return undefined
   if (type === 'xml') return decodeXml

@@ -176,4 +176,27 @@ test('corrections D and E', async (t) => {
       ['b', 'a', 'c'],
     )
   })
+
+  await t.test('E100: a schedule whose target or configuration is deleted shows why it stopped, at once', async () => {
+    const { ok } = await project(stack, 'E100')
+    const make = async (component: string, configuration: object) =>
+      (await ok<{ id: string }>('POST', `components/${component}/configs`, { name: 'One', configuration })).id
+    const target = await make('platform.ex-http', {})
+    const configurationId = await make('platform.scheduler', {
+      schedule: { cronTab: '0 0 1 1 *', timezone: 'UTC', state: 'enabled' },
+      target: { componentId: 'platform.ex-http', configurationId: target, mode: 'run' },
+    })
+    const { id } = await ok<{ id: string }>('POST', '/scheduler/schedules', { configurationId })
+    type Shown = { readonly stoppedReason: string | null; readonly nextExecutionTime: string | null }
+    const shown = () => ok<Shown>('GET', `/scheduler/schedules/${id}`)
+    assert.equal((await shown()).stoppedReason, null)
+    await ok('DELETE', `components/platform.ex-http/configs/${target}`)
+    const stopped = await shown()
+    assert.match(stopped.stoppedReason ?? '', /^Its target, configuration .* of platform\.ex-http, was deleted\.$/)
+    assert.equal(stopped.nextExecutionTime, null)
+    await ok('DELETE', `components/platform.scheduler/configs/${configurationId}`)
+    assert.match((await shown()).stoppedReason ?? '', /^Its configuration .* was deleted\.$/)
+    const [listed] = await ok<Shown[]>('GET', '/scheduler/schedules')
+    assert.deepEqual([typeof listed?.stoppedReason, listed?.nextExecutionTime], ['string', null])
+  })
 })

@@ -56,6 +56,8 @@ export function createScheduleModules(deps: ScheduleModulesDeps) {
     canonicalComponentId: components.canonicalId,
     findConfiguration: async (projectId, componentId, configurationId) =>
       runAccess.findParsed(await addressOf(projectId, componentId, configurationId)),
+    configurationExists: async (projectId, componentId, configurationId) =>
+      runAccess.exists(await addressOf(projectId, componentId, configurationId)),
     findVersion: async (projectId, configurationId, version) =>
       runAccess.findParsedAt(await addressOf(projectId, SCHEDULER_COMPONENT, configurationId), version),
     tokens: { issue: tokens.issueInternal, refresh: tokens.refreshInternal, revoke: tokens.revokeInternal },

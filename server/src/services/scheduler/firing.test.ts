@@ -58,6 +58,7 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
       schedulerComponentId: SCHEDULER,
       canonicalComponentId: (id) => id,
       findConfiguration,
+      configurationExists: async (project, component, id) => (await findConfiguration(project, component, id)) !== undefined,
       findVersion: async () => undefined,
       tokens: { issue: tokens.issueInternal, refresh: tokens.refreshInternal, revoke: tokens.revokeInternal },
     })

@@ -10,7 +10,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import type { RecordEvent } from '../../model/event.ts'
 import { nextRun, type Plan } from './planned-runs.ts'
-import { planOf, type Target } from './schedule-configuration.ts'
+import { configurationDeleted, planOf, type Target, targetDeleted } from './schedule-configuration.ts'
 import type { Execution, ScheduleRecord } from './scheduler.store.ts'
 import { LISTED_EXECUTIONS, type Scheduler, scheduleEvent } from './scheduler.ts'
 
@@ -137,7 +137,7 @@ export function createFiring(deps: FiringDeps) {
         reason: `Its token ${record.tokenId} is no longer valid. Refresh it, then activate the schedule again.`,
       }
     if (!(await deps.configurationExists(projectId, deps.schedulerComponentId, record.configurationId)))
-      return { kind: 'stop', reason: `Its configuration ${record.configurationId} was deleted.` }
+      return { kind: 'stop', reason: configurationDeleted(record.configurationId) }
 
     const plan = planFor(record, now)
     const { dueAt, notes } = dueRun(record, plan, now)
@@ -154,7 +154,7 @@ export function createFiring(deps: FiringDeps) {
       if (error.code === 'storage.configuration.notFound')
         return {
           kind: 'stop',
-          reason: `Its target, configuration ${target.configurationId} of ${target.componentId}, was deleted.`,
+          reason: targetDeleted(target),
         }
       return { ...base, run: undefined, notes: [...notes, { dueAt, status: 'failed', reason: error.message }] }
     }

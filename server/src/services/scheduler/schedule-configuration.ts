@@ -146,3 +146,8 @@ export const runRequestOf = (target: Target) => ({
   ...(target.configurationRowIds.length > 0 && { configRowIds: target.configurationRowIds }),
   ...(target.tag !== '' && { tag: target.tag }),
 })
+
+/** Why a schedule has stopped. */
+export const configurationDeleted = (configurationId: string): string => `Its configuration ${configurationId} was deleted.`
+export const targetDeleted = ({ configurationId, componentId }: Pick<Target, 'configurationId' | 'componentId'>): string =>
+  `Its target, configuration ${configurationId} of ${componentId}, was deleted.`

@@ -11,7 +11,16 @@ import type { Actor } from '../../model/actor.ts'
 import { eventOf, type NewEvent, type Origin, type RecordEvent } from '../../model/event.ts'
 import type { EventName, EventParams } from '../../model/event-definitions.ts'
 import { nextRun, type PlannedRun, upcomingRuns } from './planned-runs.ts'
-import { DEFAULT_POLICY, invalid, type Policy, planOf, readScheduleConfiguration, type Target } from './schedule-configuration.ts'
+import {
+  configurationDeleted,
+  DEFAULT_POLICY,
+  invalid,
+  type Policy,
+  planOf,
+  readScheduleConfiguration,
+  type Target,
+  targetDeleted,
+} from './schedule-configuration.ts'
 import { createSchedulerStore, type Execution, type ScheduleFilter, type ScheduleRecord } from './scheduler.store.ts'
 import { createZones } from './zone.ts'
 
@@ -37,6 +46,8 @@ export interface SchedulerDeps {
     componentId: string,
     configurationId: string,
   ) => Promise<StoredConfiguration | undefined>
+  /** Whether there is such a configuration that is not deleted, in the default branch. */
+  readonly configurationExists: (projectId: number, componentId: string, configurationId: string) => Promise<boolean>
   /** A scheduler configuration as it was at a version; undefined when it has no such version. */
   readonly findVersion: (
     projectId: number,
@@ -69,6 +80,7 @@ export function createScheduler(deps: SchedulerDeps) {
     clock,
     recordEvent,
     findConfiguration,
+    configurationExists,
     findVersion,
     tokens,
     schedulerComponentId,
@@ -176,7 +188,20 @@ export function createScheduler(deps: SchedulerDeps) {
       records.map((record) => record.id),
       LISTED_EXECUTIONS,
     )
-    return records.map((record) => ({ record, executions: executions.get(record.id) ?? [] }))
+    return Promise.all(
+      records.map(async (record) => ({ record: await asOfNow(record), executions: executions.get(record.id) ?? [] })),
+    )
+  }
+
+  /** A schedule whose configuration or target was deleted is shown as stopped at once; its record follows when it is due. */
+  async function asOfNow(record: ScheduleRecord): Promise<ScheduleRecord> {
+    const { projectId, configurationId, target, nextRunAt } = record
+    if (nextRunAt === undefined) return record
+    if (!(await configurationExists(projectId, schedulerComponentId, configurationId)))
+      return { ...record, nextRunAt: undefined, stoppedReason: configurationDeleted(configurationId) }
+    if (!(await configurationExists(projectId, target.componentId, target.configurationId)))
+      return { ...record, nextRunAt: undefined, stoppedReason: targetDeleted(target) }
+    return record
   }
 
   async function remove(actor: Actor, id: number, origin: Origin): Promise<void> {
@@ -214,7 +239,7 @@ export function createScheduler(deps: SchedulerDeps) {
   }
 
   async function next(actor: Actor, id: number, count: number): Promise<PlannedRun[]> {
-    const { schedule, policy, nextRunAt } = await getRecord(actor, id)
+    const { schedule, policy, nextRunAt } = await asOfNow(await getRecord(actor, id))
     if (nextRunAt === undefined) return []
     const now = clock.now().getTime()
     return upcomingRuns(planOf(schedule, policy.dst, zoneOf, now), Math.min(now, nextRunAt.getTime() - 1), count)
@@ -227,7 +252,7 @@ export function createScheduler(deps: SchedulerDeps) {
   }
 
   const withExecutions = async (record: ScheduleRecord): Promise<ScheduleWithExecutions> => ({
-    record,
+    record: await asOfNow(record),
     executions: (await store.executions(record.projectId, [record.id], LISTED_EXECUTIONS)).get(record.id) ?? [],
   })
 

@@ -23,6 +23,7 @@ import type {
 } from '../../engines/table-engine/table-engine.ts'
 import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { columnNameFrom } from '../../model/column-name.ts'
 import type { EventAttachment, NewEvent } from '../../model/event.ts'
 import type { JobHandler, JobOutcome, JobRun, Metrics } from '../../model/storage-job.ts'
 import { type BucketRef, STORAGE_PROVIDER, type Table, type TableParts, tableEvent } from './table-catalog.ts'
@@ -172,7 +173,7 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
         mode: 'full',
         source: { slices: source.slices, dialect: dialectOf(input.csv) },
         fileColumns: columns,
-        skipLines: headerLines(input, source),
+        skipLines: await headerLines(run.signal, input, source),
         ...(input.nullValues && { nullValues: input.nullValues }),
         loadedAt: clock.now().getTime(),
         keyPrefix: keyPrefixOf(run.job.projectId, `new-${run.job.id}`),
@@ -359,6 +360,19 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
     return header.length === 0 ? undefined : header
   }
 
+  /**
+   * Slices, and what components write with names, have no header. Of a plain file whose columns the request names, the first line is a
+   * header when it says those names, and else a row: no row is ever lost.
+   */
+  async function headerLines(signal: AbortSignal, { csv, source: from }: CreateInput, source: OpenSource): Promise<number> {
+    if (!csv.columns) return 1
+    if (csv.linesBeforeRows !== undefined) return csv.linesBeforeRows
+    if (from.type !== 'file' || source.isSliced || csv.withoutHeaders) return 0
+    const first = await engine.readHeader({ slices: source.slices, dialect: dialectOf(csv) }, { signal })
+    const names = (list: readonly string[]) => list.map((name) => columnNameFrom(name).toLowerCase()).join('\n')
+    return names(first) === names(csv.columns) ? 1 : 0
+  }
+
   return { create, load, prepareCreate, prepareImport }
 }
 
@@ -383,12 +397,6 @@ async function describeColumns(
 ): Promise<void> {
   for (const { column, metadata: pairs } of columns)
     if (pairs.length > 0) await metadata.set(trx, projectId, key, column.name, STORAGE_PROVIDER, pairs, clock.now())
-}
-
-/** A plain file has a header, also when the request names the columns; slices and what components write with names have none. */
-function headerLines({ csv, source: from }: Pick<CreateInput, 'csv' | 'source'>, source: OpenSource): number {
-  if (!csv.columns) return 1
-  return csv.linesBeforeRows ?? (from.type === 'file' && !source.isSliced && !csv.withoutHeaders ? 1 : 0)
 }
 
 export function dialectOf({ delimiter, enclosure, escapedBy }: CsvOptions): CsvDialect {

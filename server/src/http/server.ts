@@ -115,7 +115,17 @@ const GZIP_FROM_BYTES = 1024
 const BODY_IDLE_MS = 120_000
 
 function fastifyWith(tls: TlsPair | undefined, options: FastifyServerOptions): FastifyInstance {
-  if (!tls) return Fastify({ ...options, forceCloseConnections: 'idle' })
+  if (!tls) {
+    const app: FastifyInstance = Fastify({ ...options, forceCloseConnections: 'idle' })
+    // A connection whose last answer is just being sent is not idle yet when closing begins; it would keep the server open until its
+    // keep-alive time is over.
+    app.addHook('preClose', async () => {
+      const timer = setInterval(() => app.server.closeIdleConnections(), 50)
+      app.server.once('close', () => clearInterval(timer))
+      timer.unref()
+    })
+    return app
+  }
   const app = Fastify({
     ...options,
     http2: true,

@@ -148,8 +148,8 @@ test('there are no import cycles', () => {
 })
 
 test('every import of ours is a static one with a name, so that these tests see it', () => {
-  // main.ts turns the compile cache on before anything else is loaded.
-  const others = program.filter(({ path }) => path !== 'server/src/main.ts')
+  // main.ts turns the compile cache on before anything else is loaded; open-core.ts imports the types of what it loads late.
+  const others = program.filter(({ path }) => path !== 'server/src/main.ts' && path !== 'cli/src/open-core.ts')
   assert.deepEqual(lines(others, /\bimport\(\s*['"`]\.|^\s*import\s+'\.|\brequire\(\s*['"]\./), [])
 })
 

@@ -7,7 +7,7 @@ import { PlatformError } from '../../server/src/kit/errors.ts'
 import { askForBackup } from '../../server/src/start/admin-listener.ts'
 import { pausedFile, restore } from '../../server/src/start/backup.ts'
 import { type Config, readConfig } from '../../server/src/start/config.ts'
-import { backUpStopped } from '../../server/src/start/open-core.ts'
+import { backUpStopped } from './open-core.ts'
 import { print, progress, UserError } from './output.ts'
 
 export function addBackupCommands(program: Command): void {

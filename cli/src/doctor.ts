@@ -7,8 +7,9 @@ import type { Command } from 'commander'
 import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
 import type { KeyRing } from '../../server/src/services/encryption/key-ring.ts'
 import { type Config, readConfig } from '../../server/src/start/config.ts'
-import { VERSION, withCore } from '../../server/src/start/open-core.ts'
-import { METADATA_FILE, ROOT_KEYS_FILE } from '../../server/src/wiring/core.ts'
+import { VERSION } from '../../server/src/start/version.ts'
+import { METADATA_FILE, ROOT_KEYS_FILE } from '../../server/src/wiring/data-files.ts'
+import { withCore } from './open-core.ts'
 import { print } from './output.ts'
 
 interface Finding {

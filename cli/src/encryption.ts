@@ -3,8 +3,8 @@
 import { text as readAll } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { readConfig } from '../../server/src/start/config.ts'
-import { withCore } from '../../server/src/start/open-core.ts'
 import { stackOptions, stackUrl } from './client.ts'
+import { withCore } from './open-core.ts'
 import { print, UserError } from './output.ts'
 
 interface Scope {

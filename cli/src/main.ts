@@ -4,7 +4,7 @@
 import { Command, CommanderError } from 'commander'
 import { PlatformError } from '../../server/src/kit/errors.ts'
 import { ConfigError } from '../../server/src/start/config.ts'
-import { VERSION } from '../../server/src/start/open-core.ts'
+import { VERSION } from '../../server/src/start/version.ts'
 import { addBackupCommands } from './backup.ts'
 import { addBucketCommands } from './bucket.ts'
 import { addConfigCommands } from './config.ts'

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { SETTING_NAMES } from '../../server/src/services/tokens/project-settings.ts'
 import { readConfig } from '../../server/src/start/config.ts'
-import { withCore } from '../../server/src/start/open-core.ts'
+import { withCore } from './open-core.ts'
 import { print, table, UserError } from './output.ts'
 
 export function addProjectCommands(program: Command): void {

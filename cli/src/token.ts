@@ -3,7 +3,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { NO_ORIGIN } from '../../server/src/model/event.ts'
 import { readConfig } from '../../server/src/start/config.ts'
-import { withCore } from '../../server/src/start/open-core.ts'
+import { withCore } from './open-core.ts'
 import { print, table } from './output.ts'
 
 interface CreateOptions {

@@ -11,7 +11,7 @@ import type { BackupBlob } from '../engines/object-store/disk-backup.ts'
 import type { DiskObjectStore } from '../engines/object-store/disk-object-store.ts'
 import type { Clock } from '../kit/clock.ts'
 import { PlatformError } from '../kit/errors.ts'
-import { METADATA_FILE, ROOT_KEYS_FILE } from '../wiring/core.ts'
+import { METADATA_FILE, ROOT_KEYS_FILE } from '../wiring/data-files.ts'
 
 export interface BackupSources {
   readonly dataDir: string

@@ -1,7 +1,6 @@
 // What the command line administers: projects and tokens beside a running stack, and the backup of one that does not run. It imports none
 // of the routes, so that a command starts fast.
 
-import { readFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openMetadataDb } from '../engines/metadata-db/metadata-db.ts'
@@ -10,13 +9,11 @@ import { systemClock } from '../kit/clock.ts'
 import { PlatformError } from '../kit/errors.ts'
 import { createLog } from '../kit/log.ts'
 import { createSecrets } from '../kit/secrets.ts'
-import { type Core, METADATA_FILE, openCore } from '../wiring/core.ts'
+import { type Core, openCore } from '../wiring/core.ts'
+import { METADATA_FILE } from '../wiring/data-files.ts'
 import { type BackupOrder, type BackupProgress, type BackupResult, backUp, OBJECTS_FOLDER } from './backup.ts'
 import type { Config } from './config.ts'
-
-export const VERSION: string = (
-  JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
-).version
+import { VERSION } from './version.ts'
 
 /** Opens projects and tokens only, beside a running stack if there is one: what the command line administers. */
 export async function withCore<T>(config: Config, work: (core: Core) => Promise<T>): Promise<T> {

@@ -10,7 +10,7 @@ import { createSecrets } from '../kit/secrets.ts'
 import { createPlatform, type Platform } from '../wiring/platform.ts'
 import { areSchedulesPaused, type BackupOrder, type BackupProgress, type BackupResult, backUp } from './backup.ts'
 import type { Config } from './config.ts'
-import { VERSION } from './open-core.ts'
+import { VERSION } from './version.ts'
 
 export interface Stack {
   readonly platform: Platform

@@ -13,6 +13,7 @@ import { createKeyRing, type KeyRing } from '../services/encryption/key-ring.ts'
 import { createEvents, type Events } from '../services/events/events.ts'
 import { createTokens, type Tokens } from '../services/tokens/tokens.ts'
 import { createTriggersStore } from '../services/triggers/triggers.store.ts'
+import { METADATA_FILE, ROOT_KEYS_FILE } from './data-files.ts'
 
 export interface CoreOptions {
   readonly dataDir: string
@@ -68,6 +69,3 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   })
   return { metadata, events, tokens, keyRing }
 }
-
-export const METADATA_FILE = 'metadata.sqlite'
-export const ROOT_KEYS_FILE = 'root-keys'

@@ -1,0 +1,10 @@
+// The stack's own core on its data folder. It is loaded when a command opens it: loading takes longer than most commands run.
+
+import type * as OpenCore from '../../server/src/start/open-core.ts'
+
+const load = () => import('../../server/src/start/open-core.ts')
+
+export const withCore: typeof OpenCore.withCore = async (config, work) => (await load()).withCore(config, work)
+
+export const backUpStopped: typeof OpenCore.backUpStopped = async (config, order, onProgress) =>
+  (await load()).backUpStopped(config, order, onProgress)

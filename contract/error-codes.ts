@@ -60,6 +60,34 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'The data folder {path} (MILLRACE_DATA_DIR) cannot be used: {reason}. Give a folder that this user may write to.',
   },
+  'stack.dataFolderInUse': {
+    kind: 'conflict',
+    text: 'Another process uses the data folder {path}: {holder}. Stop it first, or give this stack a folder of its own with MILLRACE_DATA_DIR.',
+  },
+  'stack.database': {
+    kind: 'invalid',
+    text: 'PostgreSQL at {address} cannot be used: {reason}. Start it, or correct MILLRACE_DATABASE_URL.',
+  },
+  'stack.databaseDamaged': {
+    kind: 'invalid',
+    text: 'The metadata database {path} cannot be opened: {reason}. Restore a backup into an empty folder, or set MILLRACE_DATA_DIR to another one.',
+  },
+  'stack.databaseNewer': {
+    kind: 'invalid',
+    text: 'The metadata database was migrated by a newer Millrace: this version does not know {migrations}. Start that newer version, or restore a backup made before the upgrade.',
+  },
+  'stack.bucketMissing': {
+    kind: 'invalid',
+    text: 'The bucket {bucket} does not exist at {endpoint}. Create it there, or correct MILLRACE_S3_BUCKET and MILLRACE_S3_ENDPOINT.',
+  },
+  'stack.bucketRefused': {
+    kind: 'invalid',
+    text: 'The S3 at {endpoint} refuses these keys for the bucket {bucket}. Correct MILLRACE_S3_ACCESS_KEY_ID, MILLRACE_S3_SECRET_ACCESS_KEY and MILLRACE_S3_REGION, or allow them to use the bucket.',
+  },
+  'stack.objectStore': {
+    kind: 'invalid',
+    text: 'The S3 at {endpoint} cannot be used: {reason}. Start it, or correct MILLRACE_S3_ENDPOINT.',
+  },
 
   // Calls to addresses that users name
   'egress.refused': { kind: 'invalid', text: '{reason}' },

@@ -1,10 +1,15 @@
 // millrace doctor: is this installation well? Each line is one question with its answer; exit code 1 when something must be mended.
 
+import { existsSync } from 'node:fs'
 import { access, constants, stat, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Command } from 'commander'
+import { findHolder } from '../../server/src/engines/data-dir/folder-lock.ts'
+import { createJsonFolder } from '../../server/src/engines/json-folder/json-folder.ts'
+import { checkBucket } from '../../server/src/engines/object-store/reach-bucket.ts'
 import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
+import { createComponents } from '../../server/src/services/components/components.ts'
 import type { KeyRing } from '../../server/src/services/encryption/key-ring.ts'
 import { type Config, readConfig } from '../../server/src/start/config.ts'
 import { VERSION } from '../../server/src/start/version.ts'
@@ -25,17 +30,21 @@ const NO_SPACE_BYTES = 5e8
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
-    .description('check versions, ports, disk, database, clock and keys of this installation')
+    .description('check versions, ports, disk, database, object store, components, clock and keys of this installation')
     .action(async (_options, command: Command) => {
       const config = readConfig()
       const findings = [
         versions(),
         await dataFolder(config),
         await space(config),
+        runningStack(config),
         await port('stack port', config, config.listen.port),
-        await port('object store port', config, config.listen.s3Port),
+        ...(config.s3.external
+          ? [await externalStore(config, config.s3.external)]
+          : [await port('object store port', config, config.listen.s3Port)]),
         await keyFile(config),
         await isolation(config),
+        await components(config),
         ...(await database(config)),
       ]
       const isWell = findings.every((finding) => finding.status !== 'problem')
@@ -80,17 +89,30 @@ async function space({ dataDir }: Config): Promise<Finding> {
   return { check, status: free < LITTLE_SPACE_BYTES ? 'warning' : 'ok', text }
 }
 
-/** Free, or held by this very stack; anything else would stop a start. */
-async function port(check: string, { listen }: Config, number: number): Promise<Finding> {
+/** A second start on the same folder is refused: good to know before trying. */
+function runningStack({ dataDir }: Config): Finding {
+  const holder = existsSync(dataDir) ? findHolder(dataDir) : undefined
+  return { check: 'running', status: 'ok', text: holder ? `${holder} uses this data folder; a second start is refused` : 'no' }
+}
+
+/** Free, or held by the stack of this data folder; anything else would stop a start. */
+async function port(check: string, { dataDir, listen }: Config, number: number): Promise<Finding> {
   if (number === 0) return { check, status: 'ok', text: 'any free port' }
   if (await isFree(listen.host, number)) return { check, status: 'ok', text: `${number} is free` }
-  const isOurs = await fetch(`http://${listen.host}:${number}/health`, { signal: AbortSignal.timeout(2000) }).then(
-    (response) => response.ok || response.status === 403,
-    () => false,
-  )
+  const isOurs = existsSync(dataDir) && findHolder(dataDir) !== undefined
   return isOurs
-    ? { check, status: 'ok', text: `${number} is held by a running stack` }
+    ? { check, status: 'ok', text: `${number} is held by the running stack` }
     : { check, status: 'problem', text: `${number} is held by another program. Stop it, or choose another port.` }
+}
+
+/** The external S3 answers, has the bucket and takes the keys. */
+async function externalStore({ s3 }: Config, external: NonNullable<Config['s3']['external']>): Promise<Finding> {
+  const check = 'object store'
+  const { region, bucket } = s3
+  return checkBucket({ ...external, region, bucket }).then(
+    () => ({ check, status: 'ok', text: `bucket ${bucket} at ${external.endpoint}` }),
+    (error: Error) => ({ check, status: 'problem', text: error.message }),
+  )
 }
 
 const isFree = (host: string, number: number): Promise<boolean> =>
@@ -119,6 +141,20 @@ async function isolation({ worker, dataDir }: Config): Promise<Finding> {
   return mode === 'require'
     ? { check, status: 'problem', text: `components that are commands cannot run: ${problem}.` }
     : { check, status: 'warning', text: `components that are commands run as ordinary processes: ${problem}.` }
+}
+
+async function components({ dataDir }: Config): Promise<Finding> {
+  const check = 'components'
+  const known = createComponents({ folder: createJsonFolder(join(dataDir, 'components')), log: { warn() {}, info() {} } })
+  await known.reload()
+  const problems = known.problems()
+  return problems.length === 0
+    ? { check, status: 'ok', text: `${known.list().length} descriptions` }
+    : {
+        check,
+        status: 'problem',
+        text: `${problems.join('; ')}. Mend it in ${join(dataDir, 'components')}; no restart is needed.`,
+      }
 }
 
 const ADVICE = { sqlite: 'Restore a backup.', postgres: 'docs/operations.md says how to create it.' } as const

@@ -83,6 +83,11 @@ export const VARIABLES = {
     sentence: 'Most connections to PostgreSQL from this node.',
     parse: read.wholeNumber(1, 1000),
   }),
+  MILLRACE_START_WAIT_MS: variable({
+    default: '60000',
+    sentence: 'How long a start waits for a PostgreSQL or an external S3 that is not there yet.',
+    parse: read.wholeNumber(0, 3_600_000),
+  }),
   MILLRACE_S3_ENDPOINT: variable({
     default: 'the embedded object store',
     sentence: 'Address of an external S3. With it, bucket and both keys are needed too.',
@@ -386,6 +391,7 @@ function configOf(values: Values, unknown: readonly string[]) {
       s3Port: values.MILLRACE_S3_PORT ?? (port === 0 ? 0 : port + 1),
       drainTimeoutMs: values.MILLRACE_DRAIN_TIMEOUT_MS ?? 10_000,
     },
+    startWaitMs: values.MILLRACE_START_WAIT_MS ?? 60_000,
     tls: {
       mode: values.MILLRACE_TLS ?? (values.MILLRACE_TLS_CERT_FILE ? ('files' as const) : ('off' as const)),
       certFile: values.MILLRACE_TLS_CERT_FILE ?? '',

@@ -3,6 +3,7 @@
 
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { lockDataFolder } from '../engines/data-dir/folder-lock.ts'
 import { openMetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import { openDiskObjectStore } from '../engines/object-store/disk-object-store.ts'
 import { systemClock } from '../kit/clock.ts'
@@ -40,7 +41,7 @@ export async function backUpStopped(
 ): Promise<BackupResult> {
   const path = join(dataDir, METADATA_FILE)
   if (!(await stat(path).catch(() => undefined))) throw new PlatformError('backup.nothingThere', { folder: dataDir })
-  // The objects first: their lock says whether a stack runs after all.
+  const unlock = lockDataFolder(dataDir) // a stack may run after all
   const store = await openDiskObjectStore({ root: join(dataDir, OBJECTS_FOLDER), clock: systemClock })
   try {
     const metadata = await openMetadataDb({ path })
@@ -51,5 +52,6 @@ export async function backUpStopped(
     }
   } finally {
     await store.close()
+    unlock()
   }
 }

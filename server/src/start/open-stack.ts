@@ -1,6 +1,8 @@
 // From the environment to an open platform, which main.ts listens with.
 
 import { join } from 'node:path'
+import { makeDataFolder } from '../engines/data-dir/data-dir.ts'
+import { lockDataFolder } from '../engines/data-dir/folder-lock.ts'
 import { type Certificate, openCertificate } from '../engines/tls/certificate.ts'
 import { ensureLocalCertificate } from '../engines/tls/local-authority.ts'
 import { type Clock, shiftedClock } from '../kit/clock.ts'
@@ -28,6 +30,8 @@ export async function openStack(config: Config): Promise<Stack> {
     if (secret) secrets.add(secret)
   const log = createLog({ level: config.log.level, secrets })
   const clock = shiftedClock(config.clockOffsetMs)
+  await makeDataFolder(config.dataDir)
+  lockDataFolder(config.dataDir) // for as long as the process lives
   const tls = await openTls(config, clock, log)
   const platform = await createPlatform({
     tls,
@@ -35,6 +39,7 @@ export async function openStack(config: Config): Promise<Stack> {
     dataDir: config.dataDir,
     databaseUrl: config.database.url,
     databaseConnections: config.database.maxConnections,
+    waitMs: config.startWaitMs,
     encryptionKeys: config.secrets.encryptionKeys,
     publicUrl: config.addresses.publicUrl,
     domain: config.addresses.domain,

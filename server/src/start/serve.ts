@@ -63,7 +63,7 @@ async function serve(): Promise<void> {
 
 ${addresses(config.roles, url)}
     Object store   ${platform.s3Url()}
-    Data folder    ${config.dataDir}${pausedLine(config.dataDir)}${isolationLine(isolation)}${firstToken(masterToken, config.secrets.masterToken !== undefined)}
+    Data folder    ${config.dataDir}${pausedLine(config.dataDir)}${componentsLine(platform.componentProblems())}${isolationLine(isolation)}${firstToken(masterToken, config.secrets.masterToken !== undefined)}
 `)
   log.info({ url, s3Url: platform.s3Url(), dataDir: config.dataDir, version }, 'ready')
 }
@@ -77,6 +77,12 @@ const pausedLine = (dataDir: string): string =>
   areSchedulesPaused(dataDir)
     ? `\n    Schedules      paused, because this is a restored copy. Delete ${pausedFile(dataDir)} and start again to let them fire.`
     : ''
+
+/** A description that cannot be read makes its component unknown, and nothing else: the stack serves. */
+const componentsLine = (problems: readonly string[]): string =>
+  problems
+    .map((problem) => `\n    Components     ${problem}. Until it is mended in the folder components, its component is not known.`)
+    .join('')
 
 const isolationLine = (isolation: Isolation | undefined): string => {
   if (isolation?.problem === undefined) return ''

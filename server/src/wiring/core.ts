@@ -20,6 +20,8 @@ export interface CoreOptions {
   readonly databaseUrl?: string | undefined
   /** Most connections to PostgreSQL. */
   readonly databaseConnections?: number
+  /** How long to wait for a PostgreSQL that is not there yet. */
+  readonly waitMs?: number
   /** Root keys for secrets, the current one first; without them there is a key file in the data folder. */
   readonly encryptionKeys?: readonly Uint8Array[] | undefined
   readonly log: FastifyBaseLogger
@@ -34,13 +36,17 @@ export interface Core {
 }
 
 export async function openCore(options: CoreOptions): Promise<Core> {
-  const { dataDir, databaseUrl, databaseConnections = 10, encryptionKeys, log, clock = systemClock } = options
+  const { dataDir, databaseUrl, databaseConnections = 10, waitMs = 0, encryptionKeys, log, clock = systemClock } = options
   await makeDataFolder(dataDir)
   const metadata = await openMetadataDb(
     databaseUrl === undefined
       ? { path: join(dataDir, METADATA_FILE), log }
       : { url: databaseUrl, maxConnections: databaseConnections, log },
   )
+  await metadata.reach({
+    waitMs,
+    onWait: (reason) => log.warn({ reason, waitMs }, 'PostgreSQL is not there yet; waiting for it'),
+  })
   await metadata.migrate()
   const { db, inTransaction } = metadata
   const events = createEvents({

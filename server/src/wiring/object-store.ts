@@ -24,6 +24,8 @@ export interface ObjectStoreOptions {
   readonly publicUrl?: string | undefined
   /** Undefined: the embedded store. */
   readonly external?: ExternalS3 | undefined
+  /** How long to wait for an external S3 that is not there yet. */
+  readonly waitMs?: number
   readonly clock: Clock
   readonly log: FastifyBaseLogger
   readonly tls?: TlsPair | undefined
@@ -51,8 +53,9 @@ export interface Objects {
 export const openObjectStore = ({ external, ...options }: ObjectStoreOptions): Promise<Objects> =>
   external ? openExternal(options, external) : openEmbedded(options)
 
-async function openExternal({ dataDir, bucket, region, clock }: ObjectStoreOptions, external: ExternalS3): Promise<Objects> {
-  const store = await openS3ObjectStore({ ...external, region, bucket, cacheDir: join(dataDir, 's3-cache') })
+async function openExternal(options: ObjectStoreOptions, external: ExternalS3): Promise<Objects> {
+  const { dataDir, bucket, region, clock, waitMs = 0 } = options
+  const store = await openS3ObjectStore({ ...external, region, bucket, waitMs, cacheDir: join(dataDir, 's3-cache') })
   const access = createStsAccess({ ...external, region, bucket, clock })
   return {
     store,

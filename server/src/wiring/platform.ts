@@ -89,9 +89,11 @@ export interface Platform {
   readonly objects: Objects
   readonly files: Files
   readonly filesLoop: FilesLoop
-  /** The address clients reach the object store at; empty until it listens. */
   /** How components that are commands are isolated on this node. */
   isolation(): Promise<Isolation>
+  /** What is wrong with the descriptions in the components folder, by file. */
+  componentProblems(): readonly string[]
+  /** The address clients reach the object store at; empty until it listens. */
   s3Url(): string
   /** On an empty stack: makes the first project and answers its master token. Undefined ever after. */
   firstStart(masterToken: string | undefined): Promise<string | undefined>
@@ -345,6 +347,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     filesLoop,
     s3Url: objects.url,
     isolation: queueModules.isolation,
+    componentProblems: configurationModules.components.problems,
     firstStart: async (masterToken) => (await tokens.createFirstProject('Millrace', masterToken))?.master.value,
     storageJobs,
     schedulerLoop: scheduleModules.loop,

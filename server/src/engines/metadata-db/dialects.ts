@@ -63,7 +63,9 @@ const codeOf = (error: unknown): string => String((error as { readonly code?: un
 /** PostgreSQL's character_not_in_repertoire: text with NUL in it. SQLite takes it. */
 export const isUnstorableText = (error: unknown): boolean => codeOf(error) === '22021'
 
-/** PostgreSQL is not there: connection_exception, shutting down or starting, too many connections, or the database itself is missing. */
+/** PostgreSQL is not there: connection_exception, shutting down or starting, too many connections, no way to it, or the database itself is missing. */
 export const isDatabaseAway = (error: unknown): boolean =>
-  /^(08|57P0)|^(53300|3D000|ECONNREFUSED)$/.test(codeOf(error)) ||
+  /^(08|57P0)|^(53300|3D000|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/.test(
+    codeOf(error),
+  ) ||
   (error instanceof Error && /^(Connection terminated|timeout exceeded when trying to connect)/.test(error.message))

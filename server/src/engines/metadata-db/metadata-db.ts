@@ -4,16 +4,20 @@ import { backup } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
 import { type Clock, systemClock } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
 import type { Db, DialectName, NoTables, Trx } from './dialects.ts'
 import { migrate } from './migrate.ts'
 import { MIGRATIONS, type Migration } from './migrations/list.ts'
 import { createPostgresDialect, createPostgresPool } from './postgres-dialect.ts'
+import { type ReachOptions, reachPostgres } from './reach-postgres.ts'
 import { openSqlite, openSqliteReader } from './sqlite-dialect.ts'
 import { holdWorkerLease, type WorkerLease } from './worker-lease.ts'
 
 export interface MetadataDb {
   readonly db: Db
   readonly dialect: DialectName
+  /** Waits until the database can be used; what is in a file can be at once. */
+  reach(options: ReachOptions): Promise<void>
   /** Brings the schema to this version; answers the names of the migrations it ran. */
   migrate(): Promise<readonly string[]>
   /** All or nothing. On PostgreSQL the work runs again after a deadlock or a serialisation failure: no effects outside `trx` in it. */
@@ -52,6 +56,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
     return {
       db,
       dialect: 'postgres',
+      reach: (reach) => reachPostgres(pool, url, reach),
       migrate: () => migrate(db, migrations, clock),
       inTransaction: (work) => inPostgresTransaction(db, work),
       version: () => undefined,
@@ -70,11 +75,12 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
     }
   }
   if (path === undefined) throw new Error('openMetadataDb needs a path or a url.')
-  const { db, inTransaction } = openSqlite<NoTables>(path)
+  const { db, inTransaction } = openFile(path)
   const watcher = watchSqlite(path)
   return {
     db,
     dialect: 'sqlite',
+    reach: async () => {},
     migrate: () => migrate(db, migrations, clock),
     inTransaction,
     version: watcher.version,
@@ -85,6 +91,14 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
       watcher.close()
       await db.destroy()
     },
+  }
+}
+
+function openFile(path: string) {
+  try {
+    return openSqlite<NoTables>(path)
+  } catch (cause) {
+    throw new PlatformError('stack.databaseDamaged', { path, reason: (cause as Error).message }, { cause }) // of node:sqlite
   }
 }
 

@@ -3,6 +3,7 @@
 
 import { sql } from 'kysely'
 import type { Clock } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
 import { type Db, dialectOf, type Trx, withTables } from './dialects.ts'
 import type { Migration } from './migrations/list.ts'
 
@@ -61,10 +62,7 @@ async function appliedIn(trx: Trx): Promise<Map<number, string>> {
 function refuseForeign(applied: ReadonlyMap<number, string>, known: ReadonlyMap<number, Migration>): void {
   const foreign = [...applied].filter(([number, name]) => known.get(number)?.name !== name).map(([, name]) => name)
   if (foreign.length === 0) return
-  throw new Error(
-    `The metadata database was migrated by a newer Millrace: this version does not know ${foreign.join(', ')}. ` +
-      'Start that newer version, or restore a backup made before the upgrade.',
-  )
+  throw new PlatformError('stack.databaseNewer', { migrations: foreign.join(', ') })
 }
 
 const numberOf = (name: string): number => {

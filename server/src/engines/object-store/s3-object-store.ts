@@ -20,7 +20,7 @@ import {
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
   ListPartsCommand,
-  S3Client,
+  type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
@@ -35,26 +35,22 @@ import {
   type ObjectStore,
   type PutOptions,
 } from './object-store.ts'
+import { reachBucket } from './reach-bucket.ts'
+import { createS3Client, type S3Account } from './s3-client.ts'
 import { fromSdk, isAbsent, toS3Attributes, withoutQuotes } from './s3-translation.ts'
 
-export interface S3ObjectStoreOptions {
-  readonly endpoint: string
-  readonly region: string
+export interface S3ObjectStoreOptions extends S3Account {
   readonly bucket: string
-  readonly accessKeyId: string
-  readonly secretAccessKey: string
   /** Local folder for staged and adopted files; nothing in it must survive. */
   readonly cacheDir: string
+  /** How long to wait for an S3 that is not there yet. */
+  readonly waitMs?: number
 }
 
 export async function openS3ObjectStore(options: S3ObjectStoreOptions): Promise<ObjectStore> {
   const { bucket: Bucket, cacheDir } = options
-  const client = new S3Client({
-    endpoint: options.endpoint,
-    region: options.region,
-    forcePathStyle: true,
-    credentials: { accessKeyId: options.accessKeyId, secretAccessKey: options.secretAccessKey },
-  })
+  const client = createS3Client(options)
+  await reachBucket(client, options)
   const tempDir = join(cacheDir, 'tmp')
   const stagedDir = join(cacheDir, 'staged')
   await rm(cacheDir, { recursive: true, force: true })

@@ -1,0 +1,45 @@
+// Waits for PostgreSQL at the start of a stack: machines and containers that start together are not ready together.
+
+import type pg from 'pg'
+import { PlatformError } from '../../kit/errors.ts'
+import { retry } from '../../kit/retry.ts'
+import { isDatabaseAway } from './dialects.ts'
+
+export interface ReachOptions {
+  /** How long to wait for a database that is not there yet; one that refuses us is not waited for. */
+  readonly waitMs: number
+  readonly onWait?: (reason: string) => void
+}
+
+const NO_SUCH_DATABASE = '3D000'
+
+export async function reachPostgres(pool: pg.Pool, url: string, { waitMs, onWait }: ReachOptions): Promise<void> {
+  const deadline = performance.now() + waitMs
+  let isTold = false
+  try {
+    await retry(() => pool.query('select 1'), {
+      attempts: Number.POSITIVE_INFINITY,
+      firstPauseMs: 250,
+      longestPauseMs: 2000,
+      isWorthRetrying(error) {
+        const isWaiting = isDatabaseAway(error) && codeOf(error) !== NO_SUCH_DATABASE && performance.now() < deadline
+        if (isWaiting && !isTold) onWait?.(reasonOf(error))
+        isTold ||= isWaiting
+        return isWaiting
+      },
+    })
+  } catch (error) {
+    throw new PlatformError('stack.database', { address: addressOf(url), reason: reasonOf(error) }, { cause: error })
+  }
+}
+
+const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown }).code
+
+/** Node tries every address of a name and then says nothing but the code. */
+const reasonOf = (error: unknown): string => ((error as Error).message || String(codeOf(error))).replace(/\.$/, '')
+
+/** Without the user and the password. */
+function addressOf(url: string): string {
+  const { hostname, port, pathname } = new URL(url)
+  return `${hostname}:${port || 5432}${pathname}`
+}

@@ -24,7 +24,7 @@ test('flows are run, shown, run again and looked at for mistakes from the comman
 
   const failed = await millrace('flow', 'run', config, '--variable', 'day=monday')
   assert.equal(failed.code, 1)
-  assert.match(failed.out, /^✖ Flow (\d+) {2}error {2}platform\.flow \/ /)
+  assert.match(failed.out, /^✖ Flow (\d+) {2}error {2}keboola\.flow \/ /)
   assert.match(failed.out, /├─ ✔ Extract {2}success .*\n│ {2}└─ ✔ read the source {2}success {2}test\.ok {2}job \d+/)
   assert.match(failed.out, /└─ ✖ Load {2}error .*\n {3}└─ ✖ fill the tables {2}error {2}test\.later {2}job \d+.* {2}not yet/)
   assert.match(failed.err, /task read the source: success/)

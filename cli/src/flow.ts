@@ -52,7 +52,7 @@ interface Validation {
   readonly problems: readonly { readonly level: string; readonly path: string; readonly message: string }[]
 }
 
-const COMPONENT = 'platform.flow'
+const COMPONENT = 'keboola.flow'
 const LOOK_MS = 300
 
 export function addFlowCommands(program: Command): void {
@@ -60,7 +60,7 @@ export function addFlowCommands(program: Command): void {
 
   stackOptions(flow.command('run <config>'))
     .description('run a flow and show its phases and tasks until it ends')
-    .option('--component <id>', 'component of the configuration, for example platform.orchestrator', COMPONENT)
+    .option('--component <id>', 'component of the configuration, for example keboola.orchestrator', COMPONENT)
     .option('--task <id...>', 'only these tasks')
     .option('--variable <name=value...>', 'values of variables')
     .option('--branch <id>')

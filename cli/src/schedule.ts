@@ -37,13 +37,13 @@ interface CreateOptions {
   readonly tag?: string
 }
 
-const SCHEDULER = 'platform.scheduler'
+const SCHEDULER = 'keboola.scheduler'
 
 export function addScheduleCommands(program: Command): void {
   const schedule = program.command('schedule').description('run configurations on a cron expression (needs a master token)')
 
   stackOptions(schedule.command('create <cron> <component> <configuration>'))
-    .description('make a schedule and activate it, for example: create "0 6 * * *" platform.ex-http 123')
+    .description('make a schedule and activate it, for example: create "0 6 * * *" keboola.ex-generic-v2 123')
     .option('--name <name>')
     .option('--timezone <name>', 'IANA time zone', 'UTC')
     .option('--row <id...>', 'run only these rows')

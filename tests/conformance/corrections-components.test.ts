@@ -30,6 +30,90 @@ test('corrections D and E: components, events, projects', async (t) => {
     )
   })
 
+  await t.test(
+    'D64: configurations are listed, searched and run under the public id they were made with; every id finds them',
+    async () => {
+      const { ok } = await newProjectClient(stack, 'D64')
+      const made: Record<string, string> = {}
+      for (const component of [
+        'keboola.ex-generic-v2',
+        'ex-generic-v2',
+        'platform.ex-http',
+        'keboola.flow',
+        'keboola.orchestrator',
+      ]) {
+        const { id } = await ok<{ id: string }>('POST', `components/${component}/configs`, { name: component })
+        made[component] = id
+      }
+      const listed = await ok<{ id: string; configurations: { name: string }[] }[]>('GET', 'components')
+      assert.deepEqual(
+        listed.map(({ id, configurations }) => [id, configurations.map(({ name }) => name)]),
+        [
+          ['ex-generic-v2', ['ex-generic-v2']],
+          ['keboola.ex-generic-v2', ['keboola.ex-generic-v2', 'platform.ex-http']],
+          ['keboola.flow', ['keboola.flow']],
+          ['keboola.orchestrator', ['keboola.orchestrator']],
+        ],
+      )
+      for (const component of ['keboola.ex-generic-v2', 'ex-generic-v2', 'platform.ex-http'])
+        assert.equal((await ok<Json[]>('GET', `components/${component}/configs`)).length, 3, component)
+      const searched = await ok<{ idComponent: string; configurationId: string }[]>(
+        'GET',
+        'branch/default/search/component-configurations',
+      )
+      const own = searched.find(({ configurationId }) => configurationId === made['ex-generic-v2'])
+      assert.equal(own?.idComponent, 'ex-generic-v2')
+      const [event] = await ok<{ params: Json; message: string }[]>(
+        'GET',
+        `events?q=message:"ex-generic-v2" AND objectId:${made['ex-generic-v2']}`,
+      )
+      assert.deepEqual(
+        [event?.params.component, event?.message],
+        ['ex-generic-v2', 'Created component configuration "ex-generic-v2" (ex-generic-v2)'],
+      )
+      const ids = ['keboola.ex-generic-v2', 'ex-generic-v2', 'platform.ex-http', 'keboola.scheduler', 'platform.scheduler']
+      const details = await Promise.all(ids.map(async (id) => (await ok('GET', `components/${id}`)).id))
+      assert.deepEqual(details, [
+        'keboola.ex-generic-v2',
+        'ex-generic-v2',
+        'keboola.ex-generic-v2',
+        'keboola.scheduler',
+        'keboola.scheduler',
+      ])
+      const index = await ok<{ components: { id: string }[] }>('GET', '/v2/storage')
+      assert.deepEqual(
+        index.components.filter(({ id }) => id.startsWith('platform.')),
+        [],
+      )
+      const job = await ok<{ component: string }>('POST', '/queue/jobs', {
+        component: 'ex-generic-v2',
+        config: made['ex-generic-v2'],
+        mode: 'run',
+      })
+      assert.equal(job.component, 'ex-generic-v2')
+    },
+  )
+
+  await t.test(
+    'D64: a default bucket is named after the id of its configuration; one of another id of the component stays in use',
+    async () => {
+      const { ok, run } = await newProjectClient(stack, 'D64 buckets')
+      const script = 'printf "id\\n1\\n" > $KBC_DATADIR/out/tables/t.csv'
+      await stack.add('test.named', script, { default_bucket: true }, { aliases: ['test.formerly', 'test.also'] })
+      const runIn = async (component: string, bucket?: string) => {
+        const { id } = await ok<{ id: string }>('POST', `components/${component}/configs`, { name: 'One' })
+        if (bucket !== undefined) await ok('POST', 'buckets', { name: `${bucket}-${id}` })
+        const job = await run('test.named', id)
+        assert.equal(job.status, 'success', JSON.stringify(job.result))
+        const tables = (await ok<{ id: string }[]>('GET', 'tables')).map((table) => table.id)
+        return tables.filter((table) => table.includes(id)).map((table) => table.replace(id, '1'))
+      }
+      assert.deepEqual(await runIn('test.named'), ['in.c-test-named-1.t'])
+      assert.deepEqual(await runIn('test.also'), ['in.c-test-also-1.t'])
+      assert.deepEqual(await runIn('test.named', 'test-formerly'), ['in.c-test-formerly-1.t'])
+    },
+  )
+
   await t.test('D65: events are searched by their message', async () => {
     const { ok } = await newProjectClient(stack, 'D65')
     for (const message of ['100% of orders were read', 'orders were written'])

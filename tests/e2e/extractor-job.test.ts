@@ -60,7 +60,7 @@ test('two rows of the extractor run, keep their state, run again from it, and ca
 
   const first = await run()
   assert.equal(first.status, 'success', JSON.stringify(first))
-  const bucket = `in.c-platform-ex-http-${config}`
+  const bucket = `in.c-keboola-ex-generic-v2-${config}`
   const preview = async (table: string) =>
     (await stack.request('GET', `/v2/storage/tables/${bucket}.${table}/data-preview`)).text.trim().split('\n')
   assert.deepEqual((await preview('customers')).sort(), ['"c1","Ada ""the first"""', '"id","name"'])

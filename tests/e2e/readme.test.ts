@@ -32,7 +32,7 @@ test('the README works, command by command', async (t) => {
     asked.slice(0, 2).map((line) => line.replace(/\d{9,}/, 'TIME')),
     [`${basic} /posts?since=0`, `${basic} /users?since=0`],
   )
-  const preview = await stack.request('GET', '/v2/storage/tables/in.c-platform-ex-http-placeholder.users/data-preview')
+  const preview = await stack.request('GET', '/v2/storage/tables/in.c-keboola-ex-generic-v2-placeholder.users/data-preview')
   assert.equal(preview.text, '"id","name","address_city"\n"1","Leanne","Gwenborough"\n')
   const jobs = (await stack.request('GET', '/queue/jobs')).json<Job[]>()
   assert.equal(jobs.length, 2)

@@ -5,7 +5,7 @@ import { type TSchema, Type } from 'typebox'
 
 export const BucketId = Type.String({ description: 'Id of the bucket.', examples: ['in.c-main'] })
 export const TableId = Type.String({ description: 'Id of the table.', examples: ['in.c-main.orders'] })
-export const ComponentId = Type.String({ description: 'Id of the component.', examples: ['platform.ex-http'] })
+export const ComponentId = Type.String({ description: 'Id of the component.', examples: ['keboola.ex-generic-v2'] })
 export const ConfigurationId = Type.String({ description: 'Id of the configuration.', examples: ['my-shop'] })
 export const RowId = Type.String({ description: 'Id of the row of the configuration.', examples: ['orders'] })
 export const VersionId = Type.String({ description: 'Number of the version, from 1 on.', examples: ['3'] })

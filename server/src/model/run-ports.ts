@@ -112,6 +112,7 @@ export interface LoadedTable {
 
 export interface RunTables {
   find(scope: RunScope, tableId: string): Promise<TableInfo | undefined>
+  bucketExists(scope: RunScope, bucketId: string): Promise<boolean>
   /** Ids of the tables that have such metadata and that the token may read. */
   findByMetadata(scope: RunScope, key: string, value: string): Promise<readonly string[]>
   /** Writes the rows as CSV with a header to `path`. */
@@ -210,6 +211,8 @@ export interface RowOfConfiguration {
 }
 
 export interface StoredConfiguration {
+  /** The id of the component under which it was made; undefined when it is not stored. */
+  readonly listedAs?: string
   readonly version: number
   readonly isDisabled: boolean
   readonly configuration: string
@@ -251,6 +254,8 @@ export interface RunComponents {
 
 export interface RunnableComponent {
   readonly id: string
+  /** Other ids of it. */
+  readonly aliases: readonly string[]
   readonly type: string
   readonly features: readonly string[]
   readonly definition: {

@@ -62,7 +62,7 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
   })
   const componentsLoop = createComponentsLoop(components, log)
   await componentsLoop.tick()
-  const encryption = createEncryption({ keyRing, canonicalComponentId: components.canonicalId })
+  const encryption = createEncryption({ keyRing, componentNames: components.namesOf })
   const recordEvent = events.record
   const deps = { db, inTransaction, clock, components, recordEvent, secretsOf: encryption.secretsOf, newId: createUlids(clock) }
   const reader = createReader(deps)

@@ -25,7 +25,7 @@ export interface ScheduleModulesDeps extends Core {
   readonly baseUrl: () => string
 }
 
-const SCHEDULER_COMPONENT = 'platform.scheduler'
+const SCHEDULER_COMPONENT = 'keboola.scheduler'
 
 export function createScheduleModules(deps: ScheduleModulesDeps) {
   const { metadata, events, tokens, clock, log, configurations, queueModules, tableModules, baseUrl } = deps

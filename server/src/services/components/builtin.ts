@@ -1,5 +1,5 @@
 // What Millrace ships. Each description states what differs from the defaults of description.ts.
-// Aliases are the ids under which real clients know these components (spec platform 1.1).
+// Their ids are the ones that clients know; `platform.` and other names of the same components are aliases (spec platform 1.1).
 
 import type { ComponentDescription } from '../../../../contract/component.ts'
 import flow from './builtin/flow.json' with { type: 'json' }
@@ -14,11 +14,8 @@ import { readDescription } from './description.ts'
 
 /** Processors differ in little more than their names. */
 const processorDescriptions = processors.map(({ name, title, description, vendor, also }) => ({
-  id: `platform.processor-${name}`,
-  aliases: [
-    `${vendor ?? 'keboola'}.processor-${name}`,
-    ...(also ? [`platform.processor-${also}`, `keboola.processor-${also}`] : []),
-  ],
+  id: `${vendor ?? 'keboola'}.processor-${name}`,
+  aliases: [`platform.processor-${name}`, ...(also ? [`keboola.processor-${also}`, `platform.processor-${also}`] : [])],
   type: 'processor',
   name: title,
   description,

@@ -15,7 +15,7 @@ export type ComponentInclude = Readonly<Record<(typeof INCLUDES)[number], boolea
 
 export interface ComponentsRoutesDeps {
   readonly components: Components
-  /** The configurations this request may see, as JSON texts by component id. */
+  /** The configurations this request may see, as JSON texts by the id of their component that clients are shown. */
   readonly configurationsOf: (
     request: Pick<FastifyRequest, 'actor' | 'branch' | 'origin'>,
     isDeleted: boolean,
@@ -47,7 +47,7 @@ export function componentsRoutes({ components, configurationsOf }: ComponentsRou
         const texts = await configurationsOf(req, isDeleted, includeOf(req.query.include))
         const shown = [...texts.keys()]
           .sort()
-          .flatMap((id) => components.find(id) ?? [])
+          .flatMap((id) => named(components, id) ?? [])
           .filter(({ type }) => componentType === undefined || type === componentType)
           .map((component) => ({ ...published(component, req.baseUrl), configurations: texts.get(component.id)!.map(rawJson) }))
         return sendJson(reply, stringifyWithRaw(shown))
@@ -61,12 +61,18 @@ export function componentsRoutes({ components, configurationsOf }: ComponentsRou
         schema: { params: Type.Object({ componentId: ComponentId }), response: { 200: ComponentDescription } },
       },
       async (req) => {
-        const component = components.find(req.params.componentId)
+        const component = named(components, req.params.componentId)
         if (!component) throw new PlatformError('storage.components.notFound', { id: req.params.componentId.slice(0, 130) })
         return published(component, req.baseUrl)
       },
     )
   }
+}
+
+/** The description under the id that a client used, so that it finds what it looks for. */
+function named(components: Components, id: string): ComponentDescription | undefined {
+  const component = components.find(id)
+  return component && { ...component, id: components.listedId(id) }
 }
 
 /** The description as clients see it: with its address, without what only the runner needs: how an image is pulled, what a command is. */

@@ -23,9 +23,16 @@ async function openFolder(t: TestContext) {
 test('the scheduler and the extractor are known by their own and by their public ids', async (t) => {
   const { components } = await openFolder(t)
   assert.equal(components.find('keboola.scheduler'), components.find('platform.scheduler'))
-  assert.equal(components.canonicalId('keboola.ex-generic-v2'), 'platform.ex-http')
-  assert.equal(components.canonicalId('kds-team.processor-rename-headers'), 'platform.processor-rename-headers')
+  assert.equal(components.canonicalId('platform.ex-http'), 'keboola.ex-generic-v2')
+  assert.equal(components.canonicalId('platform.processor-rename-headers'), 'kds-team.processor-rename-headers')
   assert.equal(components.canonicalId('no.such'), 'no.such')
+  assert.deepEqual(components.namesOf('ex-generic-v2'), ['keboola.ex-generic-v2', 'ex-generic-v2', 'platform.ex-http'])
+  assert.deepEqual(['platform.ex-http', 'ex-generic-v2', 'platform.none', 'no.such'].map(components.listedId), [
+    'keboola.ex-generic-v2',
+    'ex-generic-v2',
+    'platform.none',
+    'no.such',
+  ])
 })
 
 test('a file of the folder is a component as soon as it is read, changes and goes', async (t) => {
@@ -75,10 +82,10 @@ test('a broken file is named with its field, and what was good stays', async (t)
 
 test('ids and aliases that are taken are reported and change nothing', async (t) => {
   const { components, write } = await openFolder(t)
-  await write('a.json', { id: 'acme.a', name: 'A', aliases: ['keboola.scheduler'] })
+  await write('a.json', { id: 'acme.a', name: 'A', aliases: ['platform.scheduler'] })
   await write('b.json', { id: 'acme.a', name: 'B' })
-  await write('c.json', { id: 'keboola.scheduler', name: 'C' })
-  assert.equal(components.canonicalId('keboola.scheduler'), 'platform.scheduler')
+  await write('c.json', { id: 'platform.scheduler', name: 'C' })
+  assert.equal(components.canonicalId('platform.scheduler'), 'keboola.scheduler')
   assert.equal(components.find('acme.a')?.name, 'A')
   assert.equal(components.problems().length, 3, String(components.problems()))
 })
@@ -92,8 +99,8 @@ test('detail needs no token, the index lists every component with every field of
   }
   await writeFile(join(dataDir, 'components', 'x.json'), JSON.stringify({ id: 'acme.x', name: 'X', data: password }))
   const { request } = await startTestStack(t, { dataDir })
-  const detail = await request('GET', '/v2/storage/components/keboola.scheduler', { token: null })
-  assert.deepEqual([detail.status, detail.json().id], [200, 'platform.scheduler'])
+  const detail = await request('GET', '/v2/storage/components/platform.scheduler', { token: null })
+  assert.deepEqual([detail.status, detail.json().id], [200, 'keboola.scheduler'])
   const index = await request('GET', '/v2/storage', { token: null })
   const { components } = index.json<{ components: Record<string, unknown>[] }>()
   const fields =

@@ -18,6 +18,10 @@ export interface Components {
   findRunnable(id: string): RunnableComponent | undefined
   /** The id itself when no component has it. */
   canonicalId(id: string): string
+  /** Every id of the component, its own first; only the id itself when no component has it. */
+  namesOf(id: string): readonly string[]
+  /** The id that clients are shown for one they used: the same, except that names of this stack alone give way to the public one. */
+  listedId(id: string): string
   list(): readonly ComponentDescription[]
   /** Reads the folder again when it changed. */
   reload(): Promise<void>
@@ -37,12 +41,18 @@ export type UnknownComponents = 'refuse' | 'store'
 interface Registry {
   readonly all: readonly ComponentDescription[]
   readonly byId: ReadonlyMap<string, ComponentDescription>
+  readonly namesOf: ReadonlyMap<string, readonly string[]>
 }
+
+/** How the names begin that only Millrace gives to components which have a public id. */
+const STACK_ONLY = 'platform.'
 
 export function createComponents({ folder, log, unknown = 'refuse' }: ComponentsDeps): Components {
   let lastGood = new Map<string, ComponentDescription>()
   let registry = index(BUILTIN, []).registry
   let problems: readonly string[] = []
+
+  const canonicalId = (id: string): string => registry.byId.get(id)?.id ?? id
 
   async function reload(): Promise<void> {
     const files = await folder.readIfChanged()
@@ -66,7 +76,9 @@ export function createComponents({ folder, log, unknown = 'refuse' }: Components
   return {
     find: (id) => registry.byId.get(id) ?? (unknown === 'store' ? undescribed(id) : undefined),
     findRunnable: (id) => runnableComponent(registry.byId.get(id)),
-    canonicalId: (id) => registry.byId.get(id)?.id ?? id,
+    canonicalId,
+    namesOf: (id) => registry.namesOf.get(canonicalId(id)) ?? [id],
+    listedId: (id) => (id.startsWith(STACK_ONLY) ? canonicalId(id) : id),
     list: () => registry.all,
     reload,
     problems: () => problems,
@@ -112,5 +124,10 @@ function index(builtin: readonly ComponentDescription[], files: readonly (readon
     }
   }
   const all = [...byOwnId.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
-  return { registry: { all, byId } satisfies Registry, clashes }
+  const names = (description: ComponentDescription): string[] => [
+    description.id,
+    ...description.aliases.filter((alias) => byId.get(alias) === description),
+  ]
+  const namesOf = new Map(all.map((description) => [description.id, names(description)]))
+  return { registry: { all, byId, namesOf } satisfies Registry, clashes }
 }

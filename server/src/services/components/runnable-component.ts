@@ -9,6 +9,7 @@ export function runnableComponent(component: ComponentDescription | undefined): 
   const { name, command, digest, ...definition } = data.definition
   return {
     id: component.id,
+    aliases: component.aliases,
     type: component.type,
     features: component.features,
     definition: { ...definition, ...(name ? { name } : {}), ...(command ? { command } : {}), ...(digest ? { digest } : {}) },

@@ -16,6 +16,7 @@ export interface Caller {
 export interface ComponentLookup {
   find(id: string): { readonly id: string; readonly type: string } | undefined
   canonicalId(id: string): string
+  listedId(id: string): string
 }
 
 /** The component's own id; refuses unknown components and those the token has no access to. */

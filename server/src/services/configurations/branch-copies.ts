@@ -172,7 +172,7 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
       checkVersion(expected, before?.version ?? 0, `Configuration "${configurationId}"`)
       const after = before
         ? await replaceWhole(trx, before, content, change, { isDeleted: theirs.isDeleted, baseVersion: theirs.version })
-        : await insertWhole(trx, address, content, change, theirs.version)
+        : await insertWhole(trx, { ...address, listedAs: theirs.listedAs }, content, change, theirs.version)
       await recordChange(trx, caller, configurationEvent('Changed', after))
     })
   }
@@ -238,7 +238,7 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
       const kind = await kindOfChange(from, ours, theirs)
       if (kind === undefined) continue
       pairs.push({
-        componentId: ours.componentId,
+        componentId: ours.listedAs,
         configurationId: ours.configurationId,
         kind,
         isConflict: theirs !== undefined && theirs.version !== ours.baseVersion,

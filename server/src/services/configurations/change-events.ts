@@ -7,7 +7,7 @@ import type { MetadataItem } from './records.ts'
 
 /** A configuration at one of its versions. */
 interface Versioned {
-  readonly componentId: string
+  readonly listedAs: string
   readonly configurationId: string
   readonly name: string
   readonly version: number
@@ -27,8 +27,8 @@ export const createRecordChange =
   (trx, caller, event) =>
     recordEvent(trx, caller.actor, { ...event, branchId: caller.branch.id }, caller.origin)
 
-const paramsOf = ({ componentId, configurationId, name, version }: Versioned) => ({
-  component: componentId,
+const paramsOf = ({ listedAs, configurationId, name, version }: Versioned) => ({
+  component: listedAs,
   configurationId,
   name,
   version,

@@ -4,10 +4,10 @@ import type { Db } from '../../engines/metadata-db/dialects.ts'
 import { versionNotFound } from './access.ts'
 import { findContents, findVersion, insertConfiguration, insertVersion } from './configurations.store.ts'
 import {
-  type Address,
   type ConfigurationRecord,
   type Content,
   inOrder,
+  type Place,
   type RowRecord,
   type RowVersionRecord,
   type Stamp,
@@ -82,14 +82,14 @@ export async function replaceWhole(
 /** A new configuration like `content`, at version 1, with an empty state. */
 export async function insertWhole(
   trx: Db,
-  address: Address,
+  place: Place,
   content: WholeContent,
   change: WholeChange,
   baseVersion: number | null = null,
 ): Promise<ConfigurationRecord> {
   const { name, description, isDisabled, configuration, rowsSortOrder } = content
   const first = {
-    ...address,
+    ...place,
     ...{ name, description, isDisabled, configuration, rowsSortOrder, baseVersion },
     isDeleted: false,
     state: '{}',

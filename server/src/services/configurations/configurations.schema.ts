@@ -15,6 +15,8 @@ export type ConfigurationTable = Stamped & {
   project_id: number
   branch_id: number
   component_id: string
+  /** Null: component_id. */
+  listed_as: string | null
   configuration_id: string
   name: string
   description: string

@@ -97,7 +97,7 @@ export function createConfigurations(deps: ConfigurationsDeps & ContentRules): C
       }
       const record = before
         ? await revive(trx, before, content, { stamp, changeDescription, newId })
-        : await insertFirst(trx, { ...address, ...content, changeDescription, stamp })
+        : await insertFirst(trx, { ...address, listedAs: components.listedId(componentId), ...content, changeDescription, stamp })
       await recordChange(trx, caller, configurationEvent(before ? 'Restored' : 'Created', record))
       await warnIfWrapped(trx, caller, input, record)
       await warn(trx, caller, record, warnings)
@@ -118,6 +118,7 @@ export function createConfigurations(deps: ConfigurationsDeps & ContentRules): C
       | 'projectId'
       | 'branchId'
       | 'componentId'
+      | 'listedAs'
       | 'configurationId'
       | 'name'
       | 'description'

@@ -65,6 +65,7 @@ export async function searchConfigurations(db: Db, search: MetadataSearch): Prom
     .select([
       'configuration.id as owner_id',
       'configuration.component_id',
+      'configuration.listed_as',
       'configuration.configuration_id',
       'item.id',
       'item.key',
@@ -81,7 +82,7 @@ export async function searchConfigurations(db: Db, search: MetadataSearch): Prom
   const found = new Map<number, FoundConfiguration & { metadata: MetadataItem[] }>()
   for (const row of rows) {
     const entry = found.get(row.owner_id) ?? {
-      componentId: row.component_id,
+      componentId: row.listed_as ?? row.component_id,
       configurationId: row.configuration_id,
       metadata: [],
     }

@@ -76,7 +76,7 @@ export function createMigration(deps: MigrationDeps): Migrate {
       if (order.dryRun) return
       const words = `Migrated from project ${from.projectId} configuration "${record.name}" (${from.configurationId}) version ${record.version}`
       const stamp = stampOf(destination.actor, clock.now().getTime())
-      const made: ConfigurationRecord = await insertWhole(trx, into, moved, {
+      const made: ConfigurationRecord = await insertWhole(trx, { ...into, listedAs: record.listedAs }, moved, {
         stamp,
         changeDescription: words,
         describeRow: () => words,

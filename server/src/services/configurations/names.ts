@@ -20,7 +20,7 @@ export async function listNames(
 ): Promise<readonly NamedConfiguration[]> {
   const heads = await tables(db)
     .selectFrom('configuration')
-    .select(['id', 'component_id', 'configuration_id', 'name', 'created_at'])
+    .select(['id', 'component_id', 'listed_as', 'configuration_id', 'name', 'created_at'])
     .where('project_id', '=', caller.actor.projectId)
     .where('branch_id', '=', caller.branch.id)
     .where('is_deleted', '=', 0)
@@ -41,7 +41,7 @@ export async function listNames(
   return heads
     .filter((head) => mayUse(components, caller.actor, head.component_id))
     .flatMap((head) => {
-      const own = { componentId: head.component_id, configurationId: head.configuration_id, name: head.name }
+      const own = { componentId: head.listed_as ?? head.component_id, configurationId: head.configuration_id, name: head.name }
       return [
         { ...own, row: undefined, createdAt: head.created_at },
         ...(rowsOf.get(head.id) ?? []).map((row) => ({

@@ -49,7 +49,7 @@ export interface Reader {
   /** The answer to a write: the record as it was just saved, with its rows. */
   render(record: ConfigurationRecord): Promise<string>
   list(caller: Caller, componentId: string, isDeleted: boolean): Promise<JsonAnswer>
-  /** Every configuration the token may see, by component id. */
+  /** Every configuration the token may see, by the id of its component that clients are shown. */
   listAll(caller: Caller, isDeleted: boolean, include: IncludeWish): Promise<ReadonlyMap<string, readonly string[]>>
   getRow(caller: Caller, componentId: string, configurationId: string, rowId: string): Promise<RowRecord>
   /** The configuration texts of a row and its root, as the effective view merges them. */
@@ -185,7 +185,7 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
       const whole = await readWhole(projectId, visible.slice(from, from + BATCH))
       for (const { record, rows } of whole.toSorted((a, b) => a.record.ownerId - b.record.ownerId)) {
         const text = configurationText(record, { ...include, rows: include.rows ? rowsText(record, rows) : undefined })
-        byComponent.set(record.componentId, [...(byComponent.get(record.componentId) ?? []), text])
+        byComponent.set(record.listedAs, [...(byComponent.get(record.listedAs) ?? []), text])
       }
     }
     return byComponent

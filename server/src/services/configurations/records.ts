@@ -15,6 +15,11 @@ export interface Address {
   readonly configurationId: string
 }
 
+/** Where a configuration is made, and the id of its component that clients are shown: the one it was made under. */
+export interface Place extends Address {
+  readonly listedAs: string
+}
+
 /** What a version holds, of a configuration as of a row. */
 export interface Content {
   readonly name: string
@@ -23,7 +28,7 @@ export interface Content {
   readonly configuration: string
 }
 
-export interface ConfigurationRecord extends Address, Content {
+export interface ConfigurationRecord extends Place, Content {
   /** The module's own number of the configuration; it never leaves the module. */
   readonly ownerId: number
   readonly isDeleted: boolean

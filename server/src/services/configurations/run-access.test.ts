@@ -35,7 +35,10 @@ test('a run reads a configuration by either id of its component, with its rows i
 
   await request('GET', `${C}/c`)
   const found = await runAccess.find(address)
-  assert.deepEqual([found?.componentId, found?.version, found?.rows.map((row) => row.id)], ['platform.ex-http', 4, ['b', 'a']])
+  assert.deepEqual(
+    [found?.componentId, found?.version, found?.rows.map((row) => row.id)],
+    ['keboola.ex-generic-v2', 4, ['b', 'a']],
+  )
   const secrets = await encryption.secretsOf(projectId)
   const clear = secrets.decrypt(found!.configuration, { componentId: address.componentId, configurationId: 'c' })
   assert.deepEqual([clear.text, clear.values], ['{"#s":"clear"}', ['clear']])

@@ -11,6 +11,7 @@ import { saveState } from './versioning.ts'
 
 export interface RunConfiguration {
   readonly componentId: string
+  readonly listedAs: string
   readonly configurationId: string
   readonly name: string
   readonly version: number
@@ -82,14 +83,15 @@ export function createRunAccess({
   async function read(from: Db, address: Address) {
     const record = await findConfiguration(from, address)
     if (!record) return undefined
-    const { componentId, configurationId, name, version, isDisabled, configuration, state, revision } = record
+    const { componentId, listedAs, configurationId, name, version, isDisabled, configuration, state, revision } = record
     if (record.isDeleted) return { revision, configuration: undefined }
     const rows = inOrder(
       await listRows(from, record.projectId, record.ownerId),
       record.rowsSortOrder,
       ({ created }) => created.at,
     )
-    return { revision, configuration: { componentId, configurationId, name, version, isDisabled, configuration, state, rows } }
+    const head = { componentId, listedAs, configurationId, name, version, isDisabled, configuration, state }
+    return { revision, configuration: { ...head, rows } }
   }
 
   const findAt: RunAccess['findAt'] = async (address, version) => {

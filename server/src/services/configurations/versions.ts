@@ -120,7 +120,12 @@ export function createVersions({ db, inTransaction, components, recordEvent, clo
       const rows = await listRows(trx, source.projectId, source.ownerId)
       const rowStates = new Map(rows.map(({ id, state }) => [id, state]))
       const change = { stamp, changeDescription, describeRow: () => changeDescription, newId, rowStates }
-      const record = await insertWhole(trx, addressOf(caller, component, newId()), content, change)
+      const record = await insertWhole(
+        trx,
+        { ...addressOf(caller, component, newId()), listedAs: source.listedAs },
+        content,
+        change,
+      )
       await recordChange(trx, caller, configurationFromEvent('Copied', record, { ...source, name: chosen.name, version }))
       return record
     })

@@ -14,12 +14,12 @@ import { createKeyRing } from './key-ring.ts'
 import { isCipher, isPlaceholder, kindFor } from './scope.ts'
 
 const EXISTING = new Set([1, 2, 3])
-const ALIASES: Record<string, string> = { 'keboola.ex-generic-v2': 'platform.ex-http' }
+const NAMES = ['keboola.ex-generic-v2', 'platform.ex-http']
 
-const open = (metadata: MetadataDb, rootKeys: RootKeys): Encryption =>
+const open = (metadata: MetadataDb, rootKeys: RootKeys, names = NAMES): Encryption =>
   createEncryption({
     keyRing: createKeyRing({ ...metadata, rootKeys, projectExists: async (id) => EXISTING.has(id), clock: systemClock }),
-    canonicalComponentId: (id) => ALIASES[id] ?? id,
+    componentNames: (id) => (names.includes(id) ? names : [id]),
   })
 
 const codeOf = (work: () => unknown): string => {
@@ -138,6 +138,18 @@ await onBothDatabases('encryption', (metadata) => {
       const cipher = await encryption.encryptBody('{"#k":"v"}', true, scope)
       assert.equal((await encryption.secretsOf(1)).decrypt(cipher, place).text, '{"#k":"v"}', JSON.stringify(scope))
     }
+  })
+
+  test('ciphers of the time when another id was the own one of the component open, and stay as they are', async () => {
+    const formerly = await open(metadata, await keysOfFile(), NAMES.toReversed()).secretsOf(1)
+    const secrets = await open(metadata, await keysOfFile()).secretsOf(1)
+    const text = formerly.encrypt('{"#k":"v"}', 'keboola.ex-generic-v2')
+    assert.equal(secrets.decrypt(text, { componentId: 'keboola.ex-generic-v2' }).text, '{"#k":"v"}')
+    assert.equal(secrets.encrypt('{"#k":"v"}', 'keboola.ex-generic-v2', text), text)
+    assert.equal(
+      codeOf(() => secrets.decrypt(text, { componentId: 'other' })),
+      'encryption.foreignCipher',
+    )
   })
 
   test('a text body is encrypted whole, and again means unchanged', async () => {

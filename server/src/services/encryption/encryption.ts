@@ -4,7 +4,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import { readJson } from '../../kit/json-text.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { Scope } from './scope.ts'
-import { type Decrypted, decryptSecrets, decryptValue, encryptSecrets, encryptValue } from './secrets.ts'
+import { type Decrypted, decryptSecrets, decryptValue, encryptSecrets, encryptValue, type Scopes } from './secrets.ts'
 
 /** Where a secret of a configuration is used. */
 export interface SecretContext {
@@ -42,28 +42,31 @@ interface RunPlace {
 
 export interface EncryptionDeps {
   readonly keyRing: KeyRing
-  /** Two ids of one component share their ciphers. */
-  readonly canonicalComponentId: (id: string) => string
+  /** Every id of a component, its own first: they share their ciphers, also those made when another id was its own. */
+  readonly componentNames: (id: string) => readonly string[]
 }
 
-export function createEncryption({ keyRing, canonicalComponentId }: EncryptionDeps): Encryption {
+export function createEncryption({ keyRing, componentNames }: EncryptionDeps): Encryption {
+  const underEachName = (scope: Scope): Scopes => {
+    if (scope.componentId === undefined) return [scope]
+    const [own = scope.componentId, ...others] = componentNames(scope.componentId)
+    return [{ ...scope, componentId: own }, ...others.map((componentId) => ({ ...scope, componentId }))]
+  }
+
   async function secretsOf(projectId: number): Promise<ProjectSecrets> {
     const project = String(projectId)
     const keys = await keyRing.keysOf(project)
     return {
       encrypt: (text, componentId, previous) =>
-        encryptSecrets(keys, { componentId: canonicalComponentId(componentId), projectId: project }, text, previous),
+        encryptSecrets(keys, underEachName({ componentId, projectId: project }), text, previous),
       decrypt: (text, { componentId, configurationId, branchType = 'default' }) =>
-        decryptSecrets(
-          keys,
-          { componentId: canonicalComponentId(componentId), projectId: project, configId: configurationId, branchType },
-          text,
-        ),
+        decryptSecrets(keys, underEachName({ componentId, projectId: project, configId: configurationId, branchType }), text),
     }
   }
 
   async function encryptBody(body: string, isJson: boolean, given: Scope): Promise<string> {
-    const scope = { ...given, ...(given.componentId !== undefined && { componentId: canonicalComponentId(given.componentId) }) }
+    const scopes = underEachName(given)
+    const [scope] = scopes
     const keys = await keyRing.keysOf(scope.projectId)
     if (!isJson) return encryptValue(keys, scope, body)
     const read = readJson(body)
@@ -72,7 +75,7 @@ export function createEncryption({ keyRing, canonicalComponentId }: EncryptionDe
     // A JSON text on its own is one secret, as a plain text is: sent back as it came it would look encrypted and not be.
     if (typeof whole === 'string') return JSON.stringify(encryptValue(keys, scope, whole))
     encryptValue(keys, scope, '') // a wrong scope is refused also when nothing is there to encrypt
-    return encryptSecrets(keys, scope, body)
+    return encryptSecrets(keys, scopes, body)
   }
 
   async function decryptForRun({ projectId, componentId, configurationId, isDefaultBranch }: RunPlace, text: string) {
@@ -86,7 +89,7 @@ export function createEncryption({ keyRing, canonicalComponentId }: EncryptionDe
   }
 
   async function decryptForProject(projectId: number, cipher: string): Promise<string> {
-    const clear = decryptValue(await keyRing.keysOf(String(projectId)), { projectId: String(projectId) }, cipher)
+    const clear = decryptValue(await keyRing.keysOf(String(projectId)), [{ projectId: String(projectId) }], cipher)
     if (clear === undefined) throw new PlatformError('encryption.foreignCipher', { path: '' })
     return clear
   }

@@ -26,6 +26,9 @@ export interface Decrypted {
   readonly values: readonly string[]
 }
 
+/** One place under every name it has or had: the first is what new ciphers are bound to, any of them opens. */
+export type Scopes = readonly [Scope, ...Scope[]]
+
 export function encryptValue(keys: ProjectKeys, scope: Scope, value: string): string {
   if (isCipher(value) || isPlaceholder(value)) return value
   const kind = kindFor(scope)
@@ -34,20 +37,24 @@ export function encryptValue(keys: ProjectKeys, scope: Scope, value: string): st
   return prefixOf(kind as CipherKind) + seal(keys.current, value, associated) // kind is set when associated is
 }
 
-/** The clear value; undefined when the cipher is not for this context, not of this stack, or damaged. */
-export function decryptValue(keys: ProjectKeys, context: Scope, cipher: string): string | undefined {
+/** The clear value; undefined when the cipher is for none of these contexts, not of this stack, or damaged. */
+export function decryptValue(keys: ProjectKeys, contexts: readonly Scope[], cipher: string): string | undefined {
   const parsed = parseCipher(cipher)
-  if (!parsed) return undefined
-  const key = keys.byId.get(dataKeyIdOf(parsed.sealed) ?? '')
-  const associated = associatedData(keys.stackId, parsed.kind, context)
-  return key && associated !== undefined ? open(key, parsed.sealed, associated) : undefined
+  const key = parsed && keys.byId.get(dataKeyIdOf(parsed.sealed) ?? '')
+  if (!key) return undefined
+  for (const context of contexts) {
+    const associated = associatedData(keys.stackId, parsed.kind, context)
+    const clear = associated === undefined ? undefined : open(key, parsed.sealed, associated)
+    if (clear !== undefined) return clear
+  }
+  return undefined
 }
 
 /**
  * Encrypts what arrived in clear. A clear value that equals the one in `previous` at the same place keeps its cipher,
  * so that saving the same configuration again changes nothing.
  */
-export function encryptSecrets(keys: ProjectKeys, scope: Scope, text: string, previous?: string): string {
+export function encryptSecrets(keys: ProjectKeys, [scope, ...former]: Scopes, text: string, previous?: string): string {
   if (!mayHoldSecrets(text)) return text
   const edits: Edit[] = []
   let before: Map<string, string> | undefined
@@ -56,20 +63,21 @@ export function encryptSecrets(keys: ProjectKeys, scope: Scope, text: string, pr
     if (edits.length >= MOST_SECRETS) throw new PlatformError('encryption.tooMany', { most: MOST_SECRETS })
     before ??= ciphersOf(previous)
     const kept = before.get(JSON.stringify(path()))
-    const cipher = kept !== undefined && decryptValue(keys, scope, kept) === value ? kept : encryptValue(keys, scope, value)
+    const cipher =
+      kept !== undefined && decryptValue(keys, [scope, ...former], kept) === value ? kept : encryptValue(keys, scope, value)
     edits.push({ start, end, text: JSON.stringify(cipher) })
   })
   return replaceSpans(text, edits)
 }
 
-export function decryptSecrets(keys: ProjectKeys, context: Scope, text: string): Decrypted {
+export function decryptSecrets(keys: ProjectKeys, contexts: Scopes, text: string): Decrypted {
   const values: string[] = []
   if (!mayHoldSecrets(text)) return { text, values }
   const edits: Edit[] = []
   visitSecrets(text, ({ start, end, value, path }) => {
     if (isPlaceholder(value)) return
     if (!isCipher(value)) throw new PlatformError('encryption.notEncrypted', { path: path().join('.') })
-    const clear = decryptValue(keys, context, value)
+    const clear = decryptValue(keys, contexts, value)
     if (clear === undefined) throw new PlatformError('encryption.foreignCipher', { path: path().join('.') })
     if (clear !== '') values.push(clear)
     edits.push({ start, end, text: JSON.stringify(clear) })

@@ -9,8 +9,8 @@ export type FlowFormat = 'orchestrator' | 'flow'
 
 /** Components whose configurations are flows. */
 const FORMATS: ReadonlyMap<string, FlowFormat> = new Map([
-  ['platform.orchestrator', 'orchestrator'],
-  ['platform.flow', 'flow'],
+  ['keboola.orchestrator', 'orchestrator'],
+  ['keboola.flow', 'flow'],
 ])
 
 /** Undefined for a component whose configurations are not flows. */

@@ -13,7 +13,7 @@ const Problem = Type.Object({
 
 const Body = Type.Object(
   {
-    component: Type.String({ minLength: 1, description: 'platform.flow, platform.orchestrator or one of their public ids.' }),
+    component: Type.String({ minLength: 1, description: 'keboola.flow, keboola.orchestrator or one of their other ids.' }),
     configuration: Type.Record(Type.String(), Type.Unknown(), { description: 'The configuration to look at.' }),
     config: Type.Optional(
       Type.String({ description: 'Id of the configuration it is meant for; a flow that contains it is then found.' }),

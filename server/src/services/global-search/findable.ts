@@ -2,8 +2,9 @@
 
 import type { Findable, FoundType } from './global-search.ts'
 
-const FLOWS = new Set(['platform.flow', 'platform.orchestrator'])
-const SHARED_CODE = 'platform.shared-code'
+/** Ids as clients are shown them: those of this stack alone are not among them. */
+const FLOWS = new Set(['keboola.flow', 'keboola.orchestrator'])
+const SHARED_CODE = 'keboola.shared-code'
 
 /** A configuration, or one of its rows. */
 export interface NamedConfiguration {

@@ -33,7 +33,7 @@ test('buckets, configurations and rows are found by name, by type and by branch,
   assert.deepEqual(found.byProject, { [projectId]: 'Test' })
   assert.ok(found.items.every((item) => typeof item.id === 'string' && item.projectName === 'Test'))
   const row = found.items.find((item) => item.type === 'configuration-row')
-  assert.deepEqual([row?.id, row?.fullPath.configuration?.id, row?.componentId], ['r', 'c', 'platform.ex-http'])
+  assert.deepEqual([row?.id, row?.fullPath.configuration?.id, row?.componentId], ['r', 'c', 'keboola.ex-generic-v2'])
   assert.deepEqual((await search('query=orders&types[]=flow&types[]=bucket')).byType, { total: 2, bucket: 1, flow: 1 })
   assert.equal((await search('query=shop%20orders')).all, 1)
   assert.equal((await search('query=inside')).all, 0, 'contents are not searched')

@@ -10,6 +10,7 @@ const CONTEXT: OutputContext = {
   branchId: 5,
   runId: '77',
   defaultBucket: true,
+  bucketComponentId: 'acme.ex-one',
   defaultBucketStage: 'in',
   dataTypesSupport: 'none',
   now: new Date('2026-01-10T00:00:00Z'),

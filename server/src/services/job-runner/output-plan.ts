@@ -35,6 +35,8 @@ export interface OutputContext {
   readonly runId: string
   readonly defaultBucket: boolean
   readonly defaultBucketStage: 'in' | 'out'
+  /** The id that the default bucket is named after: one of the component. */
+  readonly bucketComponentId: string
   readonly dataTypesSupport: 'none' | 'hints' | 'authoritative'
   readonly now: Date
 }
@@ -247,8 +249,11 @@ function bucketOf(result: string, mapping: Mapping, context: OutputContext): str
     throw failure(
       `the table ${result} would go to the default bucket, which is named after the configuration, and the job has none`,
     )
-  return `${context.defaultBucketStage}.c-${context.componentId.replace(/[^A-Za-z0-9-]/g, '-')}-${context.configurationId}`
+  return defaultBucketId(context.defaultBucketStage, context.bucketComponentId, context.configurationId)
 }
+
+export const defaultBucketId = (stage: string, componentId: string, configurationId: string): string =>
+  `${stage}.c-${componentId.replace(/[^A-Za-z0-9-]/g, '-')}-${configurationId}`
 
 /** Old name to new name of the columns that storage cannot keep as they are. */
 function cleanColumns(table: string, columns: readonly string[], warnings: string[]): ReadonlyMap<string, string> {

@@ -9,6 +9,7 @@ import type {
   ConfigurationPlace,
   LoadedTable,
   ProjectInfo,
+  RunnableComponent,
   RunScope,
   RunTokens,
   StoredConfiguration,
@@ -18,6 +19,7 @@ import { createJobLog, type JobLog, type JobLogDeps } from './job-log.ts'
 import { type Gathered, metricsOf, resultOf, usageOf } from './job-result.ts'
 import { sizeOf } from './limits.ts'
 import { invalid } from './mapping.ts'
+import { defaultBucketId } from './output-plan.ts'
 import { openSteps, type PlannedRow, type StepDeps } from './row-steps.ts'
 import { chooseRows, contextOf, notFound, ownConfiguration, planRow, rowIdsIn } from './run-configuration.ts'
 import { type RowDeps, type RowProgress, type RowResult, type RowRun, runRow } from './run-row.ts'
@@ -104,6 +106,7 @@ async function runRows(
   for (const sentence of skipped) log.say('info', sentence)
   if (rows.length === 0) return 'No configurations executed.'
   const project = await deps.project(job.projectId)
+  const bucketComponentId = await bucketComponentOf(deps, scope, component, job.configurationId, stored.listedAs)
   const token = component.forwardToken ? await deps.tokens.issue(scope, `Job ${job.id}`, TOKEN_SECONDS) : undefined
   if (token) gathered.secrets.push(token.value)
   try {
@@ -139,6 +142,7 @@ async function runRows(
         await runPlanned(deps, handle, {
           scope,
           component,
+          bucketComponentId,
           project,
           token: token?.value,
           plan,
@@ -210,6 +214,7 @@ const configurationPlace = ({ projectId, branchId, componentId, configurationId 
 })
 
 interface Planned extends PlannedRow {
+  readonly bucketComponentId: string
   readonly log: JobLog
   readonly progress: RowProgress
   readonly onPublish: RowRun['onPublish'] | undefined
@@ -240,6 +245,7 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
         runId: scope.runId,
         defaultBucket: component.defaultBucket,
         defaultBucketStage: component.defaultBucketStage,
+        bucketComponentId: planned.bucketComponentId,
         dataTypesSupport: plan.mapping.dataTypesSupport ?? component.dataTypesSupport,
       },
       statePlace: isSaved ? { place: configurationPlace(job), rowId: plan.rowId } : undefined,
@@ -260,6 +266,23 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
     },
     planned.progress,
   )
+}
+
+/**
+ * The id that the default bucket is named after: the one under which the configuration was made. A bucket that is there under
+ * another id of the component stays in use, because its tables do not move (spec platform 1.11).
+ */
+async function bucketComponentOf(
+  { tables }: Pick<JobRunnerDeps, 'tables'>,
+  scope: RunScope,
+  { id, aliases, defaultBucket, defaultBucketStage }: RunnableComponent,
+  configurationId: string | null,
+  listedAs = id,
+): Promise<string> {
+  if (!defaultBucket || configurationId === null) return id
+  for (const name of [listedAs, id, ...aliases])
+    if (await tables.bucketExists(scope, defaultBucketId(defaultBucketStage, name, configurationId))) return name
+  return listedAs
 }
 
 const ownerOf = (job: QueuedJob, configurationId: string): ArtifactOwner => ({

@@ -23,7 +23,7 @@ const Backend = Type.Object({
 /** Empty PHP maps arrive as lists, numbers as texts and the other way round. */
 export const JobBody = Type.Object(
   {
-    component: Type.Optional(id({ description: 'Component to run.', examples: ['platform.ex-http'] })),
+    component: Type.Optional(id({ description: 'Component to run.', examples: ['keboola.ex-generic-v2'] })),
     config: Type.Optional(id({ description: 'Configuration to run; without one, configData is needed.', examples: ['my-shop'] })),
     configData: Type.Optional(
       Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown()), Type.String()], {

@@ -18,7 +18,7 @@ export interface JobRoutesDeps {
   readonly projectName: (projectId: number) => Promise<string>
 }
 
-const Component = Type.String({ minLength: 1, description: 'Id of the component.', examples: ['platform.ex-http'] })
+const Component = Type.String({ minLength: 1, description: 'Id of the component.', examples: ['keboola.ex-generic-v2'] })
 export const IDEMPOTENCY_HEADER = { 'Idempotency-Key': 'A request sent again with the same key answers the job of the first.' }
 export const ById = Type.Object({ id: numberedId('job') })
 export const ByComponent = Type.Object({ component: Component })

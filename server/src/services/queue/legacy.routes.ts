@@ -43,7 +43,7 @@ const DaysQuery = readByRule({
 const LegacyJob = Type.Object({ id: Type.Integer(), status: Type.String() })
 const StartedJob = Type.Object({ ...LegacyJob.properties, url: Type.String() })
 /** Has no program, which nobody misses where nothing runs. */
-const SANDBOX = 'platform.sandboxes'
+const SANDBOX = 'keboola.sandboxes'
 
 export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
   const { queue, clock, domain, projectName } = deps

@@ -93,6 +93,15 @@ export function createRunTables({ parts, local, scratchDir }: RunTablesDeps): Ru
   return {
     find,
     columnValues,
+    async bucketExists(scope, bucketId) {
+      try {
+        await parts.buckets.get(scopeOf(scope), bucketId)
+        return true
+      } catch (error) {
+        if (error instanceof PlatformError && error.kind === 'not-found') return false
+        throw error
+      }
+    },
     async findByMetadata(scope, key, value) {
       const found = new Set(await metadata.findTables(scope.projectId, { key, value }))
       return (await catalog.list(scopeOf(scope))).filter(({ row }) => found.has(row.key)).map(({ id }) => id)

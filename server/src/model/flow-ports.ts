@@ -25,6 +25,11 @@ export interface FlowJob {
   readonly parallelism: number | null
 }
 
+export interface RunningFlow {
+  readonly flow: FlowJob
+  readonly earlierRunIds: readonly number[]
+}
+
 export interface VariableValue {
   readonly name: string
   readonly value: unknown
@@ -85,6 +90,8 @@ export interface FlowEnd {
 
 /** What flows need of the queue. */
 export interface FlowQueue {
+  /** Flows of the default branch that run now, with those of their last runs that ended well. */
+  listRunning(projectIds: readonly number[], runs: number): Promise<readonly RunningFlow[]>
   /** A flow that still runs. */
   find(projectId: number, jobId: number): Promise<FlowJob | undefined>
   /** Which configuration a job ran. */

@@ -37,7 +37,37 @@ export interface PhaseEnd {
   readonly endedAt: number
 }
 
+/** A job, or a phase of one, that runs now, and how long it usually takes. */
+export interface RunningWork {
+  readonly projectId: number
+  readonly branchId: number
+  readonly jobId: number
+  readonly componentId: string
+  readonly configurationId: string | null
+  readonly phase: { readonly id: string; readonly name: string } | undefined
+  /** Epoch milliseconds. */
+  readonly startedAt: number
+  /** Of the last runs that succeeded. */
+  readonly averageMs: number
+  readonly baseUrl: string
+}
+
+/** Of the default branch; what has no earlier run is left out. */
+export type ListRunning = (projectIds: readonly number[]) => Promise<readonly RunningWork[]>
+
+/** A schedule did not run what was due, or has stopped. */
+export interface ScheduleMissed {
+  readonly projectId: number
+  readonly scheduleId: number
+  /** The configuration of the schedule. */
+  readonly configurationId: string
+  readonly target: { readonly componentId: string; readonly configurationId: string }
+  readonly dueAt: Date
+  readonly reason: string
+}
+
 export interface NotificationPort {
   notify(trx: Trx, notification: DirectNotification): Promise<void>
   phaseEnded(trx: Trx, end: PhaseEnd): Promise<void>
+  scheduleMissed(trx: Trx, missed: ScheduleMissed): Promise<void>
 }

@@ -8,6 +8,7 @@ import { flowFormatOf } from '../services/flows/flow-plan.ts'
 import { flowVariables } from '../services/flows/flow-variables.ts'
 import { createFlowsLoop } from '../services/flows/flows.loop.ts'
 import { createFlows, type FlowsDeps } from '../services/flows/flows.ts'
+import { createRunningPhases } from '../services/flows/running-phases.ts'
 import { createFlowValidation, type FlowPlace } from '../services/flows/validation.ts'
 import { createFlowQueue, createQueueFlows } from '../services/queue/flow-queue.ts'
 import type { Queue } from '../services/queue/queue.ts'
@@ -36,6 +37,7 @@ export function createFlowModules(deps: FlowModulesDeps) {
     findConfiguration,
   })
 
+  const flowQueue = createFlowQueue(queue)
   const flows = createFlows({
     db,
     inTransaction,
@@ -52,7 +54,7 @@ export function createFlowModules(deps: FlowModulesDeps) {
           runAccess.find({ ...place, componentId, configurationId }),
         ),
     },
-    queue: createFlowQueue(queue),
+    queue: flowQueue,
   })
 
   const loop = createFlowsLoop({
@@ -62,6 +64,7 @@ export function createFlowModules(deps: FlowModulesDeps) {
 
   return {
     loop,
+    runningPhases: createRunningPhases({ db, listRunning: flowQueue.listRunning }),
     validate: validation.validate,
     check: validation.checkSaved,
     /** For the queue. */

@@ -13,10 +13,13 @@ import { createNotificationsStore } from '../services/notifications/notification
 import { createNotifications } from '../services/notifications/notifications.ts'
 import { createOutbox } from '../services/notifications/outbox.ts'
 import { createSubscriptions } from '../services/notifications/subscriptions.ts'
+import { createWatches, type WatchesDeps } from '../services/notifications/watches.ts'
 import type { ConfigurationModules } from './configurations.ts'
 import type { Core } from './core.ts'
 
-export interface NotificationModulesDeps extends Core {
+export interface NotificationModulesDeps
+  extends Core,
+    Pick<WatchesDeps, 'runningJobs' | 'runningPhases' | 'unchangedTables' | 'diskSpace'> {
   readonly clock: Clock
   readonly log: FastifyBaseLogger
   readonly configurations: ConfigurationModules
@@ -76,11 +79,13 @@ export function createNotificationModules(deps: NotificationModulesDeps) {
         payload,
       ),
   })
+  const { look } = createWatches({ ...deps, db, inTransaction, outbox })
   const loop = createNotificationsLoop({
     store: createNotificationsStore(db),
     inTransaction,
     clock,
     deliver,
+    look,
     onError: (err) => log.error({ err }, 'a notification could not be delivered by our fault; it is tried again'),
   })
   const notifications = createNotifications({ db, inTransaction, clock, subscriptions, outbox, deliver })

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { diskSpaceOf } from '../engines/data-dir/data-dir.ts'
 import type { MetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import type { Isolation } from '../engines/runner/isolation.ts'
 import { SERVICE_IDS, type ServiceId } from '../http/addresses.ts'
@@ -203,6 +204,11 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     egressAllow: worker.egressAllow,
     smtpUrl: options.smtpUrl,
     baseUrl,
+    runningJobs: (projectIds) => queueModules.runningJobs(projectIds),
+    runningPhases: (projectIds) => queueModules.runningPhases(projectIds),
+    unchangedTables: async (projectId, range) =>
+      tableModules.tables.listUnchanged(projectId, await configurationModules.branches.defaultId(projectId), range),
+    diskSpace: () => diskSpaceOf(options.dataDir),
   })
   const queueModules = createQueueModules({
     ...core,
@@ -226,6 +232,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     configurations: configurationModules,
     queueModules,
     tableModules,
+    notifications: notificationModules.outbox,
     baseUrl,
   })
   const streamModules = createStreamModules({

@@ -27,6 +27,7 @@ import { queueRoutes } from '../services/queue/queue.routes.ts'
 import { createQueueStore } from '../services/queue/queue.store.ts'
 import { createQueue } from '../services/queue/queue.ts'
 import { queuedJob } from '../services/queue/queued-job.ts'
+import { createRunningJobs } from '../services/queue/running-jobs.ts'
 import { createActionSlots } from '../services/sync-actions/action-slots.ts'
 import { type Caller, syncActionsRoutes } from '../services/sync-actions/sync-actions.routes.ts'
 import { vaultRoutes } from '../services/vault/vault.routes.ts'
@@ -218,6 +219,8 @@ export function createQueueModules(deps: QueueModulesDeps) {
   return {
     queue,
     checkFlow: flows.check,
+    runningJobs: createRunningJobs(store),
+    runningPhases: flows.runningPhases,
     isolation,
     /** Jobs were queued in the transaction of another module. */
     wake: () => loop.nudge(),

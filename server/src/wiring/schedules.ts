@@ -3,6 +3,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Clock } from '../kit/clock.ts'
 import type { Actor } from '../model/actor.ts'
+import type { NotificationPort } from '../model/notification-port.ts'
 import { createFiring } from '../services/scheduler/firing.ts'
 import { runRequestOf } from '../services/scheduler/schedule-configuration.ts'
 import { createSchedulerLoop } from '../services/scheduler/scheduler.loop.ts'
@@ -21,6 +22,7 @@ export interface ScheduleModulesDeps extends Core {
   readonly configurations: ConfigurationModules
   readonly queueModules: QueueModules
   readonly tableModules: TableModules
+  readonly notifications: NotificationPort
   /** The stack's own address, for the links of jobs that no request made. */
   readonly baseUrl: () => string
 }
@@ -67,6 +69,7 @@ export function createScheduleModules(deps: ScheduleModulesDeps) {
     scheduler,
     inTransaction,
     recordEvent: events.record,
+    notifications: deps.notifications,
     schedulerComponentId: SCHEDULER_COMPONENT,
     configurationExists: async (projectId, componentId, configurationId) =>
       runAccess.exists(await addressOf(projectId, componentId, configurationId)),

@@ -1,7 +1,7 @@
 // The folder that holds everything a stack must not lose.
 
 import { constants } from 'node:fs'
-import { access, chmod, mkdir, readdir, stat } from 'node:fs/promises'
+import { access, chmod, mkdir, readdir, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { PlatformError } from '../../kit/errors.ts'
 
@@ -29,4 +29,10 @@ async function makeFolder(path: string): Promise<void> {
   await mkdir(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
+}
+
+/** Of the disk that the folder is on; `freeBytes` is what this process may use. */
+export async function diskSpaceOf(path: string): Promise<{ totalBytes: number; freeBytes: number }> {
+  const { blocks, bavail, bsize } = await statfs(path)
+  return { totalBytes: blocks * bsize, freeBytes: bavail * bsize }
 }

@@ -14,12 +14,44 @@ export interface Filter {
 /** Names are looked up when a message is sent; when an event is matched only ids are known. */
 const BY_ID_INSTEAD = new Set(['job.component.name', 'job.configuration.name', 'project.name'])
 
-export function checkFilter({ field, operator, value }: Filter, index: number): void {
+function checkFilter({ field, operator, value }: Filter, index: number): void {
   const at = `filters[${index}]`
   if (BY_ID_INSTEAD.has(field))
     throw invalid(`${at}.field`, `"${field}" cannot be filtered by. Use "${field.replace(/\.name$/, '.id')}".`)
   if (operator !== '==' && operator !== '!=' && !isNumeric(value))
     throw invalid(`${at}.value`, `"${operator}" compares numbers, and "${String(value).slice(0, 60)}" is not one.`)
+}
+
+const OVER_AVERAGE: Filter = { field: 'durationOvertimePercentage', operator: '>=', value: 20 }
+
+/** Where an event begins for a subscription that does not say it. */
+const IMPLIED: Readonly<Record<string, Filter>> = {
+  'job-processing-long': OVER_AVERAGE,
+  'phase-job-processing-long': OVER_AVERAGE,
+  'storage-nearly-full': { field: 'usedPercentage', operator: '>=', value: 90 },
+}
+
+export function withImplied(event: string, filters: readonly Filter[]): readonly Filter[] {
+  const implied = IMPLIED[event]
+  return implied === undefined || filters.some(({ field }) => field === implied.field) ? filters : [...filters, implied]
+}
+
+/** After how many hours a subscription to `table-not-updated` wants to hear of a table; undefined when it does not say. */
+export function leastHours(filters: readonly Filter[]): number | undefined {
+  const hours = filters.flatMap(({ field, operator, value }) =>
+    field === 'hoursSinceUpdate' && (operator === '>=' || operator === '>') && Number(value) > 0 ? [Number(value)] : [],
+  )
+  return hours.length === 0 ? undefined : Math.max(...hours)
+}
+
+/** Rules for the filters of one event, besides those of each filter. */
+export function checkFilters(event: string, filters: readonly Filter[]): void {
+  filters.forEach(checkFilter)
+  if (event === 'table-not-updated' && leastHours(filters) === undefined)
+    throw invalid(
+      'filters',
+      'Say after how many hours: {"field": "hoursSinceUpdate", "operator": ">=", "value": 24}. Add {"field": "table.id", "value": "in.c-shop.orders"} for one table.',
+    )
 }
 
 export const invalid = (field: string, reason: string) => new PlatformError('notification.invalid', { field, reason })

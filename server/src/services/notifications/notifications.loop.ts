@@ -10,10 +10,13 @@ export interface NotificationsLoopDeps {
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
   readonly deliver: Deliver
+  /** Looks for what no call causes. */
+  readonly look: () => Promise<void>
   readonly onError: (error: unknown) => void
 }
 
 const EVERY_MS = 1000
+const LOOK_MS = 10_000
 const MOST_AT_ONCE = 32
 const MOST_PER_ADDRESS = 4
 const SWEEP_MS = 3_600_000
@@ -21,13 +24,15 @@ const KEPT_MS = 30 * 86_400_000
 
 export type NotificationsLoop = ReturnType<typeof createNotificationsLoop>
 
-export function createNotificationsLoop({ store, inTransaction, clock, deliver, onError }: NotificationsLoopDeps) {
+export function createNotificationsLoop({ store, inTransaction, clock, deliver, look, onError }: NotificationsLoopDeps) {
   const underWay = new Map<Promise<void>, string>()
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> | undefined
   let lookAgain = false
   let stopped = true
   let sweptAt = 0
+  let lookedAt = 0
+  let watching: Promise<void> | undefined
 
   /** Starts every attempt that is due and for which there is capacity; answers how many. */
   async function tick(): Promise<number> {
@@ -35,6 +40,15 @@ export function createNotificationsLoop({ store, inTransaction, clock, deliver, 
     if (now - sweptAt >= SWEEP_MS) {
       sweptAt = now
       await inTransaction((trx) => store.sweep(trx, now - KEPT_MS, now))
+    }
+    if (!watching && Math.abs(now - lookedAt) >= LOOK_MS) {
+      lookedAt = now
+      watching = look()
+        .catch(onError)
+        .finally(() => {
+          watching = undefined
+          nudge()
+        })
     }
     const free = MOST_AT_ONCE - underWay.size
     if (free <= 0 || !(await store.hasDue(now))) return 0
@@ -91,6 +105,7 @@ export function createNotificationsLoop({ store, inTransaction, clock, deliver, 
       stopped = true
       clearInterval(timer)
       await looking
+      await watching
       await Promise.all(underWay.keys())
     },
   }

@@ -187,6 +187,12 @@ export function createNotificationsStore(database: Db) {
     subscribersTo: async (from: Db, projectId: number, event: string): Promise<Subscription[]> =>
       (await subscribers(from, { projectId, event })).map(toSubscription),
 
+    /** Those who asked for one of the events, in all projects. */
+    subscribersToAny: async (events: readonly string[]): Promise<Subscription[]> =>
+      (await db.selectFrom('notification_subscription').selectAll().where('event', 'in', events).orderBy('id').execute()).map(
+        toSubscription,
+      ),
+
     /** What it still had to send is not sent any more. */
     removeSubscription: async (trx: Trx, projectId: number, id: number, now: number): Promise<boolean> => {
       await tables(trx)

@@ -6,9 +6,9 @@ import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { JobEndFacts } from '../../model/job-end.ts'
 import type { DirectNotification, NotificationPort, NotificationRecipient } from '../../model/notification-port.ts'
-import { matches } from './filters.ts'
-import { createNotificationsStore, type Recipient } from './notifications.store.ts'
-import { type Payload, payloadOfJob, payloadOfPhase } from './payloads.ts'
+import { matches, withImplied } from './filters.ts'
+import { createNotificationsStore, type Recipient, type Subscription } from './notifications.store.ts'
+import { type Payload, payloadOfJob, payloadOfMissed, payloadOfPhase } from './payloads.ts'
 import { addressOf, checkRecipient } from './recipients.ts'
 
 export interface OutboxDeps {
@@ -30,13 +30,16 @@ export function createOutbox(deps: OutboxDeps) {
   const store = createNotificationsStore(deps.db)
   const sameComponent = (a: string, b: string): boolean => canonicalComponentId(a) === canonicalComponentId(b)
 
-  /** Answers how many deliveries there are now. With a `uniqueKey` each subscription gets the event once. */
-  async function emit(trx: Trx, projectId: number, payload: Payload, uniqueKey?: string): Promise<number> {
-    const now = clock.now()
+  const wants = ({ event, filters, expiresAt }: Subscription, payload: Payload): boolean =>
+    (expiresAt === undefined || expiresAt > clock.now()) && matches(withImplied(event, filters), payload, sameComponent)
+
+  /** Answers how many deliveries there are now. */
+  async function emit(trx: Trx, projectId: number, payload: Payload): Promise<number> {
     let count = 0
-    for (const { id, filters, recipient, expiresAt } of await store.subscribersTo(trx, projectId, payload.eventType)) {
-      if ((expiresAt !== undefined && expiresAt <= now) || !matches(filters, payload, sameComponent)) continue
-      if ((await put(trx, projectId, payload, recipient, { subscriptionId: id, uniqueKey })) !== undefined) count++
+    for (const subscription of await store.subscribersTo(trx, projectId, payload.eventType)) {
+      if (!wants(subscription, payload)) continue
+      await put(trx, projectId, payload, subscription.recipient, { subscriptionId: subscription.id })
+      count++
     }
     return count
   }
@@ -89,9 +92,10 @@ export function createOutbox(deps: OutboxDeps) {
       const payload = payloadOfPhase(phase, deps.baseUrl())
       if (payload) await emit(trx, phase.projectId, payload)
     },
+    scheduleMissed: async (trx, missed) => void (await emit(trx, missed.projectId, payloadOfMissed(missed))),
   }
 
-  return { ...port, emit, put, sendDirect, jobEnded }
+  return { ...port, wants, emit, put, sendDirect, jobEnded }
 }
 
 const DIRECT = 'direct-notification'

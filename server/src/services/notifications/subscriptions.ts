@@ -8,7 +8,7 @@ import type { Actor } from '../../model/actor.ts'
 import { eventOf, type Origin, type RecordEvent } from '../../model/event.ts'
 import type { EventName, EventParams } from '../../model/event-definitions.ts'
 import type { NotificationRecipient } from '../../model/notification-port.ts'
-import { checkFilter, type Filter, invalid } from './filters.ts'
+import { checkFilters, type Filter, invalid } from './filters.ts'
 import type { Template } from './message-bodies.ts'
 import { createNotificationsStore, type Recipient, type Subscription } from './notifications.store.ts'
 import { OWN_EVENTS } from './payloads.ts'
@@ -54,7 +54,7 @@ export function createSubscriptions(deps: SubscriptionsDeps) {
   const store = createNotificationsStore(deps.db)
 
   async function create(actor: Actor, request: SubscriptionRequest, origin: Origin): Promise<NewSubscription> {
-    request.filters.forEach(checkFilter)
+    checkFilters(request.event, request.filters)
     checkRecipient(request.recipient, deps.checkAddress)
     if (JSON.stringify(request.recipient.template ?? '').length > MAX_TEMPLATE_CHARS)
       throw invalid('recipient.template', `It is longer than ${MAX_TEMPLATE_CHARS} characters.`)

@@ -10,6 +10,15 @@ import type { JobRow } from './queue.schema.ts'
 import type { Queue, QueueFlows } from './queue.ts'
 
 export const createFlowQueue = (queue: () => Queue): FlowQueue => ({
+  listRunning: async (projectIds, runs) => {
+    const flows = (await queue().listProcessing(projectIds)).filter(({ type }) => type === 'orchestrationContainer')
+    return Promise.all(
+      flows.map(async (job) => ({
+        flow: flowJob(job),
+        earlierRunIds: (await queue().listEarlierRuns(job, runs)).map(({ id }) => id),
+      })),
+    )
+  },
   find: async (projectId, jobId) => {
     const job = await queue().find(projectId, jobId)
     return job?.status === 'processing' ? flowJob(job) : undefined

@@ -144,6 +144,37 @@ export function createQueueStore(database: Db) {
         .$call(lockRows(trx))
         .executeTakeFirst(),
 
+    /** Jobs of the default branch that run, without parts of others. */
+    listProcessing: (projectIds: readonly number[]): Promise<JobRow[]> =>
+      db
+        .selectFrom('queue_job')
+        .selectAll()
+        .where('status', '=', 'processing')
+        .where('project_id', 'in', projectIds)
+        .where('is_default_branch', '=', 1)
+        .where('configuration_id', 'is not', null)
+        .where((e) => e.or([e('parent_job_id', 'is', null), e('step_group', 'is not', null)]))
+        .orderBy('id')
+        .execute(),
+
+    /** Runs before this one of the same configuration and the same rows that ended well, the newest first. */
+    listEarlierRuns: (job: JobRow, limit: number): Promise<Pick<JobRow, 'id' | 'started_at' | 'ended_at'>[]> =>
+      db
+        .selectFrom('queue_job')
+        .select(['id', 'started_at', 'ended_at'])
+        .where('project_id', '=', job.project_id)
+        .where('component_id', '=', job.component_id)
+        .where('configuration_id', '=', job.configuration_id)
+        .where('branch_id', '=', job.branch_id)
+        .where('type', '=', job.type)
+        .where('row_ids', job.row_ids === null ? 'is' : '=', job.row_ids)
+        .where('id', '<', job.id)
+        .where('status', 'in', ['success', 'warning'])
+        .where((e) => e.or([e('parent_job_id', 'is', null), e('step_group', 'is not', null)]))
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute(),
+
     findByDeduplicationId: (trx: Trx, projectId: number, deduplicationId: string): Promise<JobRow | undefined> =>
       tables(trx)
         .selectFrom('queue_job')

@@ -208,9 +208,15 @@ export function createQueue(deps: QueueDeps) {
   async function get(actor: Actor, id: number): Promise<JobRow> {
     const job = await store.find(actor.projectId, id)
     if (!job) throw new PlatformError('queue.jobNotFound', { id })
-    const shown = (await withHolders([job]))[0]!
-    if (job.type !== 'orchestrationContainer' || isFinished(job.status)) return shown
-    return { ...shown, result: JSON.stringify(await deps.flows.progress(store.db, job, false)) }
+    return (await asShown([job]))[0]!
+  }
+
+  /** With what changes while jobs wait and run and is not in their records: who they wait for, how far flows have come. */
+  const asShown = async (jobs: JobRow[]): Promise<JobRow[]> => Promise.all((await withHolders(jobs)).map(withProgress))
+
+  async function withProgress(job: JobRow): Promise<JobRow> {
+    if (job.type !== 'orchestrationContainer' || isFinished(job.status)) return job
+    return { ...job, result: JSON.stringify(await deps.flows.progress(store.db, job, false)) }
   }
 
   /** A job that waits for its configuration says who has it now: since it was told to wait, another one may have taken it. */
@@ -232,7 +238,7 @@ export function createQueue(deps: QueueDeps) {
   }
 
   const search = async (actor: Actor, query: Query): Promise<JobRow[]> =>
-    withHolders(await store.search(actor.projectId, await parse(actor, query)))
+    asShown(await store.search(actor.projectId, await parse(actor, query)))
 
   /** The newest jobs of each group; `groupBy` are names of the search. */
   async function searchGrouped(
@@ -246,7 +252,7 @@ export function createQueue(deps: QueueDeps) {
     const groups = new Map<string, { group: Record<string, string>; jobs: JobRow[] }>()
     const most = Math.min(limit * perGroup, MOST_GROUPED)
     const wanted = await parse(actor, query)
-    for (const job of await store.searchGrouped(actor.projectId, wanted, [...columns.values()], perGroup, most)) {
+    for (const job of await asShown(await store.searchGrouped(actor.projectId, wanted, [...columns.values()], perGroup, most))) {
       const group = Object.fromEntries([...columns].map(([name, column]) => [name, String(job[column] ?? '')]))
       const key = JSON.stringify(group)
       const entry = groups.get(key) ?? { group, jobs: [] }
@@ -422,6 +428,8 @@ export function createQueue(deps: QueueDeps) {
     holdFlow,
     killSteps,
     listSteps: store.listSteps,
+    listProcessing: store.listProcessing,
+    listEarlierRuns: store.listEarlierRuns,
     find: store.find,
     openContainer,
     leaveOpen: (trx: Trx, id: number): Promise<void> => store.leaveOpen(trx, id, clock.now().getTime()),

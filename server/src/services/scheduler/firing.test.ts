@@ -84,6 +84,7 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
         scheduler,
         inTransaction: crashing,
         recordEvent: events.record,
+        notifications: { scheduleMissed: async () => {} },
         schedulerComponentId: SCHEDULER,
         configurationExists: async (owner, component, id) =>
           owner !== project.id || (await findConfiguration(owner, component, id)) !== undefined,

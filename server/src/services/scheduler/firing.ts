@@ -9,6 +9,7 @@ import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import type { RecordEvent } from '../../model/event.ts'
+import type { NotificationPort, ScheduleMissed } from '../../model/notification-port.ts'
 import { nextRun, type Plan } from './planned-runs.ts'
 import { configurationDeleted, planOf, type Target, targetDeleted } from './schedule-configuration.ts'
 import type { Execution, ScheduleRecord } from './scheduler.store.ts'
@@ -23,6 +24,7 @@ export interface FiringDeps {
   readonly scheduler: Scheduler
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly recordEvent: RecordEvent
+  readonly notifications: Pick<NotificationPort, 'scheduleMissed'>
   readonly schedulerComponentId: string
   readonly configurationExists: (projectId: number, componentId: string, configurationId: string) => Promise<boolean>
   /** Undefined when the token is gone, expired or disabled. */
@@ -37,7 +39,11 @@ export interface FiringDeps {
   readonly onError: (error: unknown, scheduleId: number) => void
 }
 
-type Written = Omit<Execution, 'scheduleId' | 'executedAt' | 'jobId'>
+interface Written extends Omit<Execution, 'scheduleId' | 'executedAt' | 'jobId' | 'reason'> {
+  readonly reason: string
+  /** As the schedule wants it: nobody has to hear of it. */
+  readonly byPolicy?: true
+}
 
 /** What a due schedule leads to, decided before the transaction. */
 type Decision =
@@ -99,10 +105,14 @@ export function createFiring(deps: FiringDeps) {
       count++
       if (decision.kind === 'stop') {
         await stop(trx, record, decision.reason)
+        await deps.notifications.scheduleMissed(trx, missed(record, record.nextRunAt ?? now, decision.reason))
         continue
       }
       const common = { scheduleId: record.id, executedAt: now }
-      for (const note of decision.notes) await store.addNote(trx, record.projectId, { ...common, ...note, jobId: undefined })
+      for (const { byPolicy, ...note } of decision.notes) {
+        await store.addNote(trx, record.projectId, { ...common, ...note, jobId: undefined })
+        if (!byPolicy) await deps.notifications.scheduleMissed(trx, missed(record, note.dueAt, note.reason))
+      }
       if (decision.run) {
         const { id } = await decision.run.job.insert(trx)
         await store.addRun(trx, record.projectId, {
@@ -145,7 +155,7 @@ export function createFiring(deps: FiringDeps) {
     if (!dueAt) return { ...base, run: undefined, notes }
     if (record.policy.overlap === 'skip' && (await deps.queue.hasUnfinished(projectId, target))) {
       const reason = 'The run before it has not ended (policy overlap: skip).'
-      return { ...base, run: undefined, notes: [...notes, { dueAt, status: 'skipped', reason }] }
+      return { ...base, run: undefined, notes: [...notes, { dueAt, status: 'skipped', reason, byPolicy: true }] }
     }
     try {
       return { ...base, run: { dueAt, job: await deps.queue.prepare(actor, target) }, notes }
@@ -198,6 +208,15 @@ export function createFiring(deps: FiringDeps) {
 
   return { fireDue }
 }
+
+const missed = (record: ScheduleRecord, dueAt: Date, reason: string): ScheduleMissed => ({
+  projectId: record.projectId,
+  scheduleId: record.id,
+  configurationId: record.configurationId,
+  target: record.target,
+  dueAt,
+  reason,
+})
 
 /** The newest run with `from <= at <= to`. */
 function lastRunBetween(plan: Plan, from: number, to: number): number | undefined {

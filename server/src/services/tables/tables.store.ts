@@ -3,7 +3,7 @@
 //  (2) a snapshot is written once and never changed; older ones stay until they are too old to travel back to;
 //  (3) publish names the table by number, so a table that was dropped and made again is another table.
 
-import type { Generated, Selectable } from 'kysely'
+import { type Generated, type Selectable, sql } from 'kysely'
 import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
 import { countBytes, countRows, primaryKeyNames, type TableSnapshot } from '../../engines/table-engine/snapshot.ts'
@@ -82,6 +82,9 @@ const usageOf = statement((db, { projectId }: { projectId: number }) =>
     .where('project_id', '=', projectId),
 )
 
+/** The later of the last load and the last change; before any, the creation. */
+const UPDATED_AT = sql<number>`case when coalesce(last_change_at, 0) > coalesce(last_import_at, 0) then last_change_at else coalesce(last_import_at, created_at) end`
+
 export function createTablesStore(database: Db) {
   const db = withTables<Tables>(database)
   const snapshots = createSnapshotsStore(database)
@@ -148,6 +151,25 @@ export function createTablesStore(database: Db) {
           .where('alias_source', 'in', (e) => e.selectFrom('data_table').select('id').where('bucket', '=', bucketKey))
           .execute()
       ).map(toTable),
+
+    /** Tables of their own, by when they were last written, the longest ago first. */
+    listUnchanged: async (
+      projectId: number,
+      range: { readonly after: number; readonly until: number },
+      limit: number,
+    ): Promise<{ bucket: number; name: string; updatedAt: number }[]> => {
+      const rows = await db
+        .selectFrom('data_table')
+        .select(['bucket', 'name', UPDATED_AT.as('updatedAt')])
+        .where('project_id', '=', projectId)
+        .where('alias_source', 'is', null)
+        .where(UPDATED_AT, '>', range.after)
+        .where(UPDATED_AT, '<=', range.until)
+        .orderBy('updatedAt')
+        .limit(limit)
+        .execute()
+      return rows.map((row) => ({ ...row, updatedAt: Number(row.updatedAt) }))
+    },
 
     async usage(buckets: readonly number[], trx?: Trx) {
       const rows = await inPieces(buckets, (piece) =>

@@ -7,6 +7,8 @@ import type { CreateJob, Requester, StorageJob } from '../../model/storage-job.t
 import { type BucketRef, type Table, type TableParts, tableEvent, tableExists } from './table-catalog.ts'
 import { checkDisplayName, jobOn, refuseWithAliases } from './table-checks.ts'
 
+const UNCHANGED_PAGE = 1000
+
 export type Tables = ReturnType<typeof createTables>
 
 export function createTables(parts: TableParts, createJob: CreateJob) {
@@ -51,6 +53,20 @@ export function createTables(parts: TableParts, createJob: CreateJob) {
     return createJob(requester, jobOn(await getForRemoval(requester, tableId, force), 'tableDrop', {}))
   }
 
+  /** Tables of one branch that were last written in the range, the longest ago first; `until` says how far this page goes. */
+  async function listUnchanged(projectId: number, branchId: number, range: { after: number; until: number }) {
+    const page = await store.listUnchanged(projectId, range, UNCHANGED_PAGE)
+    const found: { id: string; bucketId: string; updatedAt: number }[] = []
+    const known = new Map<number, BucketRef | undefined>()
+    for (const { bucket: key, name, updatedAt } of page) {
+      if (!known.has(key)) known.set(key, await buckets.findByKey(key))
+      const bucket = known.get(key)
+      if (bucket?.branchId === branchId) found.push({ id: `${bucket.id}.${name}`, bucketId: bucket.id, updatedAt })
+    }
+    // Of a full page the last millisecond may not be whole.
+    return { tables: found, until: page.length < UNCHANGED_PAGE ? range.until : page.at(-1)!.updatedAt - 1 }
+  }
+
   return {
     get: catalog.get,
     getForChange: catalog.getForChange,
@@ -66,6 +82,7 @@ export function createTables(parts: TableParts, createJob: CreateJob) {
     /** Rows and bytes, by bucket and of a whole project. */
     usage: store.usage,
     usageOfProject: store.usageOfProject,
+    listUnchanged,
     dropAllOfBucket: catalog.dropAllOfBucket,
     listAliasesInto: catalog.listAliasesInto,
     dropAliasesInto: catalog.dropAliasesInto,

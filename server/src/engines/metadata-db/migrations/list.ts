@@ -26,6 +26,7 @@ import * as streams from './0521-streams.ts'
 import * as tableStates from './0610-table-states.ts'
 import * as projectSettings from './0620-project-settings.ts'
 import * as publicComponentIds from './0740-public-component-ids.ts'
+import * as notificationEvents from './0760-notification-events.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -59,4 +60,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0610-table-states', up: tableStates.up },
   { name: '0620-project-settings', up: projectSettings.up },
   { name: '0740-public-component-ids', up: publicComponentIds.up },
+  { name: '0760-notification-events', up: notificationEvents.up },
 ]

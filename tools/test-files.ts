@@ -58,7 +58,7 @@ function createImportGraph(root: string) {
     let found = direct.get(path)
     if (found === undefined) {
       const text = path.endsWith('.ts') && existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : ''
-      found = [...text.matchAll(/from '(\.{1,2}\/[^']+)'/g)].map(([, to]) => posix.join(posix.dirname(path), to!))
+      found = [...text.matchAll(/(?:from |import\()'(\.{1,2}\/[^']+)'/g)].map(([, to]) => posix.join(posix.dirname(path), to!))
       direct.set(path, found)
     }
     return found

@@ -5,12 +5,11 @@ import type { FastifyBaseLogger } from 'fastify'
 import { createHashThread } from '../engines/object-store/background-hash.ts'
 import { type DiskObjectStore, openDiskObjectStore } from '../engines/object-store/disk-object-store.ts'
 import { createEmbeddedAccess } from '../engines/object-store/embedded-access.ts'
+import { openExternalS3 } from '../engines/object-store/external-s3.ts'
 import type { ObjectAccess } from '../engines/object-store/object-access.ts'
 import type { ObjectStore } from '../engines/object-store/object-store.ts'
-import { openS3ObjectStore } from '../engines/object-store/s3-object-store.ts'
 import { loadServerSecret } from '../engines/object-store/server-secret.ts'
 import { createSessionTokens } from '../engines/object-store/session-token.ts'
-import { createStsAccess } from '../engines/object-store/sts-access.ts'
 import type { TlsPair } from '../http/tls.ts'
 import type { Clock } from '../kit/clock.ts'
 import { createS3Server } from '../services/s3/s3.server.ts'
@@ -55,8 +54,8 @@ export const openObjectStore = ({ external, ...options }: ObjectStoreOptions): P
 
 async function openExternal(options: ObjectStoreOptions, external: ExternalS3): Promise<Objects> {
   const { dataDir, bucket, region, clock, waitMs = 0 } = options
-  const store = await openS3ObjectStore({ ...external, region, bucket, waitMs, cacheDir: join(dataDir, 's3-cache') })
-  const access = createStsAccess({ ...external, region, bucket, clock })
+  const cacheDir = join(dataDir, 's3-cache')
+  const { store, access } = await openExternalS3({ ...external, region, bucket, cacheDir, waitMs, clock })
   return {
     store,
     disk: undefined,

@@ -1,6 +1,5 @@
-// Mail through one SMTP server.
+// Mail through one SMTP server. Its client is loaded with the first mail, since most stacks send none.
 
-import nodemailer from 'nodemailer'
 import { PlatformError } from '../../kit/errors.ts'
 
 export interface Mail {
@@ -23,18 +22,21 @@ export function createMailer(address: string): Mailer {
   const url = new URL(address)
   const from = url.searchParams.get('from') ?? `millrace@${url.hostname}`
   url.searchParams.delete('from')
-  const transport = nodemailer.createTransport({
+  const settings = {
     url: url.href,
     connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,
     socketTimeout: TIMEOUT_MS,
     disableFileAccess: true,
     disableUrlAccess: true,
-  })
+  }
+  const connect = async () => (await import('nodemailer')).default.createTransport(settings)
+  let transport: ReturnType<typeof connect> | undefined
   return {
     async send({ to, subject, text, messageId }) {
       try {
-        const sent = await transport.sendMail({ from, to, subject, text, messageId: `<${messageId}@${url.hostname}>` })
+        transport ??= connect()
+        const sent = await (await transport).sendMail({ from, to, subject, text, messageId: `<${messageId}@${url.hostname}>` })
         return sent.response
       } catch (error) {
         throw new PlatformError('mail.failed', { reason: (error as Error).message }, { cause: error }) // of nodemailer

@@ -66,8 +66,9 @@ if (postgres) process.env[SHARED_POSTGRES] = postgres.url
 
 const started = performance.now()
 const queue = files.map(({ path }) => path)
+// Tests wait for processes, timers and the disk about half of their time, so two files per core keep the cores busy.
 await Promise.all(
-  Array.from({ length: Math.max(2, availableParallelism()) }, async () => {
+  Array.from({ length: 2 * availableParallelism() }, async () => {
     for (let file = queue.shift(); file !== undefined && !interrupted.signal.aborted; file = queue.shift()) await runFile(file)
   }),
 )

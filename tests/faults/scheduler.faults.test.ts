@@ -12,8 +12,8 @@ import { BUCKET, REGION, startS3 } from '../support/start-s3.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
-const ROUNDS = process.env.MILLRACE_LONG ? 100 : 8
-const NODE_ROUNDS = process.env.MILLRACE_LONG ? 20 : 2
+const ROUNDS = process.env.MILLRACE_LONG ? 100 : 3
+const NODE_ROUNDS = process.env.MILLRACE_LONG ? 20 : 1
 /** Enough that firing takes a while, and a kill or another node can come in between. */
 const SCHEDULES = 25
 const MINUTE = 60_000

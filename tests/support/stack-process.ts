@@ -66,6 +66,7 @@ export async function startStackProcess(t: Pick<TestContext, 'after'>, options: 
     MILLRACE_S3_PORT: '0',
     MILLRACE_DATA_DIR: dataDir,
     MILLRACE_MASTER_TOKEN: masterToken,
+    MILLRACE_TABLE_WARM_WORKERS: '0',
     ...options.env,
   }
   // A file, not a pipe: whoever measures the stack must not be busy reading its log.

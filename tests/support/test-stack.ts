@@ -51,6 +51,8 @@ export async function startTestStack(t: TestContext, options: Partial<PlatformOp
       write: (line) => process.stdout.write(line),
     }),
     ...options,
+    // Most tests touch no table: the process for it is started by the first that does.
+    tables: { warmWorkers: 0, ...options.tables },
     dataDir,
   })
   const { project, master } = await platform.tokens.createProject('Test')

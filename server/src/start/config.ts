@@ -179,6 +179,11 @@ export const VARIABLES = {
     sentence: 'Most loads, exports and other long work on tables at once; each has a process of its own.',
     parse: read.wholeNumber(1, 1000),
   }),
+  MILLRACE_TABLE_WARM_WORKERS: variable({
+    default: '1',
+    sentence: 'Idle processes that stay ready for loads and previews, each about 100 MB. 0 starts one when there is work.',
+    parse: read.wholeNumber(0, 16),
+  }),
   MILLRACE_TABLE_WORKER_MEMORY_MB: variable({
     default: '1536',
     sentence: 'Most resident memory of such a process. Ten columns take a third of the default, 4,000 need all of it.',
@@ -446,6 +451,7 @@ function configOf(values: Values, unknown: readonly string[]) {
     /** What is not set has the default of the table engine. */
     tables: {
       ...defined({ longWorkers: values.MILLRACE_TABLE_WORKERS }),
+      warmWorkers: values.MILLRACE_TABLE_WARM_WORKERS ?? 1,
       workerMemoryMb: values.MILLRACE_TABLE_WORKER_MEMORY_MB ?? 1536,
       maxRowBytes: values.MILLRACE_TABLE_MAX_ROW_BYTES ?? 32 << 20,
       maxInflatedBytes: values.MILLRACE_TABLE_MAX_INFLATED_BYTES ?? 2 ** 40,

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createGzip, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { prepareFile, uploadClient } from '../../../../tests/support/file-client.ts'
 import { type TableAnswer, tableClient } from '../../../../tests/support/table-client.ts'
@@ -10,49 +10,32 @@ import { startTestStack, type TestStack } from '../../../../tests/support/test-s
 
 const ROWS = process.env.MILLRACE_LONG ? 10_000_000 : 1_000_000
 
+/** Past the 32 MiB that a row may have. */
+const FIELD_MIB = process.env.MILLRACE_LONG ? 100 : 40
+
+const WIDE_COLUMNS = process.env.MILLRACE_LONG ? 4000 : 1000
+
 /** So many that the rows do not fit into the memory of a worker at once. */
 const WIDE_ROWS = process.env.MILLRACE_LONG ? 5000 : 2
 
 const loadInto = async (stack: TestStack, tableId: string, dataFileId: number) =>
   tableClient(stack).finish(await stack.request('POST', `/v2/storage/tables/${tableId}/import-async`, { json: { dataFileId } }))
 
-/** Zeros pack about a thousand to one: a megabyte that unpacks to a gigabyte. */
-async function bomb(megabytes: number): Promise<Buffer> {
-  const gzip = createGzip({ level: 9 })
-  const packed: Buffer[] = []
-  gzip.on('data', (chunk: Buffer) => packed.push(chunk))
-  const done = new Promise((resolve) => gzip.on('end', resolve))
-  gzip.write('id\n')
-  const row = Buffer.alloc(1 << 20, '0\n')
-  for (let i = 0; i < megabytes; i++) if (!gzip.write(row)) await new Promise((resolve) => gzip.once('drain', resolve))
-  gzip.end()
-  await done
-  return Buffer.concat(packed)
-}
-
-test('a gzip bomb fails its job at the ratio or the size that the configuration allows; the table is as before', async (t) => {
-  const stack = await startTestStack(t, { tables: { maxInflatedBytes: 1 << 30, maxInflateRatio: 100 } })
+test('a gzip bomb fails its job at the size that the configuration allows; the table is as before', async (t) => {
+  const stack = await startTestStack(t, { tables: { maxInflatedBytes: 8 << 20 } })
   const { bucket, create, upload, rows } = tableClient(stack)
   await bucket()
   await create('in.c-main', 't', 'id\n1\n')
-  const packed = await bomb(300)
+  const packed = gzipSync(`id\n${'0\n'.repeat(8 << 20)}`)
   assert.ok(packed.length < 1 << 20, 'a bomb is small')
-  const byRatio = await loadInto(stack, 'in.c-main.t', await upload(packed, 'bomb.csv.gz'))
-  assert.equal(byRatio.error?.code, 'invalidCsv')
-  assert.match(byRatio.error?.message ?? '', /bomb\.csv\.gz unpacks to more than \d+ bytes/)
+  const failed = await loadInto(stack, 'in.c-main.t', await upload(packed, 'bomb.csv.gz'))
+  assert.equal(failed.error?.code, 'invalidCsv')
+  assert.match(failed.error?.message ?? '', /bomb\.csv\.gz unpacks to more than \d+ bytes/)
   assert.deepEqual(await rows('in.c-main.t'), [['1']])
-
-  const tight = await startTestStack(t, { tables: { maxInflatedBytes: 1 << 20 } })
-  const other = tableClient(tight)
-  await other.bucket()
-  await other.create('in.c-main', 't', 'id\n1\n')
-  const bySize = await loadInto(tight, 'in.c-main.t', await other.upload(gzipSync('id\n'.repeat(1 << 20)), 'x.csv.gz'))
-  assert.equal(bySize.error?.code, 'invalidCsv')
-  assert.deepEqual(await other.rows('in.c-main.t'), [['1']])
 })
 
-test('a field of 100 MB is refused with its line, or loaded where the configuration allows such rows', async (t) => {
-  const csv = Buffer.concat([Buffer.from('id,v\n1,"'), Buffer.alloc(100 << 20, 'x'), Buffer.from('"\n2,y\n')])
+test(`a field of ${FIELD_MIB} MiB is refused with its line, or loaded where the configuration allows such rows`, async (t) => {
+  const csv = Buffer.concat([Buffer.from('id,v\n1,"'), Buffer.alloc(FIELD_MIB << 20, 'x'), Buffer.from('"\n2,y\n')])
   const stack = await startTestStack(t)
   const client = tableClient(stack)
   await client.bucket()
@@ -71,28 +54,28 @@ test('a field of 100 MB is refused with its line, or loaded where the configurat
   }>().rows
   assert.deepEqual([first?.[1]?.isTruncated, first?.[1]?.value.length, second?.[1]?.value], [true, 16_384, 'y'])
   const exported = await large.exported('in.c-main.t')
-  assert.equal(exported.length, (100 << 20) + '"1",""\n"2","y"\n'.length)
+  assert.equal(exported.length, (FIELD_MIB << 20) + '"1",""\n"2","y"\n'.length)
 })
 
-test(`4,000 columns of ${WIDE_ROWS} rows are created, loaded, previewed and exported; 4,097 are refused`, async (t) => {
+test(`${WIDE_COLUMNS} columns of ${WIDE_ROWS} rows are created, loaded, previewed and exported; 4,097 are refused`, async (t) => {
   const stack = await startTestStack(t)
   const { bucket, create, load, upload, finish, rows, exported } = tableClient(stack)
   await bucket()
-  const names = Array.from({ length: 4000 }, (_, i) => `a_column_with_a_long_name_${i}`)
+  const names = Array.from({ length: WIDE_COLUMNS }, (_, i) => `a_column_with_a_long_name_${i}`)
   const csv = (from: number) =>
     [names, ...Array.from({ length: WIDE_ROWS }, (_, r) => names.map((_, i) => `${from + r}.${i}`))]
       .map((row) => row.join())
       .join('\n')
   const created = await create('in.c-main', 'wide', csv(0), { primaryKey: names[0] })
-  assert.equal((created.results as TableAnswer).columns.length, 4000)
+  assert.equal((created.results as TableAnswer).columns.length, WIDE_COLUMNS)
   await load('in.c-main.wide', csv(WIDE_ROWS / 2), { incremental: true })
-  assert.deepEqual(await rows('in.c-main.wide', `columns=${names[3999]}&limit=2&orderBy[0][column]=${names[0]}`), [
-    ['0.3999'],
-    ['1.3999'],
+  assert.deepEqual(await rows('in.c-main.wide', `columns=${names.at(-1)}&limit=2&orderBy[0][column]=${names[0]}`), [
+    [`0.${WIDE_COLUMNS - 1}`],
+    [`1.${WIDE_COLUMNS - 1}`],
   ])
   assert.equal((await exported('in.c-main.wide', { gzip: true })).split('\n').length, 1.5 * WIDE_ROWS + 1)
   assert.equal((await rows('in.c-main.wide', 'limit=2')).length, 2)
-  const more = [...names, ...Array.from({ length: 97 }, (_, i) => `extra_${i}`)]
+  const more = [...names, ...Array.from({ length: 4097 - WIDE_COLUMNS }, (_, i) => `extra_${i}`)]
   const tooMany = await finish(
     await stack.request('POST', '/v2/storage/tables/in.c-main.wide/import-async', {
       json: { dataFileId: await upload(`${more.join()}\n`) },

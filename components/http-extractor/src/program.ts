@@ -74,6 +74,7 @@ function live(configuration: () => Configuration, dataDir: string, recorder?: Re
   const tap = recorder ? { tap: recorder.tap } : {}
   return {
     dataDir,
+    checkpointDir: process.env.MILLRACE_CHECKPOINT_DIR || undefined,
     log,
     redactor,
     now,

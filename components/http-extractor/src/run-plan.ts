@@ -42,6 +42,8 @@ export interface RunPlan {
 export interface PlanDeps {
   readonly previousStart: number
   readonly currentStart: number
+  /** What time it is for expressions, in milliseconds, where it has to stay the same; otherwise they see the clock. */
+  readonly fixedTime?: number | undefined
   /** Milliseconds. */
   readonly now: () => number
   readonly redactor: Redactor
@@ -49,8 +51,8 @@ export interface PlanDeps {
 }
 
 export function createPlan(configuration: Configuration, config: JsonObject, deps: PlanDeps): RunPlan {
-  const { now, redactor, log } = deps
-  const nowSeconds = () => Math.floor(now() / 1000)
+  const { now, redactor, log, fixedTime } = deps
+  const nowSeconds = () => Math.floor((fixedTime ?? now()) / 1000)
   const attributes: Scope = { references: { attr: config }, nowSeconds, hide: redactor.add }
   const time = objectOf([
     ['previousStart', deps.previousStart],

@@ -3,20 +3,24 @@
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Checkpoint, type KeptAnswers, openCheckpoint } from './checkpoint/checkpoint.ts'
 import type { Configuration } from './configuration/configuration.ts'
+import { at, flagAt } from './configuration/read.ts'
 import { checkKeys } from './configuration/unknown-keys.ts'
 import { UserError } from './errors.ts'
 import { createHeapKeeper } from './heap.ts'
 import { createClient } from './http/client.ts'
 import type { Send } from './http/exchange.ts'
 import { createGate } from './http/gate.ts'
+import { DEFAULT_RETRY } from './http/retry.ts'
+import { TransportError } from './http/transport-error.ts'
 import { createProgress } from './jobs/progress.ts'
 import { runJobs } from './jobs/run-jobs.ts'
-import type { JsonValue } from './json/json.ts'
+import { type JsonValue, objectOf } from './json/json.ts'
 import type { Log } from './log.ts'
 import type { Redactor } from './redaction.ts'
 import { createPlan, type RunPlan } from './run-plan.ts'
-import { nextState, readState, writeState } from './state.ts'
+import { nextState, readState, type State, writeState } from './state.ts'
 import { type CompleteTables, createTables, type PrimaryKeys, type Tables } from './tables/tables.ts'
 import { TablesError } from './tables/tables-error.ts'
 import type { Wire } from './wire.ts'
@@ -31,31 +35,37 @@ export interface RunDeps {
   readonly sleep: (seconds: number, signal?: AbortSignal) => Promise<void>
   /** Opens the way out for one iteration. */
   readonly openWire: (plan: RunPlan) => Promise<Wire>
+  /** A folder that outlives a failed run of this configuration; undefined when there is none. */
+  readonly checkpointDir?: string | undefined
 }
 
 export async function run(configuration: Configuration, deps: RunDeps): Promise<void> {
   const { dataDir, log, now } = deps
   const state = readState(dataDir, log)
   const began = now()
-  const currentStart = Math.floor(began / 1000)
   checkKeys(configuration, log)
-  const plans = configuration.runs.map((config) =>
-    createPlan(configuration, config, { ...deps, previousStart: state.previousStart, currentStart }),
-  )
+  const checkpoint = checkpointOf(configuration, state, deps)
+  const currentStart = Math.floor((checkpoint?.began ?? began) / 1000)
+  const fixedTime = checkpoint?.began
   rmSync(workDirOf(dataDir), { recursive: true, force: true }) // of a run that was killed
   const outputs = new Map<string | undefined, Output>()
   const progress = createProgress(log, now)
   const heap = createHeapKeeper()
   const end = new AbortController()
   const sleep = (seconds: number) => deps.sleep(seconds, end.signal)
+  let hasEverything = false
   try {
+    const plans = configuration.runs.map((config) =>
+      createPlan(configuration, config, { ...deps, previousStart: state.previousStart, currentStart, fixedTime }),
+    )
     openOutputs(outputs, plans, state.parserState, deps)
-    for (const plan of plans) {
+    for (const [iteration, plan] of plans.entries()) {
       const add = outputs.get(plan.bucket)!.tables.addWith(plan.mappings)
       const wire = await deps.openWire(plan)
       try {
-        const client = clientOf(plan, wire.send, { ...deps, sleep })
+        const client = clientOf(plan, wire.send, { ...deps, sleep }, checkpoint)
         await runJobs(plan.jobs, {
+          iteration,
           client,
           scrollers: plan.scrollers,
           concurrency: plan.concurrency,
@@ -72,6 +82,7 @@ export async function run(configuration: Configuration, deps: RunDeps): Promise<
         await wire.close()
       }
     }
+    hasEverything = true
     const finished = finishAll(outputs, log)
     const parserState = finished.reduce<JsonValue | undefined>((sofar, bucket) => bucket.parserState(sofar), undefined)
     writeState(dataDir, nextState(state, currentStart, parserState))
@@ -79,10 +90,41 @@ export async function run(configuration: Configuration, deps: RunDeps): Promise<
   } catch (error) {
     end.abort() // a request sent ahead must not be retried any more
     for (const { tables } of outputs.values()) tables.discard()
+    if (checkpoint && (hasEverything || leadsNowhere(checkpoint, error))) checkpoint.drop()
     throw error instanceof TablesError ? new UserError(error.message, {}, error) : error
   } finally {
+    checkpoint?.close()
     rmSync(workDirOf(dataDir), { recursive: true, force: true })
   }
+}
+
+/** config.resume: what an earlier run of the same configuration with the same state has received is not asked for again. */
+function checkpointOf(configuration: Configuration, state: State, deps: RunDeps): Checkpoint | undefined {
+  const { checkpointDir: folder, log, now } = deps
+  if (!configuration.runs.some((config) => flagAt(at(config, 'resume'), 'config.resume'))) return undefined
+  if (folder === undefined) {
+    log.info('config.resume has no effect here: there is no folder that outlives this run (MILLRACE_CHECKPOINT_DIR).')
+    return undefined
+  }
+  const { api, runs, sshProxy, awsCredentials, oauthCredentials } = configuration
+  const wire = [sshProxy ?? null, awsCredentials ?? null, oauthCredentials ?? null]
+  const decisive = objectOf([
+    ['api', api],
+    ['runs', [...runs]],
+    ['wire', wire],
+    ['state', state.content],
+  ])
+  return openCheckpoint({ folder, run: decisive, now, log })
+}
+
+/** A run that continues another one, and fails where that one failed: only a network or an API that is down for a while may be waited for. */
+function leadsNowhere({ isContinued, hasAdvanced }: Checkpoint, error: unknown): boolean {
+  return isContinued && !hasAdvanced && !isPassing(error)
+}
+
+function isPassing(error: unknown): boolean {
+  if (error instanceof TransportError) return true
+  return error instanceof UserError && DEFAULT_RETRY.httpCodes.has(Number(error.context.status))
 }
 
 /** On the same disk as the output, so that finished tables are moved, not copied. */
@@ -92,6 +134,7 @@ export const clientOf = (
   plan: RunPlan,
   send: Send,
   { now, sleep, redactor, log }: Pick<RunDeps, 'now' | 'sleep' | 'redactor' | 'log'>,
+  kept?: KeptAnswers,
 ) =>
   createClient({
     base: plan.api.base,
@@ -103,6 +146,7 @@ export const clientOf = (
     send,
     authenticate: plan.authenticate,
     isSecret: (text) => redactor.redact(text) !== text,
+    kept,
     log,
   })
 

@@ -43,6 +43,8 @@ export interface Options {
   readonly resolve?: Resolve
   /** Answers from this archive instead of the network. */
   readonly archive?: string
+  /** What config.resume may use; lives longer than the run. */
+  readonly checkpointDir?: string
   readonly now?: () => number
 }
 
@@ -79,6 +81,7 @@ async function runIn(dataDir: string, options: Options): Promise<Outcome> {
     try {
       await run(configuration, {
         dataDir,
+        checkpointDir: options.checkpointDir,
         log,
         redactor,
         now,

@@ -174,6 +174,17 @@ export const VARIABLES = {
     sentence: 'Most files one run of a component may leave as results, slices and manifests included.',
     parse: read.wholeNumber(1, 1_000_000),
   }),
+  MILLRACE_CHECKPOINT_HOURS: variable({
+    default: '24',
+    sentence:
+      'How long what a failed run has received is kept, for components that continue where it ended (`resume` of the HTTP extractor).',
+    parse: read.wholeNumber(1, 8760),
+  }),
+  MILLRACE_CHECKPOINT_BYTES: variable({
+    default: '10000000000',
+    sentence: 'Most disk of a node that may be filled with what failed runs have received. Beyond it the oldest goes first.',
+    parse: read.wholeNumber(2 ** 20, 2 ** 50),
+  }),
   MILLRACE_TABLE_WORKERS: variable({
     default: 'the number of cores',
     sentence: 'Most loads, exports and other long work on tables at once; each has a process of its own.',
@@ -440,6 +451,8 @@ function configOf(values: Values, unknown: readonly string[]) {
       projectActions: values.MILLRACE_PROJECT_ACTIONS ?? 5,
       diskBytes: values.MILLRACE_RUN_DISK_BYTES ?? 10e9,
       results: values.MILLRACE_RUN_RESULTS ?? 10_000,
+      checkpointHours: values.MILLRACE_CHECKPOINT_HOURS ?? 24,
+      checkpointBytes: values.MILLRACE_CHECKPOINT_BYTES ?? 10e9,
       path: values.PATH ?? '/usr/local/bin:/usr/bin:/bin',
       isolation: {
         mode: values.MILLRACE_ISOLATION ?? ('auto' as const),

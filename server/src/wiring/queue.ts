@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { egressPolicyFrom } from '../../../contract/egress-rules.ts'
 import type { Trx } from '../engines/metadata-db/dialects.ts'
+import { createCheckpoints } from '../engines/runner/checkpoints.ts'
 import { createEngineFinder } from '../engines/runner/container-engine.ts'
 import { createIsolation, type IsolationSettings } from '../engines/runner/isolation.ts'
 import { createRunner } from '../engines/runner/runner.ts'
@@ -65,6 +66,9 @@ export interface WorkerSettings {
   readonly diskBytes: number
   /** Most files one row may leave as results, slices included. */
   readonly results: number
+  /** How long what a failed run has left for the next one is kept, and how much of it on this node. */
+  readonly checkpointHours: number
+  readonly checkpointBytes: number
   /** Where commands are looked for. */
   readonly path: string
   readonly egressAllow: readonly string[]
@@ -79,6 +83,8 @@ export const DEFAULT_WORKER: WorkerSettings = {
   projectActions: 5,
   diskBytes: 10e9,
   results: 10_000,
+  checkpointHours: 24,
+  checkpointBytes: 10e9,
   path: '/usr/local/bin:/usr/bin:/bin',
   egressAllow: [],
   isolation: { mode: 'off', readable: [], uid: 65534 },
@@ -101,6 +107,13 @@ export function createQueueModules(deps: QueueModulesDeps) {
     isolation,
   })
 
+  const checkpoints = createCheckpoints({
+    folder: join(dataDir, 'checkpoints'),
+    clock,
+    keepMs: worker.checkpointHours * 3_600_000,
+    mostBytes: worker.checkpointBytes,
+    onError: (err) => log.error({ err }, 'what failed runs have left could not be removed; it is tried again'),
+  })
   const notifier = createJobNotifier()
 
   const vault = createVault({
@@ -140,6 +153,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
       commandsFolder: join(dataDir, 'components'),
       diskBytes: worker.diskBytes,
       results: worker.results,
+      checkpoints,
       egress: egressPolicyFrom(worker.egressAllow),
       objectStoreUrl: deps.objectStoreUrl,
     },
@@ -252,12 +266,14 @@ export function createQueueModules(deps: QueueModulesDeps) {
     /** Removes what runs of a killed server left behind. */
     sweep: runner.sweep,
     async startWorker(): Promise<void> {
+      checkpoints.start()
       await loop.start()
       flows.loop.start()
     },
     async stop(graceMs: number): Promise<void> {
       await flows.loop.stop()
       await loop.stop(graceMs)
+      await checkpoints.stop()
       await runner.close()
     },
   }

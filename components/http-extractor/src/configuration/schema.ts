@@ -281,6 +281,11 @@ const CONFIG = {
       default: 1,
       description: 'Requests at once, for jobs and children that do not depend on each other. The tables stay the same.',
     },
+    resume: {
+      ...flag,
+      description:
+        'A run that was ended early, or failed, is continued by the next one: what it had received is not asked for again.',
+    },
     maxRequestsPerSecond: { type: ['number', 'string'], description: 'Most requests per second to one host.' },
     strict: { ...flag, description: 'Keys without a meaning end the run instead of giving a warning.' },
     userData: { $ref: '#/$defs/userData' },

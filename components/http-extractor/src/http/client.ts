@@ -6,6 +6,7 @@
 // same way without the authentication.
 
 import type { Authentication } from '../auth/authentication.types.ts'
+import type { KeptAnswers } from '../checkpoint/checkpoint.ts'
 import type { Decode } from '../decode/decode.ts'
 import { DecodeError } from '../decode/decode-error.ts'
 import { isObject, type JsonValue, objectOf } from '../json/json.ts'
@@ -33,8 +34,8 @@ export interface Fetched {
 }
 
 export interface Client {
-  /** One page: the decoded answer, or a UserError that names what came back. */
-  fetch(settings: RequestSettings, decode?: Decode): Promise<Fetched>
+  /** One page: the decoded answer, or a UserError that names what came back. `place` says where in the run it is asked for. */
+  fetch(settings: RequestSettings, decode?: Decode, place?: string): Promise<Fetched>
   /** What fetch would send, before authentication. */
   request(settings: RequestSettings): HttpRequest
   readonly defaultMethod: Method
@@ -53,11 +54,13 @@ export interface ClientOptions {
   /** Makes the authentication; it is handed the way a login takes. */
   readonly authenticate: (sendLogin: Send) => Authentication
   readonly isSecret: (text: string) => boolean
+  /** Answers of an earlier run come before all of the above. */
+  readonly kept?: KeptAnswers | undefined
   readonly log: Log
 }
 
 export function createClient(options: ClientOptions): Client {
-  const { base, defaults, ignoreErrors, log } = options
+  const { base, defaults, ignoreErrors, kept, log } = options
   const wire = logged(options.gate.around(options.send), log)
   const retry = { ...options.retry, pause: options.gate.pause }
   const unsigned = withRetries(wire, retry)
@@ -76,9 +79,16 @@ export function createClient(options: ClientOptions): Client {
     return { ...built, headers: underHeaders(built.headers, options.headers) }
   }
 
-  async function fetch(settings: RequestSettings, decode?: Decode): Promise<Fetched> {
+  async function fetch(settings: RequestSettings, decode?: Decode, place = ''): Promise<Fetched> {
     const sent = request(settings)
-    const response = await send(sent)
+    const found = kept?.find(place, sent)
+    const response = found ?? (await send(sent))
+    const fetched = await understood(sent, response, decode)
+    if (found === undefined) kept?.keep(place, sent, response)
+    return fetched
+  }
+
+  async function understood(sent: HttpRequest, response: HttpResponse, decode: Decode | undefined): Promise<Fetched> {
     const { status, headers, body } = response
     if (ignoreErrors.has(status)) return { request: sent, status, headers, body, ...ignored(sent, response, log) }
     if (status >= 400) throw failedRequest(response, sent, 'job')

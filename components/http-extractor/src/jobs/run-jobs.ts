@@ -22,6 +22,8 @@ import { createRepetitionCheck } from './repetition.ts'
 import { createStopLog, type StopLog } from './stop-log.ts'
 
 export interface JobsDeps {
+  /** Which of the iterations this is. */
+  readonly iteration: number
   readonly client: Client
   readonly scrollers: ScrollerFactory
   /** Requests at once. */
@@ -36,6 +38,8 @@ export interface JobsDeps {
 }
 
 export interface Place {
+  /** Which run of which job this is, among all of the run: the same in every run of the same configuration. */
+  readonly path: string
   /** 0 for a job of config.jobs. */
   readonly depth: number
   /** The item a child runs for, then its parent's, and so on. */
@@ -46,7 +50,7 @@ export interface Place {
 
 type Columns = readonly (readonly [string, JsonValue])[]
 
-export const TOP: Place = { depth: 0, ancestors: [], bound: [] }
+export const TOP: Place = { path: '', depth: 0, ancestors: [], bound: [] }
 
 interface RunningDeps extends JobsDeps {
   readonly stops: StopLog
@@ -59,7 +63,9 @@ const AHEAD = 2
 export async function runJobs(jobs: readonly JobDefinition[], deps: JobsDeps): Promise<void> {
   warnOfIdleChildren(jobs, deps.log)
   const running = { ...deps, stops: createStopLog(deps.log), aside: { bytes: 0 } }
-  const tasks = jobs.map((job) => (outlet: Outlet) => runJob(job, TOP, outlet, running))
+  const tasks = jobs.map(
+    (job, at) => (outlet: Outlet) => runJob(job, { ...TOP, path: `${deps.iteration}/${at}` }, outlet, running),
+  )
   await inOrder(tasks, DIRECT, widthOf(deps), running.aside)
 }
 
@@ -89,7 +95,8 @@ async function runJob(job: JobDefinition, place: Place, outlet: Outlet, deps: Ru
     return { settings, added: addedColumns(job, place, deps), first: scroller.first(settings) }
   })
   const isRepeated = createRepetitionCheck()
-  let answer = client.fetch(first, job.decode)
+  const ask = (request: RequestSettings, page: number) => client.fetch(request, job.decode, `${place.path}#${page}`)
+  let answer = ask(first, 1)
 
   for (let number = 1; ; number++) {
     const context = { job: job.id, endpoint: settings.endpoint, page: number }
@@ -113,7 +120,7 @@ async function runJob(job: JobDefinition, place: Place, outlet: Outlet, deps: Ru
         return undefined
       }
       withJobContext(context, () => guard.check(next.request, page.items))
-      const sent = client.fetch(next.request, job.decode)
+      const sent = ask(next.request, number + 1)
       sent.catch(() => {}) // looked at when its turn comes, or never when this page cannot be stored
       return sent
     }
@@ -128,7 +135,7 @@ async function runJob(job: JobDefinition, place: Place, outlet: Outlet, deps: Ru
       progress.page(items.length)
     }, body.length)
     if (storing !== undefined) await storing
-    if (!isLeaf) await inOrder(childrenOf(job, items, place, deps), outlet, widthOf(deps), deps.aside)
+    if (!isLeaf) await inOrder(childrenOf(job, items, number, place, deps), outlet, widthOf(deps), deps.aside)
     const next = isLeaf ? early : sendNext()
     if (next === undefined) {
       deps.stops.ended(job, settings.endpoint, place.depth, number, stopReason)
@@ -153,22 +160,27 @@ export function requestOf(
 }
 
 /** One task for each child and each item it runs for. */
-function* childrenOf(job: JobDefinition, items: readonly JsonValue[], place: Place, deps: RunningDeps) {
-  for (const child of job.children) {
+function* childrenOf(job: JobDefinition, items: readonly JsonValue[], page: number, place: Place, deps: RunningDeps) {
+  for (const [at, child] of job.children.entries()) {
     const isIdle = child.placeholders.length === 0 && unsetPlaceholders(child.endpoint, keysOfBound(place.bound)).length > 0
-    if (!isIdle) yield* runsOf(child, items, place, deps)
+    if (!isIdle) yield* runsOf(child, items, `${place.path}#${page}/${at}`, place, deps)
   }
 }
 
-function* runsOf(child: JobDefinition, items: readonly JsonValue[], place: Place, deps: RunningDeps) {
-  for (const item of items) {
+function* runsOf(child: JobDefinition, items: readonly JsonValue[], path: string, place: Place, deps: RunningDeps) {
+  for (const [at, item] of items.entries()) {
     if (child.recursionFilter && !child.recursionFilter(item)) continue
     const ancestors = [item, ...place.ancestors]
     const bound = withJobContext({ job: child.id, endpoint: child.endpoint }, () =>
       bindPlaceholders(child.placeholders, ancestors, deps.scope.nowSeconds),
     )
-    for (const own of bound) {
-      const below = { depth: place.depth + 1, ancestors, bound: overridden(place.bound, own) }
+    for (const [combination, own] of bound.entries()) {
+      const below = {
+        path: `${path}.${at}.${combination}`,
+        depth: place.depth + 1,
+        ancestors,
+        bound: overridden(place.bound, own),
+      }
       yield (outlet: Outlet) => runJob(child, below, outlet, deps)
     }
   }

@@ -7,7 +7,14 @@ import type { DataFolder } from './data-folder.ts'
 
 export type Program =
   /** Shipped with the platform: a Node program that sees its own source, its data folder, and nothing else of the disk. */
-  | { readonly kind: 'node'; readonly entry: string; readonly arguments: readonly string[]; readonly readable: readonly string[] }
+  | {
+      readonly kind: 'node'
+      readonly entry: string
+      readonly arguments: readonly string[]
+      readonly readable: readonly string[]
+      /** Folders besides its data folder. */
+      readonly writable?: readonly string[]
+    }
   /** Registered by whoever runs the stack, in any language. Its first word is looked up in PATH. */
   | { readonly kind: 'command'; readonly command: readonly string[]; readonly folder: string }
   /** An image, prepared by the container engine beforehand. */
@@ -72,7 +79,7 @@ export function launchOf(
 const HEAP_SHARE = 0.75
 
 function nodeFlags(program: Program & { kind: 'node' }, folder: DataFolder, memoryBytes: number, cache: string): string[] {
-  const writable = [folder.data, folder.tmp, cache].flatMap(bothNames)
+  const writable = [folder.data, folder.tmp, cache, ...(program.writable ?? [])].flatMap(bothNames)
   const readable = [...[dirname(program.entry), ...program.readable].flatMap(bothNames), ...writable]
   return [
     '--permission',

@@ -2,6 +2,7 @@
 
 import { basename, join } from 'node:path'
 import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
+import type { Checkpoints } from '../../engines/runner/checkpoints.ts'
 import type { ContainerEngine } from '../../engines/runner/container-engine.ts'
 import type { DataFolder } from '../../engines/runner/data-folder.ts'
 import type { LogEvent } from '../../engines/runner/log-event.ts'
@@ -31,6 +32,7 @@ export interface ProgramSettings {
   readonly egress: EgressPolicy
   /** Address of the object store, for components that read their inputs there. */
   readonly objectStoreUrl: () => string
+  readonly checkpoints: Checkpoints
 }
 
 /** As shown in the result of a job. */
@@ -48,6 +50,8 @@ export interface ComponentRun {
   readonly mask: Mask
   readonly signal: AbortSignal
   readonly collectStdout?: boolean
+  /** A folder that outlives the run; for built-in programs. */
+  readonly checkpointFolder?: string | undefined
   onEvent(event: LogEvent): void
 }
 
@@ -57,7 +61,11 @@ export async function runComponent(
 ): Promise<{ outcome: RunOutcome; image: ImageRecord }> {
   const environment =
     run.component.definition.type === 'builtin'
-      ? { ...run.environment, MILLRACE_EGRESS_POLICY: JSON.stringify(settings.egress) }
+      ? {
+          ...run.environment,
+          MILLRACE_EGRESS_POLICY: JSON.stringify(settings.egress),
+          ...(run.checkpointFolder === undefined ? {} : { MILLRACE_CHECKPOINT_DIR: run.checkpointFolder }),
+        }
       : run.environment
   const { program, image } = await programOf(settings, run, Object.keys(environment))
   const outcome = await settings.runner.run({
@@ -101,7 +109,13 @@ async function programOf(
     const entry = join(settings.builtinFolder, definition.uri)
     const own = join(settings.builtinFolder, definition.uri.split('/')[0] ?? '')
     return {
-      program: { kind: 'node', entry, arguments: [], readable: [own, ...settings.readable] },
+      program: {
+        kind: 'node',
+        entry,
+        arguments: [],
+        readable: [own, ...settings.readable],
+        writable: run.checkpointFolder === undefined ? [] : [run.checkpointFolder],
+      },
       image: { id: `builtin/${id}:${run.tag}`, digests: [] },
     }
   }

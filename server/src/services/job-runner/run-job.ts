@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import type { CheckpointOwner } from '../../engines/runner/checkpoints.ts'
 import { createMask } from '../../engines/runner/mask.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { placeOf, type QueuedJob } from '../../model/queued-job.ts'
@@ -136,6 +137,7 @@ async function runRows(
         usage: [],
         secrets: gathered.secrets,
         artifacts: { downloaded: [], uploaded: [] },
+        hasRun: false,
       }
       gathered.progress.push(progress)
       gathered.rows.push(
@@ -261,6 +263,8 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
           : undefined,
       artifacts:
         job.configurationId === null ? undefined : { settings: plan.artifacts, owner: ownerOf(job, job.configurationId) },
+      checkpoint:
+        isSaved && !job.inputOnly && component.features.includes(CHECKPOINT) ? checkpointOwner(job, plan.rowId) : undefined,
       log: planned.log,
       ...(planned.onPublish ? { onPublish: planned.onPublish } : {}),
     },
@@ -284,6 +288,11 @@ async function bucketComponentOf(
     if (await tables.bucketExists(scope, defaultBucketId(defaultBucketStage, name, configurationId))) return name
   return listedAs
 }
+
+/** A component with this feature continues what a failed run of the same configuration has begun. */
+const CHECKPOINT = 'checkpoint'
+
+const checkpointOwner = (job: QueuedJob, rowId: string | null): CheckpointOwner => ({ ...configurationPlace(job), rowId })
 
 const ownerOf = (job: QueuedJob, configurationId: string): ArtifactOwner => ({
   componentId: job.componentId,

@@ -4,6 +4,7 @@
 //  (3) The files of the data folder, with the clear secrets in them, are gone when this function has ended.
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import type { Checkpoint, CheckpointOwner } from '../../engines/runner/checkpoints.ts'
 import {
   type DataFolder,
   handOver,
@@ -81,6 +82,8 @@ export interface RowRun {
   readonly inputOnly: boolean
   /** Undefined without a stored configuration: nobody would find them again. */
   readonly artifacts: { readonly settings: ArtifactSettings; readonly owner: ArtifactOwner } | undefined
+  /** Whose folder outlives a failed run; undefined when the component has none. */
+  readonly checkpoint: CheckpointOwner | undefined
   readonly log: JobLog
   readonly signal: AbortSignal
   /** To be called before the first program starts. */
@@ -111,9 +114,34 @@ export interface RowProgress {
   readonly secrets: string[]
   /** Ids of files. */
   readonly artifacts: { downloaded: readonly number[]; uploaded: readonly number[] }
+  /** The component itself has done its work. */
+  hasRun: boolean
 }
 
 export async function runRow(deps: RowDeps, run: RowRun, progress: RowProgress): Promise<RowResult> {
+  const checkpoint = run.checkpoint && (await deps.programs.checkpoints.open(run.checkpoint))
+  try {
+    const result = await runInFolder(deps, run, progress, checkpoint)
+    await checkpoint?.remove()
+    return result
+  } catch (error) {
+    // Its results were refused: the next run has to make others, not the same again.
+    if (progress.hasRun && isRefusal(error) && !run.signal.aborted) await checkpoint?.remove()
+    throw error
+  } finally {
+    await checkpoint?.close()
+  }
+}
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof PlatformError && error.kind !== 'transient' && error.kind !== 'bug'
+
+async function runInFolder(
+  deps: RowDeps,
+  run: RowRun,
+  progress: RowProgress,
+  checkpoint: Checkpoint | undefined,
+): Promise<RowResult> {
   const folder = await deps.programs.runner.newFolder(run.artifacts !== undefined)
   try {
     const state = readState(run.state)
@@ -124,7 +152,7 @@ export async function runRow(deps: RowDeps, run: RowRun, progress: RowProgress):
     if (inputs.tables.length > 0)
       run.log.say('info', `Fetched ${plural(inputs.tables.length, 'table')}: ${inputs.tables.map(({ id }) => id).join(', ')}.`)
     await run.begin()
-    const told = await runSteps(deps, run, folder, mask, state, progress)
+    const told = await runSteps(deps, run, folder, mask, state, progress, checkpoint)
     if (run.inputOnly) return emptyResult(inputs)
     if (run.debug) {
       // What the component will remember may be a secret that nobody knew before.
@@ -193,6 +221,7 @@ async function runSteps(
   mask: Mask,
   state: RunState,
   progress: RowProgress,
+  checkpoint: Checkpoint | undefined,
 ): Promise<Told> {
   let told: Told = { state: undefined, usage: [], variables: {}, artifacts: [] }
   for (const [index, step] of run.steps.entries()) {
@@ -217,6 +246,7 @@ async function runSteps(
       folder,
       mask,
       signal: run.signal,
+      checkpointFolder: step.isMain ? checkpoint?.folder : undefined,
       onEvent: (event) => run.log.component(step.component, event),
     })
     progress.images.push(image)
@@ -232,13 +262,15 @@ async function runSteps(
       if (isPlain && !run.signal.aborted && !run.debug && run.staging.output === 'local') await publishAlways(deps, run, folder)
       throw thrown(failure)
     }
-    if (step.isMain)
+    if (step.isMain) {
+      progress.hasRun = true
       told = {
         state: await readStateResult(folder),
         usage: progress.usage,
         variables: await readResultVariables(folder),
         artifacts: artifacts && !run.debug ? await stagedArtifacts(deps, artifacts, run.log) : [],
       }
+    }
   }
   return told
 }

@@ -150,11 +150,11 @@ export const ERRORS = {
   'csvImport.invalidCsvParams': { kind: 'invalid', text: '{reason}' },
   'storage.tables.invalidValue': {
     kind: 'invalid',
-    text: 'Row {row} of {file}: the value "{value}" of column "{column}" is no {type}. Correct it, or change the type of the column.',
+    text: 'Load error: Row {row} of {file}: the value "{value}" of column "{column}" is not a valid {type}. Correct it, or change the type of the column.',
   },
   'storage.tables.nullValue': {
     kind: 'invalid',
-    text: 'Row {row} of {file} has no value in column "{column}", which may not be empty. Fill it in, or make the column nullable.',
+    text: 'Load error: Row {row} of {file} has no value in column "{column}", which may not be empty. Fill it in, or make the column nullable.',
   },
   'storage.maxNumberOfColumnsExceed': { kind: 'invalid', text: 'A table may have {limit} columns; {file} has {columns}.' },
   'storage.tables.columnAlreadyExists': {
@@ -415,6 +415,10 @@ export const ERRORS = {
   'storage.tables.columnHasNulls': {
     kind: 'invalid',
     text: 'The column "{column}" has no value in {rows} rows, so it must stay nullable. Fill them first.',
+  },
+  'storage.tables.columnNeedsValues': {
+    kind: 'invalid',
+    text: 'The column "{column}" cannot be added: it may not be empty, and the {rows} rows of the table would have no value in it. Make it nullable, or give it a default.',
   },
   'storage.tables.primaryKeyDuplicateValues': {
     kind: 'invalid',

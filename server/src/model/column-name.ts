@@ -29,14 +29,15 @@ export const isSystemColumn = (name: string): boolean => SYSTEM_COLUMN.exec(name
 
 /**
  * `Straße №1 (€)` becomes `Strasse__1__EUR`: letters lose their marks, the rest becomes `_`, which is trimmed at both ends, except
- * where it tells `xmin_` from a name of a database. A name that was made this way stays as it is.
+ * where it tells `xmin_` from a name of a database; `xmin` itself becomes `xmin_`. A name that was made this way stays as it is.
  */
 export function columnNameFrom(text: string): string {
-  if (SYSTEM_COLUMN.test(text)) return text
-  return text
+  if (SYSTEM_COLUMN.test(text)) return text.endsWith('_') ? text : `${text}_`
+  const name = text
     .replace(/[^\x20-\x7e]/g, (letter) => LETTERS[letter] ?? letter)
     .normalize('NFD')
     .replace(/\p{Mn}/gu, '')
     .replace(/[^A-Za-z0-9_]/gu, '_')
     .replace(/^_+|_+$/g, '')
+  return isSystemColumn(name) ? `${name}_` : name
 }

@@ -39,6 +39,7 @@ import { createTableExports } from '../services/tables/table-export.ts'
 import { createTableLoads } from '../services/tables/table-load.ts'
 import { tableMetadataRoutes } from '../services/tables/table-metadata.routes.ts'
 import { createTableMetadata } from '../services/tables/table-metadata.ts'
+import { createSnapshotJobs } from '../services/tables/table-snapshot-jobs.ts'
 import { tableSnapshotsRoutes } from '../services/tables/table-snapshots.routes.ts'
 import { createTableSnapshots } from '../services/tables/table-snapshots.ts'
 import { tableStructureRoutes } from '../services/tables/table-structure.routes.ts'
@@ -115,7 +116,12 @@ export async function createTableModules(deps: TableModulesDeps) {
   })
   const sharing = createSharing({ buckets, inTransaction, clock, recordEvent, findProject, isHolder: deps.isHolder })
 
-  const bucketsOfTables = createBucketsOfTables({ buckets, sharing, usage: (keys, trx) => tables.usage(keys, trx) })
+  const bucketsOfTables = createBucketsOfTables({
+    buckets,
+    sharing,
+    usage: (keys, trx) => tables.usage(keys, trx),
+    metadataViews: metadata.viewsOfBuckets,
+  })
 
   const parts = createTableParts({
     db,
@@ -137,7 +143,8 @@ export async function createTableModules(deps: TableModulesDeps) {
       writeManifest: slices.writeManifest,
       publish: files.publish,
       findVisible: files.findVisible,
-      addRunId: files.store.addRunId,
+      forget: files.forget,
+      giveAgain: files.giveAgain,
     },
     scratchDir: deps.scratchDir,
   })
@@ -155,6 +162,9 @@ export async function createTableModules(deps: TableModulesDeps) {
   jobsLoop.registerHandler('tableCreate', loads.create)
   jobsLoop.registerHandler('tableImport', loads.load)
   jobsLoop.registerHandler('tableExport', exports.run)
+  const snapshotJobs = createSnapshotJobs(parts, exports)
+  jobsLoop.registerHandler('tableSnapshotCreate', snapshotJobs.create)
+  jobsLoop.registerHandler('tableSnapshotDelete', snapshotJobs.remove, 'light')
   for (const [name, run] of Object.entries(createTableChanges({ parts, engine })))
     jobsLoop.registerHandler(name, run, laneOf(name))
   for (const [name, run] of Object.entries(createBucketJobs(buckets, sharing))) jobsLoop.registerHandler(name, run, 'light')

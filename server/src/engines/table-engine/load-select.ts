@@ -24,12 +24,20 @@ export function loadSelect(job: LoadSlicesJob, csv: string): string {
 
 function columnValue(job: LoadSlicesJob, column: Column): string {
   const field = job.fileColumns.indexOf(column.name)
-  if (!job.snapshot.typed) return field === -1 ? "''" : `f${field}`
+  if (!job.snapshot.typed) return field === -1 ? "''" : untypedText(job, field)
   if (field === -1) return absentValue(column)
   const text = nullableText(job, column, field)
-  if (column.type === 'STRING') return column.nullable ? text : `coalesce(${text}, ${FAIL})`
+  if (column.type === 'STRING' && column.length === undefined) return column.nullable ? text : `coalesce(${text}, ${FAIL})`
   const value = `coalesce(${tryConvert(column, text)}, ${FAIL})`
   return column.nullable ? `CASE WHEN ${text} IS NULL THEN NULL ELSE ${value} END` : value
+}
+
+/** Untyped tables hold no nulls: what counts as absent is the empty text there. */
+function untypedText(job: LoadSlicesJob, field: number): string {
+  const absent = job.nullValues.filter((value) => value !== '')
+  return absent.length === 0
+    ? `f${field}`
+    : `CASE WHEN f${field} IN (${absent.map(literal).join(', ')}) THEN '' ELSE f${field} END`
 }
 
 /** The text of a field, null where the request says so. A STRING that may not be null keeps its empty strings. */
@@ -73,7 +81,8 @@ export async function findBadValue(
   const place = { ...locate(job, worst.row, rowsPerSlice), column: suspect.column.name }
   const text = value?.[0]
   if (typeof text !== 'string') return new PlatformError('storage.tables.nullValue', place, { params: place })
-  const details = { ...place, value: text, type: suspect.column.type }
+  const { type, length } = suspect.column
+  const details = { ...place, value: text, type: length === undefined ? type : `${type}(${length})` }
   return new PlatformError('storage.tables.invalidValue', details, { params: details })
 }
 

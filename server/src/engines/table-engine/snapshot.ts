@@ -23,7 +23,7 @@ export interface Column {
   readonly fieldId: number
   readonly name: string
   readonly type: BaseType
-  /** NUMERIC only: `precision,scale`, for example `18,4`. */
+  /** NUMERIC: `precision,scale`, for example `18,4`. STRING: how many characters a value may have. */
   readonly length?: string
   /** Typed tables only: whether a value may be absent. */
   readonly nullable: boolean

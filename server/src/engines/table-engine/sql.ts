@@ -43,7 +43,7 @@ function numericLength(length: string | undefined): string {
 export function tryConvert(column: Pick<Column, 'type' | 'length'>, text: string): string {
   switch (column.type) {
     case 'STRING':
-      return text
+      return column.length === undefined ? text : `CASE WHEN length(${text}) <= ${Number(column.length)} THEN ${text} END`
     case 'INTEGER':
       return `CASE WHEN regexp_full_match(${text}, '\\s*[+-]?[0-9]+\\s*') THEN TRY_CAST(${text} AS BIGINT) END`
     case 'BOOLEAN':

@@ -19,10 +19,11 @@ export interface BucketsOfTablesDeps {
   readonly buckets: Buckets
   readonly sharing: SharingRules
   readonly usage: (buckets: readonly number[], trx?: Trx) => Promise<ReadonlyMap<number, Usage>>
+  readonly metadataViews: (projectId: number, buckets: readonly number[]) => Promise<ReadonlyMap<number, readonly unknown[]>>
 }
 
-export function createBucketsOfTables({ buckets, sharing, usage }: BucketsOfTablesDeps) {
-  /** As the API shows it, tables as an address. */
+export function createBucketsOfTables({ buckets, sharing, usage, metadataViews }: BucketsOfTablesDeps) {
+  /** As the API shows it: with its metadata, tables as an address. */
   async function view({ key }: { readonly key: number }, baseUrl: string, trx?: Trx): Promise<object> {
     const bucket = await buckets.store.findByKey(key, trx)
     if (!bucket) throw new PlatformError('storage.tables.dropped')
@@ -30,6 +31,7 @@ export function createBucketsOfTables({ buckets, sharing, usage }: BucketsOfTabl
     return bucketView(bucket, baseUrl, {
       usage: (await usage([shown], trx)).get(shown),
       source: await sharing.sourceOf(bucket),
+      metadata: (await metadataViews(bucket.projectId, [key])).get(key) ?? [],
     })
   }
 

@@ -335,13 +335,14 @@ const invalid = (field: string, reason: string) =>
 
 function stageFrom(text: string): Stage {
   const stage = STAGES.find((known) => known === text)
-  if (!stage) throw invalid('stage', `'${text.slice(0, 60)}' is no stage. Stages: ${STAGES.join(', ')}.`)
+  if (!stage) throw invalid('stage', `'${text.slice(0, 60)}' is not a stage. Stages: ${STAGES.join(', ')}.`)
   return stage
 }
 
 function checkName(field: string, name: string): void {
   if (name === '') throw invalid(field, 'This value should not be blank.')
-  if (name.startsWith('_')) throw invalid(field, `'${name.slice(0, 120)}' is not allowed. Cannot start with underscore.`)
+  if (name.startsWith('_'))
+    throw invalid(field, `'${name.slice(0, 120)}' contains not allowed characters. Cannot start with underscore.`)
   if (!NAME.test(name))
     throw invalid(
       field,

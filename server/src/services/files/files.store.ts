@@ -30,6 +30,8 @@ interface Tables {
     max_age_days: number | null
     run_id: string | null
     more_run_ids: Generated<string>
+    branch_id: number | null
+    reader_token_ids: Generated<string>
     creator_token_id: number
     creator_description: string
     created_at: number
@@ -58,13 +60,15 @@ export interface FileRecord {
   /** Runs that were given it again. */
   readonly moreRunIds: readonly string[]
   readonly creatorToken: { readonly id: number; readonly description: string }
+  /** Tokens that may read it besides its creator, because they could have made it. */
+  readonly readerTokenIds: readonly number[]
   readonly createdAt: Date
   readonly expiresAt: Date | undefined
   readonly stateChangedAt: Date
   readonly tags: readonly string[]
 }
 
-export type NewFile = Omit<FileRecord, 'id' | 'key' | 'stateChangedAt' | 'moreRunIds'>
+export type NewFile = Omit<FileRecord, 'id' | 'key' | 'stateChangedAt' | 'moreRunIds' | 'readerTokenIds'>
 
 export interface FileFilter {
   readonly limit: number
@@ -118,7 +122,7 @@ export function createFilesStore(database: Db) {
         .execute()
       const tags = [...new Set(file.tags)]
       if (tags.length > 0) await addTags(trx, file.projectId, id, tags)
-      return { ...file, id, key, tags, moreRunIds: [], stateChangedAt: file.createdAt }
+      return { ...file, id, key, tags, moreRunIds: [], readerTokenIds: [], stateChangedAt: file.createdAt }
     },
 
     async find(projectId: number, id: number): Promise<FileRecord | undefined> {
@@ -157,11 +161,15 @@ export function createFilesStore(database: Db) {
       return withTags(await query.execute())
     },
 
-    addRunId: async (trx: Trx, { projectId, id, runId, moreRunIds }: FileRecord, added: string): Promise<void> => {
-      if (added === runId || moreRunIds.includes(added)) return
+    /** The runs and tokens it is given to again; lists that only grow. */
+    setGivenTo: async (
+      trx: Trx,
+      { projectId, id }: FileRecord,
+      given: Pick<FileRecord, 'moreRunIds' | 'readerTokenIds'>,
+    ): Promise<void> => {
       await withTables<Tables>(trx)
         .updateTable('file')
-        .set({ more_run_ids: JSON.stringify([...moreRunIds, added]) })
+        .set({ more_run_ids: JSON.stringify(given.moreRunIds), reader_token_ids: JSON.stringify(given.readerTokenIds) })
         .where('project_id', '=', projectId)
         .where('id', '=', id)
         .execute()
@@ -388,6 +396,7 @@ const toRecord = (row: Selectable<Tables['file']>, tags: readonly string[]): Fil
   runId: row.run_id,
   moreRunIds: JSON.parse(row.more_run_ids) as string[], // written by this file
   creatorToken: { id: row.creator_token_id, description: row.creator_description },
+  readerTokenIds: JSON.parse(row.reader_token_ids) as number[], // written by this file
   createdAt: new Date(row.created_at),
   expiresAt: row.expires_at === null ? undefined : new Date(row.expires_at),
   stateChangedAt: new Date(row.state_changed_at),

@@ -207,7 +207,22 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
   const mayChange = (actor: Actor, file: FileRecord): boolean => actor.isMasterToken || file.creatorToken.id === actor.tokenId
 
   const maySee = (actor: Actor, file: FileRecord): boolean =>
-    actor.isMasterToken || actor.canReadAllFileUploads || file.creatorToken.id === actor.tokenId
+    actor.isMasterToken ||
+    actor.canReadAllFileUploads ||
+    file.creatorToken.id === actor.tokenId ||
+    file.readerTokenIds.includes(actor.tokenId)
+
+  /** A file that a token could have made itself is given to it, and to the run it works for. */
+  async function giveAgain(trx: Trx, file: FileRecord, tokenId: number, runId: string | null): Promise<void> {
+    const moreRunIds = runId === null || runId === file.runId ? file.moreRunIds : [...new Set([...file.moreRunIds, runId])]
+    const isReader = tokenId === file.creatorToken.id || file.readerTokenIds.includes(tokenId)
+    const readerTokenIds = isReader ? file.readerTokenIds : [...file.readerTokenIds, tokenId]
+    await store.setGivenTo(trx, file, { moreRunIds, readerTokenIds })
+  }
+
+  /** In the transaction that ends what it belongs to; its bytes go with the next sweep. */
+  const forget = (trx: Trx, projectId: number, id: number): Promise<boolean> =>
+    store.changeState(trx, projectId, id, ['visible'], 'deleted', clock.now())
 
   /** The announced size until the bytes are there, then theirs. An upload may be followed by another, so the record is no proof. */
   async function withSize(file: FileRecord): Promise<FileRecord> {
@@ -393,6 +408,8 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     runDelete,
     removeBytes,
     discard,
+    forget,
+    giveAgain,
     addTag,
     tagPresent,
     removeTag,

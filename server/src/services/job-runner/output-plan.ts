@@ -5,7 +5,7 @@
 import { BASE_TYPES, LOAD_TIME_COLUMN } from '../../engines/table-engine/snapshot.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
-import { columnNameFrom, isSystemColumn } from '../../model/column-name.ts'
+import { columnNameFrom } from '../../model/column-name.ts'
 import type { ColumnSchema, DeleteRule, NewFile, TableLoad } from '../../model/run-ports.ts'
 import {
   type FileManifestContent,
@@ -259,8 +259,7 @@ export const defaultBucketId = (stage: string, componentId: string, configuratio
 function cleanColumns(table: string, columns: readonly string[], warnings: string[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   for (const column of columns) {
-    const name = columnNameFrom(column)
-    const clean = isSystemColumn(name) ? `${name}_` : name
+    const clean = columnNameFrom(column)
     if (clean === column) continue
     names.set(column, clean)
     warnings.push(`The column "${column}" of ${table} is stored as "${clean}".`)

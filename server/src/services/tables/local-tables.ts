@@ -197,6 +197,7 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
     checkTableName(name)
     return {
       bucketKey: bucket.key,
+      bucketId: bucket.id,
       name,
       displayName: name,
       primaryKey: (request.primaryKey ?? []).map(columnNameFrom),

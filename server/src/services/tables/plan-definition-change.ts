@@ -8,6 +8,7 @@ import { checkDisplayName, checkNewTable, jobOn, ownTable, writableBucket } from
 import { checkPrimaryKey, MAX_COLUMNS } from './table-load.ts'
 import { type Fields, isSet, nameFrom, primaryKeyFrom } from './table-requests.ts'
 import { type ColumnChange, changeColumn, changesType, readColumnChange, readColumnDefinition } from './table-types.ts'
+import type { TableLayout } from './tables.store.ts'
 
 export type DefinitionChanges = ReturnType<typeof createDefinitionChanges>
 
@@ -40,7 +41,7 @@ export function createDefinitionChanges(parts: TableParts) {
     const name = nameFrom(fields)
     const displayName = isSet(fields.displayName) ? String(fields.displayName) : name
     await checkNewTable(parts, bucket, name, displayName)
-    refuseOtherBackends(fields)
+    const layout = layoutFrom(fields)
     const primaryKey = primaryKeyFrom(fields.primaryKeysNames)
     const { columns } = fields
     if (!Array.isArray(columns) || columns.length === 0 || columns.length > MAX_COLUMNS)
@@ -55,7 +56,7 @@ export function createDefinitionChanges(parts: TableParts) {
     return {
       operationName: 'tableDefinitionCreate',
       operationParams: { name, primaryKeysNames: primaryKey, columns },
-      input: { bucketKey: bucket.key, name, displayName, primaryKey, typed, columns: defined },
+      input: { bucketKey: bucket.key, name, displayName, primaryKey, typed, columns: defined, ...(layout && { layout }) },
       branchId: bucket.branchId,
       lockKeys: [lockOf(bucket, name)],
     }
@@ -90,20 +91,34 @@ export function createDefinitionChanges(parts: TableParts) {
   return { create, change, changeColumn: changeOneColumn }
 }
 
-/** How other backends lay tables out; this one lays them out by itself, and every row carries its load time. */
+/** How other backends lay tables out. This one does so by itself: what is asked for is kept and shown, and changes nothing. */
 const LAYOUTS = ['timePartitioning', 'rangePartitioning', 'clustering', 'distribution', 'index'] as const
 
-function refuseOtherBackends(fields: Fields): void {
+function layoutFrom(fields: Fields): TableLayout | undefined {
   const refuse = (field: string, reason: string) =>
     new PlatformError(
       'storage.tables.validation',
       { reason: `Invalid request:\n - ${field}: "${reason}"` },
       { errors: [{ key: field, message: reason }] },
     )
-  const layout = LAYOUTS.find((name) => isSet(fields[name]) && !(Array.isArray(fields[name]) && fields[name].length === 0))
-  if (layout) throw refuse(layout, 'This backend does not take it. Leave it out; tables need no layout here.')
+  // Without its load time a row could not be found by changedSince.
   if (isSet(fields.timestampType) && fields.timestampType !== 'MANAGED')
     throw refuse('timestampType', 'Every row carries its load time here. Use MANAGED, or leave it out.')
+  const given = LAYOUTS.flatMap((name) => {
+    const value = fields[name]
+    if (!isSet(value) || (Array.isArray(value) && value.length === 0)) return []
+    if (typeof value !== 'object' || Array.isArray(value)) throw refuse(name, 'This value should be an object.')
+    return [[name, withTextNumbers(value)] as const]
+  })
+  return given.length > 0 ? Object.fromEntries(given) : undefined
+}
+
+/** Numbers as text: the Go client decodes them as such (spec storage 2.5.1). */
+const withTextNumbers = (value: unknown): unknown => {
+  if (typeof value === 'number') return String(value)
+  if (Array.isArray(value)) return value.map(withTextNumbers)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withTextNumbers(member)]))
 }
 
 /** `columns` of a changed definition: `[{name, definition: {length, nullable, default}, description}]`. */

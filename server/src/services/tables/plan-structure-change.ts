@@ -1,13 +1,12 @@
 // Changes of columns, keys and rows: each checks what can be checked at once and answers the job that does the rest.
 
-import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { columnNameFrom } from '../../model/column-name.ts'
 import type { Origin } from '../../model/event.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { NewStorageJob } from '../../model/storage-job.ts'
 import { lockOf, refuseAlias, type Table, type TableParts } from './table-catalog.ts'
-import { checkFilters, jobOn, ownTable } from './table-checks.ts'
+import { checkFilters, checkFits, jobOn, ownTable } from './table-checks.ts'
 import { MAX_COLUMNS } from './table-load.ts'
 import { checkColumnName } from './table-names.ts'
 import { hasNoFilter, readDeletion } from './table-query.ts'
@@ -29,7 +28,9 @@ export function createStructureChanges(parts: TableParts) {
       throw new PlatformError('storage.tables.columnAlreadyExists', { column: name })
     if (table.columns.length >= MAX_COLUMNS)
       throw new PlatformError('storage.tables.validation', { reason: `A table has at most ${MAX_COLUMNS} columns.` })
+    if (!table.data.isTyped) refuseTypes(fields)
     const { column, isTyped, metadata } = readType(name, fields, false)
+    checkFits(table, column)
     if (table.data.isTyped && !isTyped)
       throw new PlatformError('storage.tables.validation', { reason: 'Column "definition" or "basetype" must be set.' })
     return jobOn(table, 'tableColumnAdd', { column, metadata }, { name })
@@ -85,8 +86,6 @@ export function createStructureChanges(parts: TableParts) {
 
   async function deletePrimaryKey(scope: Scope, tableId: string): Promise<NewStorageJob> {
     const table = await ownTable(parts, scope, tableId)
-    if (table.primaryKey.length === 0)
-      throw new PlatformError('storage.validation.primaryKey', { reason: `The table "${table.id}" has no primary key.` })
     const aliases = (await catalog.aliasesOf(table.row.key)).filter(({ alias }) =>
       table.primaryKey.includes(alias?.filter?.column ?? ''),
     )
@@ -118,7 +117,7 @@ export function createStructureChanges(parts: TableParts) {
     const table = await catalog.get(scope, tableId)
     const found = await store.findProfile(scope.actor.projectId, table.row.key, uuid === 'latest' ? undefined : uuid)
     if (!found) throw new PlatformError('storage.tables.profileNotFound', { table: table.id })
-    return { uuid: found.uuid, createdAt: formatTimestamp(found.createdAt), ...(found.value as object) } // saved by table-changes.ts
+    return found.value
   }
 
   async function swap(scope: Scope, tableId: string, targetTableId: string): Promise<NewStorageJob> {
@@ -164,6 +163,15 @@ export function createStructureChanges(parts: TableParts) {
     swap,
     pull,
   }
+}
+
+/** Columns of an untyped table are text; the sentence is the one clients know. */
+function refuseTypes(fields: Fields): void {
+  const given = ['definition', 'basetype'].find((name) => isSet(fields[name]))
+  if (given)
+    throw new PlatformError('storage.tables.validation', {
+      reason: `Invalid parameters - ${given}: This field was not expected.`,
+    })
 }
 
 function newColumnName(fields: Fields): string {

@@ -35,12 +35,13 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile }: L
   const { catalog, clock } = parts
 
   /** A new table from a file, a snapshot or an earlier state. `fileId`: the file that came with the request itself. */
-  async function create(requester: LoadRequester, bucket: BucketRef, fields: Fields, fileId?: number): Promise<StorageJob> {
+  async function create(requester: LoadRequester, bucketId: string, fields: Fields, fileId?: number): Promise<StorageJob> {
     const request = readCreateRequest(fields, clock.now(), fileId)
     const { name, displayName, primaryKey, csv } = request
-    await checkNewTable(parts, bucket, name, displayName)
+    const bucket = await findBucket(requester, bucketId)
+    if (bucket) await checkNewTable(parts, bucket, name, displayName)
     const source = await sourceOf(requester, request)
-    const input: CreateInput = { bucketKey: bucket.key, name, displayName, source, primaryKey, csv }
+    const input: CreateInput = { bucketKey: bucket?.key, bucketId, name, displayName, source, primaryKey, csv }
     const { delimiter = ',', enclosure = '"', escapedBy = '', columns = [] } = csv
     return createJob(requester, {
       operationName: 'tableCreate',
@@ -56,10 +57,17 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile }: L
             : request.source,
       },
       input,
-      branchId: bucket.branchId,
-      lockKeys: [lockOf(bucket, name)],
+      branchId: bucket?.branchId ?? requester.branch.id,
+      lockKeys: bucket ? [lockOf(bucket, name)] : [],
     })
   }
+
+  /** Undefined when there is none: clients expect a job that fails then (spec storage 2.5.3). */
+  const findBucket = (scope: Scope, bucketId: string): Promise<BucketRef | undefined> =>
+    writableBucket(parts, scope, bucketId).catch((error: unknown) => {
+      if (error instanceof PlatformError && error.code === 'storage.buckets.notFound') return undefined
+      throw error
+    })
 
   /** The source of the rows must exist, and the caller must be allowed to read it. */
   async function sourceOf({ actor, branch }: Scope, { source }: CreateRequest): Promise<CreateInput['source']> {
@@ -142,7 +150,10 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile }: L
     create,
     importInto,
     exportOf,
-    bucketFor: (scope: Scope, bucketId: string) => writableBucket(parts, scope, bucketId),
+    /** Refuses before the data of a request is read. */
+    checkBucket: async (scope: Scope, bucketId: string): Promise<void> => {
+      await writableBucket(parts, scope, bucketId)
+    },
     /** The table that the importer's form names, in the branch it names. */
     async tableInForm(scope: Scope, fields: Fields): Promise<Table> {
       if (typeof fields.tableId !== 'string')

@@ -7,7 +7,7 @@ import type { Origin } from '../../model/event.ts'
 import type { Scope } from '../../model/scope.ts'
 import { type BucketRef, type Table, type TableParts, tableEvent, tableExists } from './table-catalog.ts'
 import { checkFilters, checkNewTable, writableBucket } from './table-checks.ts'
-import { namesFrom } from './table-query.ts'
+import { cannotFilterBy, namesFrom } from './table-query.ts'
 import { type Fields, flag, isSet } from './table-requests.ts'
 import type { Alias, AliasFilter } from './tables.store.ts'
 
@@ -134,7 +134,7 @@ function readAliasFilter(value: unknown, columns: readonly string[]): AliasFilte
   const { column, operator: given, values } = value as Readonly<Record<string, unknown>> // an object, by the line above
   const operator = isSet(given) ? given : 'eq'
   if (typeof column !== 'string' || !columns.includes(column))
-    throw invalidAlias(`The table has no column "${String(column).slice(0, 100)}" to filter by.`)
+    throw cannotFilterBy('storage.buckets.invalidAlias', String(column))
   if (operator !== 'eq' && operator !== 'ne')
     throw invalidAlias(`The operator "${String(operator).slice(0, 40)}" is not known. Operators: eq, ne.`)
   const list = Array.isArray(values) ? values : typeof values === 'object' && values !== null ? Object.values(values) : [values]

@@ -13,7 +13,7 @@ import type { Actor } from '../../model/actor.ts'
 import { type EventDetails, type EventSource, eventOf, type NewEvent, type Origin, type RecordEvent } from '../../model/event.ts'
 import type { EventName, EventParams } from '../../model/event-definitions.ts'
 import type { Scope } from '../../model/scope.ts'
-import { createTablesStore, type TableRow, type TablesStore } from './tables.store.ts'
+import { createTablesStore, type TableLayout, type TableRow, type TablesStore } from './tables.store.ts'
 
 /** A bucket, seen from here. */
 export interface BucketRef {
@@ -91,7 +91,13 @@ export interface Table {
   readonly filters: readonly Filter[]
   /** What it is an alias of; undefined for a table of its own. */
   readonly source:
-    | { readonly id: string; readonly name: string; readonly isAlias: boolean; readonly projectId: number }
+    | {
+        readonly key: number
+        readonly id: string
+        readonly name: string
+        readonly isAlias: boolean
+        readonly projectId: number
+      }
     | undefined
 }
 
@@ -121,18 +127,14 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
 
   async function get(scope: Scope, id: string): Promise<Table> {
     const [bucketId, name] = partsOf(scope.actor, id)
-    const bucket = await buckets.get(scope, bucketId).catch((error: unknown) => {
-      // A table of a bucket that does not exist does not exist either: clients create it only after this answer.
-      const isMissing = error instanceof PlatformError && error.code === 'storage.buckets.notFound'
-      throw isMissing ? tableNotFound(scope.actor.projectId, bucketId, name) : error
-    })
-    return getInBucket(bucket, name)
+    return getInBucket(await orTableNotFound(scope.actor, bucketId, name, buckets.get(scope, bucketId)), name)
   }
 
   /** The caller may write to the bucket it is in, and the table is of this project. Aliases are found as well; see `refuseAlias`. */
   async function getForChange(scope: Scope, id: string): Promise<Table> {
     const [bucketId, name] = partsOf(scope.actor, id)
-    const table = await getInBucket(await buckets.getForChange(scope, bucketId, 'write'), name)
+    const bucket = await orTableNotFound(scope.actor, bucketId, name, buckets.getForChange(scope, bucketId, 'write'))
+    const table = await getInBucket(bucket, name)
     refuseLinked(table.bucket)
     return table
   }
@@ -185,6 +187,7 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
     const home = source && (await buckets.findByKey(source.bucketKey))
     if (!source || !home) return undefined
     return {
+      key: source.key,
       id: `${home.id}.${source.name}`,
       name: source.name,
       isAlias: source.alias !== undefined,
@@ -225,14 +228,13 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
     bucket: BucketRef,
     names: { readonly name: string; readonly displayName: string },
     snapshot: TableSnapshot,
-    importedAt?: Date,
+    { importedAt, layout }: { readonly importedAt?: Date | undefined; readonly layout?: TableLayout | undefined } = {},
   ): Promise<Table> {
     const { projectId, key: bucketKey } = bucket
-    const row = await store
-      .insert(trx, { projectId, bucketKey, ...names, alias: undefined, createdAt: clock.now() }, snapshot, importedAt)
-      .catch((error: unknown) => {
-        throw isUniqueViolation(error) ? tableExists(names.name, names.displayName) : error
-      })
+    const table = { projectId, bucketKey, ...names, alias: undefined, createdAt: clock.now(), layout }
+    const row = await store.insert(trx, table, snapshot, importedAt).catch((error: unknown) => {
+      throw isUniqueViolation(error) ? tableExists(names.name, names.displayName) : error
+    })
     await buckets.touch(trx, bucket)
     const { columns, primaryKey } = row
     return { id: `${bucket.id}.${names.name}`, bucket, row, data: row, columns, primaryKey, filters: [], source: undefined }
@@ -313,6 +315,13 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
 
 const tableNotFound = (project: number, bucket: string, name: string) =>
   new PlatformError('storage.tables.notFound', { table: name.slice(0, 200), bucket: bucket.slice(0, 200), project })
+
+/** A table of a bucket that does not exist does not exist either: clients create it only after this answer. */
+const orTableNotFound = (actor: Actor, bucketId: string, name: string, found: Promise<BucketRef>): Promise<BucketRef> =>
+  found.catch((error: unknown) => {
+    const isMissing = error instanceof PlatformError && error.code === 'storage.buckets.notFound'
+    throw isMissing ? tableNotFound(actor.projectId, bucketId, name) : error
+  })
 
 function partsOf(actor: Actor, id: string): [bucketId: string, name: string] {
   const [stage, bucket, name, ...rest] = id.split('.')

@@ -1,4 +1,4 @@
-// Jobs that change a table without loading a file: columns, keys, rows, definitions, names, snapshots, profiles, the table itself.
+// Jobs that change a table without loading a file: columns, keys, rows, definitions, names, profiles, the table itself.
 
 import { randomUUID } from 'node:crypto'
 import { isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
@@ -13,14 +13,15 @@ import {
   type TableSnapshot,
 } from '../../engines/table-engine/snapshot.ts'
 import type { TableEngine } from '../../engines/table-engine/table-engine.ts'
+import { formatTimestamp } from '../../kit/clock.ts'
 import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { NewEvent } from '../../model/event.ts'
 import type { JobHandler, JobRun, StorageJob } from '../../model/storage-job.ts'
 import { STORAGE_PROVIDER, type Table, type TableParts, tableEvent, tableExists } from './table-catalog.ts'
+import { checkFits } from './table-checks.ts'
 import { describeTypes, duplicateKey, keyPrefixOf, needsCompaction, resultView } from './table-load.ts'
 import type { TableQuery } from './table-query.ts'
-import { snapshotView } from './table-snapshots.ts'
 import {
   type ColumnChange,
   changeColumn,
@@ -30,6 +31,8 @@ import {
   describeColumn,
   type TypedColumn,
 } from './table-types.ts'
+import { columnDefinition } from './table-view.ts'
+import type { TableLayout } from './tables.store.ts'
 
 export interface ChangeDeps {
   readonly parts: TableParts
@@ -43,6 +46,7 @@ export interface DefinitionInput {
   readonly columns: readonly TypedColumn[]
   readonly primaryKey: readonly string[]
   readonly typed: boolean
+  readonly layout?: TableLayout
 }
 
 export type TableChanges = Readonly<Record<string, JobHandler>>
@@ -62,18 +66,15 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
     table: Table,
     snapshot: TableSnapshot,
     event: NewEvent,
-    more: {
-      readonly results?: unknown
-      readonly changed?: boolean
-      readonly also?: (trx: Trx) => Promise<void>
-    } = {},
+    /** What else the transaction does, and what the job answers. */
+    also?: (trx: Trx) => Promise<{ readonly results: unknown } | undefined>,
+    changed = false,
   ) =>
     run.publish(async (trx) => {
       const { source, origin } = run.job
-      const what = { changed: more.changed ?? false, needsCompaction: needsCompaction(snapshot) }
+      const what = { changed, needsCompaction: needsCompaction(snapshot) }
       await catalog.publish(trx, table, snapshot, what, { source, origin, value: event })
-      await more.also?.(trx)
-      return { results: more.results ?? null }
+      return (await also?.(trx)) ?? { results: null }
     })
 
   /** Which columns an alias shows; what it shows them of stays as it is. */
@@ -95,16 +96,16 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
     const { snapshot } = await catalog.reading(table)
     const { column, metadata: pairs } = input
     checkDefault(column)
+    checkFits(table, column)
     await publishSnapshot(
       run,
       table,
       addColumn(snapshot, column),
       tableEvent(table, 'storage.tableColumnAdded', { column: column.name }),
-      {
-        also: async (trx) => {
-          if (pairs.length > 0)
-            await metadata.set(trx, run.job.projectId, table.row.key, column.name, STORAGE_PROVIDER, pairs, clock.now())
-        },
+      async (trx) => {
+        if (pairs.length > 0)
+          await metadata.set(trx, run.job.projectId, table.row.key, column.name, STORAGE_PROVIDER, pairs, clock.now())
+        return undefined
       },
     )
   }
@@ -121,7 +122,11 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
       table,
       dropColumn(snapshot, input.column),
       tableEvent(table, 'storage.tableColumnDeleted', { column: input.column }),
-      { changed: true, also: (trx) => metadata.forget(trx, table.row.key, input.column) },
+      async (trx) => {
+        await metadata.forget(trx, table.row.key, input.column)
+        return undefined
+      },
+      true,
     )
   }
 
@@ -149,10 +154,8 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
     const { orderBy: _, columns: __, ...filter } = input.query
     const keyPrefix = keyPrefixOf(run.job.projectId, table.data.key)
     const { snapshot: after, deletedRows } = await engine.deleteRows({ snapshot, ...filter, keyPrefix }, { signal: run.signal })
-    await publishSnapshot(run, table, after, tableEvent(table, 'storage.tableRowsDeleted', { deletedRows }), {
-      results: { deletedRows },
-      changed: true,
-    })
+    const event = tableEvent(table, 'storage.tableRowsDeleted', { deletedRows })
+    await publishSnapshot(run, table, after, event, async () => ({ results: { deletedRows } }), true)
   }
 
   const tableDefinitionCreate: JobHandler = async ({ job, publish }) => {
@@ -166,7 +169,7 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
       const bucket = await buckets.findByKey(input.bucketKey)
       if (!bucket || bucket.projectId !== job.projectId) throw new PlatformError('storage.tables.dropped')
       const { name, displayName } = input
-      const table = await catalog.insert(trx, bucket, { name, displayName }, snapshot)
+      const table = await catalog.insert(trx, bucket, { name, displayName }, snapshot, { layout: input.layout })
       if (input.typed) await describeTypes(parts, trx, job.projectId, table.row.key, input.columns)
       const created = { name, primaryKey: table.primaryKey, columns: table.columns }
       await recordEvent(trx, job.source, tableEvent(table, 'storage.tableCreated', created), job.origin)
@@ -215,8 +218,10 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
     const { column } = input.change
     const { snapshot } = await catalog.reading(table)
     const after = await withChanges(snapshot, [input.change], run.signal)
-    await publishSnapshot(run, table, after, tableEvent(table, 'storage.tableColumnsUpdated', { column }), {
-      also: (trx) => describeChanges(trx, table, after, [input.change]),
+    await publishSnapshot(run, table, after, tableEvent(table, 'storage.tableColumnsUpdated', { column }), async (trx) => {
+      await describeChanges(trx, table, after, [input.change])
+      const known = await metadata.listColumns(table.row.projectId, [table.row.key], trx)
+      return { results: columnDefinition(columnNamed(after, column), known.get(table.row.key) ?? {}) }
     })
   }
 
@@ -279,52 +284,25 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
     })
   }
 
-  const tableSnapshotCreate: JobHandler = async ({ job, publish }) => {
-    const { input, table } = await begin<{ description: string }>(job)
-    const { snapshot } = await catalog.reading(table)
-    await publish(async (trx) => {
-      const kept = await store.keep(trx, {
-        projectId: job.projectId,
-        tableKey: table.row.key,
-        tableId: table.id,
-        description: input.description,
-        snapshot,
-        creatorToken: { id: job.source.tokenId, description: job.source.tokenDescription },
-        createdAt: clock.now(),
-      })
-      const event = tableEvent(table, 'storage.tableSnapshotCreated', { snapshotId: kept.id })
-      await recordEvent(trx, job.source, event, job.origin)
-      return { results: snapshotView(kept, job.baseUrl) }
-    })
-  }
-
-  const tableSnapshotDelete: JobHandler = async ({ job, publish }) => {
-    const { snapshotId } = job.input as { readonly snapshotId: number } // written by the routes of this module
-    await publish(async (trx) => {
-      if (!(await store.removeKept(trx, job.projectId, snapshotId)))
-        throw new PlatformError('storage.snapshots.notFound', { id: snapshotId })
-      return undefined
-    })
-  }
-
   const tableProfile: JobHandler = async ({ job, signal, publish }) => {
     const { table } = await begin(job)
     const { snapshot } = await catalog.reading(table)
-    const profile = await engine.profile({ snapshot, columns: table.columns, filters: table.filters }, { signal })
-    const uuid = randomUUID()
+    const profile = await engine.profile({ snapshot, columns: table.columns, filters: table.filters, topValues: 0 }, { signal })
     const createdAt = clock.now()
     const value = {
+      uuid: randomUUID(),
       bucketId: table.bucket.id,
-      tableName: table.row.name,
-      profile: { dataSize: profile.bytes, rowCount: profile.rows, columnCount: profile.columns.length },
-      columns: profile.columns.map(({ name, nulls, distinct, duplicates, ...more }) => ({
+      tableName: table.id,
+      createdAt: formatTimestamp(createdAt),
+      profile: { rowCount: profile.rows, columnCount: profile.columns.length },
+      columns: profile.columns.map(({ name, nulls, distinct, duplicates }) => ({
         name,
-        profile: { nullCount: nulls, distinctCount: distinct, duplicateCount: duplicates, ...more },
+        profile: { nullCount: nulls, distinctCount: distinct, duplicateCount: duplicates },
       })),
     }
     await publish(async (trx) => {
-      await store.saveProfile(trx, job.projectId, table.row.key, uuid, value, createdAt)
-      return { results: { uuid, ...value } }
+      await store.saveProfile(trx, job.projectId, table.row.key, value.uuid, value, createdAt)
+      return { results: value }
     })
   }
 
@@ -350,7 +328,7 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
       if (existing) await store.publish(trx, existing, snapshot, now, { changed: true })
       else {
         const names = { name: input.name, displayName: source.row.displayName }
-        const { row } = await catalog.insert(trx, bucket, names, snapshot, now)
+        const { row } = await catalog.insert(trx, bucket, names, snapshot, { importedAt: now })
         if (snapshot.typed) await describeTypes(parts, trx, job.projectId, row.key, snapshot.columns.map(describeColumn))
       }
       return { results: { id: `${bucket.id}.${input.name}` } }
@@ -369,8 +347,6 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
     tableDefinitionUpdate,
     tableDrop,
     tableSwap,
-    tableSnapshotCreate,
-    tableSnapshotDelete,
     tableProfile,
     tableOptimize,
     devBranchTablePull,
@@ -389,8 +365,6 @@ const LIGHT_OPERATIONS: ReadonlySet<string> = new Set([
   'tableUpdate',
   'tableDrop',
   'tableSwap',
-  'tableSnapshotCreate',
-  'tableSnapshotDelete',
   'devBranchTablePull',
 ])
 

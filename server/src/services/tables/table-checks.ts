@@ -1,6 +1,7 @@
 // What has to hold before a table is made or changed. Each check throws the error the client sees, and changes nothing.
 
 import { checkFilter } from '../../engines/table-engine/filter-values.ts'
+import type { NewColumn } from '../../engines/table-engine/snapshot.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { NewStorageJob } from '../../model/storage-job.ts'
@@ -24,13 +25,15 @@ export async function ownTable({ catalog }: TableParts, scope: Scope, tableId: s
 
 export async function checkNewTable({ store }: TableParts, bucket: BucketRef, name: string, displayName: string): Promise<void> {
   checkTableName(name)
-  if (displayName !== name) checkTableName(displayName, 'display name')
-  for (const wanted of new Set([name, displayName]))
-    if (await store.findNamed(bucket.key, wanted)) throw tableExists(name, displayName)
+  if (displayName !== name) checkTableName(displayName, 'displayName')
+  for (const wanted of new Set([name, displayName])) {
+    const same = await store.findNamed(bucket.key, wanted)
+    if (same) throw tableExists(same.name, wanted)
+  }
 }
 
 export async function checkDisplayName({ store }: TableParts, table: Table, displayName: string): Promise<void> {
-  checkTableName(displayName, 'display name')
+  checkTableName(displayName, 'displayName')
   const same = await store.findNamed(table.row.bucketKey, displayName)
   if (same && same.key !== table.row.key) throw tableExists(same.name, displayName)
 }
@@ -44,6 +47,12 @@ export async function checkFilters(
   if (filters.length === 0) return
   const { snapshot } = await catalog.reading(table)
   for (const filter of filters) checkFilter(snapshot, filter)
+}
+
+/** Rows that are there already would have no value in the new column. */
+export function checkFits(table: Table, { name, nullable = true, default: fallback }: NewColumn): void {
+  if (table.data.isTyped && !nullable && fallback === undefined && table.data.rowsCount > 0)
+    throw new PlatformError('storage.tables.columnNeedsValues', { column: name, rows: table.data.rowsCount })
 }
 
 export async function refuseWithAliases({ catalog }: TableParts, table: Table): Promise<void> {

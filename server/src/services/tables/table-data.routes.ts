@@ -13,7 +13,7 @@ import type { StorageJob } from '../../model/storage-job.ts'
 import type { LoadStarter } from './start-load.ts'
 import { refuseAlias } from './table-catalog.ts'
 import { previewCsv, previewJson, type TableExports } from './table-export.ts'
-import type { Fields } from './table-requests.ts'
+import { type Fields, refuseKeyList } from './table-requests.ts'
 import {
   ByBucket,
   ByTable,
@@ -81,10 +81,7 @@ export function tableDataRoutes({ tables, starter, exports, waitForJob, storeFil
         },
         schema: { params: ByBucket, body: NewTableFromSource, response: { 202: JobView } },
       },
-      async (req, reply) => {
-        const bucket = await starter.bucketFor(scopeOf(req), req.params.bucketId)
-        return reply.code(202).send(jobView(await starter.create(req, bucket, req.body), req.baseUrl))
-      },
+      async (req, reply) => reply.code(202).send(jobView(await starter.create(req, req.params.bucketId, req.body), req.baseUrl)),
     )
 
     app.post(
@@ -99,9 +96,11 @@ export function tableDataRoutes({ tables, starter, exports, waitForJob, storeFil
         schema: { params: ByBucket, response: { 201: TableView } },
       },
       async (req, reply) => {
-        const bucket = await starter.bucketFor(scopeOf(req), req.params.bucketId)
+        const { bucketId } = req.params
+        await starter.checkBucket(scopeOf(req), bucketId)
         const { fields, fileId } = await readWithData(req)
-        const job = await waitForJob(await starter.create(req, bucket, fields, fileId))
+        refuseKeyList(fields)
+        const job = await waitForJob(await starter.create(req, bucketId, fields, fileId))
         return reply.code(201).send(job.results as Type.Static<typeof TableView>) // the results of tableCreate are a table
       },
     )

@@ -103,7 +103,7 @@ test('filters, columns, times, order and limit are those of the preview; what is
     ['columns=ghost', 'storage.tables.validation.columnNotExists'],
     ['limit=many', 'storage.tables.validation'],
     ['orderBy[0][column]=id&orderBy[0][order]=up', 'storage.tables.validation'],
-    ['whereColumn=ghost&whereValues=1', 'storage.tables.validation'],
+    ['whereColumn=ghost&whereValues=1', 'storage.tables.validation.columnNotExists'],
   ] as const) {
     const answer = await get(`?${query}`)
     assert.deepEqual([answer.status, answer.json().code], [400, code], query)

@@ -12,11 +12,11 @@ import { PlatformError } from '../../kit/errors.ts'
 import type { EventAttachment, EventSource, Origin } from '../../model/event.ts'
 import type { EventParams } from '../../model/event-definitions.ts'
 import type { Scope } from '../../model/scope.ts'
-import type { JobHandler, JobOutcome } from '../../model/storage-job.ts'
+import type { JobHandler, JobOutcome, StorageJob } from '../../model/storage-job.ts'
 import { type Table, type TableParts, tableEvent } from './table-catalog.ts'
 import { checkFilters } from './table-checks.ts'
 import { readTableQuery, type TableQuery } from './table-query.ts'
-import { type ExportOptions, type Fields, readExportOptions, whole } from './table-requests.ts'
+import { type ExportOptions, type Fields, isSet, readExportOptions, whole } from './table-requests.ts'
 
 export interface ExportInput {
   readonly tableKey: number
@@ -43,8 +43,10 @@ export interface FilesOfExports<F extends ReservedFile> {
   publish(trx: Trx, source: EventSource, file: F, sizeBytes: number, origin: Origin): Promise<unknown>
   /** A file of an earlier export, when it can be given out again. */
   findVisible(projectId: number, fileId: number): Promise<F | undefined>
-  /** A run that was given the file again. */
-  addRunId(trx: Trx, file: F, runId: string): Promise<void>
+  /** Nobody finds it any more; its bytes go with the next sweep. */
+  forget(trx: Trx, projectId: number, fileId: number): Promise<unknown>
+  /** The file is given out again, to a token that may read its rows, and to the run it works for. */
+  giveAgain(trx: Trx, file: F, tokenId: number, runId: string | null): Promise<void>
 }
 
 export interface NewExportFile {
@@ -53,6 +55,9 @@ export interface NewExportFile {
   /** Exports lie encrypted at rest, as the object store keeps them. */
   readonly isEncrypted: boolean
   readonly tags: readonly string[]
+  readonly maxAgeDays?: number
+  /** Never expires. */
+  readonly isPermanent?: boolean
 }
 
 export interface ExportDeps<F extends ReservedFile> {
@@ -70,7 +75,11 @@ export interface Download {
   readonly name: string
 }
 
+/** Exports are made anew rather than kept. */
+const EXPORT_DAYS = 2
 const PREVIEW_ROWS = 100
+/** Of a preview as CSV, unless the request names its columns or a higher limit. */
+const PREVIEW_COLUMNS = 100
 const MAX_PREVIEW_ROWS = 1000
 const MAX_CELL_CHARS = 16_384
 
@@ -86,8 +95,8 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
     const table = await tableOf(job.projectId, bucketKey, tableKey)
     const { snapshot, snapshotId } = await catalog.reading(table)
     const request = { snapshot, ...queryOf(table, options.query, options.limit) }
-    // The same question about the same state, asked by the same token: the file of the last answer will do.
-    const fingerprint = fingerprintOf(snapshotId, job.source.tokenId, {
+    // The same question about the same state: the file of the last answer will do, whoever asked it.
+    const fingerprint = fingerprintOf(snapshotId, {
       ...options,
       query: queryOf(table, options.query, options.limit),
     })
@@ -102,46 +111,53 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
       await recordEvent(trx, job.source, event, job.origin)
       return {
         results: { file: { id: made.id }, cacheHit: made === cached },
-        metrics: { outCompressed: options.gzip, outBytes, outBytesUncompressed: options.gzip ? 0 : outBytes },
+        metrics: {
+          outCompressed: options.gzip,
+          outBytes: options.gzip ? outBytes : 0,
+          outBytesUncompressed: options.gzip ? 0 : outBytes,
+        },
       }
     }
     const params = { columns: request.columns, limit: options.limit ?? null, gzip: options.gzip }
     if (cached)
       return publish(async (trx) => {
-        if (job.origin.runId !== null) await files.addRunId(trx, cached, job.origin.runId)
+        await files.giveAgain(trx, cached, job.source.tokenId, job.origin.runId)
         return finish(trx, cached, cached.sizeBytes ?? 0, { ...params, fileId: cached.id, cacheHit: true })
       })
 
-    const suffix = suffixOf(options.fileType, options.gzip)
-    const isSliced = !options.merged
     const tag = options.merged ? 'storage-merged-export' : 'table-export'
-    const file = await files.reserve(
-      job.source,
-      { name: `${table.id}${suffix}`, isSliced, isEncrypted: true, tags: [tag] },
-      job.origin.runId,
-    )
+    const { file, sizeBytes, rows } = await writeFile(job, table.id, request, options, signal, {
+      tags: [tag],
+      maxAgeDays: EXPORT_DAYS,
+    })
+    await publish(async (trx) => {
+      await files.publish(trx, job.source, file, sizeBytes, job.origin)
+      await store.saveExport(trx, job.projectId, table.row.key, fingerprint, file.id)
+      return finish(trx, file, sizeBytes, { ...params, fileId: file.id }, rows)
+    })
+  }
+
+  /** Rows in a file that nobody sees until it is published. */
+  async function writeFile(
+    { source, origin }: Pick<StorageJob, 'source' | 'origin'>,
+    tableId: string,
+    request: QueryRequest,
+    { fileType, gzip, merged, includeInternalTimestamp }: Omit<ExportOptions, 'query' | 'limit'>,
+    signal: AbortSignal,
+    kept: Pick<NewExportFile, 'tags' | 'maxAgeDays' | 'isPermanent'>,
+  ) {
+    const name = `${tableId}${suffixOf(fileType, gzip)}`
+    const file = await files.reserve(source, { name, isSliced: !merged, isEncrypted: true, ...kept }, origin.runId)
     const unloaded = await engine.unload(
-      {
-        ...request,
-        format: options.fileType,
-        gzip: options.gzip,
-        includeLoadTime: options.includeInternalTimestamp,
-        merged: options.merged,
-        keyPrefix: file.key,
-      },
+      { ...request, format: fileType, gzip, includeLoadTime: includeInternalTimestamp, merged, keyPrefix: file.key },
       { signal },
     )
-    if (isSliced)
+    if (!merged)
       await files.writeManifest(
         file,
         unloaded.slices.map((slice) => slice.key),
       )
-    const outBytes = unloaded.slices.reduce((sum, slice) => sum + slice.bytes, 0)
-    await publish(async (trx) => {
-      await files.publish(trx, job.source, file, outBytes, job.origin)
-      await store.saveExport(trx, job.projectId, table.row.key, fingerprint, file.id)
-      return finish(trx, file, outBytes, { ...params, fileId: file.id }, unloaded.rows)
-    })
+    return { file, sizeBytes: unloaded.slices.reduce((sum, slice) => sum + slice.bytes, 0), rows: unloaded.rows }
   }
 
   async function tableOf(projectId: number, bucketKey: number, tableKey: number): Promise<Table> {
@@ -153,7 +169,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
   }
 
   /** The first rows of a table; `fields` as a client sends them: a query, a limit and a format. */
-  async function preview(scope: Scope, tableId: string, { limit, format = 'rfc', ...query }: Fields) {
+  async function preview(scope: Scope, tableId: string, { limit, format = 'rfc', maxColumns, ...query }: Fields) {
     if (format !== 'rfc' && format !== 'json' && format !== '')
       throw new PlatformError('storage.tables.validation.invalidFormat', {
         format: String(format).slice(0, 40),
@@ -161,6 +177,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
       })
     const table = await catalog.get(scope, tableId)
     const wanted = readTableQuery(query, table.columns, parts.clock.now())
+    if (format !== 'json' && wanted.columns === undefined) checkWidth(table, maxColumns)
     const asked = limit === undefined || limit === '' ? 0 : whole('limit', limit)
     const rows = asked === 0 ? PREVIEW_ROWS : asked // the Go client sends 0 when nothing was asked
     if (rows < 0 || rows > MAX_PREVIEW_ROWS)
@@ -195,7 +212,20 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
     return { ...(await takeBytes(path)), format: fileType, name: `${table.id}${suffixOf(fileType)}` }
   }
 
-  return { run, preview, download }
+  return { run, preview, download, writeFile, publishFile: files.publish, forgetFile: files.forget }
+}
+
+/** Clients rely on being refused wide tables (spec storage 2.5.6); whoever wants one says so. */
+function checkWidth({ columns }: Table, maxColumns: unknown): void {
+  const limit = isSet(maxColumns) ? whole('maxColumns', maxColumns) : PREVIEW_COLUMNS
+  if (columns.length > limit)
+    throw new PlatformError(
+      'storage.maxNumberOfColumnsExceed',
+      {},
+      {
+        text: `The preview as CSV shows at most ${limit} columns, and the table has ${columns.length}. Name some in "columns", raise "maxColumns", or use format=json.`,
+      },
+    )
 }
 
 const attachmentOf = ({ id, name, isSliced, createdAt }: ReservedFile, sizeBytes: number): EventAttachment => ({

@@ -28,6 +28,7 @@ import type { EventAttachment, NewEvent } from '../../model/event.ts'
 import type { JobHandler, JobOutcome, JobRun, Metrics } from '../../model/storage-job.ts'
 import { type BucketRef, STORAGE_PROVIDER, type Table, type TableParts, tableEvent } from './table-catalog.ts'
 import { columnNamesFrom, quoted } from './table-names.ts'
+import type { KeptMetadata } from './table-snapshots.store.ts'
 import {
   checkDeduplication,
   checkRules,
@@ -57,7 +58,9 @@ export interface CsvOptions extends CsvDialect {
 }
 
 export interface CreateInput {
-  readonly bucketKey: number
+  /** Undefined: there was no bucket of this id when the job was made, so it fails. */
+  readonly bucketKey: number | undefined
+  readonly bucketId: string
   readonly name: string
   readonly displayName: string
   readonly source: LoadSource | { readonly type: 'local' }
@@ -132,22 +135,31 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
   const create: JobHandler = async (run) => {
     const input = run.job.input as CreateInput // written by the routes of this module
     const { source } = input
+    await bucketOf(input, run.job.projectId)
     if (source.type === 'file') {
       const prepared = await prepareCreate(run, input, await openFile(run.job.projectId, source.fileId))
       return run.publish(prepared.publish)
     }
     if (source.type === 'local') throw new PlatformError('storage.jobs.workerLost') // its files went with the process that had them
-    const snapshot =
-      source.type === 'snapshot'
-        ? (await store.findSnapshot(run.job.projectId, source.snapshotId))?.snapshot
-        : (await store.findStateAt(source.sourceTableKey, new Date(source.timestamp)))?.snapshot
-    if (!snapshot)
-      throw source.type === 'snapshot'
-        ? new PlatformError('storage.snapshots.notFound', { id: source.snapshotId })
-        : new PlatformError('storage.timetravel.invalid')
+    const { snapshot, metadata } = await stateOf(run.job.projectId, source)
     // A copy of the value is a copy of the table: its files never change.
     const types = snapshot.typed ? { types: snapshot.columns.map(describeColumn) } : {}
-    await run.publish((trx) => insert(trx, run, { ...input, ...types }, snapshot))
+    await run.publish((trx) => insert(trx, run, { ...input, ...types }, { snapshot, ...(metadata && { metadata }) }))
+  }
+
+  /** An earlier state of a table; one that somebody kept, with the metadata of that time. */
+  async function stateOf(
+    projectId: number,
+    source: Exclude<LoadSource, { type: 'file' }>,
+  ): Promise<{ readonly snapshot: TableSnapshot; readonly metadata?: KeptMetadata | undefined }> {
+    if (source.type === 'snapshot') {
+      const kept = await store.findSnapshot(projectId, source.snapshotId)
+      if (!kept) throw new PlatformError('storage.snapshots.notFound', { id: source.snapshotId })
+      return kept
+    }
+    const state = await store.findStateAt(source.sourceTableKey, new Date(source.timestamp))
+    if (!state) throw new PlatformError('storage.timetravel.invalid')
+    return state
   }
 
   const load: JobHandler = async (run) => {
@@ -162,7 +174,7 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
     if (!header) throw new PlatformError('storage.tables.validation.noColumns', { file: source.name })
     const columns = columnNamesFrom(header)
     checkPrimaryKey(input.primaryKey, columns)
-    const bucket = await bucketOf(input.bucketKey, run.job.projectId)
+    const bucket = await bucketOf(input, run.job.projectId)
     const tableId = `${bucket.id}.${input.name}`
     checkDeduplication(tableId, input.primaryKey, input.rules?.deduplication)
     for (const { column } of input.types ?? []) checkDefault(column)
@@ -184,7 +196,7 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
       table: { id: tableId, columns },
       loaded,
       warnings: [],
-      publish: (trx) => insert(trx, run, input, loaded.snapshot, { source, loaded, columns }),
+      publish: (trx) => insert(trx, run, input, { snapshot: loaded.snapshot, load: { source, loaded, columns } }),
     }
   }
 
@@ -193,13 +205,22 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
     trx: Trx,
     { job }: LoadRun,
     input: CreateInput,
-    snapshot: TableSnapshot,
-    load?: { readonly source: OpenSource; readonly loaded: LoadResult; readonly columns: readonly string[] },
+    {
+      snapshot,
+      load,
+      metadata,
+    }: {
+      readonly snapshot: TableSnapshot
+      readonly load?: { readonly source: OpenSource; readonly loaded: LoadResult; readonly columns: readonly string[] }
+      readonly metadata?: KeptMetadata
+    },
   ): Promise<JobOutcome & { readonly tableKey: number }> {
-    const bucket = await bucketOf(input.bucketKey, job.projectId)
+    const bucket = await bucketOf(input, job.projectId)
     const { name, displayName } = input
-    const table = await catalog.insert(trx, bucket, { name, displayName }, snapshot, load && clock.now())
+    const table = await catalog.insert(trx, bucket, { name, displayName }, snapshot, { importedAt: load && clock.now() })
     if (input.types) await describeTypes(parts, trx, job.projectId, table.row.key, input.types)
+    for (const { column, provider, key, value } of metadata ?? [])
+      await parts.metadata.set(trx, job.projectId, table.row.key, column, provider, [{ key, value }], clock.now())
     const params = { name, primaryKey: table.primaryKey, columns: table.columns, source: input.source }
     await recordEvent(trx, job.source, tableEvent(table, 'storage.tableCreated', params), job.origin)
     if (load) {
@@ -215,10 +236,9 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
     }
   }
 
-  async function bucketOf(key: number, projectId: number): Promise<BucketRef> {
-    const bucket = await buckets.findByKey(key)
-    if (!bucket || bucket.projectId !== projectId)
-      throw new PlatformError('storage.buckets.notFound', { id: 'of this table', project: projectId })
+  async function bucketOf({ bucketKey, bucketId }: CreateInput, projectId: number): Promise<BucketRef> {
+    const bucket = bucketKey === undefined ? undefined : await buckets.findByKey(bucketKey)
+    if (bucket?.projectId !== projectId) throw new PlatformError('storage.buckets.notFound', { id: bucketId, project: projectId })
     return bucket
   }
 
@@ -324,10 +344,12 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
     // ignoredLinesCount beats withoutHeaders (spec storage 2.5.5). Without names the columns of the file are those of the table, in its order.
     if (ignoredLinesCount === 0 && withoutHeaders && !columns) return { snapshot, fileColumns: names, skipLines: 0 }
     if (ignoredLinesCount > 0 && !columns) return { snapshot, fileColumns: names, skipLines: ignoredLinesCount }
+    if (source.isSliced && !columns) throw columnsNotMatch(names, names, source.name, input.csv)
     const header = await headerOf(source, input.csv, signal)
     const keep = input.useTimestampFromDataFile ? LOAD_TIME_COLUMN : undefined
     const found = header ? columnNamesFrom(header, keep) : []
-    const fileColumns = found.map((name) => names.find((known) => known.toLowerCase() === name.toLowerCase()) ?? name)
+    // Files name columns exactly; components may spell them in another case.
+    const fileColumns = input.source.type === 'file' ? found : found.map((name) => spelledIn(snapshot, name))
     // Who names the columns one by one means exactly these; a header says what the file has, and a file that lacks columns is wrong.
     const isNamed = columns !== undefined && input.source.type === 'file'
     const missing = names.filter((name) => !fileColumns.includes(name) && !(isNamed && mayStayEmpty(snapshot, name)))
@@ -493,7 +515,7 @@ export async function resultView(
     columnMetadata: columns.get(key) ?? {},
     attributes: true,
     bucket: await buckets.view(table.bucket, baseUrl, trx),
-    definition: snapshot.columns,
+    definition: { columns: snapshot.columns, said: columns.get(key) ?? {} },
   })
 }
 

@@ -2,16 +2,19 @@
 
 import { LOAD_TIME_COLUMN } from '../../engines/table-engine/snapshot.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { columnNameFrom, isSystemColumn } from '../../model/column-name.ts'
+import { columnNameFrom } from '../../model/column-name.ts'
 
 const MAX_TABLE_NAME = 96
 const MAX_COLUMN_NAME = 64
 const ALLOWED = /^[A-Za-z0-9_-]+$/
 
-export function checkTableName(name: string, what = 'table name'): void {
-  const refuse = (reason: string) => new PlatformError('storage.tables.validation', { reason: `Invalid ${what}: ${reason}` })
+/** In the words clients know for each of the two. */
+const PLACES = { name: 'Invalid table name', displayName: 'Invalid data - displayName' } as const
+
+export function checkTableName(name: string, place: keyof typeof PLACES = 'name'): void {
+  const refuse = (reason: string) => new PlatformError('storage.tables.validation', { reason: `${PLACES[place]}: ${reason}` })
   if (name === '') throw refuse('it cannot be empty.')
-  if (name.startsWith('_')) throw refuse(`'${name.slice(0, 120)}' Cannot start with underscore.`)
+  if (name.startsWith('_')) throw refuse(`'${name.slice(0, 120)}' contains not allowed characters. Cannot start with underscore.`)
   if (!ALLOWED.test(name))
     throw refuse(
       `'${name.slice(0, 120)}' contains not allowed characters. Only alphanumeric characters dash and underscores are allowed.`,
@@ -40,8 +43,7 @@ export function checkColumnName(name: string, what: string): void {
   if (name === '') throw invalid(`${what} has no name. Use letters, digits and underscores.`)
   if (name.length > MAX_COLUMN_NAME)
     throw invalid(`the name of ${what} has ${name.length} characters; at most ${MAX_COLUMN_NAME} are allowed.`)
-  if (isSystemColumn(name) || name.toLowerCase() === LOAD_TIME_COLUMN)
-    throw invalid(`the name "${name}" of ${what} is reserved. Choose another one.`)
+  if (name.toLowerCase() === LOAD_TIME_COLUMN) throw invalid(`the name "${name}" of ${what} is reserved. Choose another one.`)
 }
 
 const invalid = (reason: string) => new PlatformError('storage.tables.validation.invalidColumnName', { reason })

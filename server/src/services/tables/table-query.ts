@@ -67,7 +67,7 @@ export function readDeletion(input: QueryInput, columns: readonly string[], now:
     return readTableQuery({ ...input, columns: undefined, orderBy: undefined }, columns, now)
   } catch (error) {
     const column = error instanceof PlatformError ? error.details.column : undefined
-    throw column === undefined ? error : new PlatformError('storage.tables.columnNotExists', { column })
+    throw column === undefined ? error : cannotFilterBy('storage.tables.columnNotExists', String(column))
   }
 }
 
@@ -100,14 +100,14 @@ function readWhereColumn({ whereColumn, whereValues, whereOperator }: QueryInput
     return []
   }
   const column = textOf('whereColumn', whereColumn)
-  if (isAbsent(whereValues)) throw missing('whereValues')
+  if (isAbsent(whereValues)) throw valuesMissing()
   const values = typeof whereValues === 'string' ? [whereValues] : valuesFrom('whereValues', whereValues)
   const operator = operatorFrom(isAbsent(whereOperator) ? 'eq' : whereOperator)
   if (operator !== 'eq' && operator !== 'ne')
     throw refusal(
       `Invalid where operator ${String(whereOperator).slice(0, 40)}. With whereColumn use eq or ne; whereFilters has more.`,
     )
-  checkColumn(column, columns)
+  if (!columns.includes(column)) throw cannotFilterBy('storage.tables.validation.columnNotExists', column)
   return [{ column, operator, values }]
 }
 
@@ -249,6 +249,22 @@ function jsonOf(text: string): unknown {
   } catch {
     return text
   }
+}
+
+/** Filters by one column, of exports and of aliases, in the words clients compare. */
+export function cannotFilterBy(
+  code: 'storage.tables.validation.columnNotExists' | 'storage.tables.columnNotExists' | 'storage.buckets.invalidAlias',
+  given: string,
+): PlatformError {
+  const column = given.slice(0, 100)
+  const text = `Filter validation: Cannot filter by column "${column}", column does not exist`
+  return new PlatformError(code, { column }, { text })
+}
+
+function valuesMissing(): PlatformError {
+  const text = 'To use "whereColumn" specify "whereValues".'
+  const errors = [{ key: 'whereValues', message: text }]
+  return new PlatformError('validation.failed', { field: 'whereValues', reason: text }, { errors, text })
 }
 
 const isAbsent = (value: unknown): value is undefined | null | '' => value === undefined || value === null || value === ''

@@ -149,6 +149,14 @@ export function primaryKeyFrom(value: unknown): readonly string[] {
   return names
 }
 
+/** The older route takes one text, and clients rely on being told so. */
+export function refuseKeyList({ primaryKey }: Fields): void {
+  if (typeof primaryKey === 'object' && primaryKey !== null)
+    throw new PlatformError('storage.validation.primaryKey', {
+      reason: 'The parameter "primaryKey" should be a string: the names of the columns, with commas between them.',
+    })
+}
+
 const MAX_LIMIT = 10 ** 12
 
 export function readExportOptions(fields: Fields, columns: readonly string[], now: Date): ExportOptions {

@@ -25,7 +25,7 @@ const NEW_TABLE = {
 }
 const LOAD = {
   incremental: 'True: add the rows, and replace those with the same primary key. False: replace the whole table.',
-  treatValuesAsNull: 'The value that becomes NULL in typed columns.',
+  treatValuesAsNull: 'The value that counts as absent: NULL in typed columns, the empty text in others.',
   useTimestampFromDataFile: 'True: the column _timestamp of the data says when a row was loaded.',
   deduplicationStrategy: 'Only `upsert`: the last row of a key wins.',
 }
@@ -91,6 +91,7 @@ export const PreviewQuery = readByRule({
   ...SELECTION,
   limit: 'At most this many rows; 100 by default.',
   format: '`rfc` (CSV) by default, or `json`.',
+  maxColumns: 'CSV without `columns`: refuse tables with more columns than this; 100 by default.',
 })
 export const DownloadQuery = readByRule({
   ...SELECTION,
@@ -138,6 +139,7 @@ export const NewPrimaryKey = readByRule(
   },
   { columns: ['id'] },
 )
+const LAYOUT = 'How another backend would lay the table out: an object, kept and shown, without effect here.'
 export const TableDefinition = readByRule(
   {
     name: 'Name of the table. Needed.',
@@ -145,6 +147,11 @@ export const TableDefinition = readByRule(
     primaryKeysNames: 'Columns of the primary key.',
     columns: 'List of columns, each with name and either basetype or definition. Needed.',
     timestampType: 'Only `MANAGED`: every row carries the time of its load.',
+    timePartitioning: LAYOUT,
+    rangePartitioning: LAYOUT,
+    clustering: LAYOUT,
+    distribution: LAYOUT,
+    index: LAYOUT,
   },
   { name: 'prices', primaryKeysNames: ['item'], columns: [{ name: 'item', basetype: 'STRING' }] },
 )

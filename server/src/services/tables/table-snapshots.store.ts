@@ -17,8 +17,18 @@ interface Tables {
     creator_token_id: number
     creator_token_description: string
     created_at: number
+    data_file_id: number | null
+    metadata: string | null
   }
 }
+
+/** What was said of a table and its columns. */
+export type KeptMetadata = readonly {
+  readonly column?: string
+  readonly provider: string
+  readonly key: string
+  readonly value: string
+}[]
 
 export interface StoredState {
   readonly id: number
@@ -31,6 +41,9 @@ export interface SnapshotRecord extends StoredState {
   readonly tableKey: number
   readonly tableId: string
   readonly description: string
+  /** A file with its rows; snapshots of earlier versions have none. */
+  readonly dataFileId: number | undefined
+  readonly metadata: KeptMetadata
   readonly creatorToken: { readonly id: number; readonly description: string }
 }
 
@@ -89,6 +102,8 @@ export function createSnapshotsStore(database: Db) {
           creator_token_id: kept.creatorToken.id,
           creator_token_description: kept.creatorToken.description,
           created_at: kept.createdAt.getTime(),
+          data_file_id: kept.dataFileId ?? null,
+          metadata: JSON.stringify(kept.metadata),
         })
         .returning('id')
         .executeTakeFirstOrThrow()
@@ -118,13 +133,16 @@ export function createSnapshotsStore(database: Db) {
           .execute()
       ).map(toSnapshot),
 
-    removeKept: async (trx: Trx, projectId: number, id: number): Promise<boolean> =>
-      (await withTables<Tables>(trx)
+    /** What was removed, if it was there. */
+    removeKept: async (trx: Trx, projectId: number, id: number): Promise<SnapshotRecord | undefined> => {
+      const row = await withTables<Tables>(trx)
         .deleteFrom('table_snapshot')
         .where('project_id', '=', projectId)
         .where('id', '=', id)
-        .returning('id')
-        .executeTakeFirst()) !== undefined,
+        .returningAll()
+        .executeTakeFirst()
+      return row && toSnapshot(row)
+    },
 
     /** Forgets states older than the moment, except each table's current one and the last before the moment (time travel to just after it). */
     forgetSnapshotsBefore: async (trx: Trx, moment: Date): Promise<number> => {
@@ -173,5 +191,7 @@ const toSnapshot = (row: Selectable<Tables['table_snapshot']>): SnapshotRecord =
   description: row.description,
   snapshot: readStored<TableSnapshot>(row.value),
   creatorToken: { id: row.creator_token_id, description: row.creator_token_description },
+  dataFileId: row.data_file_id ?? undefined,
+  metadata: row.metadata === null ? [] : readStored<KeptMetadata>(row.metadata),
   createdAt: new Date(row.created_at),
 })

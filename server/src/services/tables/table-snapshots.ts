@@ -52,7 +52,7 @@ export const snapshotView = (kept: SnapshotRecord, baseUrl: string) => ({
   createdTime: formatTimestamp(kept.createdAt),
   type: 'table',
   creatorToken: kept.creatorToken,
-  dataFileId: null,
+  dataFileId: kept.dataFileId ?? null,
 })
 
 export const snapshotDetail = (kept: SnapshotRecord, baseUrl: string) => ({

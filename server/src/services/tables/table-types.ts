@@ -64,6 +64,9 @@ const NATIVE: Readonly<Record<string, BaseType>> = {
   TIMESTAMPTZ: 'TIMESTAMP',
 }
 
+/** Types whose length counts characters, and is kept. */
+const CHARACTERS = new Set(['VARCHAR', 'CHAR', 'CHARACTER', 'NCHAR', 'NVARCHAR', 'NVARCHAR2', 'TEXT', 'STRING', 'CLOB'])
+
 /** One item of `columns`: `{name, definition: {type, length, nullable, default}, basetype}`. */
 export function readColumnDefinition(value: unknown, i: number, primaryKey: readonly string[]): DefinedColumn {
   const item = objectOf(value, `columns[${i}]`)
@@ -83,7 +86,7 @@ export function readType(name: string, item: Readonly<Record<string, unknown>>, 
   if (!type)
     throw refuse(
       `${name}[definition][type]`,
-      `"${native.slice(0, 60)}" is no type. Use ${BASE_TYPES.join(', ')} or their usual names in SQL.`,
+      `"${native.slice(0, 60)}" is not a known type. Use ${BASE_TYPES.join(', ')} or their usual names in SQL.`,
     )
   const length = isEmpty(definition?.length) ? undefined : textOf(`${name}[definition][length]`, definition?.length)
   const nullable = isKey ? false : booleanOf(`${name}[definition][nullable]`, definition?.nullable)
@@ -93,7 +96,8 @@ export function readType(name: string, item: Readonly<Record<string, unknown>>, 
       name,
       type,
       nullable,
-      ...(type === 'NUMERIC' && length !== undefined && { length: precisionFrom(name, length) }),
+      ...(length !== undefined && type === 'NUMERIC' && { length: precisionFrom(name, length) }),
+      ...(length !== undefined && CHARACTERS.has(native) && { length: charactersFrom(name, length) }),
       ...defined({ default: fallback }),
     },
     isTyped: true,
@@ -155,11 +159,11 @@ export function readColumnChange(column: string, value: unknown, field: string):
 export const changesType = ({ length, nullable, default: fallback }: ColumnChange): boolean =>
   length !== undefined || nullable !== undefined || fallback !== undefined
 
-/** The column after the change; a number may only get more digits before the point, because no row is rewritten. */
+/** The column after the change; nothing may become narrower, because no row is rewritten. */
 export function changeColumn(column: Column, change: ColumnChange): Column {
   const { default: before, ...rest } = column
   const fallback = change.default === undefined ? before : (change.default ?? undefined)
-  const length = column.type === 'NUMERIC' && change.length !== undefined ? widened(column, change.length) : column.length
+  const length = change.length === undefined ? column.length : widened(column, change.length)
   const changed = {
     ...rest,
     nullable: change.nullable ?? column.nullable,
@@ -171,8 +175,9 @@ export function changeColumn(column: Column, change: ColumnChange): Column {
 
 const DEFAULT_PRECISION = '38,9'
 
-/** Whether a number of this length takes more than the column does, and every value the column has. */
+/** Whether a value of this length takes more than the column does, and every value the column has. */
 export function isWider(column: Column, wanted: string): boolean {
+  if (column.type === 'STRING') return column.length !== undefined && Number(wanted) > Number(column.length)
   const [before, after] = [precisionOf(column.length), precisionOf(wanted)]
   return column.type === 'NUMERIC' && after.scale === before.scale && after.digits > before.digits
 }
@@ -186,13 +191,15 @@ function precisionOf(length = DEFAULT_PRECISION): { readonly digits: number; rea
   return { digits, scale }
 }
 
-function widened(column: Column, wanted: string): string {
-  const { name, length = DEFAULT_PRECISION } = column
-  const after = precisionFrom(name, wanted)
+/** Only numbers and texts have a length; texts without one take any, and stay so. */
+function widened(column: Column, wanted: string): string | undefined {
+  const { name, type, length = type === 'NUMERIC' ? DEFAULT_PRECISION : undefined } = column
+  if (length === undefined) return undefined
+  const after = type === 'NUMERIC' ? precisionFrom(name, wanted) : charactersFrom(name, wanted)
   if (after !== length && !isWider(column, after))
     throw refuse(
       `${name}[length]`,
-      `"${after}" cannot follow "${length}": a number may get more digits, and as many behind the point as before.`,
+      `"${after}" cannot follow "${length}": ${type === 'NUMERIC' ? 'a number may get more digits, and as many behind the point as before' : 'a text may get more characters'}.`,
     )
   return after
 }
@@ -216,15 +223,25 @@ function precisionFrom(name: string, length: string): string {
   if (precision === undefined || Number(precision) < 1 || Number(precision) > 38 || Number(scale) > Number(precision))
     throw refuse(
       `${name}[definition][length]`,
-      `"${length.slice(0, 40)}" is no length of a number. Use precision,scale, at most 38 digits.`,
+      `"${length.slice(0, 40)}" is not a length of a number. Use precision,scale, at most 38 digits.`,
     )
   return `${Number(precision)},${Number(scale)}`
 }
 
+/** How many characters a text may have. */
+function charactersFrom(name: string, length: string): string {
+  if (!/^\s*[1-9]\d{0,8}\s*$/.test(length))
+    throw refuse(
+      `${name}[definition][length]`,
+      `"${length.slice(0, 40)}" is not a number of characters. Use a whole number from 1.`,
+    )
+  return String(Number(length))
+}
+
 function baseTypeFrom(name: string, value: unknown): BaseType {
-  const type = BASE_TYPES.find((known) => known === value)
+  const type = BASE_TYPES.find((known) => known === String(value).toUpperCase())
   if (!type)
-    throw refuse(`${name}[basetype]`, `"${String(value).slice(0, 60)}" is no base type. Base types: ${BASE_TYPES.join(', ')}.`)
+    throw refuse(`${name}[basetype]`, `"${String(value).slice(0, 60)}" is not a base type. Base types: ${BASE_TYPES.join(', ')}.`)
   return type
 }
 

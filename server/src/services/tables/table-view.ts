@@ -6,7 +6,7 @@ import { type MetadataItem, metadataView } from '../../http/metadata-items.ts'
 import { Timestamp } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { defined } from '../../kit/defined.ts'
-import type { Table } from './table-catalog.ts'
+import { STORAGE_PROVIDER, type Table } from './table-catalog.ts'
 
 const Items = Type.Array(Type.Unknown())
 
@@ -35,6 +35,12 @@ export const TableView = Type.Object(
 
 export type ColumnsMetadata = Readonly<Record<string, readonly MetadataItem[]>>
 
+/** The columns of the state that is shown, and what is said of the columns of the table that holds it. */
+export interface TableDefinition {
+  readonly columns: readonly Column[]
+  readonly said: ColumnsMetadata
+}
+
 /** What a view may carry beyond the bare record. */
 export interface TableExtras {
   readonly bucket?: object | undefined
@@ -42,8 +48,7 @@ export interface TableExtras {
   readonly columnMetadata?: ColumnsMetadata | undefined
   readonly columns?: boolean
   readonly attributes?: boolean
-  /** The columns of the snapshot, for the definition. */
-  readonly definition?: readonly Column[] | undefined
+  readonly definition?: TableDefinition | undefined
   readonly sourceProjectName?: string | undefined
   readonly sourceMetadata?: readonly MetadataItem[] | undefined
   readonly sourceColumnMetadata?: ColumnsMetadata | undefined
@@ -80,7 +85,7 @@ export function tableView(table: Table, baseUrl: string, extras: TableExtras = {
     ...(extras.columnMetadata && { columnMetadata: columnMetadataView(extras.columnMetadata, table.columns) }),
     ...(extras.attributes && { attributes: [] }),
     ...(extras.bucket && { bucket: extras.bucket }),
-    ...(extras.definition && { definition: definitionView(table, extras.definition, extras.columnMetadata ?? {}) }),
+    ...(extras.definition && { definition: definitionView(table, extras.definition) }),
     ...(source && { sourceTable: sourceView(table, baseUrl, extras) }),
     ...(row.alias && {
       aliasColumnsAutoSync: row.alias.columns === undefined,
@@ -103,28 +108,30 @@ function sourceView({ source, data }: Table, baseUrl: string, extras: TableExtra
   )
 }
 
-/** `length` is a string: the Go client cannot decode a number (spec storage 2.5.1). */
-function definitionView(table: Table, columns: readonly Column[], metadata: ColumnsMetadata) {
-  const said = (column: string, key: string) =>
-    metadata[column]?.find((item) => item.key === key && item.provider === 'storage')?.value
+function definitionView(table: Table, { columns, said }: TableDefinition) {
   return {
     primaryKeysNames: table.primaryKey,
     columns: columns
       .filter((column) => table.columns.includes(column.name))
-      .map((column) => {
-        const length = said(column.name, 'KBC.datatype.length') ?? column.length
-        const definition = {
-          type: said(column.name, 'KBC.datatype.type') ?? column.type,
-          nullable: column.nullable,
-          ...defined({ length, default: column.default }),
-        }
-        return {
-          name: column.name,
-          definition: table.data.isTyped ? definition : {},
-          ...(table.data.isTyped && { basetype: column.type }),
-          canBeFiltered: true,
-        }
-      }),
+      .map((column) => ({
+        name: column.name,
+        definition: table.data.isTyped ? columnDefinition(column, said) : {},
+        ...(table.data.isTyped && { basetype: column.type }),
+        canBeFiltered: true,
+      })),
+    ...table.data.layout,
+  }
+}
+
+/** The type as it was written, where that is known; `length` is a string, because the Go client cannot decode a number. */
+export function columnDefinition(column: Column, metadata: ColumnsMetadata) {
+  const said = (key: string) =>
+    metadata[column.name]?.find((item) => item.key === key && item.provider === STORAGE_PROVIDER)?.value
+  const length = said('KBC.datatype.length') ?? column.length
+  return {
+    type: said('KBC.datatype.type') ?? column.type,
+    nullable: column.nullable,
+    ...defined({ length, default: column.default }),
   }
 }
 

@@ -1,7 +1,7 @@
 // Tables as lists and details show them, with the metadata and the bucket they carry.
 
 import type { Table, TableParts } from './table-catalog.ts'
-import { tableView } from './table-view.ts'
+import { type TableDefinition, tableView } from './table-view.ts'
 
 export type TableViews = ReturnType<typeof createTableViews>
 
@@ -26,9 +26,11 @@ export function createTableViews({ catalog, buckets, metadata, projectName }: Ta
           metadata: include.has('metadata') ? known?.tables.get(table.row.key) : undefined,
           columnMetadata: include.has('columnMetadata') ? known?.columns.get(table.row.key) : undefined,
           bucket: include.has('buckets') || include.has('bucketsWithoutSourceTables') ? await bucketOf(table) : undefined,
-          ...(table.source && { sourceProjectName: await projectName(table.source.projectId) }),
-          ...(include.has('sourceMetadata') && table.source && { sourceMetadata: await sourceMetadata(table) }),
-          ...(include.has('sourceColumnMetadata') && table.source && { sourceColumnMetadata: await sourceColumns(table) }),
+          definition: include.has('definition') ? await definitionOf(table) : undefined,
+          ...(await sourceExtras(table, {
+            metadata: include.has('sourceMetadata'),
+            columns: include.has('sourceColumnMetadata'),
+          })),
         })
       }),
     )
@@ -42,16 +44,29 @@ export function createTableViews({ catalog, buckets, metadata, projectName }: Ta
     }
   }
 
-  const sourceMetadata = async ({ data }: Table) => (await metadata.listTables(data.projectId, [data.key])).get(data.key) ?? []
-  const sourceColumns = async ({ data }: Table) => (await metadata.listColumns(data.projectId, [data.key])).get(data.key) ?? {}
+  /** Of the table an alias was made of, which may be an alias itself. */
+  async function sourceExtras({ source }: Table, include: { readonly metadata: boolean; readonly columns: boolean }) {
+    if (!source) return {}
+    const { projectId, key } = source
+    return {
+      sourceProjectName: await projectName(projectId),
+      ...(include.metadata && { sourceMetadata: (await metadata.listTables(projectId, [key])).get(key) ?? [] }),
+      ...(include.columns && { sourceColumnMetadata: (await metadata.listColumns(projectId, [key])).get(key) ?? {} }),
+    }
+  }
+
+  const definitionOf = async (table: Table): Promise<TableDefinition> => ({
+    columns: (await catalog.reading(table)).snapshot.columns,
+    said: (await metadata.listColumns(table.data.projectId, [table.data.key])).get(table.data.key) ?? {},
+  })
 
   async function detail(table: Table, baseUrl: string) {
     const { row } = table
-    const [own, columns, bucket, { snapshot }] = await Promise.all([
+    const [own, columns, bucket, definition] = await Promise.all([
       metadata.listTables(row.projectId, [row.key]),
       metadata.listColumns(row.projectId, [row.key]),
       buckets.view(table.bucket, baseUrl),
-      catalog.reading(table),
+      definitionOf(table),
     ])
     return tableView(table, baseUrl, {
       columns: true,
@@ -59,12 +74,8 @@ export function createTableViews({ catalog, buckets, metadata, projectName }: Ta
       metadata: own.get(row.key) ?? [],
       columnMetadata: columns.get(row.key) ?? {},
       bucket,
-      definition: snapshot.columns,
-      ...(table.source && {
-        sourceProjectName: await projectName(table.source.projectId),
-        sourceMetadata: await sourceMetadata(table),
-        sourceColumnMetadata: await sourceColumns(table),
-      }),
+      definition,
+      ...(await sourceExtras(table, { metadata: true, columns: true })),
     })
   }
 

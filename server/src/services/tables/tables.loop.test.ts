@@ -13,11 +13,15 @@ const objectsOf = async ({ platform }: TestStack): Promise<string[]> =>
 test('many small loads are compacted into one file; the rows, their order and their load times stay', async (t) => {
   const stack = await startTestStack(t)
   const { bucket, create, load, exported } = tableClient(stack)
+  const { parts, engine, loop: own } = stack.platform.tableModules
+  await own.stop() // it would do the same at a time of its own
   await bucket()
   await create('in.c-main', 't', 'id\n0\n')
   for (let i = 1; i <= 9; i++) await load('in.c-main.t', `id\n${i}\n`, { incremental: true })
   const before = await exported('in.c-main.t', { includeInternalTimestamp: true })
-  const { parts, loop } = stack.platform.tableModules
+  const { inTransaction, clock } = parts
+  const log = { info() {}, warn() {}, error() {} }
+  const loop = createTablesLoop({ parts, engine, objects: stack.platform.objects.store, inTransaction, clock, log })
   const segments = async () => {
     const row = (await parts.store.listToCompact(10))[0] ?? (await parts.store.findByKey(1))
     return row?.snapshotId === undefined ? 0 : ((await parts.store.findState(row.snapshotId))?.snapshot.segments.length ?? 0)

@@ -27,6 +27,7 @@ const INCLUDES = [
   'columns',
   'metadata',
   'columnMetadata',
+  'definition',
   'sourceMetadata',
   'sourceColumnMetadata',
 ]

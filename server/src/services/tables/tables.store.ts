@@ -37,6 +37,7 @@ interface Tables {
     created_at: number
     last_import_at: number | null
     last_change_at: number | null
+    layout: string | null
   }
   table_export: { data_table: number; project_id: number; fingerprint: string; file_id: number }
   table_profile: { uuid: string; project_id: number; data_table: number; value: string; created_at: number }
@@ -48,6 +49,9 @@ export interface Alias {
   readonly filter: AliasFilter | undefined
   readonly columns: readonly string[] | undefined
 }
+
+/** How another backend would lay the table out, as it was sent: kept for those who ask, without effect here. */
+export type TableLayout = Readonly<Record<string, unknown>>
 
 export interface TableRow {
   readonly key: number
@@ -66,9 +70,12 @@ export interface TableRow {
   readonly createdAt: Date
   readonly lastImportAt: Date | undefined
   readonly lastChangeAt: Date | undefined
+  readonly layout: TableLayout | undefined
 }
 
-export type NewTable = Pick<TableRow, 'projectId' | 'bucketKey' | 'name' | 'displayName' | 'alias' | 'createdAt'>
+export type NewTable = Pick<TableRow, 'projectId' | 'bucketKey' | 'name' | 'displayName' | 'alias' | 'createdAt'> & {
+  readonly layout?: TableLayout | undefined
+}
 
 export type TablesStore = ReturnType<typeof createTablesStore>
 
@@ -208,6 +215,7 @@ export function createTablesStore(database: Db) {
           needs_compaction: 0,
           created_at: table.createdAt.getTime(),
           last_import_at: importedAt?.getTime() ?? null,
+          layout: table.layout ? JSON.stringify(table.layout) : null,
           last_change_at: (importedAt ?? (countRows(snapshot) > 0 ? table.createdAt : undefined))?.getTime() ?? null,
         })
         .returning('id')
@@ -413,4 +421,5 @@ const toTable = (row: Selectable<Tables['data_table']>): TableRow => ({
   createdAt: new Date(row.created_at),
   lastImportAt: moment(row.last_import_at),
   lastChangeAt: moment(row.last_change_at),
+  layout: row.layout === null ? undefined : readStored<TableLayout>(row.layout),
 })

@@ -245,7 +245,15 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     baseUrl,
   })
   let isClosing = false
-  const metrics = createMetrics(queueModules.queue.depths)
+  const metrics = createMetrics({
+    version,
+    workloads: { jobs: queueModules.queue.workload, storage: storageJobs.workload },
+    scheduleLagMs: scheduleModules.lagMs,
+    areSchedulesPaused: options.schedulesPaused ?? false,
+    disk: () => diskSpaceOf(options.dataDir),
+    storageBytes: { files: files.store.totalBytes, tables: tableModules.tables.totalBytes },
+    tableWork: tableModules.engine.workload,
+  })
 
   // HTTP
   const app = createHttpServer({

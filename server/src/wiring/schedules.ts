@@ -111,6 +111,7 @@ export function createScheduleModules(deps: ScheduleModulesDeps) {
 
   return {
     loop,
+    lagMs: scheduler.lagMs,
     registerRoutes(app: FastifyInstance): void {
       app.register(schedulerRoutes(scheduler))
       app.register(triggersRoutes(triggers))

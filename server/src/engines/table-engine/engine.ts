@@ -41,6 +41,8 @@ const DEFAULTS = {
 export interface RunningTableEngine extends TableEngine {
   /** Process ids of the workers, for fault tests and benches. */
   workerPids(): readonly number[]
+  /** Work that waits for a worker, and that is being done; short work (previews) has places of its own. */
+  workload(): ReturnType<WorkerPool['load']>
 }
 
 export async function createTableEngine({ objects, scratchDir, settings = {} }: TableEngineDeps): Promise<RunningTableEngine> {
@@ -163,6 +165,7 @@ export async function createTableEngine({ objects, scratchDir, settings = {} }: 
     profile: (request, run) =>
       files.withLocal(referencedKeys(request.snapshot), (local) => pool.run({ kind: 'profile', request, local }, 'long', run)),
     workerPids: () => pool.pids(),
+    workload: () => pool.load(),
     close: () => pool.close(),
   }
 }

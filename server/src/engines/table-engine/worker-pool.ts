@@ -87,6 +87,12 @@ export class WorkerPool {
     return [...this.#all].flatMap((worker) => worker.child.pid ?? [])
   }
 
+  /** How much waits for a worker and how much is being worked on, by lane. */
+  load(): Readonly<Record<Lane, { readonly waiting: number; readonly running: number }>> {
+    const of = (lane: Lane) => ({ waiting: this.#waiting[lane].length, running: this.#running[lane] })
+    return { long: of('long'), short: of('short') }
+  }
+
   async close(): Promise<void> {
     this.#closed = true
     for (const lane of ['long', 'short'] as const)

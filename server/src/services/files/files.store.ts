@@ -286,6 +286,16 @@ export function createFilesStore(database: Db) {
       await tables.deleteFrom('file').where('project_id', '=', projectId).where('id', '=', id).execute()
     },
 
+    /** Bytes of the files of all projects. */
+    async totalBytes(): Promise<number> {
+      const row = await db
+        .selectFrom('file')
+        .select((e) => e.fn.sum<number | string | null>('size_bytes').as('bytes'))
+        .where('state', '=', 'visible')
+        .executeTakeFirst()
+      return Number(row?.bytes ?? 0)
+    },
+
     async usageOf(projectId: number): Promise<{ count: number; sizeBytes: number }> {
       const row = await db
         .selectFrom('file')

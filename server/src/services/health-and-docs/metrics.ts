@@ -1,10 +1,28 @@
-// Prometheus numbers: requests by operation, event loop lag, memory, and the depth of each queue a module reports.
+// Prometheus numbers: requests by operation, the process itself, and what the modules report when somebody asks.
 
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Workload } from '../../model/workload.ts'
 
-export type QueueDepths = () => Promise<Readonly<Record<string, number>>>
+/** Asked at every scrape. A source that fails has no numbers then; the others do. */
+export interface MetricSources {
+  readonly version: string
+  /** By queue. */
+  readonly workloads: Readonly<Record<string, () => Promise<Workload>>>
+  readonly scheduleLagMs: () => Promise<number>
+  readonly areSchedulesPaused: boolean
+  readonly disk: () => Promise<{ readonly freeBytes: number; readonly totalBytes: number }>
+  /** Bytes by what they belong to; reads every record, hence asked once a minute at most. */
+  readonly storageBytes: Readonly<Record<string, () => Promise<number>>>
+  /** By lane. */
+  readonly tableWork: () => Readonly<Record<string, { readonly waiting: number; readonly running: number }>>
+}
 
-export function createMetrics(queueDepths: QueueDepths) {
+type Sample = readonly [labels: Readonly<Record<string, string>>, value: number]
+type Read = () => Promise<readonly Sample[]>
+
+const SLOW_EVERY_MS = 60_000
+
+export function createMetrics(sources: MetricSources) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const requests = new Histogram({
@@ -14,16 +32,70 @@ export function createMetrics(queueDepths: QueueDepths) {
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
     registers: [registry],
   })
-  new Gauge({
-    name: 'millrace_queue_depth',
-    help: 'Jobs that wait or run, by queue.',
-    labelNames: ['queue'],
+  const gauge = (name: string, help: string, labelNames: readonly string[], read: Read) =>
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      async collect() {
+        const samples = await read().catch(() => [])
+        if (labelNames.length > 0) this.reset()
+        else this.remove() // without labels, reset would mean 0
+        for (const [labels, value] of samples) this.set(labels, value)
+      },
+    })
+  const workloads = Object.entries(sources.workloads)
+  const ofQueues = async (samples: (queue: string, load: Workload) => readonly Sample[]): Promise<readonly Sample[]> =>
+    (await Promise.all(workloads.map(async ([queue, read]) => samples(queue, await read())))).flat()
+
+  gauge('millrace_info', 'The version that runs.', ['version'], async () => [[{ version: sources.version }, 1]])
+  gauge('millrace_queue_depth', 'Jobs that wait or run, by queue and status.', ['queue', 'status'], () =>
+    ofQueues((queue, { open }) => Object.entries(open).map(([status, jobs]) => [{ queue, status }, jobs])),
+  )
+  gauge('millrace_oldest_waiting_job_seconds', 'How long the oldest job waits that could start, by queue.', ['queue'], () =>
+    ofQueues((queue, { oldestWaitingMs }) => [[{ queue }, oldestWaitingMs / 1000]]),
+  )
+  new Counter({
+    name: 'millrace_jobs_ended_total',
+    help: 'Jobs that have ended, by queue and outcome, of all nodes.',
+    labelNames: ['queue', 'outcome'],
     registers: [registry],
     async collect() {
-      this.reset() // a queue that is empty now is not in the list
-      for (const [queue, depth] of Object.entries(await queueDepths())) this.set({ queue }, depth)
+      const samples = await ofQueues((queue, { ended }) =>
+        Object.entries(ended).map(([outcome, jobs]) => [{ queue, outcome }, jobs]),
+      ).catch(() => [])
+      this.reset()
+      for (const [labels, value] of samples) this.inc(labels, value)
     },
   })
+  gauge('millrace_schedule_lag_seconds', 'How late the schedule is that has been due the longest.', [], async () => [
+    [{}, (await sources.scheduleLagMs()) / 1000],
+  ])
+  gauge('millrace_schedules_paused', '1 when no schedule fires because the stack is a restored copy.', [], async () => [
+    [{}, Number(sources.areSchedulesPaused)],
+  ])
+  gauge('millrace_disk_free_bytes', 'Free bytes of the disk with the data folder.', [], async () => [
+    [{}, (await sources.disk()).freeBytes],
+  ])
+  gauge('millrace_disk_size_bytes', 'Size of the disk with the data folder.', [], async () => [
+    [{}, (await sources.disk()).totalBytes],
+  ])
+  gauge(
+    'millrace_storage_bytes',
+    'Bytes of all projects, by kind.',
+    ['kind'],
+    rarely(async () =>
+      Promise.all(Object.entries(sources.storageBytes).map(async ([kind, read]) => [{ kind }, await read()] as const)),
+    ),
+  )
+  gauge('millrace_table_work', 'Work on tables in this node, by lane and state.', ['lane', 'state'], async () =>
+    Object.entries(sources.tableWork()).flatMap(([lane, { waiting, running }]): Sample[] => [
+      [{ lane, state: 'waiting' }, waiting],
+      [{ lane, state: 'running' }, running],
+    ]),
+  )
+
   // The label lookup of prom-client, once for each pair instead of for each request.
   const kept = new Map<string, { observe(seconds: number): void }>()
   return {
@@ -34,5 +106,21 @@ export function createMetrics(queueDepths: QueueDepths) {
       histogram.observe(durationMs / 1000)
     },
     read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+  }
+}
+
+/** The same answer for a while; a failure is asked again. */
+function rarely(read: Read): Read {
+  let answer: Promise<readonly Sample[]> | undefined
+  let askedAt = 0
+  return () => {
+    const now = performance.now()
+    if (answer && now - askedAt < SLOW_EVERY_MS) return answer
+    askedAt = now
+    answer = read().catch((error: unknown) => {
+      answer = undefined
+      throw error
+    })
+    return answer
   }
 }

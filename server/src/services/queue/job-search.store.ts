@@ -2,8 +2,9 @@
 
 import { type SqlBool, sql } from 'kysely'
 import type { Db } from '../../engines/metadata-db/dialects.ts'
+import type { Workload } from '../../model/workload.ts'
 import type { EqualColumn, JobSearch } from './job-search.ts'
-import { QUEUED, RUNNING } from './job-states.ts'
+import { isFinished, JOB_STATUSES, type JobStatus, QUEUED, RUNNING } from './job-states.ts'
 import { DAY_MS, type DailyRange } from './job-stats.ts'
 import { type JobRow, tables } from './queue.schema.ts'
 
@@ -94,14 +95,27 @@ export function createJobSearchStore(database: Db) {
       return new Map(rows.map((row) => [Number(row.day), Number(row.sum)]))
     },
 
-    depths: async (): Promise<Record<string, number>> => {
+    /** How many jobs have each status, and since when the oldest of those that may start waits; of all projects. */
+    workload: async (now: number): Promise<Workload> => {
       const rows = await db
         .selectFrom('queue_job')
         .select(['status', sql<number>`count(*)`.as('count')])
-        .where('status', 'in', [...QUEUED, ...RUNNING])
         .groupBy('status')
         .execute()
-      return Object.fromEntries(rows.map(({ status, count }) => [status, Number(count)]))
+      const oldest = await db
+        .selectFrom('queue_job')
+        .select((e) => e.fn.min('start_after').as('since'))
+        .where('status', 'in', QUEUED)
+        .where('start_after', '<=', now)
+        .executeTakeFirst()
+      const counts = new Map(rows.map(({ status, count }) => [status, Number(count)]))
+      const countOf = (statuses: readonly JobStatus[]) =>
+        Object.fromEntries(statuses.map((status) => [status, counts.get(status) ?? 0]))
+      return {
+        open: countOf([...QUEUED, ...RUNNING]),
+        ended: countOf(JOB_STATUSES.filter(isFinished)),
+        oldestWaitingMs: oldest?.since == null ? 0 : now - oldest.since,
+      }
     },
   }
 }

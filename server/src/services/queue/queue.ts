@@ -440,7 +440,7 @@ export function createQueue(deps: QueueDeps) {
       const range = parseDailyRange(query, clock.now())
       return dailyDurations(range, await store.durationMsByDay(actor.projectId, range))
     },
-    depths: store.depths,
+    workload: () => store.workload(clock.now().getTime()),
   }
 }
 

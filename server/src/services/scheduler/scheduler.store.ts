@@ -156,6 +156,16 @@ export function createSchedulerStore(database: Db) {
           .execute()
       ).map(toRecord),
 
+    /** When the schedule was due that has been waiting the longest, of all projects; undefined when none is late. */
+    oldestDue: async (now: Date): Promise<Date | undefined> => {
+      const row = await db
+        .selectFrom('schedule')
+        .select((e) => e.fn.min('next_run_at').as('due'))
+        .where('next_run_at', '<=', now.getTime())
+        .executeTakeFirst()
+      return row?.due == null ? undefined : new Date(row.due)
+    },
+
     /** Takes a due schedule for this transaction; false when another node has it, or it was changed since it was read. */
     claim: async (trx: Trx, { id, nextRunAt, configurationVersion, tokenId }: ScheduleRecord): Promise<boolean> =>
       (await withTables<Tables>(trx)

@@ -256,7 +256,14 @@ export function createScheduler(deps: SchedulerDeps) {
     executions: (await store.executions(record.projectId, [record.id], LISTED_EXECUTIONS)).get(record.id) ?? [],
   })
 
-  return { activate, get, list, remove, removeByConfiguration, refreshToken, next, preview, store, zoneOf }
+  /** How late the schedule is that has been due the longest; for those who watch the stack. */
+  async function lagMs(): Promise<number> {
+    const now = clock.now()
+    const oldest = await store.oldestDue(now)
+    return oldest ? now.getTime() - oldest.getTime() : 0
+  }
+
+  return { activate, get, list, remove, removeByConfiguration, refreshToken, next, preview, lagMs, store, zoneOf }
 }
 
 function needMaster(actor: Actor): void {

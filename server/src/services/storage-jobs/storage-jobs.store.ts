@@ -9,6 +9,7 @@ import { ofRun } from '../../engines/metadata-db/run-ids.ts'
 import { isSilent } from '../../engines/metadata-db/worker-lease.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JobStatus } from '../../model/storage-job.ts'
+import type { Workload } from '../../model/workload.ts'
 
 interface Tables {
   storage_job: {
@@ -350,16 +351,21 @@ export function createStorageJobsStore(database: Db) {
       return true
     },
 
-    /** For the metrics. */
-    countOpen: async (): Promise<Readonly<Record<'waiting' | 'processing', number>>> => {
+    /** Open jobs of all projects. */
+    workload: async (now: number): Promise<Workload> => {
       const rows = await db
         .selectFrom('storage_job')
-        .select(['status', (e) => e.fn.countAll<number | string>().as('jobs')])
+        .select(['status', (e) => e.fn.countAll<number | string>().as('jobs'), (e) => e.fn.min('created_at').as('since')])
         .where('ended_at', 'is', null)
         .groupBy('status')
         .execute()
-      const of = (status: JobStatus) => Number(rows.find((row) => row.status === status)?.jobs ?? 0)
-      return { waiting: of('waiting'), processing: of('processing') }
+      const of = (status: JobStatus) => rows.find((row) => row.status === status)
+      const countOf = (status: JobStatus) => Number(of(status)?.jobs ?? 0)
+      return {
+        open: { waiting: countOf('waiting'), processing: countOf('processing') },
+        ended: {},
+        oldestWaitingMs: now - Number(of('waiting')?.since ?? now),
+      }
     },
   }
 }

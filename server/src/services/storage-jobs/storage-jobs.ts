@@ -126,7 +126,7 @@ export function createStorageJobs({ db, inTransaction, clock }: StorageJobsDeps)
       if (job.status === 'success') return job
       throw failureOf(job)
     },
-    countOpen: store.countOpen,
+    workload: () => store.workload(clock.now().getTime()),
     /** For the loop of this module only. */
     internal: { store, rowOf, onCreated, finished },
   }

@@ -197,6 +197,15 @@ export function createTablesStore(database: Db) {
       )
     },
 
+    /** Bytes of the tables of all projects. */
+    async totalBytes(): Promise<number> {
+      const row = await db
+        .selectFrom('data_table')
+        .select((e) => e.fn.sum<number | string | null>('size_bytes').as('bytes'))
+        .executeTakeFirst()
+      return Number(row?.bytes ?? 0)
+    },
+
     async usageOfProject(projectId: number) {
       const [row] = await usageOf(database, { projectId })
       return { rowsCount: Number(row?.rows ?? 0), dataSizeBytes: Number(row?.bytes ?? 0) }

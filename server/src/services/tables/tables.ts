@@ -83,6 +83,7 @@ export function createTables(parts: TableParts, createJob: CreateJob) {
     usage: store.usage,
     usageOfProject: store.usageOfProject,
     listUnchanged,
+    totalBytes: store.totalBytes,
     dropAllOfBucket: catalog.dropAllOfBucket,
     listAliasesInto: catalog.listAliasesInto,
     dropAliasesInto: catalog.dropAliasesInto,

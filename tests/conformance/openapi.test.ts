@@ -9,7 +9,9 @@ import { Value } from 'typebox/value'
 import { collectRoutes } from '../../server/src/http/openapi.ts'
 import { ErrorSchema } from '../../server/src/http/record-schemas.ts'
 import { OPENAPI_DOCUMENT, openApiText } from '../../tools/openapi-doc.ts'
-import { send, startTestStack } from '../support/test-stack.ts'
+import { send, shareTestStack } from '../support/test-stack.ts'
+
+const startProject = shareTestStack()
 
 interface Operation {
   readonly operationId?: string
@@ -49,8 +51,8 @@ test('a route that is not fully described keeps the stack from starting', async 
   }
 })
 
-test('every route is documented: a name of its own, a sentence, a schema, and how it fails; and it fails like that', async (t) => {
-  const { request, url } = await startTestStack(t)
+test('every route is documented: a name of its own, a sentence, a schema, and how it fails; and it fails like that', async () => {
+  const { request, url } = await startProject()
   const document = (await request('GET', '/openapi.json', { token: null })).json<{
     openapi: string
     paths: Record<string, Record<string, Operation>>
@@ -84,14 +86,14 @@ test('every route is documented: a name of its own, a sentence, a schema, and ho
   assert.ok(seen.size > 20)
 })
 
-test('docs/openapi.json is the document of the routes; `node tools/openapi-doc.ts` writes it', async (t) => {
-  const { request } = await startTestStack(t)
+test('docs/openapi.json is the document of the routes; `node tools/openapi-doc.ts` writes it', async () => {
+  const { request } = await startProject()
   const { text } = await request('GET', '/openapi.json', { token: null })
   assert.equal(openApiText(text), await readFile(OPENAPI_DOCUMENT, 'utf8'))
 })
 
-test('every reference of the document leads somewhere, and each tag stands once', async (t) => {
-  const { request } = await startTestStack(t)
+test('every reference of the document leads somewhere, and each tag stands once', async () => {
+  const { request } = await startProject()
   const { text, json } = await request('GET', '/openapi.json', { token: null })
   const { tags, components } = json<{ tags: { name: string }[]; components: Record<string, Record<string, unknown>> }>()
   const references = new Set(
@@ -106,15 +108,15 @@ test('every reference of the document leads somewhere, and each tag stands once'
   assert.deepEqual(names, [...new Set(names)])
 })
 
-test('the documentation page names every operation', async (t) => {
-  const { request } = await startTestStack(t)
+test('the documentation page names every operation', async () => {
+  const { request } = await startProject()
   const page = await request('GET', '/docs', { token: null })
   assert.match(page.headers.get('content-type') ?? '', /^text\/html/)
   for (const operation of ['tokens.create', 'events.list', 'index.get']) assert.ok(page.text.includes(operation))
 })
 
-test('a request copied from the documentation page works as it stands', async (t) => {
-  const { request, masterToken } = await startTestStack(t)
+test('a request copied from the documentation page works as it stands', async () => {
+  const { request, masterToken } = await startProject()
   const { text } = await request('GET', '/docs', { token: null })
   const commands = Array.from(text.matchAll(/<pre>(.*?)<\/pre>/gs), ([, html = '']) =>
     html
@@ -138,14 +140,14 @@ test('a request copied from the documentation page works as it stands', async (t
   for (const command of commands) assert.doesNotMatch(command.split(' --json')[0]!, /[{}]/)
 })
 
-test('the first page leads on: addresses, documentation, first steps', async (t) => {
-  const { request, url } = await startTestStack(t)
+test('the first page leads on: addresses, documentation, first steps', async () => {
+  const { request, url } = await startProject()
   const page = await request('GET', '/', { token: null })
   for (const part of [`${url}/v2/storage`, '/docs', '/openapi.json', 'curl']) assert.ok(page.text.includes(part), part)
 })
 
-test('health, readiness and metrics answer without a token', async (t) => {
-  const { request } = await startTestStack(t)
+test('health, readiness and metrics answer without a token', async () => {
+  const { request } = await startProject()
   assert.equal((await request('GET', '/health', { token: null })).json().status, 'ok')
   assert.equal((await request('GET', '/ready', { token: null })).json().status, 'ready')
   const metrics = await request('GET', '/metrics', { token: null })

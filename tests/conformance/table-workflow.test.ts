@@ -5,10 +5,12 @@ import { test } from 'node:test'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { prepareFile, uploadClient } from '../support/file-client.ts'
 import { type JobAnswer, tableClient } from '../support/table-client.ts'
-import { startTestStack } from '../support/test-stack.ts'
+import { shareTestStack } from '../support/test-stack.ts'
 
-test('a file is prepared, uploaded, imported by an asynchronous job and polled; the table is there', async (t) => {
-  const stack = await startTestStack(t)
+const startProject = shareTestStack()
+
+test('a file is prepared, uploaded, imported by an asynchronous job and polled; the table is there', async () => {
+  const stack = await startProject()
   const { finish, detail, rows } = tableClient(stack)
   assert.equal((await stack.request('POST', '/v2/storage/buckets', { form: { name: 'main', stage: 'in' } })).status, 201)
 
@@ -44,8 +46,8 @@ test('a file is prepared, uploaded, imported by an asynchronous job and polled; 
   ])
 })
 
-test('an import that fails while running ends with status error and a message; the table is not made', async (t) => {
-  const stack = await startTestStack(t)
+test('an import that fails while running ends with status error and a message; the table is not made', async () => {
+  const stack = await startProject()
   const { bucket, upload, finish } = tableClient(stack)
   const id = await bucket()
   const dataFileId = await upload('id,name\n1,a\n2,"b\n')
@@ -58,8 +60,8 @@ test('an import that fails while running ends with status error and a message; t
   assert.equal((await stack.request('GET', `/v2/storage/tables/${id}.t`)).status, 404)
 })
 
-test('an import that cannot be created answers with status error and an error value', async (t) => {
-  const stack = await startTestStack(t)
+test('an import that cannot be created answers with status error and an error value', async () => {
+  const stack = await startProject()
   await tableClient(stack).bucket()
   const answer = await stack.request('POST', '/v2/storage/buckets/in.c-main/tables-async', {
     json: { name: 't', dataFileId: 999 },
@@ -70,8 +72,8 @@ test('an import that cannot be created answers with status error and an error va
   assert.ok(answer.json().error)
 })
 
-test('an export is a sliced file without a header; its slices joined in order are the table', async (t) => {
-  const stack = await startTestStack(t)
+test('an export is a sliced file without a header; its slices joined in order are the table', async () => {
+  const stack = await startProject()
   const { bucket, create, exported, succeed } = tableClient(stack)
   const id = await bucket()
   const lines = Array.from({ length: 5000 }, (_, i) => `"${i}","value ""${i}""\nof ${i}"`)

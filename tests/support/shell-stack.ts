@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
-import { startTestStack, type TestStack } from './test-stack.ts'
+import { startTestStack, type TestScope, type TestStack } from './test-stack.ts'
 import { until } from './until.ts'
 
 export interface Job {
@@ -19,7 +18,7 @@ export interface Job {
 }
 
 /** Components are registered as files in the stack's components folder. */
-export async function shellStack(t: TestContext, options: Parameters<typeof startTestStack>[1] = {}) {
+export async function shellStack(t: TestScope, options: Parameters<typeof startTestStack>[1] = {}) {
   const stack = await startTestStack(t, options)
   const known = (id: string) =>
     until(`the component ${id} is known`, async () => (await stack.request('GET', `/v2/storage/components/${id}`)).status === 200)

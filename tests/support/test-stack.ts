@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
+import { after } from 'node:test'
 import { defined } from '../../server/src/kit/defined.ts'
 import { createLog, type LogLevel } from '../../server/src/kit/log.ts'
 import { createSecrets } from '../../server/src/kit/secrets.ts'
@@ -26,6 +26,11 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** A test, or a file of tests: whatever says when something is no longer needed. */
+export interface TestScope {
+  after(end: () => unknown): unknown
+}
+
 export interface TestStack {
   readonly url: string
   readonly dataDir: string
@@ -37,7 +42,29 @@ export interface TestStack {
   newProject(name?: string): Promise<{ readonly projectId: number; readonly masterToken: string }>
 }
 
-export async function startTestStack(t: TestContext, options: Partial<PlatformOptions> = {}): Promise<TestStack> {
+/**
+ * One stack for all tests of a file: starting one costs more than most tests do. Each call of the answer makes a project of its own on it.
+ *
+ *     const startProject = shareTestStack()
+ *     test('...', async () => { const stack = await startProject() ... })
+ */
+export function shareTestStack(options: Partial<PlatformOptions> = {}): () => Promise<TestStack> {
+  const ends: (() => unknown)[] = []
+  let shared: Promise<TestStack> | undefined
+  after(async () => {
+    for (const end of ends) await end()
+  })
+  return async () => {
+    shared ??= startTestStack({ after: (end) => ends.push(end) }, options)
+    const stack = await shared
+    const { projectId, masterToken } = await stack.newProject('Test')
+    const request: TestStack['request'] = (method, path, more = {}) =>
+      send(stack.url, method, path, { token: masterToken, ...more })
+    return { ...stack, projectId, masterToken, request }
+  }
+}
+
+export async function startTestStack(t: TestScope, options: Partial<PlatformOptions> = {}): Promise<TestStack> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'millrace-test-')))
   const platform = await createPlatform({
     version: '0.0.0-test',

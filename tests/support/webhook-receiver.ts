@@ -3,7 +3,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import type { TestContext } from 'node:test'
+import type { TestScope } from './test-stack.ts'
 
 export interface Received {
   readonly path: string
@@ -18,7 +18,7 @@ export interface WebhookReceiver {
   answerWith(answer: (response: ServerResponse) => void): void
 }
 
-export async function startReceiver(t: Pick<TestContext, 'after'>): Promise<WebhookReceiver> {
+export async function startReceiver(t: TestScope): Promise<WebhookReceiver> {
   const received: Received[] = []
   let answer = (response: ServerResponse): void => void response.end('thanks')
   const server = createServer(async (request, response) => {

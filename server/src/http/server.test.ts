@@ -4,11 +4,13 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
-import { startTestStack } from '../../../tests/support/test-stack.ts'
+import { shareTestStack, startTestStack } from '../../../tests/support/test-stack.ts'
 import { createHttpServer } from './server.ts'
 
-test('JSON, urlencoded and multipart bodies arrive as the same object', async (t) => {
-  const { request } = await startTestStack(t)
+const startProject = shareTestStack()
+
+test('JSON, urlencoded and multipart bodies arrive as the same object', async () => {
+  const { request } = await startProject()
   const multipart = new FormData()
   multipart.set('component', 'c')
   multipart.set('message', 'm')
@@ -25,15 +27,15 @@ test('JSON, urlencoded and multipart bodies arrive as the same object', async (t
   }
 })
 
-test('an empty body with a JSON content type is no error', async (t) => {
-  const { request } = await startTestStack(t)
+test('an empty body with a JSON content type is no error', async () => {
+  const { request } = await startProject()
   const headers = { 'content-type': 'application/json' }
   assert.equal((await request('POST', '/v2/storage/tickets', { headers })).status, 201)
   assert.equal((await request('GET', '/v2/storage/tokens', { headers })).status, 200)
 })
 
-test('a method that an address does not know is answered 405 with those it knows', async (t) => {
-  const { request } = await startTestStack(t)
+test('a method that an address does not know is answered 405 with those it knows', async () => {
+  const { request } = await startProject()
   for (const [method, path, allowed] of [
     ['PATCH', '/v2/storage/tokens', 'GET, HEAD, POST'],
     ['POST', '/v2/storage/tokens/1', 'DELETE, GET, HEAD, PUT'],
@@ -55,8 +57,8 @@ test('metrics are for everybody, or for who has their token', async (t) => {
   for (const wrong of [undefined, 'Bearer wrong', 'secret-of-metrics']) assert.equal((await ask(wrong)).status, 401)
 })
 
-test('trailing slashes and the branch prefix reach the same route', async (t) => {
-  const { request } = await startTestStack(t)
+test('trailing slashes and the branch prefix reach the same route', async () => {
+  const { request } = await startProject()
   for (const path of [
     '/v2/storage',
     '/v2/storage/',
@@ -71,8 +73,8 @@ test('trailing slashes and the branch prefix reach the same route', async (t) =>
   assert.equal((await request('POST', '/v2/storage/branch/default/tokens', { json: {} })).status, 501)
 })
 
-test('JSON is sent as application/json without a charset, gzip only when asked for', async (t) => {
-  const { request, url, masterToken } = await startTestStack(t)
+test('JSON is sent as application/json without a charset, gzip only when asked for', async () => {
+  const { request, url, masterToken } = await startProject()
   for (const path of ['/v2/storage', '/v2/storage/tokens', '/nope', '/v2/storage/tokens/x', '/%zz'])
     assert.equal((await request('GET', path)).headers.get('content-type'), 'application/json', path)
   const head = { 'X-StorageApi-Token': masterToken }
@@ -83,8 +85,8 @@ test('JSON is sent as application/json without a charset, gzip only when asked f
   assert.deepEqual(await zipped.json(), await plain.json())
 })
 
-test('every error has the one envelope and no stack trace', async (t) => {
-  const { request } = await startTestStack(t)
+test('every error has the one envelope and no stack trace', async () => {
+  const { request } = await startProject()
   const json = { 'content-type': 'application/json' }
   const answers = [
     await request('GET', '/nowhere'),
@@ -134,8 +136,8 @@ test('a body over the limit is 413, announced or not, in every encoding', async 
   }
 })
 
-test('bytes that are not HTTP get a 400 with the envelope', async (t) => {
-  const { url } = await startTestStack(t)
+test('bytes that are not HTTP get a 400 with the envelope', async () => {
+  const { url } = await startProject()
   const { hostname, port } = new URL(url)
   const answer = await new Promise<string>((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => socket.write('GARBAGE\r\n\r\n'))
@@ -150,8 +152,8 @@ test('bytes that are not HTTP get a 400 with the envelope', async (t) => {
   assert.match(answer, /"code":"malformedRequest"/)
 })
 
-test('an expectation nobody knows is ignored', async (t) => {
-  const { url } = await startTestStack(t)
+test('an expectation nobody knows is ignored', async () => {
+  const { url } = await startProject()
   for (const [path, status] of [
     ['/v2/storage', 200],
     ['/nowhere', 404],
@@ -253,8 +255,8 @@ test('with a domain the services answer by host, and the index publishes those a
   }
 })
 
-test('services around storage give the status as code and the name in context.stringCode', async (t) => {
-  const { request } = await startTestStack(t)
+test('services around storage give the status as code and the name in context.stringCode', async () => {
+  const { request } = await startProject()
   const body = (await request('GET', '/templates/anything')).json<Record<string, unknown> & { context: unknown }>()
   assert.equal(body.code, 501)
   assert.deepEqual(body.context, { stringCode: 'notImplemented' })

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type JobAnswer, type TableAnswer, tableClient } from '../../../../tests/support/table-client.ts'
-import { startTestStack } from '../../../../tests/support/test-stack.ts'
+import { shareTestStack } from '../../../../tests/support/test-stack.ts'
+
+const startProject = shareTestStack()
 
 interface BucketAnswer {
   readonly id: string
@@ -12,8 +14,8 @@ interface BucketAnswer {
   readonly [field: string]: unknown
 }
 
-test('a bucket is created with its prefix, stage and display name, and shown with every field', async (t) => {
-  const { request, url } = await startTestStack(t)
+test('a bucket is created with its prefix, stage and display name, and shown with every field', async () => {
+  const { request, url } = await startProject()
   const created = await request('POST', '/v2/storage/buckets', { json: { name: 'main', stage: 'in', description: 'all of it' } })
   assert.equal(created.status, 201)
   const bucket = created.json<BucketAnswer>()
@@ -44,8 +46,8 @@ test('a bucket is created with its prefix, stage and display name, and shown wit
   assert.equal((await request('GET', '/v2/storage/buckets')).json<BucketAnswer[]>().length, 2)
 })
 
-test('names that cannot be are refused with the texts clients know', async (t) => {
-  const { request } = await startTestStack(t)
+test('names that cannot be are refused with the texts clients know', async () => {
+  const { request } = await startProject()
   const create = (json: object) => request('POST', '/v2/storage/buckets', { json })
   await create({ name: 'main' })
   for (const [json, code] of [
@@ -75,8 +77,8 @@ test('names that cannot be are refused with the texts clients know', async (t) =
   assert.deepEqual([missing.status, missing.json().code], [404, 'storage.buckets.notFound'])
 })
 
-test('twenty requests for one bucket at once make one bucket', async (t) => {
-  const { request } = await startTestStack(t)
+test('twenty requests for one bucket at once make one bucket', async () => {
+  const { request } = await startProject()
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => request('POST', '/v2/storage/buckets', { json: { name: 'one' } })),
   )
@@ -84,8 +86,8 @@ test('twenty requests for one bucket at once make one bucket', async (t) => {
   assert.deepEqual(statuses, [201, ...Array.from({ length: 19 }, () => 400)])
 })
 
-test('a bucket is renamed and deleted at once or by a job; one with tables only by force', async (t) => {
-  const stack = await startTestStack(t)
+test('a bucket is renamed and deleted at once or by a job; one with tables only by force', async () => {
+  const stack = await startProject()
   const { bucket, create, succeed } = tableClient(stack)
   await bucket('a')
   await bucket('b')
@@ -106,8 +108,8 @@ test('a bucket is renamed and deleted at once or by a job; one with tables only 
   await create('in.c-a', 't', 'id\n2\n')
 })
 
-test('metadata and events of a bucket', async (t) => {
-  const stack = await startTestStack(t)
+test('metadata and events of a bucket', async () => {
+  const stack = await startProject()
   await tableClient(stack).bucket()
   const path = '/v2/storage/buckets/in.c-main/metadata'
   const set = await stack.request('POST', path, {
@@ -142,8 +144,8 @@ test('metadata and events of a bucket', async (t) => {
   )
 })
 
-test('a shared bucket is linked by another project: its tables are there, current and read only', async (t) => {
-  const stack = await startTestStack(t)
+test('a shared bucket is linked by another project: its tables are there, current and read only', async () => {
+  const stack = await startProject()
   const { bucket, create, load, succeed, upload } = tableClient(stack)
   const { masterToken: token, projectId } = await stack.newProject('Guests')
   const guest = (method: string, path: string, json?: object) =>
@@ -201,8 +203,8 @@ test('a shared bucket is linked by another project: its tables are there, curren
   assert.deepEqual((await guest('GET', 'shared-buckets')).json(), [])
 })
 
-test('in a branch reading falls through to the default branch, and what is written there stays there', async (t) => {
-  const stack = await startTestStack(t)
+test('in a branch reading falls through to the default branch, and what is written there stays there', async () => {
+  const stack = await startProject()
   const { bucket, create, finish, upload, succeed } = tableClient(stack)
   await bucket()
   await create('in.c-main', 't', 'id\n1\n')
@@ -230,8 +232,8 @@ test('in a branch reading falls through to the default branch, and what is writt
   assert.equal((await stack.request('GET', '/v2/storage/tables/in.c-main.t')).json<TableAnswer>().rowsCount, 1)
 })
 
-test('a permission ends with its bucket: a new one of the same name is not open to the old tokens', async (t) => {
-  const stack = await startTestStack(t)
+test('a permission ends with its bucket: a new one of the same name is not open to the old tokens', async () => {
+  const stack = await startProject()
   const { bucket, create, succeed } = tableClient(stack)
   await bucket()
   await bucket('other')
@@ -249,8 +251,8 @@ test('a permission ends with its bucket: a new one of the same name is not open 
   assert.deepEqual(bucketPermissions, { 'in.c-other': 'read' })
 })
 
-test('a bucket gets an owner: the holder of a token, by its id or by what it is called', async (t) => {
-  const { request } = await startTestStack(t)
+test('a bucket gets an owner: the holder of a token, by its id or by what it is called', async () => {
+  const { request } = await startProject()
   await request('POST', '/v2/storage/buckets', { json: { name: 'main' } })
   const owner = (json?: object) => request(json ? 'POST' : 'GET', '/v2/storage/buckets/in.c-main/owner', json ? { json } : {})
   const none = await owner()
@@ -276,8 +278,8 @@ test('a bucket gets an owner: the holder of a token, by its id or by what it is 
   assert.equal(asReader.status, 403)
 })
 
-test('in a development branch buckets are not shared and aliases are not made', async (t) => {
-  const stack = await startTestStack(t)
+test('in a development branch buckets are not shared and aliases are not made', async () => {
+  const stack = await startProject()
   const { bucket, create, succeed } = tableClient(stack)
   await bucket()
   await create('in.c-main', 't', 'id\n1\n')
@@ -290,8 +292,8 @@ test('in a development branch buckets are not shared and aliases are not made', 
   assert.deepEqual([alias.status, alias.json().code], [400, 'storage.buckets.invalidAlias'])
 })
 
-test('a bucket is shared with holders of tokens, who alone see it; with nobody it is not', async (t) => {
-  const stack = await startTestStack(t)
+test('a bucket is shared with holders of tokens, who alone see it; with nobody it is not', async () => {
+  const stack = await startProject()
   const { bucket, succeed } = tableClient(stack)
   await bucket()
   const { masterToken: token } = await stack.newProject('Guests')
@@ -309,8 +311,8 @@ test('a bucket is shared with holders of tokens, who alone see it; with nobody i
   assert.deepEqual([await seen(String(made.json().token)), await seen(token)], [['in.c-main'], []])
 })
 
-test('a bucket is always current: looking again is a job that changes nothing, refreshing is for external ones', async (t) => {
-  const stack = await startTestStack(t)
+test('a bucket is always current: looking again is a job that changes nothing, refreshing is for external ones', async () => {
+  const stack = await startProject()
   const { bucket, succeed } = tableClient(stack)
   await bucket()
   const path = '/v2/storage/branch/default/buckets/in.c-main'

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
+import { shareTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
+
+const startProject = shareTestStack()
 
 interface EventAnswer {
   readonly id: number | string
@@ -20,8 +22,8 @@ const report = async (stack: TestStack, json: Record<string, unknown>, token?: s
 const list = async (stack: TestStack, query: string, token?: string) =>
   (await stack.request('GET', `/v2/storage/events?${query}`, token === undefined ? {} : { token })).json<EventAnswer[]>()
 
-test('a reported event comes back whole, by id and by uuid, with empty maps as {}', async (t) => {
-  const stack = await startTestStack(t)
+test('a reported event comes back whole, by id and by uuid, with empty maps as {}', async () => {
+  const stack = await startProject()
   const { id, uuid } = await report(stack, {
     type: 'warn',
     configurationId: '7',
@@ -39,8 +41,8 @@ test('a reported event comes back whole, by id and by uuid, with empty maps as {
   assert.match(uuid, /^[0-9a-f]{8}-[0-9a-f]{4}-7/)
 })
 
-test('lists are newest first and can be narrowed', async (t) => {
-  const stack = await startTestStack(t)
+test('lists are newest first and can be narrowed', async () => {
+  const stack = await startProject()
   const a = await report(stack, { component: 'a', runId: '1', message: 'Alpha went' })
   const b = await report(stack, { component: 'b', runId: '1.2', message: 'beta 100% done' })
   const c = await report(stack, { component: 'a', runId: '12', configurationId: 'x' })
@@ -59,8 +61,8 @@ test('lists are newest first and can be narrowed', async (t) => {
   assert.deepEqual(ids(await list(stack, `q=${encodeURIComponent('"1_0%"')}`)), [])
 })
 
-test('a plain token sees its own events, one with canReadAllProjectEvents sees all', async (t) => {
-  const stack = await startTestStack(t)
+test('a plain token sees its own events, one with canReadAllProjectEvents sees all', async () => {
+  const stack = await startProject()
   const make = async (json: Record<string, unknown>) =>
     (await stack.request('POST', '/v2/storage/tokens', { json })).json<{ token: string }>().token
   const plain = await make({})
@@ -77,8 +79,8 @@ test('a plain token sees its own events, one with canReadAllProjectEvents sees a
   assert.equal((await stack.request('GET', `/v2/storage/events/${master.id}`, { token: other.masterToken })).status, 404)
 })
 
-test('what is no event is refused', async (t) => {
-  const stack = await startTestStack(t)
+test('what is no event is refused', async () => {
+  const stack = await startProject()
   const cases: [unknown, string][] = [
     [{ message: 'm' }, 'storage.event.schemaValidationFailed'],
     [{ component: 'c' }, 'storage.event.schemaValidationFailed'],
@@ -94,8 +96,8 @@ test('what is no event is refused', async (t) => {
   }
 })
 
-test('what is no id of an event is refused, and an event that is not there is not found', async (t) => {
-  const { request } = await startTestStack(t)
+test('what is no id of an event is refused, and an event that is not there is not found', async () => {
+  const { request } = await startProject()
   const nobody = '01890a5d-ac96-774b-bcce-b302099a8057'
   for (const path of ['/nonsense', '/1x', '?sinceId=x', '?maxId=-1', `?sinceId=${nobody}`]) {
     const answer = await request('GET', `/v2/storage/events${path}`)
@@ -107,8 +109,8 @@ test('what is no id of an event is refused, and an event that is not there is no
   assert.deepEqual((await request('GET', '/v2/storage/events?sinceId=99999999999999999999')).json(), [])
 })
 
-test('tickets rise and never repeat, also when asked for at once', async (t) => {
-  const { request } = await startTestStack(t)
+test('tickets rise and never repeat, also when asked for at once', async () => {
+  const { request } = await startProject()
   const answers = await Promise.all(Array.from({ length: 20 }, () => request('POST', '/v2/storage/tickets')))
   const ids = answers.map((answer) => Number(answer.json().id))
   assert.equal(new Set(ids).size, 20)

@@ -7,12 +7,14 @@ import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-s
 import { type FileAnswer, openFile, prepareFile, s3ClientFor, uploadClient } from '../../../../tests/support/file-client.ts'
 import { freshPostgres } from '../../../../tests/support/on-both-databases.ts'
 import { BUCKET, startS3 } from '../../../../tests/support/start-s3.ts'
-import { startTestStack } from '../../../../tests/support/test-stack.ts'
+import { shareTestStack, startTestStack } from '../../../../tests/support/test-stack.ts'
+
+const startProject = shareTestStack()
 
 const curl = promisify(execFile)
 
-test('a file goes the way of the specification: prepare, upload with the SDK, detail, download', async (t) => {
-  const stack = await startTestStack(t)
+test('a file goes the way of the specification: prepare, upload with the SDK, detail, download', async () => {
+  const stack = await startProject()
   const file = await prepareFile(stack, { name: 'new-file.csv', sizeBytes: 11 })
   assert.equal(typeof file.id, 'number')
   assert.match(String(file.created), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0000$/)
@@ -21,7 +23,10 @@ test('a file goes the way of the specification: prepare, upload with the SDK, de
     [false, false, false, 'new_file.csv', 11, 15, null, []],
   )
   assert.deepEqual([file.provider, file.region, file.fileType], ['aws', 'us-east-1', 'csv'])
-  assert.equal((file.creatorToken as { id: unknown }).id, 1)
+  assert.equal(
+    (file.creatorToken as { id: unknown }).id,
+    Number((await stack.request('GET', '/v2/storage/tokens/verify')).json().id),
+  )
   const { uploadParams } = file
   assert.ok(uploadParams?.credentials)
   assert.match(uploadParams.key, /^exp-15\/\d+\/files\/\d{4}\/\d\d\/\d\d\/\d+\.new_file\.csv$/)
@@ -46,8 +51,8 @@ test('a file goes the way of the specification: prepare, upload with the SDK, de
   assert.equal(new URL(plain.json<FileAnswer>().url).searchParams.get('X-Amz-Expires'), '3600')
 })
 
-test('curl downloads by the link', async (t) => {
-  const stack = await startTestStack(t)
+test('curl downloads by the link', async () => {
+  const stack = await startProject()
   const file = await prepareFile(stack, { name: 'příliš žluťoučký "kůň".csv' })
   await uploadClient(file).send(new PutObjectCommand({ Bucket: 'millrace', Key: file.uploadParams!.key, Body: 'x,y\n' }))
   const { stdout } = await curl('curl', ['-sS', '--fail', '-i', file.url])
@@ -56,16 +61,16 @@ test('curl downloads by the link', async (t) => {
   assert.ok(stdout.endsWith('x,y\n'))
 })
 
-test('the size becomes what was uploaded', async (t) => {
-  const stack = await startTestStack(t)
+test('the size becomes what was uploaded', async () => {
+  const stack = await startProject()
   const file = await prepareFile(stack, { sizeBytes: 999 })
   assert.equal((await openFile(stack, file.id)).sizeBytes, 999)
   await uploadClient(file).send(new PutObjectCommand({ Bucket: 'millrace', Key: file.uploadParams!.key, Body: 'twelve bytes' }))
   assert.equal((await openFile(stack, file.id)).sizeBytes, 12)
 })
 
-test('the size follows an upload that replaces the first, in the detail and in the list', async (t) => {
-  const stack = await startTestStack(t)
+test('the size follows an upload that replaces the first, in the detail and in the list', async () => {
+  const stack = await startProject()
   const file = await prepareFile(stack)
   const listed = async () => (await stack.request('GET', '/v2/storage/files')).json<FileAnswer[]>()[0]?.sizeBytes
   const put = (Body: string) =>
@@ -78,8 +83,8 @@ test('the size follows an upload that replaces the first, in the detail and in t
   assert.equal(await listed(), 4)
 })
 
-test('a content type said when the file was prepared is the one it is downloaded with', async (t) => {
-  const stack = await startTestStack(t)
+test('a content type said when the file was prepared is the one it is downloaded with', async () => {
+  const stack = await startProject()
   const file = await prepareFile(stack, { contentType: 'text/csv' })
   await uploadClient(file).send(new PutObjectCommand({ Bucket: 'millrace', Key: file.uploadParams!.key, Body: 'a,b' }))
   assert.equal((await fetch(file.url)).headers.get('content-type'), 'text/csv')
@@ -89,8 +94,8 @@ test('a content type said when the file was prepared is the one it is downloaded
     assert.equal((await stack.request('POST', '/v2/storage/files/prepare', { json: { name: 'x', contentType } })).status, 400)
 })
 
-test('a sliced file has a prefix to write under, and its link is the manifest', async (t) => {
-  const stack = await startTestStack(t)
+test('a sliced file has a prefix to write under, and its link is the manifest', async () => {
+  const stack = await startProject()
   const file = await prepareFile(stack, { name: 'big.csv', isSliced: true, isEncrypted: true })
   const { key, bucket } = file.uploadParams!
   const s3 = uploadClient(file)
@@ -118,23 +123,23 @@ test('a sliced file has a prefix to write under, and its link is the manifest', 
   await assert.rejects(download.send(new GetObjectCommand({ Bucket: bucket, Key: `${key}part0` })), { name: 'NoSuchKey' })
 })
 
-test('an encrypted file refuses an upload that does not ask for encryption', async (t) => {
-  const stack = await startTestStack(t)
+test('an encrypted file refuses an upload that does not ask for encryption', async () => {
+  const stack = await startProject()
   const file = await prepareFile(stack, { isEncrypted: true })
   const put = { Bucket: 'millrace', Key: file.uploadParams!.key, Body: 'x' }
   await assert.rejects(uploadClient(file).send(new PutObjectCommand(put)), { name: 'AccessDenied' })
   await uploadClient(file).send(new PutObjectCommand({ ...put, ServerSideEncryption: 'AES256' }))
 })
 
-test('a permanent file has no age and lives outside the folders that expire', async (t) => {
-  const stack = await startTestStack(t)
+test('a permanent file has no age and lives outside the folders that expire', async () => {
+  const stack = await startProject()
   const file = await prepareFile(stack, { isPermanent: true })
   assert.equal(file.maxAgeDays, null)
   assert.doesNotMatch(file.uploadParams!.key, /^exp-/)
 })
 
-test('forms, JSON and the branch prefix prepare alike', async (t) => {
-  const stack = await startTestStack(t)
+test('forms, JSON and the branch prefix prepare alike', async () => {
+  const stack = await startProject()
   const form = { name: 'f.csv', federationToken: '1', isEncrypted: '1', sizeBytes: '3', 'tags[]': 'one', 'tags[1]': 'two' }
   const byForm = await stack.request('POST', '/v2/storage/files/prepare', { form })
   assert.equal(byForm.status, 201)
@@ -146,8 +151,8 @@ test('forms, JSON and the branch prefix prepare alike', async (t) => {
   assert.equal(inBranch.json<FileAnswer>().uploadParams?.credentials, undefined)
 })
 
-test('a run id in the header is kept with the file', async (t) => {
-  const stack = await startTestStack(t)
+test('a run id in the header is kept with the file', async () => {
+  const stack = await startProject()
   const answer = await stack.request('POST', '/v2/storage/files/prepare', {
     json: { name: 'r' },
     headers: { 'X-KBC-RunId': '12.34' },
@@ -157,8 +162,8 @@ test('a run id in the header is kept with the file', async (t) => {
   assert.equal(listed.length, 1)
 })
 
-test('the list is newest first and filters by tags, ids and pages', async (t) => {
-  const stack = await startTestStack(t)
+test('the list is newest first and filters by tags, ids and pages', async () => {
+  const stack = await startProject()
   const ids: number[] = []
   for (const tags of [['a'], ['b'], ['a', 'b'], []]) ids.push((await prepareFile(stack, { tags })).id)
   const list = async (query: string) =>
@@ -173,8 +178,8 @@ test('the list is newest first and filters by tags, ids and pages', async (t) =>
   assert.equal((await stack.request('GET', '/v2/storage/files?limit=-1')).status, 400)
 })
 
-test('q looks for words, tags and ids, combined as one would write it', async (t) => {
-  const stack = await startTestStack(t)
+test('q looks for words, tags and ids, combined as one would write it', async () => {
+  const stack = await startProject()
   const one = await prepareFile(stack, { name: 'Orders 2026.csv', tags: ['table-export', 'x:y'] })
   const two = await prepareFile(stack, { name: 'customers_100%.csv', tags: ['table-export', 'with "quotes"'] })
   const three = await prepareFile(stack, { name: 'orders-old.csv' })
@@ -204,8 +209,8 @@ test('q looks for words, tags and ids, combined as one would write it', async (t
   }
 })
 
-test('tags are added once, removed, and may hold slashes and any script', async (t) => {
-  const stack = await startTestStack(t)
+test('tags are added once, removed, and may hold slashes and any script', async () => {
+  const stack = await startProject()
   const { id } = await prepareFile(stack, { tags: ['first', 'first'] })
   const tag = 'a/b c/žluť 100%'
   for (let i = 0; i < 2; i++)
@@ -218,8 +223,8 @@ test('tags are added once, removed, and may hold slashes and any script', async 
   assert.equal((await stack.request('POST', `/v2/storage/files/${id}/tags`, { json: {} })).status, 400)
 })
 
-test('a deleted file is gone, record and bytes', async (t) => {
-  const stack = await startTestStack(t)
+test('a deleted file is gone, record and bytes', async () => {
+  const stack = await startProject()
   const file = await prepareFile(stack)
   const s3 = uploadClient(file)
   const put = () => s3.send(new PutObjectCommand({ Bucket: 'millrace', Key: file.uploadParams!.key, Body: 'x' }))
@@ -231,8 +236,8 @@ test('a deleted file is gone, record and bytes', async (t) => {
   assert.deepEqual((await stack.request('GET', '/v2/storage/files')).json(), [])
 })
 
-test('with async a deletion is a job, checked before it is made', async (t) => {
-  const stack = await startTestStack(t)
+test('with async a deletion is a job, checked before it is made', async () => {
+  const stack = await startProject()
   const file = await prepareFile(stack)
   await uploadClient(file).send(new PutObjectCommand({ Bucket: 'millrace', Key: file.uploadParams!.key, Body: 'x' }))
   assert.equal((await stack.request('DELETE', '/v2/storage/files/99999?async=1')).status, 404)
@@ -246,8 +251,8 @@ test('with async a deletion is a job, checked before it is made', async (t) => {
   assert.equal((await fetch(file.url)).status, 404)
 })
 
-test('refresh gives new credentials for the same place', async (t) => {
-  const stack = await startTestStack(t)
+test('refresh gives new credentials for the same place', async () => {
+  const stack = await startProject()
   const file = await prepareFile(stack)
   const answer = await stack.request('PUT', `/v2/storage/files/${file.id}/refresh`)
   const fresh = answer.json<FileAnswer>()
@@ -257,8 +262,8 @@ test('refresh gives new credentials for the same place', async (t) => {
   await uploadClient(fresh).send(new PutObjectCommand({ Bucket: 'millrace', Key: file.uploadParams!.key, Body: 'x' }))
 })
 
-test('the content of a small file can be looked at', async (t) => {
-  const stack = await startTestStack(t)
+test('the content of a small file can be looked at', async () => {
+  const stack = await startProject()
   const file = await prepareFile(stack)
   const content = () => stack.request('GET', `/v2/storage/files/${file.id}/content`)
   assert.equal((await content()).json().code, 'storage.fileNotUploaded')
@@ -269,8 +274,8 @@ test('the content of a small file can be looked at', async (t) => {
   assert.equal((await content()).status, 400)
 })
 
-test('a token without canReadAllFileUploads sees the files it made, and no others', async (t) => {
-  const stack = await startTestStack(t)
+test('a token without canReadAllFileUploads sees the files it made, and no others', async () => {
+  const stack = await startProject()
   const newToken = async (extra: object) =>
     (await stack.request('POST', '/v2/storage/tokens', { json: { description: 't', ...extra } })).json<{ token: string }>().token
   const limited = await newToken({})
@@ -306,8 +311,8 @@ test('a token without canReadAllFileUploads sees the files it made, and no other
   }
 })
 
-test('the file of another project does not exist', async (t) => {
-  const stack = await startTestStack(t)
+test('the file of another project does not exist', async () => {
+  const stack = await startProject()
   const { id } = await prepareFile(stack)
   const { masterToken: token } = await stack.newProject()
   const requests = [
@@ -380,8 +385,8 @@ test('the same holds on PostgreSQL', async (t) => {
   assert.equal((await stack.request('DELETE', `/v2/storage/files/${file.id}`)).status, 204)
 })
 
-test('bad input is refused with a sentence', async (t) => {
-  const { request } = await startTestStack(t)
+test('bad input is refused with a sentence', async () => {
+  const { request } = await startProject()
   const bodies = [
     {},
     { name: '' },
@@ -405,8 +410,8 @@ test('bad input is refused with a sentence', async (t) => {
     assert.equal((await request('GET', `/v2/storage/files/${id}`)).status, 404, id)
 })
 
-test('names of any script and length are kept, and are safe in key and header', async (t) => {
-  const stack = await startTestStack(t)
+test('names of any script and length are kept, and are safe in key and header', async () => {
+  const stack = await startProject()
   const names = [
     '../../etc/passwd',
     'a\0b\r\nX_Evil: 1',

@@ -8,7 +8,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import type { FileAnswer } from '../../../../tests/support/file-client.ts'
-import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
+import { shareTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
+
+const startProject = shareTestStack()
 
 const run = promisify(execFile)
 const boundary = '----millrace'
@@ -19,10 +21,11 @@ const multipart = (...parts: string[]) => ({
 })
 
 const contentOf = async (file: FileAnswer) => (await fetch(file.url)).text()
-const objectCount = async (stack: TestStack) => (await stack.platform.objects.store.list({})).objects.length
+const objectCount = async ({ platform, projectId }: TestStack) =>
+  (await platform.objects.store.list({})).objects.filter(({ key }) => `/${key}`.includes(`/${projectId}/files/`)).length
 
-test('a form with a file becomes a file, with everything the form says about it', async (t) => {
-  const stack = await startTestStack(t)
+test('a form with a file becomes a file, with everything the form says about it', async () => {
+  const stack = await startProject()
   const form = new FormData()
   form.set('name', 'příliš.csv')
   form.append('tags[]', 'one')
@@ -43,8 +46,8 @@ test('a form with a file becomes a file, with everything the form says about it'
   assert.deepEqual({ ...detail, url: '' }, { ...file, url: '' })
 })
 
-test('what is said after the file counts too, even that it is permanent', async (t) => {
-  const stack = await startTestStack(t)
+test('what is said after the file counts too, even that it is permanent', async () => {
+  const stack = await startProject()
   const form = multipart(
     part('name="data"; filename="x.csv"', 'abc'),
     part('name="isPermanent"', '1'),
@@ -57,7 +60,7 @@ test('what is said after the file counts too, even that it is permanent', async 
 })
 
 test('curl uploads as the specification shows', async (t) => {
-  const stack = await startTestStack(t)
+  const stack = await startProject()
   const folder = await mkdtemp(join(tmpdir(), 'millrace-curl-'))
   t.after(() => rm(folder, { recursive: true }))
   await writeFile(join(folder, 'my data.csv'), 'x,y\n')
@@ -76,8 +79,8 @@ test('curl uploads as the specification shows', async (t) => {
   assert.equal(await contentOf(file), 'x,y\n')
 })
 
-test('an empty file is a file', async (t) => {
-  const stack = await startTestStack(t)
+test('an empty file is a file', async () => {
+  const stack = await startProject()
   const file = (
     await stack.request('POST', '/import/upload-file', multipart(part('name="data"; filename="empty"', '')))
   ).json<FileAnswer>()
@@ -85,8 +88,8 @@ test('an empty file is a file', async (t) => {
   assert.equal(await contentOf(file), '')
 })
 
-test('a file of many megabytes arrives byte for byte', async (t) => {
-  const stack = await startTestStack(t)
+test('a file of many megabytes arrives byte for byte', async () => {
+  const stack = await startProject()
   const data = randomBytes(20_000_000)
   data.write(`\r\n--${boundary.slice(0, -1)}x`, 1_000_000) // nearly the boundary
   const body = Buffer.concat([
@@ -98,8 +101,8 @@ test('a file of many megabytes arrives byte for byte', async (t) => {
   assert.ok(Buffer.from(await (await fetch(file.url)).arrayBuffer()).equals(data))
 })
 
-test('bad forms are refused with a sentence and leave nothing', async (t) => {
-  const stack = await startTestStack(t)
+test('bad forms are refused with a sentence and leave nothing', async () => {
+  const stack = await startProject()
   const bad = [
     [{ json: { data: 'x' } }, 400, 'import.dataMissing'],
     [{ body: 'x', headers: { 'content-type': 'multipart/form-data' } }, 400, 'malformedRequest'],
@@ -131,8 +134,8 @@ test('bad forms are refused with a sentence and leave nothing', async (t) => {
   assert.equal(await objectCount(stack), 0)
 })
 
-test('an upload that breaks off leaves no file', async (t) => {
-  const stack = await startTestStack(t)
+test('an upload that breaks off leaves no file', async () => {
+  const stack = await startProject()
   await new Promise<void>((resolve) => {
     const req = httpRequest(`${stack.url}/import/upload-file`, {
       method: 'POST',

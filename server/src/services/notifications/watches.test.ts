@@ -5,13 +5,13 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { type Job, shellStack } from '../../../../tests/support/shell-stack.ts'
-import type { startTestStack, TestStack } from '../../../../tests/support/test-stack.ts'
+import type { TestScope, TestStack } from '../../../../tests/support/test-stack.ts'
 import { until } from '../../../../tests/support/until.ts'
 import { startReceiver, type WebhookReceiver } from '../../../../tests/support/webhook-receiver.ts'
 
 const HOUR_MS = 3_600_000
 const cleanups: (() => unknown)[] = []
-const scope = { after: (work: () => unknown) => void cleanups.push(work) } as unknown as Parameters<typeof startTestStack>[0] // all they use
+const scope: TestScope = { after: (work) => cleanups.push(work) }
 let aheadMs = 0
 let stack: Awaited<ReturnType<typeof shellStack>>
 let receiver: WebhookReceiver

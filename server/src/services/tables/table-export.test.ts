@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { tableClient } from '../../../../tests/support/table-client.ts'
-import { startTestStack } from '../../../../tests/support/test-stack.ts'
+import { shareTestStack } from '../../../../tests/support/test-stack.ts'
 
-test('an export answered from an earlier one counts as one: run, event, size and link are there', async (t) => {
-  const stack = await startTestStack(t)
+const startProject = shareTestStack()
+
+test('an export answered from an earlier one counts as one: run, event, size and link are there', async () => {
+  const stack = await startProject()
   const { bucket, create, succeed } = tableClient(stack)
   await bucket()
   await create('in.c-main', 't', 'id\n1\n')
@@ -39,8 +41,8 @@ test('an export answered from an earlier one counts as one: run, event, size and
   )
 })
 
-test('a filter compares with a moment in words where its type is TIME_STRING', async (t) => {
-  const stack = await startTestStack(t)
+test('a filter compares with a moment in words where its type is TIME_STRING', async () => {
+  const stack = await startProject()
   const { bucket, create, exported } = tableClient(stack)
   await bucket()
   const recent = new Date(Date.now() - 3_600_000).toISOString().replace('T', ' ').slice(0, 19)
@@ -60,8 +62,8 @@ test('a filter compares with a moment in words where its type is TIME_STRING', a
   }
 })
 
-test('a format, a zone or a branch is built as the specification describes it or refused, never guessed', async (t) => {
-  const stack = await startTestStack(t)
+test('a format, a zone or a branch is built as the specification describes it or refused, never guessed', async () => {
+  const stack = await startProject()
   const { bucket, create, exported, succeed, upload } = tableClient(stack)
   await bucket()
   await create('in.c-main', 't', 'id\n1\n')
@@ -93,8 +95,8 @@ test('a format, a zone or a branch is built as the specification describes it or
   assert.equal((await start({ sourceBranchId: 'mine' })).status, 400)
 })
 
-test('in a typed table a filter compares by type; the empty value means absent, and what is none of the type is refused', async (t) => {
-  const stack = await startTestStack(t)
+test('in a typed table a filter compares by type; the empty value means absent, and what is none of the type is refused', async () => {
+  const stack = await startProject()
   const { bucket, load, rows, succeed } = tableClient(stack)
   const id = `${await bucket()}.typed`
   const columns = ['INTEGER', 'STRING', 'NUMERIC', 'FLOAT', 'BOOLEAN', 'DATE', 'TIMESTAMP'].map((basetype, i) => ({
@@ -159,8 +161,8 @@ test('in a typed table a filter compares by type; the empty value means absent, 
   assert.deepEqual([wrong.status, wrong.json().code], [400, 'storage.tables.filterValue'])
 })
 
-test('rows cannot be deleted by a table of a workspace, because there are none: the answer says which', async (t) => {
-  const stack = await startTestStack(t)
+test('rows cannot be deleted by a table of a workspace, because there are none: the answer says which', async () => {
+  const stack = await startProject()
   const { bucket, create, rows } = tableClient(stack)
   await bucket()
   await create('in.c-main', 't', 'id\n1\n')

@@ -4,7 +4,9 @@ import { gzipSync } from 'node:zlib'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { prepareFile, uploadClient } from '../../../../tests/support/file-client.ts'
 import { type TableAnswer, tableClient } from '../../../../tests/support/table-client.ts'
-import { startTestStack } from '../../../../tests/support/test-stack.ts'
+import { shareTestStack } from '../../../../tests/support/test-stack.ts'
+
+const startProject = shareTestStack()
 
 interface EventAnswer {
   readonly event: string
@@ -12,8 +14,8 @@ interface EventAnswer {
   readonly attachments: { readonly url: string | null; readonly [field: string]: unknown }[]
 }
 
-test('named columns are loaded and the others stay empty; a header that lacks columns is refused', async (t) => {
-  const stack = await startTestStack(t)
+test('named columns are loaded and the others stay empty; a header that lacks columns is refused', async () => {
+  const stack = await startProject()
   const { bucket, create, load, upload, finish, succeed, rows } = tableClient(stack)
   await bucket()
   await create('in.c-main', 't', 'id,a,b\n1,x,y\n', { primaryKey: 'id' })
@@ -58,8 +60,8 @@ test('named columns are loaded and the others stay empty; a header that lacks co
   assert.deepEqual(await rows('in.c-main.typed'), [['1', '2', '7', null]])
 })
 
-test('the event of a load says how it was read and carries the file, with a link for those who may read it', async (t) => {
-  const stack = await startTestStack(t)
+test('the event of a load says how it was read and carries the file, with a link for those who may read it', async () => {
+  const stack = await startProject()
   const { bucket, create, load, succeed, upload } = tableClient(stack)
   await bucket()
   await create('in.c-main', 't', 'id;v\n1;a\n', { delimiter: ';' })
@@ -101,8 +103,8 @@ test('the event of a load says how it was read and carries the file, with a link
   )
 })
 
-test('a load that the caller waits for fails with the code its job failed with', async (t) => {
-  const stack = await startTestStack(t)
+test('a load that the caller waits for fails with the code its job failed with', async () => {
+  const stack = await startProject()
   const { bucket, create } = tableClient(stack)
   await bucket()
   await create('in.c-main', 't', 'id\n1\n')
@@ -126,8 +128,8 @@ test('a load that the caller waits for fails with the code its job failed with',
   assert.match(String(answer.json().message), /line 2/)
 })
 
-test('slices outside of the file, missing slices and broken manifests fail the job with their own codes', async (t) => {
-  const stack = await startTestStack(t)
+test('slices outside of the file, missing slices and broken manifests fail the job with their own codes', async () => {
+  const stack = await startProject()
   const { bucket, create, upload, finish, rows } = tableClient(stack)
   await bucket()
   await create('in.c-main', 't', 'id\n1\n')
@@ -166,8 +168,8 @@ test('slices outside of the file, missing slices and broken manifests fail the j
   assert.deepEqual(await rows('in.c-main.t'), [['5']])
 })
 
-test('a table made from a snapshot or an earlier moment of a typed table is typed and says so', async (t) => {
-  const stack = await startTestStack(t)
+test('a table made from a snapshot or an earlier moment of a typed table is typed and says so', async () => {
+  const stack = await startProject()
   const { bucket, succeed, load, finish, upload } = tableClient(stack)
   await bucket()
   const make = (json: object) => stack.request('POST', '/v2/storage/buckets/in.c-main/tables-definition', { json })
@@ -215,8 +217,8 @@ test('a table made from a snapshot or an earlier moment of a typed table is type
   assert.equal(wrong.error?.code, 'storage.tables.invalidValue')
 })
 
-test('the load time of the file is taken only where the file has one', async (t) => {
-  const stack = await startTestStack(t)
+test('the load time of the file is taken only where the file has one', async () => {
+  const stack = await startProject()
   const { bucket, create, load, upload, finish, exported } = tableClient(stack)
   await bucket()
   await create('in.c-main', 't', 'id\n1\n')
@@ -233,8 +235,8 @@ test('the load time of the file is taken only where the file has one', async (t)
   )
 })
 
-test('each slice is unpacked by its own name; one without .gz in a file with it, by what it begins with', async (t) => {
-  const stack = await startTestStack(t)
+test('each slice is unpacked by its own name; one without .gz in a file with it, by what it begins with', async () => {
+  const stack = await startProject()
   const { bucket, create, finish, rows } = tableClient(stack)
   await bucket()
   await create('in.c-main', 't', 'id\n1\n')
@@ -263,8 +265,8 @@ test('each slice is unpacked by its own name; one without .gz in a file with it,
   assert.deepEqual(await rows('in.c-main.t'), [['7'], ['8'], ['9']])
 })
 
-test('the importer writes into the branch its form names', async (t) => {
-  const stack = await startTestStack(t)
+test('the importer writes into the branch its form names', async () => {
+  const stack = await startProject()
   const { bucket, create, rows, succeed, upload } = tableClient(stack)
   await bucket()
   await create('in.c-main', 't', 'id\n1\n')
@@ -289,8 +291,8 @@ test('the importer writes into the branch its form names', async (t) => {
   assert.match(String(unknown.json().message), /987654/)
 })
 
-test('a strategy that files are not loaded with is refused', async (t) => {
-  const stack = await startTestStack(t)
+test('a strategy that files are not loaded with is refused', async () => {
+  const stack = await startProject()
   const { bucket, create, upload } = tableClient(stack)
   await bucket()
   await create('in.c-main', 't', 'id\n1\n')

@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { tableClient } from '../../../../tests/support/table-client.ts'
-import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
+import { shareTestStack, startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { createTablesLoop } from './tables.loop.ts'
+
+const startProject = shareTestStack()
 
 const DAY_MS = 86_400_000
 
 const objectsOf = async ({ platform }: TestStack): Promise<string[]> =>
   (await platform.objects.store.list({ prefix: 'tables/' })).objects.map((object) => object.key)
 
-test('many small loads are compacted into one file; the rows, their order and their load times stay', async (t) => {
-  const stack = await startTestStack(t)
+test('many small loads are compacted into one file; the rows, their order and their load times stay', async () => {
+  const stack = await startProject()
   const { bucket, create, load, exported } = tableClient(stack)
   const { parts, engine, loop: own } = stack.platform.tableModules
   await own.stop() // it would do the same at a time of its own
@@ -34,8 +36,8 @@ test('many small loads are compacted into one file; the rows, their order and th
   assert.equal(await exported('in.c-main.t', { includeInternalTimestamp: true }), before)
 })
 
-test('a table that cannot be compacted is not tried over and over: after the next load, or at once when it failed in passing', async (t) => {
-  const stack = await startTestStack(t)
+test('a table that cannot be compacted is not tried over and over: after the next load, or at once when it failed in passing', async () => {
+  const stack = await startProject()
   const { bucket, create, load } = tableClient(stack)
   const { parts, loop: own } = stack.platform.tableModules
   await own.stop()
@@ -61,8 +63,8 @@ test('a table that cannot be compacted is not tried over and over: after the nex
   assert.equal(tries, 5)
 })
 
-test('a table that is loaded all the time is tidied by its loads, and compactions in vain are not repeated at once', async (t) => {
-  const stack = await startTestStack(t)
+test('a table that is loaded all the time is tidied by its loads, and compactions in vain are not repeated at once', async () => {
+  const stack = await startProject()
   const { bucket, create, load, exported } = tableClient(stack)
   const { parts, loop: own, engine } = stack.platform.tableModules
   await own.stop()

@@ -7,11 +7,13 @@ import { gzipSync } from 'node:zlib'
 import { prepareFile } from '../../../../tests/support/file-client.ts'
 import { freshPostgres } from '../../../../tests/support/on-both-databases.ts'
 import { type JobAnswer, type TableAnswer, tableClient } from '../../../../tests/support/table-client.ts'
-import { startTestStack } from '../../../../tests/support/test-stack.ts'
+import { shareTestStack, startTestStack } from '../../../../tests/support/test-stack.ts'
 import { NO_ORIGIN } from '../../model/event.ts'
 
-test('a full load replaces all rows, an incremental one appends, with a key the last row wins', async (t) => {
-  const stack = await startTestStack(t)
+const startProject = shareTestStack()
+
+test('a full load replaces all rows, an incremental one appends, with a key the last row wins', async () => {
+  const stack = await startProject()
   const { bucket, create, load, rows, detail } = tableClient(stack)
   const id = await bucket()
   await create(id, 'plain', 'id,v\n1,a\n2,b\n')
@@ -48,8 +50,8 @@ test('a full load replaces all rows, an incremental one appends, with a key the 
   assert.deepEqual([table.primaryKey, table.rowsCount], [['id'], 3])
 })
 
-test('the primary key comes as a string with commas, as a list, and as a form', async (t) => {
-  const stack = await startTestStack(t)
+test('the primary key comes as a string with commas, as a list, and as a form', async () => {
+  const stack = await startProject()
   const { bucket, upload, succeed, detail } = tableClient(stack)
   const id = await bucket()
   const dataFileId = await upload('a,b,c\n1,2,3\n')
@@ -74,8 +76,8 @@ test('the primary key comes as a string with commas, as a list, and as a form', 
   }
 })
 
-test('gzip files and sliced files load; slices outside of the file are refused', async (t) => {
-  const stack = await startTestStack(t)
+test('gzip files and sliced files load; slices outside of the file are refused', async () => {
+  const stack = await startProject()
   const { bucket, upload, uploadSliced, succeed, finish, rows } = tableClient(stack)
   const id = await bucket()
   const post = (path: string, json: object) => stack.request('POST', `/v2/storage/${path}`, { json })
@@ -100,8 +102,8 @@ test('gzip files and sliced files load; slices outside of the file are refused',
   assert.equal(headerless.error?.code, 'storage.tables.validation.invalidColumnName')
 })
 
-test('what is wrong with a file fails the job with its own code, and the table is as before', async (t) => {
-  const stack = await startTestStack(t)
+test('what is wrong with a file fails the job with its own code, and the table is as before', async () => {
+  const stack = await startProject()
   const { bucket, upload, finish, create, rows } = tableClient(stack)
   const id = await bucket()
   await create(id, 'kept', 'id,name\n1,one\n')
@@ -140,8 +142,8 @@ test('what is wrong with a file fails the job with its own code, and the table i
   assert.deepEqual(await rows(`${id}.kept`), [['1', 'one']])
 })
 
-test('a request that cannot work is refused at once, with the code clients know', async (t) => {
-  const stack = await startTestStack(t)
+test('a request that cannot work is refused at once, with the code clients know', async () => {
+  const stack = await startProject()
   const { bucket, upload, create } = tableClient(stack)
   const other = await stack.newProject()
   const id = await bucket()
@@ -201,15 +203,15 @@ test('a request that cannot work is refused at once, with the code clients know'
   assert.equal(foreignTable.status, 404)
 })
 
-test('headers become names: marks are taken off, other characters become underscores; a BOM is no part of them', async (t) => {
-  const { bucket, create, detail } = tableClient(await startTestStack(t))
+test('headers become names: marks are taken off, other characters become underscores; a BOM is no part of them', async () => {
+  const { bucket, create, detail } = tableClient(await startProject())
   const id = await bucket()
   await create(id, 't', '\ufeffČíslo účtu,price (€),"a-b",_x_\r\n1,2,3,4\r\n')
   assert.deepEqual((await detail(`${id}.t`)).columns, ['Cislo_uctu', 'price__EUR', 'a_b', 'x'])
 })
 
-test('new columns of a file are added; older rows have them empty', async (t) => {
-  const { bucket, create, load, rows, detail } = tableClient(await startTestStack(t))
+test('new columns of a file are added; older rows have them empty', async () => {
+  const { bucket, create, load, rows, detail } = tableClient(await startProject())
   const id = await bucket()
   await create(id, 't', 'id\n1\n')
   await load(`${id}.t`, 'extra,id\nx,2\n', { incremental: true })
@@ -220,8 +222,8 @@ test('new columns of a file are added; older rows have them empty', async (t) =>
   ])
 })
 
-test('withoutHeaders, columns and ignoredLinesCount say how a file without a header is read', async (t) => {
-  const { bucket, create, load, rows } = tableClient(await startTestStack(t))
+test('withoutHeaders, columns and ignoredLinesCount say how a file without a header is read', async () => {
+  const { bucket, create, load, rows } = tableClient(await startProject())
   const id = await bucket()
   await create(id, 't', 'a,b\n')
   await load(`${id}.t`, '1,2\n', { withoutHeaders: true })
@@ -232,8 +234,8 @@ test('withoutHeaders, columns and ignoredLinesCount say how a file without a hea
   assert.deepEqual(await rows(`${id}.t`), [['5', '6']])
 })
 
-test('an export takes columns, filters of every form, order, limit and times', async (t) => {
-  const stack = await startTestStack(t)
+test('an export takes columns, filters of every form, order, limit and times', async () => {
+  const stack = await startProject()
   const { bucket, create, exported } = tableClient(stack)
   const id = await bucket()
   await create(id, 't', 'id,city,n\n1,Praha,5\n2,Brno,40\n3,Brno,7\n4,,100\n')
@@ -266,8 +268,8 @@ test('an export takes columns, filters of every form, order, limit and times', a
     assert.equal(await ask(fields), ids.map((n) => `"${n}"\n`).join(''), JSON.stringify(fields))
 })
 
-test('a merged export is one file with a header for people; parquet is a file of its own kind', async (t) => {
-  const stack = await startTestStack(t)
+test('a merged export is one file with a header for people; parquet is a file of its own kind', async () => {
+  const stack = await startProject()
   const { bucket, create, exported, succeed } = tableClient(stack)
   const id = await bucket()
   await create(id, 't', 'id,v\n1,"a ""b"""\n')
@@ -282,8 +284,8 @@ test('a merged export is one file with a header for people; parquet is a file of
   assert.deepEqual([gz.metrics.outCompressed, Number(gz.metrics.outBytes) > 0], [true, true])
 })
 
-test('the same export of an unchanged table gives the same file again; after a load it does not', async (t) => {
-  const stack = await startTestStack(t)
+test('the same export of an unchanged table gives the same file again; after a load it does not', async () => {
+  const stack = await startProject()
   const { bucket, create, load, succeed } = tableClient(stack)
   const id = await bucket()
   await create(id, 't', 'id\n1\n')
@@ -301,8 +303,8 @@ test('the same export of an unchanged table gives the same file again; after a l
   assert.equal((await run()).cacheHit, false)
 })
 
-test('the preview is CSV or JSON, cut at 100 rows unless asked, at most 1000; long cells are cut and marked', async (t) => {
-  const stack = await startTestStack(t)
+test('the preview is CSV or JSON, cut at 100 rows unless asked, at most 1000; long cells are cut and marked', async () => {
+  const stack = await startProject()
   const { bucket, create } = tableClient(stack)
   const id = await bucket()
   const long = 'x'.repeat(20_000)
@@ -325,8 +327,8 @@ test('the preview is CSV or JSON, cut at 100 rows unless asked, at most 1000; lo
   assert.match(String(tooMany.json().error), /1000/)
 })
 
-test('columns and keys are added and deleted by jobs; what cannot be is refused with a reason', async (t) => {
-  const stack = await startTestStack(t)
+test('columns and keys are added and deleted by jobs; what cannot be is refused with a reason', async () => {
+  const stack = await startProject()
   const { bucket, create, succeed, finish, detail, rows } = tableClient(stack)
   const id = `${await bucket()}.t`
   await create('in.c-main', 't', 'id,v\n1,a\n1,b\n')
@@ -352,8 +354,8 @@ test('columns and keys are added and deleted by jobs; what cannot be is refused 
   assert.equal((await call('DELETE', 'columns/v')).status, 404)
 })
 
-test('rows are deleted by filter, from a body or a query; emptying a table must be meant', async (t) => {
-  const stack = await startTestStack(t)
+test('rows are deleted by filter, from a body or a query; emptying a table must be meant', async () => {
+  const stack = await startProject()
   const { bucket, create, succeed, rows } = tableClient(stack)
   const id = `${await bucket()}.t`
   await create('in.c-main', 't', 'id,v\n1,a\n2,b\n3,c\n')
@@ -370,8 +372,8 @@ test('rows are deleted by filter, from a body or a query; emptying a table must 
   assert.deepEqual(await rows(id), [])
 })
 
-test('a typed table keeps types, refuses values that are none by row and column, and takes no new columns from files', async (t) => {
-  const stack = await startTestStack(t)
+test('a typed table keeps types, refuses values that are none by row and column, and takes no new columns from files', async () => {
+  const stack = await startProject()
   const { bucket, upload, succeed, finish, detail, rows } = tableClient(stack)
   const id = `${await bucket()}.typed`
   const created = await succeed(
@@ -430,8 +432,8 @@ test('a typed table keeps types, refuses values that are none by row and column,
   assert.match(String(untypedColumn.json().error), /"definition" or "basetype" must be set/)
 })
 
-test('an alias shows its table through a filter and some columns, and takes no data', async (t) => {
-  const stack = await startTestStack(t)
+test('an alias shows its table through a filter and some columns, and takes no data', async () => {
+  const stack = await startProject()
   const { bucket, create, load, rows, detail, upload } = tableClient(stack)
   await bucket('main')
   await bucket('views', 'out')
@@ -521,8 +523,8 @@ test('a snapshot keeps a state, a table is made from it, and from any moment the
   assert.deepEqual(await rows('in.c-main.from-snapshot', 'whereFilters[0][column]=id&whereFilters[0][values][]=1'), [['1']])
 })
 
-test('metadata of tables and columns is set in all shapes, listed, replaced in place and deleted', async (t) => {
-  const stack = await startTestStack(t)
+test('metadata of tables and columns is set in all shapes, listed, replaced in place and deleted', async () => {
+  const stack = await startProject()
   const { bucket, create } = tableClient(stack)
   await bucket()
   await create('in.c-main', 't', 'id,v\n1,2\n')
@@ -585,8 +587,8 @@ test('metadata of tables and columns is set in all shapes, listed, replaced in p
     assert.equal((await set(json)).json().code, code)
 })
 
-test('lists carry what is included, and by default the bucket and the metadata', async (t) => {
-  const stack = await startTestStack(t)
+test('lists carry what is included, and by default the bucket and the metadata', async () => {
+  const stack = await startProject()
   const { bucket, create } = tableClient(stack)
   await bucket()
   await create('in.c-main', 't', 'id\n1\n')
@@ -614,8 +616,8 @@ test('lists carry what is included, and by default the bucket and the metadata',
   )
 })
 
-test('loads and changes of one table run one after the other; a reader sees one whole state', async (t) => {
-  const stack = await startTestStack(t)
+test('loads and changes of one table run one after the other; a reader sees one whole state', async () => {
+  const stack = await startProject()
   const { bucket, create, upload, finish, rows } = tableClient(stack)
   await bucket()
   await create('in.c-main', 't', 'id,batch\n1,0\n')
@@ -647,8 +649,8 @@ test('loads and changes of one table run one after the other; a reader sees one 
   )
 })
 
-test('sync create, sync import and the importer take the data along and wait for the load', async (t) => {
-  const stack = await startTestStack(t)
+test('sync create, sync import and the importer take the data along and wait for the load', async () => {
+  const stack = await startProject()
   const { bucket, rows } = tableClient(stack)
   await bucket()
   const form = new FormData()
@@ -673,8 +675,8 @@ test('sync create, sync import and the importer take the data along and wait for
   assert.match(String(bad.json().error), /line 2/)
 })
 
-test('a token reads and writes only the buckets it was given', async (t) => {
-  const stack = await startTestStack(t)
+test('a token reads and writes only the buckets it was given', async () => {
+  const stack = await startProject()
   const { bucket, create, upload } = tableClient(stack)
   await bucket('open')
   await bucket('secret')
@@ -705,8 +707,8 @@ test('a token reads and writes only the buckets it was given', async (t) => {
   assert.equal((await as('POST', 'buckets', { name: 'x' })).status, 403)
 })
 
-test('display names, deletion by job, profile, swap and events', async (t) => {
-  const stack = await startTestStack(t)
+test('display names, deletion by job, profile, swap and events', async () => {
+  const stack = await startProject()
   const { bucket, create, succeed, detail, rows } = tableClient(stack)
   await bucket()
   await create('in.c-main', 'a', 'id,v\n1,x\n2,x\n')
@@ -742,8 +744,8 @@ test('display names, deletion by job, profile, swap and events', async (t) => {
   assert.equal((await detail('in.c-main.b')).rowsCount, 2)
 })
 
-test('the statistics of a run count its loads, exports and files, those of its children included', async (t) => {
-  const stack = await startTestStack(t)
+test('the statistics of a run count its loads, exports and files, those of its children included', async () => {
+  const stack = await startProject()
   const { bucket, create, upload, succeed } = tableClient(stack)
   await bucket()
   await create('in.c-main', 't', 'id\n1\n')
@@ -804,7 +806,7 @@ test('all of it on PostgreSQL: loads, keys, aliases, snapshots, swaps, links, de
 })
 
 test('local files load side by side, visible together with what the caller commits, or not at all', async (t) => {
-  const stack = await startTestStack(t)
+  const stack = await startProject()
   const { rows } = tableClient(stack)
   const folder = await mkdtemp(join(tmpdir(), 'millrace-local-'))
   t.after(() => rm(folder, { recursive: true, force: true }))

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { startTestStack } from '../../../../tests/support/test-stack.ts'
+import { shareTestStack, startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
+
+const startProject = shareTestStack()
+
+const masterId = async ({ request }: Pick<TestStack, 'request'>): Promise<string> =>
+  (await request('GET', '/v2/storage/tokens/verify')).json<TokenAnswer>().id
 
 interface TokenAnswer {
   readonly id: string
@@ -12,8 +17,8 @@ interface TokenAnswer {
   readonly [field: string]: unknown
 }
 
-test('verify shows the record of the master token and its project', async (t) => {
-  const stack = await startTestStack(t)
+test('verify shows the record of the master token and its project', async () => {
+  const stack = await startProject()
   const answer = await stack.request('GET', '/v2/storage/tokens/verify')
   assert.equal(answer.status, 200)
   const token = answer.json<TokenAnswer & { owner: Record<string, unknown>; organization: { id: unknown } }>()
@@ -24,8 +29,8 @@ test('verify shows the record of the master token and its project', async (t) =>
   assert.match(String(token.created), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0000$/)
 })
 
-test('both spellings of the header and Authorization: Bearer are understood', async (t) => {
-  const { request, masterToken } = await startTestStack(t)
+test('both spellings of the header and Authorization: Bearer are understood', async () => {
+  const { request, masterToken } = await startProject()
   for (const headers of [
     { 'X-StorageApi-Token': masterToken },
     { 'X-StorageAPI-Token': masterToken },
@@ -36,8 +41,8 @@ test('both spellings of the header and Authorization: Bearer are understood', as
   }
 })
 
-test('a missing token and a wrong one are told apart, a wrong one is never echoed', async (t) => {
-  const { request } = await startTestStack(t)
+test('a missing token and a wrong one are told apart, a wrong one is never echoed', async () => {
+  const { request } = await startProject()
   const missing = await request('GET', '/v2/storage/tokens', { token: null })
   assert.equal(missing.status, 401)
   assert.equal(missing.json().error, 'Access token must be set')
@@ -48,8 +53,8 @@ test('a missing token and a wrong one are told apart, a wrong one is never echoe
   assert.ok(!wrong.text.includes('another-stack'))
 })
 
-test('a created token shows its value once and opens the project', async (t) => {
-  const { request } = await startTestStack(t)
+test('a created token shows its value once and opens the project', async () => {
+  const { request } = await startProject()
   const created = await request('POST', '/v2/storage/tokens', { json: { description: 'reader' } })
   assert.equal(created.status, 201)
   const { id, token } = created.json<TokenAnswer>()
@@ -60,14 +65,14 @@ test('a created token shows its value once and opens the project', async (t) => 
   assert.deepEqual(
     listed.map((item) => [item.id, item.token]),
     [
-      ['1', undefined],
+      [await masterId({ request }), undefined],
       [id, undefined],
     ],
   )
 })
 
-test('forms with PHP brackets and text scalars make the same token as JSON', async (t) => {
-  const { request } = await startTestStack(t)
+test('forms with PHP brackets and text scalars make the same token as JSON', async () => {
+  const { request } = await startProject()
   const body = 'description=form&canReadAllFileUploads=1&canPurgeTrash=True&expiresIn=60&componentAccess[]=a&componentAccess[]=b'
   const created = await request('POST', '/v2/storage/tokens/', {
     body,
@@ -91,8 +96,8 @@ test('an expired token is refused like a wrong one', async (t) => {
   assert.equal(refused.json().error, 'Invalid access token')
 })
 
-test('refresh replaces the value at once', async (t) => {
-  const { request } = await startTestStack(t)
+test('refresh replaces the value at once', async () => {
+  const { request } = await startProject()
   const { id, token } = (await request('POST', '/v2/storage/tokens', { json: {} })).json<TokenAnswer>()
   assert.equal((await request('GET', '/v2/storage/tokens/verify', { token: token! })).status, 200)
   const refreshed = (await request('POST', `/v2/storage/tokens/${id}/refresh`)).json<TokenAnswer>()
@@ -101,18 +106,18 @@ test('refresh replaces the value at once', async (t) => {
   assert.equal((await request('GET', '/v2/storage/tokens/verify', { token: refreshed.token! })).status, 200)
 })
 
-test('a deleted token stops working at once; the master token cannot be deleted', async (t) => {
-  const { request } = await startTestStack(t)
+test('a deleted token stops working at once; the master token cannot be deleted', async () => {
+  const { request } = await startProject()
   const { id, token } = (await request('POST', '/v2/storage/tokens', { json: {} })).json<TokenAnswer>()
   assert.equal((await request('GET', '/v2/storage/tokens/verify', { token: token! })).status, 200)
   assert.equal((await request('DELETE', `/v2/storage/tokens/${id}`)).status, 204)
   assert.equal((await request('GET', '/v2/storage/tokens/verify', { token: token! })).status, 401)
-  assert.equal((await request('DELETE', '/v2/storage/tokens/1')).status, 403)
+  assert.equal((await request('DELETE', `/v2/storage/tokens/${await masterId({ request })}`)).status, 403)
   assert.equal((await request('GET', `/v2/storage/tokens/${id}`)).status, 404)
 })
 
-test('a token without canManageTokens sees itself only and may give nothing away', async (t) => {
-  const { request } = await startTestStack(t)
+test('a token without canManageTokens sees itself only and may give nothing away', async () => {
+  const { request } = await startProject()
   const { id, token } = (await request('POST', '/v2/storage/tokens', { json: { description: 'plain' } })).json<TokenAnswer>()
   const plain = { token: token! }
   assert.deepEqual(
@@ -127,16 +132,16 @@ test('a token without canManageTokens sees itself only and may give nothing away
   assert.equal(child.json<TokenAnswer>().description, 'Created by plain')
 })
 
-test('a token manager cannot give what it does not have', async (t) => {
-  const { request } = await startTestStack(t)
+test('a token manager cannot give what it does not have', async () => {
+  const { request } = await startProject()
   const { token } = (await request('POST', '/v2/storage/tokens', { json: { canManageTokens: true } })).json<TokenAnswer>()
   assert.equal((await request('POST', '/v2/storage/tokens', { token: token!, json: { canPurgeTrash: true } })).status, 403)
   assert.equal((await request('POST', '/v2/storage/tokens', { token: token!, json: { componentAccess: ['x'] } })).status, 403)
   assert.equal((await request('POST', '/v2/storage/tokens', { token: token!, json: { canManageTokens: true } })).status, 201)
 })
 
-test('who may write a bucket may let others read or write it, who may read it lets others read it', async (t) => {
-  const { request, masterToken } = await startTestStack(t)
+test('who may write a bucket may let others read or write it, who may read it lets others read it', async () => {
+  const { request, masterToken } = await startProject()
   await request('POST', '/v2/storage/buckets', { json: { name: 'main', stage: 'in' } })
   const make = (permission: string, token: string) =>
     request('POST', '/v2/storage/tokens', {
@@ -154,14 +159,14 @@ test('who may write a bucket may let others read or write it, who may read it le
     assert.equal((await make(permission, token)).status, status, permission)
 })
 
-test('a token manager takes over no token that may more than itself, least of all the master token', async (t) => {
-  const { request, masterToken } = await startTestStack(t)
+test('a token manager takes over no token that may more than itself, least of all the master token', async () => {
+  const { request, masterToken } = await startProject()
   const make = async (json: unknown, token = masterToken) =>
     (await request('POST', '/v2/storage/tokens', { json, token })).json<TokenAnswer & { token: string }>()
   const manager = await make({ canManageTokens: true })
   const stronger = await make({ canManageTokens: true, canPurgeTrash: true })
   const equal = await make({ description: 'equal' })
-  for (const id of ['1', stronger.id]) {
+  for (const id of [await masterId({ request }), stronger.id]) {
     assert.equal((await request('POST', `/v2/storage/tokens/${id}/refresh`, { token: manager.token })).status, 403)
     const renamed = await request('PUT', `/v2/storage/tokens/${id}`, { token: manager.token, json: { description: 'mine' } })
     assert.equal(renamed.status, 403)
@@ -172,19 +177,25 @@ test('a token manager takes over no token that may more than itself, least of al
   assert.equal((await request('POST', `/v2/storage/tokens/${stronger.id}/refresh`)).status, 200)
 })
 
-test("a token manager reads others' events only with the permission for it", async (t) => {
-  const { request } = await startTestStack(t)
+test("a token manager reads others' events only with the permission for it", async () => {
+  const { request } = await startProject()
   const make = async (json: unknown) =>
     (await request('POST', '/v2/storage/tokens', { json })).json<TokenAnswer & { token: string }>()
   const manager = await make({ canManageTokens: true })
   const reader = await make({ canManageTokens: true, canReadAllProjectEvents: true })
-  assert.equal((await request('GET', '/v2/storage/tokens/1/events', { token: manager.token })).status, 403)
+  assert.equal(
+    (await request('GET', `/v2/storage/tokens/${await masterId({ request })}/events`, { token: manager.token })).status,
+    403,
+  )
   assert.equal((await request('GET', `/v2/storage/tokens/${manager.id}/events`, { token: manager.token })).status, 200)
-  assert.equal((await request('GET', '/v2/storage/tokens/1/events', { token: reader.token })).status, 200)
+  assert.equal(
+    (await request('GET', `/v2/storage/tokens/${await masterId({ request })}/events`, { token: reader.token })).status,
+    200,
+  )
 })
 
-test('a token can be renamed after a bucket it may read is gone', async (t) => {
-  const { request } = await startTestStack(t)
+test('a token can be renamed after a bucket it may read is gone', async () => {
+  const { request } = await startProject()
   for (const name of ['kept', 'dropped']) await request('POST', '/v2/storage/buckets', { json: { name, stage: 'in' } })
   const bucketPermissions = { 'in.c-kept': 'read', 'in.c-dropped': 'read' }
   const { id } = (await request('POST', '/v2/storage/tokens', { json: { bucketPermissions } })).json<TokenAnswer>()
@@ -194,8 +205,8 @@ test('a token can be renamed after a bucket it may read is gone', async (t) => {
   assert.deepEqual(renamed.json<TokenAnswer>().bucketPermissions, { 'in.c-kept': 'read' })
 })
 
-test('an update changes what was sent and keeps the rest', async (t) => {
-  const { request } = await startTestStack(t)
+test('an update changes what was sent and keeps the rest', async () => {
+  const { request } = await startProject()
   const { id } = (
     await request('POST', '/v2/storage/tokens', { json: { description: 'a', canPurgeTrash: true, canManageBuckets: true } })
   ).json<TokenAnswer>()
@@ -208,8 +219,8 @@ test('an update changes what was sent and keeps the rest', async (t) => {
   assert.equal(updated.canManageBuckets, true)
 })
 
-test('bad requests are refused with the field and the reason', async (t) => {
-  const { request } = await startTestStack(t)
+test('bad requests are refused with the field and the reason', async () => {
+  const { request } = await startProject()
   const cases: [unknown, number, string][] = [
     [{ expiresIn: 0 }, 400, 'storage.tokens.validation'],
     [{ expiresIn: 'soon' }, 400, 'storage.validation'],
@@ -226,8 +237,8 @@ test('bad requests are refused with the field and the reason', async (t) => {
   }
 })
 
-test('sharing a token by mail is refused for what is wrong with it first, then because there is no mail', async (t) => {
-  const { request } = await startTestStack(t)
+test('sharing a token by mail is refused for what is wrong with it first, then because there is no mail', async () => {
+  const { request } = await startProject()
   const make = async (json: Record<string, unknown>, token?: string) =>
     (await request('POST', '/v2/storage/tokens', { json, ...(token && { token }) })).json<TokenAnswer>()
   const manager = await make({ canManageTokens: true })
@@ -235,14 +246,14 @@ test('sharing a token by mail is refused for what is wrong with it first, then b
   const share = async (id: string, json: unknown = { recipientEmail: 'a@example.com', message: 'Hello' }) =>
     (await request('POST', `/v2/storage/tokens/${id}/share`, { json, token: manager.token! })).status
   assert.equal(await share(own.id, {}), 400)
-  assert.equal(await share('1'), 400) // the master token
+  assert.equal(await share(await masterId({ request })), 400)
   assert.equal(await share(foreign.id), 403)
   assert.equal(await share('424242'), 404)
   assert.equal(await share(own.id), 501)
 })
 
-test('tokens of another project do not exist here', async (t) => {
-  const { request, newProject } = await startTestStack(t)
+test('tokens of another project do not exist here', async () => {
+  const { request, newProject } = await startProject()
   const other = await newProject()
   const { id } = (await request('POST', '/v2/storage/tokens', { json: {} })).json<TokenAnswer>()
   for (const [method, path] of [
@@ -256,8 +267,8 @@ test('tokens of another project do not exist here', async (t) => {
   }
 })
 
-test('every change of a token has an event, and the token has its list of them', async (t) => {
-  const { request } = await startTestStack(t)
+test('every change of a token has an event, and the token has its list of them', async () => {
+  const { request } = await startProject()
   const { id, token } = (await request('POST', '/v2/storage/tokens', { json: { description: 'watched' } })).json<TokenAnswer>()
   await request('PUT', `/v2/storage/tokens/${id}`, { json: { description: 'renamed' } })
   await request('POST', `/v2/storage/tokens/${id}/refresh`)
@@ -267,13 +278,13 @@ test('every change of a token has an event, and the token has its list of them',
     events.filter((event) => event.objectId === id && event.event !== 'storage.projectCreated').map((event) => event.event),
     ['storage.tokenCreated', 'storage.tokenUpdated', 'storage.tokenRefreshed', 'storage.tokenDeleted'],
   )
-  const own = (await request('GET', '/v2/storage/tokens/1/events?limit=2')).json<unknown[]>()
+  const own = (await request('GET', `/v2/storage/tokens/${await masterId({ request })}/events?limit=2`)).json<unknown[]>()
   assert.equal(own.length, 2)
   assert.ok(token)
 })
 
-test('no file of the data folder holds a clear token value', async (t) => {
-  const { request, dataDir, masterToken } = await startTestStack(t)
+test('no file of the data folder holds a clear token value', async () => {
+  const { request, dataDir, masterToken } = await startProject()
   const { token } = (await request('POST', '/v2/storage/tokens', { json: {} })).json<TokenAnswer>()
   for (const name of await readdir(dataDir, { recursive: true })) {
     const bytes = await readFile(join(dataDir, name)).catch(() => Buffer.alloc(0))
@@ -281,8 +292,8 @@ test('no file of the data folder holds a clear token value', async (t) => {
   }
 })
 
-test('verify answers at once what changed since it was asked last', async (t) => {
-  const { request, newProject } = await startTestStack(t)
+test('verify answers at once what changed since it was asked last', async () => {
+  const { request, newProject } = await startProject()
   const verify = async (token?: string) =>
     (await request('GET', '/v2/storage/tokens/verify', token ? { token } : {})).json<TokenAnswer & { owner: { id: number } }>()
   for (const name of ['one', 'two', 'three']) {

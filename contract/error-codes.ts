@@ -187,6 +187,39 @@ export const ERRORS = {
   'tableEngine.diskFull': { kind: 'full', text: 'The disk is full: the work on the table was stopped and nothing was changed.' },
   'tableEngine.failed': { kind: 'bug', text: 'The table engine failed: {reason}' },
 
+  // SQL
+  'sql.invalid': { kind: 'invalid', text: 'The SQL cannot be read at character {position}: {reason}.' },
+  'sql.tooLong': {
+    kind: 'too-large',
+    text: 'The SQL is longer than the {limit} bytes allowed. Load large lists of values as a table.',
+  },
+  'sql.manyStatements': { kind: 'invalid', text: 'One statement was expected; the text has {count}. Send them one by one.' },
+  'sql.notAllowed': { kind: 'invalid', text: '{what} (character {position}) is not allowed here: {reason}.' },
+  'sql.failed': { kind: 'invalid', text: '{message}' },
+  'sql.ambiguousTable': {
+    kind: 'invalid',
+    text: 'SQL does not tell upper from lower case: "{table}" and "{other}" cannot be used in one session.',
+  },
+  'sql.timeout': {
+    kind: 'unprocessable',
+    text: 'The statement took longer than {seconds} s and was stopped. Read fewer rows, or ask the operator for more time.',
+  },
+  'sql.tooMuch': {
+    kind: 'unprocessable',
+    text: 'The statement needs more than a session has: {memoryMb} MB of memory and {diskMb} MB of temporary disk ({reason}). Read fewer rows or columns.',
+  },
+  'sql.cancelled': { kind: 'conflict', text: 'The statement was cancelled.' },
+  'sql.workerDied': {
+    kind: 'transient',
+    text: 'The process that ran the statement ended in the middle of its work ({reason}). No table was changed; try again.',
+  },
+  'sql.busy': {
+    kind: 'transient',
+    text: 'All {sessions} SQL sessions of this node are in use, and none became free within {seconds} s. Try again.',
+  },
+  'sql.sessionInUse': { kind: 'conflict', text: 'The session runs a statement. Wait for its end, or cancel it.' },
+  'sql.sessionClosed': { kind: 'conflict', text: 'The SQL session is closed. Open a new one.' },
+
   // Triggers
   'storage.triggers.notFound': { kind: 'not-found', text: 'Trigger {id} was not found.' },
   'storage.triggers.validation': { kind: 'invalid', text: '{reason}' },

@@ -16,6 +16,7 @@ import { addJobCommands } from './job.ts'
 import { UserError } from './output.ts'
 import { addProjectCommands } from './project.ts'
 import { addScheduleCommands } from './schedule.ts'
+import { addSqlCommand } from './sql.ts'
 import { addStartCommand } from './start.ts'
 import { addTableCommands } from './table.ts'
 import { addTokenCommands } from './token.ts'
@@ -32,6 +33,7 @@ const program = new Command('millrace')
 addStartCommand(program)
 addBucketCommands(program)
 addTableCommands(program)
+addSqlCommand(program)
 addConfigCommands(program)
 addEncryptionCommands(program)
 addJobCommands(program)

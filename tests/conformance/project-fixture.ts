@@ -182,6 +182,11 @@ export const MAKE: readonly Step[] = [
   { route: `POST ${TABLE}/import-async`, ...json(({ file }) => ({ dataFileId: Number(file), incremental: '1' })), refers: true },
   { route: `POST ${TABLE}/export-async`, ...json(() => ({})) },
   {
+    route: 'POST /v2/storage/query',
+    ...json(({ bucket }) => ({ sql: `SELECT * FROM "${bucket}"."orders"` })),
+    refers: true,
+  },
+  {
     route: `POST ${BUCKET}/table-aliases`,
     ...json(({ table }) => ({ sourceTable: table, name: 'alias' })),
     refers: true,

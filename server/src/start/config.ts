@@ -220,6 +220,32 @@ export const VARIABLES = {
     sentence: 'How far back in time a table can be made from an earlier state of another.',
     parse: read.wholeNumber(0, 3650),
   }),
+  MILLRACE_SQL_SESSIONS: variable({
+    default: '4',
+    sentence:
+      'Most SQL sessions at once on this node; each has a process of its own. One more waits 10 seconds and is then answered 503.',
+    parse: read.wholeNumber(1, 1000),
+  }),
+  MILLRACE_SQL_MEMORY_MB: variable({
+    default: '1536',
+    sentence: 'Most resident memory of a SQL session.',
+    parse: read.wholeNumber(384, 2 ** 20),
+  }),
+  MILLRACE_SQL_DISK_MB: variable({
+    default: '8192',
+    sentence: 'Most temporary disk of a SQL session, for sorts and joins that do not fit into its memory.',
+    parse: read.wholeNumber(1, 2 ** 30),
+  }),
+  MILLRACE_SQL_THREADS: variable({
+    default: 'the number of cores',
+    sentence: 'Threads of a SQL session.',
+    parse: read.wholeNumber(1, 1024),
+  }),
+  MILLRACE_SQL_TIMEOUT_SECONDS: variable({
+    default: '300',
+    sentence: 'Longest time of one SQL statement, the reading of its rows included.',
+    parse: read.wholeNumber(1, 86_400),
+  }),
   PATH: variable({
     default: 'the system folders',
     sentence: 'Where components that are commands, and docker or podman, are looked for.',
@@ -470,6 +496,13 @@ function configOf(values: Values, unknown: readonly string[]) {
       maxInflatedBytes: values.MILLRACE_TABLE_MAX_INFLATED_BYTES ?? 2 ** 40,
       maxInflateRatio: values.MILLRACE_TABLE_MAX_INFLATE_RATIO ?? 500,
       retentionDays: values.MILLRACE_TABLE_RETENTION_DAYS ?? 7,
+    },
+    sql: {
+      sessions: values.MILLRACE_SQL_SESSIONS ?? 4,
+      memoryMb: values.MILLRACE_SQL_MEMORY_MB ?? 1536,
+      diskMb: values.MILLRACE_SQL_DISK_MB ?? 8192,
+      timeoutMs: (values.MILLRACE_SQL_TIMEOUT_SECONDS ?? 300) * 1000,
+      ...defined({ threads: values.MILLRACE_SQL_THREADS }),
     },
     egressAllow: values.MILLRACE_EGRESS_ALLOW ?? [],
     smtpUrl: values.MILLRACE_SMTP_URL,

@@ -58,6 +58,7 @@ export async function openStack(config: Config): Promise<Stack> {
     worker: { ...config.worker, egressAllow: config.egressAllow },
     smtpUrl: config.smtpUrl,
     tables: config.tables,
+    sql: config.sql,
     unknownComponents: config.unknownComponents,
     graceMs: config.listen.drainTimeoutMs / 2,
     clock,

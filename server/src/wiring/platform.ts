@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import { diskSpaceOf } from '../engines/data-dir/data-dir.ts'
 import type { MetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import type { Isolation } from '../engines/runner/isolation.ts'
+import type { SqlEngineSettings } from '../engines/sql/sql-engine.ts'
 import { SERVICE_IDS, type ServiceId } from '../http/addresses.ts'
 import { collectRoutes } from '../http/openapi.ts'
 import { createRequestLimits, NO_LIMITS, type RequestLimitSettings } from '../http/request-limits.ts'
@@ -42,6 +43,7 @@ import { type ExternalS3, type Objects, openObjectStore } from './object-store.t
 import { createQueueModules, DEFAULT_WORKER, type WorkerSettings } from './queue.ts'
 import { createScheduleModules } from './schedules.ts'
 import { registerSearch } from './search.ts'
+import { createSqlModules, type SqlModules } from './sql.ts'
 import { createStreamModules } from './streams.ts'
 import { createTableModules, type TableModules, type TableSettings } from './tables.ts'
 
@@ -77,6 +79,8 @@ export interface PlatformOptions extends CoreOptions {
   readonly smtpUrl?: string | undefined
   /** How much tables may take; the defaults of the table engine where nothing is said. */
   readonly tables?: TableSettings | undefined
+  /** How much SQL may take; the defaults of the SQL engine where nothing is said. */
+  readonly sql?: SqlEngineSettings | undefined
   /** Configurations of components that the stack does not know; refused when left out. */
   readonly unknownComponents?: UnknownComponents | undefined
   /** How long running work may finish when the platform closes. */
@@ -104,6 +108,7 @@ export interface Platform {
   /** And scheduled merges by this one. */
   readonly mergeRequestsLoop: { tick(): Promise<void> }
   readonly tableModules: TableModules
+  readonly sqlModules: SqlModules
   /** Starts the background loops; until then nothing runs by itself. */
   start(): Promise<void>
   close(): Promise<void>
@@ -193,6 +198,12 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     isHolder: tokens.isHolder,
     listEvents: async (actor, query, scope, baseUrl) =>
       eventViews(await events.list(actor, query, scope), { actor, baseUrl }, fileStates),
+  })
+  const sqlModules = await createSqlModules({
+    objects: store,
+    scratchDir: join(options.dataDir, 'sql-scratch'),
+    tables: tableModules,
+    settings: options.sql,
   })
   const worker = { ...DEFAULT_WORKER, ...options.worker }
   const baseUrl = () => options.publicUrl ?? app.listeningOrigin
@@ -314,6 +325,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     configurationModules.registerRoutes(app)
     registerSearch(app, core, configurationModules, tableModules)
     tableModules.registerRoutes(app)
+    sqlModules.registerRoutes(app)
     app.register(filesRoutes({ files, access, createJob: storageJobs.create }))
     app.register(
       importerRoutes({
@@ -340,6 +352,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     { start: filesLoop.start, stop: filesLoop.stop },
     { start: configurationModules.start, stop: configurationModules.stop },
     { stop: tableModules.close },
+    { stop: sqlModules.close },
     { role: 'worker', start: tableModules.start, stop: tableModules.stop },
     { role: 'worker', start: storageJobsLoop.start, stop: storageJobsLoop.stop },
     { role: 'worker', start: notificationModules.loop.start, stop: notificationModules.loop.stop },
@@ -368,6 +381,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     schedulerLoop: scheduleModules.loop,
     mergeRequestsLoop: { tick: configurationModules.merging.tick },
     tableModules,
+    sqlModules,
     start: () => startInOrder(background.filter(({ role }) => role === undefined || has(role))),
     close: async () => {
       isClosing = true

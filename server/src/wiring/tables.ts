@@ -28,6 +28,7 @@ import { createLocalTables } from '../services/tables/local-tables.ts'
 import { createDefinitionChanges } from '../services/tables/plan-definition-change.ts'
 import { createStructureChanges } from '../services/tables/plan-structure-change.ts'
 import { createRunTables } from '../services/tables/run-tables.ts'
+import { createSqlTables } from '../services/tables/sql-tables.ts'
 import { createLoadStarter } from '../services/tables/start-load.ts'
 import { tableAliasesRoutes } from '../services/tables/table-aliases.routes.ts'
 import { createTableAliases } from '../services/tables/table-aliases.ts'
@@ -222,6 +223,8 @@ export async function createTableModules(deps: TableModulesDeps) {
     local,
     /** For the job runner: tables as a run of a component sees them. */
     runTables: createRunTables({ parts, local, scratchDir: deps.scratchDir }),
+    /** For SQL: tables as selects over their files. */
+    sqlTables: createSqlTables(parts),
     emptyBranch: buckets.removeOfBranch,
     registerRoutes,
     start: loop.start,

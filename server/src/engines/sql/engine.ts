@@ -1,0 +1,114 @@
+// The SQL engine put together: sessions at once are limited, each has a process of its own, and a process that ended a session in
+// order serves another one, with a new DuckDB.
+
+import { randomUUID } from 'node:crypto'
+import { mkdir, rm } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { PlatformError } from '../../kit/errors.ts'
+import { openSession } from './session.ts'
+import type { SqlEngine, SqlEngineDeps, SqlLimits } from './sql-engine.ts'
+import { WorkerProcess } from './worker-process.ts'
+
+const DEFAULTS = { sessions: 4, waitMs: 10_000, memoryMb: 1536, diskMb: 8192, timeoutMs: 300_000 }
+const IDLE_MS = 60_000
+/** Above this share of its memory a process is worth replacing. */
+const RETIRE_SHARE = 0.5
+
+interface Waiting {
+  readonly start: () => void
+  readonly refuse: () => void
+}
+
+export async function createSqlEngine({ openLocal, scratchDir, settings = {} }: SqlEngineDeps): Promise<SqlEngine> {
+  const { sessions, waitMs, memoryMb, diskMb, timeoutMs } = { ...DEFAULTS, ...settings }
+  const limits: SqlLimits = { memoryMb, diskMb, timeoutMs, threads: settings.threads ?? availableParallelism() }
+  const all = new Set<WorkerProcess>()
+  const idle: { readonly worker: WorkerProcess; readonly timer: NodeJS.Timeout }[] = []
+  const waiting: Waiting[] = []
+  let open = 0
+  let isClosed = false
+
+  await rm(scratchDir, { recursive: true, force: true })
+  await mkdir(scratchDir, { recursive: true })
+
+  /** A place among the sessions, sooner or later. */
+  function place(signal: AbortSignal | undefined): Promise<void> {
+    if (isClosed || signal?.aborted) return Promise.reject(new PlatformError('sql.cancelled'))
+    if (open < sessions) {
+      open++
+      return Promise.resolve()
+    }
+    return new Promise((resolve, reject) => {
+      const leave = (error: PlatformError) => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', cancelled)
+        const at = waiting.indexOf(entry)
+        if (at !== -1) waiting.splice(at, 1)
+        reject(error)
+      }
+      const cancelled = () => leave(new PlatformError('sql.cancelled'))
+      const timer = setTimeout(() => leave(new PlatformError('sql.busy', { sessions, seconds: waitMs / 1000 })), waitMs)
+      const start = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', cancelled)
+        resolve()
+      }
+      const entry: Waiting = { start, refuse: cancelled }
+      signal?.addEventListener('abort', cancelled, { once: true })
+      waiting.push(entry)
+    })
+  }
+
+  function leave(): void {
+    const next = waiting.shift()
+    if (next) next.start()
+    else open--
+  }
+
+  async function takeWorker(): Promise<WorkerProcess> {
+    for (let rested = idle.pop(); rested; rested = idle.pop()) {
+      clearTimeout(rested.timer)
+      rested.worker.rest(false)
+      if (rested.worker.pid !== undefined) return rested.worker
+    }
+    const worker = await WorkerProcess.start(join(scratchDir, randomUUID()), memoryMb)
+    all.add(worker)
+    void worker.gone.then(() => all.delete(worker))
+    return worker
+  }
+
+  async function giveBack(worker: WorkerProcess, rssMb: number | undefined): Promise<void> {
+    const isFit = rssMb !== undefined && rssMb < RETIRE_SHARE * memoryMb && !isClosed && worker.pid !== undefined
+    if (isFit) {
+      worker.rest(true)
+      idle.push({ worker, timer: setTimeout(() => void worker.kill(), IDLE_MS).unref() })
+    } else await worker.kill()
+  }
+
+  return {
+    async open(options) {
+      await place(options.signal)
+      let worker: WorkerProcess | undefined
+      try {
+        worker = await takeWorker()
+        const used = worker
+        const release = async (rssMb: number | undefined) => {
+          await giveBack(used, rssMb)
+          leave()
+        }
+        return await openSession({ worker, openLocal, limits: { ...limits, ...options.limits }, release }, options)
+      } catch (error) {
+        await worker?.kill()
+        leave()
+        throw error
+      }
+    },
+    workerPids: () => [...all].flatMap(({ pid }) => pid ?? []),
+    async close() {
+      isClosed = true
+      for (const { refuse } of [...waiting]) refuse()
+      await Promise.all([...all].map((worker) => worker.kill()))
+    },
+  }
+}

@@ -1,0 +1,65 @@
+// The two ends of the pipe between an engine and its workers. Small messages go over the IPC channel, text of results through a FIFO
+// that DuckDB itself writes to.
+
+import type { ErrorCode } from '../../../../contract/error-codes.ts'
+import type { ErrorDetails } from '../../kit/errors.ts'
+import type { CopyFormat, SqlColumn, SqlLimits, SqlValue, StatementEnd } from './sql-engine.ts'
+
+/** The catalog that holds the tables of the project; a database of the session's own stands beside it. */
+export const PROJECT_CATALOG = 'memory'
+
+export interface OpenMessage {
+  readonly type: 'open'
+  readonly mode: 'read' | 'write'
+  readonly limits: SqlLimits
+  /** The only folder that SQL may read. */
+  readonly filesDir: string
+  readonly spillDir: string
+  readonly fifo: string
+  readonly database: string | undefined
+}
+
+export interface View {
+  readonly schema: string
+  readonly name: string
+  readonly select: string
+}
+
+export interface RunMessage {
+  readonly type: 'run'
+  readonly sql: string
+  /** DuckDB can write the result by itself. */
+  readonly isQuery: boolean
+  readonly output: 'rows' | 'columns' | CopyFormat
+  readonly values: readonly SqlValue[]
+  readonly limit: number | undefined
+  /** Written to the FIFO behind the last byte of text, whatever became of the statement. */
+  readonly marker: string
+}
+
+export type ToWorker =
+  | OpenMessage
+  | RunMessage
+  | { readonly type: 'bind'; readonly views: readonly View[] }
+  /** Another batch may come. */
+  | { readonly type: 'more' }
+  | { readonly type: 'cancel' }
+  | { readonly type: 'close' }
+
+export type FromWorker =
+  | { readonly type: 'columns'; readonly columns: readonly SqlColumn[] }
+  | { readonly type: 'rows'; readonly rows: readonly (readonly SqlValue[])[] }
+  | { readonly type: 'done'; readonly end?: StatementEnd; readonly rssMb: number }
+  | { readonly type: 'failed'; readonly error: WorkerError; readonly rssMb: number }
+
+export interface WorkerError {
+  readonly code: ErrorCode
+  readonly details: ErrorDetails
+  /** In the text that was run, from 0, in bytes of UTF-8; undefined when DuckDB does not say. */
+  readonly position?: number
+  /** For the log. */
+  readonly cause?: string
+}
+
+/** Batches a worker sends before it waits for `more`. */
+export const BATCHES_AHEAD = 4

@@ -1,0 +1,361 @@
+// A session: the tables that statements name are found, linked into the folder of the session and bound as views before each
+// statement runs, so that every statement sees the newest state of each table, and nothing that nobody asked for is opened.
+
+import { randomBytes, randomUUID } from 'node:crypto'
+import { copyFile, link, mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PlatformError } from '../../kit/errors.ts'
+import { type FromWorker, PROJECT_CATALOG, type RunMessage, type View, type WorkerError } from './protocol.ts'
+import type {
+  CopyFormat,
+  SessionOptions,
+  SqlBytes,
+  SqlColumn,
+  SqlEngineDeps,
+  SqlLimits,
+  SqlRows,
+  SqlSession,
+  SqlTable,
+  SqlValue,
+  StatementEnd,
+  StatementOptions,
+} from './sql-engine.ts'
+import {
+  checkAllowed,
+  isQuery,
+  isTransaction,
+  qualifyTables,
+  type Statement,
+  singleStatement,
+  tablesNamed,
+} from './statements.ts'
+import type { WorkerProcess } from './worker-process.ts'
+
+export interface SessionDeps extends Pick<SqlEngineDeps, 'openLocal'> {
+  readonly worker: WorkerProcess
+  readonly limits: SqlLimits
+  /** The process may serve another session; without an answer it is ended. */
+  readonly release: (rssMb: number | undefined) => Promise<void>
+}
+
+/** A cancelled statement that has not ended by then takes its process with it. */
+const CANCEL_MS = 5_000
+
+interface Bound {
+  readonly schema: string
+  readonly name: string
+  readonly version: string
+}
+
+export async function openSession(
+  { worker, limits, openLocal, release }: SessionDeps,
+  options: SessionOptions,
+): Promise<SqlSession> {
+  const { mode, database, findTable } = options
+  const dir = join(worker.dir, randomUUID())
+  const filesDir = join(dir, 'files')
+  const bound = new Map<string, Bound>()
+  let isOpen = true
+  let isRunning = false
+  let inTransaction = false
+  let rssMb: number | undefined
+
+  await mkdir(filesDir, { recursive: true })
+  await settled(worker.ask({ type: 'open', mode, limits, filesDir, spillDir: join(dir, 'spill'), fifo: worker.fifo, database }))
+
+  async function settled(answer: ReturnType<WorkerProcess['ask']>): Promise<Extract<FromWorker, { type: 'done' }>> {
+    const message = await answer
+    rssMb = message.rssMb
+    if (message.type === 'failed') throw named(message.error)
+    return message
+  }
+
+  /** The tables a statement names, as they are now. Names that lead nowhere are left for DuckDB to complain about. */
+  async function bindTables(statement: Statement): Promise<void> {
+    const views: View[] = []
+    for (const { schema, name } of uniqueNames(statement)) {
+      const key = `${schema}.${name}`.toLowerCase()
+      const known = bound.get(key)
+      if (known && (known.schema !== schema || known.name !== name))
+        throw new PlatformError('sql.ambiguousTable', { table: `${schema}.${name}`, other: `${known.schema}.${known.name}` })
+      if (known && inTransaction) continue // a transaction reads one state
+      const table = await findTable(schema, name)
+      if (!table || table.version === known?.version) continue
+      views.push({ schema, name, select: table.select(await linkFiles(table)) })
+      bound.set(key, { schema, name, version: table.version })
+    }
+    if (views.length > 0) await settled(worker.ask({ type: 'bind', views }))
+  }
+
+  async function linkFiles(table: SqlTable): Promise<Record<string, string>> {
+    const local: Record<string, string> = {}
+    for (const key of table.keys) local[key] = await linkFile(key)
+    return local
+  }
+
+  /** A link of its own keeps the bytes while the session reads them, whatever becomes of the object. */
+  async function linkFile(key: string): Promise<string> {
+    const file = await openLocal(key)
+    if (!file) throw new PlatformError('tableEngine.objectMissing', { key })
+    const path = join(filesDir, randomUUID()) // no suffix: DuckDB must not take it for a table by its name
+    try {
+      await link(file.path, path).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EXDEV') throw error
+        return copyFile(file.path, path)
+      })
+      return path
+    } finally {
+      await file.release()
+    }
+  }
+
+  /** Reads, checks and binds a statement, then starts it. */
+  async function start(sql: string, output: RunMessage['output'], given: Given): Promise<Running> {
+    if (!isOpen) throw new PlatformError('sql.sessionClosed')
+    if (isRunning) throw new PlatformError('sql.sessionInUse')
+    const statement = singleStatement(sql)
+    checkAllowed(statement, mode)
+    isRunning = true
+    try {
+      await bindTables(statement)
+      if (given.signal?.aborted) throw new PlatformError('sql.cancelled')
+    } catch (error) {
+      isRunning = false
+      throw error
+    }
+    return run(statement, output, given)
+  }
+
+  function run(statement: Statement, output: RunMessage['output'], { signal, timeoutMs, limit, values = [] }: Given): Running {
+    const { text, originalPosition } = database === undefined ? asItIs(statement) : qualifyTables(statement, PROJECT_CATALOG)
+    const marker = randomBytes(16).toString('hex')
+    const columns = Promise.withResolvers<readonly SqlColumn[]>()
+    const batches = createQueue<readonly (readonly SqlValue[])[]>()
+    let isEnded = false
+    let reason: PlatformError | undefined
+    let killTimer: NodeJS.Timeout | undefined
+    const stop = (why: PlatformError) => {
+      if (reason || isEnded) return
+      reason = why
+      batches.end(why)
+      worker.send({ type: 'cancel' })
+      killTimer = setTimeout(() => void worker.kill(), CANCEL_MS)
+    }
+    const cancel = () => stop(new PlatformError('sql.cancelled'))
+    const allowedMs = Math.min(timeoutMs ?? limits.timeoutMs, limits.timeoutMs)
+    const outOfTime = () => stop(new PlatformError('sql.timeout', { seconds: Math.round(allowedMs / 100) / 10 }))
+    const timer = setTimeout(outOfTime, allowedMs)
+    signal?.addEventListener('abort', cancel, { once: true })
+
+    async function untilEnd(): Promise<StatementEnd> {
+      try {
+        const request = { type: 'run', sql: text, isQuery: isQuery(statement), output, values, limit, marker } as const
+        const { end } = await settled(
+          worker.ask(request, (message) => {
+            if (message.type === 'columns') columns.resolve(message.columns)
+            if (message.type === 'rows') batches.push(message.rows)
+          }),
+        )
+        inTransaction = transactionAfter(statement, inTransaction)
+        batches.end()
+        return end ?? { rows: null, changedRows: null }
+      } catch (error) {
+        const why = reason ?? placed(error, statement, originalPosition)
+        columns.reject(why)
+        batches.end(why)
+        throw why
+      } finally {
+        isEnded = true
+        clearTimeout(timer)
+        clearTimeout(killTimer)
+        signal?.removeEventListener('abort', cancel)
+      }
+    }
+    const end = untilEnd()
+    end.catch(() => {}) // met by whoever reads the result
+    columns.promise.catch(() => {})
+    return { columns: columns.promise, batches, end, marker, cancel }
+  }
+
+  async function query(sql: string, given: Given = {}): Promise<SqlRows> {
+    const { columns, batches, end, cancel } = await start(sql, 'rows', given)
+    const freed = end.then(free, free)
+    return {
+      columns: await columns.catch((error: unknown) => freed.then(() => Promise.reject(error))),
+      end,
+      batches: eachOf(batches, () => worker.send({ type: 'more' }), cancel),
+      cancel: () => {
+        cancel()
+        return freed
+      },
+    }
+  }
+
+  async function copy(sql: string, format: CopyFormat, given: StatementOptions = {}): Promise<SqlBytes> {
+    const { columns, end, marker, cancel } = await start(sql, format, given)
+    const bytes = textOf(marker, end, cancel)
+    return {
+      columns: await columns.catch((error: unknown) => bytes.return().then(() => Promise.reject(error))),
+      end,
+      bytes,
+      cancel: async () => {
+        cancel()
+        await bytes.return()
+      },
+    }
+  }
+
+  /** The text of a result. The session is free when it was read to its end, or left. */
+  function textOf(marker: string, end: Promise<StatementEnd>, cancel: () => void) {
+    const text = worker.readUntil(marker)
+    let isOver = false
+    const over = () => {
+      isOver = true
+      free()
+    }
+    return {
+      next: async (): Promise<IteratorResult<Buffer, undefined>> => {
+        if (isOver) return { done: true, value: undefined }
+        const { done, value } = await text.next().catch(async (error: unknown) => {
+          over()
+          await end // knows better why the process is gone
+          throw error
+        })
+        if (!done) return { done: false, value }
+        over()
+        await end // throws what the statement failed with
+        return { done: true, value: undefined }
+      },
+      return: async (): Promise<IteratorResult<Buffer, undefined>> => {
+        if (!isOver) {
+          cancel()
+          // The writer may wait for somebody to read; a process that died has no more text.
+          await drain(text).catch(() => {})
+          over()
+        }
+        return { done: true, value: undefined }
+      },
+      [Symbol.asyncIterator]() {
+        return this
+      },
+    }
+  }
+
+  function free(): void {
+    isRunning = false
+  }
+
+  async function execute(sql: string, given: StatementOptions = {}): Promise<StatementEnd> {
+    const { batches, end } = await query(sql, given)
+    await drain(batches)
+    return end
+  }
+
+  async function describe(sql: string): Promise<readonly SqlColumn[]> {
+    const { columns, end } = await start(sql, 'columns', {})
+    await end.finally(free)
+    return columns
+  }
+
+  async function close(): Promise<void> {
+    if (!isOpen) return
+    isOpen = false
+    const isClean =
+      !isRunning &&
+      (await settled(worker.ask({ type: 'close' })).then(
+        () => true,
+        () => false,
+      ))
+    await rm(dir, { recursive: true, force: true })
+    await release(isClean ? rssMb : undefined)
+  }
+
+  return { query, copy, execute, describe, close, [Symbol.asyncDispose]: close }
+}
+
+type Given = StatementOptions & { readonly values?: readonly SqlValue[] }
+
+interface Running {
+  readonly columns: Promise<readonly SqlColumn[]>
+  readonly batches: Queue<readonly (readonly SqlValue[])[]>
+  readonly end: Promise<StatementEnd>
+  readonly marker: string
+  readonly cancel: () => void
+}
+
+const asItIs = ({ text }: Statement) => ({ text, originalPosition: (at: number) => at })
+
+const uniqueNames = (statement: Statement) => [
+  ...new Map(tablesNamed(statement).map((table) => [`${table.schema}.${table.name}`, table])).values(),
+]
+
+function transactionAfter(statement: Statement, isOpen: boolean): boolean {
+  if (!isTransaction(statement)) return isOpen
+  return statement.keyword === 'begin' || statement.keyword === 'start'
+}
+
+const named = ({ code, details, position, cause }: WorkerError): PlatformError =>
+  new PlatformError(code, details, { cause, ...(position !== undefined && { params: { position } }) })
+
+/** Where in the text of the statement DuckDB found the mistake, in the words of an editor. */
+function placed(error: unknown, { text }: Statement, originalPosition: (at: number) => number): unknown {
+  const at = error instanceof PlatformError && error.code === 'sql.failed' ? error.params?.position : undefined
+  if (!(error instanceof PlatformError) || typeof at !== 'number') return error
+  const before = Buffer.from(text).subarray(0, originalPosition(at)).toString()
+  const line = before.split('\n').length
+  const column = before.length - before.lastIndexOf('\n')
+  const message = `${error.details.message} (line ${line}, character ${column})`
+  return new PlatformError('sql.failed', { message }, { cause: error.cause, params: { position: before.length, line, column } })
+}
+
+// ------------------------------------------------------------------------------------------------------------------ batches
+
+interface Queue<T> {
+  push(value: T): void
+  /** After an error nothing more is given out. */
+  end(error?: unknown): void
+  next(): Promise<T | undefined>
+}
+
+function createQueue<T>(): Queue<T> {
+  const values: T[] = []
+  let ended: { readonly error?: unknown } | undefined
+  let wake = () => {}
+  return {
+    push: (value) => {
+      if (!ended) values.push(value)
+      wake()
+    },
+    end: (error) => {
+      ended ??= error === undefined ? {} : { error }
+      if (error !== undefined) values.length = 0
+      wake()
+    },
+    next: async () => {
+      while (values.length === 0 && !ended)
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      if (ended && 'error' in ended) throw ended.error
+      return values.shift()
+    },
+  }
+}
+
+/** Asks for another batch with each one it gives out; leaving early cancels. */
+async function* eachOf<T>(queue: Queue<T>, more: () => void, cancel: () => void): AsyncGenerator<T> {
+  let isWhole = false
+  try {
+    for (let batch = await queue.next(); batch !== undefined; batch = await queue.next()) {
+      more()
+      yield batch
+    }
+    isWhole = true
+  } finally {
+    if (!isWhole) cancel()
+  }
+}
+
+async function drain(items: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of items);
+}

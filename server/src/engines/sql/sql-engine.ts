@@ -1,0 +1,117 @@
+// What the SQL engine does, as types. It knows no project and no snapshot: whoever opens a session says which tables there are, each
+// as a select over files.
+
+/** A table of a session: files in the object store and the select that reads them. */
+export interface SqlTable {
+  /** Another text means another state: the session binds the table anew before its next statement. */
+  readonly version: string
+  /** Objects the select reads. */
+  readonly keys: readonly string[]
+  /** The select, given the local paths of the objects by key. */
+  readonly select: (local: Readonly<Record<string, string>>) => string
+}
+
+export interface SqlLimits {
+  /** Resident memory of the process; DuckDB gets what the runtime leaves. */
+  readonly memoryMb: number
+  readonly threads: number
+  /** Temporary files of one session. */
+  readonly diskMb: number
+  /** One statement, from its start to its last row. */
+  readonly timeoutMs: number
+}
+
+export interface SqlEngineSettings extends Partial<SqlLimits> {
+  /** Sessions at once; each has a process. Default 4. */
+  readonly sessions?: number
+  /** How long `open` waits for a free one. Default 10 s. */
+  readonly waitMs?: number
+}
+
+export interface SqlEngineDeps {
+  /** A local path of an object while it is held; undefined when there is none. */
+  readonly openLocal: (key: string) => Promise<{ readonly path: string; release(): Promise<void> } | undefined>
+  /** A folder for work in progress on the disk of the objects, emptied at start. */
+  readonly scratchDir: string
+  readonly settings?: SqlEngineSettings
+}
+
+export interface SessionOptions {
+  /** `read`: nothing can be changed. `write`: the tables of `database` can. */
+  readonly mode: 'read' | 'write'
+  /** A DuckDB file of its own for the session, made when it is not there. One session at a time. */
+  readonly database?: string
+  /** A table of the project by the names SQL uses; undefined when there is none the asker may read. */
+  readonly findTable: (schema: string, name: string) => Promise<SqlTable | undefined>
+  readonly limits?: Partial<SqlLimits>
+  readonly signal?: AbortSignal
+}
+
+export interface SqlEngine {
+  /** Throws `sql.busy` when no process became free in time. Close every session. */
+  open(options: SessionOptions): Promise<SqlSession>
+  /** Process ids of the workers, for fault tests and benches. */
+  workerPids(): readonly number[]
+  /** Waits for nothing: what runs fails, processes end. */
+  close(): Promise<void>
+}
+
+export interface StatementOptions {
+  /** Aborting fails the statement with `sql.cancelled`; the session stays usable. */
+  readonly signal?: AbortSignal
+  /** Less than the limit of the session. */
+  readonly timeoutMs?: number
+  /** At most so many rows. */
+  readonly limit?: number
+}
+
+/** One statement at a time: read a result to its end, or `cancel` it, before the next. */
+export interface SqlSession extends AsyncDisposable {
+  /** Typed rows in batches. `values` are for `?` or `$1`. */
+  query(sql: string, options?: StatementOptions & { readonly values?: readonly SqlValue[] }): Promise<SqlRows>
+  /** The result as text that DuckDB writes itself: several times faster than rows. */
+  copy(sql: string, format: CopyFormat, options?: StatementOptions): Promise<SqlBytes>
+  /** Runs to the end and forgets the rows. */
+  execute(sql: string, options?: StatementOptions): Promise<StatementEnd>
+  /** Columns of the result, without running the statement. */
+  describe(sql: string): Promise<readonly SqlColumn[]>
+  close(): Promise<void>
+}
+
+/**
+ * csv: with a header, values quoted where they must be, null empty and the empty text `""`. json: an array per line; integers up to
+ * 64 bits and floats are numbers, decimals, times and what is no number to JSON are texts, lists and structs are arrays and objects.
+ */
+export type CopyFormat = 'csv' | 'json'
+
+export interface SqlColumn {
+  readonly name: string
+  /** DuckDB's: BIGINT, DECIMAL(18,3), VARCHAR, TIMESTAMP, INTEGER[] ... */
+  readonly type: string
+}
+
+/** 64-bit integers and larger are bigint, smaller ones and floats number; decimals, times and nested values their text. */
+export type SqlValue = string | number | bigint | boolean | null
+
+export interface StatementEnd {
+  /** Rows of the result; null for a statement that has none. */
+  readonly rows: number | null
+  /** Rows that INSERT, UPDATE or DELETE changed; null for others. */
+  readonly changedRows: number | null
+}
+
+interface Result {
+  readonly columns: readonly SqlColumn[]
+  /** Settles when the result was read to its end, failed or was cancelled. */
+  readonly end: Promise<StatementEnd>
+  /** Ends the statement; whoever reads gets `sql.cancelled`. Resolves when the session is free again. */
+  cancel(): Promise<void>
+}
+
+export interface SqlRows extends Result {
+  readonly batches: AsyncIterable<readonly (readonly SqlValue[])[]>
+}
+
+export interface SqlBytes extends Result {
+  readonly bytes: AsyncIterable<Buffer>
+}

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { until } from '../../../../tests/support/until.ts'
+import { rowsOf, startSql, type TestSql, textOf } from './sql.fixture.ts'
+
+let sql: TestSql
+before(async () => {
+  sql = await startSql({ memoryMb: 512, diskMb: 64, threads: 2, sessions: 2, waitMs: 50 })
+  await sql.table('in.c-main', 'orders', `SELECT i AS id, 'name ' || i AS name, i % 3 = 0 AS paid FROM range(10) t(i)`)
+  await sql.table('in.c-main', 'secret', `SELECT 1 AS shown, 'hidden' AS hidden`, 'shown')
+})
+after(() => sql[Symbol.asyncDispose]())
+
+const failure = async (work: Promise<unknown>) => {
+  const error = await work.then(
+    () => assert.fail('it succeeded'),
+    (thrown: unknown) => thrown,
+  )
+  return error as { code: string; message: string; params?: Record<string, unknown> }
+}
+
+test('tables are read by the names of the project, with their types', async () => {
+  await using session = await sql.open()
+  const result = await session.query(`SELECT * FROM "in.c-main"."orders" WHERE id >= 8 ORDER BY id`)
+  assert.deepEqual(result.columns, [
+    { name: 'id', type: 'BIGINT' },
+    { name: 'name', type: 'VARCHAR' },
+    { name: 'paid', type: 'BOOLEAN' },
+  ])
+  assert.deepEqual(await Array.fromAsync(result.batches), [
+    [
+      [8n, 'name 8', false],
+      [9n, 'name 9', true],
+    ],
+  ])
+  assert.deepEqual(await result.end, { rows: 2, changedRows: null })
+  assert.deepEqual(await rowsOf(session, 'SELECT count(*) FROM "in.c-main".orders WHERE name = ?', ['name 3']), [[1n]])
+})
+
+test('text comes as DuckDB writes it: CSV with a header, or an array per line', async () => {
+  await using session = await sql.open()
+  assert.equal(
+    await textOf(session, `SELECT id, name, NULL AS none, '' AS empty, 'a"b' AS q FROM "in.c-main".orders WHERE id = 1`),
+    'id,name,none,empty,q\n1,name 1,,"","a""b"\n',
+  )
+  const values = `1.10::DECIMAL(4,2), 'nan'::DOUBLE, 2::BIGINT ** 60, E'a\\n"\\x01é', DATE '2024-02-29', NULL, [1, 2], {'a': 1}`
+  const [line] = (await textOf(session, `SELECT 9007199254740993::BIGINT AS a, ${values}`, 'json')).split('\n')
+  assert.equal(line, '[9007199254740993,"1.10","nan",1152921504606847000.0,"a\\n\\"\\u0001é","2024-02-29",null,[1,2],{"a":1}]')
+  assert.match(await textOf(session, 'EXPLAIN SELECT 1', 'json'), /^\["physical_plan",/)
+  assert.equal(await textOf(session, `DESCRIBE "in.c-main".orders`), await textOf(session, `DESCRIBE FROM "in.c-main".orders`))
+})
+
+test('a table that changed is read in its new state, and in a transaction in the old one', async () => {
+  await sql.table('in.c-main', 'state', 'SELECT 1 AS v')
+  await using session = await sql.open()
+  const read = () => rowsOf(session, 'SELECT v FROM "in.c-main".state')
+  assert.deepEqual(await read(), [[1]])
+  await session.execute('BEGIN')
+  await sql.table('in.c-main', 'state', 'SELECT 2 AS v')
+  assert.deepEqual(await read(), [[1]])
+  await session.execute('COMMIT')
+  assert.deepEqual(await read(), [[2]])
+})
+
+test('mistakes say what and where', async () => {
+  await using session = await sql.open()
+  const syntax = await failure(session.query('SELECT id\nFRM x y'))
+  assert.equal(syntax.code, 'sql.failed')
+  assert.match(syntax.message, /^Parser Error: syntax error at or near "x" \(line 2, character 5\)$/)
+  const unknown = await failure(session.query('SELECT * FROM "in.c-main".nothing'))
+  assert.match(unknown.message, /nothing.* does not exist/)
+  assert.deepEqual(unknown.params, { position: 14, line: 1, column: 15 })
+  assert.match((await failure(textOf(session, `SELECT 'ž', 'x'::INT`))).message, /Conversion Error.*\(line 1, character 16\)/)
+  assert.equal((await failure(session.query('SELECT 1; SELECT 2'))).code, 'sql.manyStatements')
+  assert.equal((await failure(session.query(' -- nothing'))).code, 'sql.invalid')
+  assert.equal((await failure(session.query(`SELECT '${'x'.repeat(10 << 20)}'`))).code, 'sql.tooLong')
+  assert.deepEqual(await rowsOf(session, 'SELECT 1'), [[1]], 'the session goes on')
+})
+
+test('a session touches no file, no setting and no other database', async () => {
+  await using reading = await sql.open()
+  await using writing = await sql.open({ mode: 'write', database: join(sql.root, 'own.db') })
+  for (const statement of [
+    `COPY (SELECT 1) TO '/etc/millrace'`,
+    `ATTACH '/etc/passwd' AS p`,
+    'INSTALL httpfs',
+    'LOAD httpfs',
+    'SET threads = 64',
+    'RESET memory_limit',
+    'PRAGMA threads = 8',
+    'CALL pragma_version()',
+    `CREATE SECRET s (TYPE s3)`,
+    `CREATE OR REPLACE PERSISTENT SECRET s (TYPE s3)`,
+    `EXPORT DATABASE '/tmp/x'`,
+    'USE memory',
+    'CHECKPOINT',
+    `SELECT * FROM read_csv('/etc/passwd')`,
+    `SELECT * FROM read_parquet('/etc/passwd')`,
+    `SELECT * FROM system.main."read_text" ('/etc/passwd')`,
+    `SELECT * FROM Read_Blob/* here */('/etc/passwd')`,
+    `SELECT * FROM read_text\u00a0('/etc/passwd')`,
+    `SELECT * FROM glob('/*')`,
+    `SELECT * FROM query('SELECT 1')`,
+    `WITH a AS (FROM parquet_metadata('/x')) FROM a`,
+    `SELECT 1 /* /* */ , (SELECT count(*) FROM glob('/*')) -- */`,
+  ])
+    for (const session of [reading, writing]) {
+      const { code } = await failure(session.query(statement))
+      assert.ok(code === 'sql.notAllowed' || code === 'sql.invalid', `${statement}: ${code}`)
+    }
+  for (const statement of [`SELECT * FROM '/etc/passwd'`, `SELECT * FROM '/etc/hosts.csv'`, `FROM "/etc/x.parquet"`])
+    assert.equal((await failure(reading.query(statement))).code, 'sql.failed', statement)
+  for (const statement of ['CREATE TABLE t (i INT)', 'INSERT INTO "in.c-main".orders VALUES (1)', 'DROP VIEW "in.c-main".orders'])
+    assert.equal((await failure(reading.query(statement))).code, 'sql.notAllowed', statement)
+  assert.equal((await failure(reading.query('WITH x AS (SELECT 1) INSERT INTO t FROM x'))).code !== undefined, true)
+})
+
+test('an alias shows its columns and nothing else', async () => {
+  await using session = await sql.open()
+  assert.deepEqual(await rowsOf(session, 'SELECT * FROM "in.c-main".secret'), [[1]])
+  assert.match((await failure(session.query('SELECT hidden FROM "in.c-main".secret'))).message, /"hidden" not found/)
+  const paths = await rowsOf(session, `SELECT sql FROM duckdb_views() WHERE view_name = 'secret'`)
+  const path = /'(\/[^']+)'/.exec(String(paths[0]?.[0]))?.[1]
+  assert.ok(path, 'the path of the file can be found out')
+  assert.equal((await failure(session.query(`SELECT * FROM read_parquet('${path}')`))).code, 'sql.notAllowed')
+  assert.equal((await failure(session.query(`SELECT * FROM '${path}'`))).code, 'sql.failed')
+})
+
+test('a session of its own database keeps its tables, beside those of the project', async () => {
+  const database = join(sql.root, 'kept.db')
+  const first = await sql.open({ mode: 'write', database })
+  const made = await first.execute(`CREATE TABLE big AS SELECT * FROM "in.c-main"."orders" o WHERE "o"."id" > 4`)
+  assert.equal(made.rows, null)
+  assert.deepEqual(await first.execute(`INSERT INTO big VALUES (99, 'new', true), (100, 'new', true)`), {
+    rows: null,
+    changedRows: 2,
+  })
+  assert.match(
+    (await failure(first.query(`SELECT "in.c-main".orders.id,\n "in.c-main".orders.wrong FROM "in.c-main".orders`))).message,
+    /wrong.*line 2/,
+  )
+  await first.execute('BEGIN')
+  await first.execute('DELETE FROM big')
+  assert.deepEqual(await rowsOf(first, 'SELECT count(*) FROM "in.c-main".secret, big'), [[0n]])
+  await first.execute('ROLLBACK')
+  await first.close()
+  const second = await sql.open({ mode: 'write', database })
+  assert.deepEqual(await rowsOf(second, 'SELECT count(*) FROM big'), [[7n]])
+  await second.close()
+})
+
+test('what would fill memory and disk is stopped, and the session goes on', async () => {
+  await using session = await sql.open({ limits: { memoryMb: 400, diskMb: 8 } })
+  const huge = 'SELECT DISTINCT a.i, b.i FROM range(1000000) a(i), range(1000) b(i)'
+  const { code, message } = await failure(session.execute(huge))
+  assert.equal(code, 'sql.tooMuch')
+  assert.match(message, /400 MB of memory and 8 MB of temporary disk/)
+  assert.deepEqual(await rowsOf(session, 'SELECT 1'), [[1]])
+})
+
+test('a statement that takes too long is stopped, and one can be cancelled', async () => {
+  const session = await sql.open({ limits: { timeoutMs: 200 } })
+  const endless = 'SELECT count(*) FROM range(1000000000) a, range(1000000000) b WHERE hash(a.range, b.range) = 1'
+  assert.equal((await failure(session.execute(endless))).code, 'sql.timeout')
+  assert.deepEqual(await rowsOf(session, 'SELECT 1'), [[1]])
+  await session.close()
+
+  await using other = await sql.open()
+  const stop = new AbortController()
+  const running = failure(other.execute(endless, { signal: stop.signal }))
+  stop.abort()
+  assert.equal((await running).code, 'sql.cancelled')
+  const rows = await other.copy('SELECT i FROM range(100000000) t(i)', 'csv')
+  for await (const _ of rows.bytes) break // a reader that leaves in the middle
+  assert.equal((await failure(rows.end)).code, 'sql.cancelled')
+  const batches = await other.query('SELECT i FROM range(100000000) t(i)')
+  for await (const _ of batches.batches) break
+  await batches.cancel()
+  assert.deepEqual(await rowsOf(other, 'SELECT 1'), [[1]])
+})
+
+test('a killed process fails its statement, and the next session gets another', async () => {
+  await using session = await sql.open()
+  const before = sql.engine.workerPids()
+  const { bytes } = await session.copy('SELECT i FROM range(100000000) t(i)', 'csv')
+  await bytes[Symbol.asyncIterator]().next()
+  for (const pid of before) process.kill(pid, 'SIGKILL')
+  assert.equal((await failure(Array.fromAsync(bytes))).code, 'sql.workerDied')
+  await session.close()
+  const next = await sql.open()
+  assert.deepEqual(await rowsOf(next, 'SELECT 1'), [[1]])
+  await next.close()
+})
+
+test('a thousand columns come through, in every format', async () => {
+  await using session = await sql.open()
+  const wide = `SELECT ${Array.from({ length: 1000 }, (_, i) => `${i} AS c${i}`).join(', ')}`
+  assert.equal((await rowsOf(session, wide))[0]?.length, 1000)
+  assert.equal((JSON.parse(await textOf(session, wide, 'json')) as unknown[]).length, 1000)
+  assert.equal((await textOf(session, wide)).split('\n')[1]?.split(',').length, 1000)
+})
+
+test('sessions are limited; nothing of one is left for the next', async () => {
+  const [a, b] = [await sql.open(), await sql.open()]
+  assert.equal((await failure(sql.open())).code, 'sql.busy')
+  await rowsOf(a, 'SELECT * FROM "in.c-main".orders')
+  await a.close()
+  const c = await sql.open({ findTable: async () => undefined })
+  assert.equal((await failure(c.query('SELECT * FROM "in.c-main".orders'))).code, 'sql.failed')
+  await Promise.all([b.close(), c.close()])
+  await until('the folders of the sessions are gone', async () => {
+    const left = await readdir(join(sql.root, 'scratch'), { recursive: true })
+    return left.every((name) => !name.includes('files'))
+  })
+})

@@ -1,0 +1,125 @@
+// A worker process as the engine sees it: messages in, messages out, and a FIFO for text. It is never trusted to live.
+
+import { type ChildProcess, execFile, fork } from 'node:child_process'
+import { constants, open, rmSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { PlatformError } from '../../kit/errors.ts'
+import type { FromWorker, ToWorker } from './protocol.ts'
+
+const WORKER_FILE = fileURLToPath(new URL('./worker.ts', import.meta.url))
+
+export class WorkerProcess {
+  readonly dir: string
+  readonly fifo: string
+  readonly #child: ChildProcess
+  readonly #text: Socket
+  /** Resolves with the reason when the process is gone. */
+  readonly gone: Promise<string>
+  #reason: string | undefined
+  readonly #failures = new Set<() => void>()
+  #listener: (message: FromWorker) => void = () => {}
+
+  static async start(dir: string, memoryMb: number): Promise<WorkerProcess> {
+    await mkdir(dir, { recursive: true })
+    const fifo = join(dir, 'text')
+    await promisify(execFile)('mkfifo', [fifo])
+    // Opened for both directions: the reader then never sees an end of file between two statements, and opening waits for nobody.
+    const fd = await promisify(open)(fifo, constants.O_RDWR | constants.O_NONBLOCK)
+    return new WorkerProcess(dir, fifo, new Socket({ fd, readable: true, writable: false }), memoryMb)
+  }
+
+  private constructor(dir: string, fifo: string, text: Socket, memoryMb: number) {
+    this.dir = dir
+    this.fifo = fifo
+    this.#text = text
+    this.#text.pause()
+    this.#child = fork(WORKER_FILE, {
+      detached: true, // a process group of its own: a signal to the server's group must not end a statement half way
+      serialization: 'advanced',
+      execArgv: [`--max-old-space-size=${Math.max(128, Math.floor(memoryMb / 4))}`],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      // Nothing of the server's environment, which may hold secrets.
+      env: { UV_THREADPOOL_SIZE: '4', MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '1048576', TZ: 'UTC' },
+    })
+    this.#child.on('message', (message: FromWorker) => this.#listener(message))
+    this.gone = new Promise((resolve) => {
+      this.#child.on('error', (error) => this.#child.pid === undefined && resolve(error.message))
+      this.#child.on('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
+    })
+    this.gone.then((reason) => {
+      this.#reason = reason
+      for (const fail of this.#failures) fail()
+      this.#text.destroy()
+      rmSync(dir, { recursive: true, force: true })
+    })
+  }
+
+  get pid(): number | undefined {
+    return this.#reason === undefined ? this.#child.pid : undefined
+  }
+
+  send(message: ToWorker): void {
+    this.#child.send(message, () => {}) // a closed channel is followed by the exit
+  }
+
+  /** Sends a message and hands every answer to `onMessage` until `done` or `failed`, which it resolves with. */
+  async ask(
+    message: ToWorker,
+    onMessage: (message: FromWorker) => void = () => {},
+  ): Promise<Extract<FromWorker, { type: 'done' | 'failed' }>> {
+    return this.#whileAlive((resolve) => {
+      this.#listener = (answer) => {
+        if (answer.type === 'done' || answer.type === 'failed') resolve(answer)
+        else onMessage(answer)
+      }
+      this.send(message)
+    })
+  }
+
+  /** The bytes that were written to the FIFO before `marker`. */
+  async *readUntil(marker: string): AsyncGenerator<Buffer> {
+    const end = Buffer.from(marker)
+    let held: Buffer = Buffer.alloc(0)
+    for (;;) {
+      const chunk = this.#text.read() as Buffer | null // no encoding is set
+      if (chunk === null) {
+        await this.#whileAlive<void>((resolve) => this.#text.once('readable', resolve))
+        continue
+      }
+      const all = held.length ? Buffer.concat([held, chunk]) : chunk
+      const isEnd = all.subarray(-end.length).equals(end) // nothing is written behind a marker until the next statement
+      const ready = all.subarray(0, Math.max(0, all.length - end.length))
+      if (ready.length > 0) yield ready
+      if (isEnd) return
+      held = all.subarray(ready.length)
+    }
+  }
+
+  /** An idle process does not keep the server alive. */
+  rest(isIdle: boolean): void {
+    for (const held of [this.#child, this.#child.channel, this.#text]) isIdle ? held?.unref() : held?.ref()
+  }
+
+  async kill(): Promise<void> {
+    this.#child.ref()
+    this.#child.kill('SIGKILL')
+    await this.gone
+  }
+
+  /** Waits for `start` to resolve; fails when the process ends first. */
+  #whileAlive<T>(start: (resolve: (value: T) => void) => void): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const fail = () => reject(new PlatformError('sql.workerDied', { reason: this.#reason ?? '' }))
+      if (this.#reason !== undefined) return fail()
+      this.#failures.add(fail)
+      start((value) => {
+        this.#failures.delete(fail)
+        resolve(value)
+      })
+    })
+  }
+}

@@ -1,0 +1,348 @@
+// The SQL worker process: one DuckDB instance per session, closed with it, so that nothing of one session is left for the next.
+// What SQL may do is bounded four times: the engine reads the text first (statements.ts), the kind of each statement is checked here,
+// DuckDB has no access to anything but the folder of the session, and its configuration is locked.
+// The process ends with its parent: when the channel closes, whatever runs here has nobody left to report to.
+
+import { closeSync, openSync, writeSync } from 'node:fs'
+import {
+  type DuckDBConnection,
+  DuckDBInstance,
+  type DuckDBPreparedStatement,
+  type DuckDBResult,
+  type DuckDBValue,
+  ResultReturnType,
+  StatementType,
+} from '@duckdb/node-api'
+import { PlatformError } from '../../kit/errors.ts'
+import {
+  BATCHES_AHEAD,
+  type FromWorker,
+  type OpenMessage,
+  PROJECT_CATALOG,
+  type RunMessage,
+  type ToWorker,
+  type View,
+  type WorkerError,
+} from './protocol.ts'
+import type { CopyFormat, SqlColumn, SqlValue, StatementEnd } from './sql-engine.ts'
+
+interface Session {
+  readonly instance: DuckDBInstance
+  /** Runs the statements of the session. */
+  readonly connection: DuckDBConnection
+  /** Binds tables of the project, whatever transaction the session is in. */
+  readonly binder: DuckDBConnection
+  readonly settings: OpenMessage
+  /** The end of the FIFO that this process writes to by itself. */
+  readonly out: number
+}
+
+const { SELECT, EXPLAIN, INSERT, UPDATE, DELETE, MERGE_INTO, CREATE, CREATE_FUNC, DROP, ALTER, ANALYZE, VACUUM, TRANSACTION } =
+  StatementType
+const READING: readonly StatementType[] = [SELECT, EXPLAIN, TRANSACTION]
+const ALLOWED: Readonly<Record<'read' | 'write', readonly StatementType[]>> = {
+  read: READING,
+  write: [...READING, INSERT, UPDATE, DELETE, MERGE_INTO, CREATE, CREATE_FUNC, DROP, ALTER, ANALYZE, VACUUM],
+}
+
+const WATCH_MS = 100
+/** The runtime and what DuckDB does not count. */
+const BESIDE_DUCKDB_MB = 256
+
+let session: Session | undefined
+/** What stands before the statement in the text that DuckDB was given last. */
+let bytesBefore = 0
+let credits = 0
+let onCredit = () => {}
+
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL')) // a plain exit would wait for DuckDB's running statement
+process.on('message', (message: ToWorker) => {
+  if (message.type === 'cancel') session?.connection.interrupt()
+  else if (message.type === 'more') {
+    credits++
+    onCredit()
+  } else void answer(message)
+})
+
+async function answer(message: Exclude<ToWorker, { type: 'cancel' | 'more' }>): Promise<void> {
+  const watch = watchMemory()
+  try {
+    const end = await handle(message)
+    send({ type: 'done', rssMb: rssMb(), ...(end && { end }) })
+  } catch (error) {
+    send({ type: 'failed', error: portable(error), rssMb: rssMb() })
+  } finally {
+    clearInterval(watch)
+    if (message.type === 'run' && isText(message.output) && session) writeSync(session.out, message.marker)
+  }
+}
+
+const isText = (output: RunMessage['output']): output is CopyFormat => output === 'csv' || output === 'json'
+
+async function handle(message: Exclude<ToWorker, { type: 'cancel' | 'more' }>): Promise<StatementEnd | undefined> {
+  if (message.type === 'open') session = await open(message)
+  else if (message.type === 'close') close()
+  else if (!session) throw new Error(`${message.type} came before open`)
+  else if (message.type === 'bind') await bind(session, message.views)
+  else return run(session, message)
+  return undefined
+}
+
+async function open(settings: OpenMessage): Promise<Session> {
+  const { limits, filesDir, spillDir, fifo, database } = settings
+  const instance = await DuckDBInstance.create(':memory:', {
+    threads: String(limits.threads),
+    memory_limit: `${Math.floor(Math.max(limits.memoryMb - BESIDE_DUCKDB_MB, limits.memoryMb / 3))}MiB`,
+    temp_directory: spillDir,
+    errors_as_json: 'true',
+    allow_persistent_secrets: 'false',
+    // The engine is complete as shipped: nothing may be fetched from anywhere.
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    allow_community_extensions: 'false',
+  })
+  const connection = await instance.connect()
+  if (database !== undefined) {
+    await connection.run(`ATTACH ${literal(database)} AS workspace`)
+    await connection.run('USE workspace')
+  }
+  await connection.run(`SET max_temp_directory_size = '${limits.diskMb}MiB'`) // among the options above DuckDB shows it and does not obey
+  await connection.run(`SET allowed_directories = [${literal(filesDir)}]`)
+  await connection.run(`SET allowed_paths = [${literal(fifo)}]`)
+  await connection.run('SET enable_external_access = false')
+  await connection.run('SET lock_configuration = true')
+  const binder = database === undefined ? connection : await instance.connect()
+  return { instance, connection, binder, settings, out: openSync(fifo, 'r+') } // r+: opening does not wait for a reader
+}
+
+function close(): void {
+  if (!session) return
+  session.connection.closeSync()
+  if (session.binder !== session.connection) session.binder.closeSync()
+  session.instance.closeSync()
+  closeSync(session.out)
+  session = undefined
+}
+
+async function bind({ binder }: Session, views: readonly View[]): Promise<void> {
+  for (const { schema, name, select } of views) {
+    const place = `${PROJECT_CATALOG}.${identifier(schema)}`
+    await binder.run(`CREATE SCHEMA IF NOT EXISTS ${place}`)
+    await binder.run(`CREATE OR REPLACE VIEW ${place}.${identifier(name)} AS ${select}`)
+  }
+}
+
+async function run(open: Session, message: RunMessage): Promise<StatementEnd> {
+  bytesBefore = 0
+  const prepared = await prepare(open, message)
+  const columns = columnsOf(prepared)
+  if (message.output === 'columns') {
+    send({ type: 'columns', columns })
+    return { rows: null, changedRows: null }
+  }
+  if (isText(message.output) && message.isQuery && prepared.statementType === SELECT) {
+    send({ type: 'columns', columns })
+    const copy = copyStatement(message, message.output, columns, open.settings.fifo)
+    bytesBefore = Buffer.byteLength(copy.slice(0, copy.indexOf(message.sql)))
+    const copied = await open.connection.run(copy)
+    return { rows: copied.rowsChanged, changedRows: null }
+  }
+  bindValues(prepared, message.values)
+  const result = await prepared.stream()
+  if (result.returnType !== ResultReturnType.QUERY_RESULT) {
+    await result.fetchAllChunks()
+    send({ type: 'columns', columns: [] })
+    return { rows: null, changedRows: result.returnType === ResultReturnType.CHANGED_ROWS ? result.rowsChanged : null }
+  }
+  send({ type: 'columns', columns })
+  if (message.output === 'rows') return sendRows(result, message.limit)
+  return writeRows(result, columns, message.output, open.out, message.limit)
+}
+
+/** Some statements are several to DuckDB: a PIVOT first asks for its columns. All but the last run here. */
+async function prepare({ connection, settings }: Session, { sql, isQuery }: RunMessage): Promise<DuckDBPreparedStatement> {
+  const parts = await connection.extractStatements(sql)
+  for (let i = 0; ; i++) {
+    const prepared = await parts.prepare(i)
+    const isLast = i >= parts.count - 1
+    if (isLast || isQuery) checkKind(prepared.statementType, settings.mode)
+    if (isLast) return prepared
+    await prepared.run()
+  }
+}
+
+function checkKind(kind: StatementType, mode: 'read' | 'write'): void {
+  if (ALLOWED[mode].includes(kind)) return
+  const reason = mode === 'read' ? 'a query reads tables of the project and changes nothing' : 'SQL here works on tables only'
+  throw new PlatformError('sql.notAllowed', { what: StatementType[kind], reason, position: 1 })
+}
+
+const columnsOf = (prepared: DuckDBPreparedStatement): SqlColumn[] =>
+  Array.from({ length: prepared.columnCount }, (_, i) => ({
+    name: prepared.columnName(i),
+    type: String(prepared.columnType(i)),
+  }))
+
+// ------------------------------------------------------------------------------------------------------------ text, by DuckDB
+
+function copyStatement({ sql, limit }: RunMessage, format: CopyFormat, columns: readonly SqlColumn[], fifo: string): string {
+  const upTo = limit === undefined ? '' : ` LIMIT ${limit}`
+  if (format === 'csv') return `COPY (FROM (${sql}\n)${upTo}) TO ${literal(fifo)} (FORMAT csv, HEADER true, USE_TMP_FILE false)`
+  const names = columns.map((_, i) => `c${i}`)
+  const select = `SELECT json_array(${columns.map(jsonValue).join(', ')}) FROM (${sql}\n) q(${names.join(', ')})${upTo}`
+  // JSON text has no line breaks and no control characters: without quotes and with a delimiter that cannot occur each line is one array.
+  const raw = String.raw`FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER e'\x01'`
+  return `COPY (${select}) TO ${literal(fifo)} (${raw}, USE_TMP_FILE false)`
+}
+
+/** JSON has no NaN and no Infinity, which DuckDB would write; decimals, which it would round, and huge integers go as text. */
+function jsonValue({ type }: SqlColumn, i: number): string {
+  if (/^(DECIMAL|U?HUGEINT|BIGNUM)/.test(type)) return `c${i}::VARCHAR`
+  if (type === 'DOUBLE' || type === 'FLOAT')
+    return `CASE WHEN isfinite(c${i}) THEN to_json(c${i}) ELSE to_json(c${i}::VARCHAR) END`
+  return /DOUBLE|FLOAT|DECIMAL/.test(type) ? `c${i}::VARCHAR` : `c${i}`
+}
+
+// ------------------------------------------------------------------------------------------------------------- rows, decoded here
+
+async function sendRows(result: DuckDBResult, limit = Number.POSITIVE_INFINITY): Promise<StatementEnd> {
+  credits = BATCHES_AHEAD
+  let rows = 0
+  for await (const batch of batchesOf(result, limit)) {
+    if (credits === 0)
+      await new Promise<void>((resolve) => {
+        onCredit = resolve
+      })
+    credits--
+    rows += batch.length
+    send({ type: 'rows', rows: batch })
+  }
+  return { rows, changedRows: null }
+}
+
+/** The way out for statements that COPY does not take, such as EXPLAIN: short results. */
+async function writeRows(
+  result: DuckDBResult,
+  columns: readonly SqlColumn[],
+  format: CopyFormat,
+  out: number,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<StatementEnd> {
+  const line = format === 'csv' ? (row: readonly SqlValue[]) => row.map(csvValue).join(',') : jsonLine
+  if (format === 'csv') writeSync(out, `${columns.map(({ name }) => csvValue(name)).join(',')}\n`)
+  let rows = 0
+  for await (const batch of batchesOf(result, limit)) {
+    rows += batch.length
+    writeAll(out, batch.map((row) => `${line(row)}\n`).join(''))
+  }
+  return { rows, changedRows: null }
+}
+
+function writeAll(out: number, text: string): void {
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; ) at += writeSync(out, bytes, at)
+}
+
+const jsonLine = (row: readonly SqlValue[]): string =>
+  `[${row.map((value) => (typeof value === 'bigint' ? String(value) : JSON.stringify(value))).join(',')}]`
+
+const csvValue = (value: SqlValue): string => {
+  if (value === null) return ''
+  const text = String(value)
+  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+async function* batchesOf(result: DuckDBResult, limit: number): AsyncGenerator<SqlValue[][]> {
+  for (let left = limit; left > 0; ) {
+    const chunk = await result.fetchChunk()
+    if (!chunk || chunk.rowCount === 0) return
+    const columns = Array.from({ length: chunk.columnCount }, (_, i) => chunk.getColumnValues(i).map(plain))
+    const size = Math.min(chunk.rowCount, left)
+    left -= size
+    yield Array.from({ length: size }, (_, row) => columns.map((column) => column[row] ?? null))
+  }
+}
+
+/** The few kinds of values that cross the channel; the others go as DuckDB writes them. */
+function plain(value: DuckDBValue): SqlValue {
+  if (value === null || typeof value === 'string' || typeof value === 'number') return value
+  return typeof value === 'bigint' || typeof value === 'boolean' ? value : String(value)
+}
+
+function bindValues(prepared: DuckDBPreparedStatement, values: readonly SqlValue[]): void {
+  if (prepared.parameterCount !== values.length)
+    throw new PlatformError('sql.failed', {
+      message: `The statement has ${prepared.parameterCount} parameters; ${values.length} values were given.`,
+    })
+  for (const [i, value] of values.entries()) {
+    if (value === null) prepared.bindNull(i + 1)
+    else if (typeof value === 'string') prepared.bindVarchar(i + 1, value)
+    else if (typeof value === 'boolean') prepared.bindBoolean(i + 1, value)
+    else if (typeof value === 'bigint') prepared.bindBigInt(i + 1, value)
+    else prepared.bindDouble(i + 1, value)
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------------- errors, memory
+
+/** DuckDB keeps to its share, but not everything it does is counted: a process that outgrows its limit ends, not the machine. */
+function watchMemory(): NodeJS.Timeout {
+  const watch = setInterval(() => {
+    const limits = session?.settings.limits
+    if (!limits || rssMb() <= limits.memoryMb) return
+    clearInterval(watch)
+    const failed: FromWorker = { type: 'failed', error: portable(tooMuch('its process outgrew the limit')), rssMb: rssMb() }
+    process.send?.(failed, () => process.kill(process.pid, 'SIGKILL'))
+  }, WATCH_MS)
+  return watch
+}
+
+function tooMuch(reason: string): PlatformError {
+  const { memoryMb = 0, diskMb = 0 } = session?.settings.limits ?? {}
+  return new PlatformError('sql.tooMuch', { memoryMb, diskMb, reason })
+}
+
+interface DuckDbError {
+  readonly exception_type?: string
+  readonly exception_message?: string
+  readonly position?: string
+}
+
+function portable(error: unknown): WorkerError {
+  const cause = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  if (error instanceof PlatformError) return { code: error.code, details: error.details, cause }
+  const { exception_type: kind, exception_message: said, position } = readError(error)
+  if (kind === 'Out of Memory') {
+    const { code, details } = tooMuch(/temp|disk/i.test(said) ? 'its temporary files are full' : 'its memory is full')
+    return { code, details, cause }
+  }
+  if (kind === 'INTERRUPT') return { code: 'sql.cancelled', details: {}, cause }
+  const message = `${kind ? `${kind} Error: ` : ''}${withoutPaths(said)}`
+  const at = Number(position) - bytesBefore
+  return { code: 'sql.failed', details: { message }, cause, ...(at >= 0 && { position: at }) }
+}
+
+function readError(error: unknown): {
+  exception_type: string | undefined
+  exception_message: string
+  position: string | undefined
+} {
+  const text = error instanceof Error ? error.message : String(error)
+  const start = text.indexOf('{')
+  try {
+    const { exception_type, exception_message, position } = JSON.parse(text.slice(start)) as DuckDbError
+    return { exception_type, exception_message: exception_message ?? text, position }
+  } catch {
+    return { exception_type: undefined, exception_message: text.split('\n')[0] ?? '', position: undefined }
+  }
+}
+
+/** Paths of this machine are the log's business. */
+const withoutPaths = (text: string): string => text.replace(/"?(?:\/[\w.-]+){2,}"?/g, '(file)').slice(0, 2000)
+
+const send = (message: FromWorker): void => {
+  process.send?.(message, () => {}) // a parent that is gone does not listen, and the disconnect ends this process
+}
+const rssMb = (): number => process.memoryUsage.rss() / (1 << 20)
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
+const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`

@@ -1,0 +1,76 @@
+// One statement over tables of a project, and its result as a stream. The session lives as long as the result is read.
+
+import type { SqlColumn, SqlEngine, SqlTable } from '../../engines/sql/sql-engine.ts'
+import { defined } from '../../kit/defined.ts'
+import type { Scope } from '../../model/scope.ts'
+
+export interface QueriesDeps {
+  readonly engine: Pick<SqlEngine, 'open'>
+  readonly findTable: (scope: Scope, bucketId: string, name: string) => Promise<SqlTable | undefined>
+}
+
+export interface Query {
+  readonly sql: string
+  readonly format: 'json' | 'csv'
+  /** At most so many rows; json has a limit of its own. */
+  readonly limit?: number | undefined
+}
+
+export const DEFAULT_JSON_ROWS = 10_000
+
+export type Queries = ReturnType<typeof createQueries>
+
+export function createQueries({ engine, findTable }: QueriesDeps) {
+  /** Resolves when the first bytes are there: what fails before is thrown, what fails later ends the stream. */
+  async function run(scope: Scope, { sql, format, limit }: Query, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
+    const session = await engine.open({ mode: 'read', findTable: (schema, name) => findTable(scope, schema, name), signal })
+    try {
+      const rows = format === 'json' ? (limit ?? DEFAULT_JSON_ROWS) : limit
+      // One more than is shown says whether there are more.
+      const asked = format === 'json' && rows !== undefined ? rows + 1 : rows
+      const { columns, bytes } = await session.copy(sql, format, { signal, ...defined({ limit: asked }) })
+      const body = format === 'json' ? jsonBody(columns, bytes, rows ?? DEFAULT_JSON_ROWS) : bytes
+      return await startedWith(body, () => session.close())
+    } catch (error) {
+      await session.close()
+      throw error
+    }
+  }
+  return { run }
+}
+
+/** `{"columns": [...], "rows": [[...], ...], "rowCount": 2, "isTruncated": false}` from an array per line. */
+async function* jsonBody(columns: readonly SqlColumn[], lines: AsyncIterable<Buffer>, limit: number): AsyncGenerator<Buffer> {
+  let text = `{"columns":${JSON.stringify(columns)},"rows":[`
+  let open = ''
+  let rows = 0
+  let isTruncated = false
+  for await (const chunk of lines) {
+    // One character per byte: lines end at a byte that is in no other character.
+    const parts = (open + chunk.toString('latin1')).split('\n')
+    open = parts.pop() ?? ''
+    const shown = parts.slice(0, limit - rows)
+    isTruncated ||= shown.length < parts.length
+    if (shown.length === 0) continue
+    const separator = rows > 0 ? ',\n' : '\n'
+    if (text !== '') yield Buffer.from(text)
+    text = ''
+    rows += shown.length
+    yield Buffer.from(separator + shown.join(',\n'), 'latin1')
+  }
+  yield Buffer.from(`${text}],"rowCount":${rows},"isTruncated":${isTruncated}}\n`)
+}
+
+/** The stream, once its first piece is there. `close` runs when it ends, however that is. */
+async function startedWith(stream: AsyncIterable<Buffer>, close: () => Promise<void>): Promise<AsyncIterable<Buffer>> {
+  const pieces = stream[Symbol.asyncIterator]()
+  const first = await pieces.next()
+  return (async function* () {
+    try {
+      for (let piece = first; !piece.done; piece = await pieces.next()) yield piece.value
+    } finally {
+      await pieces.return?.()
+      await close()
+    }
+  })()
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { type TableClient, tableClient } from '../../../../tests/support/table-client.ts'
+import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
+import { until } from '../../../../tests/support/until.ts'
+
+let stack: TestStack
+let client: TableClient
+let stop: (() => Promise<void>) | undefined
+before(async () => {
+  // The stack outlives this hook: it stops after the last test.
+  const lasting = { after: (work: () => Promise<void>) => (stop = work) } as never
+  stack = await startTestStack(lasting, { sql: { memoryMb: 512, diskMb: 64, sessions: 2, timeoutMs: 20_000 } })
+  client = tableClient(stack)
+  await client.bucket('main')
+  await client.create('in.c-main', 'orders', 'id,city,price\n1,Praha,10.5\n2,Brno,20\n3,Praha,7\n', { primaryKey: 'id' })
+})
+test.after(() => stop?.())
+
+interface Rows {
+  readonly columns: { name: string; type: string }[]
+  readonly rows: unknown[][]
+  readonly rowCount: number
+  readonly isTruncated: boolean
+}
+const ask = (sql: string, more: object = {}, token?: string) =>
+  stack.request('POST', '/v2/storage/query', { json: { sql, ...more }, ...(token && { token }) })
+const rows = async (sql: string, more: object = {}): Promise<Rows> => {
+  const answer = await ask(sql, more)
+  assert.equal(answer.status, 200, answer.text)
+  return answer.json<Rows>()
+}
+
+test('a query reads tables of the project, with updates and deletes applied', async () => {
+  await client.load('in.c-main.orders', 'id,city,price\n2,Ostrava,21\n4,Brno,1\n', { incremental: 1 })
+  await stack.request('DELETE', '/v2/storage/tables/in.c-main.orders/rows?whereColumn=id&whereValues[]=3')
+  await until('the row is gone', async () => (await client.detail('in.c-main.orders')).rowsCount === 3)
+  assert.deepEqual(await rows('SELECT id, city FROM "in.c-main"."orders" ORDER BY id'), {
+    columns: [
+      { name: 'id', type: 'VARCHAR' },
+      { name: 'city', type: 'VARCHAR' },
+    ],
+    rows: [
+      ['1', 'Praha'],
+      ['2', 'Ostrava'],
+      ['4', 'Brno'],
+    ],
+    rowCount: 3,
+    isTruncated: false,
+  })
+  const csv = await ask('SELECT sum(price::DOUBLE) AS "total ""sum""" FROM "in.c-main".orders', { format: 'csv' })
+  assert.equal(csv.headers.get('content-type'), 'text/csv; charset=utf-8')
+  assert.equal(csv.text, '"total ""sum"""\n32.5\n')
+})
+
+test('typed tables keep their types', async () => {
+  const columns = [
+    ['i', 'INTEGER'],
+    ['n', 'NUMERIC', '10,2'],
+    ['f', 'FLOAT'],
+    ['b', 'BOOLEAN'],
+    ['d', 'DATE'],
+    ['t', 'TIMESTAMP'],
+    ['s', 'STRING'],
+  ].map(([name, type, length]) => ({ name, definition: { type, ...(length && { length }) } }))
+  await client.succeed(
+    await stack.request('POST', '/v2/storage/buckets/in.c-main/tables-definition', {
+      json: { name: 'typed', primaryKeysNames: [], columns },
+    }),
+  )
+  await client.load('in.c-main.typed', 'i,n,f,b,d,t,s\n9007199254740993,1.10,0.5,true,2024-02-29,2024-02-29 10:00:00,x\n,,,,,,\n')
+  const { columns: shown, rows: found } = await rows('FROM "in.c-main".typed')
+  assert.deepEqual(
+    shown.map(({ type }) => type),
+    ['BIGINT', 'DECIMAL(10,2)', 'DOUBLE', 'BOOLEAN', 'DATE', 'TIMESTAMP', 'VARCHAR'],
+  )
+  assert.deepEqual(found[0]?.slice(1), ['1.10', 0.5, true, '2024-02-29', '2024-02-29 10:00:00', 'x'])
+  assert.deepEqual(found[1], [null, null, null, null, null, null, null])
+  assert.match((await ask('SELECT i FROM "in.c-main".typed')).text, /\[9007199254740993\]/)
+})
+
+test('an alias shows the columns and rows that it has', async () => {
+  await client.bucket('seen', 'out')
+  const alias = await stack.request('POST', '/v2/storage/buckets/out.c-seen/table-aliases', {
+    json: {
+      sourceTable: 'in.c-main.orders',
+      name: 'praha',
+      aliasColumns: ['id', 'city'],
+      aliasFilter: { column: 'city', operator: 'eq', values: ['Praha'] },
+    },
+  })
+  assert.equal(alias.status, 201, alias.text)
+  assert.deepEqual((await rows('SELECT * FROM "out.c-seen"."praha"')).rows, [['1', 'Praha']])
+  const hidden = await ask('SELECT price FROM "out.c-seen"."praha"')
+  assert.equal(hidden.status, 400)
+  assert.match(hidden.json<{ error: string }>().error, /"price" not found/)
+})
+
+test('a token reads what it may, and no project names the tables of another', async () => {
+  const made = await stack.request('POST', '/v2/storage/tokens', {
+    json: { description: 'seen', bucketPermissions: { 'out.c-seen': 'read' } },
+  })
+  const { token } = made.json<{ token: string }>()
+  assert.equal((await ask('SELECT * FROM "out.c-seen".praha', {}, token)).status, 200)
+  const refused = await ask('SELECT * FROM "in.c-main".orders', {}, token)
+  assert.ok([403, 404].includes(refused.status), refused.text)
+  const { masterToken } = await stack.newProject()
+  const foreign = await ask('SELECT * FROM "in.c-main".orders', {}, masterToken)
+  assert.equal(foreign.status, 400)
+  assert.match(foreign.text, /does not exist/)
+})
+
+test('what cannot be answered is refused with a sentence', async () => {
+  for (const [sql, status, code, words] of [
+    ['SELEC 1', 400, 'sql.notAllowed', /SELEC/],
+    ['SELECT *\nFROM "in.c-main".nothing', 400, 'sql.failed', /nothing.*line 2, character 6/],
+    ['SELECT 1; SELECT 2', 400, 'sql.manyStatements', /the text has 2/],
+    ['DELETE FROM "in.c-main".orders', 400, 'sql.notAllowed', /DELETE/],
+    [`COPY (SELECT 1) TO '/etc/x'`, 400, 'sql.notAllowed', /COPY/],
+    [`SELECT * FROM read_csv('/etc/passwd')`, 400, 'sql.notAllowed', /read_csv\(\)/],
+    [`SELECT '${'x'.repeat(2 << 20)}'`, 413, 'sql.tooLong', /1048576 bytes/],
+    ['SELECT DISTINCT a.i, b.i FROM range(1000000) a(i), range(1000) b(i)', 422, 'sql.tooMuch', /64 MB of temporary disk/],
+  ] as const) {
+    const answer = await ask(sql)
+    assert.equal(answer.status, status, answer.text)
+    const { error, code: said } = answer.json<{ error: string; code: string }>()
+    assert.equal(said, code)
+    assert.match(error, words)
+  }
+  for (const json of [{}, { sql: 1 }, { sql: 'SELECT 1', format: 'xml' }, { sql: 'SELECT 1', limit: 0 }])
+    assert.equal((await stack.request('POST', '/v2/storage/query', { json })).status, 400, JSON.stringify(json))
+})
+
+test('rows beyond the limit are left out, and the answer says so', async () => {
+  const cut = await rows('SELECT i FROM range(5) t(i)', { limit: 2 })
+  assert.deepEqual([cut.rows, cut.rowCount, cut.isTruncated], [[[0], [1]], 2, true])
+  const whole = await rows('SELECT i FROM range(2) t(i)', { limit: 2 })
+  assert.deepEqual([whole.rows, whole.isTruncated], [[[0], [1]], false])
+  assert.deepEqual((await rows('SELECT 1 AS a WHERE false')).rows, [])
+  assert.equal((await rows('SELECT i FROM range(20000) t(i)')).rowCount, 10_000)
+})
+
+test('a client that leaves in the middle frees its session', async () => {
+  for (let i = 0; i < 4; i++) {
+    const leave = new AbortController()
+    const response = await fetch(new URL('/v2/storage/query', stack.url), {
+      method: 'POST',
+      headers: { 'X-StorageApi-Token': stack.masterToken, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ sql: 'SELECT * FROM range(100000000)', format: 'csv' }),
+      signal: leave.signal,
+    })
+    await response.body?.getReader().read()
+    leave.abort()
+  }
+  assert.deepEqual((await rows('SELECT 1')).rows, [[1]])
+})
+
+test('a killed worker fails its query, and the next one is answered', async () => {
+  const response = await fetch(new URL('/v2/storage/query', stack.url), {
+    method: 'POST',
+    headers: { 'X-StorageApi-Token': stack.masterToken, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ sql: 'SELECT * FROM range(100000000)', format: 'csv' }),
+  })
+  const reader = response.body!.getReader()
+  await reader.read()
+  for (const pid of stack.platform.sqlModules.engine.workerPids()) process.kill(pid, 'SIGKILL')
+  await assert.rejects(async () => {
+    while (!(await reader.read()).done);
+  })
+  assert.deepEqual((await rows('SELECT 1')).rows, [[1]])
+})

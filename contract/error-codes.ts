@@ -118,6 +118,7 @@ export const ERRORS = {
     kind: 'not-found',
     text: 'There is no source at this address, or its secret is wrong. Copy the address from the source.',
   },
+  'stream.invalidOtlp': { kind: 'invalid', text: 'The request is not OTLP: {reason}.' },
   'stream.disabled': { kind: 'forbidden', text: 'Source "{source}" is disabled and takes no records.' },
   'stream.full': {
     kind: 'transient',

@@ -13,11 +13,13 @@ import { addEncryptionCommands } from './encryption.ts'
 import { addFileCommands } from './file.ts'
 import { addFlowCommands } from './flow.ts'
 import { addJobCommands } from './job.ts'
+import { addNotifyCommands } from './notify.ts'
 import { UserError } from './output.ts'
 import { addProjectCommands } from './project.ts'
 import { addScheduleCommands } from './schedule.ts'
 import { addSqlCommand } from './sql.ts'
 import { addStartCommand } from './start.ts'
+import { addStreamCommands } from './stream.ts'
 import { addTableCommands } from './table.ts'
 import { addTokenCommands } from './token.ts'
 import { addVaultCommands } from './vault.ts'
@@ -42,6 +44,8 @@ addFileCommands(program)
 addProjectCommands(program)
 addTokenCommands(program)
 addScheduleCommands(program)
+addNotifyCommands(program)
+addStreamCommands(program)
 addVaultCommands(program)
 addBackupCommands(program)
 addDoctorCommand(program)

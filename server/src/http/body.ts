@@ -3,13 +3,15 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { PlatformError } from '../kit/errors.ts'
 import { shapeProblem } from '../kit/json-text.ts'
 import { fromPairs, parseForm } from './form.ts'
 import { boundaryOf, readParts } from './multipart.ts'
 
-/** Registers the parsers. Routes with `config.body: 'stream'` receive the raw request and read it themselves; `'text'` gives a string. */
+/** Registers the parsers. Routes with `config.body: 'stream'` receive the raw request and read it themselves; `'text'` gives a string, `'bytes'` a buffer. */
 export function registerBodyParsers(app: FastifyInstance, idleMs: number): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request, payload, done) => {
@@ -33,6 +35,12 @@ function endWhenIdle(payload: IncomingMessage, idleMs: number): void {
 export async function parseBody(request: FastifyRequest, payload: IncomingMessage): Promise<unknown> {
   const type = mediaTypeOf(request.headers['content-type'])
   const limit = request.routeOptions.bodyLimit
+  if (request.routeOptions.config.body === 'bytes')
+    return unpacked(
+      await readBytes(payload, limit, request.headers['content-length']),
+      request.headers['content-encoding'],
+      limit,
+    )
   if (type === 'multipart/form-data') return await readFields(payload, limit)
   const text = await readText(payload, limit, request.headers['content-length'])
   if (request.routeOptions.config.body === 'text') {
@@ -83,8 +91,14 @@ function looksLikeJson(text: string): boolean {
   }
 }
 
+async function readText(payload: IncomingMessage, limit: number, announced: string | undefined): Promise<string> {
+  const bytes = await readBytes(payload, limit, announced)
+  if (!isUtf8(bytes)) throw malformed('the body is not valid UTF-8.')
+  return bytes.toString('utf8')
+}
+
 /** By events and not by `for await`: this runs for every request with a body. */
-function readText(payload: IncomingMessage, limit: number, announced: string | undefined): Promise<string> {
+function readBytes(payload: IncomingMessage, limit: number, announced: string | undefined): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (announced !== undefined && Number(announced) > limit) {
       reject(tooLarge(limit))
@@ -100,13 +114,20 @@ function readText(payload: IncomingMessage, limit: number, announced: string | u
     })
     payload.on('end', () => {
       ended = true
-      const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-      if (isUtf8(bytes)) resolve(bytes.toString('utf8'))
-      else reject(malformed('the body is not valid UTF-8.'))
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
     })
     payload.on('error', reject)
     // An error costs more than the rest of this function, and every request closes.
     payload.on('close', () => ended || reject(malformed('the connection ended before the body did.')))
+  })
+}
+
+/** The limit holds for the unpacked body, too. */
+async function unpacked(bytes: Buffer, encoding: string | undefined, limit: number): Promise<Buffer> {
+  if (encoding === undefined || encoding === 'identity') return bytes
+  if (encoding !== 'gzip') throw malformed(`Content-Encoding "${encoding.slice(0, 40)}" is not understood. Send gzip or none.`)
+  return gunzipBytes(bytes, { maxOutputLength: limit }).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(limit) : malformed('the body is not valid gzip.')
   })
 }
 
@@ -128,6 +149,8 @@ async function readFields(payload: IncomingMessage, limit: number): Promise<unkn
   }
   return fromPairs(pairs)
 }
+
+const gunzipBytes: (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer> = promisify(gunzip)
 
 const malformed = (reason: string) => new PlatformError('malformedRequest', { reason })
 const tooLarge = (limit: number) => new PlatformError('bodyTooLarge', { limit })

@@ -46,8 +46,8 @@ declare module 'fastify' {
     readonly needs?: Needs
     /** The branch prefix: allowed (default), required, or 501. */
     readonly branch?: 'allowed' | 'required' | 'refused'
-    /** `stream`: the handler reads the request itself; `text`: the body is handed over as text. */
-    readonly body?: 'stream' | 'text'
+    /** `stream`: the handler reads the request itself; `text`, `bytes`: the body is handed over as text, or as bytes, unpacked. */
+    readonly body?: 'stream' | 'text' | 'bytes'
     /** Members of a form that the handler reads as a stream, for the OpenAPI document. */
     readonly form?: TObject
     /** Headers that change what the route does, each with a sentence for the OpenAPI document. */

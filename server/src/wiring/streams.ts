@@ -5,6 +5,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Clock } from '../kit/clock.ts'
 import type { RunTables } from '../model/run-ports.ts'
 import { createBatches } from '../services/streams/batches.ts'
+import { otlpRoutes } from '../services/streams/otlp.routes.ts'
 import { receivingRoutes } from '../services/streams/receiving.routes.ts'
 import { createReceiving } from '../services/streams/receiving.ts'
 import { createSources } from '../services/streams/sources.ts'
@@ -58,6 +59,7 @@ export function createStreamModules({ metadata, dataDir, clock, log, configurati
     loop,
     registerRoutes(app: FastifyInstance): void {
       app.register(receivingRoutes(receiving))
+      app.register(otlpRoutes(receiving))
       app.register(
         streamsRoutes({
           sources,

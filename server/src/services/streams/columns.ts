@@ -81,7 +81,7 @@ function placeholder(name: string, record: StreamRecord, body: () => unknown): s
   return name.startsWith('body.') ? (textAt(body(), name.slice('body.'.length), true) ?? '') : ''
 }
 
-/** `a.b[0].c`; undefined when there is nothing. */
+/** `a.b[0].c`, `a["b.c"]`; undefined when there is nothing. */
 function textAt(body: unknown, path: string, isRaw: boolean): string | undefined {
   let value = body
   for (const step of stepsOf(path)) {
@@ -91,7 +91,10 @@ function textAt(body: unknown, path: string, isRaw: boolean): string | undefined
   return isRaw && typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-const stepsOf = (path: string): string[] => path.split(/\.|\[|\]\.?/).filter((step) => step !== '')
+/** A name, a number or a quoted name in brackets. */
+const STEP = /\[\s*"([^"]*)"\s*\]|\[\s*'([^']*)'\s*\]|([^.[\]]+)/g
+
+const stepsOf = (path: string): string[] => [...path.matchAll(STEP)].map(([, double, single, name]) => double ?? single ?? name!)
 
 /** Undefined when the body is neither JSON nor a form: then it has no paths. */
 function parsedBody({ body, isForm }: StreamRecord): unknown {

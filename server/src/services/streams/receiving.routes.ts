@@ -3,9 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { idFrom } from '../../http/ids.ts'
-import { PlatformError } from '../../kit/errors.ts'
-import { keptHeaders, type Receiving } from './receiving.ts'
+import { keptHeaders, projectFrom, type Receiving } from './receiving.ts'
 
 /** A record is one event, not a file. */
 const MAX_RECORD_BYTES = 1024 * 1024
@@ -38,8 +36,6 @@ export function receivingRoutes(receiving: Receiving): FastifyPluginAsyncTypebox
     )
   }
 }
-
-export const projectFrom = (text: string): number => idFrom(text, () => new PlatformError('stream.unknownSource'))
 
 function recordOf(req: FastifyRequest) {
   const type = (req.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()

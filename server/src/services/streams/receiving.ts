@@ -4,6 +4,7 @@ import { randomUUID, timingSafeEqual } from 'node:crypto'
 import { join } from 'node:path'
 import type { Db } from '../../engines/metadata-db/dialects.ts'
 import { listLogs, openRecordLog, type RecordLog } from '../../engines/record-log/record-log.ts'
+import { idFrom } from '../../http/ids.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { StreamRecord } from './columns.ts'
@@ -80,6 +81,8 @@ export function createReceiving({ db, clock, folder }: ReceivingDeps) {
 
   return {
     receive,
+    /** Refuses a sender before its body is read. */
+    check: async (sender: Sender): Promise<void> => void (await admit(sender)),
     /** Opens what earlier processes left. */
     async openAll(): Promise<void> {
       for (const name of await listLogs(folder)) if (/^\d+$/.test(name)) await logOf(Number(name))
@@ -92,6 +95,8 @@ export function createReceiving({ db, clock, folder }: ReceivingDeps) {
     },
   }
 }
+
+export const projectFrom = (text: string): number => idFrom(text, () => new PlatformError('stream.unknownSource'))
 
 const isSame = (a: string, b: string): boolean => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
 

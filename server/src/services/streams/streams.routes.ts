@@ -84,7 +84,8 @@ export function streamsRoutes({ sources, clock, findBranch, saveTask, findTask }
   }
 
   async function sourceView(source: Source, baseUrl: string) {
-    const url = `${baseUrl}/stream/${source.projectId}/${source.sourceId}/${await sources.secretOf(source)}`
+    const path = source.type === 'http' ? 'stream' : 'otlp'
+    const url = `${baseUrl}/${path}/${source.projectId}/${source.sourceId}/${await sources.secretOf(source)}`
     return {
       projectId: source.projectId,
       branchId: source.branchId,
@@ -152,7 +153,11 @@ export function streamsRoutes({ sources, clock, findBranch, saveTask, findTask }
           params: Type.Object(InBranch),
           body: Type.Object({
             sourceId: Type.Optional(Id('source')),
-            type: Type.Optional(Type.Literal('http', { description: 'Records come over HTTP.' })),
+            type: Type.Optional(
+              Type.Enum(['http', 'otlp'], {
+                description: 'http (default): a record in each request; otlp: telemetry by OTLP/HTTP.',
+              }),
+            ),
             name: Name,
             description: Type.Optional(Description),
           }),

@@ -46,7 +46,7 @@ interface Tables {
   stream_task: { project_id: number; task_id: string; content: string; created_at: number }
 }
 
-export type SourceType = 'http'
+export type SourceType = 'http' | 'otlp'
 
 /** When a batch is loaded, whatever comes first. */
 export interface BatchLimits {

@@ -12,7 +12,7 @@ FROM node:24-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8000 MILLRACE_S3_PORT=8001 MILLRACE_DATA_DIR=/data
 WORKDIR /millrace
 COPY --from=packages /millrace/node_modules node_modules
-COPY package.json LICENSE ./
+COPY package.json LICENSE README.md ./
 COPY contract contract
 COPY server server
 COPY components components

@@ -7,6 +7,8 @@ export interface EgressPolicy {
   readonly mode: 'guarded' | 'open'
   /** `host`, `*.host`, `address`, `network/bits`, each also with `:port`. Without a port every port is meant. */
   readonly allow: readonly string[]
+  /** Addresses that may be requested, with everything below their path, wherever they are: `http://127.0.0.1:8000/sample/`. For programs that check each request. */
+  readonly places?: readonly string[]
 }
 
 /** As an administrator lists what is allowed besides public addresses; `*` allows everything. */

@@ -739,6 +739,21 @@ export const ERRORS = {
   },
   'jobRunner.unknownAction': { kind: 'invalid', text: 'The component {component} has no action "{action}". It has: {actions}.' },
 
+  // The sample API
+  'sample.loginWrong': { kind: 'unauthenticated', text: 'Wrong user name or password. The sample shop knows ada with lovelace.' },
+  'sample.sessionInvalid': {
+    kind: 'unauthenticated',
+    text: 'No session, or not a valid one. POST /sample/login answers a token; send it in the header X-Sample-Session.',
+  },
+  'sample.tooManyRequests': {
+    kind: 'too-many',
+    text: 'The sample shop allows {limit} requests a second. Wait as long as Retry-After says.',
+  },
+  'sample.cursorUnknown': {
+    kind: 'invalid',
+    text: '"{cursor}" is not a cursor of this list. Send `next` of the page before, or nothing for the first page.',
+  },
+
   // Names
   'storage.webalize.displayName.invalid': {
     kind: 'unprocessable',

@@ -1,8 +1,9 @@
 // Makes a checkout ready: packages as the lockfile says, and a Node that can run TypeScript. Runs before `npm start` and `npm test` on
 // whatever Node (20 or newer) the machine has, so it is plain JavaScript without packages. Costs a few milliseconds when all is done.
 
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +15,7 @@ const STAMP = join(MODULES, '.millrace-setup')
 const BUNDLED_NODE = join(MODULES, '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
 
 if (!isInstalled()) {
-  install()
+  await install()
   checkNode()
   writeFileSync(STAMP, fingerprint())
 }
@@ -33,7 +34,7 @@ function isInstalled() {
   return existsSync(STAMP) && readFileSync(STAMP, 'utf8') === fingerprint()
 }
 
-function install() {
+async function install() {
   const started = performance.now()
   console.error(
     existsSync(MODULES)
@@ -42,18 +43,42 @@ function install() {
   )
   // Errors only: with an older Node, npm warns about every package that would like a newer one, and the newer one is what it installs.
   const args = ['ci', '--ignore-scripts', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error']
+  const options = { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] }
   const npm = process.env.npm_execpath
-  const result = npm?.endsWith('.js')
-    ? spawnSync(process.env.npm_node_execpath ?? process.execPath, [npm, ...args], {
-        cwd: ROOT,
-        stdio: ['ignore', 'ignore', 'inherit'],
-      })
-    : spawnSync('npm', args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'], shell: process.platform === 'win32' })
-  if (result.status !== 0)
+  const child = npm?.endsWith('.js')
+    ? spawn(process.env.npm_node_execpath ?? process.execPath, [npm, ...args], options)
+    : spawn('npm', args, { ...options, shell: process.platform === 'win32' })
+  const endProgress = showProgress()
+  const [code] = await once(child, 'exit').catch((error) => [error.message])
+  endProgress()
+  if (code !== 0)
     stop(
-      `Installing packages failed${result.error ? `: ${result.error.message}` : ''}. Is the network reachable? Then run the same command again.`,
+      `Installing packages failed${typeof code === 'string' ? `: ${code}` : ''}. Is the network reachable? Then run the same command again.`,
     )
   console.error(`Installed in ${Math.round((performance.now() - started) / 1000)} s.`)
+}
+
+/** npm says nothing until it is done, so the packages that are there already are counted: twice a second on a terminal, elsewhere a line now and then. */
+function showProgress() {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
+  const places = Object.entries(packages).flatMap(([place, { link, os, cpu }]) =>
+    place.startsWith('node_modules/') && !link && isHere(os, process.platform) && isHere(cpu, process.arch) ? [place] : [],
+  )
+  const isTerminal = process.stderr.isTTY
+  const show = () => {
+    const done = places.filter((place) => existsSync(join(ROOT, place, 'package.json'))).length
+    if (done > 0) process.stderr.write(`${isTerminal ? '\r' : ''}  ${done} of ${places.length} packages${isTerminal ? '' : '\n'}`)
+  }
+  const timer = setInterval(show, isTerminal ? 500 : 10_000)
+  return () => {
+    clearInterval(timer)
+    if (isTerminal) process.stderr.write('\r\u001b[K')
+  }
+}
+
+/** As `os` and `cpu` of a package say for which machines it is. */
+function isHere(names, own) {
+  return names === undefined || names.includes(own) || (names[0]?.startsWith('!') && !names.includes(`!${own}`))
 }
 
 /** npm carries Node for most machines, though not for Apple silicon, and not for systems without glibc. */

@@ -28,6 +28,6 @@ test('the walkthrough works, command by command', async (t) => {
   assert.equal(versions[0]?.changeDescription, 'For everybody')
   assert.equal((await walk.readJson<{ version: string }>('rolled-back.json')).version, '5')
   assert.match((await walk.readJson<{ id: string }>('copy.json')).id, /^\w+$/)
-  const [schedule] = await walk.readJson<{ executions: { status: string }[] }[]>('schedules.json')
-  assert.equal(schedule?.executions[0]?.status, 'started')
+  const { executions } = await walk.readJson<{ executions: { status: string }[] }>('fired.json')
+  assert.equal(executions[0]?.status, 'started')
 })

@@ -16,6 +16,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export interface CommandsRun {
   /** Where they ran; what they wrote is here until the test ends. */
   readonly folder: string
+  /** What they printed. */
+  readonly output: string
   readFile(name: string): Promise<string>
   readJson<T>(name: string): Promise<T>
 }
@@ -42,5 +44,5 @@ export async function runCommandsOf(
   const [out, err, [code]] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'exit')])
   assert.equal(code, 0, `${document}:\n${err.slice(-3000)}\n${out.slice(-1000)}`)
   const read = (name: string) => readFile(join(folder, name), 'utf8')
-  return { folder, readFile: read, readJson: async <T>(name: string) => JSON.parse(await read(name)) as T }
+  return { folder, output: out, readFile: read, readJson: async <T>(name: string) => JSON.parse(await read(name)) as T }
 }

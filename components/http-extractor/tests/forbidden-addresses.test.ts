@@ -392,8 +392,48 @@ test('public addresses are allowed', () => {
   }
 })
 
+test('a place opens its path under its own name, and nothing beside it', async (t) => {
+  const asked: string[] = []
+  const api = await serve(t, (request, response) => {
+    asked.push(`${request.headers.host} ${request.url}`)
+    if (request.url === '/sample/leave') response.writeHead(302, { location: '/health' }).end()
+    else json(response, [{ id: 1 }])
+  })
+  const { host, port } = new URL(api.url)
+  const policy = { mode: 'guarded', allow: [], places: [`http://${host}/sample/`] } as const
+  const resolve: Resolve = async () => [{ address: '127.0.0.1', family: 4 }]
+  const run = (baseUrl: string, endpoint: string) =>
+    extract(
+      { api: { baseUrl, http: { headers: { Host: 'queue.example.com' } } }, config: { jobs: [{ endpoint, dataType: 'x' }] } },
+      { policy, resolve },
+    )
+  assert.equal((await run(`http://${host}/sample/`, 'orders')).error, undefined)
+  const refused = [
+    [`http://${host}/`, 'health'],
+    [`http://${host}/`, 'sample'],
+    [`http://${host}/`, 'samples/x'],
+    [`http://${host}/sample/`, '../health'],
+    [`http://${host}/sample/`, '..%2fhealth'],
+    [`http://${host}/sample/`, 'leave'],
+    [`http://localhost:${port}/sample/`, 'orders'],
+    [`http://other.example.com:${port}/sample/`, 'orders'],
+  ] as const
+  for (const [baseUrl, endpoint] of refused)
+    assert.match((await run(baseUrl, endpoint)).error?.message ?? '', /is not allowed/, `${baseUrl}${endpoint}`)
+  assert.deepEqual(asked, [`${host} /sample/orders`, `${host} /sample/leave`])
+  assert.throws(() => createEgress(policy).check('127.0.0.1', Number(port)), EgressError) // an SSH server there is not the sample
+})
+
 test('a policy that cannot be read opens nothing', () => {
-  for (const text of ['{', '[]', '{"mode":"off"}', '{"mode":"guarded","allow":"*"}', '{"mode":"guarded","allow":[1]}', 'null']) {
+  for (const text of [
+    '{',
+    '[]',
+    '{"mode":"off"}',
+    '{"mode":"guarded","allow":"*"}',
+    '{"mode":"guarded","allow":[1]}',
+    '{"mode":"guarded","places":["/sample"]}',
+    'null',
+  ]) {
     assert.throws(() => readEgressPolicy(text), /MILLRACE_EGRESS_POLICY/, text)
   }
   assert.equal(readEgressPolicy(undefined).mode, 'open')

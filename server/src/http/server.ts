@@ -359,6 +359,7 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   if (named.kind === 'bug') request.log.error({ err: error, requestId: request.id }, 'a request failed by our fault')
   if ((named.kind === 'transient' || named.kind === 'too-many') && !reply.hasHeader('retry-after'))
     reply.header('retry-after', '5')
+  reply.header('link', `</help/errors#${named.code}>; rel="help"`)
   // As bytes: Fastify adds a charset to texts, and for a broken address no onSend hook runs to take it away.
   return reply
     .code(statusOf(named))

@@ -280,6 +280,11 @@ export const VARIABLES = {
       'Hosts, CIDRs and host:port that components and webhooks may reach besides public addresses, separated by commas. `*` turns the guard off.',
     parse: read.listOf(read.egressTarget),
   }),
+  MILLRACE_SAMPLE_API: variable({
+    default: '`yes`',
+    sentence: '`no`: the sample shop at `/sample` is not served.',
+    parse: read.oneOf('yes', 'no'),
+  }),
   MILLRACE_SMTP_URL: variable({
     default: 'none',
     sentence:
@@ -505,6 +510,7 @@ function configOf(values: Values, unknown: readonly string[]) {
       ...defined({ threads: values.MILLRACE_SQL_THREADS }),
     },
     egressAllow: values.MILLRACE_EGRESS_ALLOW ?? [],
+    sampleApi: values.MILLRACE_SAMPLE_API !== 'no',
     smtpUrl: values.MILLRACE_SMTP_URL,
     clockOffsetMs: values.MILLRACE_TEST_CLOCK_OFFSET_MS ?? 0,
     log: { level: values.MILLRACE_LOG_LEVEL ?? ('info' as const) },

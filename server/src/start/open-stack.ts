@@ -56,6 +56,7 @@ export async function openStack(config: Config): Promise<Stack> {
     trustedProxies: config.http.trustedProxies,
     roles: config.roles,
     worker: { ...config.worker, egressAllow: config.egressAllow },
+    sampleApi: config.sampleApi,
     smtpUrl: config.smtpUrl,
     tables: config.tables,
     sql: config.sql,

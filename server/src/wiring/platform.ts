@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { diskSpaceOf } from '../engines/data-dir/data-dir.ts'
+import { createGuideFolder } from '../engines/guide-folder/guide-folder.ts'
 import type { MetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import type { Isolation } from '../engines/runner/isolation.ts'
 import type { SqlEngineSettings } from '../engines/sql/sql-engine.ts'
@@ -25,9 +26,13 @@ import { filesRoutes } from '../services/files/files.routes.ts'
 import { createFiles, type Files } from '../services/files/files.ts'
 import { importerRoutes } from '../services/files/importer.routes.ts'
 import { createRunFiles } from '../services/files/run-files.ts'
+import { guidesRoutes } from '../services/guides/guides.routes.ts'
+import { createGuides } from '../services/guides/guides.ts'
 import { elsewhereRoutes, pagesRoutes, probesRoutes } from '../services/health-and-docs/health-and-docs.routes.ts'
 import { createMetrics } from '../services/health-and-docs/metrics.ts'
 import { nameRulesRoutes } from '../services/name-rules/name-rules.routes.ts'
+import { sampleApiRoutes } from '../services/sample-api/sample-api.routes.ts'
+import { createSampleApi } from '../services/sample-api/sample-api.ts'
 import { stackIndexRoutes } from '../services/stack-index/stack-index.routes.ts'
 import { runStatsRoutes } from '../services/storage-jobs/run-stats.routes.ts'
 import { createStorageJobsLoop } from '../services/storage-jobs/storage-jobs.loop.ts'
@@ -75,6 +80,8 @@ export interface PlatformOptions extends CoreOptions {
   /** What this node does; everything by default. */
   readonly roles?: readonly Role[]
   readonly worker?: Partial<WorkerSettings>
+  /** Whether the sample shop is served; it is when left out. */
+  readonly sampleApi?: boolean
   /** Where mail is sent through; without it none is. */
   readonly smtpUrl?: string | undefined
   /** How much tables may take; the defaults of the table engine where nothing is said. */
@@ -206,6 +213,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     settings: options.sql,
   })
   const worker = { ...DEFAULT_WORKER, ...options.worker }
+  const sample = createSampleApi({ clock, isServed: options.sampleApi ?? true })
   const baseUrl = () => options.publicUrl ?? app.listeningOrigin
   const notificationModules = createNotificationModules({
     ...core,
@@ -235,6 +243,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     worker,
     onJobEnd: notificationModules.outbox.jobEnded,
     objectStoreUrl: objects.url,
+    samplePlaces: () => sample.places(app.listeningOrigin, options.publicUrl),
   })
   const scheduleModules = createScheduleModules({
     ...core,
@@ -300,6 +309,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   )
   const registerApi = () => {
     app.register(pagesRoutes({ version, routes, s3Url: objects.url }))
+    app.register(guidesRoutes(createGuides(createGuideFolder())))
     app.register(
       stackIndexRoutes({ revision: version, domain: options.domain, components: configurationModules.publishedComponents }),
     )
@@ -315,6 +325,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     )
     app.register(eventsRoutes(events, fileStates))
     app.register(nameRulesRoutes)
+    app.register(sampleApiRoutes(sample))
     app.register(storageJobsRoutes(storageJobs, clock))
     app.register(
       runStatsRoutes({

@@ -51,6 +51,7 @@ export interface QueueModulesDeps extends Core {
   /** In the transaction in which a job ends. */
   readonly onJobEnd: (trx: Trx, job: JobEndFacts) => Promise<void>
   readonly objectStoreUrl: () => string
+  readonly samplePlaces: () => readonly string[]
 }
 
 export interface WorkerSettings {
@@ -156,6 +157,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
       checkpoints,
       egress: egressPolicyFrom(worker.egressAllow),
       objectStoreUrl: deps.objectStoreUrl,
+      places: deps.samplePlaces,
     },
   }
 

@@ -60,6 +60,8 @@ export function createTransport(options: TransportOptions): Transport {
 
   async function send(request: HttpRequest): Promise<HttpResponse> {
     const where = `${request.method} ${addressText(request.address)}`
+    // Behind a tunnel the same address is another machine.
+    const isPlace = options.connector === undefined && (await egress.admit(request.address))
     const abort = new AbortController()
     const timer = setTimeout(() => abort.abort(), requestTimeoutMs)
     let began = false
@@ -68,7 +70,7 @@ export function createTransport(options: TransportOptions): Transport {
         origin: originOf(request.address),
         path: targetOf(request.address),
         method: request.method,
-        headers: sentHeaders(request.headers),
+        headers: sentHeaders(isPlace ? withoutHeaders(request.headers, (name) => name === 'host') : request.headers),
         body: request.body ?? null,
         signal: abort.signal,
       })

@@ -7,8 +7,8 @@ type Schema = Parameter['schema']
 export function curlExample(route: DocumentedRoute, baseUrl: string): string {
   const parameters = parametersOf(route)
   const parts = [
-    `curl${route.method === 'GET' || (route.method === 'POST' && hasBody(route)) ? '' : ` -X ${route.method}`}`,
-    route.needs === 'nothing' ? '' : '-H "X-StorageApi-Token: $TOKEN"',
+    `curl --fail-with-body${route.method === 'GET' || (route.method === 'POST' && hasBody(route)) ? '' : ` -X ${route.method}`}`,
+    route.needs === 'nothing' ? '' : '-H "X-StorageApi-Token: $MILLRACE_TOKEN"',
     quoted(`${baseUrl}${examplePath(route, parameters)}`),
     ...bodyParts(route),
   ]

@@ -43,12 +43,12 @@ test('a request to copy names everything that is required, quoted for a shell', 
   const [change, share, upload] = await routes()
   assert.equal(
     curlExample(change!, 'http://x'),
-    `curl -H "X-StorageApi-Token: $TOKEN" 'http://x/things/a%20b?depth=2' --json '{"name":"it'\\''s"}'`,
+    `curl --fail-with-body -H "X-StorageApi-Token: $MILLRACE_TOKEN" 'http://x/things/a%20b?depth=2' --json '{"name":"it'\\''s"}'`,
   )
-  assert.equal(curlExample(share!, 'http://x'), `curl 'http://x/apples'`)
+  assert.equal(curlExample(share!, 'http://x'), `curl --fail-with-body 'http://x/apples'`)
   assert.equal(
     curlExample(upload!, 'http://x'),
-    `curl -X PUT -H "X-StorageApi-Token: $TOKEN" 'http://x/upload' -F 'data=@data.csv'`,
+    `curl --fail-with-body -X PUT -H "X-StorageApi-Token: $MILLRACE_TOKEN" 'http://x/upload' -F 'data=@data.csv'`,
   )
 })
 

@@ -1,9 +1,9 @@
 // The API as a readable page, from the same routes as the OpenAPI document: what is built first, each operation with its parameters and
 // a request to copy.
 
+import { escapeHtml, htmlPage } from '../../http/html-page.ts'
 import { type DocumentedRoute, isBuilt, type Parameter, parametersOf, pathOf, tagOf } from '../../http/openapi.ts'
 import { curlExample } from './curl-example.ts'
-import { escapeHtml, htmlPage } from './page.ts'
 
 /** Narrows the page to the operations that contain every word; the groups left empty disappear. The page is whole without it. */
 export const FILTER_SCRIPT = `

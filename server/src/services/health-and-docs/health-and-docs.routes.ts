@@ -3,6 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Type } from 'typebox'
+import { PAGE_POLICY } from '../../http/html-page.ts'
 import { type DocumentedRoute, openApiDocument } from '../../http/openapi.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { docsPage, FILTER_SCRIPT } from './docs-page.ts'
@@ -84,6 +85,5 @@ export function pagesRoutes({ version, routes, s3Url }: PagesDeps): FastifyPlugi
   }
 }
 
-/** The pages are plain HTML and one style element; nothing else may load or run, but the filter of the API page. */
-const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+/** Of all pages only this one runs a script: its filter. */
 const DOCS_POLICY = `${PAGE_POLICY}; script-src 'sha256-${createHash('sha256').update(FILTER_SCRIPT).digest('base64')}'`

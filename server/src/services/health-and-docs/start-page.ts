@@ -1,7 +1,7 @@
 // The page at `/` until the console takes its place: what this is, what runs where, the first three commands.
 
 import { SERVICE_IDS } from '../../http/addresses.ts'
-import { escapeHtml, htmlPage } from './page.ts'
+import { escapeHtml, htmlPage } from '../../http/html-page.ts'
 
 export function startPage({ version, baseUrl, s3Url }: { version: string; baseUrl: string; s3Url: string }): string {
   const base = escapeHtml(baseUrl)
@@ -21,11 +21,13 @@ export function startPage({ version, baseUrl, s3Url }: { version: string; baseUr
 </table>
 
 <h2>Documentation</h2>
-<p><a href="/docs">The API, operation by operation</a>, or as <a href="/openapi.json">OpenAPI 3.1</a>. The index of the stack: <a href="/v2/storage?exclude=components"><code>/v2/storage</code></a>.</p>
+<p><a href="/help">The guides</a>, beginning with <a href="/help/readme">the first steps</a> and <a href="/help/walkthrough">the whole platform in one walk</a>.
+<a href="/docs">The API, operation by operation</a>, or as <a href="/openapi.json">OpenAPI 3.1</a>. The index of the stack: <a href="/v2/storage?exclude=components"><code>/v2/storage</code></a>.</p>
 
 <h2>First steps</h2>
-<p>The master token was printed once, when the stack first started. With it in <code>$TOKEN</code>:</p>
-<pre>curl -H "X-StorageApi-Token: $TOKEN" ${base}/v2/storage/tokens/verify</pre>
+<p>The master token was printed once, when the stack first started. With it in <code>$MILLRACE_TOKEN</code>, in the folder of Millrace:</p>
+<pre>npx millrace table list
+curl --fail-with-body -H "X-StorageApi-Token: $MILLRACE_TOKEN" ${base}/v2/storage/tokens/verify</pre>
 <p>Lost it? <code>npx millrace token reset-master</code> makes a new one.</p>
 </main>`,
   )

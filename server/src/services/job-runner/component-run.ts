@@ -30,6 +30,8 @@ export interface ProgramSettings {
   readonly results: number
   /** What components may connect to. Built-in ones keep to it by themselves, isolated commands by the proxy that is their only way out. */
   readonly egress: EgressPolicy
+  /** What of this machine built-in components may ask for as well: the sample API. */
+  readonly places: () => readonly string[]
   /** Address of the object store, for components that read their inputs there. */
   readonly objectStoreUrl: () => string
   readonly checkpoints: Checkpoints
@@ -63,7 +65,7 @@ export async function runComponent(
     run.component.definition.type === 'builtin'
       ? {
           ...run.environment,
-          MILLRACE_EGRESS_POLICY: JSON.stringify(settings.egress),
+          MILLRACE_EGRESS_POLICY: JSON.stringify({ ...settings.egress, places: settings.places() }),
           ...(run.checkpointFolder === undefined ? {} : { MILLRACE_CHECKPOINT_DIR: run.checkpointFolder }),
         }
       : run.environment

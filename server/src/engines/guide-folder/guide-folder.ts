@@ -1,0 +1,26 @@
+// The documents that come with the program, by their paths in the repository.
+
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const REPOSITORY = fileURLToPath(new URL('../../../..', import.meta.url))
+
+export interface GuideFolder {
+  /** `README.md`, `docs/files.md`, `docs/adr/README.md`, ... */
+  list(): Promise<readonly string[]>
+  /** Only paths of the list may be asked for. */
+  read(path: string): Promise<string>
+}
+
+export function createGuideFolder(root = REPOSITORY): GuideFolder {
+  return {
+    list: async () => {
+      const below = await readdir(join(root, 'docs'), { recursive: true }).catch(() => []) // a build may leave them out
+      const documents = below.map((path) => `docs/${path.replaceAll('\\', '/')}`)
+      const top = (await readdir(root)).filter((name) => name === 'README.md')
+      return [...top, ...documents].filter((path) => path.endsWith('.md')).sort()
+    },
+    read: (path) => readFile(join(root, path), 'utf8'),
+  }
+}

@@ -4,10 +4,12 @@ import { writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import test from 'node:test'
 import { runCli } from '../../tests/support/run-cli.ts'
-import { type Job, shellStack } from '../../tests/support/shell-stack.ts'
+import { type Job, shareShellStack } from '../../tests/support/shell-stack.ts'
 
-test('jobs are run, watched, listed, run again and ended from the command line', async (t) => {
-  const { add, configure, url, masterToken } = await shellStack(t)
+const startProject = shareShellStack()
+
+test('jobs are run, watched, listed, run again and ended from the command line', async () => {
+  const { add, configure, url, masterToken } = await startProject()
   await add(
     'test.talk',
     'echo "one two"; grep -q \'"fail":true\' "$KBC_DATADIR/config.json" && { echo "as asked" >&2; exit 1; }; true',
@@ -51,7 +53,7 @@ test('jobs are run, watched, listed, run again and ended from the command line',
 })
 
 test('a log that is followed goes on where its connection broke', async (t) => {
-  const { add, configure, url, masterToken, request, dataDir } = await shellStack(t)
+  const { add, configure, url, masterToken, request, dataDir } = await startProject()
   const afterCut = (n: number) => `until [ -e ${dataDir}/cut-${n} ]; do sleep 0.05; done`
   await add(
     'test.count',
@@ -81,8 +83,8 @@ test('a log that is followed goes on where its connection broke', async (t) => {
   assert.deepEqual(steps, ['1', '2', '3', '4', '5', '6'], out)
 })
 
-test('the log of a job is shown whole, however much it said', async (t) => {
-  const { add, configure, url, masterToken, request, wait } = await shellStack(t)
+test('the log of a job is shown whole, however much it said', async () => {
+  const { add, configure, url, masterToken, request, wait } = await startProject()
   await add('test.much', 'seq 1 10500 | sed "s/^/line /"')
   const config = await configure('test.much', {})
   const { id } = await wait((await request('POST', '/queue/test.much/run', { json: { config } })).json<Job>())

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Job, shellStack } from '../support/shell-stack.ts'
+import { type Job, type ShellStack, shareShellStack } from '../support/shell-stack.ts'
 
-type Stack = Awaited<ReturnType<typeof shellStack>>
+const startProject = shareShellStack()
 
 interface Artifacts {
   readonly uploaded: readonly { readonly storageFileId: string }[]
@@ -16,7 +16,7 @@ const SCRIPT = `cd "$KBC_DATADIR/artifacts"
   mkdir -p out/current/deep; echo "model of $KBC_RUNID" > out/current/deep/model.bin; echo other > out/current/other
   echo "for all" > out/shared/all.txt`
 
-async function run(stack: Stack, component: string, config: string, more: object = {}): Promise<Job> {
+async function run(stack: ShellStack, component: string, config: string, more: object = {}): Promise<Job> {
   const answer = await stack.request('POST', '/queue/jobs', { json: { component, config, ...more } })
   assert.equal(answer.status, 201, answer.text)
   const job = await stack.wait({ ...answer.json<Job>(), status: 'waiting' })
@@ -26,11 +26,11 @@ async function run(stack: Stack, component: string, config: string, more: object
 
 const artifactsOf = (job: Job): Artifacts => (job.result as unknown as { artifacts: Artifacts }).artifacts
 
-const saidBy = async (stack: Stack, job: Job): Promise<string[]> =>
+const saidBy = async (stack: ShellStack, job: Job): Promise<string[]> =>
   (await stack.request('GET', `/queue/jobs/${job.id}/events`)).json<{ message: string }[]>().map(({ message }) => message)
 
-test('a run leaves its artifacts as one archive, and the next run of the configuration finds them', async (t) => {
-  const stack = await shellStack(t)
+test('a run leaves its artifacts as one archive, and the next run of the configuration finds them', async () => {
+  const stack = await startProject()
   await stack.add('test.learn', SCRIPT)
   const config = await stack.configure('test.learn', { artifacts: { runs: { enabled: true, filter: { limit: 1 } } } })
   const first = await run(stack, 'test.learn', config)
@@ -53,8 +53,8 @@ test('a run leaves its artifacts as one archive, and the next run of the configu
   assert.ok(!said.some((line) => line.includes(`job-${first.id}/`)), said.join('\n'))
 })
 
-test('artifacts are taken from another configuration, singly, or within an orchestration', async (t) => {
-  const stack = await shellStack(t)
+test('artifacts are taken from another configuration, singly, or within an orchestration', async () => {
+  const stack = await startProject()
   await stack.add('test.learn', SCRIPT)
   const singly = await stack.configure('test.learn', { artifacts: { options: { zip: false } } })
   const made = await run(stack, 'test.learn', singly, { orchestrationJobId: '77' })
@@ -76,8 +76,8 @@ test('artifacts are taken from another configuration, singly, or within an orche
   assert.deepEqual(artifactsOf(outside).downloaded, [])
 })
 
-test('artifacts that cannot be kept are a warning, wrong options a sentence, and a failed run leaves none', async (t) => {
-  const stack = await shellStack(t)
+test('artifacts that cannot be kept are a warning, wrong options a sentence, and a failed run leaves none', async () => {
+  const stack = await startProject()
   await stack.add('test.link', 'ln -s /etc/passwd "$KBC_DATADIR/artifacts/out/current/stolen"')
   await stack.add('test.fail', 'echo x > "$KBC_DATADIR/artifacts/out/current/x"; echo no >&2; exit 1')
   const linked = await run(stack, 'test.link', await stack.configure('test.link', {}))

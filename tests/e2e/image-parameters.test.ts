@@ -2,14 +2,16 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Job, shellStack } from '../support/shell-stack.ts'
+import { type Job, shareShellStack } from '../support/shell-stack.ts'
+
+const startProject = shareShellStack()
 
 const CLEAR = 'canary-of-the-stack'
 const SEALED = 'canary-under-a-cipher'
 const OF_PROCESSOR = 'canary-of-a-processor'
 
-test('secrets of image_parameters reach the program and nobody else', async (t) => {
-  const stack = await shellStack(t)
+test('secrets of image_parameters reach the program and nobody else', async () => {
+  const stack = await startProject()
   const { add, request, configure, wait } = stack
   const cipher = (
     await request('POST', '/encryption/encrypt?componentId=test.images', {
@@ -63,8 +65,8 @@ test('secrets of image_parameters reach the program and nobody else', async (t) 
   for (const text of seen) for (const secret of [CLEAR, SEALED, OF_PROCESSOR]) assert.ok(!text.includes(secret), secret)
 })
 
-test('a cipher of the component is refused in a configuration, which could send it anywhere', async (t) => {
-  const { add, request, configure, wait } = await shellStack(t)
+test('a cipher of the component is refused in a configuration, which could send it anywhere', async () => {
+  const { add, request, configure, wait } = await startProject()
   const cipher = (
     await request('POST', '/encryption/encrypt?componentId=test.images', {
       body: SEALED,

@@ -4,10 +4,12 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { type Job, shellStack } from '../support/shell-stack.ts'
+import { type Job, shareShellStack } from '../support/shell-stack.ts'
 
-test('a YAML component reads config.yml, and its YAML manifests and state count like others', async (t) => {
-  const stack = await shellStack(t)
+const startProject = shareShellStack()
+
+test('a YAML component reads config.yml, and its YAML manifests and state count like others', async () => {
+  const stack = await startProject()
   await stack.add(
     'test.yaml',
     `cd "$KBC_DATADIR"; ls; cat config.yml; echo; cat in/state.yml; echo
@@ -35,8 +37,8 @@ test('a YAML component reads config.yml, and its YAML manifests and state count 
   assert.deepEqual([table.primaryKey, table.rowsCount], [['a'], 1])
 })
 
-test('a link that a component leaves is not followed by the processor after it, nor written through', async (t) => {
-  const stack = await shellStack(t)
+test('a link that a component leaves is not followed by the processor after it, nor written through', async () => {
+  const stack = await startProject()
   const secret = join(stack.dataDir, 'secret-of-the-server')
   writeFileSync(secret, 'canary-behind-a-link\n')
   const victim = join(stack.dataDir, 'victim')
@@ -60,8 +62,8 @@ test('a link that a component leaves is not followed by the processor after it, 
   assert.equal(readFileSync(secret, 'utf8'), 'canary-behind-a-link\n')
 })
 
-test('a secret is hidden in what the result of a job repeats: variables it was filled from, and what the component tells', async (t) => {
-  const stack = await shellStack(t)
+test('a secret is hidden in what the result of a job repeats: variables it was filled from, and what the component tells', async () => {
+  const stack = await startProject()
   const secret = 'canary-in-a-variable'
   await stack.add('test.tell', `printf '{"variables":{"told":"it is %s","n":1}}' ${secret} > "$KBC_DATADIR/out/result.json"`)
   const variables = await stack.configure('keboola.variables', { variables: [{ name: 'pw', type: 'string' }] })
@@ -75,8 +77,8 @@ test('a secret is hidden in what the result of a job repeats: variables it was f
   assert.deepEqual(result.variables, { pw: '[hidden]' })
 })
 
-test('an action of a component with forward_token gets a token that works, and no longer than the action', async (t) => {
-  const stack = await shellStack(t)
+test('an action of a component with forward_token gets a token that works, and no longer than the action', async () => {
+  const stack = await startProject()
   await stack.add('test.act', 'printf \'{"token":"%s","url":"%s"}\' "$(printf %s "$KBC_TOKEN" | wc -c)" "$KBC_URL"', {
     forward_token: true,
     synchronous_actions: ['who'],
@@ -89,8 +91,8 @@ test('an action of a component with forward_token gets a token that works, and n
   assert.ok(!tokens.some(({ description }) => description.startsWith('Action ')))
 })
 
-test('a component that fails and leaves files half written is told by its own words', async (t) => {
-  const stack = await shellStack(t)
+test('a component that fails and leaves files half written is told by its own words', async () => {
+  const stack = await startProject()
   const script =
     'echo "[{" > "$KBC_DATADIR/out/usage.json"; echo "a: [" > "$KBC_DATADIR/out/state.yml"; echo "my own words" >&2; exit 1'
   await stack.add('test.half', script)

@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { defined } from '../../server/src/kit/defined.ts'
 import { DEFAULT_WORKER } from '../../server/src/wiring/queue.ts'
-import { type Job, shellStack } from '../support/shell-stack.ts'
+import { type Job, type ShellStack, shareShellStack, shellStack } from '../support/shell-stack.ts'
 
-type Stack = Awaited<ReturnType<typeof shellStack>>
+const startProject = shareShellStack()
 
-async function run(stack: Stack, component: string, configuration: object): Promise<Job> {
+async function run(stack: ShellStack, component: string, configuration: object): Promise<Job> {
   const config = await stack.configure(component, configuration)
   const answer = await stack.request('POST', `/queue/${component}/run`, { json: { config } })
   assert.equal(answer.status, 202, answer.text)
@@ -18,7 +18,7 @@ async function run(stack: Stack, component: string, configuration: object): Prom
 }
 
 /** Folders of runs that are still there. */
-const runFolders = ({ dataDir }: Stack): string[] =>
+const runFolders = ({ dataDir }: ShellStack): string[] =>
   readdirSync(join(dataDir, 'runs')).flatMap((node) => readdirSync(join(dataDir, 'runs', node)))
 
 test('inputs count in the share of the disk a run has: too many of them end it, and nothing of it is left', async (t) => {
@@ -55,8 +55,8 @@ test('inputs count in the share of the disk a run has: too many of them end it, 
   assert.deepEqual(runFolders(stack), [])
 })
 
-test('of a run that failed exactly the tables with write_always are stored, whatever else it left half written', async (t) => {
-  const stack = await shellStack(t)
+test('of a run that failed exactly the tables with write_always are stored, whatever else it left half written', async () => {
+  const stack = await startProject()
   await stack.add(
     'test.half',
     `cd "$KBC_DATADIR/out/tables"
@@ -99,8 +99,8 @@ test('sync actions beyond the share of a project are answered 429 with a sentenc
   assert.equal((await act('0s')).status, 200)
 })
 
-test('a configuration is resolved as it is, or as it was in a version', async (t) => {
-  const stack = await shellStack(t)
+test('a configuration is resolved as it is, or as it was in a version', async () => {
+  const stack = await startProject()
   await stack.add('test.any', 'true')
   const config = await stack.configure('test.any', { parameters: { at: 'first' } }, [
     { rowId: 'r', name: 'r', configuration: '{"parameters":{"row":1}}' },
@@ -117,8 +117,8 @@ test('a configuration is resolved as it is, or as it was in a version', async (t
   assert.equal((await resolve({ configRowId: 'r', configVersion: '1' })).status, 400)
 })
 
-test('a size that no backend has is said, and the run has the usual one', async (t) => {
-  const stack = await shellStack(t)
+test('a size that no backend has is said, and the run has the usual one', async () => {
+  const stack = await startProject()
   await stack.add('test.sized', 'echo ran')
   const said = async (type: string) => {
     const job = await run(stack, 'test.sized', { runtime: { backend: { type } } })

@@ -2,15 +2,15 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Job, shellStack } from '../support/shell-stack.ts'
+import { type Job, type ShellStack, shareShellStack } from '../support/shell-stack.ts'
 
-type Stack = Awaited<ReturnType<typeof shellStack>>
+const startProject = shareShellStack()
 
 const TABLE = 'in.c-out.t'
 
 /** A component that writes what its configuration says: a file, and beside it a manifest. */
-async function writerStack(t: Parameters<typeof shellStack>[0], data: object = {}) {
-  const stack = await shellStack(t)
+async function writerStack(data: object = {}) {
+  const stack = await startProject()
   await stack.add(
     'test.writer',
     `${process.execPath} -e 'const fs = require("fs"); const d = process.env.KBC_DATADIR; const { csv, manifest } = JSON.parse(fs.readFileSync(d + "config.json")).parameters; fs.writeFileSync(d + "out/tables/t", csv); fs.writeFileSync(d + "out/tables/t.manifest", JSON.stringify(manifest))'`,
@@ -25,7 +25,7 @@ async function writerStack(t: Parameters<typeof shellStack>[0], data: object = {
   return { ...stack, write }
 }
 
-async function run(stack: Stack, configData: object): Promise<Job> {
+async function run(stack: ShellStack, configData: object): Promise<Job> {
   const answer = await stack.request('POST', '/queue/test.writer/run', { json: { configData } })
   assert.equal(answer.status, 202, answer.text)
   return stack.wait(answer.json<Job>())
@@ -39,7 +39,7 @@ function refused(job: Job, message: RegExp): void {
 }
 
 /** Rows in order of their first value; null and the empty text differ. */
-async function rowsOf(stack: Stack, table = TABLE): Promise<(string | null)[][]> {
+async function rowsOf(stack: ShellStack, table = TABLE): Promise<(string | null)[][]> {
   const answer = await stack.request('GET', `/v2/storage/tables/${table}/data-preview?format=json`)
   assert.equal(answer.status, 200, answer.text)
   const { rows } = answer.json<{ rows: { value: string | null }[][] }>()
@@ -54,7 +54,7 @@ interface Detail {
   }
   readonly columnMetadata: Readonly<Record<string, readonly { readonly key: string; readonly value: string }[]>>
 }
-const detailOf = async (stack: Stack): Promise<Detail> => (await stack.request('GET', `/v2/storage/tables/${TABLE}`)).json()
+const detailOf = async (stack: ShellStack): Promise<Detail> => (await stack.request('GET', `/v2/storage/tables/${TABLE}`)).json()
 
 const column = (name: string, type: string, more: object = {}, length?: string) => ({
   name,
@@ -63,8 +63,8 @@ const column = (name: string, type: string, more: object = {}, length?: string) 
 })
 const typed = { data_type_support: 'authoritative' }
 
-test('treat_values_as_null: these texts are null in a typed table, new or old, and stay text in an untyped one', async (t) => {
-  const stack = await writerStack(t)
+test('treat_values_as_null: these texts are null in a typed table, new or old, and the empty text in an untyped one', async () => {
+  const stack = await writerStack()
   const schema = [column('id', 'INTEGER'), column('n', 'INTEGER'), column('s', 'STRING')]
   const output = { ...typed, treat_values_as_null: ['N/A', '-'] }
   refused(await stack.write('1,N/A,x\n', { schema }, typed), /N\/A/)
@@ -76,11 +76,11 @@ test('treat_values_as_null: these texts are null in a typed table, new or old, a
   succeeded(await stack.write('3,N/A,-\n', { schema, incremental: true }, output))
   assert.deepEqual((await rowsOf(stack))[2], ['3', null, null])
   succeeded(await stack.write('id\nN/A\n', { destination: 'in.c-out.text' }, { treat_values_as_null: ['N/A'] }))
-  assert.deepEqual(await rowsOf(stack, 'in.c-out.text'), [['N/A']])
+  assert.deepEqual(await rowsOf(stack, 'in.c-out.text'), [['']])
 })
 
-test('deduplication_strategy: rows are added beside each other where there is no key; a key is upserted', async (t) => {
-  const stack = await writerStack(t)
+test('deduplication_strategy: rows are added beside each other where there is no key; a key is upserted', async () => {
+  const stack = await writerStack()
   const insert = { deduplication_strategy: 'insert', incremental: true }
   succeeded(await stack.write('id\n1\n', insert))
   succeeded(await stack.write('id\n1\n', insert))
@@ -95,8 +95,8 @@ test('deduplication_strategy: rows are added beside each other where there is no
   refused(await stack.write('id\n1\n', { deduplication_strategy: 'replace' }), /must be one of "insert", "upsert"/)
 })
 
-test('table_modifications: a run changes of a table that is there what its configuration allows', async (t) => {
-  const stack = await writerStack(t)
+test('table_modifications: a run changes of a table that is there what its configuration allows', async () => {
+  const stack = await writerStack()
   const with_ = (table_modifications: string) => ({ table_modifications })
   succeeded(await stack.write('id,v\n1,a\n', { primary_key: ['id'] }, with_('none')))
   succeeded(await stack.write('id,v\n2,b\n', { primary_key: ['id'] }, with_('none')))
@@ -121,8 +121,8 @@ test('table_modifications: a run changes of a table that is there what its confi
   )
 })
 
-test('a key that the rows of a table do not allow is not set, which the job says, and the rows come in', async (t) => {
-  const stack = await writerStack(t)
+test('a key that the rows of a table do not allow is not set, which the job says, and the rows come in', async () => {
+  const stack = await writerStack()
   succeeded(await stack.write('id,v\n1,a\n1,b\n', {}))
   const job = await stack.write('id,v\n1,c\n', { primary_key: ['id'], incremental: true })
   succeeded(job)
@@ -139,8 +139,8 @@ test('a key that the rows of a table do not allow is not set, which the job says
   assert.deepEqual((await detailOf(stack)).primaryKey, ['id'])
 })
 
-test('a typed table gets columns with their types and takes more, but no column changes its type', async (t) => {
-  const stack = await writerStack(t, {})
+test('a typed table gets columns with their types and takes more, but no column changes its type', async () => {
+  const stack = await writerStack({})
   const id = column('id', 'INTEGER', { primary_key: true })
   succeeded(await stack.write('1,2\n', { schema: [id, column('n', 'NUMERIC', { nullable: false }, '10,2')] }, typed))
   const wider = [id, column('n', 'NUMERIC', {}, '20,2'), column('at', 'DATE')]
@@ -167,8 +167,8 @@ test('a typed table gets columns with their types and takes more, but no column 
   refused(await again([id, column('n', 'NUMERIC', {}, '20,4'), column('at', 'DATE')]), /the load says NUMERIC\(20,4\)/)
 })
 
-test('a column that takes more keeps the type it was given', async (t) => {
-  const stack = await writerStack(t)
+test('a column that takes more keeps the type it was given', async () => {
+  const stack = await writerStack()
   await stack.request('POST', '/v2/storage/buckets', { json: { stage: 'in', name: 'out' } })
   const made = await stack.request('POST', '/v2/storage/buckets/in.c-out/tables-definition', {
     json: { name: 't', columns: [{ name: 'n', definition: { type: 'NUMBER', length: '10,2', nullable: false } }] },
@@ -178,8 +178,8 @@ test('a column that takes more keeps the type it was given', async (t) => {
   assert.deepEqual((await detailOf(stack)).definition?.columns[0]?.definition, { type: 'NUMBER', nullable: true, length: '12,2' })
 })
 
-test('columns are told apart by their letters, not by their case', async (t) => {
-  const stack = await writerStack(t)
+test('columns are told apart by their letters, not by their case', async () => {
+  const stack = await writerStack()
   succeeded(await stack.write('id,v\n1,a\n', { primary_key: ['id'] }))
   const more = { primary_key: ['ID'], incremental: true, column_metadata: { V: [{ key: 'k', value: 'x' }] } }
   succeeded(await stack.write('ID,V\n1,b\n', more, { table_modifications: 'none' }))
@@ -190,22 +190,22 @@ test('columns are told apart by their letters, not by their case', async (t) => 
   )
 })
 
-test('a default that is none of its type is refused', async (t) => {
-  const stack = await writerStack(t)
+test('a default that is none of its type is refused', async () => {
+  const stack = await writerStack()
   const schema = [{ name: 'id', data_type: { base: { type: 'INTEGER', default: 'none' } } }]
   refused(await stack.write('1\n', { schema }, typed), /default "none" of column "id" is no INTEGER/)
 })
 
-test('a delete rule for a column the table does not have is an error', async (t) => {
-  const stack = await writerStack(t)
+test('a delete rule for a column the table does not have is an error', async () => {
+  const stack = await writerStack()
   succeeded(await stack.write('id\n1\n', {}))
   const rule = { incremental: true, delete_where_column: 'nowhere', delete_where_values: ['1'] }
   refused(await stack.write('id\n2\n', rule), /nowhere/)
   assert.deepEqual(await rowsOf(stack), [['1']])
 })
 
-test('one file may become several tables, with the columns of its header or those of a mapping', async (t) => {
-  const stack = await writerStack(t)
+test('one file may become several tables, with the columns of its header or those of a mapping', async () => {
+  const stack = await writerStack()
   const tables = [
     { source: 't', destination: 'in.c-out.headed' },
     { source: 't', destination: 'in.c-out.named', columns: ['a', 'b'] },
@@ -218,8 +218,8 @@ test('one file may become several tables, with the columns of its header or thos
   ])
 })
 
-test('a table that is stored as a file has the tags of its mapping and manifest', async (t) => {
-  const stack = await writerStack(t, {})
+test('a table that is stored as a file has the tags of its mapping and manifest', async () => {
+  const stack = await writerStack({})
   await stack.add(
     'test.filer',
     'cd "$KBC_DATADIR/out/tables"; echo a > one; echo b > two; echo \'{"tags":["said"]}\' > two.manifest',
@@ -248,8 +248,8 @@ test('a table that is stored as a file has the tags of its mapping and manifest'
   )
 })
 
-test('a mapping for a workspace is refused in words', async (t) => {
-  const stack = await writerStack(t)
+test('a mapping for a workspace is refused in words', async () => {
+  const stack = await writerStack()
   const tables = [{ destination: 'in.c-out.x', unload_strategy: 'direct-grant' }]
   refused(
     await stack.write('id\n1\n', {}, { tables }),

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
-import { type Job, shellStack } from '../support/shell-stack.ts'
+import { type Job, type ShellStack, shareShellStack, shellStack } from '../support/shell-stack.ts'
 import { until } from '../support/until.ts'
 
-type Stack = Awaited<ReturnType<typeof shellStack>>
+const startProject = shareShellStack()
 
-async function makeTable(stack: Stack, name: string, metadata: Readonly<Record<string, string>> = {}): Promise<string> {
+async function makeTable(stack: ShellStack, name: string, metadata: Readonly<Record<string, string>> = {}): Promise<string> {
   await stack.request('POST', '/v2/storage/buckets', { json: { stage: 'in', name: 'main' } })
   const answer = await stack.request('POST', '/v2/storage/buckets/in.c-main/tables', {
     json: { name, dataString: 'id,name\n1,one\n2,two\n3,three\n' },
@@ -23,16 +23,16 @@ async function makeTable(stack: Stack, name: string, metadata: Readonly<Record<s
   return id
 }
 
-async function run(stack: Stack, component: string, configuration: object): Promise<Job> {
+async function run(stack: ShellStack, component: string, configuration: object): Promise<Job> {
   const config = await stack.configure(component, configuration)
   return stack.wait((await stack.request('POST', `/queue/${component}/run`, { json: { config } })).json<Job>())
 }
 
-const saidBy = async (stack: Stack, job: Job): Promise<string[]> =>
+const saidBy = async (stack: ShellStack, job: Job): Promise<string[]> =>
   (await stack.request('GET', `/queue/jobs/${job.id}/events`)).json<{ message: string }[]>().map(({ message }) => message)
 
-test('an input table is found by its metadata, and only when there is exactly one', async (t) => {
-  const stack = await shellStack(t)
+test('an input table is found by its metadata, and only when there is exactly one', async () => {
+  const stack = await startProject()
   await makeTable(stack, 'orders', { 'bdm.scaffold.tag': 'orders' })
   await makeTable(stack, 'twin', { kind: 'twin' })
   await makeTable(stack, 'other', { kind: 'twin' })
@@ -75,8 +75,8 @@ function s3Reader({ s3 }: S3Manifest) {
     Buffer.from(await (await client.send(new GetObjectCommand({ Bucket: s3.bucket, Key: key }))).Body!.transformToByteArray())
 }
 
-test('with S3 staging a component gets manifests with credentials that open exactly its data, and no data', async (t) => {
-  const stack = await shellStack(t)
+test('with S3 staging a component gets manifests with credentials that open exactly its data, and no data', async () => {
+  const stack = await startProject()
   const table = await makeTable(stack, 'orders')
   const form = new FormData()
   form.append('data', new Blob(['content of the file']), 'one.txt')
@@ -117,8 +117,8 @@ test('with S3 staging a component gets manifests with credentials that open exac
   await assert.rejects(readTable(ofFile.s3.key), /AccessDenied|Access Denied|403/)
 })
 
-test('stagings this stack does not have are refused in words', async (t) => {
-  const stack = await shellStack(t)
+test('stagings this stack does not have are refused in words', async () => {
+  const stack = await startProject()
   const table = await makeTable(stack, 'orders')
   const input = { tables: [{ source: table, destination: 'orders' }] }
   await stack.add('test.workspace', 'true', { staging_storage: { input: 'workspace-snowflake' } })
@@ -131,8 +131,8 @@ test('stagings this stack does not have are refused in words', async (t) => {
   assert.match(await messageOf('test.out', {}), /leave its results in "s3"/)
 })
 
-test('a component staged nowhere is given nothing and leaves nothing', async (t) => {
-  const stack = await shellStack(t)
+test('a component staged nowhere is given nothing and leaves nothing', async () => {
+  const stack = await startProject()
   const table = await makeTable(stack, 'orders')
   await stack.add('test.none', 'ls "$KBC_DATADIR/in/tables" | wc -l; echo x > "$KBC_DATADIR/out/files/lost"', {
     staging_storage: { input: 'none', output: 'none' },

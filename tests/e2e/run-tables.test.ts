@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Job, shellStack } from '../support/shell-stack.ts'
+import { type Job, type ShellStack, shareShellStack, shellStack } from '../support/shell-stack.ts'
+
+const startProject = shareShellStack()
 
 interface Loaded {
   readonly id: string
@@ -10,15 +12,13 @@ interface Loaded {
   readonly columns: readonly { readonly name: string }[]
 }
 
-type Stack = Awaited<ReturnType<typeof shellStack>>
-
-async function preview(stack: Stack, table: string): Promise<string[]> {
+async function preview(stack: ShellStack, table: string): Promise<string[]> {
   const answer = await stack.request('GET', `/v2/storage/tables/${table}/data-preview`)
   assert.equal(answer.status, 200, answer.text)
   return answer.text.trim().split('\n').sort()
 }
 
-async function run(stack: Stack, component: string, config: string, more: object = {}): Promise<Job> {
+async function run(stack: ShellStack, component: string, config: string, more: object = {}): Promise<Job> {
   const answer = await stack.request('POST', `/queue/${component}/run`, { json: { config, ...more } })
   assert.equal(answer.status, 202, answer.text)
   return stack.wait(answer.json<Job>())
@@ -27,8 +27,8 @@ async function run(stack: Stack, component: string, config: string, more: object
 const outputsOf = (job: Job): readonly Loaded[] =>
   (job.result as unknown as { output: { tables: readonly Loaded[] } }).output.tables
 
-test('what a component writes becomes a table in its default bucket, and the next run reads it', async (t) => {
-  const stack = await shellStack(t)
+test('what a component writes becomes a table in its default bucket, and the next run reads it', async () => {
+  const stack = await startProject()
   await stack.add('test.make', 'printf \'"id","name"\\n"1","a"\\n"2","b ""q"""\\n\' > "$KBC_DATADIR/out/tables/people.csv"', {
     default_bucket: true,
   })
@@ -83,8 +83,8 @@ test('what a component writes becomes a table in its default bucket, and the nex
   )
 })
 
-test('the manifest of an input table describes the columns of its file, in their order', async (t) => {
-  const stack = await shellStack(t)
+test('the manifest of an input table describes the columns of its file, in their order', async () => {
+  const stack = await startProject()
   await stack.request('POST', '/v2/storage/buckets', { json: { stage: 'in', name: 'main' } })
   const columns = ['id', 'n', 'at'].map((name, i) => ({ name, basetype: ['INTEGER', 'NUMERIC', 'DATE'][i] }))
   const made = await stack.request('POST', '/v2/storage/buckets/in.c-main/tables-definition', {
@@ -116,8 +116,8 @@ test('the manifest of an input table describes the columns of its file, in their
   )
 })
 
-test('a packed table is read like a plain one, and a damaged one is named', async (t) => {
-  const stack = await shellStack(t)
+test('a packed table is read like a plain one, and a damaged one is named', async () => {
+  const stack = await startProject()
   const script = `cd "$KBC_DATADIR/out/tables"; printf 'id,name\\n1,a\\n' | gzip > people.csv.gz; [ "$KBC_CONFIGROWID" != 2-cut ] || truncate -s 15 people.csv.gz`
   await stack.add('test.packed', script, { default_bucket: true })
   const rows = ['1-whole', '2-cut'].map((id) => ({ rowId: id, name: id, configuration: '{}' }))
@@ -128,8 +128,8 @@ test('a packed table is read like a plain one, and a damaged one is named', asyn
   assert.deepEqual(await preview(stack, `in.c-test-packed-${config}.people_csv_gz`), ['"1","a"', '"id","name"'])
 })
 
-test('the outputs of a row are in the project before the next row starts', async (t) => {
-  const stack = await shellStack(t)
+test('the outputs of a row are in the project before the next row starts', async () => {
+  const stack = await startProject()
   await stack.add(
     'test.chain',
     'if [ -f "$KBC_DATADIR/in/tables/before" ]; then cp "$KBC_DATADIR/in/tables/before" "$KBC_DATADIR/out/tables/after"; else printf "n\\n1\\n" > "$KBC_DATADIR/out/tables/first"; fi',
@@ -157,8 +157,8 @@ test('the outputs of a row are in the project before the next row starts', async
   assert.deepEqual(await preview(stack, 'out.c-chain.second'), ['"1"', '"n"'])
 })
 
-test('manifests: incremental by key, columns, slices in gzip, metadata, delete rules', async (t) => {
-  const stack = await shellStack(t)
+test('manifests: incremental by key, columns, slices in gzip, metadata, delete rules', async () => {
+  const stack = await startProject()
   await stack.add(
     'test.load',
     `printf '1,a\\n2,b\\n' > "$KBC_DATADIR/out/tables/t"
@@ -197,8 +197,8 @@ test('manifests: incremental by key, columns, slices in gzip, metadata, delete r
   )
 })
 
-test('a row whose tables cannot all be loaded publishes none of them, nor its state', async (t) => {
-  const stack = await shellStack(t)
+test('a row whose tables cannot all be loaded publishes none of them, nor its state', async () => {
+  const stack = await startProject()
   await stack.add(
     'test.ragged',
     `printf 'a,b\\n1,2\\n' > "$KBC_DATADIR/out/tables/good"; printf 'a,b\\n1\\n' > "$KBC_DATADIR/out/tables/ragged"; printf 'a,b\\n"1,2\\n' > "$KBC_DATADIR/out/tables/torn"
@@ -217,8 +217,8 @@ test('a row whose tables cannot all be loaded publishes none of them, nor its st
   )
 })
 
-test('write_always keeps its table from a failed run; the others are not written', async (t) => {
-  const stack = await shellStack(t)
+test('write_always keeps its table from a failed run; the others are not written', async () => {
+  const stack = await startProject()
   await stack.add(
     'test.log',
     'printf "l\\n1\\n" > "$KBC_DATADIR/out/tables/log"; cp "$KBC_DATADIR/out/tables/log" "$KBC_DATADIR/out/tables/other"; echo bad >&2; exit 1',
@@ -239,8 +239,8 @@ test('write_always keeps its table from a failed run; the others are not written
   assert.equal((await stack.request('GET', '/v2/storage/tables/in.c-log.other')).status, 404)
 })
 
-test('adaptive inputs bring only what changed since the last successful run', async (t) => {
-  const stack = await shellStack(t)
+test('adaptive inputs bring only what changed since the last successful run', async () => {
+  const stack = await startProject()
   await stack.add(
     'test.write',
     'printf "id\\n%s\\n" "$(date +%N)" > "$KBC_DATADIR/out/tables/t"; echo \'{"incremental":true,"destination":"in.c-a.t"}\' > "$KBC_DATADIR/out/tables/t.manifest"',
@@ -262,8 +262,8 @@ test('adaptive inputs bring only what changed since the last successful run', as
   assert.equal(await rowsSeen(), 'rows 1')
 })
 
-test('before and after processors work on tables', async (t) => {
-  const stack = await shellStack(t)
+test('before and after processors work on tables', async () => {
+  const stack = await startProject()
   await stack.add('test.raw', 'printf "junk\\nid;v\\n1;a\\n" > "$KBC_DATADIR/out/files/raw.csv"', { default_bucket: true })
   const processor = (name: string, parameters: object) => ({ definition: { component: `keboola.processor-${name}` }, parameters })
   const config = await stack.configure('test.raw', {
@@ -282,8 +282,8 @@ test('before and after processors work on tables', async (t) => {
   assert.deepEqual(await preview(stack, `in.c-test-raw-${config}.raw`), ['"1","a","1"', '"id","v","row_number"'])
 })
 
-test('wrong inputs and outputs end the job with a sentence', async (t) => {
-  const stack = await shellStack(t)
+test('wrong inputs and outputs end the job with a sentence', async () => {
+  const stack = await startProject()
   await stack.add('test.none', 'true')
   await stack.add('test.odd', 'ln -s /etc/passwd "$KBC_DATADIR/out/tables/t"', { default_bucket: true })
   const failed = async (component: string, configuration: object): Promise<string> =>

@@ -150,6 +150,7 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
       )
       app.register(mergeRequestsRoutes({ mergeRequests, merging }))
     },
+    componentsLoop,
     start() {
       componentsLoop.start()
       mergeRequestsLoop.start()

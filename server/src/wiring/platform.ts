@@ -114,6 +114,8 @@ export interface Platform {
   readonly schedulerLoop: { tick(now: Date): Promise<number> }
   /** And scheduled merges by this one. */
   readonly mergeRequestsLoop: { tick(): Promise<void> }
+  /** And new components by this one. */
+  readonly componentsLoop: { tick(): Promise<void> }
   readonly tableModules: TableModules
   readonly sqlModules: SqlModules
   /** Starts the background loops; until then nothing runs by itself. */
@@ -390,6 +392,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     firstStart: async (masterToken) => (await tokens.createFirstProject('Millrace', masterToken))?.master.value,
     storageJobs,
     schedulerLoop: scheduleModules.loop,
+    componentsLoop: configurationModules.componentsLoop,
     mergeRequestsLoop: { tick: configurationModules.merging.tick },
     tableModules,
     sqlModules,

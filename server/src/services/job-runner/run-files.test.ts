@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { existsSync, writeFileSync } from 'node:fs'
 import test from 'node:test'
 import { inflateRawSync } from 'node:zlib'
-import { type Job, shellStack } from '../../../../tests/support/shell-stack.ts'
+import { type Job, shareShellStack } from '../../../../tests/support/shell-stack.ts'
 import { until } from '../../../../tests/support/until.ts'
+
+const startProject = shareShellStack()
 
 interface StoredFile {
   readonly id: number
@@ -38,8 +40,8 @@ const uploader =
     return (await (await fetch(`${url}/import/upload-file`, { method: 'POST', body: form, headers })).json()) as StoredFile
   }
 
-test('files go in by tag, and what the component writes becomes files with its tags', async (t) => {
-  const { add, configure, request, wait, url, masterToken } = await shellStack(t)
+test('files go in by tag, and what the component writes becomes files with its tags', async () => {
+  const { add, configure, request, wait, url, masterToken } = await startProject()
   const upload = uploader(url, masterToken)
   const one = await upload('one.txt', 'first', ['in', 'x'])
   await upload('two.txt', 'second', ['in'])
@@ -78,8 +80,8 @@ test('files go in by tag, and what the component writes becomes files with its t
   assert.ok(!find('two.txt').tags.includes('done'))
 })
 
-test('a mapped file that the component did not write fails the job and stores nothing', async (t) => {
-  const { add, configure, request, wait } = await shellStack(t)
+test('a mapped file that the component did not write fails the job and stores nothing', async () => {
+  const { add, configure, request, wait } = await startProject()
   await add('test.files', 'echo x > "$KBC_DATADIR/out/files/written"')
   const config = await configure('test.files', {
     storage: { output: { files: [{ source: 'missing-one' }, { source: 'missing-two' }] } },
@@ -89,8 +91,8 @@ test('a mapped file that the component did not write fails the job and stores no
   assert.deepEqual((await request('GET', '/v2/storage/files')).json(), [])
 })
 
-test('with use_file_storage_only tables are stored as files, and no table is made', async (t) => {
-  const { add, configure, request, wait } = await shellStack(t)
+test('with use_file_storage_only tables are stored as files, and no table is made', async () => {
+  const { add, configure, request, wait } = await startProject()
   const script = 'printf "a,b\\n1,2\\n" > "$KBC_DATADIR/out/tables/t.csv"; echo x > "$KBC_DATADIR/out/files/f.txt"'
   await add('test.allowed', script, {}, { features: ['allow-use-file-storage-only'] })
   await add('test.other', script)
@@ -113,8 +115,8 @@ test('with use_file_storage_only tables are stored as files, and no table is mad
   assert.match((await run('test.other')).error!.message, /lacks the feature allow-use-file-storage-only/)
 })
 
-test('debug mode keeps the data folder as archives, with secrets hidden, and publishes nothing else', async (t) => {
-  const { add, configure, request, wait } = await shellStack(t)
+test('debug mode keeps the data folder as archives, with secrets hidden, and publishes nothing else', async () => {
+  const { add, configure, request, wait } = await startProject()
   const state = '{"a":1,"deep":{"#token":"canary-of-the-state"}}'
   await add('test.files', `echo x > "$KBC_DATADIR/out/files/written"; echo '${state}' > "$KBC_DATADIR/out/state.json"`)
   const config = await configure('test.files', { parameters: { '#key': 'canary-of-debug-mode' } })
@@ -137,8 +139,8 @@ test('debug mode keeps the data folder as archives, with secrets hidden, and pub
   assert.deepEqual(detail.state, {})
 })
 
-test('the older debug addresses keep data folders: what a component would be given, and what it would leave', async (t) => {
-  const { add, configure, request, wait } = await shellStack(t)
+test('the older debug addresses keep data folders: what a component would be given, and what it would leave', async () => {
+  const { add, configure, request, wait } = await startProject()
   const script = 'cp "$KBC_DATADIR/in/tables/t" "$KBC_DATADIR/out/tables/copy"; echo it ran'
   await add('test.copy', script, { default_bucket: true })
   await request('POST', '/v2/storage/buckets', { json: { stage: 'in', name: 'main' } })
@@ -193,8 +195,8 @@ test('the older debug addresses keep data folders: what a component would be giv
   )
 })
 
-test('a run that read a file succeeds also when the file is deleted before it can be tagged', async (t) => {
-  const { add, configure, request, wait, url, masterToken, dataDir } = await shellStack(t)
+test('a run that read a file succeeds also when the file is deleted before it can be tagged', async () => {
+  const { add, configure, request, wait, url, masterToken, dataDir } = await startProject()
   const gone = await uploader(url, masterToken)('gone.txt', 'x', ['in'])
   const kept = await uploader(url, masterToken)('kept.txt', 'y', ['in'])
   await add('test.files', `touch ${dataDir}/reads; until [ -e ${dataDir}/go ]; do sleep 0.05; done`)
@@ -209,8 +211,8 @@ test('a run that read a file succeeds also when the file is deleted before it ca
   assert.ok(tags.includes('done'))
 })
 
-test('an adaptive mapping leaves no new file out, however many there are', async (t) => {
-  const { add, configure, request, wait, url, masterToken } = await shellStack(t)
+test('an adaptive mapping leaves no new file out, however many there are', async () => {
+  const { add, configure, request, wait, url, masterToken } = await startProject()
   for (let i = 0; i < 12; i++) await uploader(url, masterToken)(`f${i}.txt`, 'x', ['in'])
   await add('test.files', 'ls "$KBC_DATADIR/in/files" | grep -c "txt$"')
   const config = await configure('test.files', { storage: { input: { files: [{ tags: ['in'], changed_since: 'adaptive' }] } } })
@@ -221,8 +223,8 @@ test('an adaptive mapping leaves no new file out, however many there are', async
   assert.equal(await read(), '12')
 })
 
-test('a file that is named and does not exist is named in the error', async (t) => {
-  const { add, configure, request, wait } = await shellStack(t)
+test('a file that is named and does not exist is named in the error', async () => {
+  const { add, configure, request, wait } = await startProject()
   await add('test.files', 'true')
   const config = await configure('test.files', { storage: { input: { files: [{ file_ids: [987] }] } } })
   const job = await wait((await request('POST', '/queue/test.files/run', { json: { config } })).json<Job>())

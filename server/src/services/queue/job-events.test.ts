@@ -5,10 +5,12 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { type Job, shellStack } from '../../../../tests/support/shell-stack.ts'
+import { type Job, shareShellStack } from '../../../../tests/support/shell-stack.ts'
 import { followJob } from './job-events.ts'
 import { createJobNotifier } from './job-notifier.ts'
 import type { JobRow } from './queue.schema.ts'
+
+const startProject = shareShellStack()
 
 const NEVER_MS = 600_000
 
@@ -66,8 +68,8 @@ test('a notification while a follower looks is not lost, and waiting ends with t
   assert.equal(await other.next(NEVER_MS), true, 'whoever stayed does')
 })
 
-test('a stream that starts late has everything the job said, however much', async (t) => {
-  const { add, configure, url, masterToken, request, wait } = await shellStack(t)
+test('a stream that starts late has everything the job said, however much', async () => {
+  const { add, configure, url, masterToken, request, wait } = await startProject()
   await add('test.much', 'seq 1 2500 | sed "s/^/line /"')
   const config = await configure('test.much', {})
   const job = await wait((await request('POST', '/queue/test.much/run', { json: { config } })).json<Job>())
@@ -81,8 +83,8 @@ test('a stream that starts late has everything the job said, however much', asyn
   )
 })
 
-test('a stream ends when its token is deleted', async (t) => {
-  const { url, request } = await shellStack(t)
+test('a stream ends when its token is deleted', async () => {
+  const { url, request } = await startProject()
   const later = { component: 'platform.ex-http', configData: {}, delay: '86400' }
   const { id } = (await request('POST', '/queue/jobs', { json: later })).json<Job>()
   const token = (await request('POST', '/v2/storage/tokens', { json: { canManageBuckets: true } })).json<{

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { existsSync, writeFileSync } from 'node:fs'
 import test from 'node:test'
-import { type Job, shellStack } from '../../../../tests/support/shell-stack.ts'
+import { type Job, shareShellStack } from '../../../../tests/support/shell-stack.ts'
 import { until } from '../../../../tests/support/until.ts'
 
-test('the run call starts a job that can be polled until it succeeds', async (t) => {
-  const { add, configure, request, wait } = await shellStack(t)
+const startProject = shareShellStack()
+
+test('the run call starts a job that can be polled until it succeeds', async () => {
+  const { add, configure, request, wait } = await startProject()
   await add('test.echo', 'echo hello from the component')
   const config = await configure('test.echo', { parameters: { a: 1 } })
   const answer = await request('POST', '/queue/test.echo/run', { json: { config } })
@@ -19,8 +21,8 @@ test('the run call starts a job that can be polled until it succeeds', async (t)
   assert.ok(events.some(({ message, type }) => message === 'hello from the component' && type === 'info'))
 })
 
-test('a job has every key clients insist on', async (t) => {
-  const { add, configure, request } = await shellStack(t)
+test('a job has every key clients insist on', async () => {
+  const { add, configure, request } = await startProject()
   await add('test.echo', 'true')
   const config = await configure('test.echo', {})
   const answer = await request('POST', '/queue/jobs', { json: { component: 'test.echo', config, mode: 'run' } })
@@ -36,8 +38,8 @@ test('a job has every key clients insist on', async (t) => {
   assert.match(String(job.createdTime), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0000$/)
 })
 
-test('a failed job carries the last words of its component as error.message', async (t) => {
-  const { add, configure, request, wait } = await shellStack(t)
+test('a failed job carries the last words of its component as error.message', async () => {
+  const { add, configure, request, wait } = await startProject()
   await add('test.fail', 'echo "the table is missing" >&2; exit 1')
   await add('test.crash', 'echo "secret stack trace" >&2; exit 2')
   const failed = await wait(
@@ -53,8 +55,8 @@ test('a failed job carries the last words of its component as error.message', as
   assert.match(crashed.error!.message, /exit code 2/)
 })
 
-test('config.json has the effective configuration of each row, in order, secrets in clear for the component alone', async (t) => {
-  const { add, configure, request, wait } = await shellStack(t)
+test('config.json has the effective configuration of each row, in order, secrets in clear for the component alone', async () => {
+  const { add, configure, request, wait } = await startProject()
   await add(
     'test.show',
     'cat "$KBC_DATADIR/config.json"; echo; echo "row $KBC_CONFIGROWID"; grep -o "sesame-[0-9]*" "$KBC_DATADIR/config.json" | rev',
@@ -86,8 +88,8 @@ test('config.json has the effective configuration of each row, in order, secrets
   assert.equal(named.status, 'success')
 })
 
-test('state is given back to the next run, per row, and an empty state is a first run', async (t) => {
-  const { add, configure, request, wait } = await shellStack(t)
+test('state is given back to the next run, per row, and an empty state is a first run', async () => {
+  const { add, configure, request, wait } = await startProject()
   await add(
     'test.count',
     'cat "$KBC_DATADIR/in/state.json"; echo; printf \'{"n":12345678901234567890,"of":"%s"}\' "$KBC_CONFIGROWID" > "$KBC_DATADIR/out/state.json"',
@@ -109,8 +111,8 @@ test('state is given back to the next run, per row, and an empty state is a firs
   assert.deepEqual(await states(), ['{}', '{"n":12345678901234567890,"of":"y"}'])
 })
 
-test('a failing row ends the job; rows before it keep their state, rows after it do not run', async (t) => {
-  const { add, configure, request, wait } = await shellStack(t)
+test('a failing row ends the job; rows before it keep their state, rows after it do not run', async () => {
+  const { add, configure, request, wait } = await startProject()
   await add(
     'test.second',
     'echo "ran $KBC_CONFIGROWID"; echo "{\\"done\\":1}" > "$KBC_DATADIR/out/state.json"; [ "$KBC_CONFIGROWID" != b ] || { echo bad >&2; exit 1; }',
@@ -140,8 +142,8 @@ test('a failing row ends the job; rows before it keep their state, rows after it
   )
 })
 
-test('a running job is killed, with everything it started', async (t) => {
-  const { add, configure, request, wait } = await shellStack(t)
+test('a running job is killed, with everything it started', async () => {
+  const { add, configure, request, wait } = await startProject()
   await add('test.sleep', 'echo started; sleep 600')
   const config = await configure('test.sleep', {})
   const job = (await request('POST', '/queue/test.sleep/run', { json: { config } })).json<Job>()
@@ -161,8 +163,8 @@ test('a running job is killed, with everything it started', async (t) => {
   assert.equal((await request('POST', `/queue/jobs/${job.id}/kill`)).status, 400)
 })
 
-test('parallel rows run as jobs below a container', async (t) => {
-  const { add, configure, request, wait } = await shellStack(t)
+test('parallel rows run as jobs below a container', async () => {
+  const { add, configure, request, wait } = await startProject()
   await add('test.row', 'echo "ran $KBC_CONFIGROWID"')
   const config = await configure(
     'test.row',
@@ -179,8 +181,8 @@ test('parallel rows run as jobs below a container', async (t) => {
   assert.deepEqual(children.map(({ configRowIds }) => configRowIds).sort(), [['a'], ['b'], ['c']])
 })
 
-test('a request that is sent again with its Idempotency-Key answers the same job; the key is good for nothing else', async (t) => {
-  const { add, configure, request } = await shellStack(t)
+test('a request that is sent again with its Idempotency-Key answers the same job; the key is good for nothing else', async () => {
+  const { add, configure, request } = await startProject()
   await add('test.once', 'true')
   const [one, other] = [await configure('test.once', {}), await configure('test.once', {})]
   const headers = { 'idempotency-key': 'k-1' }
@@ -200,8 +202,8 @@ test('a request that is sent again with its Idempotency-Key answers the same job
   assert.match(reused.text, new RegExp(`belongs to the job ${id}`))
 })
 
-test('events of a job are streamed until it ends', async (t) => {
-  const { add, configure, url, masterToken, request } = await shellStack(t)
+test('events of a job are streamed until it ends', async () => {
+  const { add, configure, url, masterToken, request } = await startProject()
   await add('test.slow', 'for i in 1 2 3; do echo "step $i"; sleep 0.2; done')
   const config = await configure('test.slow', {})
   const job = (await request('POST', '/queue/test.slow/run', { json: { config } })).json<Job>()
@@ -215,8 +217,8 @@ test('events of a job are streamed until it ends', async (t) => {
   assert.match(text, /event: end\ndata: \{"id"/)
 })
 
-test('configData runs without a stored configuration, kept exactly, its secrets as ciphers', async (t) => {
-  const { add, request, wait } = await shellStack(t)
+test('configData runs without a stored configuration, kept exactly, its secrets as ciphers', async () => {
+  const { add, request, wait } = await startProject()
   await add('test.show', 'cat "$KBC_DATADIR/config.json"')
   const body = '{"configData":{"parameters":{"id":12345678901234567890,"#key":"canary-value"}}}'
   const created = (
@@ -231,8 +233,8 @@ test('configData runs without a stored configuration, kept exactly, its secrets 
   assert.ok(said.includes('12345678901234567890') && !said.includes('canary-value'))
 })
 
-test('processors run around the component, and the older addresses answer', async (t) => {
-  const { add, configure, request, wait } = await shellStack(t)
+test('processors run around the component, and the older addresses answer', async () => {
+  const { add, configure, request, wait } = await startProject()
   await add('test.table', 'printf "a,b\\n1,2\\n" > "$KBC_DATADIR/out/tables/t.csv"')
   const config = await configure('test.table', {
     processors: { after: [{ definition: { component: 'keboola.processor-skip-lines' }, parameters: { lines: 'many' } }] },
@@ -243,8 +245,8 @@ test('processors run around the component, and the older addresses answer', asyn
   assert.equal(job.error?.message, 'The parameter "lines" must be a whole number from 0, not "many".')
 })
 
-test('sync actions answer what the component prints, within the actions it declares', async (t) => {
-  const { add, request } = await shellStack(t)
+test('sync actions answer what the component prints, within the actions it declares', async () => {
+  const { add, request } = await startProject()
   await add(
     'test.act',
     'grep -q \'"action":"list"\' "$KBC_DATADIR/config.json" && echo \'{"tables":["a"]}\' || { echo "no such thing" >&2; exit 1; }',
@@ -267,8 +269,8 @@ test('sync actions answer what the component prints, within the actions it decla
   })
 })
 
-test('what is wrong with a job is told when it is created', async (t) => {
-  const { add, configure, request, newProject } = await shellStack(t)
+test('what is wrong with a job is told when it is created', async () => {
+  const { add, configure, request, newProject } = await startProject()
   await add('test.echo', 'true')
   const config = await configure('test.echo', {})
   const create = async (json: object) => (await request('POST', '/queue/jobs', { json })).status
@@ -304,8 +306,8 @@ test('what is wrong with a job is told when it is created', async (t) => {
   assert.equal((await request('POST', `/queue/jobs/${job.id}/kill`, { token: masterToken })).status, 404)
 })
 
-test('a stream that is asked to go on after something that is no event is refused in words', async (t) => {
-  const { add, configure, request, wait } = await shellStack(t)
+test('a stream that is asked to go on after something that is no event is refused in words', async () => {
+  const { add, configure, request, wait } = await startProject()
   await add('test.echo', 'true')
   const config = await configure('test.echo', {})
   const job = await wait((await request('POST', '/queue/test.echo/run', { json: { config } })).json<Job>())
@@ -316,8 +318,8 @@ test('a stream that is asked to go on after something that is no event is refuse
   assert.match(answer.text, /This is neither an id nor a uuid of an event/)
 })
 
-test('a branch that was deleted gets nothing more from jobs that ran or waited in it', async (t) => {
-  const { add, configure, request, wait, dataDir, platform, projectId } = await shellStack(t)
+test('a branch that was deleted gets nothing more from jobs that ran or waited in it', async () => {
+  const { add, configure, request, wait, dataDir, platform, projectId } = await startProject()
   const storageJob = async (method: string, path: string, json?: object) => {
     const { id } = (await request(method, `/v2/storage/${path}`, json ? { json } : {})).json<{ id: number }>()
     await platform.storageJobs.waitFor(projectId, id)

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Job, shellStack } from '../../../../tests/support/shell-stack.ts'
+import { type Job, shareShellStack } from '../../../../tests/support/shell-stack.ts'
 import { until } from '../../../../tests/support/until.ts'
+
+const startProject = shareShellStack()
 
 interface Variable {
   readonly hash: string
@@ -13,8 +15,8 @@ interface Variable {
 
 const SECRET = 'canary-in-the-vault'
 
-test('variables of the vault are set, listed, limited to a branch and removed', async (t) => {
-  const stack = await shellStack(t)
+test('variables of the vault are set, listed, limited to a branch and removed', async () => {
+  const stack = await startProject()
   const set = async (json: object) => {
     const answer = await stack.request('POST', '/vault/variables', { json })
     assert.equal(answer.status, 201, answer.text)
@@ -67,8 +69,8 @@ test('variables of the vault are set, listed, limited to a branch and removed', 
   )
 })
 
-test('a run gets the values of the vault, a secret only where a # field opens it, and says which are missing', async (t) => {
-  const stack = await shellStack(t)
+test('a run gets the values of the vault, a secret only where a # field opens it, and says which are missing', async () => {
+  const stack = await startProject()
   await stack.add(
     'test.vault',
     'cat "$KBC_DATADIR/config.json"; grep -q \'"action":"show"\' "$KBC_DATADIR/config.json" && exit; echo; grep -c canary-in-the-vault "$KBC_DATADIR/config.json"',

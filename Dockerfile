@@ -3,10 +3,18 @@ FROM node:24-slim AS packages
 WORKDIR /millrace
 COPY package.json package-lock.json .npmrc ./
 COPY cli/package.json cli/
+COPY client/package.json client/
 COPY components/http-extractor/package.json components/http-extractor/
+COPY console/package.json console/
 # The image has a Node of its own, so the one that npm carries is left out; DuckDB's library is an optional package, too, and stays.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
  && rm -rf node_modules/node-linux-* node_modules/node-darwin-* node_modules/node-win-* node_modules/.bin/node
+
+# The console is built with the packages for development and leaves nothing but its files.
+FROM packages AS console
+COPY client client
+COPY console console
+RUN npm ci --ignore-scripts --no-audit --no-fund && npm run build -w console
 
 FROM node:24-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8000 MILLRACE_S3_PORT=8001 MILLRACE_DATA_DIR=/data
@@ -16,6 +24,7 @@ COPY package.json LICENSE README.md ./
 COPY contract contract
 COPY server server
 COPY components components
+COPY --from=console /millrace/console/dist console/dist
 COPY cli cli
 COPY docs docs
 RUN mkdir /data && chown node:node /data && chmod 700 /data && ln -s /millrace/cli/bin/millrace.mjs /usr/local/bin/millrace

@@ -45,6 +45,10 @@ export const ERRORS = {
   'validation.failed': { kind: 'invalid', text: 'Invalid request:\n - {field}: "{reason}"' },
   'storage.validation': { kind: 'invalid', text: 'Invalid request:\n - {field}: "{reason}"' },
   notFound: { kind: 'not-found', text: '{what} was not found.' },
+  'console.notBuilt': {
+    kind: 'not-found',
+    text: 'The console is not built on this node. `npm start` builds it; by hand it is `npm run build -w console`.',
+  },
   methodNotAllowed: { kind: 'not-allowed', text: '{method} is not possible here. This address knows {allowed}.' },
   notImplemented: { kind: 'not-built', text: '{what}' },
   MAINTENANCE: { kind: 'transient', text: '{reason}' },

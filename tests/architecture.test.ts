@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const PLACES = ['contract', 'server', 'components', 'cli', 'console', 'tests', 'bench', 'tools']
+const PLACES = ['contract', 'client', 'server', 'components', 'cli', 'console', 'tests', 'bench', 'tools']
 
 interface Source {
   /** From the root of the repository, with forward slashes. */
@@ -130,11 +130,11 @@ test('components are programs of their own: nothing of the server, the command l
   )
 })
 
-test('the console knows the contract only', () => {
+test('the console knows the contract and the client only', () => {
   assert.deepEqual(
     arrows(
       program.filter(({ path }) => path.startsWith('console/')),
-      (_, to) => !to.startsWith('console/') && !to.startsWith('contract/'),
+      (_, to) => !['console/', 'contract/', 'client/'].some((place) => to.startsWith(place)),
     ),
     [],
   )
@@ -152,7 +152,7 @@ test('there are no import cycles', () => {
 })
 
 test('every import of ours has a form that these tests see', () => {
-  assert.deepEqual(lines(program, /\bimport\(\s*["`]\.|\bimport\($|^\s*import\s+'\.|\brequire\(\s*['"]\./), [])
+  assert.deepEqual(lines(program, /\bimport\(\s*["`]\.|\bimport\($|^\s*import\s+'\.(?!.*\.css')|\brequire\(\s*['"]\./), [])
 })
 
 test('only config.ts reads the environment', () => {

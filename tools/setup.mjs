@@ -1,10 +1,10 @@
-// Makes a checkout ready: packages as the lockfile says, and a Node that can run TypeScript. Runs before `npm start` and `npm test` on
+// Makes a checkout ready: packages as the lockfile says, a Node that can run TypeScript, and the console built. Runs before `npm start` and `npm test` on
 // whatever Node (20 or newer) the machine has, so it is plain JavaScript without packages. Costs a few milliseconds when all is done.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -12,6 +12,7 @@ const NEEDED_NODE = 24
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const MODULES = join(ROOT, 'node_modules')
 const STAMP = join(MODULES, '.millrace-setup')
+const CONSOLE_STAMP = join(ROOT, 'console', 'dist', '.fingerprint')
 const BUNDLED_NODE = join(MODULES, '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
 
 if (!isInstalled()) {
@@ -19,6 +20,7 @@ if (!isInstalled()) {
   checkNode()
   writeFileSync(STAMP, fingerprint())
 }
+if (!isConsoleBuilt()) buildConsole()
 
 /** What the installed packages depend on. Written last, so that an interrupted install is done again. */
 function fingerprint() {
@@ -94,6 +96,36 @@ function checkNode() {
   stop(
     `Millrace needs Node ${NEEDED_NODE} or newer, and npm carries none for ${process.platform}-${process.arch}. This machine has ${own}: install a newer one from https://nodejs.org and run the same command again.`,
   )
+}
+
+/** What the build of the console depends on: its files, and the client's. */
+function consoleFingerprint() {
+  const hash = createHash('sha256').update(readFileSync(join(ROOT, 'package-lock.json')))
+  for (const folder of ['console', 'client']) {
+    const names = readdirSync(join(ROOT, folder), { recursive: true }).map(String).sort()
+    for (const name of names) {
+      const path = join(ROOT, folder, name)
+      if (!/^(dist|node_modules)\b/.test(name) && lstatSync(path).isFile()) hash.update(name).update(readFileSync(path))
+    }
+  }
+  return hash.digest('hex')
+}
+
+function isConsoleBuilt() {
+  return existsSync(CONSOLE_STAMP) && readFileSync(CONSOLE_STAMP, 'utf8') === consoleFingerprint()
+}
+
+function buildConsole() {
+  console.error('Building the console ...')
+  const node = existsSync(BUNDLED_NODE) ? BUNDLED_NODE : process.execPath
+  const vite = join(MODULES, 'vite', 'bin', 'vite.js')
+  const result = spawnSync(node, [vite, 'build', '--logLevel', 'error'], {
+    cwd: join(ROOT, 'console'),
+    stdio: ['ignore', 'ignore', 'inherit'],
+    shell: process.platform === 'win32',
+  })
+  if (result.status !== 0) stop('Building the console failed; the reason stands above.')
+  writeFileSync(CONSOLE_STAMP, consoleFingerprint())
 }
 
 function stop(reason) {

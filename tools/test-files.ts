@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 
-const PLACES = ['tests', 'server', 'components', 'cli', 'contract', 'console', 'bench']
+const PLACES = ['tests', 'server', 'components', 'cli', 'client', 'contract', 'console', 'bench']
 const POSTGRES = 'tests/support/postgres-server.ts'
 /** Whoever reaches one of these starts a stack, a database server or the command line. */
 const WHOLE_PROGRAMS = [POSTGRES, 'tests/support/test-stack.ts', 'tests/support/run-cli.ts', 'tests/support/stack-process.ts']

@@ -2,12 +2,14 @@
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { diskSpaceOf } from '../engines/data-dir/data-dir.ts'
 import { createGuideFolder } from '../engines/guide-folder/guide-folder.ts'
 import type { MetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import type { Isolation } from '../engines/runner/isolation.ts'
 import type { SqlEngineSettings } from '../engines/sql/sql-engine.ts'
+import { readStaticFiles } from '../engines/static-files/static-files.ts'
 import { SERVICE_IDS, type ServiceId } from '../http/addresses.ts'
 import { collectRoutes } from '../http/openapi.ts'
 import { createRequestLimits, NO_LIMITS, type RequestLimitSettings } from '../http/request-limits.ts'
@@ -17,6 +19,7 @@ import { systemClock } from '../kit/clock.ts'
 import { type BackgroundPart, startInOrder, stopInReverse } from '../kit/lifecycle.ts'
 import type { Log } from '../kit/log.ts'
 import type { UnknownComponents } from '../services/components/components.ts'
+import { consoleRoutes } from '../services/console/console.routes.ts'
 import { eventViews, type FileStates } from '../services/events/event-view.ts'
 import { eventsRoutes } from '../services/events/events.routes.ts'
 import { createFileSlices } from '../services/files/file-slices.ts'
@@ -122,6 +125,9 @@ export interface Platform {
   start(): Promise<void>
   close(): Promise<void>
 }
+
+/** Where the build of the console is. */
+const CONSOLE_FOLDER = fileURLToPath(new URL('../../../console/dist', import.meta.url))
 
 /** Services that exist; the others are described by unavailable-services. */
 const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>([
@@ -298,6 +304,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     },
   })
   const routes = collectRoutes(app)
+  const consoleFiles = await readStaticFiles(CONSOLE_FOLDER)
   app.register(
     probesRoutes({
       version,
@@ -310,7 +317,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     }),
   )
   const registerApi = () => {
-    app.register(pagesRoutes({ version, routes, s3Url: objects.url }))
+    app.register(pagesRoutes({ version, routes }))
+    app.register(consoleRoutes({ files: consoleFiles, s3Url: objects.url }))
     app.register(guidesRoutes(createGuides(createGuideFolder())))
     app.register(
       stackIndexRoutes({ revision: version, domain: options.domain, components: configurationModules.publishedComponents }),

@@ -1,4 +1,4 @@
-// For those who run the stack: is it alive, can it serve, how is it doing; and for those who start with it: the first page and the API documentation (spec platform 6.10).
+// For those who run the stack: is it alive, can it serve, how is it doing; and for those who program it: the API documentation (spec platform 6.10).
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
@@ -7,7 +7,6 @@ import { PAGE_POLICY } from '../../http/html-page.ts'
 import { type DocumentedRoute, openApiDocument } from '../../http/openapi.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { docsPage, FILTER_SCRIPT } from './docs-page.ts'
-import { startPage } from './start-page.ts'
 
 export interface ProbesDeps {
   readonly version: string
@@ -21,7 +20,6 @@ export interface ProbesDeps {
 export interface PagesDeps {
   readonly version: string
   readonly routes: readonly DocumentedRoute[]
-  readonly s3Url: () => string
 }
 
 const Html = Type.String()
@@ -66,7 +64,7 @@ export const elsewhereRoutes: FastifyPluginAsync = async (app) => {
   })
 }
 
-export function pagesRoutes({ version, routes, s3Url }: PagesDeps): FastifyPluginAsync {
+export function pagesRoutes({ version, routes }: PagesDeps): FastifyPluginAsync {
   return async (app: FastifyInstance) => {
     app.get('/openapi.json', page('operations.openapi', 'This API as OpenAPI 3.1'), async (req, reply) =>
       reply.type('application/json').send(JSON.stringify(openApiDocument(routes, version, req.baseUrl))),
@@ -74,13 +72,6 @@ export function pagesRoutes({ version, routes, s3Url }: PagesDeps): FastifyPlugi
 
     app.get('/docs', page('operations.docs', 'This API as a page'), async (req, reply) =>
       reply.type('text/html; charset=utf-8').header('content-security-policy', DOCS_POLICY).send(docsPage(routes, req.baseUrl)),
-    )
-
-    app.get('/', page('operations.start', 'The first page'), async (req, reply) =>
-      reply
-        .type('text/html; charset=utf-8')
-        .header('content-security-policy', PAGE_POLICY)
-        .send(startPage({ version, baseUrl: req.baseUrl, s3Url: s3Url() })),
     )
   }
 }

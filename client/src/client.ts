@@ -1,0 +1,102 @@
+// A typed client of the Millrace API: `call('tables.get', { path: { tableId } })`. Types and addresses are made from the OpenAPI document.
+
+import { type Operations, ROUTES } from './operations.ts'
+
+export type OperationName = keyof Operations & keyof typeof ROUTES
+export type Answer<O extends OperationName> = Operations[O]['answer']
+
+/** Parameters by place; those that an operation does not have are left out. */
+export interface Input<O extends OperationName> {
+  readonly path?: Operations[O]['path']
+  readonly query?: Operations[O]['query']
+  readonly body?: Operations[O]['body']
+  readonly signal?: AbortSignal
+  /** Other headers, such as `accept` for a stream of events. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface ClientOptions {
+  /** Address of the stack; empty for the one that served the page. */
+  readonly url: string
+  readonly token?: () => string | undefined
+  readonly fetch?: typeof fetch
+}
+
+/** What the server said, in its own words. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly status: number
+  readonly code: string
+  readonly exceptionId: string | undefined
+
+  constructor(status: number, body: ErrorBody | undefined) {
+    super(body?.error ?? `The stack answered ${status}.`)
+    this.status = status
+    this.code = String(body?.context?.stringCode ?? body?.code ?? status)
+    this.exceptionId = body?.exceptionId
+  }
+}
+
+interface ErrorBody {
+  readonly error?: string
+  readonly code?: string | number
+  readonly exceptionId?: string
+  readonly context?: { readonly stringCode?: string }
+}
+
+export interface Client {
+  call<O extends OperationName>(operation: O, input?: Input<O>): Promise<Answer<O>>
+  /** The answer itself, for downloads and streams. */
+  open<O extends OperationName>(operation: O, input?: Input<O>): Promise<Response>
+}
+
+export function createClient({ url, token, fetch: send = globalThis.fetch.bind(globalThis) }: ClientOptions): Client {
+  const open: Client['open'] = async (operation, input = {}) => {
+    const { method, address, body } = requestOf(operation, input)
+    const headers = new Headers(input.headers)
+    const value = token?.()
+    if (value) headers.set('X-StorageApi-Token', value)
+    if (body !== undefined) headers.set('content-type', 'application/json')
+    const init: RequestInit = { method, headers }
+    if (body !== undefined) init.body = body
+    if (input.signal) init.signal = input.signal
+    const response = await send(`${url}${address}`, init)
+    if (!response.ok) throw new ApiError(response.status, (await response.json().catch(() => undefined)) as ErrorBody | undefined)
+    return response
+  }
+  return {
+    open,
+    call: async (operation, input) => {
+      const response = await open(operation, input)
+      const text = await response.text()
+      return (text === '' ? undefined : JSON.parse(text)) as never // the document promises this type
+    },
+  }
+}
+
+export interface RequestLine {
+  readonly method: string
+  readonly address: string
+  readonly body: string | undefined
+}
+
+/** The request that a call makes; also for showing it to people. */
+export function requestOf<O extends OperationName>(operation: O, { path, query, body }: Input<O>): RequestLine {
+  const [method, template] = ROUTES[operation]
+  const values = (path ?? {}) as Readonly<Record<string, unknown>>
+  const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])))
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query ?? {})) appendTo(search, name, value)
+  const asked = search.toString()
+  return {
+    method,
+    address: asked === '' ? filled : `${filled}?${asked}`,
+    body: body === undefined ? undefined : JSON.stringify(body),
+  }
+}
+
+function appendTo(search: URLSearchParams, name: string, value: unknown): void {
+  if (value === undefined) return
+  if (Array.isArray(value)) for (const one of value) search.append(`${name}[]`, String(one))
+  else search.append(name, String(value))
+}

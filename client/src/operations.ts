@@ -1,0 +1,709 @@
+// Made by tools/client-operations.ts from docs/openapi.json. Do not edit.
+
+export type Error = { readonly error: string; readonly code: string | number; readonly exceptionId: string; readonly status: string; readonly errors?: ReadonlyArray<{ readonly key: string; readonly message: string }>; readonly params?: Readonly<Record<string, unknown>> }
+export type Branch = { readonly id: number; readonly name: string; readonly description: string; readonly created: string; readonly isDefault: boolean; readonly creatorToken: unknown }
+export type BranchConfigurationsRebaseBody = { readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean; readonly rowsSortOrder?: unknown; readonly version: number; readonly rows?: unknown }
+export type BranchMetadataSetBody = { readonly metadata?: unknown }
+export type BranchesCreateBody = { readonly name: string; readonly description?: string }
+export type BranchesUpdateBody = { readonly name?: string; readonly description?: string }
+export type Bucket = { readonly uri: string; readonly id: string; readonly name: string; readonly displayName: string; readonly stage: string; readonly description: string; readonly tables: string | ReadonlyArray<unknown>; readonly created: string; readonly rowsCount: number; readonly dataSizeBytes: number; readonly backend: string; readonly sharing: string | null }
+export type BucketsChangeSharingBody = { readonly sharing: string }
+export type BucketsCreateBody = { readonly name?: string; readonly stage?: string; readonly description?: string; readonly backend?: string; readonly displayName?: string; readonly color?: string; readonly sourceProjectId?: number; readonly sourceBucketId?: string }
+export type BucketsSetMetadataBody = { readonly provider?: string; readonly metadata?: unknown }
+export type BucketsSetOwnerBody = { readonly id?: number; readonly email?: string }
+export type BucketsShareToProjectsBody = { readonly targetProjectIds: ReadonlyArray<number> }
+export type BucketsShareToUsersBody = { readonly targetUsers: ReadonlyArray<string> }
+export type BucketsUpdateBody = { readonly displayName?: string; readonly color?: string; readonly async?: boolean }
+export type ColumnsSetMetadataBody = { readonly provider?: string; readonly metadata?: unknown; readonly columnsMetadata?: unknown }
+export type Configuration = { readonly id: string; readonly name: string; readonly description: string; readonly created: string; readonly creatorToken: { readonly id: number; readonly description: string }; readonly version: number; readonly changeDescription: string; readonly isDisabled: boolean; readonly isDeleted: boolean; readonly configuration: Readonly<Record<string, unknown>>; readonly rowsSortOrder: ReadonlyArray<string>; readonly rows: ReadonlyArray<ConfigurationRow>; readonly state: Readonly<Record<string, unknown>>; readonly currentVersion: { readonly created: string; readonly creatorToken: { readonly id: number; readonly description: string }; readonly changeDescription: string; readonly versionIdentifier: string } }
+export type ConfigurationMetadataSetBody = { readonly metadata?: unknown }
+export type ConfigurationRow = { readonly id: string; readonly name: string; readonly description: string; readonly configuration: Readonly<Record<string, unknown>>; readonly isDisabled: boolean; readonly version: number; readonly created: string; readonly creatorToken: { readonly id: number; readonly description: string }; readonly changeDescription: string; readonly state: Readonly<Record<string, unknown>>; readonly versionIdentifier: string }
+export type ConfigurationVersion = { readonly version: number; readonly created: string; readonly creatorToken: { readonly id: number; readonly description: string }; readonly changeDescription: string; readonly isDeleted: boolean; readonly name: string; readonly description: string; readonly isDisabled: boolean; readonly versionIdentifier: string; readonly configuration?: Readonly<Record<string, unknown>> }
+export type ConfigurationsCopyBody = { readonly name: string; readonly description?: string; readonly changeDescription?: string }
+export type ConfigurationsCreateBody = { readonly name: string; readonly configurationId?: unknown; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean }
+export type ConfigurationsRollBackBody = { readonly changeDescription?: string }
+export type ConfigurationsSetStateBody = { readonly state?: unknown }
+export type ConfigurationsUpdateBody = { readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean; readonly rowsSortOrder?: unknown }
+export type DockerRunnerActionBody = { readonly configData?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly tag?: string; readonly branchId?: string }
+export type DockerRunnerResolveBody = { readonly componentId: string; readonly configId: string; readonly configRowId?: string; readonly configVersion?: string; readonly variableValuesId?: string; readonly variableValuesData?: { readonly values?: ReadonlyArray<{ readonly name: string; readonly value: unknown }> } | ReadonlyArray<unknown>; readonly branchId?: string }
+export type EncryptionMigrateConfigurationBody = { readonly sourceStorageApiToken: string; readonly destinationStack: string; readonly destinationStorageApiToken: string; readonly componentId: string; readonly configId: string; readonly branchId: string }
+export type Event = { readonly id: string | number; readonly uuid: string; readonly event: string; readonly component: string; readonly message: string; readonly type: string; readonly created: string }
+export type EventsCreateBody = { readonly component: string; readonly message: string; readonly description?: string; readonly type?: 'info' | 'success' | 'warn' | 'error'; readonly configurationId?: string; readonly params?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly results?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly duration?: number; readonly runId?: string }
+export type File = { readonly id: number; readonly created: string; readonly isPublic: boolean; readonly isSliced: boolean; readonly isEncrypted: boolean; readonly name: string; readonly url: string; readonly provider: string; readonly fileType: string; readonly region: string; readonly sizeBytes: number; readonly tags: ReadonlyArray<string>; readonly maxAgeDays: number | null; readonly runId: string | null; readonly runIds: ReadonlyArray<string>; readonly creatorToken: { readonly id: number; readonly description: string }; readonly uploadParams?: { readonly key: string; readonly bucket: string; readonly acl: string; readonly 'x-amz-server-side-encryption': string; readonly credentials?: { readonly AccessKeyId: string; readonly SecretAccessKey: string; readonly SessionToken: string; readonly Expiration: string }; readonly endpoint: string }; readonly s3Path?: { readonly bucket: string; readonly key: string }; readonly credentials?: { readonly AccessKeyId: string; readonly SecretAccessKey: string; readonly SessionToken: string; readonly Expiration: string }; readonly endpoint?: string }
+export type FilesAddTagBody = { readonly tag: string }
+export type FilesPrepareBody = { readonly name: string; readonly sizeBytes?: number; readonly federationToken?: boolean; readonly contentType?: string; readonly isSliced?: boolean; readonly isPermanent?: boolean; readonly isPublic?: boolean; readonly isEncrypted?: boolean; readonly notify?: boolean; readonly tags?: ReadonlyArray<string> }
+export type FlowsValidateBody = { readonly component: string; readonly configuration: Readonly<Record<string, unknown>>; readonly config?: string }
+export type Job = { readonly id: string; readonly runId: string; readonly parentRunId: string; readonly project: { readonly id: string; readonly name: string }; readonly token: { readonly id: string; readonly description: string }; readonly status: string; readonly desiredStatus: string; readonly waitingReason: string | null; readonly mode: string; readonly component: string; readonly config: string | null; readonly configData: Readonly<Record<string, unknown>> | ReadonlyArray<unknown>; readonly configRowIds: ReadonlyArray<string> | null; readonly tag: string; readonly createdTime: string; readonly startTime: string | null; readonly endTime: string | null; readonly delayedStartTime: string | null; readonly durationSeconds: number; readonly result: Readonly<Record<string, unknown>> | ReadonlyArray<unknown>; readonly usageData: ReadonlyArray<unknown>; readonly isFinished: boolean; readonly url: string; readonly error?: { readonly message: string } }
+export type JobRequest = { readonly component?: string; readonly config?: string; readonly configData?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly configRowIds?: ReadonlyArray<string>; readonly row?: string; readonly mode?: 'run' | 'forceRun' | 'debug'; readonly tag?: string; readonly branchId?: string; readonly variableValuesId?: string; readonly variableValuesData?: { readonly values?: ReadonlyArray<{ readonly name: string; readonly value: string | number | boolean | null }> } | ReadonlyArray<unknown>; readonly parallelism?: string; readonly backend?: string | { readonly type?: string; readonly containerType?: string; readonly context?: string } | ReadonlyArray<unknown>; readonly parentRunId?: string; readonly behavior?: { readonly onError?: string } | ReadonlyArray<unknown>; readonly orchestrationJobId?: string; readonly orchestrationTaskId?: string; readonly orchestrationPhaseId?: string; readonly onlyOrchestrationTaskIds?: ReadonlyArray<string>; readonly onlyFlowTaskIds?: ReadonlyArray<string>; readonly previousJobId?: string; readonly delay?: string; readonly delayedStartTime?: string; readonly deduplicationId?: string; readonly executor?: 'dind' | 'k8sContainers' }
+export type MergeRequest = { readonly id: number; readonly title: string; readonly state: string }
+export type MergeRequestsApproveBody = { readonly reason?: string }
+export type MergeRequestsChangeSettingsBody = { readonly requiredApprovals: number | null }
+export type MergeRequestsCreateBody = { readonly title: string; readonly description?: string; readonly externalId?: string | null; readonly autoMergeStrategy?: 'immediately' | 'scheduled' | 'none'; readonly autoMergeAt?: string | null; readonly reviewerIds?: ReadonlyArray<number>; readonly branchFromId: number; readonly branchIntoId: number }
+export type MergeRequestsRequestChangesBody = { readonly reason?: string }
+export type MergeRequestsRequestReviewBody = { readonly reason?: string }
+export type MergeRequestsUpdateBody = { readonly title?: string; readonly description?: string; readonly externalId?: string | null; readonly autoMergeStrategy?: 'immediately' | 'scheduled' | 'none'; readonly autoMergeAt?: string | null; readonly reviewerIds?: ReadonlyArray<number> }
+export type MetadataItem = { readonly id: string; readonly key: string; readonly value: string; readonly timestamp: string }
+export type NamingCheckColumnNamesBody = { readonly columnNames: ReadonlyArray<string> }
+export type NamingColumnNamesBody = { readonly columnNames: ReadonlyArray<string> }
+export type NamingDisplayNameBody = { readonly displayName: string }
+export type NotificationEmitBody = Readonly<Record<string, unknown>>
+export type NotificationSendBody = { readonly type: 'direct-project-email' | 'direct-project-webhook'; readonly recipient: { readonly channel?: 'email' | 'webhook'; readonly address?: string; readonly url?: string }; readonly data: Readonly<Record<string, unknown>> }
+export type NotificationSubscribeBody = { readonly event: string; readonly filters?: ReadonlyArray<{ readonly field: string; readonly value: string | number | boolean; readonly operator?: '==' | '!=' | '<' | '>' | '<=' | '>=' }>; readonly recipient: { readonly channel: 'email' | 'webhook'; readonly address?: string; readonly url?: string; readonly template?: 'payload' | 'slack' | 'teams' | Readonly<Record<string, unknown>>; readonly signingSecret?: string }; readonly expiresAt?: string | null }
+export type RowsCopyBody = { readonly targetConfigId?: string; readonly changeDescription?: string }
+export type RowsCreateBody = { readonly rowId?: unknown; readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean }
+export type RowsDeleteBody = { readonly changeDescription?: string }
+export type RowsRollBackBody = { readonly changeDescription?: string }
+export type RowsSetStateBody = { readonly state?: unknown }
+export type RowsUpdateBody = { readonly rowId?: unknown; readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean }
+export type SampleLogInBody = { readonly username: string; readonly password: string }
+export type Schedule = { readonly id: string; readonly tokenId: string; readonly configurationId: string; readonly configurationVersionId: string; readonly schedule: { readonly cronTab: string; readonly timezone: string; readonly state: string }; readonly target: { readonly componentId: string; readonly configurationId: string; readonly configurationRowIds: ReadonlyArray<string>; readonly mode: string; readonly tag: string }; readonly executions: ReadonlyArray<{ readonly jobId: string | null; readonly executionTime: string; readonly dueTime: string; readonly status: string; readonly reason: string | null }>; readonly nextExecutionTime: string | null; readonly stoppedReason: string | null }
+export type SchedulerActivateBody = { readonly configurationId: string; readonly configurationVersionId?: string }
+export type SchedulerPreviewBody = { readonly cronTab: string; readonly timezone?: string; readonly dst?: 'once' | 'skip' | 'every'; readonly count?: number }
+export type SqlQueryBody = { readonly sql: string; readonly format?: 'json' | 'csv'; readonly limit?: number }
+export type StorageJob = { readonly id: number; readonly status: string; readonly url: string; readonly tableId: string | null; readonly operationName: string; readonly operationParams: Readonly<Record<string, unknown>>; readonly createdTime: string; readonly startTime: string | null; readonly endTime: string | null; readonly runId: string | null; readonly results: unknown; readonly creatorToken: { readonly id: number; readonly description: string }; readonly metrics: { readonly inCompressed: boolean; readonly inBytes: number; readonly inBytesUncompressed: number; readonly outCompressed: boolean; readonly outBytes: number; readonly outBytesUncompressed: number }; readonly error?: { readonly code: string; readonly message: string; readonly exceptionId: string } }
+export type StreamCreateSinkBody = { readonly sinkId?: string; readonly type?: 'table'; readonly name: string; readonly description?: string; readonly table: { readonly type?: 'keboola'; readonly tableId: string; readonly mapping: { readonly columns: ReadonlyArray<{ readonly type: 'uuid' | 'datetime' | 'ip' | 'body' | 'headers' | 'path' | 'template'; readonly name: string; readonly primaryKey?: false; readonly path?: string; readonly defaultValue?: string; readonly rawString?: boolean; readonly template?: { readonly language: string; readonly content: string } }> } } }
+export type StreamCreateSourceBody = { readonly sourceId?: string; readonly type?: 'http' | 'otlp'; readonly name: string; readonly description?: string }
+export type StreamUpdateSettingsBody = { readonly settings: ReadonlyArray<{ readonly key: string; readonly value: unknown }>; readonly changeDescription?: string }
+export type StreamUpdateSinkBody = { readonly name?: string; readonly description?: string; readonly table?: { readonly type?: 'keboola'; readonly tableId: string; readonly mapping: { readonly columns: ReadonlyArray<{ readonly type: 'uuid' | 'datetime' | 'ip' | 'body' | 'headers' | 'path' | 'template'; readonly name: string; readonly primaryKey?: false; readonly path?: string; readonly defaultValue?: string; readonly rawString?: boolean; readonly template?: { readonly language: string; readonly content: string } }> } }; readonly changeDescription?: string }
+export type StreamUpdateSourceBody = { readonly name?: string; readonly description?: string; readonly changeDescription?: string }
+export type SyncActionsResolveBody = { readonly componentId: string; readonly configId: string; readonly configRowId?: string; readonly configVersion?: string; readonly variableValuesId?: string; readonly variableValuesData?: { readonly values?: ReadonlyArray<{ readonly name: string; readonly value: unknown }> } | ReadonlyArray<unknown>; readonly branchId?: string }
+export type SyncActionsRunBody = { readonly componentId: string; readonly action: string; readonly configData?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly tag?: string; readonly branchId?: string }
+export type SyrupResolveBody = { readonly componentId: string; readonly configId: string; readonly configRowId?: string; readonly configVersion?: string; readonly variableValuesId?: string; readonly variableValuesData?: { readonly values?: ReadonlyArray<{ readonly name: string; readonly value: unknown }> } | ReadonlyArray<unknown>; readonly branchId?: string }
+export type Table = { readonly uri: string; readonly id: string; readonly name: string; readonly displayName: string; readonly primaryKey: ReadonlyArray<string>; readonly created: string; readonly lastImportDate: string | null; readonly lastChangeDate: string | null; readonly rowsCount: number | null; readonly dataSizeBytes: number | null; readonly isAlias: boolean; readonly isTyped: boolean; readonly columns?: ReadonlyArray<string>; readonly metadata?: ReadonlyArray<unknown>; readonly columnMetadata?: Readonly<Record<string, ReadonlyArray<unknown>>>; readonly bucket?: unknown; readonly definition?: unknown }
+export type TablesAddColumnBody = { readonly name?: unknown; readonly basetype?: unknown; readonly definition?: unknown }
+export type TablesAddPrimaryKeyBody = { readonly columns?: unknown; readonly skipDuplicatesCheck?: unknown }
+export type TablesChangeColumnBody = { readonly definition?: unknown; readonly length?: unknown; readonly nullable?: unknown; readonly default?: unknown | null; readonly description?: unknown | null }
+export type TablesChangeDefinitionBody = { readonly displayName?: unknown; readonly columns?: unknown; readonly description?: unknown | null }
+export type TablesCreateAliasBody = { readonly sourceTable?: unknown; readonly name?: unknown; readonly displayName?: unknown; readonly aliasColumns?: unknown; readonly aliasFilter?: unknown; readonly aliasColumnsAutoSync?: unknown }
+export type TablesCreateAsyncBody = { readonly name?: unknown; readonly displayName?: unknown; readonly primaryKey?: unknown; readonly delimiter?: unknown; readonly enclosure?: unknown; readonly escapedBy?: unknown; readonly columns?: unknown; readonly withoutHeaders?: unknown; readonly ignoredLinesCount?: unknown; readonly dataFileId?: unknown; readonly snapshotId?: unknown; readonly sourceTableId?: unknown; readonly timestamp?: unknown }
+export type TablesCreateDefinitionBody = { readonly name?: unknown; readonly displayName?: unknown; readonly primaryKeysNames?: unknown; readonly columns?: unknown; readonly timestampType?: unknown; readonly timePartitioning?: unknown; readonly rangePartitioning?: unknown; readonly clustering?: unknown; readonly distribution?: unknown; readonly index?: unknown }
+export type TablesCreateSnapshotBody = { readonly description?: unknown }
+export type TablesDeleteRowsBody = { readonly changedSince?: unknown; readonly changedUntil?: unknown; readonly days?: unknown; readonly whereColumn?: unknown; readonly whereValues?: unknown; readonly whereOperator?: unknown; readonly whereFilters?: unknown; readonly fulltextSearch?: unknown; readonly allowTruncate?: unknown }
+export type TablesExportAsyncBody = { readonly changedSince?: unknown; readonly changedUntil?: unknown; readonly days?: unknown; readonly whereColumn?: unknown; readonly whereValues?: unknown; readonly whereOperator?: unknown; readonly whereFilters?: unknown; readonly fulltextSearch?: unknown; readonly columns?: unknown; readonly orderBy?: unknown; readonly limit?: unknown; readonly fileType?: unknown; readonly gzip?: unknown; readonly includeInternalTimestamp?: unknown; readonly merged?: unknown; readonly format?: unknown; readonly timezone?: unknown; readonly sourceBranchId?: unknown }
+export type TablesImportAsyncBody = { readonly dataFileId?: unknown; readonly incremental?: unknown; readonly treatValuesAsNull?: unknown; readonly useTimestampFromDataFile?: unknown; readonly deduplicationStrategy?: unknown; readonly delimiter?: unknown; readonly enclosure?: unknown; readonly escapedBy?: unknown; readonly columns?: unknown; readonly withoutHeaders?: unknown; readonly ignoredLinesCount?: unknown }
+export type TablesSetAliasFilterBody = { readonly column?: unknown; readonly operator?: unknown; readonly values?: unknown }
+export type TablesSetMetadataBody = { readonly provider?: string; readonly metadata?: unknown; readonly columnsMetadata?: unknown }
+export type TablesSwapBody = { readonly targetTableId: string }
+export type TablesUpdateBody = { readonly displayName: string; readonly async?: boolean }
+export type Token = { readonly id: string; readonly token?: string; readonly description: string; readonly created: string; readonly refreshed: string; readonly uri: string; readonly isMasterToken: boolean; readonly expires: string | null; readonly isExpired: boolean; readonly isDisabled: boolean; readonly creatorToken?: { readonly id: number; readonly description: string }; readonly bucketPermissions: Readonly<Record<string, string>>; readonly componentAccess?: ReadonlyArray<string> }
+export type TokenRequest = { readonly description?: string; readonly expiresIn?: number; readonly canManageBuckets?: boolean; readonly canManageTokens?: boolean; readonly canReadAllFileUploads?: boolean; readonly canPurgeTrash?: boolean; readonly canManageProtectedDefaultBranch?: boolean; readonly canCreateJobs?: boolean; readonly canReadAllProjectEvents?: boolean; readonly canManageDevBranches?: boolean; readonly bucketPermissions?: Readonly<Record<string, string>> | ReadonlyArray<unknown>; readonly componentAccess?: ReadonlyArray<string> }
+export type TokensShareBody = { readonly recipientEmail: string; readonly message: string }
+export type Trigger = { readonly id: string; readonly runWithTokenId: number; readonly component: string; readonly configurationId: string; readonly lastRun: string; readonly coolDownPeriodMinutes: number; readonly creatorToken: { readonly id: number; readonly description: string }; readonly tables: ReadonlyArray<{ readonly tableId: string }> }
+export type TriggersCreateBody = { readonly runWithTokenId: number; readonly component: string; readonly configurationId: string; readonly coolDownPeriodMinutes?: number; readonly tableIds: ReadonlyArray<string> }
+export type TriggersUpdateBody = { readonly runWithTokenId?: number; readonly component?: string; readonly configurationId?: string; readonly coolDownPeriodMinutes?: number; readonly tableIds?: ReadonlyArray<string> }
+export type VaultSaveBody = { readonly key: string; readonly value: string; readonly flags?: ReadonlyArray<'encrypted' | 'oauthCredentialsId'>; readonly attributes?: Readonly<Record<string, string>> | ReadonlyArray<unknown> }
+
+/** Method and address of every operation. */
+export const ROUTES = {
+  'console.start': ['GET', '/'],
+  'billing.describe': ['GET', '/billing'],
+  'billing.notBuilt': ['GET', '/billing/{path}'],
+  'billing.notBuilt.delete': ['DELETE', '/billing/{path}'],
+  'billing.notBuilt.patch': ['PATCH', '/billing/{path}'],
+  'billing.notBuilt.put': ['PUT', '/billing/{path}'],
+  'billing.notBuilt.post': ['POST', '/billing/{path}'],
+  'console.page': ['GET', '/console'],
+  'console.get': ['GET', '/console/{path}'],
+  'dockerRunner.describe': ['GET', '/docker-runner'],
+  'dockerRunner.resolve': ['POST', '/docker-runner/docker/configuration/resolve'],
+  'encryption.encryptOldForComponent': ['POST', '/docker-runner/docker/{componentId}/configs/encrypt'],
+  'dockerRunner.action': ['POST', '/docker-runner/docker/{component}/action/{action}'],
+  'operations.docs': ['GET', '/docs'],
+  'encryption.describe': ['GET', '/encryption'],
+  'encryption.encrypt': ['POST', '/encryption/encrypt'],
+  'encryption.migrateConfiguration': ['POST', '/encryption/migrate-configuration'],
+  'operations.health': ['GET', '/health'],
+  'operations.guides': ['GET', '/help'],
+  'operations.guide': ['GET', '/help/{path}'],
+  'import.describe': ['GET', '/import'],
+  'import.uploadFile': ['POST', '/import/upload-file'],
+  'import.writeTable': ['POST', '/import/write-table'],
+  'operations.metrics': ['GET', '/metrics'],
+  'mlflow.describe': ['GET', '/mlflow'],
+  'mlflow.notBuilt': ['GET', '/mlflow/{path}'],
+  'mlflow.notBuilt.delete': ['DELETE', '/mlflow/{path}'],
+  'mlflow.notBuilt.patch': ['PATCH', '/mlflow/{path}'],
+  'mlflow.notBuilt.put': ['PUT', '/mlflow/{path}'],
+  'mlflow.notBuilt.post': ['POST', '/mlflow/{path}'],
+  'notification.describe': ['GET', '/notification'],
+  'notification.deliveries': ['GET', '/notification/deliveries'],
+  'notification.delivery': ['GET', '/notification/deliveries/{id}'],
+  'notification.emit': ['POST', '/notification/events/{event}'],
+  'notification.send': ['POST', '/notification/notifications'],
+  'notification.subscribe': ['POST', '/notification/project-subscriptions'],
+  'notification.list': ['GET', '/notification/project-subscriptions'],
+  'notification.get': ['GET', '/notification/project-subscriptions/{id}'],
+  'notification.unsubscribe': ['DELETE', '/notification/project-subscriptions/{id}'],
+  'notification.test': ['POST', '/notification/project-subscriptions/{id}/test'],
+  'oauth.describe': ['GET', '/oauth'],
+  'oauth.notBuilt': ['GET', '/oauth/{path}'],
+  'oauth.notBuilt.delete': ['DELETE', '/oauth/{path}'],
+  'oauth.notBuilt.patch': ['PATCH', '/oauth/{path}'],
+  'oauth.notBuilt.put': ['PUT', '/oauth/{path}'],
+  'oauth.notBuilt.post': ['POST', '/oauth/{path}'],
+  'operations.openapi': ['GET', '/openapi.json'],
+  'stream.otlpWithBearer': ['POST', '/otlp/{projectId}/{sourceId}/v1/{signal}'],
+  'stream.otlp': ['POST', '/otlp/{projectId}/{sourceId}/{secret}/v1/{signal}'],
+  'queue.describe': ['GET', '/queue'],
+  'flows.validate': ['POST', '/queue/flows/validate'],
+  'queue.lineage': ['GET', '/queue/job/{id}/open-api-lineage'],
+  'queue.create': ['POST', '/queue/jobs'],
+  'queue.list': ['GET', '/queue/jobs'],
+  'queue.get': ['GET', '/queue/jobs/{id}'],
+  'queue.events': ['GET', '/queue/jobs/{id}/events'],
+  'queue.kill': ['POST', '/queue/jobs/{id}/kill'],
+  'queue.rerun': ['POST', '/queue/jobs/{id}/rerun'],
+  'queue.searchGrouped': ['GET', '/queue/search/grouped-jobs'],
+  'queue.search': ['GET', '/queue/search/jobs'],
+  'queue.stats': ['GET', '/queue/stats/project'],
+  'queue.run': ['POST', '/queue/{component}/run'],
+  'queue.runTag': ['POST', '/queue/{component}/run/tag/{tag}'],
+  'operations.ready': ['GET', '/ready'],
+  'sample.describe': ['GET', '/sample'],
+  'sample.customers': ['GET', '/sample/customers'],
+  'sample.logIn': ['POST', '/sample/login'],
+  'sample.orders': ['GET', '/sample/orders'],
+  'sandboxes.describe': ['GET', '/sandboxes'],
+  'sandboxes.notBuilt': ['GET', '/sandboxes/{path}'],
+  'sandboxes.notBuilt.delete': ['DELETE', '/sandboxes/{path}'],
+  'sandboxes.notBuilt.patch': ['PATCH', '/sandboxes/{path}'],
+  'sandboxes.notBuilt.put': ['PUT', '/sandboxes/{path}'],
+  'sandboxes.notBuilt.post': ['POST', '/sandboxes/{path}'],
+  'scheduler.describe': ['GET', '/scheduler'],
+  'scheduler.deleteByConfiguration': ['DELETE', '/scheduler/configurations/{id}'],
+  'scheduler.preview': ['POST', '/scheduler/preview'],
+  'scheduler.activate': ['POST', '/scheduler/schedules'],
+  'scheduler.list': ['GET', '/scheduler/schedules'],
+  'scheduler.get': ['GET', '/scheduler/schedules/{id}'],
+  'scheduler.delete': ['DELETE', '/scheduler/schedules/{id}'],
+  'scheduler.next': ['GET', '/scheduler/schedules/{id}/next'],
+  'scheduler.refreshToken': ['POST', '/scheduler/schedules/{id}/refreshToken'],
+  'spark.describe': ['GET', '/spark'],
+  'spark.notBuilt': ['GET', '/spark/{path}'],
+  'spark.notBuilt.delete': ['DELETE', '/spark/{path}'],
+  'spark.notBuilt.patch': ['PATCH', '/spark/{path}'],
+  'spark.notBuilt.put': ['PUT', '/spark/{path}'],
+  'spark.notBuilt.post': ['POST', '/spark/{path}'],
+  'stream.describe': ['GET', '/stream'],
+  'stream.aggregateSources': ['GET', '/stream/v1/branches/{branchId}/aggregation/sources'],
+  'stream.createSource': ['POST', '/stream/v1/branches/{branchId}/sources'],
+  'stream.listSources': ['GET', '/stream/v1/branches/{branchId}/sources'],
+  'stream.getSource': ['GET', '/stream/v1/branches/{branchId}/sources/{sourceId}'],
+  'stream.updateSource': ['PATCH', '/stream/v1/branches/{branchId}/sources/{sourceId}'],
+  'stream.deleteSource': ['DELETE', '/stream/v1/branches/{branchId}/sources/{sourceId}'],
+  'stream.disableSource': ['PUT', '/stream/v1/branches/{branchId}/sources/{sourceId}/disable'],
+  'stream.enableSource': ['PUT', '/stream/v1/branches/{branchId}/sources/{sourceId}/enable'],
+  'stream.rotateSecret': ['POST', '/stream/v1/branches/{branchId}/sources/{sourceId}/rotate-secret'],
+  'stream.getSettings': ['GET', '/stream/v1/branches/{branchId}/sources/{sourceId}/settings'],
+  'stream.updateSettings': ['PATCH', '/stream/v1/branches/{branchId}/sources/{sourceId}/settings'],
+  'stream.createSink': ['POST', '/stream/v1/branches/{branchId}/sources/{sourceId}/sinks'],
+  'stream.listSinks': ['GET', '/stream/v1/branches/{branchId}/sources/{sourceId}/sinks'],
+  'stream.getSink': ['GET', '/stream/v1/branches/{branchId}/sources/{sourceId}/sinks/{sinkId}'],
+  'stream.updateSink': ['PATCH', '/stream/v1/branches/{branchId}/sources/{sourceId}/sinks/{sinkId}'],
+  'stream.deleteSink': ['DELETE', '/stream/v1/branches/{branchId}/sources/{sourceId}/sinks/{sinkId}'],
+  'stream.disableSink': ['PUT', '/stream/v1/branches/{branchId}/sources/{sourceId}/sinks/{sinkId}/disable'],
+  'stream.enableSink': ['PUT', '/stream/v1/branches/{branchId}/sources/{sourceId}/sinks/{sinkId}/enable'],
+  'stream.testSource': ['POST', '/stream/v1/branches/{branchId}/sources/{sourceId}/test'],
+  'stream.getTask': ['GET', '/stream/v1/tasks/{path}'],
+  'stream.receive': ['POST', '/stream/{projectId}/{sourceId}/{secret}'],
+  'syncActions.describe': ['GET', '/sync-actions'],
+  'syncActions.run': ['POST', '/sync-actions/actions'],
+  'syncActions.list': ['GET', '/sync-actions/actions'],
+  'syncActions.resolve': ['POST', '/sync-actions/configuration/resolve'],
+  'syrup.describe': ['GET', '/syrup'],
+  'syrup.resolve': ['POST', '/syrup/docker/configuration/resolve'],
+  'encryption.encryptOld': ['POST', '/syrup/docker/encrypt'],
+  'syrup.sandbox': ['POST', '/syrup/docker/sandbox'],
+  'syrup.stats': ['GET', '/syrup/docker/stats/project'],
+  'syrup.dailyStats': ['GET', '/syrup/docker/stats/project/daily'],
+  'syrup.dryRun': ['POST', '/syrup/docker/{component}/dry-run'],
+  'syrup.input': ['POST', '/syrup/docker/{component}/input'],
+  'syrup.run': ['POST', '/syrup/docker/{component}/run'],
+  'syrup.runTag': ['POST', '/syrup/docker/{component}/run/tag/{tag}'],
+  'syrup.get': ['GET', '/syrup/queue/job/{id}'],
+  'syrup.list': ['GET', '/syrup/queue/jobs'],
+  'syrup.kill': ['POST', '/syrup/queue/jobs/{id}/kill'],
+  'templates.describe': ['GET', '/templates'],
+  'templates.notBuilt': ['GET', '/templates/{path}'],
+  'templates.notBuilt.delete': ['DELETE', '/templates/{path}'],
+  'templates.notBuilt.patch': ['PATCH', '/templates/{path}'],
+  'templates.notBuilt.put': ['PUT', '/templates/{path}'],
+  'templates.notBuilt.post': ['POST', '/templates/{path}'],
+  'index.get': ['GET', '/v2/storage'],
+  'buckets.refreshTablesInfo': ['POST', '/v2/storage/branch/{branch}/buckets/{bucketId}/refresh-tables-info'],
+  'branchConfigurations.diff': ['GET', '/v2/storage/branch/{branch}/components/{componentId}/configs/{configurationId}/diff'],
+  'branchConfigurations.rebase': ['POST', '/v2/storage/branch/{branch}/components/{componentId}/configs/{configurationId}/rebase'],
+  'branchConfigurations.reset': ['POST', '/v2/storage/branch/{branch}/components/{componentId}/configs/{configurationId}/reset-to-default'],
+  'branchConfigurations.diffRow': ['GET', '/v2/storage/branch/{branch}/components/{componentId}/configs/{configurationId}/rows/{rowId}/diff'],
+  'branchMetadata.list': ['GET', '/v2/storage/branch/{branch}/metadata'],
+  'branchMetadata.set': ['POST', '/v2/storage/branch/{branch}/metadata'],
+  'branchMetadata.delete': ['DELETE', '/v2/storage/branch/{branch}/metadata/{metadataId}'],
+  'search.configurations': ['GET', '/v2/storage/branch/{branch}/search/component-configurations'],
+  'tables.pull': ['POST', '/v2/storage/branch/{branch}/tables/{tableId}/pull'],
+  'buckets.list': ['GET', '/v2/storage/buckets'],
+  'buckets.create': ['POST', '/v2/storage/buckets'],
+  'buckets.register': ['POST', '/v2/storage/buckets/register'],
+  'buckets.registerGuide': ['GET', '/v2/storage/buckets/register-guide'],
+  'buckets.get': ['GET', '/v2/storage/buckets/{bucketId}'],
+  'buckets.update': ['PUT', '/v2/storage/buckets/{bucketId}'],
+  'buckets.delete': ['DELETE', '/v2/storage/buckets/{bucketId}'],
+  'buckets.events': ['GET', '/v2/storage/buckets/{bucketId}/events'],
+  'buckets.forceUnlink': ['DELETE', '/v2/storage/buckets/{bucketId}/links/{projectId}'],
+  'buckets.getListing': ['GET', '/v2/storage/buckets/{bucketId}/listing'],
+  'buckets.createListing': ['POST', '/v2/storage/buckets/{bucketId}/listing'],
+  'buckets.updateListing': ['PATCH', '/v2/storage/buckets/{bucketId}/listing'],
+  'buckets.deleteListing': ['DELETE', '/v2/storage/buckets/{bucketId}/listing'],
+  'buckets.listMetadata': ['GET', '/v2/storage/buckets/{bucketId}/metadata'],
+  'buckets.setMetadata': ['POST', '/v2/storage/buckets/{bucketId}/metadata'],
+  'buckets.deleteMetadata': ['DELETE', '/v2/storage/buckets/{bucketId}/metadata/{metadataId}'],
+  'buckets.owner': ['GET', '/v2/storage/buckets/{bucketId}/owner'],
+  'buckets.setOwner': ['POST', '/v2/storage/buckets/{bucketId}/owner'],
+  'buckets.refresh': ['PUT', '/v2/storage/buckets/{bucketId}/refresh'],
+  'buckets.scheduleRefresh': ['POST', '/v2/storage/buckets/{bucketId}/scheduled-tasks/refresh'],
+  'buckets.changeSharing': ['PUT', '/v2/storage/buckets/{bucketId}/share'],
+  'buckets.unshare': ['DELETE', '/v2/storage/buckets/{bucketId}/share'],
+  'buckets.shareOrganization': ['POST', '/v2/storage/buckets/{bucketId}/share-organization'],
+  'buckets.shareOrganizationProject': ['POST', '/v2/storage/buckets/{bucketId}/share-organization-project'],
+  'buckets.shareToProjects': ['POST', '/v2/storage/buckets/{bucketId}/share-to-projects'],
+  'buckets.shareToUsers': ['POST', '/v2/storage/buckets/{bucketId}/share-to-users'],
+  'tables.createAlias': ['POST', '/v2/storage/buckets/{bucketId}/table-aliases'],
+  'tables.listOfBucket': ['GET', '/v2/storage/buckets/{bucketId}/tables'],
+  'tables.create': ['POST', '/v2/storage/buckets/{bucketId}/tables'],
+  'tables.createAsync': ['POST', '/v2/storage/buckets/{bucketId}/tables-async'],
+  'tables.createDefinition': ['POST', '/v2/storage/buckets/{bucketId}/tables-definition'],
+  'columns.listMetadata': ['GET', '/v2/storage/columns/{columnId}/metadata'],
+  'columns.setMetadata': ['POST', '/v2/storage/columns/{columnId}/metadata'],
+  'columns.deleteMetadata': ['DELETE', '/v2/storage/columns/{columnId}/metadata/{metadataId}'],
+  'components.list': ['GET', '/v2/storage/components'],
+  'components.get': ['GET', '/v2/storage/components/{componentId}'],
+  'configurations.list': ['GET', '/v2/storage/components/{componentId}/configs'],
+  'configurations.create': ['POST', '/v2/storage/components/{componentId}/configs'],
+  'configurations.get': ['GET', '/v2/storage/components/{componentId}/configs/{configurationId}'],
+  'configurations.update': ['PUT', '/v2/storage/components/{componentId}/configs/{configurationId}'],
+  'configurations.delete': ['DELETE', '/v2/storage/components/{componentId}/configs/{configurationId}'],
+  'configurationMetadata.list': ['GET', '/v2/storage/components/{componentId}/configs/{configurationId}/metadata'],
+  'configurationMetadata.set': ['POST', '/v2/storage/components/{componentId}/configs/{configurationId}/metadata'],
+  'configurationMetadata.delete': ['DELETE', '/v2/storage/components/{componentId}/configs/{configurationId}/metadata/{metadataId}'],
+  'configurations.restore': ['POST', '/v2/storage/components/{componentId}/configs/{configurationId}/restore'],
+  'rows.list': ['GET', '/v2/storage/components/{componentId}/configs/{configurationId}/rows'],
+  'rows.create': ['POST', '/v2/storage/components/{componentId}/configs/{configurationId}/rows'],
+  'rows.get': ['GET', '/v2/storage/components/{componentId}/configs/{configurationId}/rows/{rowId}'],
+  'rows.update': ['PUT', '/v2/storage/components/{componentId}/configs/{configurationId}/rows/{rowId}'],
+  'rows.delete': ['DELETE', '/v2/storage/components/{componentId}/configs/{configurationId}/rows/{rowId}'],
+  'rows.effective': ['GET', '/v2/storage/components/{componentId}/configs/{configurationId}/rows/{rowId}/effective'],
+  'rows.setState': ['PUT', '/v2/storage/components/{componentId}/configs/{configurationId}/rows/{rowId}/state'],
+  'rows.versions': ['GET', '/v2/storage/components/{componentId}/configs/{configurationId}/rows/{rowId}/versions'],
+  'rows.version': ['GET', '/v2/storage/components/{componentId}/configs/{configurationId}/rows/{rowId}/versions/{versionId}'],
+  'rows.copy': ['POST', '/v2/storage/components/{componentId}/configs/{configurationId}/rows/{rowId}/versions/{versionId}/create'],
+  'rows.rollBack': ['POST', '/v2/storage/components/{componentId}/configs/{configurationId}/rows/{rowId}/versions/{versionId}/rollback'],
+  'configurations.setState': ['PUT', '/v2/storage/components/{componentId}/configs/{configurationId}/state'],
+  'configurations.versions': ['GET', '/v2/storage/components/{componentId}/configs/{configurationId}/versions'],
+  'configurations.version': ['GET', '/v2/storage/components/{componentId}/configs/{configurationId}/versions/{versionId}'],
+  'configurations.copy': ['POST', '/v2/storage/components/{componentId}/configs/{configurationId}/versions/{versionId}/create'],
+  'configurations.rollBack': ['POST', '/v2/storage/components/{componentId}/configs/{configurationId}/versions/{versionId}/rollback'],
+  'configurations.workspaces': ['GET', '/v2/storage/components/{componentId}/configs/{configurationId}/workspaces'],
+  'configurations.createWorkspace': ['POST', '/v2/storage/components/{componentId}/configs/{configurationId}/workspaces'],
+  'branches.list': ['GET', '/v2/storage/dev-branches'],
+  'branches.create': ['POST', '/v2/storage/dev-branches'],
+  'branches.get': ['GET', '/v2/storage/dev-branches/{branchId}'],
+  'branches.update': ['PUT', '/v2/storage/dev-branches/{branchId}'],
+  'branches.delete': ['DELETE', '/v2/storage/dev-branches/{branchId}'],
+  'branches.changes': ['GET', '/v2/storage/dev-branches/{branchId}/changes'],
+  'branches.merge': ['POST', '/v2/storage/dev-branches/{branchId}/merge'],
+  'events.create': ['POST', '/v2/storage/events'],
+  'events.list': ['GET', '/v2/storage/events'],
+  'events.get': ['GET', '/v2/storage/events/{id}'],
+  'files.list': ['GET', '/v2/storage/files'],
+  'files.prepare': ['POST', '/v2/storage/files/prepare'],
+  'files.get': ['GET', '/v2/storage/files/{id}'],
+  'files.delete': ['DELETE', '/v2/storage/files/{id}'],
+  'files.content': ['GET', '/v2/storage/files/{id}/content'],
+  'files.refresh': ['PUT', '/v2/storage/files/{id}/refresh'],
+  'files.addTag': ['POST', '/v2/storage/files/{id}/tags'],
+  'files.removeTag.delete': ['DELETE', '/v2/storage/files/{id}/tags/{path}'],
+  'globalSearch.search': ['GET', '/v2/storage/global-search'],
+  'storageJobs.list': ['GET', '/v2/storage/jobs'],
+  'storageJobs.get': ['GET', '/v2/storage/jobs/{id}'],
+  'buckets.listListings': ['GET', '/v2/storage/listings'],
+  'mergeRequests.list': ['GET', '/v2/storage/merge-request'],
+  'mergeRequests.create': ['POST', '/v2/storage/merge-request'],
+  'mergeRequests.settings': ['GET', '/v2/storage/merge-request-settings'],
+  'mergeRequests.changeSettings': ['PUT', '/v2/storage/merge-request-settings'],
+  'mergeRequests.get': ['GET', '/v2/storage/merge-request/{id}'],
+  'mergeRequests.update': ['PUT', '/v2/storage/merge-request/{id}'],
+  'mergeRequests.approve': ['PUT', '/v2/storage/merge-request/{id}/approve'],
+  'mergeRequests.conflicts': ['GET', '/v2/storage/merge-request/{id}/conflicts'],
+  'mergeRequests.merge': ['PUT', '/v2/storage/merge-request/{id}/merge'],
+  'mergeRequests.request-changes': ['PUT', '/v2/storage/merge-request/{id}/request-changes'],
+  'mergeRequests.request-review': ['PUT', '/v2/storage/merge-request/{id}/request-review'],
+  'sql.query': ['POST', '/v2/storage/query'],
+  'buckets.unscheduleRefresh': ['DELETE', '/v2/storage/scheduled-tasks/{taskId}'],
+  'tables.search': ['GET', '/v2/storage/search/tables'],
+  'buckets.listShared': ['GET', '/v2/storage/shared-buckets'],
+  'snapshots.get': ['GET', '/v2/storage/snapshots/{snapshotId}'],
+  'snapshots.delete': ['DELETE', '/v2/storage/snapshots/{snapshotId}'],
+  'stats.get': ['GET', '/v2/storage/stats'],
+  'tables.list': ['GET', '/v2/storage/tables'],
+  'tables.get': ['GET', '/v2/storage/tables/{tableId}'],
+  'tables.update': ['PUT', '/v2/storage/tables/{tableId}'],
+  'tables.delete': ['DELETE', '/v2/storage/tables/{tableId}'],
+  'tables.enableAliasSync': ['POST', '/v2/storage/tables/{tableId}/alias-columns-auto-sync'],
+  'tables.disableAliasSync': ['DELETE', '/v2/storage/tables/{tableId}/alias-columns-auto-sync'],
+  'tables.setAliasFilter': ['POST', '/v2/storage/tables/{tableId}/alias-filter'],
+  'tables.deleteAliasFilter': ['DELETE', '/v2/storage/tables/{tableId}/alias-filter'],
+  'tables.addColumn': ['POST', '/v2/storage/tables/{tableId}/columns'],
+  'tables.deleteColumn': ['DELETE', '/v2/storage/tables/{tableId}/columns/{column}'],
+  'tables.changeColumn': ['PUT', '/v2/storage/tables/{tableId}/columns/{column}/definition'],
+  'tables.download': ['GET', '/v2/storage/tables/{tableId}/data'],
+  'tables.preview': ['GET', '/v2/storage/tables/{tableId}/data-preview'],
+  'tables.changeDefinition': ['PUT', '/v2/storage/tables/{tableId}/definition'],
+  'tables.events': ['GET', '/v2/storage/tables/{tableId}/events'],
+  'tables.exportAsync': ['POST', '/v2/storage/tables/{tableId}/export-async'],
+  'tables.import': ['POST', '/v2/storage/tables/{tableId}/import'],
+  'tables.importAsync': ['POST', '/v2/storage/tables/{tableId}/import-async'],
+  'tables.listMetadata': ['GET', '/v2/storage/tables/{tableId}/metadata'],
+  'tables.setMetadata': ['POST', '/v2/storage/tables/{tableId}/metadata'],
+  'tables.deleteMetadata': ['DELETE', '/v2/storage/tables/{tableId}/metadata/{metadataId}'],
+  'tables.optimize': ['POST', '/v2/storage/tables/{tableId}/optimize'],
+  'tables.addPrimaryKey': ['POST', '/v2/storage/tables/{tableId}/primary-key'],
+  'tables.deletePrimaryKey': ['DELETE', '/v2/storage/tables/{tableId}/primary-key'],
+  'tables.profile': ['POST', '/v2/storage/tables/{tableId}/profile'],
+  'tables.getProfile': ['GET', '/v2/storage/tables/{tableId}/profile/{uuid}'],
+  'tables.deleteRows': ['DELETE', '/v2/storage/tables/{tableId}/rows'],
+  'tables.createSnapshot': ['POST', '/v2/storage/tables/{tableId}/snapshots'],
+  'tables.listSnapshots': ['GET', '/v2/storage/tables/{tableId}/snapshots'],
+  'tables.swap': ['POST', '/v2/storage/tables/{tableId}/swap'],
+  'tickets.create': ['POST', '/v2/storage/tickets'],
+  'tokens.list': ['GET', '/v2/storage/tokens'],
+  'tokens.create': ['POST', '/v2/storage/tokens'],
+  'tokens.verify': ['GET', '/v2/storage/tokens/verify'],
+  'tokens.get': ['GET', '/v2/storage/tokens/{id}'],
+  'tokens.update': ['PUT', '/v2/storage/tokens/{id}'],
+  'tokens.delete': ['DELETE', '/v2/storage/tokens/{id}'],
+  'tokens.events': ['GET', '/v2/storage/tokens/{id}/events'],
+  'tokens.refresh': ['POST', '/v2/storage/tokens/{id}/refresh'],
+  'tokens.share': ['POST', '/v2/storage/tokens/{id}/share'],
+  'triggers.list': ['GET', '/v2/storage/triggers'],
+  'triggers.create': ['POST', '/v2/storage/triggers'],
+  'triggers.get': ['GET', '/v2/storage/triggers/{id}'],
+  'triggers.update': ['PUT', '/v2/storage/triggers/{id}'],
+  'triggers.delete': ['DELETE', '/v2/storage/triggers/{id}'],
+  'naming.checkColumnNames': ['POST', '/v2/storage/validate/column-names'],
+  'naming.columnNames': ['POST', '/v2/storage/webalize/column-names'],
+  'naming.displayName': ['POST', '/v2/storage/webalize/display-name'],
+  'workspaces.list': ['GET', '/v2/storage/workspaces'],
+  'workspaces.create': ['POST', '/v2/storage/workspaces'],
+  'workspaces.get': ['GET', '/v2/storage/workspaces/{id}'],
+  'vault.describe': ['GET', '/vault'],
+  'vault.save': ['POST', '/vault/variables'],
+  'vault.list': ['GET', '/vault/variables'],
+  'vault.listScoped': ['GET', '/vault/variables/scoped/branch/{branchId}'],
+  'vault.remove': ['DELETE', '/vault/variables/{hash}'],
+} as const
+
+export interface Operations {
+  'console.start': { path: undefined; query: undefined; body: undefined; answer: unknown }
+  'billing.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'billing.notBuilt': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'billing.notBuilt.delete': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'billing.notBuilt.patch': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'billing.notBuilt.put': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'billing.notBuilt.post': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'console.page': { path: undefined; query: undefined; body: undefined; answer: unknown }
+  'console.get': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'dockerRunner.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'dockerRunner.resolve': { path: undefined; query: undefined; body: DockerRunnerResolveBody; answer: unknown }
+  'encryption.encryptOldForComponent': { path: { readonly componentId: string }; query: { readonly componentId?: string; readonly projectId?: string; readonly configId?: string; readonly branchType?: string }; body: unknown; answer: unknown }
+  'dockerRunner.action': { path: { readonly component: string; readonly action: string }; query: undefined; body: DockerRunnerActionBody; answer: unknown }
+  'operations.docs': { path: undefined; query: undefined; body: undefined; answer: string }
+  'encryption.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'encryption.encrypt': { path: undefined; query: { readonly componentId?: string; readonly projectId?: string; readonly configId?: string; readonly branchType?: string }; body: unknown; answer: unknown }
+  'encryption.migrateConfiguration': { path: undefined; query: { readonly 'dry-run'?: boolean }; body: EncryptionMigrateConfigurationBody; answer: { readonly message: string; readonly data: { readonly destinationStack: string; readonly componentId: string; readonly configId: string; readonly branchId: string }; readonly warnings: ReadonlyArray<string> } }
+  'operations.health': { path: undefined; query: undefined; body: undefined; answer: string }
+  'operations.guides': { path: undefined; query: undefined; body: undefined; answer: string }
+  'operations.guide': { path: { readonly path: string }; query: undefined; body: undefined; answer: string }
+  'import.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'import.uploadFile': { path: undefined; query: undefined; body: { readonly data: string; readonly name?: string; readonly isPermanent?: boolean; readonly isPublic?: boolean; readonly isEncrypted?: boolean; readonly notify?: boolean; readonly tags?: ReadonlyArray<string> }; answer: unknown }
+  'import.writeTable': { path: undefined; query: undefined; body: { readonly data: string; readonly incremental?: unknown; readonly treatValuesAsNull?: unknown; readonly useTimestampFromDataFile?: unknown; readonly deduplicationStrategy?: unknown; readonly delimiter?: unknown; readonly enclosure?: unknown; readonly escapedBy?: unknown; readonly columns?: unknown; readonly withoutHeaders?: unknown; readonly ignoredLinesCount?: unknown; readonly dataString?: unknown; readonly tableId?: unknown; readonly branchId?: unknown }; answer: { readonly transaction: null; readonly warnings: ReadonlyArray<unknown>; readonly importedColumns: ReadonlyArray<string>; readonly totalRowsCount: number; readonly totalDataSizeBytes: number } }
+  'operations.metrics': { path: undefined; query: undefined; body: undefined; answer: string }
+  'mlflow.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'mlflow.notBuilt': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'mlflow.notBuilt.delete': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'mlflow.notBuilt.patch': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'mlflow.notBuilt.put': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'mlflow.notBuilt.post': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'notification.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'notification.deliveries': { path: undefined; query: { readonly subscriptionId?: string; readonly status?: 'waiting' | 'delivered' | 'failed' | 'cancelled'; readonly beforeId?: string; readonly limit?: number }; body: undefined; answer: ReadonlyArray<{ readonly id: string; readonly messageId: string; readonly subscriptionId: string | null; readonly event: string; readonly recipient: { readonly channel: string; readonly address: string; readonly url?: string; readonly template?: unknown; readonly signingSecret?: string }; readonly status: string; readonly createdAt: string; readonly endedAt: string | null; readonly nextAttemptAt: string | null; readonly attempts: ReadonlyArray<{ readonly attemptedAt: string; readonly durationMs: number; readonly statusCode: number | null; readonly answer: string; readonly error: string | null }> }> }
+  'notification.delivery': { path: { readonly id: string }; query: undefined; body: undefined; answer: { readonly id: string; readonly messageId: string; readonly subscriptionId: string | null; readonly event: string; readonly recipient: { readonly channel: string; readonly address: string; readonly url?: string; readonly template?: unknown; readonly signingSecret?: string }; readonly status: string; readonly createdAt: string; readonly endedAt: string | null; readonly nextAttemptAt: string | null; readonly attempts: ReadonlyArray<{ readonly attemptedAt: string; readonly durationMs: number; readonly statusCode: number | null; readonly answer: string; readonly error: string | null }> } }
+  'notification.emit': { path: { readonly event: string }; query: undefined; body: NotificationEmitBody; answer: { readonly deliveries: number } }
+  'notification.send': { path: undefined; query: undefined; body: NotificationSendBody; answer: { readonly id: string } }
+  'notification.subscribe': { path: undefined; query: undefined; body: NotificationSubscribeBody; answer: { readonly id: string; readonly event: string; readonly filters: ReadonlyArray<{ readonly field: string; readonly value: unknown; readonly operator: string }>; readonly recipient: { readonly channel: string; readonly address: string; readonly url?: string; readonly template?: unknown; readonly signingSecret?: string }; readonly expiresAt: string | null; readonly createdAt: string; readonly warnings: ReadonlyArray<string> } }
+  'notification.list': { path: undefined; query: { readonly event?: string }; body: undefined; answer: ReadonlyArray<{ readonly id: string; readonly event: string; readonly filters: ReadonlyArray<{ readonly field: string; readonly value: unknown; readonly operator: string }>; readonly recipient: { readonly channel: string; readonly address: string; readonly url?: string; readonly template?: unknown; readonly signingSecret?: string }; readonly expiresAt: string | null; readonly createdAt: string; readonly warnings: ReadonlyArray<string> }> }
+  'notification.get': { path: { readonly id: string }; query: undefined; body: undefined; answer: { readonly id: string; readonly event: string; readonly filters: ReadonlyArray<{ readonly field: string; readonly value: unknown; readonly operator: string }>; readonly recipient: { readonly channel: string; readonly address: string; readonly url?: string; readonly template?: unknown; readonly signingSecret?: string }; readonly expiresAt: string | null; readonly createdAt: string; readonly warnings: ReadonlyArray<string> } }
+  'notification.unsubscribe': { path: { readonly id: string }; query: undefined; body: undefined; answer: undefined }
+  'notification.test': { path: { readonly id: string }; query: undefined; body: undefined; answer: { readonly id: string; readonly messageId: string; readonly subscriptionId: string | null; readonly event: string; readonly recipient: { readonly channel: string; readonly address: string; readonly url?: string; readonly template?: unknown; readonly signingSecret?: string }; readonly status: string; readonly createdAt: string; readonly endedAt: string | null; readonly nextAttemptAt: string | null; readonly attempts: ReadonlyArray<{ readonly attemptedAt: string; readonly durationMs: number; readonly statusCode: number | null; readonly answer: string; readonly error: string | null }> } }
+  'oauth.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'oauth.notBuilt': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'oauth.notBuilt.delete': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'oauth.notBuilt.patch': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'oauth.notBuilt.put': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'oauth.notBuilt.post': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'operations.openapi': { path: undefined; query: undefined; body: undefined; answer: string }
+  'stream.otlpWithBearer': { path: { readonly projectId: string; readonly sourceId: string; readonly signal: 'logs' | 'metrics' | 'traces' }; query: undefined; body: undefined; answer: string }
+  'stream.otlp': { path: { readonly projectId: string; readonly sourceId: string; readonly secret: string; readonly signal: 'logs' | 'metrics' | 'traces' }; query: undefined; body: undefined; answer: string }
+  'queue.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'flows.validate': { path: undefined; query: undefined; body: FlowsValidateBody; answer: { readonly isValid: boolean; readonly problems: ReadonlyArray<{ readonly level: string; readonly path: string; readonly message: string }> } }
+  'queue.lineage': { path: { readonly id: string }; query: undefined; body: undefined; answer: ReadonlyArray<unknown> }
+  'queue.create': { path: undefined; query: undefined; body: JobRequest; answer: Job }
+  'queue.list': { path: undefined; query: { readonly id?: unknown; readonly projectId?: unknown; readonly runId?: unknown; readonly branchId?: unknown; readonly tokenId?: unknown; readonly tokenDescription?: unknown; readonly componentId?: unknown; readonly component?: unknown; readonly configId?: unknown; readonly config?: unknown; readonly configRowIds?: unknown; readonly status?: unknown; readonly mode?: unknown; readonly type?: unknown; readonly variableValuesId?: unknown; readonly parentRunId?: unknown; readonly createdTimeFrom?: unknown; readonly createdTimeTo?: unknown; readonly startTimeFrom?: unknown; readonly startTimeTo?: unknown; readonly endTimeFrom?: unknown; readonly endTimeTo?: unknown; readonly durationSecondsFrom?: unknown; readonly durationSecondsTo?: unknown; readonly filters?: unknown; readonly limit?: unknown; readonly offset?: unknown; readonly sortBy?: unknown; readonly sortOrder?: unknown }; body: undefined; answer: ReadonlyArray<Job> }
+  'queue.get': { path: { readonly id: string }; query: undefined; body: undefined; answer: Job }
+  'queue.events': { path: { readonly id: string }; query: { readonly sinceId?: string; readonly limit?: number }; body: undefined; answer: ReadonlyArray<Readonly<Record<string, unknown>>> }
+  'queue.kill': { path: { readonly id: string }; query: undefined; body: undefined; answer: Job }
+  'queue.rerun': { path: { readonly id: string }; query: undefined; body: undefined; answer: Job }
+  'queue.searchGrouped': { path: undefined; query: { readonly id?: unknown; readonly projectId?: unknown; readonly runId?: unknown; readonly branchId?: unknown; readonly tokenId?: unknown; readonly tokenDescription?: unknown; readonly componentId?: unknown; readonly component?: unknown; readonly configId?: unknown; readonly config?: unknown; readonly configRowIds?: unknown; readonly status?: unknown; readonly mode?: unknown; readonly type?: unknown; readonly variableValuesId?: unknown; readonly parentRunId?: unknown; readonly createdTimeFrom?: unknown; readonly createdTimeTo?: unknown; readonly startTimeFrom?: unknown; readonly startTimeTo?: unknown; readonly endTimeFrom?: unknown; readonly endTimeTo?: unknown; readonly durationSecondsFrom?: unknown; readonly durationSecondsTo?: unknown; readonly filters?: unknown; readonly limit?: unknown; readonly offset?: unknown; readonly sortBy?: unknown; readonly sortOrder?: unknown; readonly groupBy?: unknown; readonly jobsPerGroup?: unknown }; body: undefined; answer: ReadonlyArray<{ readonly group: Readonly<Record<string, string>>; readonly jobs: ReadonlyArray<Job> }> }
+  'queue.search': { path: undefined; query: { readonly id?: unknown; readonly projectId?: unknown; readonly runId?: unknown; readonly branchId?: unknown; readonly tokenId?: unknown; readonly tokenDescription?: unknown; readonly componentId?: unknown; readonly component?: unknown; readonly configId?: unknown; readonly config?: unknown; readonly configRowIds?: unknown; readonly status?: unknown; readonly mode?: unknown; readonly type?: unknown; readonly variableValuesId?: unknown; readonly parentRunId?: unknown; readonly createdTimeFrom?: unknown; readonly createdTimeTo?: unknown; readonly startTimeFrom?: unknown; readonly startTimeTo?: unknown; readonly endTimeFrom?: unknown; readonly endTimeTo?: unknown; readonly durationSecondsFrom?: unknown; readonly durationSecondsTo?: unknown; readonly filters?: unknown; readonly limit?: unknown; readonly offset?: unknown; readonly sortBy?: unknown; readonly sortOrder?: unknown }; body: undefined; answer: ReadonlyArray<Job> }
+  'queue.stats': { path: undefined; query: undefined; body: undefined; answer: { readonly jobs: { readonly durationSum: number } } }
+  'queue.run': { path: { readonly component: string }; query: undefined; body: JobRequest; answer: Job }
+  'queue.runTag': { path: { readonly component: string; readonly tag: string }; query: undefined; body: JobRequest; answer: Job }
+  'operations.ready': { path: undefined; query: undefined; body: undefined; answer: string }
+  'sample.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly description: string; readonly login: { readonly username: string; readonly password: string }; readonly endpoints: Readonly<Record<string, string>> } }
+  'sample.customers': { path: undefined; query: { readonly page?: number; readonly limit?: number }; body: undefined; answer: { readonly customers: ReadonlyArray<{ readonly id: number; readonly name: string; readonly email: string; readonly address: { readonly city: string; readonly zip: string } }>; readonly page: number; readonly pages: number; readonly total: number } }
+  'sample.logIn': { path: undefined; query: undefined; body: SampleLogInBody; answer: { readonly token: string; readonly expiresIn: number } }
+  'sample.orders': { path: undefined; query: { readonly after?: string; readonly since?: number; readonly limit?: number; readonly bad?: 'yes' }; body: undefined; answer: { readonly orders: ReadonlyArray<{ readonly id: number; readonly created: string; readonly customerId: number; readonly status: string; readonly total: number; readonly items: ReadonlyArray<{ readonly sku: string; readonly name: string; readonly quantity: number; readonly price: number }> | string }>; readonly next: string | null } }
+  'sandboxes.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'sandboxes.notBuilt': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'sandboxes.notBuilt.delete': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'sandboxes.notBuilt.patch': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'sandboxes.notBuilt.put': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'sandboxes.notBuilt.post': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'scheduler.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'scheduler.deleteByConfiguration': { path: { readonly id: string }; query: undefined; body: undefined; answer: undefined }
+  'scheduler.preview': { path: undefined; query: undefined; body: SchedulerPreviewBody; answer: ReadonlyArray<{ readonly executionTime: string; readonly dst: string | null }> }
+  'scheduler.activate': { path: undefined; query: undefined; body: SchedulerActivateBody; answer: Schedule }
+  'scheduler.list': { path: undefined; query: { readonly componentId?: string; readonly configurationId?: string }; body: undefined; answer: ReadonlyArray<Schedule> }
+  'scheduler.get': { path: { readonly id: string }; query: undefined; body: undefined; answer: Schedule }
+  'scheduler.delete': { path: { readonly id: string }; query: undefined; body: undefined; answer: undefined }
+  'scheduler.next': { path: { readonly id: string }; query: { readonly count?: number }; body: undefined; answer: ReadonlyArray<{ readonly executionTime: string; readonly dst: string | null }> }
+  'scheduler.refreshToken': { path: { readonly id: string }; query: undefined; body: undefined; answer: Schedule }
+  'spark.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'spark.notBuilt': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'spark.notBuilt.delete': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'spark.notBuilt.patch': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'spark.notBuilt.put': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'spark.notBuilt.post': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'stream.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'stream.aggregateSources': { path: { readonly branchId: string }; query: { readonly limit?: number; readonly afterId?: string }; body: undefined; answer: Readonly<Record<string, unknown>> }
+  'stream.createSource': { path: { readonly branchId: string }; query: undefined; body: StreamCreateSourceBody; answer: { readonly taskId: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
+  'stream.listSources': { path: { readonly branchId: string }; query: { readonly limit?: number; readonly afterId?: string }; body: undefined; answer: Readonly<Record<string, unknown>> }
+  'stream.getSource': { path: { readonly branchId: string; readonly sourceId: string }; query: undefined; body: undefined; answer: Readonly<Record<string, unknown>> }
+  'stream.updateSource': { path: { readonly branchId: string; readonly sourceId: string }; query: undefined; body: StreamUpdateSourceBody; answer: { readonly taskId: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
+  'stream.deleteSource': { path: { readonly branchId: string; readonly sourceId: string }; query: undefined; body: undefined; answer: { readonly taskId: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
+  'stream.disableSource': { path: { readonly branchId: string; readonly sourceId: string }; query: undefined; body: undefined; answer: { readonly taskId: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
+  'stream.enableSource': { path: { readonly branchId: string; readonly sourceId: string }; query: undefined; body: undefined; answer: { readonly taskId: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
+  'stream.rotateSecret': { path: { readonly branchId: string; readonly sourceId: string }; query: undefined; body: undefined; answer: { readonly taskId: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
+  'stream.getSettings': { path: { readonly branchId: string; readonly sourceId: string }; query: undefined; body: undefined; answer: Readonly<Record<string, unknown>> }
+  'stream.updateSettings': { path: { readonly branchId: string; readonly sourceId: string }; query: undefined; body: StreamUpdateSettingsBody; answer: { readonly taskId: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
+  'stream.createSink': { path: { readonly branchId: string; readonly sourceId: string }; query: undefined; body: StreamCreateSinkBody; answer: { readonly taskId: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
+  'stream.listSinks': { path: { readonly branchId: string; readonly sourceId: string }; query: { readonly limit?: number; readonly afterId?: string }; body: undefined; answer: Readonly<Record<string, unknown>> }
+  'stream.getSink': { path: { readonly branchId: string; readonly sourceId: string; readonly sinkId: string }; query: undefined; body: undefined; answer: Readonly<Record<string, unknown>> }
+  'stream.updateSink': { path: { readonly branchId: string; readonly sourceId: string; readonly sinkId: string }; query: undefined; body: StreamUpdateSinkBody; answer: { readonly taskId: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
+  'stream.deleteSink': { path: { readonly branchId: string; readonly sourceId: string; readonly sinkId: string }; query: undefined; body: undefined; answer: { readonly taskId: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
+  'stream.disableSink': { path: { readonly branchId: string; readonly sourceId: string; readonly sinkId: string }; query: undefined; body: undefined; answer: { readonly taskId: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
+  'stream.enableSink': { path: { readonly branchId: string; readonly sourceId: string; readonly sinkId: string }; query: undefined; body: undefined; answer: { readonly taskId: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
+  'stream.testSource': { path: { readonly branchId: string; readonly sourceId: string }; query: undefined; body: undefined; answer: Readonly<Record<string, unknown>> }
+  'stream.getTask': { path: { readonly path: string }; query: undefined; body: undefined; answer: { readonly taskId: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
+  'stream.receive': { path: { readonly projectId: string; readonly sourceId: string; readonly secret: string }; query: undefined; body: undefined; answer: string }
+  'syncActions.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'syncActions.run': { path: undefined; query: undefined; body: SyncActionsRunBody; answer: unknown }
+  'syncActions.list': { path: undefined; query: { readonly componentId: string }; body: undefined; answer: { readonly actions: ReadonlyArray<string> } }
+  'syncActions.resolve': { path: undefined; query: undefined; body: SyncActionsResolveBody; answer: unknown }
+  'syrup.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'syrup.resolve': { path: undefined; query: undefined; body: SyrupResolveBody; answer: unknown }
+  'encryption.encryptOld': { path: undefined; query: { readonly componentId?: string; readonly projectId?: string; readonly configId?: string; readonly branchType?: string }; body: unknown; answer: unknown }
+  'syrup.sandbox': { path: undefined; query: undefined; body: JobRequest; answer: { readonly id: number; readonly status: string; readonly url: string } }
+  'syrup.stats': { path: undefined; query: undefined; body: undefined; answer: { readonly jobs: { readonly durationSum: number } } }
+  'syrup.dailyStats': { path: undefined; query: { readonly fromDate?: unknown; readonly toDate?: unknown; readonly timezoneOffset?: unknown }; body: undefined; answer: { readonly jobs: ReadonlyArray<{ readonly date: string; readonly durationSum: number }> } }
+  'syrup.dryRun': { path: { readonly component: string }; query: undefined; body: JobRequest; answer: { readonly id: number; readonly status: string; readonly url: string } }
+  'syrup.input': { path: { readonly component: string }; query: undefined; body: JobRequest; answer: { readonly id: number; readonly status: string; readonly url: string } }
+  'syrup.run': { path: { readonly component: string }; query: undefined; body: JobRequest; answer: { readonly id: number; readonly status: string; readonly url: string } }
+  'syrup.runTag': { path: { readonly component: string; readonly tag: string }; query: undefined; body: JobRequest; answer: { readonly id: number; readonly status: string; readonly url: string } }
+  'syrup.get': { path: { readonly id: string }; query: undefined; body: undefined; answer: { readonly id: number; readonly status: string } }
+  'syrup.list': { path: undefined; query: { readonly id?: unknown; readonly projectId?: unknown; readonly runId?: unknown; readonly branchId?: unknown; readonly tokenId?: unknown; readonly tokenDescription?: unknown; readonly componentId?: unknown; readonly component?: unknown; readonly configId?: unknown; readonly config?: unknown; readonly configRowIds?: unknown; readonly status?: unknown; readonly mode?: unknown; readonly type?: unknown; readonly variableValuesId?: unknown; readonly parentRunId?: unknown; readonly createdTimeFrom?: unknown; readonly createdTimeTo?: unknown; readonly startTimeFrom?: unknown; readonly startTimeTo?: unknown; readonly endTimeFrom?: unknown; readonly endTimeTo?: unknown; readonly durationSecondsFrom?: unknown; readonly durationSecondsTo?: unknown; readonly filters?: unknown; readonly limit?: unknown; readonly offset?: unknown; readonly sortBy?: unknown; readonly sortOrder?: unknown; readonly q?: unknown; readonly since?: unknown; readonly until?: unknown; readonly include?: unknown }; body: undefined; answer: ReadonlyArray<{ readonly id: number; readonly status: string }> }
+  'syrup.kill': { path: { readonly id: string }; query: undefined; body: undefined; answer: { readonly id: number; readonly status: string } }
+  'templates.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'templates.notBuilt': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'templates.notBuilt.delete': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'templates.notBuilt.patch': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'templates.notBuilt.put': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'templates.notBuilt.post': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'index.get': { path: undefined; query: { readonly exclude?: string }; body: undefined; answer: { readonly host: string; readonly api: string; readonly version: string; readonly revision: string; readonly stack: string; readonly documentation: string; readonly components?: ReadonlyArray<unknown>; readonly services: ReadonlyArray<{ readonly id: string; readonly url: string }>; readonly features: ReadonlyArray<string>; readonly urlTemplates: Readonly<Record<string, string>> } }
+  'buckets.refreshTablesInfo': { path: { readonly branch: string; readonly bucketId: string }; query: undefined; body: undefined; answer: StorageJob }
+  'branchConfigurations.diff': { path: { readonly branch: string; readonly componentId: string; readonly configurationId: string }; query: undefined; body: undefined; answer: { readonly base: ConfigurationVersion | null; readonly ours: ConfigurationVersion; readonly theirs: ConfigurationVersion | null } }
+  'branchConfigurations.rebase': { path: { readonly branch: string; readonly componentId: string; readonly configurationId: string }; query: undefined; body: BranchConfigurationsRebaseBody; answer: Configuration }
+  'branchConfigurations.reset': { path: { readonly branch: string; readonly componentId: string; readonly configurationId: string }; query: undefined; body: undefined; answer: undefined }
+  'branchConfigurations.diffRow': { path: { readonly branch: string; readonly componentId: string; readonly configurationId: string; readonly rowId: string }; query: undefined; body: undefined; answer: { readonly base: ConfigurationVersion | null; readonly ours: ConfigurationVersion; readonly theirs: ConfigurationVersion | null } }
+  'branchMetadata.list': { path: { readonly branch: string }; query: undefined; body: undefined; answer: ReadonlyArray<{ readonly id: string; readonly key: string; readonly value: string; readonly timestamp: string }> }
+  'branchMetadata.set': { path: { readonly branch: string }; query: undefined; body: BranchMetadataSetBody; answer: ReadonlyArray<{ readonly id: string; readonly key: string; readonly value: string; readonly timestamp: string }> }
+  'branchMetadata.delete': { path: { readonly branch: string; readonly metadataId: string }; query: undefined; body: undefined; answer: undefined }
+  'search.configurations': { path: { readonly branch: string }; query: { readonly idComponent?: string; readonly componentId?: string; readonly configurationId?: string; readonly metadataKeys?: ReadonlyArray<string> | string; readonly include?: string }; body: undefined; answer: ReadonlyArray<{ readonly idComponent: string; readonly configurationId: string; readonly metadata?: ReadonlyArray<MetadataItem> }> }
+  'tables.pull': { path: { readonly branch: string; readonly tableId: string }; query: undefined; body: undefined; answer: StorageJob }
+  'buckets.list': { path: undefined; query: { readonly include?: string }; body: undefined; answer: ReadonlyArray<Bucket> }
+  'buckets.create': { path: undefined; query: { readonly async?: boolean }; body: BucketsCreateBody; answer: Bucket | StorageJob }
+  'buckets.register': { path: undefined; query: undefined; body: undefined; answer: unknown }
+  'buckets.registerGuide': { path: undefined; query: undefined; body: undefined; answer: unknown }
+  'buckets.get': { path: { readonly bucketId: string }; query: { readonly include?: string }; body: undefined; answer: Bucket }
+  'buckets.update': { path: { readonly bucketId: string }; query: { readonly async?: boolean }; body: BucketsUpdateBody; answer: Bucket | StorageJob }
+  'buckets.delete': { path: { readonly bucketId: string }; query: { readonly force?: boolean; readonly async?: boolean }; body: undefined; answer: StorageJob | undefined }
+  'buckets.events': { path: { readonly bucketId: string }; query: { readonly limit?: number; readonly offset?: number; readonly sinceId?: string; readonly maxId?: string; readonly component?: string; readonly configurationId?: string; readonly runId?: string; readonly q?: string; readonly sortOrder?: 'asc' | 'desc'; readonly forceUuid?: boolean }; body: undefined; answer: ReadonlyArray<unknown> }
+  'buckets.forceUnlink': { path: { readonly bucketId: string; readonly projectId: string }; query: { readonly async?: boolean }; body: undefined; answer: StorageJob | undefined }
+  'buckets.getListing': { path: { readonly bucketId: string }; query: undefined; body: undefined; answer: unknown }
+  'buckets.createListing': { path: { readonly bucketId: string }; query: undefined; body: undefined; answer: unknown }
+  'buckets.updateListing': { path: { readonly bucketId: string }; query: undefined; body: undefined; answer: unknown }
+  'buckets.deleteListing': { path: { readonly bucketId: string }; query: undefined; body: undefined; answer: unknown }
+  'buckets.listMetadata': { path: { readonly bucketId: string }; query: undefined; body: undefined; answer: ReadonlyArray<unknown> }
+  'buckets.setMetadata': { path: { readonly bucketId: string }; query: undefined; body: BucketsSetMetadataBody; answer: ReadonlyArray<unknown> }
+  'buckets.deleteMetadata': { path: { readonly bucketId: string; readonly metadataId: string }; query: undefined; body: undefined; answer: undefined }
+  'buckets.owner': { path: { readonly bucketId: string }; query: undefined; body: undefined; answer: { readonly id: number; readonly name: string; readonly email: string | null } }
+  'buckets.setOwner': { path: { readonly bucketId: string }; query: undefined; body: BucketsSetOwnerBody; answer: { readonly id: number; readonly name: string; readonly email: string | null } }
+  'buckets.refresh': { path: { readonly bucketId: string }; query: undefined; body: undefined; answer: StorageJob }
+  'buckets.scheduleRefresh': { path: { readonly bucketId: string }; query: undefined; body: undefined; answer: StorageJob }
+  'buckets.changeSharing': { path: { readonly bucketId: string }; query: undefined; body: BucketsChangeSharingBody; answer: StorageJob }
+  'buckets.unshare': { path: { readonly bucketId: string }; query: undefined; body: undefined; answer: StorageJob }
+  'buckets.shareOrganization': { path: { readonly bucketId: string }; query: undefined; body: undefined; answer: StorageJob }
+  'buckets.shareOrganizationProject': { path: { readonly bucketId: string }; query: undefined; body: undefined; answer: StorageJob }
+  'buckets.shareToProjects': { path: { readonly bucketId: string }; query: undefined; body: BucketsShareToProjectsBody; answer: StorageJob }
+  'buckets.shareToUsers': { path: { readonly bucketId: string }; query: undefined; body: BucketsShareToUsersBody; answer: StorageJob }
+  'tables.createAlias': { path: { readonly bucketId: string }; query: undefined; body: TablesCreateAliasBody; answer: Table }
+  'tables.listOfBucket': { path: { readonly bucketId: string }; query: { readonly include?: string }; body: undefined; answer: ReadonlyArray<Table> }
+  'tables.create': { path: { readonly bucketId: string }; query: undefined; body: { readonly data: string; readonly name?: unknown; readonly displayName?: unknown; readonly primaryKey?: unknown; readonly delimiter?: unknown; readonly enclosure?: unknown; readonly escapedBy?: unknown; readonly columns?: unknown; readonly withoutHeaders?: unknown; readonly ignoredLinesCount?: unknown; readonly dataString?: unknown }; answer: Table }
+  'tables.createAsync': { path: { readonly bucketId: string }; query: undefined; body: TablesCreateAsyncBody; answer: StorageJob }
+  'tables.createDefinition': { path: { readonly bucketId: string }; query: undefined; body: TablesCreateDefinitionBody; answer: StorageJob }
+  'columns.listMetadata': { path: { readonly columnId: string }; query: undefined; body: undefined; answer: ReadonlyArray<unknown> }
+  'columns.setMetadata': { path: { readonly columnId: string }; query: undefined; body: ColumnsSetMetadataBody; answer: ReadonlyArray<unknown> }
+  'columns.deleteMetadata': { path: { readonly columnId: string; readonly metadataId: string }; query: undefined; body: undefined; answer: undefined }
+  'components.list': { path: undefined; query: { readonly include?: string; readonly componentType?: string; readonly isDeleted?: boolean }; body: undefined; answer: ReadonlyArray<({ readonly id: string; readonly aliases: ReadonlyArray<string>; readonly type: 'extractor' | 'writer' | 'application' | 'transformation' | 'processor' | 'code-pattern' | 'data-app' | 'other'; readonly name: string; readonly description: string; readonly longDescription: string; readonly version: number; readonly hasUI: boolean; readonly hasRun: boolean; readonly ico32: string | null; readonly ico64: string | null; readonly ico128: string | null; readonly data: { readonly definition: { readonly type: 'builtin' | 'command' | 'dockerhub' | 'quayio' | 'aws-ecr'; readonly uri: string; readonly tag: string; readonly digest?: string; readonly name?: string | null; readonly command?: ReadonlyArray<string>; readonly repository: { readonly region: string; readonly username?: string; readonly '#password'?: string; readonly server?: string } }; readonly vendor: { readonly contact: ReadonlyArray<string>; readonly licenseUrl: string }; readonly configuration_format: 'json' | 'yaml'; readonly network: 'none' | 'bridge' | 'no-internet'; readonly memory: string; readonly process_timeout: number; readonly forward_token: boolean; readonly forward_token_details: boolean; readonly default_bucket: boolean; readonly default_bucket_stage: 'in' | 'out'; readonly staging_storage: { readonly input: string; readonly output: string }; readonly image_parameters: Readonly<Record<string, unknown>>; readonly synchronous_actions: ReadonlyArray<string>; readonly logging: { readonly type: 'standard' | 'gelf'; readonly gelf_server_type: 'tcp' | 'udp' | 'http'; readonly verbosity: Readonly<Record<string, unknown>>; readonly no_application_errors: boolean } }; readonly flags: ReadonlyArray<string>; readonly features: ReadonlyArray<string>; readonly categories: ReadonlyArray<string>; readonly configurationSchema: Readonly<Record<string, unknown>>; readonly configurationRowSchema: Readonly<Record<string, unknown>>; readonly createConfigurationRowSchema: Readonly<Record<string, unknown>>; readonly emptyConfiguration: Readonly<Record<string, unknown>>; readonly emptyConfigurationRow: Readonly<Record<string, unknown>>; readonly uiOptions: Readonly<Record<string, unknown>>; readonly configurationDescription: string | null; readonly documentationUrl: string; readonly uri: string; readonly complexity: string | null; readonly expiredOn: string | null; readonly dataTypesConfiguration: Readonly<Record<string, unknown>>; readonly processorConfiguration: Readonly<Record<string, unknown>> }) & ({ readonly configurations: ReadonlyArray<unknown> })> }
+  'components.get': { path: { readonly componentId: string }; query: undefined; body: undefined; answer: { readonly id: string; readonly aliases: ReadonlyArray<string>; readonly type: 'extractor' | 'writer' | 'application' | 'transformation' | 'processor' | 'code-pattern' | 'data-app' | 'other'; readonly name: string; readonly description: string; readonly longDescription: string; readonly version: number; readonly hasUI: boolean; readonly hasRun: boolean; readonly ico32: string | null; readonly ico64: string | null; readonly ico128: string | null; readonly data: { readonly definition: { readonly type: 'builtin' | 'command' | 'dockerhub' | 'quayio' | 'aws-ecr'; readonly uri: string; readonly tag: string; readonly digest?: string; readonly name?: string | null; readonly command?: ReadonlyArray<string>; readonly repository: { readonly region: string; readonly username?: string; readonly '#password'?: string; readonly server?: string } }; readonly vendor: { readonly contact: ReadonlyArray<string>; readonly licenseUrl: string }; readonly configuration_format: 'json' | 'yaml'; readonly network: 'none' | 'bridge' | 'no-internet'; readonly memory: string; readonly process_timeout: number; readonly forward_token: boolean; readonly forward_token_details: boolean; readonly default_bucket: boolean; readonly default_bucket_stage: 'in' | 'out'; readonly staging_storage: { readonly input: string; readonly output: string }; readonly image_parameters: Readonly<Record<string, unknown>>; readonly synchronous_actions: ReadonlyArray<string>; readonly logging: { readonly type: 'standard' | 'gelf'; readonly gelf_server_type: 'tcp' | 'udp' | 'http'; readonly verbosity: Readonly<Record<string, unknown>>; readonly no_application_errors: boolean } }; readonly flags: ReadonlyArray<string>; readonly features: ReadonlyArray<string>; readonly categories: ReadonlyArray<string>; readonly configurationSchema: Readonly<Record<string, unknown>>; readonly configurationRowSchema: Readonly<Record<string, unknown>>; readonly createConfigurationRowSchema: Readonly<Record<string, unknown>>; readonly emptyConfiguration: Readonly<Record<string, unknown>>; readonly emptyConfigurationRow: Readonly<Record<string, unknown>>; readonly uiOptions: Readonly<Record<string, unknown>>; readonly configurationDescription: string | null; readonly documentationUrl: string; readonly uri: string; readonly complexity: string | null; readonly expiredOn: string | null; readonly dataTypesConfiguration: Readonly<Record<string, unknown>>; readonly processorConfiguration: Readonly<Record<string, unknown>> } }
+  'configurations.list': { path: { readonly componentId: string }; query: { readonly isDeleted?: boolean }; body: undefined; answer: ReadonlyArray<Configuration> }
+  'configurations.create': { path: { readonly componentId: string }; query: undefined; body: ConfigurationsCreateBody; answer: Configuration }
+  'configurations.get': { path: { readonly componentId: string; readonly configurationId: string }; query: undefined; body: undefined; answer: Configuration }
+  'configurations.update': { path: { readonly componentId: string; readonly configurationId: string }; query: undefined; body: ConfigurationsUpdateBody; answer: Configuration }
+  'configurations.delete': { path: { readonly componentId: string; readonly configurationId: string }; query: undefined; body: undefined; answer: undefined }
+  'configurationMetadata.list': { path: { readonly componentId: string; readonly configurationId: string }; query: undefined; body: undefined; answer: ReadonlyArray<MetadataItem> }
+  'configurationMetadata.set': { path: { readonly componentId: string; readonly configurationId: string }; query: undefined; body: ConfigurationMetadataSetBody; answer: ReadonlyArray<MetadataItem> }
+  'configurationMetadata.delete': { path: { readonly componentId: string; readonly configurationId: string; readonly metadataId: string }; query: undefined; body: undefined; answer: undefined }
+  'configurations.restore': { path: { readonly componentId: string; readonly configurationId: string }; query: undefined; body: undefined; answer: Configuration }
+  'rows.list': { path: { readonly componentId: string; readonly configurationId: string }; query: undefined; body: undefined; answer: ReadonlyArray<ConfigurationRow> }
+  'rows.create': { path: { readonly componentId: string; readonly configurationId: string }; query: undefined; body: RowsCreateBody; answer: ConfigurationRow }
+  'rows.get': { path: { readonly componentId: string; readonly configurationId: string; readonly rowId: string }; query: undefined; body: undefined; answer: ConfigurationRow }
+  'rows.update': { path: { readonly componentId: string; readonly configurationId: string; readonly rowId: string }; query: undefined; body: RowsUpdateBody; answer: ConfigurationRow }
+  'rows.delete': { path: { readonly componentId: string; readonly configurationId: string; readonly rowId: string }; query: undefined; body: RowsDeleteBody; answer: undefined }
+  'rows.effective': { path: { readonly componentId: string; readonly configurationId: string; readonly rowId: string }; query: undefined; body: undefined; answer: { readonly configuration: Readonly<Record<string, unknown>>; readonly origins: Readonly<Record<string, 'root' | 'row'>> } }
+  'rows.setState': { path: { readonly componentId: string; readonly configurationId: string; readonly rowId: string }; query: undefined; body: RowsSetStateBody; answer: ConfigurationRow }
+  'rows.versions': { path: { readonly componentId: string; readonly configurationId: string; readonly rowId: string }; query: { readonly include?: string; readonly limit?: number; readonly offset?: number }; body: undefined; answer: ReadonlyArray<{ readonly id: string; readonly name: string; readonly description: string; readonly configuration: Readonly<Record<string, unknown>>; readonly isDisabled: boolean; readonly version: number; readonly created: string; readonly creatorToken: { readonly id: number; readonly description: string }; readonly changeDescription: string; readonly versionIdentifier: string }> }
+  'rows.version': { path: { readonly componentId: string; readonly configurationId: string; readonly rowId: string; readonly versionId: string }; query: undefined; body: undefined; answer: { readonly id: string; readonly name: string; readonly description: string; readonly configuration: Readonly<Record<string, unknown>>; readonly isDisabled: boolean; readonly version: number; readonly created: string; readonly creatorToken: { readonly id: number; readonly description: string }; readonly changeDescription: string; readonly versionIdentifier: string } }
+  'rows.copy': { path: { readonly componentId: string; readonly configurationId: string; readonly rowId: string; readonly versionId: string }; query: undefined; body: RowsCopyBody; answer: ConfigurationRow }
+  'rows.rollBack': { path: { readonly componentId: string; readonly configurationId: string; readonly rowId: string; readonly versionId: string }; query: undefined; body: RowsRollBackBody; answer: ConfigurationRow }
+  'configurations.setState': { path: { readonly componentId: string; readonly configurationId: string }; query: undefined; body: ConfigurationsSetStateBody; answer: Configuration }
+  'configurations.versions': { path: { readonly componentId: string; readonly configurationId: string }; query: { readonly include?: string; readonly limit?: number; readonly offset?: number }; body: undefined; answer: ReadonlyArray<ConfigurationVersion> }
+  'configurations.version': { path: { readonly componentId: string; readonly configurationId: string; readonly versionId: string }; query: undefined; body: undefined; answer: ConfigurationVersion }
+  'configurations.copy': { path: { readonly componentId: string; readonly configurationId: string; readonly versionId: string }; query: undefined; body: ConfigurationsCopyBody; answer: { readonly id: string } }
+  'configurations.rollBack': { path: { readonly componentId: string; readonly configurationId: string; readonly versionId: string }; query: undefined; body: ConfigurationsRollBackBody; answer: { readonly version: string } }
+  'configurations.workspaces': { path: { readonly componentId: string; readonly configurationId: string }; query: undefined; body: undefined; answer: ReadonlyArray<unknown> }
+  'configurations.createWorkspace': { path: { readonly componentId: string; readonly configurationId: string }; query: undefined; body: undefined; answer: unknown }
+  'branches.list': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<Branch> }
+  'branches.create': { path: undefined; query: undefined; body: BranchesCreateBody; answer: StorageJob }
+  'branches.get': { path: { readonly branchId: string }; query: undefined; body: undefined; answer: Branch }
+  'branches.update': { path: { readonly branchId: string }; query: undefined; body: BranchesUpdateBody; answer: Branch }
+  'branches.delete': { path: { readonly branchId: string }; query: undefined; body: undefined; answer: StorageJob }
+  'branches.changes': { path: { readonly branchId: string }; query: undefined; body: undefined; answer: ReadonlyArray<unknown> }
+  'branches.merge': { path: { readonly branchId: string }; query: undefined; body: undefined; answer: StorageJob }
+  'events.create': { path: undefined; query: undefined; body: EventsCreateBody; answer: { readonly id: string; readonly uuid: string } }
+  'events.list': { path: undefined; query: { readonly limit?: number; readonly offset?: number; readonly sinceId?: string; readonly maxId?: string; readonly component?: string; readonly configurationId?: string; readonly runId?: string; readonly q?: string; readonly sortOrder?: 'asc' | 'desc'; readonly forceUuid?: boolean }; body: undefined; answer: ReadonlyArray<Event> }
+  'events.get': { path: { readonly id: string }; query: undefined; body: undefined; answer: Event }
+  'files.list': { path: undefined; query: { readonly limit?: number; readonly offset?: number; readonly tags?: ReadonlyArray<string>; readonly q?: string; readonly sinceId?: number; readonly maxId?: number; readonly runId?: string; readonly showExpired?: boolean }; body: undefined; answer: ReadonlyArray<File> }
+  'files.prepare': { path: undefined; query: undefined; body: FilesPrepareBody; answer: File }
+  'files.get': { path: { readonly id: string }; query: { readonly federationToken?: boolean }; body: undefined; answer: File }
+  'files.delete': { path: { readonly id: string }; query: { readonly async?: boolean }; body: undefined; answer: StorageJob | undefined }
+  'files.content': { path: { readonly id: string }; query: undefined; body: undefined; answer: unknown }
+  'files.refresh': { path: { readonly id: string }; query: undefined; body: undefined; answer: File }
+  'files.addTag': { path: { readonly id: string }; query: undefined; body: FilesAddTagBody; answer: undefined }
+  'files.removeTag.delete': { path: { readonly id: string; readonly path: string }; query: undefined; body: undefined; answer: undefined }
+  'globalSearch.search': { path: undefined; query: { readonly query: string; readonly limit?: number; readonly offset?: number; readonly types?: ReadonlyArray<'flow' | 'bucket' | 'table' | 'transformation' | 'configuration' | 'configuration-row' | 'workspace' | 'shared-code'> | 'flow' | 'bucket' | 'table' | 'transformation' | 'configuration' | 'configuration-row' | 'workspace' | 'shared-code'; readonly projectIds?: ReadonlyArray<string> | string; readonly branchTypes?: ReadonlyArray<'production' | 'development'> | 'production' | 'development'; readonly branchIds?: ReadonlyArray<string> | string; readonly mode?: 'standard' | 'regex' }; body: undefined; answer: { readonly all: number; readonly items: ReadonlyArray<unknown>; readonly byType: Readonly<Record<string, number>>; readonly byProject: Readonly<Record<string, string>> } }
+  'storageJobs.list': { path: undefined; query: { readonly limit?: number; readonly offset?: number; readonly runId?: string; readonly storage_job_status?: ReadonlyArray<string> | string; readonly excluded_storage_job_status?: ReadonlyArray<string> | string; readonly created_time?: string; readonly created_time_from?: string; readonly created_time_to?: string; readonly start_time?: string; readonly start_time_from?: string; readonly start_time_to?: string; readonly end_time?: string; readonly end_time_from?: string; readonly end_time_to?: string }; body: undefined; answer: ReadonlyArray<StorageJob> }
+  'storageJobs.get': { path: { readonly id: string }; query: undefined; body: undefined; answer: StorageJob }
+  'buckets.listListings': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<unknown> }
+  'mergeRequests.list': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<MergeRequest> }
+  'mergeRequests.create': { path: undefined; query: undefined; body: MergeRequestsCreateBody; answer: MergeRequest }
+  'mergeRequests.settings': { path: undefined; query: undefined; body: undefined; answer: { readonly requiredApprovals: number | null } }
+  'mergeRequests.changeSettings': { path: undefined; query: undefined; body: MergeRequestsChangeSettingsBody; answer: { readonly requiredApprovals: number | null } }
+  'mergeRequests.get': { path: { readonly id: string }; query: { readonly include?: string }; body: undefined; answer: MergeRequest }
+  'mergeRequests.update': { path: { readonly id: string }; query: undefined; body: MergeRequestsUpdateBody; answer: MergeRequest }
+  'mergeRequests.approve': { path: { readonly id: string }; query: undefined; body: MergeRequestsApproveBody; answer: MergeRequest }
+  'mergeRequests.conflicts': { path: { readonly id: string }; query: undefined; body: undefined; answer: ReadonlyArray<unknown> }
+  'mergeRequests.merge': { path: { readonly id: string }; query: undefined; body: undefined; answer: StorageJob }
+  'mergeRequests.request-changes': { path: { readonly id: string }; query: undefined; body: MergeRequestsRequestChangesBody; answer: MergeRequest }
+  'mergeRequests.request-review': { path: { readonly id: string }; query: undefined; body: MergeRequestsRequestReviewBody; answer: MergeRequest }
+  'sql.query': { path: undefined; query: undefined; body: SqlQueryBody; answer: unknown }
+  'buckets.unscheduleRefresh': { path: { readonly taskId: string }; query: undefined; body: undefined; answer: undefined }
+  'tables.search': { path: undefined; query: { readonly metadataKey?: string; readonly metadataValue?: string; readonly metadataProvider?: string; readonly include?: string }; body: undefined; answer: ReadonlyArray<Table> }
+  'buckets.listShared': { path: undefined; query: { readonly include?: string }; body: undefined; answer: ReadonlyArray<unknown> }
+  'snapshots.get': { path: { readonly snapshotId: string }; query: undefined; body: undefined; answer: unknown }
+  'snapshots.delete': { path: { readonly snapshotId: string }; query: undefined; body: undefined; answer: StorageJob }
+  'stats.get': { path: undefined; query: { readonly runId?: string }; body: undefined; answer: { readonly tables: unknown; readonly files: unknown } }
+  'tables.list': { path: undefined; query: { readonly include?: string }; body: undefined; answer: ReadonlyArray<Table> }
+  'tables.get': { path: { readonly tableId: string }; query: undefined; body: undefined; answer: Table }
+  'tables.update': { path: { readonly tableId: string }; query: { readonly async?: boolean }; body: TablesUpdateBody; answer: Table | StorageJob }
+  'tables.delete': { path: { readonly tableId: string }; query: { readonly force?: boolean; readonly async?: boolean }; body: undefined; answer: StorageJob | undefined }
+  'tables.enableAliasSync': { path: { readonly tableId: string }; query: undefined; body: undefined; answer: undefined }
+  'tables.disableAliasSync': { path: { readonly tableId: string }; query: undefined; body: undefined; answer: undefined }
+  'tables.setAliasFilter': { path: { readonly tableId: string }; query: undefined; body: TablesSetAliasFilterBody; answer: Table }
+  'tables.deleteAliasFilter': { path: { readonly tableId: string }; query: undefined; body: undefined; answer: undefined }
+  'tables.addColumn': { path: { readonly tableId: string }; query: undefined; body: TablesAddColumnBody; answer: StorageJob }
+  'tables.deleteColumn': { path: { readonly tableId: string; readonly column: string }; query: { readonly force?: boolean }; body: undefined; answer: StorageJob }
+  'tables.changeColumn': { path: { readonly tableId: string; readonly column: string }; query: undefined; body: TablesChangeColumnBody; answer: StorageJob }
+  'tables.download': { path: { readonly tableId: string }; query: { readonly changedSince?: unknown; readonly changedUntil?: unknown; readonly days?: unknown; readonly whereColumn?: unknown; readonly whereValues?: unknown; readonly whereOperator?: unknown; readonly whereFilters?: unknown; readonly fulltextSearch?: unknown; readonly columns?: unknown; readonly orderBy?: unknown; readonly limit?: unknown; readonly format?: unknown }; body: undefined; answer: unknown }
+  'tables.preview': { path: { readonly tableId: string }; query: { readonly changedSince?: unknown; readonly changedUntil?: unknown; readonly days?: unknown; readonly whereColumn?: unknown; readonly whereValues?: unknown; readonly whereOperator?: unknown; readonly whereFilters?: unknown; readonly fulltextSearch?: unknown; readonly columns?: unknown; readonly orderBy?: unknown; readonly limit?: unknown; readonly format?: unknown; readonly maxColumns?: unknown }; body: undefined; answer: unknown }
+  'tables.changeDefinition': { path: { readonly tableId: string }; query: undefined; body: TablesChangeDefinitionBody; answer: StorageJob }
+  'tables.events': { path: { readonly tableId: string }; query: { readonly limit?: number; readonly offset?: number; readonly sinceId?: string; readonly maxId?: string; readonly component?: string; readonly configurationId?: string; readonly runId?: string; readonly q?: string; readonly sortOrder?: 'asc' | 'desc'; readonly forceUuid?: boolean }; body: undefined; answer: ReadonlyArray<unknown> }
+  'tables.exportAsync': { path: { readonly tableId: string }; query: undefined; body: TablesExportAsyncBody; answer: StorageJob }
+  'tables.import': { path: { readonly tableId: string }; query: undefined; body: { readonly data: string; readonly incremental?: unknown; readonly treatValuesAsNull?: unknown; readonly useTimestampFromDataFile?: unknown; readonly deduplicationStrategy?: unknown; readonly delimiter?: unknown; readonly enclosure?: unknown; readonly escapedBy?: unknown; readonly columns?: unknown; readonly withoutHeaders?: unknown; readonly ignoredLinesCount?: unknown; readonly dataString?: unknown }; answer: { readonly transaction: null; readonly warnings: ReadonlyArray<unknown>; readonly importedColumns: ReadonlyArray<string>; readonly totalRowsCount: number; readonly totalDataSizeBytes: number } }
+  'tables.importAsync': { path: { readonly tableId: string }; query: undefined; body: TablesImportAsyncBody; answer: StorageJob }
+  'tables.listMetadata': { path: { readonly tableId: string }; query: undefined; body: undefined; answer: ReadonlyArray<unknown> }
+  'tables.setMetadata': { path: { readonly tableId: string }; query: undefined; body: TablesSetMetadataBody; answer: unknown }
+  'tables.deleteMetadata': { path: { readonly tableId: string; readonly metadataId: string }; query: undefined; body: undefined; answer: undefined }
+  'tables.optimize': { path: { readonly tableId: string }; query: undefined; body: undefined; answer: StorageJob }
+  'tables.addPrimaryKey': { path: { readonly tableId: string }; query: undefined; body: TablesAddPrimaryKeyBody; answer: StorageJob }
+  'tables.deletePrimaryKey': { path: { readonly tableId: string }; query: undefined; body: undefined; answer: StorageJob }
+  'tables.profile': { path: { readonly tableId: string }; query: undefined; body: undefined; answer: StorageJob }
+  'tables.getProfile': { path: { readonly tableId: string; readonly uuid: string }; query: undefined; body: undefined; answer: unknown }
+  'tables.deleteRows': { path: { readonly tableId: string }; query: { readonly changedSince?: unknown; readonly changedUntil?: unknown; readonly days?: unknown; readonly whereColumn?: unknown; readonly whereValues?: unknown; readonly whereOperator?: unknown; readonly whereFilters?: unknown; readonly fulltextSearch?: unknown; readonly allowTruncate?: unknown }; body: TablesDeleteRowsBody; answer: StorageJob }
+  'tables.createSnapshot': { path: { readonly tableId: string }; query: undefined; body: TablesCreateSnapshotBody; answer: StorageJob }
+  'tables.listSnapshots': { path: { readonly tableId: string }; query: { readonly limit?: unknown; readonly offset?: unknown }; body: undefined; answer: ReadonlyArray<unknown> }
+  'tables.swap': { path: { readonly tableId: string }; query: undefined; body: TablesSwapBody; answer: StorageJob }
+  'tickets.create': { path: undefined; query: undefined; body: undefined; answer: { readonly id: string } }
+  'tokens.list': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<Token> }
+  'tokens.create': { path: undefined; query: undefined; body: TokenRequest; answer: Token }
+  'tokens.verify': { path: undefined; query: undefined; body: undefined; answer: Token }
+  'tokens.get': { path: { readonly id: string }; query: undefined; body: undefined; answer: Token }
+  'tokens.update': { path: { readonly id: string }; query: undefined; body: TokenRequest; answer: Token }
+  'tokens.delete': { path: { readonly id: string }; query: undefined; body: undefined; answer: undefined }
+  'tokens.events': { path: { readonly id: string }; query: { readonly limit?: number; readonly offset?: number; readonly sinceId?: string; readonly maxId?: string; readonly component?: string; readonly configurationId?: string; readonly runId?: string; readonly q?: string; readonly sortOrder?: 'asc' | 'desc'; readonly forceUuid?: boolean }; body: undefined; answer: ReadonlyArray<unknown> }
+  'tokens.refresh': { path: { readonly id: string }; query: undefined; body: undefined; answer: Token }
+  'tokens.share': { path: { readonly id: string }; query: undefined; body: TokensShareBody; answer: unknown }
+  'triggers.list': { path: undefined; query: { readonly component?: string; readonly configurationId?: string }; body: undefined; answer: ReadonlyArray<Trigger> }
+  'triggers.create': { path: undefined; query: undefined; body: TriggersCreateBody; answer: Trigger }
+  'triggers.get': { path: { readonly id: string }; query: undefined; body: undefined; answer: Trigger }
+  'triggers.update': { path: { readonly id: string }; query: undefined; body: TriggersUpdateBody; answer: Trigger }
+  'triggers.delete': { path: { readonly id: string }; query: undefined; body: undefined; answer: undefined }
+  'naming.checkColumnNames': { path: undefined; query: undefined; body: NamingCheckColumnNamesBody; answer: undefined }
+  'naming.columnNames': { path: undefined; query: undefined; body: NamingColumnNamesBody; answer: { readonly columnNames: ReadonlyArray<string> } }
+  'naming.displayName': { path: undefined; query: undefined; body: NamingDisplayNameBody; answer: { readonly displayName: string } }
+  'workspaces.list': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<unknown> }
+  'workspaces.create': { path: undefined; query: undefined; body: undefined; answer: unknown }
+  'workspaces.get': { path: { readonly id: string }; query: undefined; body: undefined; answer: Readonly<Record<string, unknown>> }
+  'vault.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'vault.save': { path: undefined; query: undefined; body: VaultSaveBody; answer: { readonly hash: string; readonly key: string; readonly value: string; readonly flags: ReadonlyArray<string>; readonly attributes: Readonly<Record<string, string>> } }
+  'vault.list': { path: undefined; query: { readonly key?: string; readonly attributes?: Readonly<Record<string, string>> | string; readonly offset?: number; readonly limit?: number }; body: undefined; answer: ReadonlyArray<{ readonly hash: string; readonly key: string; readonly value: string; readonly flags: ReadonlyArray<string>; readonly attributes: Readonly<Record<string, string>> }> }
+  'vault.listScoped': { path: { readonly branchId: string }; query: undefined; body: undefined; answer: ReadonlyArray<{ readonly hash: string; readonly key: string; readonly value: string; readonly flags: ReadonlyArray<string>; readonly attributes: Readonly<Record<string, string>> }> }
+  'vault.remove': { path: { readonly hash: string }; query: undefined; body: undefined; answer: undefined }
+}

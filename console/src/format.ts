@@ -1,0 +1,64 @@
+// Numbers, sizes, times and durations, the same everywhere (console-design, section 6).
+
+const number = new Intl.NumberFormat()
+const short = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 })
+
+/** Full figures up to a million, then "4.1 million". */
+export const count = (value: number): string =>
+  value < 1_000_000 ? number.format(value) : `${short.format(value / 1e6)} million`
+
+export const plural = (value: number, one: string, many = `${one}s`): string => `${count(value)} ${value === 1 ? one : many}`
+
+export function bytes(value: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB']
+  let index = 0
+  let left = value
+  while (left >= 1000 && index < units.length - 1) {
+    left /= 1000
+    index++
+  }
+  return `${index === 0 ? number.format(left) : short.format(left)} ${units[index]}`
+}
+
+export function duration(seconds: number): string {
+  const whole = Math.round(seconds)
+  if (whole < 60) return `${whole} s`
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
+  if (whole < 86_400) return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`
+  return `${Math.floor(whole / 86_400)} d ${Math.floor((whole % 86_400) / 3600)} h`
+}
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' })
+const minute = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
+const dayOfYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
+export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** The API writes +0000; dates need +00:00. */
+export const parseTime = (text: string): Date => new Date(text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2'))
+
+const dayNumber = (time: Date): number => Math.floor((time.getTime() - time.getTimezoneOffset() * 60_000) / 86_400_000)
+
+/** "today 14:05:00", "yesterday 09:00:12", "12 Oct 08:00:00". */
+export function moment(text: string, now = new Date()): string {
+  const time = parseTime(text)
+  const ago = dayNumber(now) - dayNumber(time)
+  const name =
+    ago === 0 ? 'today' : ago === 1 ? 'yesterday' : ago === -1 ? 'tomorrow' : (Math.abs(ago) < 300 ? day : dayOfYear).format(time)
+  return `${name} ${clock.format(time)}`
+}
+
+export const timeOfDay = (text: string): string => clock.format(parseTime(text))
+export const hourAndMinute = (text: string): string => minute.format(parseTime(text))
+
+/** For what comes: "in 32 min". */
+export function until(text: string, now = new Date()): string {
+  const seconds = (parseTime(text).getTime() - now.getTime()) / 1000
+  if (seconds <= 0) return 'now'
+  if (seconds < 90) return `in ${Math.round(seconds)} s`
+  if (seconds < 5400) return `in ${Math.round(seconds / 60)} min`
+  if (seconds < 129_600) return `in ${Math.round(seconds / 3600)} h`
+  return `in ${Math.round(seconds / 86_400)} d`
+}
+
+export const sinceSeconds = (text: string, now = new Date()): number => (now.getTime() - parseTime(text).getTime()) / 1000

@@ -1,0 +1,50 @@
+// One way to load data: an operation of the client, kept by its name and parameters.
+
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import type { Answer, Input, OperationName } from '../../client/src/client.ts'
+import { Problem } from './parts/problem.tsx'
+import { api } from './session.ts'
+
+export interface LoadOptions {
+  /** Asked again after this many milliseconds, while the page is seen. */
+  readonly every?: number | undefined
+  readonly enabled?: boolean
+}
+
+export const useLoad = <O extends OperationName>(
+  operation: O,
+  input: Input<O> = {},
+  { every, enabled = true }: LoadOptions = {},
+) =>
+  useQuery<Answer<O>, Error>({
+    queryKey: [operation, input],
+    queryFn: ({ signal }) => api.call(operation, { ...input, signal }),
+    refetchInterval: every ?? false,
+    enabled,
+  })
+
+/** What was loaded, its error in its own frame, or a skeleton in the shape of what comes. */
+export function Loaded<T>({
+  query,
+  skeleton = <Lines />,
+  children,
+}: {
+  query: UseQueryResult<T, Error>
+  skeleton?: ReactNode
+  children: (data: T) => ReactNode
+}) {
+  if (query.data !== undefined) return children(query.data)
+  if (query.error) return <Problem error={query.error} onRetry={() => void query.refetch()} />
+  return skeleton
+}
+
+const WIDTHS = ['72%', '58%', '80%', '44%', '66%', '52%', '76%', '60%']
+
+export const Lines = ({ count = 4 }: { count?: number }) => (
+  <div className="in stack3" role="status" aria-label="Loading">
+    {WIDTHS.slice(0, count).map((width) => (
+      <span key={width} className="skel" style={{ width }} />
+    ))}
+  </div>
+)

@@ -1,0 +1,44 @@
+// A layer at the right, for help, commands, a long cell. Escape closes it and the focus goes back where it was.
+
+import { type ReactNode, useEffect, useRef } from 'react'
+import { Icon } from './icon.tsx'
+
+/** Opens the native dialog element: the browser keeps the focus inside and gives it back. */
+export function useModal(onClose: () => void) {
+  const ref = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const dialog = ref.current
+    if (dialog && !dialog.open) dialog.showModal()
+  }, [])
+  return { ref, onClose, onClick: (event: React.MouseEvent) => (event.target === ref.current ? onClose() : undefined) }
+}
+
+export function Drawer({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
+  const modal = useModal(onClose)
+  return (
+    <dialog {...modal} className="drawer" aria-label={title}>
+      <div className="hd row">
+        <h2 className="h grow">{title}</h2>
+        <button type="button" className="btn icon ghost sm" aria-label="Close" onClick={onClose}>
+          <Icon name="x" />
+        </button>
+      </div>
+      <div className="in stack4">{children}</div>
+    </dialog>
+  )
+}
+
+export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
+  const modal = useModal(onClose)
+  return (
+    <dialog {...modal} className="dialog" aria-label={title}>
+      <div className="hd">
+        <h2 className="grow">{title}</h2>
+        <button type="button" className="btn icon ghost sm" aria-label="Close" onClick={onClose}>
+          <Icon name="x" />
+        </button>
+      </div>
+      {children}
+    </dialog>
+  )
+}

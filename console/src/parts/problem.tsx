@@ -1,0 +1,34 @@
+// An error in its own frame: the server's sentence unchanged, then its code and exception id in small type.
+
+import { ApiError } from '../../../client/src/client.ts'
+import { Icon } from './icon.tsx'
+
+export function Problem({ error, onRetry }: { error: Error; onRetry?: () => void }) {
+  const isOffline = error instanceof TypeError
+  return (
+    <div className="in" role="alert">
+      <div className="note err">
+        <Icon name="st-err" />
+        <div className="grow stack2">
+          <p className="md">{isOffline ? 'The stack does not answer. It may be restarting.' : error.message}</p>
+          {error instanceof ApiError ? (
+            <p className="xs">
+              <a href={`/help/errors#${error.code.toLowerCase().replaceAll('.', '')}`}>{error.code}</a>
+              {error.exceptionId ? (
+                <>
+                  , exception <span className="id">{error.exceptionId}</span>
+                </>
+              ) : null}
+            </p>
+          ) : null}
+        </div>
+        {onRetry ? (
+          <button type="button" className="btn sm" onClick={onRetry}>
+            <Icon name="refresh" size="sm" />
+            <span>Load again</span>
+          </button>
+        ) : null}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,24 @@
+import { Link } from '@tanstack/react-router'
+
+export interface Tab {
+  readonly id: string
+  readonly name: string
+  readonly count?: number | undefined
+}
+
+/** The tabs of a screen; the chosen one is in the address. */
+export const Tabs = ({ tabs, current, label }: { tabs: readonly Tab[]; current: string; label: string }) => (
+  <nav className="tabs" aria-label={label}>
+    {tabs.map(({ id, name, count }) => (
+      <Link
+        key={id}
+        to="."
+        search={(before: Record<string, unknown>) => ({ ...before, tab: id })}
+        aria-current={id === current ? 'page' : undefined}
+      >
+        {name}
+        {count === undefined ? null : <span className="n tn">{count}</span>}
+      </Link>
+    ))}
+  </nav>
+)

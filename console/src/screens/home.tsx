@@ -1,0 +1,228 @@
+// Home: what failed first, what runs now, what comes next, what changed last.
+
+import { Link } from '@tanstack/react-router'
+import type { Job } from '../../../client/src/operations.ts'
+import { count, duration, hourAndMinute, moment, plural, until, zone } from '../format.ts'
+import { Lines, Loaded, useLoad } from '../load.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Scroll } from '../parts/scroll.tsx'
+import { Status, StatusIcon } from '../parts/status.tsx'
+import { Page } from '../shell/page.tsx'
+import { isOver, secondsOf } from './jobs.tsx'
+import { useComponents, useNames } from './names.ts'
+
+const LOOKED_AT = 200
+const SHOWN = 8
+
+export function HomeScreen() {
+  const jobs = useLoad('queue.search', { query: { limit: LOOKED_AT } }, { every: 3000 })
+  const tables = useLoad('tables.list', { query: {} }, { every: 10_000 })
+  const failing = failingNow(jobs.data ?? [])
+  const isEmpty = tables.data?.length === 0 && jobs.data?.length === 0
+  return (
+    <Page
+      title="Home"
+      crumbs={[{ name: 'Home' }]}
+      say={jobs.data && tables.data ? sentenceOf(failing, tables.data.length) : 'Home'}
+      sub={`Judged by the last run of each configuration. Times are ${zone}.`}
+      actions={
+        <Link className="btn pri" to="/upload">
+          <Icon name="upload" />
+          <span>Upload data</span>
+        </Link>
+      }
+    >
+      {isEmpty ? <FirstSteps /> : null}
+      <div className="columns">
+        <div className="stack4">
+          <NeedsYou jobs={failing} />
+          <Changed />
+        </div>
+        <div className="stack4">
+          <Running jobs={(jobs.data ?? []).filter((job) => !isOver(job.status))} isLoaded={jobs.data !== undefined} />
+          <Next />
+        </div>
+      </div>
+    </Page>
+  )
+}
+
+/** Of each configuration the newest run that has ended, when it failed. Jobs come newest first. */
+function failingNow(jobs: readonly Job[]): readonly Job[] {
+  const newest = new Map<string, Job>()
+  for (const job of jobs) {
+    const key = `${job.component} ${job.config}`
+    if (isOver(job.status) && job.config !== null && !newest.has(key)) newest.set(key, job)
+  }
+  return [...newest.values()].filter((job) => job.status === 'error')
+}
+
+function sentenceOf(failing: readonly Job[], tables: number): string {
+  if (failing.length === 0)
+    return tables === 0
+      ? 'An empty project, ready for its first table.'
+      : `Nothing is broken. ${plural(tables, 'table')} to work with.`
+  const causes = new Set(failing.map((job) => (job.result as { message?: string }).message)).size
+  return `${plural(failing.length, 'configuration')} failed in the last run, from ${causes === 1 ? 'one cause' : `${causes} causes`}.`
+}
+
+const FirstSteps = () => (
+  <section className="card" aria-label="First steps">
+    <div className="empty">
+      <p className="md soft">
+        Data comes in by upload, by a component that asks an API, or by your own scripts. Every way ends in a table that you can
+        look at, query and take out again.
+      </p>
+      <div className="row">
+        <Link className="btn pri" to="/upload">
+          Upload a CSV file
+        </Link>
+        <Link className="btn" to="/components">
+          Set up a component
+        </Link>
+        <a className="btn ghost" href="/docs">
+          Read the API
+        </a>
+      </div>
+    </div>
+  </section>
+)
+
+function NeedsYou({ jobs }: { jobs: readonly Job[] }) {
+  const nameOf = useNames()
+  if (jobs.length === 0) return null
+  const byCause = [...Map.groupBy(jobs, (job) => (job.result as { message?: string }).message ?? 'Unknown')]
+  return (
+    <section className="card" aria-labelledby="needs">
+      <header>
+        <h2 id="needs">Needs you</h2>
+        <span className="count err">{jobs.length}</span>
+        <Link className="xs push" to="/jobs" search={{ status: 'error' }}>
+          All failed jobs
+        </Link>
+      </header>
+      <ul className="list trouble">
+        {byCause.map(([cause, list]) => (
+          <li key={cause}>
+            <StatusIcon status="error" />
+            <div className="grow">
+              <p className="md">
+                <b className="strong">{list.map((job) => nameOf(job.component, job.config)).join(', ')}</b>{' '}
+                <span className="soft">{cause}</span>
+              </p>
+              <p className="xs mute">Failed {moment(list[0]!.endTime ?? list[0]!.createdTime)}.</p>
+            </div>
+            <Link className="btn pri" to="/jobs/$jobId" params={{ jobId: list[0]!.id }}>
+              See cause
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Running({ jobs, isLoaded }: { jobs: readonly Job[]; isLoaded: boolean }) {
+  const nameOf = useNames()
+  return (
+    <section className="card" aria-labelledby="running">
+      <header>
+        <h2 id="running">Running now</h2>
+        {jobs.length > 0 ? <span className="count run">{jobs.length}</span> : null}
+      </header>
+      {isLoaded && jobs.length === 0 ? <p className="in mute">Nothing is running.</p> : null}
+      <ul className="list">
+        {jobs.slice(0, SHOWN).map((job) => (
+          <li key={job.id}>
+            <StatusIcon status={job.status} />
+            <Link className="med clip" to="/jobs/$jobId" params={{ jobId: job.id }}>
+              {nameOf(job.component, job.config)}
+            </Link>
+            <span className="push xs mute tn nowrap">
+              {job.startTime ? duration(secondsOf(job) ?? 0) : (job.waitingReason ?? 'waiting')}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Next() {
+  const schedules = useLoad('scheduler.list', { query: {} as never }, { every: 15_000 })
+  const nameOf = useNames()
+  return (
+    <section className="card" aria-labelledby="next">
+      <header>
+        <h2 id="next">Next runs</h2>
+        <Link className="xs push" to="/schedules">
+          All schedules
+        </Link>
+      </header>
+      <Loaded query={schedules}>
+        {(all) => {
+          const coming = all
+            .filter((one) => one.nextExecutionTime !== null)
+            .toSorted((a, b) => a.nextExecutionTime!.localeCompare(b.nextExecutionTime!))
+          if (coming.length === 0) return <p className="in mute">No schedule is set to run.</p>
+          return (
+            <ul className="list">
+              {coming.slice(0, SHOWN).map((one) => (
+                <li key={one.id}>
+                  <span className="tn">{hourAndMinute(one.nextExecutionTime!)}</span>
+                  <span className="clip">{nameOf(one.target.componentId, one.target.configurationId)}</span>
+                  <span className="push xs mute nowrap">{until(one.nextExecutionTime!)}</span>
+                </li>
+              ))}
+            </ul>
+          )
+        }}
+      </Loaded>
+    </section>
+  )
+}
+
+function Changed() {
+  const tables = useLoad('tables.list', { query: {} }, { every: 10_000 })
+  const components = useComponents()
+  const configured = (components.data ?? []).flatMap(({ configurations = [] }) => configurations).length
+  return (
+    <section className="card" aria-labelledby="changed">
+      <header>
+        <h2 id="changed">Changed last</h2>
+        <span className="mute xs push">{plural(configured, 'configuration')} in the project</span>
+      </header>
+      <Loaded query={tables} skeleton={<Lines count={6} />}>
+        {(all) => (
+          <Scroll label="Tables that changed last">
+            <table className="t">
+              <thead>
+                <tr>
+                  <th>Table</th>
+                  <th className="num">Rows</th>
+                  <th>Last load</th>
+                </tr>
+              </thead>
+              <tbody>
+                {all
+                  .toSorted((a, b) => (b.lastChangeDate ?? '').localeCompare(a.lastChangeDate ?? ''))
+                  .slice(0, SHOWN)
+                  .map((table) => (
+                    <tr key={table.id}>
+                      <td>
+                        <Link className="med" to="/storage/$tableId" params={{ tableId: table.id }}>
+                          {table.id}
+                        </Link>
+                      </td>
+                      <td className="num">{count(table.rowsCount ?? 0)}</td>
+                      <td>{table.lastImportDate ? moment(table.lastImportDate) : <Status status="never" />}</td>
+                    </tr>
+                  ))}
+              </tbody>
+            </table>
+          </Scroll>
+        )}
+      </Loaded>
+    </section>
+  )
+}

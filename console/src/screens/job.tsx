@@ -1,0 +1,244 @@
+// A job: why it failed first, then its results, its log as it grows, and what to do next.
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import type { Job } from '../../../client/src/operations.ts'
+import { bytes, count, duration, moment, plural, timeOfDay } from '../format.ts'
+import { Loaded, useLoad } from '../load.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { Status, wordOf } from '../parts/status.tsx'
+import { api } from '../session.ts'
+import { Page } from '../shell/page.tsx'
+import { toast } from '../shell/toast.tsx'
+import { useKey } from '../use-key.ts'
+import { JobLog } from './job-log.tsx'
+import { isOver, secondsOf } from './jobs.tsx'
+import { useNames } from './names.ts'
+
+const route = getRouteApi('/jobs/$jobId')
+
+interface Result {
+  readonly message?: string
+  readonly configVersion?: string
+  readonly error?: { readonly type?: string; readonly exceptionId?: string }
+  readonly output?: { readonly tables?: readonly { readonly id: string; readonly rowsCount?: number }[] }
+  readonly input?: { readonly tables?: readonly { readonly id: string }[] }
+}
+
+export function JobScreen() {
+  const { jobId } = route.useParams()
+  const job = useLoad('queue.get', { path: { id: jobId } as never }, { every: 2000 })
+  const nameOf = useNames()
+  const data = job.data
+  const name = data ? nameOf(data.component, data.config) : `Job ${jobId}`
+  return (
+    <Page
+      title={`${name}, job ${jobId}`}
+      crumbs={[{ name: 'Jobs', to: '/jobs' }, { name: jobId }]}
+      above={
+        <>
+          {data ? <Status status={data.status} badge /> : null}
+          <span className="mute">
+            Job <span className="id">{jobId}</span>
+          </span>
+        </>
+      }
+      say={data ? sentenceOf(data, name) : name}
+      sub={data ? <Facts job={data} name={name} /> : undefined}
+      actions={data ? <Actions job={data} /> : undefined}
+    >
+      <Loaded query={job}>{(loaded) => <Body job={loaded} />}</Loaded>
+    </Page>
+  )
+}
+
+function sentenceOf(job: Job, name: string): string {
+  const seconds = secondsOf(job)
+  if (job.status === 'success') return `${name} succeeded in ${duration(seconds ?? 0)}.`
+  if (job.status === 'error') return `${name} failed after ${duration(seconds ?? 0)}.`
+  if (job.status === 'processing') return `${name} is running for ${duration(seconds ?? 0)}.`
+  return `${name}: ${wordOf(job.status).toLowerCase()}.`
+}
+
+const Facts = ({ job, name }: { job: Job; name: string }) => (
+  <>
+    {job.startTime ? `Ran from ${moment(job.startTime)}${job.endTime ? ` to ${timeOfDay(job.endTime)}` : ''}. ` : ''}Started by{' '}
+    {job.token.description}.{' '}
+    {job.config ? (
+      <>
+        Configuration{' '}
+        <Link to="/components/$componentId/$configurationId" params={{ componentId: job.component, configurationId: job.config }}>
+          {name}, version {(job.result as Result).configVersion ?? 'unknown'}
+        </Link>
+        .
+      </>
+    ) : null}
+  </>
+)
+
+function Actions({ job }: { job: Job }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const rerun = useMutation({
+    mutationFn: () =>
+      api.call('queue.create', {
+        body: {
+          component: job.component,
+          mode: 'run',
+          ...(job.config ? { config: job.config } : {}),
+          ...(job.configRowIds?.length ? { configRowIds: job.configRowIds } : {}),
+        } as never,
+      }),
+    onSuccess: (next) => {
+      toast(`Job ${next.id} started.`)
+      void navigate({ to: '/jobs/$jobId', params: { jobId: next.id } })
+    },
+  })
+  const kill = useMutation({
+    mutationFn: () => api.call('queue.kill', { path: { id: job.id } as never }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['queue.get'] }),
+  })
+  useKey('r', 'Run again', () => rerun.mutate())
+  const error = rerun.error ?? kill.error
+  return (
+    <>
+      {isOver(job.status) ? (
+        <button type="button" className="btn pri" disabled={rerun.isPending} onClick={() => rerun.mutate()}>
+          <Icon name="rerun" />
+          <span>Run again</span>
+          <kbd>R</kbd>
+        </button>
+      ) : (
+        <button type="button" className="btn danger" disabled={kill.isPending} onClick={() => kill.mutate()}>
+          <Icon name="stop" />
+          <span>End this job</span>
+        </button>
+      )}
+      {error ? <Problem error={error} /> : null}
+    </>
+  )
+}
+
+function Body({ job }: { job: Job }) {
+  const result = job.result as Result // described loosely
+  return (
+    <div className="columns">
+      <div className="stack4">
+        {job.status === 'error' ? <Cause job={job} result={result} /> : null}
+        <JobLog jobId={job.id} />
+      </div>
+      <div className="stack4">
+        <Results result={result} isOver={isOver(job.status)} />
+        <Measures job={job} />
+      </div>
+    </div>
+  )
+}
+
+const Cause = ({ job, result }: { job: Job; result: Result }) => (
+  <section className="card cause" aria-labelledby="cause">
+    <div className="in stack3">
+      <p className="err st">
+        <Icon name="st-err" />
+        <span id="cause">Cause</span>
+      </p>
+      <p className="lg strong">{result.message}</p>
+      <p className="xs mute">
+        {result.error?.type === 'user'
+          ? 'The configuration or the data is the reason; running it again unchanged will fail again.'
+          : 'The platform or the component failed; running it again may help.'}{' '}
+        {result.error?.exceptionId ? (
+          <>
+            Exception <span className="id">{result.error.exceptionId}</span>
+          </>
+        ) : null}
+      </p>
+      {job.config ? (
+        <div className="row">
+          <Link
+            className="btn"
+            to="/components/$componentId/$configurationId"
+            params={{ componentId: job.component, configurationId: job.config }}
+          >
+            Open the configuration
+          </Link>
+          <Link
+            className="btn ghost"
+            to="/components/$componentId/$configurationId"
+            params={{ componentId: job.component, configurationId: job.config }}
+            search={{ tab: 'versions' }}
+          >
+            What changed
+          </Link>
+        </div>
+      ) : null}
+    </div>
+  </section>
+)
+
+function Results({ result, isOver: ended }: { result: Result; isOver: boolean }) {
+  const written = result.output?.tables ?? []
+  const read = result.input?.tables ?? []
+  return (
+    <section className="card" aria-labelledby="results">
+      <header>
+        <h2 id="results">Tables</h2>
+        <span className="mute xs push">{plural(written.length, 'table')} written</span>
+      </header>
+      {written.length + read.length === 0 ? (
+        <p className="in mute">{ended ? 'It read and wrote no tables.' : 'Nothing yet: tables appear when the run has ended.'}</p>
+      ) : null}
+      <ul className="list">
+        {written.map(({ id }) => (
+          <li key={`out ${id}`}>
+            <Icon name="download" />
+            <Link className="clip" to="/storage/$tableId" params={{ tableId: id }}>
+              {id}
+            </Link>
+            <span className="push mute xs">written</span>
+          </li>
+        ))}
+        {read.map(({ id }) => (
+          <li key={`in ${id}`}>
+            <Icon name="upload" />
+            <Link className="clip" to="/storage/$tableId" params={{ tableId: id }}>
+              {id}
+            </Link>
+            <span className="push mute xs">read</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Measures({ job }: { job: Job }) {
+  const { storage } = (job as { metrics?: unknown }).metrics as {
+    storage?: { inputTablesBytesSum?: number; outputTablesBytesSum?: number }
+  } // described loosely
+  const rows: readonly (readonly [string, string])[] = [
+    ['Created', moment(job.createdTime)],
+    ['Started', job.startTime ? moment(job.startTime) : 'not yet'],
+    ['Ended', job.endTime ? moment(job.endTime) : 'not yet'],
+    ['Read', bytes(storage?.inputTablesBytesSum ?? 0)],
+    ['Written', bytes(storage?.outputTablesBytesSum ?? 0)],
+    ['Run', job.runId],
+    ...(job.configRowIds?.length ? ([['Rows', count(job.configRowIds.length)]] as const) : []),
+  ]
+  return (
+    <section className="card" aria-labelledby="facts">
+      <header>
+        <h2 id="facts">Facts</h2>
+      </header>
+      <dl className="kv in">
+        {rows.map(([name, value]) => (
+          <div key={name} className="contents">
+            <dt>{name}</dt>
+            <dd className="tn">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}

@@ -1,0 +1,48 @@
+// Names of configurations and components, for screens that show their ids.
+
+import { useMemo } from 'react'
+import { useLoad } from '../load.tsx'
+
+interface Component {
+  readonly id: string
+  readonly name: string
+  readonly aliases?: readonly string[]
+  readonly type: string
+  readonly description: string
+  readonly hasRun: boolean
+  readonly configurations?: readonly {
+    readonly id: string
+    readonly name: string
+    readonly version: number
+    readonly isDisabled?: boolean
+  }[]
+}
+
+export function useComponents() {
+  const query = useLoad('components.list', { query: { include: 'configuration' } }, { every: 15_000 })
+  return { ...query, data: query.data as unknown as readonly Component[] | undefined } // `include` adds the configurations
+}
+
+/** Every component of the stack, configured or not. */
+export function useCatalogue(): readonly Component[] {
+  const { data } = useLoad('index.get')
+  return (data?.components ?? []) as unknown as readonly Component[] // described loosely
+}
+
+/** `nameOf(component, configuration)`: the name people gave it, else what is known. */
+export function useNames(): (component: string, configuration: string | null) => string {
+  const { data } = useComponents()
+  const names = useMemo(
+    () =>
+      new Map(
+        (data ?? []).flatMap(({ id, name, aliases = [], configurations = [] }) =>
+          [id, ...aliases].flatMap((known) => [
+            [known, name] as const,
+            ...configurations.map((one) => [`${known} ${one.id}`, one.name] as const),
+          ]),
+        ),
+      ),
+    [data],
+  )
+  return (component, configuration) => names.get(`${component} ${configuration}`) ?? names.get(component) ?? component
+}

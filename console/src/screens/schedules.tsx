@@ -1,0 +1,118 @@
+// Schedules: what runs by itself, when next, and how the last runs went.
+
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Schedule } from '../../../client/src/operations.ts'
+import { moment, plural, until, zone } from '../format.ts'
+import { Lines, Loaded, useLoad } from '../load.tsx'
+import { Drawer } from '../parts/drawer.tsx'
+import { Scroll } from '../parts/scroll.tsx'
+import { Status } from '../parts/status.tsx'
+import { Page } from '../shell/page.tsx'
+import { useNames } from './names.ts'
+
+const stateOf = ({ stoppedReason, schedule }: Schedule): string =>
+  stoppedReason ? 'stopped' : schedule.state === 'disabled' ? 'paused' : 'enabled'
+
+export function SchedulesScreen() {
+  const query = useLoad('scheduler.list', { query: {} as never }, { every: 10_000 })
+  const nameOf = useNames()
+  const [open, setOpen] = useState<Schedule>()
+  const all = query.data ?? []
+  const stopped = all.filter((one) => one.stoppedReason).length
+  return (
+    <Page
+      title="Schedules"
+      crumbs={[{ name: 'Schedules' }]}
+      say={query.data ? sentence(all.length, stopped) : 'Schedules'}
+      sub={`Times are ${zone}.`}
+    >
+      <section className="card" aria-label="Schedules">
+        <Loaded query={query} skeleton={<Lines count={6} />}>
+          {(data) =>
+            data.length === 0 ? (
+              <div className="empty">
+                <p className="md soft">
+                  A schedule runs a configuration by the clock.{' '}
+                  <span className="id">npx millrace schedule create "30 2 * * *" COMPONENT CONFIGURATION</span> makes one.
+                </p>
+              </div>
+            ) : (
+              <Scroll label="Schedules">
+                <table className="t">
+                  <thead>
+                    <tr>
+                      <th>State</th>
+                      <th>Runs</th>
+                      <th>When</th>
+                      <th>Next</th>
+                      <th>Last</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {data.map((one) => (
+                      <tr key={one.id}>
+                        <td>
+                          <Status status={stateOf(one)} />
+                          {one.stoppedReason ? <div className="xs mute">{one.stoppedReason}</div> : null}
+                        </td>
+                        <td>
+                          <Link
+                            to="/components/$componentId/$configurationId"
+                            params={{ componentId: one.target.componentId, configurationId: one.target.configurationId }}
+                          >
+                            {nameOf(one.target.componentId, one.target.configurationId)}
+                          </Link>
+                        </td>
+                        <td>
+                          <button type="button" className="link" onClick={() => setOpen(one)}>
+                            <span className="id">{one.schedule.cronTab}</span> {one.schedule.timezone}
+                          </button>
+                        </td>
+                        <td>
+                          {one.nextExecutionTime ? (
+                            `${moment(one.nextExecutionTime)}, ${until(one.nextExecutionTime)}`
+                          ) : (
+                            <i className="null">never</i>
+                          )}
+                        </td>
+                        <td>{one.executions[0] ? moment(one.executions[0].executionTime) : <i className="null">not yet</i>}</td>
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </Scroll>
+            )
+          }
+        </Loaded>
+      </section>
+      {open ? <NextRuns schedule={open} onClose={() => setOpen(undefined)} /> : null}
+    </Page>
+  )
+}
+
+function sentence(all: number, stopped: number): string {
+  if (all === 0) return 'Nothing runs by itself.'
+  return stopped === 0 ? `${plural(all, 'schedule')}, none stopped.` : `${stopped} of ${plural(all, 'schedule')} stopped.`
+}
+
+function NextRuns({ schedule, onClose }: { schedule: Schedule; onClose: () => void }) {
+  const query = useLoad('scheduler.next', { path: { id: schedule.id }, query: { count: 10 } })
+  return (
+    <Drawer title={`Next runs of ${schedule.schedule.cronTab}`} onClose={onClose}>
+      <Loaded query={query}>
+        {(runs) => (
+          <ol className="list">
+            {runs.map(({ executionTime, dst }) => (
+              <li key={executionTime}>
+                <span className="tn">{moment(executionTime)}</span>
+                <span className="mute xs">{until(executionTime)}</span>
+                {dst ? <span className="push warn xs">clock change: {dst}</span> : null}
+              </li>
+            ))}
+          </ol>
+        )}
+      </Loaded>
+    </Drawer>
+  )
+}

@@ -1,0 +1,166 @@
+// Storage: every table of the project, by bucket, with a filter that also looks at columns.
+
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useMemo, useRef } from 'react'
+import type { Table } from '../../../client/src/operations.ts'
+import { bytes, count, moment, plural } from '../format.ts'
+import { Lines, Loaded, useLoad } from '../load.tsx'
+import { FilterField } from '../parts/filter-field.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Page } from '../shell/page.tsx'
+
+const route = getRouteApi('/storage')
+
+type Line = { readonly bucket: string; readonly tables: number } | { readonly table: Table }
+type Sort = 'name' | 'rows' | 'size' | 'changed'
+
+const bucketOf = (table: Table): string => table.id.slice(0, table.id.lastIndexOf('.'))
+const COMPARE: Readonly<Record<Exclude<Sort, 'name'>, (a: Table, b: Table) => number>> = {
+  rows: (a, b) => (b.rowsCount ?? 0) - (a.rowsCount ?? 0),
+  size: (a, b) => (b.dataSizeBytes ?? 0) - (a.dataSizeBytes ?? 0),
+  changed: (a, b) => (b.lastChangeDate ?? '').localeCompare(a.lastChangeDate ?? ''),
+}
+
+export function StorageScreen() {
+  const { q = '', sort = 'name' } = route.useSearch()
+  const navigate = useNavigate()
+  const query = useLoad('tables.list', { query: { include: 'columns' } }, { every: 10_000 })
+  const tables = query.data ?? []
+  const total = tables.reduce((sum, table) => sum + (table.dataSizeBytes ?? 0), 0)
+  const buckets = new Set(tables.map(bucketOf)).size
+  return (
+    <Page
+      title="Storage"
+      crumbs={[{ name: 'Storage' }]}
+      say={
+        query.data
+          ? tables.length === 0
+            ? 'No tables yet.'
+            : `${plural(tables.length, 'table')} in ${plural(buckets, 'bucket')}, ${bytes(total)}.`
+          : 'Storage'
+      }
+      actions={
+        <Link className="btn pri" to="/upload">
+          <Icon name="upload" />
+          <span>Upload data</span>
+        </Link>
+      }
+    >
+      <section className="card" aria-label="Tables">
+        <div className="toolbar">
+          <FilterField
+            value={q}
+            label="Filter by name or column"
+            onChange={(text) => void navigate({ to: '/storage', search: { q: text, sort }, replace: true })}
+          />
+          <label className="row">
+            <span className="mute">Sorted by</span>
+            <select
+              className="input sm"
+              value={sort}
+              onChange={(event) => void navigate({ to: '/storage', search: { q, sort: event.target.value }, replace: true })}
+            >
+              <option value="name">bucket and name</option>
+              <option value="rows">rows</option>
+              <option value="size">size</option>
+              <option value="changed">last change</option>
+            </select>
+          </label>
+        </div>
+        <Loaded query={query} skeleton={<Lines count={8} />}>
+          {(all) => (all.length === 0 ? <NoTables /> : <TableList lines={linesOf(all, q, sort as Sort)} filter={q} />)}
+        </Loaded>
+      </section>
+    </Page>
+  )
+}
+
+const NoTables = () => (
+  <div className="empty">
+    <p className="md soft">
+      Tables hold what components extract and what you upload. Upload a CSV file to make the first one, or run a component that
+      writes tables.
+    </p>
+    <div className="row">
+      <Link className="btn pri" to="/upload">
+        Upload a CSV file
+      </Link>
+      <Link className="btn" to="/components">
+        Set up a component
+      </Link>
+    </div>
+  </div>
+)
+
+function linesOf(tables: readonly Table[], filter: string, sort: Sort): readonly Line[] {
+  const asked = filter.trim().toLowerCase()
+  const matches = ({ id, columns = [] }: Table) =>
+    id.toLowerCase().includes(asked) || columns.some((name) => name.toLowerCase().includes(asked))
+  const found = asked === '' ? tables : tables.filter(matches)
+  if (sort !== 'name' && COMPARE[sort]) return found.toSorted(COMPARE[sort]).map((table) => ({ table }))
+  const byBucket = Map.groupBy(
+    found.toSorted((a, b) => a.id.localeCompare(b.id)),
+    bucketOf,
+  )
+  return [...byBucket].flatMap(([bucket, list]) => [{ bucket, tables: list.length }, ...list.map((table) => ({ table }))])
+}
+
+/** Only the rows that are seen exist, so ten thousand tables scroll as ten do. */
+function TableList({ lines, filter }: { lines: readonly Line[]; filter: string }) {
+  const frame = useRef<HTMLDivElement>(null)
+  const rowHeight = useMemo(
+    () => Number.parseInt(getComputedStyle(document.documentElement).getPropertyValue('--row-h'), 10) || 36,
+    [],
+  )
+  const rows = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+  })
+  if (lines.length === 0) return <p className="in mute">No table and no column is called “{filter}”.</p>
+  return (
+    <div className="rows" ref={frame}>
+      <div className="vrow head tables-grid">
+        <span>Name</span>
+        <span className="num">Rows</span>
+        <span className="num">Size</span>
+        <span>Last change</span>
+      </div>
+      <div className="rows-inner" style={{ height: rows.getTotalSize() }}>
+        {rows.getVirtualItems().map(({ index, start }) => (
+          <TableLine key={index} line={lines[index]!} top={start} />
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function TableLine({ line, top }: { line: Line; top: number }) {
+  const style = { transform: `translateY(${top}px)` }
+  if ('bucket' in line)
+    return (
+      <div className="vrow group" style={style}>
+        <span className="row">
+          <Icon name="disk" />
+          <span className="clip">{line.bucket}</span>
+          <span className="mute xs">{plural(line.tables, 'table')}</span>
+        </span>
+      </div>
+    )
+  const { table } = line
+  return (
+    <Link className="vrow tables-grid" style={style} to="/storage/$tableId" params={{ tableId: table.id }}>
+      <span className="row">
+        <Icon name="table" size="sm" />
+        <span className="clip med">{table.displayName}</span>
+        <span className="id clip hide-s">{table.id}</span>
+        {table.isAlias ? <span className="tag">alias</span> : null}
+      </span>
+      <span className="num">{table.rowsCount === null ? <i className="null">unknown</i> : count(table.rowsCount)}</span>
+      <span className="num">{bytes(table.dataSizeBytes ?? 0)}</span>
+      <span className="mute clip">{table.lastChangeDate ? moment(table.lastChangeDate) : 'never loaded'}</span>
+    </Link>
+  )
+}

@@ -1,0 +1,182 @@
+// Tokens: who may do what, until when. A new one is shown once.
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Token } from '../../../client/src/operations.ts'
+import { moment, plural, until } from '../format.ts'
+import { Lines, Loaded, useLoad } from '../load.tsx'
+import { CopyButton } from '../parts/copy.tsx'
+import { Dialog } from '../parts/drawer.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { Scroll } from '../parts/scroll.tsx'
+import { api } from '../session.ts'
+import { Page } from '../shell/page.tsx'
+import { toast } from '../shell/toast.tsx'
+import { useKey } from '../use-key.ts'
+
+export function TokensScreen() {
+  const query = useLoad('tokens.list')
+  const [isOpen, setOpen] = useState(false)
+  useKey('n', 'New token', () => setOpen(true))
+  return (
+    <Page
+      title="Tokens"
+      crumbs={[{ name: 'Tokens' }]}
+      say={query.data ? `${plural(query.data.length, 'token')} of this project.` : 'Tokens'}
+      actions={
+        <button type="button" className="btn pri" onClick={() => setOpen(true)}>
+          <Icon name="plus" />
+          <span>New token</span>
+          <kbd>N</kbd>
+        </button>
+      }
+    >
+      <section className="card" aria-label="Tokens">
+        <Loaded query={query} skeleton={<Lines />}>
+          {(tokens) => <List tokens={tokens} />}
+        </Loaded>
+      </section>
+      {isOpen ? <NewToken onClose={() => setOpen(false)} /> : null}
+    </Page>
+  )
+}
+
+function List({ tokens }: { tokens: readonly Token[] }) {
+  const queries = useQueryClient()
+  const remove = useMutation({
+    mutationFn: (id: string) => api.call('tokens.delete', { path: { id } as never }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['tokens.list'] })
+      toast('The token is gone.')
+    },
+  })
+  return (
+    <Scroll label="Tokens">
+      {remove.error ? <Problem error={remove.error} /> : null}
+      <table className="t">
+        <thead>
+          <tr>
+            <th>Description</th>
+            <th>May</th>
+            <th>Made</th>
+            <th>Expires</th>
+            <th>Id</th>
+            <th>
+              <span className="vh">Revoke</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {tokens.map((token) => (
+            <tr key={token.id}>
+              <td className="med">{token.description}</td>
+              <td>{token.isMasterToken ? 'everything' : scopeOf(token)}</td>
+              <td className="nowrap">{moment(token.created)}</td>
+              <td className="nowrap">{token.expires === null ? 'never' : token.isExpired ? 'expired' : until(token.expires)}</td>
+              <td className="id">{token.id}</td>
+              <td>
+                {token.isMasterToken ? null : (
+                  <button type="button" className="btn sm danger" onClick={() => remove.mutate(token.id)}>
+                    Revoke
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
+
+function scopeOf({ bucketPermissions, componentAccess = [] }: Token): string {
+  const buckets = Object.entries(bucketPermissions).map(([id, what]) => `${what} ${id}`)
+  return [...buckets, ...componentAccess.map((id) => `use ${id}`)].join(', ') || 'nothing but itself'
+}
+
+const DAY_SECONDS = 86_400
+
+function NewToken({ onClose }: { onClose: () => void }) {
+  const queries = useQueryClient()
+  const buckets = useLoad('buckets.list', { query: {} as never })
+  const [description, setDescription] = useState('')
+  const [days, setDays] = useState('7')
+  const [chosen, setChosen] = useState<Readonly<Record<string, string>>>({})
+  const create = useMutation({
+    mutationFn: () =>
+      api.call('tokens.create', {
+        body: {
+          description,
+          bucketPermissions: chosen,
+          ...(days === '' ? {} : { expiresIn: Number(days) * DAY_SECONDS }),
+        } as never,
+      }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['tokens.list'] }),
+  })
+  const allow = (id: string, what: string) =>
+    setChosen(Object.fromEntries(Object.entries({ ...chosen, [id]: what }).filter(([, one]) => one !== '')))
+  if (create.data?.token)
+    return (
+      <Dialog title="The new token" onClose={onClose}>
+        <div className="in stack4">
+          <p className="md">Copy it now: it is shown this once and cannot be read again.</p>
+          <div className="note ok">
+            <code className="mono grow wrap">{create.data.token}</code>
+            <CopyButton text={create.data.token} />
+          </div>
+          <button type="button" className="btn pri" onClick={onClose}>
+            I have it
+          </button>
+        </div>
+      </Dialog>
+    )
+  return (
+    <Dialog title="New token" onClose={onClose}>
+      <form
+        className="in form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          create.mutate()
+        }}
+      >
+        <div className="field">
+          <label htmlFor="description">What it is for</label>
+          <input
+            className="input"
+            id="description"
+            required
+            value={description}
+            onChange={(event) => setDescription(event.target.value)}
+          />
+        </div>
+        <div className="field">
+          <label htmlFor="days">Expires after</label>
+          <select className="input" id="days" value={days} onChange={(event) => setDays(event.target.value)}>
+            <option value="1">1 day</option>
+            <option value="7">7 days</option>
+            <option value="90">90 days</option>
+            <option value="">never</option>
+          </select>
+        </div>
+        <fieldset className="stack2">
+          <legend className="lbl">Buckets</legend>
+          {(buckets.data ?? []).map(({ id }) => (
+            <label key={id} className="row">
+              <span className="id grow">{id}</span>
+              <select className="input sm" value={chosen[id] ?? ''} onChange={(event) => allow(id, event.target.value)}>
+                <option value="">nothing</option>
+                <option value="read">read</option>
+                <option value="write">read and write</option>
+              </select>
+            </label>
+          ))}
+        </fieldset>
+        {create.error ? <Problem error={create.error} /> : null}
+        <button type="submit" className="btn pri" disabled={create.isPending}>
+          Make the token
+        </button>
+      </form>
+    </Dialog>
+  )
+}

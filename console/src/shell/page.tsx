@@ -1,0 +1,71 @@
+// The frame of every screen: its place, the sentence that answers its first question, its actions.
+
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useEffect } from 'react'
+import { CurlButton } from './curl.tsx'
+
+export interface Crumb {
+  readonly name: string
+  readonly to?: string
+  readonly search?: Readonly<Record<string, string>>
+}
+
+export function Page({
+  title,
+  crumbs,
+  above,
+  say,
+  sub,
+  actions,
+  children,
+}: {
+  /** Of the browser's window. */
+  title: string
+  crumbs: readonly Crumb[]
+  /** Before the sentence: a status, an id. */
+  above?: ReactNode
+  /** A true sentence from the facts of the screen; the name alone when there is no fact. */
+  say: ReactNode
+  sub?: ReactNode
+  actions?: ReactNode
+  children: ReactNode
+}) {
+  useEffect(() => {
+    document.title = `${title} · Millrace`
+  }, [title])
+  return (
+    <>
+      <header className="bar">
+        <nav aria-label="Breadcrumb" className="grow">
+          <ol className="crumbs">
+            {crumbs.map(({ name, to, search = {} }) => (
+              <li key={name} className="clip">
+                {to === undefined ? (
+                  <span className="clip" aria-current="page">
+                    {name}
+                  </span>
+                ) : (
+                  <Link className="clip" to={to} search={search as never}>
+                    {name}
+                  </Link>
+                )}
+              </li>
+            ))}
+          </ol>
+        </nav>
+        <CurlButton />
+      </header>
+      <main id="main" className="content" tabIndex={-1}>
+        <div className="head">
+          <div className="grow">
+            {above ? <div className="row above">{above}</div> : null}
+            <h1 className="say">{say}</h1>
+            {sub ? <p className="sub">{sub}</p> : null}
+          </div>
+          {actions ? <div className="row wrap actions">{actions}</div> : null}
+        </div>
+        {children}
+      </main>
+    </>
+  )
+}

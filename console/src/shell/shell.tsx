@@ -1,0 +1,184 @@
+// Rail, screen and status line. The rail names the nouns of the product; a noun never moves.
+
+import { Link, Outlet } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { zone } from '../format.ts'
+import { useLoad } from '../load.tsx'
+import { Icon, type IconName, Logo } from '../parts/icon.tsx'
+import { signOut } from '../session.ts'
+import { toggleTheme } from '../theme.ts'
+import { Keyboard } from './keyboard.tsx'
+import { Palette, usePalette } from './palette.tsx'
+import { Toast } from './toast.tsx'
+
+interface Place {
+  readonly to: string
+  readonly name: string
+  readonly icon: IconName
+}
+
+const DATA: readonly Place[] = [
+  { to: '/', name: 'Home', icon: 'home' },
+  { to: '/storage', name: 'Storage', icon: 'table' },
+  { to: '/files', name: 'Files', icon: 'file' },
+]
+const WORK: readonly Place[] = [
+  { to: '/components', name: 'Components', icon: 'plug' },
+  { to: '/schedules', name: 'Schedules', icon: 'clock' },
+  { to: '/jobs', name: 'Jobs', icon: 'jobs' },
+]
+const STACK: readonly Place[] = [{ to: '/tokens', name: 'Tokens', icon: 'key' }]
+
+const LIVE_MS = 3000
+
+export function Shell() {
+  const palette = usePalette()
+  return (
+    <div className="app">
+      <a className="skip" href="#main">
+        Skip to content
+      </a>
+      <Rail onSearch={palette.open} />
+      <div className="page">
+        <Outlet />
+      </div>
+      <StatusLine />
+      <Tabbar />
+      <Keyboard />
+      <Toast />
+      {palette.isOpen ? <Palette onClose={palette.close} /> : null}
+    </div>
+  )
+}
+
+const useRunning = () =>
+  useLoad(
+    'queue.search',
+    { query: { status: ['created', 'waiting', 'processing', 'terminating'], limit: 100 } },
+    { every: LIVE_MS },
+  )
+
+function Rail({ onSearch }: { onSearch: () => void }) {
+  const me = useLoad('tokens.verify').data
+  const project = (me as { owner?: { name?: string } } | undefined)?.owner // verify says more than other answers
+  const running = useRunning().data?.filter(({ status }) => status === 'processing').length ?? 0
+  return (
+    <nav className="rail" aria-label="Main">
+      <Link className="brand" to="/">
+        <Logo />
+        <span>Millrace</span>
+      </Link>
+      <div className="switch">
+        <span className="grow col">
+          <span className="med clip">{project?.name ?? 'Project'}</span>
+          <span className="xs mute row gap1">
+            <Icon name="branch" size="sm" />
+            Main
+          </span>
+        </span>
+      </div>
+      <button type="button" className="find" onClick={onSearch}>
+        <Icon name="search" />
+        <span>Search or run</span>
+        <kbd className="push">Ctrl K</kbd>
+      </button>
+      <Places places={DATA} />
+      <p className="nav-h">Build and run</p>
+      <Places places={WORK} counts={{ '/jobs': running }} />
+      <p className="nav-h">Stack</p>
+      <Places places={STACK} />
+      <div className="me">
+        <span className="avatar" aria-hidden="true">
+          {(me?.description ?? '?').slice(0, 1).toUpperCase()}
+        </span>
+        <span className="grow col">
+          <span className="med clip">{me?.description ?? ''}</span>
+          <button type="button" className="link xs" onClick={signOut}>
+            Sign out
+          </button>
+        </span>
+        <ThemeButton />
+      </div>
+    </nav>
+  )
+}
+
+export const ThemeButton = () => (
+  <button
+    type="button"
+    className="btn icon ghost sm"
+    aria-label="Switch light and dark"
+    title="Switch light and dark"
+    onClick={toggleTheme}
+  >
+    <Icon name="sun" />
+  </button>
+)
+
+const Places = ({ places, counts = {} }: { places: readonly Place[]; counts?: Readonly<Record<string, number>> }) => (
+  <div className="nav">
+    {places.map(({ to, name, icon }) => (
+      <Link key={to} to={to} activeOptions={{ exact: to === '/' }} activeProps={{ 'aria-current': 'page' }} title={name}>
+        <Icon name={icon} />
+        <span>{name}</span>
+        {counts[to] ? (
+          <span className="count run" title={`${counts[to]} running`}>
+            {counts[to]}
+            <span className="vh"> running</span>
+          </span>
+        ) : null}
+      </Link>
+    ))}
+  </div>
+)
+
+/** The only place for ambient facts. */
+function StatusLine() {
+  const running = useRunning()
+  const [now, setNow] = useState(() => new Date())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(new Date()), 1000)
+    return () => clearInterval(timer)
+  }, [])
+  const jobs = running.data ?? []
+  const active = jobs.filter(({ status }) => status === 'processing').length
+  const isLost = running.failureCount > 0
+  return (
+    <footer className="strip">
+      <span className="row">
+        <span className={isLost ? 'live lost' : 'live'} />
+        {isLost ? 'Connecting again' : 'Live'}
+      </span>
+      <span className="tn">
+        {active} running, {jobs.length - active} waiting
+      </span>
+      <span className="push tn">
+        {now.toLocaleString(undefined, {
+          weekday: 'short',
+          day: 'numeric',
+          month: 'short',
+          hour: '2-digit',
+          minute: '2-digit',
+          second: '2-digit',
+          hourCycle: 'h23',
+        })}{' '}
+        {zone}
+      </span>
+      <span className="row">
+        Keys <kbd>?</kbd>
+      </span>
+    </footer>
+  )
+}
+
+/** On a small screen: five places at the bottom. */
+const Tabbar = () => (
+  <nav className="tabbar only-s" aria-label="Places">
+    {[...DATA, WORK[0]!, WORK[2]!].map(({ to, name, icon }) => (
+      <Link key={to} to={to} activeOptions={{ exact: to === '/' }} activeProps={{ 'aria-current': 'page' }}>
+        <Icon name={icon} size="lg" />
+        {name}
+      </Link>
+    ))}
+  </nav>
+)

@@ -1,0 +1,27 @@
+// Single keys do what buttons do. The keyboard (shell/keyboard.tsx) listens; components say what a key does while they are there.
+
+import { useEffect, useRef } from 'react'
+
+export interface Binding {
+  readonly keys: string
+  readonly does: string
+  readonly run: () => void
+}
+
+export const bindings = new Set<Binding>()
+
+export const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+
+/** While the component is there, the key does this. */
+export function useKey(keys: string, does: string, run: () => void): void {
+  const latest = useRef(run)
+  latest.current = run
+  useEffect(() => {
+    const binding: Binding = { keys, does, run: () => latest.current() }
+    bindings.add(binding)
+    return () => void bindings.delete(binding)
+  }, [keys, does])
+}
+
+export const findBinding = (keys: string): Binding | undefined => [...bindings].findLast((binding) => binding.keys === keys)

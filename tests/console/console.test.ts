@@ -1,0 +1,152 @@
+// Journeys through the console in a real browser, against a real stack.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { openPage, startBrowser } from '../support/browser.ts'
+import { startTestStack, type TestStack } from '../support/test-stack.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const CSV = 'id,name,price\n1,Tea,3.50\n2,Milk,1.20\n3,"Bread, dark",2.80\n'
+
+test('the console in a browser', { timeout: 300_000 }, async (t) => {
+  const stack = await startTestStack(t)
+  const browser = await startBrowser(t)
+
+  await t.test('a wrong token is refused with the sentence of the server, the right one leads home', async () => {
+    const { page } = await openPage(browser)
+    await page.goto(`${stack.url}/`)
+    await page.getByLabel('Token').fill('1-2-wrong')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').getByText('Invalid access token').waitFor()
+    await page.getByLabel('Token').fill(stack.masterToken)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'An empty project, ready for its first table.' }).waitFor()
+    await page.context().close()
+  })
+
+  await t.test('an uploaded file becomes a table that can be looked at, filtered and sorted', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/')
+    await page.getByRole('link', { name: 'Upload a CSV file' }).click()
+    await page.setInputFiles('input[type=file]', { name: 'goods.csv', mimeType: 'text/csv', buffer: Buffer.from(CSV) })
+    await page.getByRole('cell', { name: 'Bread, dark' }).waitFor()
+    await page.getByLabel('Primary key').selectOption('id')
+    await page.getByRole('button', { name: 'Make the table' }).click()
+    await page.getByRole('heading', { name: /^3 rows, last loaded/ }).waitFor()
+    assert.match(page.url(), /\/console\/storage\/in\.c-main\.goods$/)
+    await page.getByLabel('Column of the filter').selectOption('name')
+    await page.getByLabel('Value of the filter').fill('Milk')
+    await page.getByLabel('Value of the filter').press('Enter')
+    await page.getByText('1 rows fit').waitFor()
+    await page.reload() // the whole state is in the address
+    await page.getByText('1 rows fit').waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('a configuration is made, changed, run, and its failure names the cause', async () => {
+    const { page } = await signedIn(browser, stack, '/components')
+    await page.getByRole('heading', { name: 'Nothing is configured yet.' }).waitFor()
+    await page.keyboard.press('n')
+    await page.getByLabel('Component').selectOption({ label: 'HTTP extractor' })
+    await page.getByRole('textbox', { name: 'Name' }).fill('Shop API')
+    await page.getByRole('button', { name: 'Make the configuration' }).click()
+    await page.getByRole('heading', { name: 'Shop API' }).waitFor()
+    const json = page.getByLabel('Configuration as JSON')
+    await json.fill('{ "parameters": ')
+    await page.getByText('This is not JSON yet').waitFor()
+    await json.fill(
+      JSON.stringify({
+        parameters: {
+          api: { baseUrl: 'http://127.0.0.1:9/' },
+          config: { outputBucket: 'in.c-shop', jobs: [{ endpoint: 'orders' }] },
+        },
+      }),
+    )
+    await page.getByRole('button', { name: /Save as version 2/ }).click()
+    await page.getByText('Saved as version 2.').waitFor()
+    await page.getByRole('button', { name: /^Run/ }).click()
+    await page.getByRole('heading', { name: /Shop API failed after/ }).waitFor({ timeout: 60_000 })
+    await page.getByRole('region', { name: 'Cause' }).getByText('is not allowed').waitFor()
+    await page.getByRole('region', { name: 'Lines of the log' }).getByText('is not allowed').waitFor()
+    await page.goto(`${stack.url}/console/`)
+    await page.getByRole('heading', { name: '1 configuration failed in the last run, from one cause.' }).waitFor()
+    await page.context().close()
+  })
+
+  await t.test('Ctrl K finds the table, and the page can be shown as curl', async () => {
+    const { page } = await signedIn(browser, stack, '/jobs')
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search' }).fill('goods')
+    await page.getByRole('option', { name: /in\.c-main\.goods/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: /3 rows/ }).waitFor()
+    await page.keyboard.press('c')
+    await page
+      .getByRole('dialog')
+      .getByText(/v2\/storage\/tables\/in\.c-main\.goods'/)
+      .waitFor()
+    await page.context().close()
+  })
+
+  await t.test('no screen has serious accessibility findings or scrolls sideways, light or dark, wide or small', async () => {
+    const job = (await (await stack.request('GET', '/queue/search/jobs?limit=1')).json<{ id: string }[]>())[0]!
+    const screens = [
+      '/',
+      '/storage',
+      '/storage/in.c-main.goods',
+      '/storage/in.c-main.goods?tab=use',
+      '/files',
+      '/upload',
+      '/components',
+      '/jobs',
+      `/jobs/${job.id}`,
+      '/schedules',
+      '/tokens',
+    ]
+    for (const theme of ['light', 'dark'] as const) {
+      const { page } = await signedIn(browser, stack, '/', { theme })
+      for (const screen of screens) {
+        await page.goto(`${stack.url}/console${screen}`)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        await page.waitForFunction(`!document.querySelector('.skel')`)
+        assert.deepEqual(await findingsOn(page), [], `${screen} ${theme}`)
+        for (const width of [1440, 1024, 390]) {
+          await page.setViewportSize({ width, height: 900 })
+          assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${screen} at ${width} px`)
+        }
+      }
+      await page.context().close()
+    }
+  })
+
+  await t.test('nothing is asked of another host, and no inline script would run', async () => {
+    const answer = await stack.request('GET', '/console/storage', { token: null })
+    assert.equal(answer.status, 200)
+    const policy = answer.headers.get('content-security-policy')!
+    assert.match(policy, /default-src 'none'/)
+    assert.doesNotMatch(policy, /script-src[^;]*unsafe/)
+    assert.equal((await stack.request('GET', '/console/assets/none.js', { token: null })).status, 404)
+  })
+})
+
+async function signedIn(browser: Browser, stack: TestStack, path: string, options: Parameters<typeof openPage>[1] = {}) {
+  const opened = await openPage(browser, options)
+  await opened.page.addInitScript(`sessionStorage.setItem('millrace.token', '${stack.masterToken}')`)
+  await opened.page.goto(`${stack.url}/console${path}`)
+  return opened
+}
+
+/** Serious and critical findings of axe, as readable lines. */
+async function findingsOn(page: Page): Promise<readonly string[]> {
+  await page.evaluate(AXE)
+  const { violations } = await page.evaluate<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>(
+    'axe.run()',
+  )
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`)
+}

@@ -1,0 +1,110 @@
+// Writes client/src/operations.ts from docs/openapi.json: every operation with its address, parameters, body and answer as types.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+interface Schema {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+  readonly allOf?: readonly Schema[]
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly patternProperties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: boolean | Schema
+}
+interface Operation {
+  readonly operationId: string
+  readonly summary?: string
+  readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: Schema }[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, { schema: Schema }>> }
+  readonly responses: Readonly<Record<string, { content?: Readonly<Record<string, { schema: Schema }>> }>>
+}
+export interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+}
+
+const HEAD = '// Made by tools/client-operations.ts from docs/openapi.json. Do not edit.\n'
+const DOCUMENT = new URL('../docs/openapi.json', import.meta.url)
+const TARGET = new URL('../client/src/operations.ts', import.meta.url)
+
+const isName = (text: string) => /^[A-Za-z_$][\w$]*$/.test(text)
+const key = (text: string) => (isName(text) ? text : `'${text.replaceAll("'", "\\'")}'`)
+
+function typeOf(schema: Schema): string {
+  if (schema.$ref) return schema.$ref.split('/').at(-1)!
+  if (schema.const !== undefined) return literal(schema.const)
+  if (schema.enum) return schema.enum.map(literal).join(' | ')
+  if (schema.anyOf) return [...new Set(schema.anyOf.map(typeOf))].join(' | ')
+  if (schema.allOf) return schema.allOf.map((part) => `(${typeOf(part)})`).join(' & ')
+  if (Array.isArray(schema.type)) return schema.type.map((type) => typeOf({ ...schema, type })).join(' | ')
+  if (schema.type === 'array') return `ReadonlyArray<${schema.items ? typeOf(schema.items) : 'unknown'}>`
+  if (schema.type === 'object') return objectOf(schema)
+  const plain: Readonly<Record<string, string>> = {
+    string: 'string',
+    integer: 'number',
+    number: 'number',
+    boolean: 'boolean',
+    null: 'null',
+  }
+  return plain[schema.type as string] ?? 'unknown'
+}
+
+const literal = (value: unknown): string =>
+  typeof value === 'string' ? `'${value.replaceAll("'", "\\'")}'` : JSON.stringify(value)
+
+function objectOf({ properties, required = [], patternProperties, additionalProperties }: Schema): string {
+  const rest =
+    Object.values(patternProperties ?? {})[0] ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined)
+  if (!properties || Object.keys(properties).length === 0) return `Readonly<Record<string, ${rest ? typeOf(rest) : 'unknown'}>>`
+  const members = Object.entries(properties).map(([name, schema]) => member(name, required.includes(name), schema))
+  return `{ ${members.join('; ')} }`
+}
+
+const member = (name: string, isRequired: boolean, schema: Schema): string =>
+  `readonly ${key(name)}${isRequired ? '' : '?'}: ${typeOf(schema)}`
+
+function operationType({ parameters = [], requestBody, responses }: Operation): string {
+  const group = (place: string) => parameters.filter((one) => one.in === place)
+  const object = (place: string) =>
+    group(place).length === 0
+      ? 'undefined'
+      : `{ ${group(place)
+          .map((one) => member(one.name, one.required ?? false, one.schema))
+          .join('; ')} }`
+  const body = Object.values(requestBody?.content ?? {})[0]?.schema
+  const answers = Object.entries(responses).filter(([status]) => status.startsWith('2'))
+  const answer = answers.map(([, { content }]) => Object.values(content ?? {})[0]?.schema)
+  const types = [...new Set(answer.map((schema) => (schema ? typeOf(schema) : 'undefined')))]
+  return `{ path: ${object('path')}; query: ${object('query')}; body: ${body ? typeOf(body) : 'undefined'}; answer: ${types.join(' | ') || 'unknown'} }`
+}
+
+export function operationsSource({ paths, components }: OpenApi): string {
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  )
+  const schemas = Object.entries(components.schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema)}`)
+  const routes = all.map(({ path, method, operation }) => `  '${operation.operationId}': ['${method}', '${path}'],`)
+  const types = all.map(({ operation }) => `  '${operation.operationId}': ${operationType(operation)}`)
+  return `${HEAD}
+${schemas.join('\n')}
+
+/** Method and address of every operation. */
+export const ROUTES = {
+${routes.join('\n')}
+} as const
+
+export interface Operations {
+${types.join('\n')}
+}
+`
+}
+
+if (import.meta.main) {
+  const document = JSON.parse(readFileSync(DOCUMENT, 'utf8')) as OpenApi // written by tools/openapi-doc.ts
+  writeFileSync(fileURLToPath(TARGET), operationsSource(document))
+}

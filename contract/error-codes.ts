@@ -135,6 +135,8 @@ export const ERRORS = {
   'storage.tokenInvalid': { kind: 'unauthenticated', text: 'Invalid access token' },
   'storage.tokens.invalidPermissions': { kind: 'invalid', text: '{reason}' },
   'storage.tokens.validation': { kind: 'invalid', text: '{reason}' },
+  resourceNotFound: { kind: 'not-found', text: 'resource not found' },
+  idMissing: { kind: 'invalid', text: 'The id is missing at the end of the address {address}/.' },
   'storage.tokens.notFound': { kind: 'not-found', text: 'Token {id} was not found.' },
   'storage.tokens.cannotDeleteDueToOrchestration': {
     kind: 'invalid',
@@ -338,7 +340,7 @@ export const ERRORS = {
   'storage.buckets.validation': { kind: 'invalid', text: 'Invalid data - {field}: {reason}' },
   'buckets.deleteNotEmpty': {
     kind: 'invalid',
-    text: 'Only empty buckets can be deleted. There are {count} tables in the bucket. Delete them first, or send force=1.',
+    text: 'Only empty buckets can be deleted. There are {count} tables in the bucket.',
   },
   'storage.buckets.linked': {
     kind: 'invalid',
@@ -619,19 +621,8 @@ export const ERRORS = {
 
   // Metadata of configurations, branches, buckets, tables and columns
   'storage.metadata.invalidStructure': { kind: 'invalid', text: 'The metadata cannot be stored: {reason}' },
-  'storage.metadata.invalidKey': {
-    kind: 'invalid',
-    text: 'Invalid Metadata Key ({place}): "{key}" is not a valid key. Use 1 to 255 letters, digits, dots, dashes or underscores.',
-  },
-  'storage.metadata.invalidParameter': { kind: 'invalid', text: 'The metadata parameter must be an array.' },
-  'storage.metadata.invalidProvider': {
-    kind: 'invalid',
-    text: 'Invalid metadata provider. Send the name of who sets the metadata, for example "user".',
-  },
-  'storage.metadata.reservedProvider': {
-    kind: 'forbidden',
-    text: 'Invalid metadata provider: "storage" is the name the platform itself uses on typed tables. Choose another one.',
-  },
+  'storage.metadata.invalidKey': { kind: 'invalid', text: 'Invalid Metadata Key ({place})' },
+  'storage.metadata.invalidProvider': { kind: 'invalid', text: 'Provider is required.' },
   'storage.metadata.notFound': { kind: 'not-found', text: 'Metadata with id "{id}" not found' },
 
   // Branches
@@ -761,11 +752,11 @@ export const ERRORS = {
   // Names
   'storage.webalize.displayName.invalid': {
     kind: 'unprocessable',
-    text: '"{name}" holds no letter or digit to make a name of. Use letters, digits, dashes and underscores.',
+    text: 'Filtered name "{name}" should be valid name',
   },
   'storage.webalize.columnNames.invalid': {
     kind: 'unprocessable',
-    text: 'Some column names are not allowed. The first problem: {reason}',
+    text: 'Invalid request:\n - {field}: "{reason}"',
   },
 } as const satisfies Record<string, ErrorEntry>
 

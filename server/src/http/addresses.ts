@@ -49,9 +49,12 @@ export function rewriteUrl(given: IncomingMessage, domain: string | undefined): 
     branchOf.set(request, safeDecode(branch[1]!))
     path = `/v2/storage${path.slice(branch[0].length)}`
   }
-  while (path.length > 1 && path.endsWith('/')) path = path.slice(0, -1)
+  if (!ENDS_WITH_TAG.test(path)) while (path.length > 1 && path.endsWith('/')) path = path.slice(0, -1)
   return path + query
 }
+
+/** A tag may contain slashes, and end with one (spec storage 1.1). */
+const ENDS_WITH_TAG = /^\/v2\/storage\/files\/\d+\/tags\/[^/]/
 
 const hostOf = (request: IncomingMessage): string => (request.headers.host ?? '').replace(/:\d+$/, '').toLowerCase()
 

@@ -7,8 +7,8 @@ export function includeFrom(text: string | undefined, known: readonly string[]):
     .split(',')
     .map((word) => word.trim())
     .filter((word) => word !== '')
-  const unknown = words.find((word) => !known.includes(word))
-  if (unknown === undefined) return new Set(words)
-  const reason = `"${unknown.slice(0, 60)}" cannot be included. Known: ${known.join(', ')}.`
+  const unknown = words.filter((word) => !known.includes(word)).map((word) => `"${word.slice(0, 60)}"`)
+  if (unknown.length === 0) return new Set(words)
+  const reason = `Invalid include parameters: ${unknown.join(', ')}. Only following are allowed: ${known.join(', ')}.`
   throw new PlatformError('storage.validation', { field: 'include', reason }, { errors: [{ key: 'include', message: reason }] })
 }

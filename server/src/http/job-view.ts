@@ -17,7 +17,7 @@ export const JobView = Type.Object(
     createdTime: Timestamp,
     startTime: Type.Union([Timestamp, Type.Null()]),
     endTime: Type.Union([Timestamp, Type.Null()]),
-    runId: Type.Union([Type.String(), Type.Null()]),
+    runId: Type.String({ description: 'The run it is part of; its own id when it is part of none.' }),
     results: Type.Unknown(),
     creatorToken: Type.Object({ id: Type.Integer(), description: Type.String() }),
     metrics: Type.Object({
@@ -43,7 +43,7 @@ export const jobView = (job: StorageJob, baseUrl: string) => ({
   createdTime: formatTimestamp(job.createdAt),
   startTime: job.startedAt ? formatTimestamp(job.startedAt) : null,
   endTime: job.endedAt ? formatTimestamp(job.endedAt) : null,
-  runId: job.origin.runId,
+  runId: job.origin.runId ?? String(job.id),
   results: job.results,
   creatorToken: { id: job.source.tokenId, description: job.source.tokenDescription },
   metrics: job.metrics,

@@ -15,7 +15,7 @@ export interface MetadataPair {
 /** `value` is the member `metadata` of a body: a list, a map of a form, or a string holding the JSON of one. */
 export function readMetadataItems(value: unknown): readonly MetadataPair[] {
   const list = typeof value === 'string' ? parse(value) : value
-  if (!Array.isArray(list)) throw new PlatformError('storage.metadata.invalidParameter')
+  if (!Array.isArray(list)) throw notAList()
   if (list.length === 0 || list.length > MAX_ITEMS) {
     throw new PlatformError('storage.metadata.invalidStructure', {
       reason: `it must be a list of 1 to ${MAX_ITEMS} objects with key and value.`,
@@ -24,13 +24,15 @@ export function readMetadataItems(value: unknown): readonly MetadataPair[] {
   return list.map(readItem)
 }
 
+export const notAList = () =>
+  new PlatformError('storage.metadata.invalidStructure', {}, { text: 'The metadata parameter must be an array.' })
+
 function readItem(item: unknown, i: number): MetadataPair {
   const { key, value } = (typeof item === 'object' && item !== null ? item : {}) as { key?: unknown; value?: unknown } // checked below
   if (typeof key !== 'string' || !['string', 'number', 'boolean'].includes(typeof value)) {
     throw new PlatformError('storage.metadata.invalidStructure', { reason: `item ${i} needs a key and a value, both strings.` })
   }
-  if (!KEY.test(key))
-    throw new PlatformError('storage.metadata.invalidKey', { place: `metadata[${i}][key]`, key: key.slice(0, 300) })
+  if (!KEY.test(key)) throw new PlatformError('storage.metadata.invalidKey', { place: `metadata[${i}][key]` })
   const text = String(value)
   if (text.length > MAX_VALUE || text.includes('\u0000')) {
     throw new PlatformError('storage.metadata.invalidStructure', {

@@ -24,13 +24,26 @@ export function coerce(schema: Schema, value: unknown): unknown {
     case 'string':
       return typeof value === 'number' || typeof value === 'bigint' ? String(value) : value
     case 'array':
-      return Array.isArray(value) && schema.items ? value.map((item) => coerce(schema.items!, item)) : value
+      return coerceList(schema, value)
     case 'object':
       return coerceObject(schema, value)
     default:
       return value
   }
 }
+
+/** PHP sends a list with gaps as an object with digits for names. */
+function coerceList({ items }: Schema, value: unknown): unknown {
+  const list = isGappedList(value) ? Object.values(value) : value
+  return Array.isArray(list) && items ? list.map((item) => coerce(items, item)) : list
+}
+
+const isGappedList = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.keys(value).length > 0 &&
+  Object.keys(value).every((name) => /^\d{1,6}$/.test(name))
 
 function coerceObject(schema: Schema, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || !schema.properties) return value

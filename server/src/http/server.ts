@@ -46,6 +46,8 @@ declare module 'fastify' {
     readonly needs?: Needs
     /** The branch prefix: allowed (default), required, or 501. */
     readonly branch?: 'allowed' | 'required' | 'refused'
+    /** What an address without the id at its end is, with the slash before it: by default `idMissing`. */
+    readonly withoutId?: ErrorCode
     /** `stream`: the handler reads the request itself; `text`, `bytes`: the body is handed over as text, or as bytes, unpacked. */
     readonly body?: 'stream' | 'text' | 'bytes'
     /** Members of a form that the handler reads as a stream, for the OpenAPI document. */
@@ -230,27 +232,42 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   // Nobody knows another expectation than 100-continue, and ignoring one is allowed (RFC 9110, 10.1.1); node would answer 417 without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.setErrorHandler(sendError)
-  const methodsOf = collectMethods(app)
+  const routesAt = collectRoutes(app)
   app.setNotFoundHandler((request, reply) => {
-    const allowed = methodsOf(pathOf(request)).join(', ')
-    if (allowed === '')
-      return sendError(new PlatformError('notFound', { what: `${request.method} ${pathOf(request)}` }), request, reply)
+    const { method } = request
+    const path = pathOf(request)
+    const found = routesAt(path)
+    // `DELETE tokens/`: the slash is there and the id is not.
+    const [withId] = endsWithSlash(request.originalUrl)
+      ? routesAt(`${path}/id`).filter(({ methods }) => methods.includes(method))
+      : []
+    if (withId) return sendError(new PlatformError(withId.withoutId ?? 'idMissing', { address: path }), request, reply)
+    if (found.length === 0) return sendError(new PlatformError('notFound', { what: `${method} ${path}` }), request, reply)
+    const allowed = [...new Set(found.flatMap(({ methods }) => methods))].sort().join(', ')
     reply.header('allow', allowed)
-    return sendError(new PlatformError('methodNotAllowed', { method: request.method, allowed }), request, reply)
+    return sendError(new PlatformError('methodNotAllowed', { method, allowed }), request, reply)
   })
   return app
 }
 
-/** Which methods an address is declared for. Asked only when the router has found nothing. */
-function collectMethods(app: FastifyInstance): (path: string) => string[] {
-  const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = []
-  app.addHook('onRoute', ({ url, method }) => {
+const endsWithSlash = (url: string): boolean => url.split('?', 1)[0]?.endsWith('/') ?? false
+
+interface DeclaredRoute {
+  readonly pattern: RegExp
+  readonly methods: readonly string[]
+  readonly withoutId: ErrorCode | undefined
+}
+
+/** The routes that an address is declared for, whatever the method. Asked only when the router has found nothing. */
+function collectRoutes(app: FastifyInstance): (path: string) => DeclaredRoute[] {
+  const routes: DeclaredRoute[] = []
+  app.addHook('onRoute', ({ url, method, config }) => {
     const source = url
       .split('/')
       .map((part) => (part.startsWith(':') ? '[^/]+' : part === '*' ? '.*' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')))
-    routes.push({ pattern: new RegExp(`^${source.join('/')}$`), methods: [method].flat() })
+    routes.push({ pattern: new RegExp(`^${source.join('/')}$`), methods: [method].flat(), withoutId: config?.withoutId })
   })
-  return (path) => [...new Set(routes.flatMap(({ pattern, methods }) => (pattern.test(path) ? methods : [])))].sort()
+  return (path) => routes.filter(({ pattern }) => pattern.test(path))
 }
 
 /** The router has no way to report a bad query, so the failure travels as the query until a hook can answer it. */

@@ -73,10 +73,17 @@ function explain(error: SchemaError): [string, string][] {
       : []
   }
   if (error.keyword === 'boolean') return []
-  if (error.keyword === 'type') return [[fieldOf(error.instancePath), `This value should be of type ${String(params.type)}.`]]
+  if (error.keyword === 'type') return [[fieldOf(error.instancePath), typeText(String(params.type))]]
   if (error.keyword === 'minLength' && params.limit === 1)
     return [[fieldOf(error.instancePath), 'This value should not be blank.']]
   return [[fieldOf(error.instancePath), `This value ${error.message}.`]]
+}
+
+/** The sentences clients compare (spec storage 1.8). */
+function typeText(type: string): string {
+  if (type === 'array') return 'This value should be of type array'
+  if (type === 'boolean') return 'This value is not boolean. Possible values are true, false, 1, 0.'
+  return `This value should be of type ${type}.`
 }
 
 function fieldOf(pointer: string): string {

@@ -15,8 +15,10 @@ export interface ErrorExtras {
   /** Data for programs, put into the body as `params`. */
   readonly params?: Readonly<Record<string, unknown>>
   readonly cause?: unknown
-  /** The finished sentence, of an error that was written down before. */
+  /** The finished sentence, where it is not the one of the code. */
   readonly text?: string
+  /** Where clients know one code with two statuses. */
+  readonly kind?: ErrorKind
 }
 
 export class PlatformError extends Error {
@@ -30,7 +32,7 @@ export class PlatformError extends Error {
     super(extras.text ?? textOf(code, details), extras.cause === undefined ? undefined : { cause: extras.cause })
     this.name = 'PlatformError'
     this.code = code
-    this.kind = ERRORS[code].kind
+    this.kind = extras.kind ?? ERRORS[code].kind
     this.details = details
     this.errors = extras.errors
     this.params = extras.params

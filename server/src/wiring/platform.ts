@@ -328,6 +328,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       tokensRoutes({
         tokens,
         region: options.region,
+        limits: { 'components.jobsParallelism': worker.jobs },
         usageOf: tableModules.tables.usageOfProject,
         eventsOfToken: async (req, tokenId, query) =>
           eventViews(await events.list(req.actor, query, { branch: req.branch, tokenId }), req, fileStates),

@@ -225,7 +225,10 @@ export async function createTableModules(deps: TableModulesDeps) {
     runTables: createRunTables({ parts, local, scratchDir: deps.scratchDir }),
     /** For SQL: tables as selects over their files. */
     sqlTables: createSqlTables(parts),
-    emptyBranch: buckets.removeOfBranch,
+    emptyBranch: async (trx: Trx, projectId: number, branchId: number) => {
+      await buckets.removeOfBranch(trx, projectId, branchId)
+      await files.deleteOfBranch(trx, projectId, branchId)
+    },
     registerRoutes,
     start: loop.start,
     stop: loop.stop,

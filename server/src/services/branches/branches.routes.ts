@@ -57,14 +57,14 @@ export function branchesRoutes({ branches, createJob, changes }: BranchesRoutesD
         config: config('create', 'Create a branch with a copy of every configuration, as a job'),
         schema: {
           body: Type.Object({
-            name: Type.String({ minLength: 1, description: 'Name, unique among the branches of the project.' }),
+            name: Name,
             description: Description,
           }),
           response: { 202: JobView },
         },
       },
       async (req, reply) => {
-        const input = { name: req.body.name, description: req.body.description ?? '' }
+        const input = { name: req.body.name ?? '', description: req.body.description ?? '' }
         await branches.checkNew(req.actor, input)
         const operationParams = { values: input }
         const job = await createJob(req, { operationName: CREATE, operationParams, input, lockKeys: [BRANCHES_LOCK] })

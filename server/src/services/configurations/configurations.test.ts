@@ -589,7 +589,7 @@ test('metadata is set by key, listed, deleted and searched', async (t) => {
   await refused('DELETE', `${place}/${items[0]!.id}`, {}, 404, 'storage.metadata.notFound')
   await refused('POST', place, { json: { metadata: [{ key: 'a b', value: 'x' }] } }, 400, 'storage.metadata.invalidKey')
   for (const metadata of [undefined, {}, 'x'])
-    await refused('POST', place, { json: { metadata } }, 400, 'storage.metadata.invalidParameter')
+    await refused('POST', place, { json: { metadata } }, 400, 'storage.metadata.invalidStructure')
   for (const metadata of [[], [1], [{ key: 'a' }]])
     await refused('POST', place, { json: { metadata } }, 400, 'storage.metadata.invalidStructure')
   await refused('GET', '/v2/storage/search/component-configurations', {}, 501, 'notImplemented')

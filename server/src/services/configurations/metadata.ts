@@ -66,7 +66,14 @@ export function createConfigurationMetadata({
     await inTransaction(async (trx) => {
       const owner = existing(await lockConfiguration(trx, addressOf(caller, component, configurationId)), configurationId)
       const key = await deleteMetadata(trx, owner.projectId, owner.ownerId, metadataId)
-      if (key === undefined) throw new PlatformError('storage.metadata.notFound', { id: metadataId })
+      if (key === undefined)
+        throw new PlatformError(
+          'storage.metadata.notFound',
+          { id: metadataId },
+          {
+            text: `Metadata with id "${metadataId}" not found for "${componentId}" configuration "${configurationId}" in branch "${caller.branch.id}"`,
+          },
+        )
       await recordChange(trx, caller, metadataDeletedEvent(owner, metadataId, key))
     })
   }

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
+import { validationError } from '../../http/validation.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -105,6 +106,7 @@ export function createEvents({ db, inTransaction, clock, onLost = () => {} }: Ev
 
   /** An event from outside: a component or a script reports what it did. */
   async function create(actor: Actor, request: EventRequest, branchId: number | null, origin: Origin): Promise<EventRow> {
+    checkMembers(request)
     const size = Buffer.byteLength(JSON.stringify(request))
     if (size > MAX_EVENT_BYTES) throw new PlatformError('requestTooLarge', { limit: MAX_EVENT_BYTES })
     const event: NewEvent = {
@@ -161,8 +163,8 @@ export function createEvents({ db, inTransaction, clock, onLost = () => {} }: Ev
     if (text === undefined || text === '') return undefined
     if (IS_ID.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
     const row = await find(actor.projectId, field, text)
-    if (!row) throw new PlatformError('storage.validation', { field, reason: 'There is no event with this uuid.' })
-    return row.id
+    // An event of another project is as far away as one that never was: nothing is before or after it.
+    return row?.id
   }
 
   /** `field` names what is wrong when the text is neither an id nor a uuid (spec storage 2.10: 400). */
@@ -199,6 +201,19 @@ export function createEvents({ db, inTransaction, clock, onLost = () => {} }: Ev
   }
 }
 
+/** Members of `results` that components have agreed to send (spec storage 2.10). */
+const REQUIRED_RESULTS: Readonly<Record<string, readonly string[]>> = { 'keboola.keboola-as-code': ['projectId'] }
+
+function checkMembers({ component, results = {} }: EventRequest): void {
+  const required = Object.hasOwn(REQUIRED_RESULTS, component) ? REQUIRED_RESULTS[component] : undefined
+  const missing = (required ?? []).filter((name) => results[name] === undefined || results[name] === null)
+  if (missing.length > 0)
+    throw validationError(
+      'storage.event.schemaValidationFailed',
+      missing.map((name) => ({ key: `results.${name}`, message: 'This field is missing.' })),
+    )
+}
+
 const SEARCHABLE: Readonly<Record<string, SearchColumn>> = {
   event: 'event',
   component: 'component',
@@ -220,6 +235,7 @@ function parseQuery(q: string): Pick<EventFilter, 'terms' | 'words'> {
   if ((q.match(/"/g)?.length ?? 0) % 2 === 1) throw refuse('a quote is not closed.')
   for (const [, field, quoted, plain] of q.matchAll(/(?:([\w.]+):)?(?:"([^"]*)"|(\S+))/g)) {
     const value = quoted ?? plain ?? ''
+    if (quoted === undefined) checkWord(value, refuse)
     if (field === undefined) {
       if (quoted !== undefined || value !== 'AND') words.push(value)
       continue
@@ -230,6 +246,14 @@ function parseQuery(q: string): Pick<EventFilter, 'terms' | 'words'> {
     terms.push({ column, value })
   }
   return { terms, words }
+}
+
+/** What the search of the original cannot read either; in quotes everything is text. */
+function checkWord(word: string, refuse: (reason: string) => PlatformError): void {
+  if (word.startsWith(':')) throw refuse('a field is missing before the colon.')
+  if (word.endsWith(':')) throw refuse('a value is missing after the colon.')
+  if (word.startsWith('/')) throw refuse('a word begins with a slash. Put it in quotes.')
+  if (word.startsWith('*')) throw refuse('a word begins with *. Put it in quotes, or begin with letters.')
 }
 
 /** RFC 9562 section 5.7: 48 bits of milliseconds, the version, then the chance of a version 4 uuid, whose variant is the same. */

@@ -95,6 +95,7 @@ function termOf(
   const known = FIELDS.find((name) => name === (field === 'tag' ? 'tags' : field))
   if (field !== undefined && !known) throw refuse(`there is no field "${field.slice(0, 40)}"; there are ${FIELDS.join(', ')}`)
   if (quoted !== undefined) return { kind: 'term', field: known, value: quoted.replace(/\\(.)/gs, '$1'), hasWildcard: false }
+  if (/^[\w.]*\[/.test(plain) && plain.includes(':')) throw refuse(`"${plain.slice(0, 40)}" is not a field with a value`)
   if (plain.endsWith(':')) throw refuse(`"${plain.slice(0, 40)}" names a field and no value`)
   return { kind: 'term', field: known, value: plain, hasWildcard: plain.includes('*') }
 }

@@ -23,7 +23,9 @@ const CONTENT_TYPE = '^([!-.0-:<-~]+/[!-.0-:<-~]+(;[ -~]*)?)?$'
 const PrepareBody = Type.Object({
   name: Type.String({ minLength: 1, maxLength: MAX_NAME, description: 'Name of the file.', examples: ['orders.csv'] }),
   sizeBytes: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_SIZE_BYTES, description: 'Size, when it is known.' })),
-  federationToken: Type.Optional(Type.Boolean({ description: 'True asks for temporary credentials.' })),
+  federationToken: Type.Optional(
+    Type.Boolean({ description: 'Asks for temporary credentials; the answer has them in any case.' }),
+  ),
   contentType: Type.Optional(
     Type.String({ maxLength: 255, pattern: CONTENT_TYPE, description: 'Content type that downloads answer with.' }),
   ),
@@ -109,10 +111,11 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
         schema: { body: PrepareBody, response: { 201: FileView } },
       },
       async (req, reply) => {
-        const { federationToken, sizeBytes, contentType, ...request } = req.body
+        const { federationToken: _, sizeBytes, contentType, ...request } = req.body
         const optional = { ...(typeof sizeBytes === 'number' && { sizeBytes }), ...(contentType && { contentType }) }
-        const file = await files.prepare(req.actor, { ...request, ...optional }, req.origin)
-        const credentials = federationToken ? await files.credentials(file, 'upload') : undefined
+        const file = await files.prepare(req.actor, { ...request, ...optional }, req.origin, req.branch)
+        // Whether asked for or not: nothing can be uploaded without them, and clients rely on it.
+        const credentials = await files.credentials(file, 'upload')
         return reply
           .code(201)
           .send({ ...show(file, req.baseUrl), uploadParams: uploadParams(file, access, req.baseUrl, credentials) })
@@ -125,7 +128,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
         config: { operation: 'files.list', summary: 'List files, newest first' },
         schema: { querystring: ListQuery, response: { 200: Type.Array(FileView) } },
       },
-      async (req) => (await files.list(req.actor, req.query)).map((file) => show(file, req.baseUrl)),
+      async (req) => (await files.list(req.actor, req.query, req.branch)).map((file) => show(file, req.baseUrl)),
     )
 
     app.get(
@@ -135,7 +138,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
         schema: { params: ById, querystring: DetailQuery, response: { 200: FileView } },
       },
       async (req) => {
-        const file = await files.get(req.actor, fileId(req.params.id))
+        const file = await files.get(req.actor, fileId(req.params.id), req.branch)
         const view = show(file, req.baseUrl)
         if (!req.query.federationToken) return view
         const credentials = await files.credentials(file, 'download')
@@ -157,10 +160,10 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
       async (req, reply) => {
         const id = fileId(req.params.id)
         if (!req.query.async) {
-          await files.remove(req.actor, id, req.origin)
+          await files.remove(req.actor, id, req.origin, req.branch)
           return reply.code(204).send(null)
         }
-        await files.getChangeable(req.actor, id)
+        await files.getChangeable(req.actor, id, req.branch)
         const operationParams = { fileId: id, branchId: req.branch.id }
         const job = await createJob(req, {
           operationName: 'fileDelete',
@@ -179,7 +182,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
         schema: { params: ById, response: { 200: FileView } },
       },
       async (req) => {
-        const file = await files.getChangeable(req.actor, fileId(req.params.id))
+        const file = await files.getChangeable(req.actor, fileId(req.params.id), req.branch)
         const credentials = await files.credentials(file, 'upload')
         return { ...show(file, req.baseUrl), uploadParams: uploadParams(file, access, req.baseUrl, credentials) }
       },
@@ -192,7 +195,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
         schema: { params: ById, body: TagBody, response: { 204: Type.Null() } },
       },
       async (req, reply) => {
-        await files.addTag(req.actor, fileId(req.params.id), req.body.tag)
+        await files.addTag(req.actor, fileId(req.params.id), req.body.tag, req.branch)
         return reply.code(204).send(null)
       },
     )
@@ -208,7 +211,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
         },
       },
       async (req, reply) => {
-        await files.removeTag(req.actor, fileId(req.params.id), req.params['*'])
+        await files.removeTag(req.actor, fileId(req.params.id), req.params['*'], req.branch)
         return reply.code(204).send(null)
       },
     )
@@ -220,7 +223,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
         schema: { params: ById, response: { 200: Type.Unknown() } },
       },
       async (req, reply) => {
-        const { info, body, contentType } = await files.content(req.actor, fileId(req.params.id))
+        const { info, body, contentType } = await files.content(req.actor, fileId(req.params.id), req.branch)
         return reply
           .type(contentType)
           .header('content-length', info.sizeBytes)

@@ -60,6 +60,8 @@ export interface FileRecord {
   /** Runs that were given it again. */
   readonly moreRunIds: readonly string[]
   readonly creatorToken: { readonly id: number; readonly description: string }
+  /** The development branch it belongs to; null: the default one. */
+  readonly branchId: number | null
   /** Tokens that may read it besides its creator, because they could have made it. */
   readonly readerTokenIds: readonly number[]
   readonly createdAt: Date
@@ -80,6 +82,8 @@ export interface FileFilter {
   readonly maxId?: number
   readonly runId?: string
   readonly creatorTokenId?: number
+  /** Only of this branch; null is the default one. Absent: of any. */
+  readonly branchId?: number | null
   readonly showExpired: boolean
   readonly now: Date
 }
@@ -146,7 +150,7 @@ export function createFilesStore(database: Db) {
           e.selectFrom('file_tag').select('file_id').where('project_id', '=', projectId).where('tag', 'in', filter.tags),
         )
       if (filter.sinceId !== undefined) query = query.where('id', '>', filter.sinceId)
-      if (filter.maxId !== undefined) query = query.where('id', '<=', filter.maxId)
+      if (filter.maxId !== undefined) query = query.where('id', '<', filter.maxId)
       const { runId } = filter
       if (runId !== undefined)
         query = query.where((e) =>
@@ -156,6 +160,7 @@ export function createFilesStore(database: Db) {
           ]),
         )
       if (filter.creatorTokenId !== undefined) query = query.where('creator_token_id', '=', filter.creatorTokenId)
+      if (filter.branchId !== undefined) query = query.where('branch_id', filter.branchId === null ? 'is' : '=', filter.branchId)
       const { query: wanted } = filter
       if (wanted) query = query.where((e) => condition(e, wanted))
       return withTags(await query.execute())
@@ -296,6 +301,17 @@ export function createFilesStore(database: Db) {
       return Number(row?.bytes ?? 0)
     },
 
+    /** Everything of a development branch that can still be seen. */
+    async deleteOfBranch(trx: Trx, projectId: number, branchId: number, at: Date): Promise<void> {
+      await withTables<Tables>(trx)
+        .updateTable('file')
+        .set({ state: 'deleted', state_changed_at: at.getTime() })
+        .where('project_id', '=', projectId)
+        .where('branch_id', '=', branchId)
+        .where('state', 'in', ['reserved', 'visible', 'expired'])
+        .execute()
+    },
+
     async usageOf(projectId: number): Promise<{ count: number; sizeBytes: number }> {
       const row = await db
         .selectFrom('file')
@@ -382,6 +398,7 @@ const toRow = (file: NewFile) => ({
   notify: bit(file.notify),
   max_age_days: file.maxAgeDays,
   run_id: file.runId,
+  branch_id: file.branchId,
   creator_token_id: file.creatorToken.id,
   creator_description: file.creatorToken.description,
   created_at: file.createdAt.getTime(),
@@ -406,6 +423,7 @@ const toRecord = (row: Selectable<Tables['file']>, tags: readonly string[]): Fil
   runId: row.run_id,
   moreRunIds: JSON.parse(row.more_run_ids) as string[], // written by this file
   creatorToken: { id: row.creator_token_id, description: row.creator_description },
+  branchId: row.branch_id,
   readerTokenIds: JSON.parse(row.reader_token_ids) as number[], // written by this file
   createdAt: new Date(row.created_at),
   expiresAt: row.expires_at === null ? undefined : new Date(row.expires_at),

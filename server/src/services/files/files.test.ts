@@ -148,7 +148,7 @@ test('forms, JSON and the branch prefix prepare alike', async () => {
   assert.ok(file.uploadParams?.credentials)
   const inBranch = await stack.request('POST', '/v2/storage/branch/default/files/prepare/', { json: { name: 'b.csv' } })
   assert.equal(inBranch.status, 201)
-  assert.equal(inBranch.json<FileAnswer>().uploadParams?.credentials, undefined)
+  assert.ok(inBranch.json<FileAnswer>().uploadParams?.credentials, 'nothing can be uploaded without them')
 })
 
 test('a run id in the header is kept with the file', async () => {
@@ -173,7 +173,7 @@ test('the list is newest first and filters by tags, ids and pages', async () => 
   assert.deepEqual(await list('tags[]=a&tags[]=b'), [2, 1, 0])
   assert.deepEqual(await list('limit=2&offset=1'), [2, 1])
   assert.deepEqual(await list(`sinceId=${ids[1]}`), [3, 2])
-  assert.deepEqual(await list(`maxId=${ids[1]}`), [1, 0])
+  assert.deepEqual(await list(`maxId=${ids[1]}`), [0])
   assert.equal((await stack.request('GET', '/v2/storage/files?tags=a')).status, 400)
   assert.equal((await stack.request('GET', '/v2/storage/files?limit=-1')).status, 400)
 })

@@ -11,6 +11,7 @@ import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import { type EventSource, eventOf, type Origin, type RecordEvent } from '../../model/event.ts'
+import type { Scope } from '../../model/scope.ts'
 import type { JobHandler } from '../../model/storage-job.ts'
 import { attachment, fileKey } from './file-key.ts'
 import { type FileQuery, parseFileQuery } from './file-query.ts'
@@ -39,6 +40,9 @@ export interface FileRequest {
   readonly maxAgeDays?: number
 }
 
+/** Where somebody looks. In the default branch there are its own files; a development branch can also read those by their id. */
+export type FileBranch = Scope['branch']
+
 export interface FileListQuery {
   readonly limit?: number
   readonly offset?: number
@@ -66,7 +70,13 @@ export type Files = ReturnType<typeof createFiles>
 export function createFiles({ db, inTransaction, clock, objects, access, recordEvent }: FilesDeps) {
   const store = createFilesStore(db)
 
-  const newFile = (source: EventSource, request: FileRequest, runId: string | null, state: FileRecord['state']): NewFile => {
+  const newFile = (
+    source: EventSource,
+    request: FileRequest,
+    runId: string | null,
+    state: FileRecord['state'],
+    branch?: FileBranch,
+  ): NewFile => {
     const createdAt = clock.now()
     const maxAgeDays = request.isPermanent ? null : (request.maxAgeDays ?? DEFAULT_MAX_AGE_DAYS)
     return {
@@ -82,6 +92,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
       notify: request.notify ?? false,
       maxAgeDays,
       runId,
+      branchId: branch === undefined || branch.isDefault ? null : branch.id,
       creatorToken: { id: source.tokenId, description: source.tokenDescription },
       createdAt,
       expiresAt: maxAgeDays === null ? undefined : new Date(createdAt.getTime() + maxAgeDays * DAY_MS),
@@ -105,11 +116,11 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     )
 
   /** A record, and the place to upload to. */
-  async function prepare(actor: Actor, request: FileRequest, origin: Origin): Promise<FileRecord> {
+  async function prepare(actor: Actor, request: FileRequest, origin: Origin, branch?: FileBranch): Promise<FileRecord> {
     return inTransaction(async (trx) => {
       // As clients expect it back: a dash becomes an underscore.
       const name = request.name.replaceAll('-', '_')
-      const file = await insert(trx, newFile(actor, { ...request, name }, origin.runId, 'visible'))
+      const file = await insert(trx, newFile(actor, { ...request, name }, origin.runId, 'visible', branch))
       await announce(trx, actor, file, 'Uploaded', origin)
       return file
     })
@@ -191,14 +202,15 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     return file?.state === 'visible' && !expired ? file : undefined
   }
 
-  async function find(projectId: number, id: number): Promise<FileRecord> {
+  async function find(projectId: number, id: number, branch?: FileBranch): Promise<FileRecord> {
     const file = await findVisible(projectId, id)
-    if (!file) throw new PlatformError('storage.files.notFound')
+    const isElsewhere = branch && file && file.branchId !== null && file.branchId !== branch.id
+    if (!file || isElsewhere) throw new PlatformError('storage.files.notFound')
     return file
   }
 
-  async function get(actor: Actor, id: number): Promise<FileRecord> {
-    const file = await find(actor.projectId, id)
+  async function get(actor: Actor, id: number, branch?: FileBranch): Promise<FileRecord> {
+    const file = await find(actor.projectId, id, branch)
     if (!maySee(actor, file)) throw new PlatformError('accessDenied')
     return withSize(file)
   }
@@ -241,7 +253,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     return total
   }
 
-  async function list(actor: Actor, query: FileListQuery): Promise<FileRecord[]> {
+  async function list(actor: Actor, query: FileListQuery, branch?: FileBranch): Promise<FileRecord[]> {
     const limit = query.limit ?? 100
     if (limit < 0 || limit > MAX_LIMIT)
       throw new PlatformError('storage.validation', {
@@ -259,6 +271,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
       ...(wanted && { query: wanted }),
       ...defined({ sinceId: query.sinceId, maxId: query.maxId }),
       ...(query.runId !== undefined && query.runId !== '' && { runId: storable(query.runId) }),
+      ...(branch && { branchId: branch.isDefault ? null : branch.id }),
       ...(!seesAll && { creatorTokenId: actor.tokenId }),
     })
     const unsure = new Set(
@@ -268,18 +281,18 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
   }
 
   /** Refuses files the caller may not read. */
-  async function checkReadable(actor: Actor, id: number): Promise<void> {
-    await get(actor, id)
+  async function checkReadable({ actor, branch }: Scope, id: number): Promise<void> {
+    await get(actor, id, branch)
   }
 
-  async function remove(actor: Actor, id: number, origin: Origin): Promise<void> {
-    const file = await getChangeable(actor, id)
+  async function remove(actor: Actor, id: number, origin: Origin, branch?: FileBranch): Promise<void> {
+    const file = await getChangeable(actor, id, branch)
     await inTransaction((trx) => markDeleted(trx, actor, file, origin))
     await removeBytes(file)
   }
 
-  async function getChangeable(actor: Actor, id: number): Promise<FileRecord> {
-    const file = await find(actor.projectId, id)
+  async function getChangeable(actor: Actor, id: number, branch?: FileBranch): Promise<FileRecord> {
+    const file = await find(actor.projectId, id, branch)
     if (!mayChange(actor, file)) throw new PlatformError('accessDenied')
     return file
   }
@@ -327,8 +340,8 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     }
   }
 
-  async function addTag(actor: Actor, id: number, tag: string): Promise<void> {
-    const file = await getChangeable(actor, id)
+  async function addTag(actor: Actor, id: number, tag: string, branch?: FileBranch): Promise<void> {
+    const file = await getChangeable(actor, id, branch)
     await inTransaction((trx) => store.addTags(trx, file.projectId, id, [storable(tag)]))
   }
 
@@ -336,8 +349,8 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
   const tagPresent = (trx: Trx, actor: Actor, id: number, tags: readonly string[]): Promise<void> =>
     store.tagPresent(trx, actor.projectId, id, tags.map(storable))
 
-  async function removeTag(actor: Actor, id: number, tag: string): Promise<void> {
-    const file = await getChangeable(actor, id)
+  async function removeTag(actor: Actor, id: number, tag: string, branch?: FileBranch): Promise<void> {
+    const file = await getChangeable(actor, id, branch)
     if (!(await inTransaction((trx) => store.removeTag(trx, file.projectId, id, storable(tag)))))
       throw new PlatformError('storage.files.tagNotFound', { id, tag: tag.slice(0, 100) })
   }
@@ -377,8 +390,8 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
   }
 
   /** The bytes of a small file, for looking at it. */
-  async function content(actor: Actor, id: number): Promise<OpenObject & { readonly contentType: string }> {
-    const file = await get(actor, id)
+  async function content(actor: Actor, id: number, branch?: FileBranch): Promise<OpenObject & { readonly contentType: string }> {
+    const file = await get(actor, id, branch)
     if (file.isSliced) throw new PlatformError('storage.files.noContent', { id, reason: 'it is sliced' })
     const info = await objects.head(file.key)
     if (!info) throw new PlatformError('storage.fileNotUploaded', { id })
@@ -417,6 +430,9 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     link,
     content,
     usageOf: store.usageOf,
+    /** With a development branch go its files; their bytes with the next sweep. */
+    deleteOfBranch: (trx: Trx, projectId: number, branchId: number) =>
+      store.deleteOfBranch(trx, projectId, branchId, clock.now()),
     /** For the sweep. */
     store,
   }

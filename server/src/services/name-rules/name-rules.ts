@@ -1,37 +1,30 @@
 // Names that are safe everywhere: what a display name or a column name becomes, and what is wrong with one (spec storage 2.12).
 
+import { validationError } from '../../http/validation.ts'
 import { type FieldError, PlatformError } from '../../kit/errors.ts'
+import { isSystemColumn } from '../../model/column-name.ts'
 
 const MAX_DISPLAY_NAME = 96
 const MAX_COLUMN_NAME = 64
 const MAX_COLUMNS = 10_000
 
-/** Letters lose their accents, everything that is no letter, digit or one of `kept` becomes `joint`; none at either end. */
-function webalize(text: string, joint: string): string {
-  const plain = text
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .replace(/[^A-Za-z0-9_-]+/g, joint)
+/** Letters lose their accents, runs of characters that are not kept become one `joint`, which is removed at both ends. */
+function webalize(text: string, others: RegExp, joint: string): string {
+  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').replace(others, joint)
   const [start, end] = joint === '-' ? [/^[-_]+/, /-+$/] : [/^_+/, /_+$/]
   return plain.replace(start, '').replace(end, '')
 }
 
 export function webalizeDisplayName(displayName: string): string {
-  const name = webalize(displayName, '-').slice(0, MAX_DISPLAY_NAME)
-  if (name === '') throw new PlatformError('storage.webalize.displayName.invalid', { name: displayName.slice(0, 100) })
+  const name = webalize(displayName, /[^A-Za-z0-9_-]+/g, '-').slice(0, MAX_DISPLAY_NAME)
+  if (name === '') throw new PlatformError('storage.webalize.displayName.invalid', { name })
   return name
 }
 
+/** A name of which nothing is left stays empty: whoever asks sees which one it was. */
 export function webalizeColumnNames(columnNames: readonly string[]): string[] {
   refuseTooMany(columnNames)
-  const errors: FieldError[] = []
-  const names = columnNames.map((columnName, i) => {
-    const name = webalize(columnName.replaceAll('-', '_'), '_').slice(0, MAX_COLUMN_NAME)
-    if (name === '') errors.push({ key: `columnNames[${i}]`, message: 'It holds no letter or digit to make a name of.' })
-    return name
-  })
-  if (errors.length > 0) throw invalidColumns(errors)
-  return names
+  return columnNames.map((name) => webalize(name, /[^A-Za-z0-9_]+/g, '_').slice(0, MAX_COLUMN_NAME))
 }
 
 export function checkColumnNames(columnNames: readonly string[]): void {
@@ -48,9 +41,11 @@ export function checkColumnNames(columnNames: readonly string[]): void {
 function problemOf(name: string, seen: ReadonlySet<string>): string | undefined {
   const shown = `"${name.slice(0, 80)}"`
   if (name === '') return 'A column needs a name.'
-  if (name.length > MAX_COLUMN_NAME) return `${shown} is longer than ${MAX_COLUMN_NAME} characters.`
-  if (!/^[A-Za-z0-9][A-Za-z0-9_]*$/.test(name))
-    return `${shown} may hold only letters, digits and underscores, and may not begin with an underscore.`
+  if (name.length > MAX_COLUMN_NAME) return `Column name cannot be longer than ${MAX_COLUMN_NAME} characters.`
+  if (isSystemColumn(name)) return `${shown} is a system column used by the database for internal purposes.`
+  if (name.startsWith('_')) return `${shown} contains not allowed characters. Cannot start with underscore.`
+  if (!/^[A-Za-z0-9_-]+$/.test(name))
+    return `${shown} contains not allowed characters. Only alphanumeric characters dash and underscores are allowed.`
   if (seen.has(name.toLowerCase())) return `${shown} occurs twice; upper and lower case count as the same.`
   return undefined
 }
@@ -60,5 +55,4 @@ function refuseTooMany(columnNames: readonly string[]): void {
     throw invalidColumns([{ key: 'columnNames', message: `A table has at most ${MAX_COLUMNS} columns.` }])
 }
 
-const invalidColumns = (errors: readonly FieldError[]) =>
-  new PlatformError('storage.webalize.columnNames.invalid', { reason: errors[0]?.message ?? '' }, { errors })
+const invalidColumns = (errors: readonly FieldError[]) => validationError('storage.webalize.columnNames.invalid', errors)

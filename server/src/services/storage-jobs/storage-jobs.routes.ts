@@ -19,7 +19,7 @@ const moment = (which: string) =>
   )
 const statuses = (description: string) => Type.Optional(Type.Union([Type.Array(Type.String()), Type.String()], { description }))
 const ListQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ description: 'At most this many; 100 by default.' })),
+  limit: Type.Optional(Type.Integer({ description: 'At most this many; 20 by default.' })),
   offset: Offset,
   runId: Type.Optional(Type.String({ maxLength: 255, description: 'Only jobs of this run.' })),
   storage_job_status: statuses('Only jobs with one of these statuses: waiting, processing, success, error.'),
@@ -51,7 +51,7 @@ export function storageJobsRoutes(jobs: StorageJobs, clock: Clock): FastifyPlugi
           ...to(`${name}_to`, query[`${name}_to`], clock),
         })
         const found = await jobs.list(req.actor.projectId, {
-          limit: query.limit ?? 100,
+          limit: query.limit ?? 20,
           offset: query.offset ?? 0,
           statuses: statusesFrom('storage_job_status', query.storage_job_status),
           excludedStatuses: statusesFrom('excluded_storage_job_status', query.excluded_storage_job_status),
@@ -82,14 +82,14 @@ function statusesFrom(field: string, value: string | readonly string[] | undefin
   const statuses = value === undefined || value === '' ? [] : typeof value === 'string' ? value.split(',') : value
   const wrong = statuses.find((status) => !STATUSES.includes(status))
   if (wrong === undefined) return statuses
-  const reason = `"${wrong.slice(0, 40)}" is no status. Statuses: ${STATUSES.join(', ')}.`
+  const reason = `"${wrong.slice(0, 40)}" is not a status. Statuses: ${STATUSES.join(', ')}.`
   throw new PlatformError('storage.validation', { field, reason }, { errors: [{ key: field, message: reason }] })
 }
 
 function momentFrom(field: string, text: string, clock: Clock): number {
   const moment = parseMoment(text, clock.now())
   if (moment) return moment.getTime()
-  const reason = `"${text.slice(0, 60)}" is no time. Use unix seconds, an ISO date or a phrase such as "-2 days".`
+  const reason = `"${text.slice(0, 60)}" is not a time. Use unix seconds, an ISO date or a phrase such as "-2 days".`
   throw new PlatformError('storage.validation', { field, reason }, { errors: [{ key: field, message: reason }] })
 }
 

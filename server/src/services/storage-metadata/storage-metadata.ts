@@ -182,7 +182,8 @@ function createMetadataStore(database: Db) {
         .where('id', '=', id)
         .returning('id')
         .executeTakeFirst()
-      if (!removed) throw new PlatformError('storage.metadata.notFound', { id, what: target.column ? 'column' : target.kind })
+      if (!removed)
+        throw new PlatformError('storage.metadata.notFound', { id }, { text: 'The supplied metadata ID was not found' })
     },
 
     /** When a column is dropped, or (without a column) a whole bucket or table with all its columns. */

@@ -2,7 +2,6 @@
 
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Actor } from '../../model/actor.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { CreateJob, Requester, StorageJob } from '../../model/storage-job.ts'
 import { type BucketRef, lockOf, refuseAlias, type Table, type TableParts } from './table-catalog.ts'
@@ -23,7 +22,7 @@ export interface LoadStarterDeps {
   readonly createJob: CreateJob
   readonly findBranch: (projectId: number, name: string) => Promise<Scope['branch'] | undefined>
   /** Refuses files the caller may not read. */
-  readonly checkFile: (actor: Actor, fileId: number) => Promise<void>
+  readonly checkFile: (scope: Scope, fileId: number) => Promise<void>
 }
 
 /** A request of a route fits. */
@@ -71,7 +70,7 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile }: L
 
   /** The source of the rows must exist, and the caller must be allowed to read it. */
   async function sourceOf({ actor, branch }: Scope, { source }: CreateRequest): Promise<CreateInput['source']> {
-    if (source.type === 'file') await checkFile(actor, source.fileId)
+    if (source.type === 'file') await checkFile({ actor, branch }, source.fileId)
     if (source.type === 'snapshot') await checkSnapshot({ actor, branch }, source.snapshotId)
     if (source.type !== 'timeTravel') return source
     const table = await catalog.get({ actor, branch }, source.sourceTableId)
@@ -95,7 +94,7 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile }: L
   async function importInto(requester: LoadRequester, table: Table, fields: Fields, fileId?: number): Promise<StorageJob> {
     refuseAlias(table)
     const request = readImportRequest(fields, fileId)
-    await checkFile(requester.actor, request.source.fileId)
+    await checkFile(requester, request.source.fileId)
     const { delimiter = ',', enclosure = '"', escapedBy = '', columns = [], withoutHeaders = false } = request.csv
     return createJob(requester, {
       operationName: 'tableImport',

@@ -49,7 +49,7 @@ export function tableMetadataRoutes({ metadata, views }: TableMetadataRoutesDeps
           ...(provider && { provider }),
         })
         const include = includeFrom(req.query.include, INCLUDES)
-        return views.many(found, new Set([...include, 'metadata']), req.baseUrl)
+        return views.many(found, new Set([...include, 'metadata', 'buckets']), req.baseUrl)
       },
     )
 
@@ -126,7 +126,7 @@ export function tableMetadataRoutes({ metadata, views }: TableMetadataRoutesDeps
 }
 
 const metadataIdFrom = (text: string): number =>
-  idFrom(text, () => new PlatformError('storage.metadata.notFound', { id: text.slice(0, 40) }))
+  idFrom(text, () => new PlatformError('storage.metadata.notFound', {}, { text: 'The supplied metadata ID was not found' }))
 
 /** Columns in `columnsMetadata`: only then the old form answers with more than the list. */
 const isGiven = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length > 0

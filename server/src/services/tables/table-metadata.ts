@@ -2,7 +2,7 @@
 // (PHP), an object with the single key `all` (Go), a list of lists (Python). The item's own `columnName` decides; an outer key is
 // only a grouping.
 
-import { type MetadataPair, metadataView, readMetadataItems } from '../../http/metadata-items.ts'
+import { type MetadataItem, type MetadataPair, metadataView, notAList, readMetadataItems } from '../../http/metadata-items.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Origin } from '../../model/event.ts'
 import type { Scope } from '../../model/scope.ts'
@@ -15,6 +15,9 @@ export interface MetadataRequest {
   readonly metadata?: unknown
   readonly columnsMetadata?: unknown
 }
+
+/** As clients compare it, letter by letter. */
+const NOTHING_ASKED = 'At least on of search parameters metadataKey|metadataValue|metadataProvider must be provided.'
 
 export type TableMetadata = ReturnType<typeof createTableMetadata>
 
@@ -31,9 +34,11 @@ export function createTableMetadata(parts: TableParts) {
   /** Tables the caller may see that have such metadata, on themselves or on a column. */
   async function search(scope: Scope, wanted: { readonly key?: string; readonly value?: string; readonly provider?: string }) {
     if (!wanted.key && !wanted.value && !wanted.provider)
-      throw new PlatformError('validationError', {
-        reason: 'Send at least one of metadataKey, metadataValue and metadataProvider.',
-      })
+      throw new PlatformError(
+        'validationError',
+        { reason: `Invalid request:\n - metadataKey: "${NOTHING_ASKED}"` },
+        { errors: [{ key: 'metadataKey', message: NOTHING_ASKED }] },
+      )
     const given = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value))
     const found = new Set(await metadata.findTables(scope.actor.projectId, given))
     return (await catalog.list(scope)).filter((table) => found.has(table.row.key))
@@ -44,7 +49,7 @@ export function createTableMetadata(parts: TableParts) {
     const provider = providerFrom(request.provider, table)
     const pairs = isAbsent(request.metadata) ? [] : readMetadataItems(request.metadata)
     const byColumn = readColumnsMetadata(request.columnsMetadata, table.columns)
-    if (pairs.length === 0 && byColumn.size === 0) throw new PlatformError('storage.metadata.invalidParameter')
+    if (pairs.length === 0 && byColumn.size === 0) throw notAList()
     await inTransaction(async (trx) => {
       const { projectId, key } = table.row
       if (pairs.length > 0) await metadata.set(trx, projectId, key, undefined, provider, pairs, clock.now())
@@ -56,8 +61,10 @@ export function createTableMetadata(parts: TableParts) {
   }
 
   async function remove(scope: Scope, tableId: string, id: number): Promise<void> {
-    const { row } = await catalog.getForChange(scope, tableId)
-    await inTransaction((trx) => metadata.remove(trx, row.projectId, row.key, undefined, id))
+    const table = await catalog.getForChange(scope, tableId)
+    const { projectId, key } = table.row
+    checkRemoval(table, (await metadata.listTables(projectId, [key])).get(key) ?? [], id)
+    await inTransaction((trx) => metadata.remove(trx, projectId, key, undefined, id))
   }
 
   async function setOfColumn(scope: Scope, columnId: string, request: MetadataRequest) {
@@ -71,6 +78,7 @@ export function createTableMetadata(parts: TableParts) {
 
   async function removeOfColumn(scope: Scope, columnId: string, id: number): Promise<void> {
     const { table, column } = await columnOf(catalog.getForChange, scope, columnId)
+    checkRemoval(table, (await columnsOf(table))[column] ?? [], id)
     await inTransaction((trx) => metadata.remove(trx, table.row.projectId, table.row.key, column, id))
   }
 
@@ -101,8 +109,21 @@ async function columnOf(get: TableParts['catalog']['get'], scope: Scope, columnI
 /** On typed tables only the platform writes its own entries. */
 function providerFrom(provider: string | undefined, table: Table): string {
   if (!provider) throw new PlatformError('storage.metadata.invalidProvider')
-  if (provider === STORAGE_PROVIDER && table.data.isTyped) throw new PlatformError('storage.metadata.reservedProvider')
+  if (provider === STORAGE_PROVIDER && table.data.isTyped) throw isOfStorage('edited')
   return provider
+}
+
+/** What the platform says of typed tables is not for others to change. */
+const isOfStorage = (what: 'edited' | 'deleted') =>
+  new PlatformError(
+    'storage.metadata.invalidProvider',
+    {},
+    { text: `Metadata with "${STORAGE_PROVIDER}" provider cannot be ${what} by user.`, kind: 'forbidden' },
+  )
+
+function checkRemoval(table: Table, items: readonly MetadataItem[], id: number): void {
+  if (table.data.isTyped && items.some((item) => item.id === id && item.provider === STORAGE_PROVIDER))
+    throw isOfStorage('deleted')
 }
 
 const isAbsent = (value: unknown): boolean =>
@@ -122,7 +143,7 @@ function readColumnsMetadata(value: unknown, columns: readonly string[]): Readon
 
 function itemsOf(value: unknown): { column: string; item: unknown }[] {
   if (value === undefined || value === null || value === '') return []
-  if (typeof value !== 'object') throw new PlatformError('storage.metadata.invalidParameter')
+  if (typeof value !== 'object') throw notAList()
   const groups: [string, unknown][] = Array.isArray(value) ? value.map((group: unknown) => ['', group]) : Object.entries(value)
   return groups.flatMap(([key, group]) => {
     const items: unknown[] = Array.isArray(group) ? group : [group]
@@ -141,6 +162,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
-    throw new PlatformError('storage.metadata.invalidParameter')
+    throw notAList()
   }
 }

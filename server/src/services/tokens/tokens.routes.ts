@@ -11,7 +11,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import { BACKEND } from '../../model/backend.ts'
 import { featuresOf } from '../../model/features.ts'
 import type { Project, Token } from './tokens.store.ts'
-import type { Tokens } from './tokens.ts'
+import type { Holder, Tokens } from './tokens.ts'
 
 const TokenBody = Type.Object(
   {
@@ -66,9 +66,13 @@ export interface TokenRoutesDeps {
   readonly eventsOfToken: (req: FastifyRequest, tokenId: number, query: Type.Static<typeof EventListQuery>) => Promise<unknown[]>
   readonly usageOf: (projectId: number) => Promise<{ readonly dataSizeBytes: number; readonly rowsCount: number }>
   readonly region: string
+  /** What this stack allows every project, by name. */
+  readonly limits: Readonly<Record<string, number>>
 }
 
-export function tokensRoutes({ tokens, eventsOfToken, usageOf, region }: TokenRoutesDeps): FastifyPluginAsyncTypebox {
+export function tokensRoutes({ tokens, eventsOfToken, usageOf, region, limits }: TokenRoutesDeps): FastifyPluginAsyncTypebox {
+  const limitViews = Object.fromEntries(Object.entries(limits).map(([name, value]) => [name, { name, value }]))
+
   return async (app) => {
     app.get(
       '/v2/storage/tokens/verify',
@@ -85,7 +89,10 @@ export function tokensRoutes({ tokens, eventsOfToken, usageOf, region }: TokenRo
     app.get(
       '/v2/storage/tokens',
       { config: { operation: 'tokens.list', summary: 'List tokens' }, schema: { response: { 200: Type.Array(TokenView) } } },
-      async (req) => Promise.all((await tokens.list(req.actor)).map((token) => view(token, req.baseUrl))),
+      async (req) => {
+        const owners = await tokens.adminOwners(req.actor.projectId)
+        return Promise.all((await tokens.list(req.actor)).map((token) => view(token, req.baseUrl, owners)))
+      },
     )
 
     app.post(
@@ -121,7 +128,7 @@ export function tokensRoutes({ tokens, eventsOfToken, usageOf, region }: TokenRo
     app.delete(
       '/v2/storage/tokens/:id',
       {
-        config: { operation: 'tokens.delete', summary: 'Delete a token', branch: 'refused' },
+        config: { operation: 'tokens.delete', summary: 'Delete a token', branch: 'refused', withoutId: 'resourceNotFound' },
         schema: { params: ById, response: { 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -178,7 +185,8 @@ export function tokensRoutes({ tokens, eventsOfToken, usageOf, region }: TokenRo
     )
   }
 
-  async function view(token: Token, baseUrl: string) {
+  async function view(token: Token, baseUrl: string, owners?: ReadonlyMap<number, Holder>) {
+    const admins = owners ?? (await tokens.adminOwners(token.projectId))
     const { componentAccess, bucketPermissions: _, ...flags } = token.permissions
     return {
       id: String(token.id),
@@ -194,6 +202,7 @@ export function tokensRoutes({ tokens, eventsOfToken, usageOf, region }: TokenRo
       dailyCapacity: 0,
       bucketPermissions: await tokens.bucketPermissionsOf(token),
       ...(token.creatorToken && { creatorToken: token.creatorToken }),
+      adminOwner: admins.get(token.creatorToken?.id ?? -1) ?? null,
       ...(componentAccess && { componentAccess: [...componentAccess] }),
       ...(token.isMasterToken && { admin: adminOf(token) }),
     }
@@ -203,9 +212,8 @@ export function tokensRoutes({ tokens, eventsOfToken, usageOf, region }: TokenRo
     return {
       ...(await view(token, baseUrl)),
       isBYODB: false,
-      adminOwner: null,
       organization: { id: '1' }, // a string: the Go client decodes it as one
-      owner: ownerOf(project, await usageOf(project.id), region),
+      owner: { ...ownerOf(project, await usageOf(project.id), region), limits: limitViews },
     }
   }
 }
@@ -245,7 +253,6 @@ const ownerOf = (
   hasTryModeOn: '0',
   defaultBackend: backend,
   assignedBackends: [backend],
-  limits: {},
   metrics: {},
   isDisabled: project.isDisabled,
   billedMonthlyPrice: null,
@@ -257,5 +264,4 @@ function requestFrom({ bucketPermissions, ...body }: Type.Static<typeof TokenBod
   return { ...body, ...(bucketPermissions && !Array.isArray(bucketPermissions) && { bucketPermissions }) }
 }
 
-const tokenId = (text: string): number =>
-  idFrom(text, () => new PlatformError('storage.tokens.notFound', { id: text.slice(0, 40) }))
+const tokenId = (text: string): number => idFrom(text, () => new PlatformError('resourceNotFound'))

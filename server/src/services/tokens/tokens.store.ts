@@ -111,6 +111,17 @@ export function createTokensStore(database: Db) {
     list: async (projectId: number): Promise<Token[]> =>
       (await db.selectFrom('token').selectAll().where('project_id', '=', projectId).orderBy('id').execute()).map(toToken),
 
+    listMasters: async (projectId: number): Promise<Token[]> =>
+      (
+        await db
+          .selectFrom('token')
+          .selectAll()
+          .where('project_id', '=', projectId)
+          .where('is_master', '=', 1)
+          .orderBy('id')
+          .execute()
+      ).map(toToken),
+
     insert: async (trx: Trx, token: NewToken): Promise<Token> => {
       const [made] = await insertToken(trx, {
         project_id: token.projectId,

@@ -4,7 +4,7 @@
 //  3. Nobody takes over what may more than they do: neither a new value nor a change nor the end of such a token.
 //  4. A project always has its master token: it cannot be deleted, only refreshed, and only by itself.
 
-import { timingSafeEqual } from 'node:crypto'
+import { randomUUID, timingSafeEqual } from 'node:crypto'
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -14,7 +14,7 @@ import { settingsFrom } from './project-settings.ts'
 import { createTokenCache } from './token-cache.ts'
 import { assertMayGrant, createTokenPermissions, EVERYTHING, type PermissionsRequest } from './token-permissions.ts'
 import { hashOf, newTokenValue } from './token-value.ts'
-import { createTokensStore, type Project, type Token } from './tokens.store.ts'
+import { createTokensStore, type NewToken, type Project, type Token } from './tokens.store.ts'
 
 export interface TokensDeps {
   readonly db: Db
@@ -124,12 +124,10 @@ export function createTokens(deps: TokensDeps) {
     const permissions = await permissionsFor.request(actor, request)
     const expiresAt = expiryFrom(request.expiresIn)
     const description = descriptionFrom(request.description, `Created by ${actor.tokenDescription}`)
-    const value = newTokenValue(actor.projectId)
     // A new token is in nobody's memory yet, so nothing has to be forgotten.
     return inTransaction(async (trx) => {
-      const token = await store.insert(trx, {
+      const issued = await insert(trx, {
         projectId: actor.projectId,
-        hash: hashOf(value),
         description,
         permissions,
         isMasterToken: false,
@@ -137,9 +135,19 @@ export function createTokens(deps: TokensDeps) {
         createdAt: clock.now(),
         expiresAt,
       })
-      await recordEvent(trx, actor, tokenEvent('storage.tokenCreated', token), origin)
-      return { token, value }
+      await recordEvent(trx, actor, tokenEvent('storage.tokenCreated', issued.token), origin)
+      return issued
     })
+  }
+
+  /** A value contains the id of its token, so the record is there first, with a hash that no value has. */
+  async function insert(trx: Trx, token: Omit<NewToken, 'hash'>, given?: string): Promise<IssuedToken> {
+    const made = await store.insert(trx, { ...token, hash: hashOf(given ?? randomUUID()) })
+    if (given !== undefined) return { token: made, value: given }
+    const value = newTokenValue(token.projectId, made.id)
+    const hash = hashOf(value)
+    await store.replaceHash(trx, token.projectId, made.id, hash, made.createdAt)
+    return { token: { ...made, hash }, value }
   }
 
   async function update(actor: Actor, id: number, request: TokenRequest, origin: Origin): Promise<Token> {
@@ -164,7 +172,7 @@ export function createTokens(deps: TokensDeps) {
 
   async function refresh(actor: Actor, id: number, origin: Origin): Promise<IssuedToken> {
     await getOwnOrWeaker(actor, id)
-    const value = newTokenValue(actor.projectId)
+    const value = newTokenValue(actor.projectId, id)
     return change(async (trx) => {
       const token = await store.replaceHash(trx, actor.projectId, id, hashOf(value), clock.now())
       if (!token) throw new PlatformError('storage.tokens.notFound', { id })
@@ -214,24 +222,25 @@ export function createTokens(deps: TokensDeps) {
     if (name.trim() === '' || name.length > 255) throw invalid('A project needs a name of 1 to 255 characters.')
     if (masterToken !== undefined && masterToken.length < 8) throw invalid('A master token has at least 8 characters.')
     const project = await store.insertProject(trx, { name, features: [], createdAt: clock.now() })
-    const value = masterToken ?? newTokenValue(project.id)
-    const token = await store.insert(trx, {
-      projectId: project.id,
-      hash: hashOf(value),
-      description: `Master token of ${name}`,
-      permissions: EVERYTHING,
-      isMasterToken: true,
-      creatorToken: undefined,
-      createdAt: clock.now(),
-      expiresAt: undefined,
-    })
+    const master = await insert(
+      trx,
+      {
+        projectId: project.id,
+        description: `Master token of ${name}`,
+        permissions: EVERYTHING,
+        isMasterToken: true,
+        creatorToken: undefined,
+        createdAt: clock.now(),
+        expiresAt: undefined,
+      },
+      masterToken,
+    )
     await onProjectCreated(trx, project.id)
     const created = eventOf('storage.projectCreated', {}, { objectId: String(project.id), objectName: project.name })
-    await recordEvent(trx, actorOf(token), created)
-    return { project, master: { token, value } }
+    await recordEvent(trx, actorOf(master.token), created)
+    return { project, master }
   }
 
-  /** A token that the platform uses itself, for example for the runs of a schedule. Its value is known to nobody. */
   /** A token for one run of a component, with the rights of the token that started it, whether or not that may make tokens. */
   async function issueForRun(actor: Actor, description: string, expiresIn: number) {
     const { token, value } = await create({ ...actor, canManageTokens: true }, { ...actor, description, expiresIn }, NO_ORIGIN)
@@ -240,10 +249,10 @@ export function createTokens(deps: TokensDeps) {
 
   const revokeOfRun = (actor: Actor, id: number) => remove({ ...actor, canManageTokens: true }, id, NO_ORIGIN)
 
+  /** A token that the platform uses itself, for example for the runs of a schedule. Its value is known to nobody. */
   async function issueInternal(trx: Trx, creator: Actor, description: string): Promise<number> {
-    const token = await store.insert(trx, {
+    const { token } = await insert(trx, {
       projectId: creator.projectId,
-      hash: hashOf(newTokenValue(creator.projectId)),
       description,
       permissions: { ...EVERYTHING, canManageTokens: false },
       isMasterToken: false,
@@ -256,7 +265,7 @@ export function createTokens(deps: TokensDeps) {
 
   /** Answers whether the token still exists. */
   const refreshInternal = async (trx: Trx, projectId: number, id: number): Promise<boolean> =>
-    (await store.replaceHash(trx, projectId, id, hashOf(newTokenValue(projectId)), clock.now())) !== undefined
+    (await store.replaceHash(trx, projectId, id, hashOf(newTokenValue(projectId, id)), clock.now())) !== undefined
 
   const revokeInternal = async (trx: Trx, projectId: number, id: number): Promise<void> => {
     await store.remove(trx, projectId, id)
@@ -274,7 +283,13 @@ export function createTokens(deps: TokensDeps) {
       wanted.id !== undefined
         ? await store.find(projectId, wanted.id)
         : (await store.list(projectId)).find(({ description }) => description === wanted.email)
-    return token && { id: token.id, name: token.description, email: token.description.includes('@') ? token.description : null }
+    return token && holderOf(token)
+  }
+
+  /** The admins who made tokens, by the id of their own; a stack knows people by the tokens they hold. */
+  async function adminOwners(projectId: number): Promise<ReadonlyMap<number, Holder>> {
+    const masters = await store.listMasters(projectId)
+    return new Map(masters.map((token) => [token.id, holderOf(token)]))
   }
 
   /** Everybody who holds a token that works; the platform's own tokens are nobody's. */
@@ -327,6 +342,7 @@ export function createTokens(deps: TokensDeps) {
     forgetKnown: cache.forget,
     findActor,
     findHolder,
+    adminOwners,
     isHolder,
     listPeople,
     isExpired,
@@ -334,7 +350,7 @@ export function createTokens(deps: TokensDeps) {
     listProjects: store.listProjects,
     actorOfToken: async (projectId: number, id: number) => actorOf(await get(projectId, id)),
     masterActor: async (projectId: number) => {
-      const master = (await store.list(projectId)).find((token) => token.isMasterToken)
+      const [master] = await store.listMasters(projectId)
       if (!master) throw new PlatformError('storage.tokens.notFound', { id: `of project ${projectId}` })
       return actorOf(master)
     },
@@ -343,6 +359,18 @@ export function createTokens(deps: TokensDeps) {
     setProject,
   }
 }
+
+export interface Holder {
+  readonly id: number
+  readonly name: string
+  readonly email: string | null
+}
+
+const holderOf = ({ id, description }: Token): Holder => ({
+  id,
+  name: description,
+  email: description.includes('@') ? description : null,
+})
 
 function descriptionFrom(asked: string | null | undefined, fallback: string): string {
   const description = asked ?? fallback

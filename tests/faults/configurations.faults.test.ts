@@ -7,7 +7,7 @@ import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
 const UPDATES = 10_000
-const KILLS = process.env.MILLRACE_LONG ? 1_000 : 4
+const KILLS = process.env.MILLRACE_LONG ? 1_000 : 2
 const CLIENTS = 16
 const CONFIGURATIONS = ['a', 'b', 'c', 'd'] as const
 const C = '/v2/storage/components/platform.ex-http/configs'

@@ -56,6 +56,8 @@ declare module 'fastify' {
     readonly headers?: Readonly<Record<string, string>>
     /** The answer to GET depends on the database, the address and the token alone, so it is kept while the database stays as it is. */
     readonly answerOf?: 'database'
+    /** Requests that come by the thousand: those that succeed are counted and leave no line in the log. */
+    readonly quiet?: boolean
     /** Code of validation failures; clients compare some. Default `storage.validation`. */
     readonly validationCode?: ErrorCode
     /** The event that a successful GET leaves. */
@@ -218,9 +220,11 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     finishPayload(request, reply, payload, done)
   })
   app.addHook('onResponse', (request, reply, done) => {
+    const { operation = 'unknown', quiet } = request.routeOptions.config
     deps.onFinished?.({
       requestId: request.id,
-      operation: request.routeOptions.config.operation ?? 'unknown',
+      operation,
+      isQuiet: quiet === true && reply.statusCode < 400,
       method: request.method,
       status: reply.statusCode,
       durationMs: reply.elapsedTime,

@@ -23,6 +23,8 @@ export interface FinishedRequest {
   readonly durationMs: number
   readonly projectId?: number | undefined
   readonly tokenId?: number | undefined
+  /** Counted, but without a line of its own. */
+  readonly isQuiet?: boolean
 }
 
 export interface Log extends Logger {
@@ -43,7 +45,7 @@ export function createLog({ level, secrets, write }: LogOptions): Log {
   const timeText = isoTimes()
   return Object.assign(log, {
     request(finished: FinishedRequest) {
-      if (log.isLevelEnabled('info')) put(requestLine(finished, timeText()))
+      if (!finished.isQuiet && log.isLevelEnabled('info')) put(requestLine(finished, timeText()))
     },
   })
 }

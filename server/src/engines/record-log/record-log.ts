@@ -2,11 +2,12 @@
 //  (1) append() resolves after the record is on disk: file and folder are synced;
 //  (2) records that wait while a write is under way share the next one: one write and one fsync for all of them;
 //  (3) a segment whose write failed takes nothing more: what was acknowledged before stays readable, what came after goes elsewhere;
-//  (4) a record that was cut off ends its segment for readers; it was never acknowledged.
+//  (4) a record that was cut off ends its segment for readers; it was never acknowledged;
+//  (5) a segment goes in two steps, so that what others keep about it is forgotten after it is out of sight, also over a crash.
 
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -34,7 +35,7 @@ interface OpenSegment {
 }
 
 interface Waiting {
-  readonly records: readonly Buffer[]
+  readonly records: readonly string[]
   readonly done: () => void
   readonly fail: (error: Error) => void
 }
@@ -44,6 +45,8 @@ export type RecordLog = Awaited<ReturnType<typeof openRecordLog>>
 /** Length and checksum before each record. */
 const HEADER_BYTES = 8
 const SUFFIX = '.log'
+/** Of a segment that is not read any more. */
+const REMOVED = '.removed'
 
 /** Whatever an earlier process left in the folder is sealed. */
 export async function openRecordLog(folder: string, now: () => number) {
@@ -59,7 +62,7 @@ export async function openRecordLog(folder: string, now: () => number) {
   let sealedBytes = [...sealed.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
 
   /** All of them in one write, or none. */
-  const append = (records: readonly Buffer[]): Promise<void> =>
+  const append = (records: readonly string[]): Promise<void> =>
     new Promise((done, fail) => {
       waiting.push({ records, done, fail })
       writing ??= writeAll()
@@ -92,7 +95,7 @@ export async function openRecordLog(folder: string, now: () => number) {
 
   async function write(segment: OpenSegment, batch: readonly Waiting[]): Promise<void> {
     const records = batch.flatMap((one) => one.records)
-    const bytes = Buffer.concat(records.flatMap((record) => [headerOf(record), record]))
+    const bytes = framed(records)
     await segment.file.appendFile(bytes)
     await segment.file.datasync()
     segment.records += records.length
@@ -119,9 +122,20 @@ export async function openRecordLog(folder: string, now: () => number) {
     /** The oldest first. */
     sealed: (): readonly Segment[] => [...sealed.values()],
     sizeBytes: (): number => sealedBytes + (current?.bytes ?? 0),
-    async remove(segment: Segment): Promise<void> {
-      await rm(segment.path, { force: true })
-      if (sealed.delete(segment.id + SUFFIX)) sealedBytes -= segment.sizeBytes
+    /** `forget` is called after nobody reads the segment any more, and again when it was cut short. */
+    async remove({ id, path, sizeBytes }: Segment, forget: (id: string) => Promise<void>): Promise<void> {
+      await rename(path, join(folder, id + REMOVED))
+      await syncFolder(folder)
+      if (sealed.delete(id + SUFFIX)) sealedBytes -= sizeBytes
+      await forget(id)
+      await rm(join(folder, id + REMOVED), { force: true })
+    },
+    /** What a crash left half removed. */
+    async finishRemovals(forget: (id: string) => Promise<void>): Promise<void> {
+      for (const name of (await readdir(folder)).filter((one) => one.endsWith(REMOVED))) {
+        await forget(name.slice(0, -REMOVED.length))
+        await rm(join(folder, name), { force: true })
+      }
     },
     async close(): Promise<void> {
       await writing
@@ -130,11 +144,17 @@ export async function openRecordLog(folder: string, now: () => number) {
   }
 }
 
-function headerOf(record: Buffer): Buffer {
-  const header = Buffer.allocUnsafe(HEADER_BYTES)
-  header.writeUInt32LE(record.length, 0)
-  header.writeUInt32LE(crc32(record), 4)
-  return header
+/** All records in one buffer, each after its length and checksum. */
+function framed(records: readonly string[]): Buffer {
+  const bytes = Buffer.allocUnsafe(records.reduce((sum, text) => sum + HEADER_BYTES + Buffer.byteLength(text), 0))
+  let at = 0
+  for (const text of records) {
+    const length = bytes.write(text, at + HEADER_BYTES)
+    bytes.writeUInt32LE(length, at)
+    bytes.writeUInt32LE(crc32(bytes.subarray(at + HEADER_BYTES, at + HEADER_BYTES + length)), at + 4)
+    at += HEADER_BYTES + length
+  }
+  return bytes
 }
 
 async function syncFolder(path: string): Promise<void> {

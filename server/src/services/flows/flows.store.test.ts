@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from 'kysely'
 import { onBothDatabases } from '../../../../tests/support/on-both-databases.ts'
+import { newProjectRow } from '../../../../tests/support/project-row.ts'
 import { startState } from './advance.ts'
 import { createFlowsStore } from './flows.store.ts'
 import { readFlow } from './read-flow.ts'
@@ -11,10 +11,7 @@ const { plan } = readFlow({ phases: [{ id: 'a' }] }, 'flow')
 await onBothDatabases('flow store', ({ db, inTransaction }) => {
   const store = createFlowsStore(db)
   const newRun = async (jobId: number) => {
-    const { rows } = await sql<{
-      id: number
-    }>`insert into project (name, features, is_disabled, created_at) values ('p', '[]', 0, 0) returning id`.execute(db)
-    const projectId = Number(rows[0]!.id)
+    const projectId = await newProjectRow(db)
     await inTransaction((trx) => store.insert(trx, { jobId, projectId, plan, state: startState(5, { a: 1 }) }))
     return (await store.find(db, projectId, jobId))!
   }

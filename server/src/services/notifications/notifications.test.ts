@@ -61,7 +61,8 @@ async function notifyingStack(t: TestContext, options: { readonly smtpUrl?: stri
   const advance = (ms: number): void => {
     aheadMs += ms
   }
-  return { ...stack, subscribe, run, deliveries, advance }
+  const now = (): number => Date.now() + aheadMs
+  return { ...stack, subscribe, run, deliveries, advance, now }
 }
 
 test('the end of a job reaches a webhook once, signed, with what happened', async (t) => {
@@ -141,6 +142,41 @@ test('redirects are not followed, and addresses of the stack itself are refused'
     assert.equal(refused.status, 400, url)
     assert.match(refused.json<{ error: string }>().error, /is not allowed/)
   }
+})
+
+test('a receiver that closes half-way, redirects to a private address, then fails for an hour gets its message once', async (t) => {
+  const receiver = await startReceiver(t)
+  const stack = await notifyingStack(t)
+  await stack.subscribe({ event: 'pinged', recipient: { channel: 'webhook', url: receiver.url } })
+  receiver.answerWith((response) => {
+    response.writeHead(200, { 'content-length': '1000' }).write('thank')
+    response.socket!.end()
+  })
+  assert.deepEqual((await stack.request('POST', '/notification/events/pinged', { json: {} })).json(), { deliveries: 1 })
+  const attempts = async () => (await stack.deliveries())[0]!.attempts
+  const attempted = (count: number) => until(`attempt ${count} is recorded`, async () => (await attempts()).length >= count)
+  await attempted(1)
+  assert.match((await attempts())[0]!.error!, /The connection failed/)
+  receiver.answerWith((response) => response.writeHead(307, { location: 'http://169.254.169.254/latest' }).end())
+  stack.advance(HOUR_MS / 12)
+  await attempted(2)
+  assert.match((await attempts())[1]!.error!, /redirects are not followed/)
+  receiver.answerWith((response) => response.writeHead(500).end())
+  let failures = 2
+  for (let minutes = 5; minutes <= 60; minutes += 5) {
+    stack.advance(HOUR_MS / 12)
+    await until('it was tried, or is not due yet', async () => {
+      const [delivery] = await stack.deliveries()
+      return delivery!.attempts.length > failures || Date.parse(delivery!.nextAttemptAt!) > stack.now()
+    })
+    failures = (await attempts()).length
+  }
+  assert.ok(failures >= 4, `${failures} attempts`)
+  receiver.answerWith((response) => response.end('thanks'))
+  stack.advance(HOUR_MS)
+  await until('it is delivered', async () => (await stack.deliveries())[0]!.status === 'delivered')
+  assert.equal(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size, 1)
+  assert.equal(receiver.received.length, (await attempts()).length)
 })
 
 test('a subscription is checked, shown without its secret, limited to its project, and gone after its end', async (t) => {

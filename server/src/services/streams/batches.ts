@@ -32,8 +32,7 @@ export function createBatches(deps: BatchesDeps) {
     for (const segment of log.sealed()) {
       if (signal.aborted) return
       if (source) await loadSegment(source, segment, signal)
-      await log.remove(segment) // of a source that is gone, or loaded everywhere
-      await store.forgetLoads(segment.id)
+      await log.remove(segment, store.forgetLoads) // of a source that is gone, or loaded everywhere
     }
   }
 

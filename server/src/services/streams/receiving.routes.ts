@@ -24,6 +24,7 @@ export function receivingRoutes(receiving: Receiving): FastifyPluginAsyncTypebox
           summary: 'Send a record: JSON, a form or text. 200 when it is durable',
           needs: 'nothing',
           body: 'text',
+          quiet: true,
         },
         bodyLimit: MAX_RECORD_BYTES,
         schema: { params: Address, response: { 200: Type.String() } },

@@ -36,44 +36,49 @@ export type Receiving = ReturnType<typeof createReceiving>
 
 export function createReceiving({ db, clock, folder }: ReceivingDeps) {
   const store = createStreamsStore(db)
-  const logs = new Map<number, Promise<RecordLog>>()
+  /** One log for each source, however many ask for it at once. */
+  const opening = new Map<number, Promise<RecordLog>>()
+  const logs = new Map<number, RecordLog>()
+  /** Senders that were admitted a moment ago: their secret need not be hashed again for every record. */
   const known = new Map<string, { readonly source: Source; readonly at: number }>()
 
-  function logOf(sourceKey: number): Promise<RecordLog> {
-    const log = logs.get(sourceKey) ?? openRecordLog(join(folder, String(sourceKey)), () => clock.now().getTime())
-    logs.set(sourceKey, log)
+  async function openLog(sourceKey: number): Promise<RecordLog> {
+    const log = opening.get(sourceKey) ?? openRecordLog(join(folder, String(sourceKey)), () => clock.now().getTime())
+    opening.set(sourceKey, log)
+    try {
+      logs.set(sourceKey, await log)
+    } catch (cause) {
+      opening.delete(sourceKey)
+      throw new PlatformError('stream.notStored', {}, { cause })
+    }
     return log
   }
 
-  async function findSource(projectId: number, sourceId: string): Promise<Source | undefined> {
-    const name = `${projectId}/${sourceId}`
-    const now = clock.now().getTime()
-    const kept = known.get(name)
-    if (kept && Math.abs(now - kept.at) < KNOWN_MS) return kept.source
-    const source = await store.findSource(projectId, sourceId)
-    if (known.size >= MOST_KNOWN) known.clear()
-    if (source) known.set(name, { source, at: now })
-    else known.delete(name)
-    return source
+  function findKnown(sender: Sender, now: number): Source | undefined {
+    const kept = known.get(keyOf(sender))
+    return kept && Math.abs(now - kept.at) < KNOWN_MS ? kept.source : undefined
   }
 
   /** The same answer for a wrong source and a wrong secret: nobody learns which sources there are. */
-  async function admit({ projectId, sourceId, secret, type }: Sender): Promise<Source> {
-    const source = await findSource(projectId, sourceId)
+  async function admit(sender: Sender, now: number): Promise<Source> {
+    const { projectId, sourceId, secret, type } = sender
+    const source = await store.findSource(projectId, sourceId)
     if (!source || source.type !== type || !isSame(hashOf(secret), source.secretHash))
       throw new PlatformError('stream.unknownSource')
     if (source.isDisabled) throw new PlatformError('stream.disabled', { source: sourceId })
+    if (known.size >= MOST_KNOWN) known.clear()
+    known.set(keyOf(sender), { source, at: now })
     return source
   }
 
   /** All of them are durable when it resolves. */
   async function receive(sender: Sender, records: readonly Omit<StreamRecord, 'id' | 'at'>[]): Promise<void> {
-    const source = await admit(sender)
-    const log = await logOf(source.key)
-    if (log.sizeBytes() > MOST_WAITING_BYTES) throw new PlatformError('stream.full', { source: source.sourceId })
     const at = clock.now().getTime()
+    const source = findKnown(sender, at) ?? (await admit(sender, at))
+    const log = logs.get(source.key) ?? (await openLog(source.key))
+    if (log.sizeBytes() > MOST_WAITING_BYTES) throw new PlatformError('stream.full', { source: source.sourceId })
     try {
-      await log.append(records.map((record) => Buffer.from(JSON.stringify({ id: randomUUID(), at, ...record }))))
+      await log.append(records.map((record) => JSON.stringify({ id: randomUUID(), at, ...record })))
     } catch (cause) {
       throw new PlatformError('stream.notStored', {}, { cause })
     }
@@ -82,30 +87,40 @@ export function createReceiving({ db, clock, folder }: ReceivingDeps) {
   return {
     receive,
     /** Refuses a sender before its body is read. */
-    check: async (sender: Sender): Promise<void> => void (await admit(sender)),
+    check: async (sender: Sender): Promise<void> => {
+      const now = clock.now().getTime()
+      if (!findKnown(sender, now)) await admit(sender, now)
+    },
     /** Opens what earlier processes left. */
     async openAll(): Promise<void> {
-      for (const name of await listLogs(folder)) if (/^\d+$/.test(name)) await logOf(Number(name))
+      for (const name of (await listLogs(folder)).filter((one) => /^\d+$/.test(one))) {
+        const log = await openLog(Number(name))
+        await log.finishRemovals(store.forgetLoads)
+      }
     },
     /** Every log that is open on this node. */
-    logs: async (): Promise<readonly (readonly [sourceKey: number, log: RecordLog])[]> =>
-      Promise.all([...logs].map(async ([key, log]) => [key, await log] as const)),
+    logs: (): readonly (readonly [sourceKey: number, log: RecordLog])[] => [...logs],
     async close(): Promise<void> {
-      for (const log of logs.values()) await (await log).close()
+      for (const log of logs.values()) await log.close()
     },
   }
 }
 
 export const projectFrom = (text: string): number => idFrom(text, () => new PlatformError('stream.unknownSource'))
 
+const keyOf = ({ projectId, sourceId, secret, type }: Sender): string => `${type}/${projectId}/${sourceId}/${secret}`
+
 const isSame = (a: string, b: string): boolean => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
 
 /** What would let a reader of the table act as the sender is left out. */
 const NOT_KEPT = new Set(['authorization', 'cookie', 'x-storageapi-token'])
 
-export const keptHeaders = (headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined || NOT_KEPT.has(name) ? [] : [[name, String(value)]],
-    ),
-  )
+/** Runs for every record. */
+export function keptHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  const kept: Record<string, string> = {}
+  for (const name in headers) {
+    const value = headers[name]
+    if (value !== undefined && !NOT_KEPT.has(name)) kept[name] = String(value)
+  }
+  return kept
+}

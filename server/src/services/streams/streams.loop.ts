@@ -24,8 +24,8 @@ export function createStreamsLoop({ receiving, batches, clock, onError }: Stream
   let timer: NodeJS.Timeout | undefined
 
   /** Looks at every log that holds something. */
-  async function tick(): Promise<void> {
-    for (const [sourceKey, log] of await receiving.logs()) {
+  function tick(): void {
+    for (const [sourceKey, log] of receiving.logs()) {
       const isPausing = (failed.get(sourceKey)?.nextAt ?? 0) > clock.now().getTime()
       if (log.sizeBytes() === 0 || isPausing || underWay.has(sourceKey) || underWay.size >= MOST_AT_ONCE) continue
       begin(sourceKey, log)
@@ -52,7 +52,7 @@ export function createStreamsLoop({ receiving, batches, clock, onError }: Stream
     tick,
     async start(): Promise<void> {
       await receiving.openAll()
-      timer = setInterval(() => void tick().catch((error: unknown) => onError(error, 0)), EVERY_MS).unref()
+      timer = setInterval(tick, EVERY_MS).unref()
     },
     async stop(): Promise<void> {
       clearInterval(timer)

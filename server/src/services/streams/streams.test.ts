@@ -179,3 +179,19 @@ test('a table that cannot be loaded says why, and is loaded once it can', async 
   assert.equal((await stack.sink()).statistics.lastError, null)
   assert.deepEqual(await stack.rows(), [['not a number']])
 })
+
+test('a thousand clients at once are all answered, and each of their records arrives once', async (t) => {
+  const stack = await streamingStack(t, [{ type: 'path', name: 'n', path: 'n', rawString: true }])
+  const address = await stack.address()
+  const answers = await Promise.all(
+    Array.from({ length: 1000 }, (_, n) => stack.request('POST', address, { json: { n: String(n) }, token: null })),
+  )
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+  stack.advance(MINUTE_MS)
+  await stack.loaded(1000)
+  const rows = (await stack.rows()).map(([n]) => Number(n)).sort((a, b) => a - b)
+  assert.deepEqual(
+    rows,
+    Array.from({ length: 1000 }, (_, n) => n),
+  )
+})

@@ -1,21 +1,20 @@
 // The extractor through the platform (queue, data folder, load into tables, state) against the same extraction by the program alone. `thin`
 // is the hardest case: rows of four short fields, which are parsed faster than any table can load them.
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startStackProcess } from '../tests/support/stack-process.ts'
-import { inTurns, report, round, startBare } from './measure.ts'
+import { cpuSecondsBelow, inTurns, median, report, round, runNode, startBare } from './measure.ts'
 
 const ITEMS = 200_000
 const ROUNDS = 5
 const MAIN = fileURLToPath(new URL('../components/http-extractor/src/main.ts', import.meta.url))
 
 const cleanups: Array<() => unknown> = []
-const env = { MILLRACE_EGRESS_ALLOW: '127.0.0.1' }
+/** One warm table worker, as a stack has by default. */
+const env = { MILLRACE_EGRESS_ALLOW: '127.0.0.1', MILLRACE_TABLE_WARM_WORKERS: '1' }
 const stack = await startStackProcess({ after: (work) => cleanups.push(work as () => unknown) }, { env }) // it passes one function without parameters
 const api = await startBare('extractor-api.ts', String(ITEMS))
 
@@ -30,7 +29,20 @@ async function compare(endpoint: string) {
     configuration: { parameters },
   })
   await runJob(endpoint) // warm
-  return await inTurns(ROUNDS, { alone: () => runAlone(parameters), platform: () => runJob(endpoint) })
+  const cpu = { alone: [] as number[], platform: [] as number[] }
+  const alone = async () => {
+    const run = await runAlone(parameters)
+    cpu.alone.push(run.cpuSeconds)
+    return run.seconds
+  }
+  const platform = async () => {
+    const before = cpuSecondsBelow([api.pid])
+    const seconds = await runJob(endpoint)
+    cpu.platform.push(cpuSecondsBelow([api.pid]) - before)
+    return seconds
+  }
+  const wall = await inTurns(ROUNDS, { alone, platform })
+  return { ...wall, aloneCpu: median(cpu.alone), platformCpu: median(cpu.platform) }
 }
 
 const full = await compare('items')
@@ -46,20 +58,25 @@ report({
   thinAloneSeconds: round(thin.alone),
   thinPlatformSeconds: round(thin.platform),
 })
+// The whole stack, its table workers included, while the job runs: what a run costs, however busy the machine is.
+report({
+  bench: 'extractor-job-cpu',
+  ratio: full.platformCpu / full.aloneCpu,
+  target: '<= 1.3',
+  aloneCpuSeconds: round(full.aloneCpu),
+  platformCpuSeconds: round(full.platformCpu),
+  thinRatio: round(thin.platformCpu / thin.aloneCpu),
+})
 await api.stop()
 for (const cleanup of cleanups) await cleanup()
 
-async function runAlone(parameters: object): Promise<number> {
+async function runAlone(parameters: object) {
   const data = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
   for (const path of ['in', 'out/tables']) mkdirSync(join(data, path), { recursive: true })
   writeFileSync(join(data, 'config.json'), JSON.stringify({ parameters }))
-  const started = performance.now()
-  const child = spawn(process.execPath, [MAIN], { env: { KBC_DATADIR: `${data}/` }, stdio: ['ignore', 'ignore', 'inherit'] })
-  const [code] = await once(child, 'close')
-  const seconds = (performance.now() - started) / 1000
-  if (code !== 0) throw new Error(`the extractor ended with ${code}`)
+  const run = await runNode([MAIN], { KBC_DATADIR: `${data}/` })
   rmSync(data, { recursive: true })
-  return seconds
+  return run
 }
 
 /** Waits on the stream of the job's events, which ends with the job: polling would take the processor from what is measured. */

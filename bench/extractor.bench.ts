@@ -1,48 +1,18 @@
 // The HTTP extractor against Node's bare fetch and JSON.parse, both as processes of their own, over the same pages of the same API.
 // EXTRACTOR_ITEMS changes the size of the runs (300,000), EXTRACTOR_LONG_ITEMS that of the long one for memory (1,000,000).
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { inTurns, median, report, startBare } from './measure.ts'
+import { inTurns, median, type NodeRun as Run, report, round, runNode, startBare } from './measure.ts'
 
 const ROUNDS = 3
 const items = Number(process.env.EXTRACTOR_ITEMS ?? 300_000)
 const longItems = Number(process.env.EXTRACTOR_LONG_ITEMS ?? 1_000_000)
 const program = fileURLToPath(new URL('../components/http-extractor/src/main.ts', import.meta.url))
 const bare = fileURLToPath(new URL('extractor-bare.ts', import.meta.url))
-/** Run in each process: what it has used, as the last line of standard error. */
-const usage = `data:text/javascript,${encodeURIComponent(`process.on('exit', () => {
-  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage()
-  const cpu = (userCPUTime + systemCPUTime) / 1e6
-  process.stderr.write('\\n' + JSON.stringify({ cpu, mib: maxRSS / 1024 }) + '\\n')
-})`)}`
-
-interface Run {
-  readonly seconds: number
-  readonly cpuSeconds: number
-  readonly mib: number
-}
-
-async function runNode(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Run> {
-  const began = performance.now()
-  const child = spawn(process.execPath, ['--import', usage, ...args], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  let errors = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors += text
-  })
-  const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`${args[0]} ended with ${code}: ${errors}`)
-  const { cpu, mib } = JSON.parse(errors.trim().split('\n').at(-1)!) as { cpu: number; mib: number } // written by `usage`
-  return { seconds: (performance.now() - began) / 1000, cpuSeconds: cpu, mib }
-}
-
+const script = fileURLToPath(new URL('extractor-script.ts', import.meta.url))
 const column = (destination: string) => ({ mapping: { destination } })
 const scalars = ['name', 'email', 'active', 'score', 'created_at', 'country', 'note', 'deleted_at', 'kind']
 const mappings = {
@@ -61,16 +31,21 @@ function extract(url: string, endpoint: string, more: object = {}, since = 0): P
   return runConfiguration({ api: { baseUrl: url, pagination }, config: { jobs: [job], ...more } })
 }
 
-async function runConfiguration(configuration: object): Promise<Run> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'extractor-bench-'))
-  try {
+const runConfiguration = (configuration: object): Promise<Run> =>
+  inFolder(async (dataDir) => {
     mkdirSync(join(dataDir, 'in'))
     writeFileSync(join(dataDir, 'config.json'), JSON.stringify(configuration))
     const run = await runNode([program], { KBC_DATADIR: dataDir })
     if (statSync(join(dataDir, 'out', 'tables', 'items')).size === 0) throw new Error('The extractor wrote an empty table.')
     return run
+  })
+
+async function inFolder(work: (folder: string) => Promise<Run>): Promise<Run> {
+  const folder = mkdtempSync(join(tmpdir(), 'extractor-bench-'))
+  try {
+    return await work(folder)
   } finally {
-    rmSync(dataDir, { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 
@@ -111,6 +86,20 @@ report({
   target: '>= 1',
   rowsPerCpuSecond: perSecond(cpuSeconds),
   note: 'of 34,000 rows per CPU second, start of the process included',
+})
+
+// The same tables as a script of a page writes them. Processor time: what both wait for is the same.
+const effort = await inTurns(ROUNDS, {
+  script: async () => (await inFolder((folder) => runNode([script, `${api.url}items`, folder]))).cpuSeconds,
+  automatic: async () => (await extract(api.url, 'items')).cpuSeconds,
+})
+report({
+  bench: 'extractor-script',
+  ratio: effort.automatic / effort.script,
+  target: '<= 1.3',
+  items,
+  cpuSeconds: round(effort.automatic),
+  scriptCpuSeconds: round(effort.script),
 })
 
 // One item per page, five milliseconds per answer. Two lengths, so that the start of the processes falls out of the difference.

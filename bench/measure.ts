@@ -3,6 +3,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 
@@ -118,6 +119,61 @@ function answerLength(text: string): number | undefined {
   if (declared !== undefined) return headEnd + 4 + Number(declared)
   const chunksEnd = text.indexOf('\r\n0\r\n\r\n', headEnd)
   return chunksEnd < 0 ? undefined : chunksEnd + 7
+}
+
+/** Run in a process: what it has used, as the last line of standard error. */
+const USAGE = `data:text/javascript,${encodeURIComponent(`process.on('exit', () => {
+  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage()
+  const cpu = (userCPUTime + systemCPUTime) / 1e6
+  process.stderr.write('\\n' + JSON.stringify({ cpu, mib: maxRSS / 1024 }) + '\\n')
+})`)}`
+
+export interface NodeRun {
+  readonly seconds: number
+  readonly cpuSeconds: number
+  readonly mib: number
+}
+
+/** A Node program from start to end, and what it used. */
+export async function runNode(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<NodeRun> {
+  const began = performance.now()
+  const child = spawn(process.execPath, ['--import', USAGE, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text
+  })
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`${args[0]} ended with ${code}: ${errors}`)
+  const { cpu, mib } = JSON.parse(errors.trim().split('\n').at(-1)!) as { cpu: number; mib: number } // written by USAGE
+  return { seconds: (performance.now() - began) / 1000, cpuSeconds: cpu, mib }
+}
+
+const TICKS_PER_SECOND = 100
+
+/** Processor time, in seconds, of all processes below this one except some, what they started and what of that has ended. For Linux. */
+export function cpuSecondsBelow(except: readonly number[]): number {
+  const processes = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap(timesOf)
+  const sumBelow = (parent: number): number =>
+    processes
+      .filter((one) => one.parent === parent && !except.includes(one.pid))
+      .reduce((sum, { pid, ticks }) => sum + ticks + sumBelow(pid), 0)
+  return sumBelow(process.pid) / TICKS_PER_SECOND
+}
+
+function timesOf(pid: string): { readonly pid: number; readonly parent: number; readonly ticks: number }[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ') // the name before may hold blanks
+    const ticks = [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0) // own, then of ended children: user, system
+    return [{ pid: Number(pid), parent: Number(fields[1]), ticks }]
+  } catch {
+    return [] // it has ended meanwhile
+  }
 }
 
 /** Runs a program of this folder that prints its address first and ends when its stdin closes. */

@@ -7,8 +7,10 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { rm } from 'node:fs'
+import { getCompileCacheDir } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { RunOptions } from './table-engine.ts'
 import type { FromWorker, JobKind, Jobs, ToWorker, WorkerError, WorkerJob } from './worker-protocol.ts'
@@ -193,7 +195,13 @@ export class WorkerPool {
       execArgv: ['--max-old-space-size=256'],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       // Nothing of the server's environment, which may hold secrets. Few malloc arenas: memory returns to the system sooner.
-      env: { UV_THREADPOOL_SIZE: '8', MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '1048576', TZ: 'UTC' },
+      env: {
+        UV_THREADPOOL_SIZE: '8',
+        MALLOC_ARENA_MAX: '2',
+        MALLOC_TRIM_THRESHOLD_: '1048576',
+        TZ: 'UTC',
+        ...defined({ NODE_COMPILE_CACHE: getCompileCacheDir() }), // two thirds of what a start costs otherwise
+      },
     })
     const worker: Worker = { child, settle: undefined, idleTimer: undefined }
     this.#all.add(worker)

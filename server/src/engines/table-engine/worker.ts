@@ -1,6 +1,7 @@
 // The table worker process: DuckDB and the CSV scanner, one job at a time, jobs in and results out over the IPC channel.
 // It ends with its parent: when the channel closes, whatever runs here has nobody left to report to.
 
+import { flushCompileCache } from 'node:module'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { PlatformError } from '../../kit/errors.ts'
 import { connect, type Database, openInstance } from './database.ts'
@@ -44,6 +45,7 @@ async function start(started: WorkerSettings): Promise<DuckDBInstance> {
   await db.run(`SELECT count(*) FROM range(10) t(i) WHERE i::VARCHAR <> ''`)
   db.close()
   send({ type: 'ready' })
+  flushCompileCache() // workers are killed, and what ends that way leaves no cache
   return instance
 }
 

@@ -30,7 +30,7 @@ const ComponentData = Type.Object({
       server: Type.Optional(Type.String()),
     }),
   }),
-  vendor: Type.Object({ contact: Type.Array(Type.String()), licenseUrl: Type.String() }),
+  vendor: Type.Object({ name: Type.Optional(Type.String()), contact: Type.Array(Type.String()), licenseUrl: Type.String() }),
   configuration_format: Type.Union([Type.Literal('json'), Type.Literal('yaml')]),
   network: Type.Union([Type.Literal('none'), Type.Literal('bridge'), Type.Literal('no-internet')]),
   memory: Type.String({ pattern: '^[1-9][0-9]{0,6}[mg]$' }),

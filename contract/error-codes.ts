@@ -49,6 +49,7 @@ export const ERRORS = {
     kind: 'not-found',
     text: 'The console is not built on this node. `npm start` builds it; by hand it is `npm run build -w console`.',
   },
+  serviceNotFound: { kind: 'not-found', text: 'The {service} service is not part of this stack. {purpose}' },
   methodNotAllowed: { kind: 'not-allowed', text: '{method} is not possible here. This address knows {allowed}.' },
   notImplemented: { kind: 'not-built', text: '{what}' },
   MAINTENANCE: { kind: 'transient', text: '{reason}' },

@@ -46,7 +46,9 @@ export function addFileCommands(program: Command): void {
     })
 
   stackOptions(file.command('download'))
-    .description('download a file; slices are joined in their order')
+    .description(
+      'download a file; slices are joined in their order, and those of an exported table have no header: `table export` writes one',
+    )
     .argument('<id>', 'id of the file', wholeNumber)
     .option('-o, --output <path>', 'where to (default: the name of the file; - is standard output)')
     .action(async (id: number, { output }: { output?: string }, command: Command) => {

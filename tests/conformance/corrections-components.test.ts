@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { ComponentDescription } from '../../contract/component.ts'
 import { newProjectClient } from '../support/project-client.ts'
 import { shellStack } from '../support/shell-stack.ts'
 import { startTestStack } from '../support/test-stack.ts'
@@ -127,6 +128,24 @@ test('corrections D and E: components, events, projects', async (t) => {
     assert.equal((await found('message:"0%r"')).length, 0)
   })
 
+  await t.test(
+    'D70: services that clients look up are in the index; those that are not here answer 404 in the shape of a service',
+    async () => {
+      const { ok, call } = await newProjectClient(stack, 'D70')
+      const { services } = await ok<{ services: { id: string; url: string }[] }>('GET', '/v2/storage?exclude=components')
+      const urls = new Map(services.map(({ id, url }) => [id, url]))
+      for (const id of ['editor', 'data-science', 'query', 'ai']) {
+        assert.equal(urls.get(id), `${stack.url}/${id}`)
+        assert.equal((await ok<{ isBuilt: boolean }>('GET', `/${id}`)).isBuilt, false)
+        const answer = await call('POST', `/${id}/sql/sessions`, { json: {} })
+        const { error, code, message, status, context } = answer.json<Json>()
+        assert.deepEqual([answer.status, code, status, context], [404, 404, 'error', { stringCode: 'serviceNotFound' }])
+        assert.match(String(error), new RegExp(`^The ${id} service is not part of this stack\\.`))
+        assert.equal(message, error)
+      }
+    },
+  )
+
   await t.test('D74: a project reports the backend that its operator names; without one the real one', async () => {
     const { ok, call, projectId } = await newProjectClient(stack, 'D74')
     const owner = async () => (await ok<{ owner: Json }>('GET', 'tokens/verify')).owner
@@ -140,6 +159,53 @@ test('corrections D and E: components, events, projects', async (t) => {
     await stack.platform.tokens.setProject(projectId, { backend: '' })
     assert.equal((await owner()).defaultBackend, 'duckdb')
   })
+
+  await t.test(
+    'D83: a file that lacks columns is refused by name; a full load with another order of columns reorders the table',
+    async () => {
+      const { ok, call } = await newProjectClient(stack, 'D83')
+      await ok('POST', 'buckets', { name: 'a' })
+      await ok('POST', 'buckets/in.c-a/tables', { name: 't', dataString: 'id,name\n1,a\n', primaryKey: 'id' })
+      const lacking = await call('POST', 'tables/in.c-a.t/import', { json: { dataString: 'id\n2\n' } })
+      assert.equal(lacking.status, 400)
+      assert.match(lacking.json<{ error: string }>().error, /^Some columns are missing in the csv file\. Missing columns: name\./)
+      const columns = async () => (await ok<{ columns: string[] }>('GET', 'tables/in.c-a.t')).columns
+      await ok('POST', 'tables/in.c-a.t/import', { dataString: 'name,id\nb,2\n', incremental: 1 })
+      assert.deepEqual(await columns(), ['id', 'name'], 'an incremental load leaves the order')
+      await ok('POST', 'tables/in.c-a.t/import', { dataString: 'name,id\nc,3\n' })
+      assert.deepEqual(await columns(), ['name', 'id'])
+      assert.equal((await call('GET', 'tables/in.c-a.t/data-preview')).text, '"name","id"\n"c","3"\n')
+      await ok('POST', 'tables/in.c-a.t/import', { dataString: 'id,name\n3,d\n', incremental: 1 })
+      assert.equal((await call('GET', 'tables/in.c-a.t/data-preview')).text, '"name","id"\n"d","3"\n', 'the key is still the key')
+    },
+  )
+
+  await t.test(
+    'E93: addresses of the index and of built-in components lead to pages; what is said of their makers is filled',
+    async () => {
+      const { ok } = await newProjectClient(stack, 'E93')
+      const index = await ok<{ urlTemplates: Record<string, string>; components: ComponentDescription[] }>('GET', '/v2/storage')
+      const pageOf = async (url: string) => {
+        const answer = await fetch(url)
+        assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'text/html; charset=utf-8'], url)
+        return answer.text()
+      }
+      for (const template of Object.values(index.urlTemplates)) {
+        const answer = await fetch(template.replaceAll(/&&\w+&&/g, 'one'))
+        const isConsole = answer.status === 200 || (await answer.text()).includes('console.notBuilt') // as `npm start` has built it or not
+        assert.ok(isConsole, template)
+      }
+      const builtIn = index.components.filter(({ id }) => !id.startsWith('test.'))
+      assert.ok(builtIn.length > 20)
+      for (const { id, hasUI, documentationUrl, ico32, ico64, ico128, data, name } of builtIn) {
+        assert.equal(hasUI, false, `${id}: there are no forms here`)
+        assert.ok((await pageOf(documentationUrl)).includes(name), id)
+        for (const icon of new Set([ico32, ico64, ico128])) assert.match(await (await fetch(icon ?? '')).text(), /^<svg /, id)
+        assert.ok(data.vendor.name && data.vendor.contact.length > 0 && URL.canParse(data.vendor.licenseUrl), id)
+      }
+      assert.equal((await fetch(`${stack.url}/docs/components/no.such`)).status, 404)
+    },
+  )
 
   await t.test('E99: a preview says that it is UTF-8', async () => {
     const { ok, call } = await newProjectClient(stack, 'E99')
@@ -176,12 +242,14 @@ test('corrections D and E: components, events, projects', async (t) => {
       await ok('POST', 'buckets/in.c-a/tables', { name: 't', dataString: 'id\n1\n' })
       const exported = async (json: object) => {
         const job = await finished(await ok<{ id: number }>('POST', 'tables/in.c-a.t/export-async', json))
-        const { file } = job.results as { file: { id: number } } // the results of tableExport
-        return ok<{ isSliced: boolean; url: string }>('GET', `files/${file.id}?federationToken=1`)
+        const { file, note } = job.results as { file: { id: number }; note?: string } // the results of tableExport
+        return { ...(await ok<{ isSliced: boolean; url: string }>('GET', `files/${file.id}?federationToken=1`)), note }
       }
-      assert.equal((await exported({})).isSliced, true)
+      const sliced = await exported({})
+      assert.equal(sliced.isSliced, true)
+      assert.match(sliced.note ?? '', /no header.*merged=true.*millrace table export/)
       const merged = await exported({ merged: true })
-      assert.equal(merged.isSliced, false)
+      assert.deepEqual([merged.isSliced, merged.note], [false, undefined])
       assert.equal(await (await fetch(merged.url)).text(), '"id"\n"1"\n')
       const { paths } = await ok<{ paths: Record<string, { post?: { summary: string } }> }>('GET', '/openapi.json')
       assert.match(paths['/v2/storage/tables/{tableId}/export-async']?.post?.summary ?? '', /without a header.*merged/)

@@ -3,7 +3,10 @@
 import type { IncomingMessage } from 'node:http'
 import { withHost } from './tls.ts'
 
-/** The services published in the index (spec storage 2.1), in that order, and then newer ones that we have. The path under the stack's address is `/<id>`. */
+/**
+ * The services published in the index (spec storage 2.1), in that order, then newer ones that we have, then those that clients look up
+ * and stop without. The path under the stack's address is `/<id>`.
+ */
 export const SERVICE_IDS = [
   'docker-runner',
   'import',
@@ -21,6 +24,10 @@ export const SERVICE_IDS = [
   'templates',
   'vault',
   'stream',
+  'data-science',
+  'editor',
+  'query',
+  'ai',
 ] as const
 
 export type ServiceId = (typeof SERVICE_IDS)[number]

@@ -317,7 +317,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     }),
   )
   const registerApi = () => {
-    app.register(pagesRoutes({ version, routes }))
+    app.register(pagesRoutes({ version, routes, component: configurationModules.components.find }))
     app.register(consoleRoutes({ files: consoleFiles, s3Url: objects.url }))
     app.register(guidesRoutes(createGuides(createGuideFolder())))
     app.register(

@@ -22,6 +22,19 @@ const processorDescriptions = processors.map(({ name, title, description, vendor
   data: { definition: { type: 'builtin', uri: 'processors/src/main.ts', name, tag: '1' }, network: 'none' },
 }))
 
+const VENDOR = {
+  name: 'Millrace',
+  contact: ['The operator of this stack'],
+  licenseUrl: 'https://www.apache.org/licenses/LICENSE-2.0',
+}
+
+/** Addresses that begin with a slash are pages of the stack. */
+function pagesOf(id: string) {
+  const page = `/docs/components/${id}`
+  const icon = `${page}/icon.svg`
+  return { documentationUrl: page, ico32: icon, ico64: icon, ico128: icon }
+}
+
 export const BUILTIN: readonly ComponentDescription[] = [
   flow,
   httpExtractor,
@@ -32,7 +45,11 @@ export const BUILTIN: readonly ComponentDescription[] = [
   variables,
   ...processorDescriptions,
 ].map((stated) => {
-  const read = readDescription(stated)
+  const read = readDescription({
+    ...pagesOf(stated.id),
+    ...stated,
+    data: { vendor: VENDOR, ...(stated as { data?: object }).data }, // of the JSON files of this folder
+  })
   if (!read.ok) throw new Error(`Built-in component ${stated.id}: ${read.problems.join('; ')}`)
   return read.description
 })

@@ -81,7 +81,17 @@ export function published(component: ComponentDescription, baseUrl: string): Com
   const { '#password': _secret, ...repository } = given
   const definition = { ...shown, repository }
   const image_parameters = withoutSecrets(component.data.image_parameters)
-  return { ...component, uri: `${baseUrl}/queue/${component.id}`, data: { ...component.data, definition, image_parameters } }
+  const { ico32, ico64, ico128, documentationUrl, data } = component
+  const whole = <T extends string | null>(address: T): T | string => (address?.startsWith('/') ? baseUrl + address : address)
+  return {
+    ...component,
+    uri: `${baseUrl}/queue/${component.id}`,
+    documentationUrl: whole(documentationUrl),
+    ico32: whole(ico32),
+    ico64: whole(ico64),
+    ico128: whole(ico128),
+    data: { ...data, definition, image_parameters },
+  }
 }
 
 /** Members that start with `#` are left out at any depth, in clear or not. */

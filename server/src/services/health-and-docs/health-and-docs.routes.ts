@@ -1,11 +1,15 @@
 // For those who run the stack: is it alive, can it serve, how is it doing; and for those who program it: the API documentation (spec platform 6.10).
 
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
+import type { ComponentDescription } from '../../../../contract/component.ts'
 import { PAGE_POLICY } from '../../http/html-page.ts'
 import { type DocumentedRoute, openApiDocument } from '../../http/openapi.ts'
+import { ComponentId } from '../../http/parameters.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { componentPage, iconOf } from './component-page.ts'
 import { docsPage, FILTER_SCRIPT } from './docs-page.ts'
 
 export interface ProbesDeps {
@@ -20,6 +24,8 @@ export interface ProbesDeps {
 export interface PagesDeps {
   readonly version: string
   readonly routes: readonly DocumentedRoute[]
+  /** By any of its ids. */
+  readonly component: (id: string) => ComponentDescription | undefined
 }
 
 const Html = Type.String()
@@ -64,8 +70,32 @@ export const elsewhereRoutes: FastifyPluginAsync = async (app) => {
   })
 }
 
-export function pagesRoutes({ version, routes }: PagesDeps): FastifyPluginAsync {
-  return async (app: FastifyInstance) => {
+export function pagesRoutes({ version, routes, component }: PagesDeps): FastifyPluginAsyncTypebox {
+  const componentOf = (id: string): ComponentDescription => {
+    const found = component(id)
+    if (!found) throw new PlatformError('storage.components.notFound', { id: id.slice(0, 130) })
+    return found
+  }
+
+  return async (app) => {
+    app.get(
+      '/docs/components/:componentId',
+      {
+        ...page('operations.componentPage', 'What a component does and takes'),
+        schema: { params: OfComponent, response: { 200: Html } },
+      },
+      async (req, reply) => sendPage(reply, componentPage(componentOf(req.params.componentId), req.baseUrl)),
+    )
+
+    app.get(
+      '/docs/components/:componentId/icon.svg',
+      {
+        ...page('operations.componentIcon', 'The icon of a component'),
+        schema: { params: OfComponent, response: { 200: Html } },
+      },
+      async (req, reply) => reply.type('image/svg+xml').send(iconOf(componentOf(req.params.componentId))),
+    )
+
     app.get('/openapi.json', page('operations.openapi', 'This API as OpenAPI 3.1'), async (req, reply) =>
       reply.type('application/json').send(JSON.stringify(openApiDocument(routes, version, req.baseUrl))),
     )
@@ -75,6 +105,11 @@ export function pagesRoutes({ version, routes }: PagesDeps): FastifyPluginAsync 
     )
   }
 }
+
+const OfComponent = Type.Object({ componentId: ComponentId })
+
+const sendPage = (reply: FastifyReply, html: string) =>
+  reply.type('text/html; charset=utf-8').header('content-security-policy', PAGE_POLICY).send(html)
 
 /** Of all pages only this one runs a script: its filter. */
 const DOCS_POLICY = `${PAGE_POLICY}; script-src 'sha256-${createHash('sha256').update(FILTER_SCRIPT).digest('base64')}'`

@@ -69,8 +69,8 @@ export function stackIndexRoutes({ revision, domain, components }: IndexDeps): F
 
 /** Where a person finds a thing in the console; `&&name&&` is filled in by the client. */
 const urlTemplatesOf = (baseUrl: string) => ({
-  orchestrationJob: `${baseUrl}/jobs/&&jobId&&`,
-  job: `${baseUrl}/jobs/&&jobId&&`,
-  configuration: `${baseUrl}/components/&&componentId&&/&&configurationId&&`,
-  table: `${baseUrl}/storage/tables/&&tableId&&`,
+  orchestrationJob: `${baseUrl}/console/jobs/&&jobId&&`,
+  job: `${baseUrl}/console/jobs/&&jobId&&`,
+  configuration: `${baseUrl}/console/components/&&componentId&&/&&configurationId&&`,
+  table: `${baseUrl}/console/storage/&&tableId&&`,
 })

@@ -87,6 +87,10 @@ type ExportedParams = EventParams<'storage.tableExported'>
 
 export type TableExports = ReturnType<typeof createTableExports>
 
+/** Of the results of an export in slices (spec storage 2.5.6). */
+const SLICED_NOTE =
+  'The slices of this file have no header. For one file with a header send merged=true, ask GET tables/{id}/data, or run millrace table export.'
+
 export function createTableExports<F extends ReservedFile>({ parts, engine, files, scratchDir }: ExportDeps<F>) {
   const { catalog, store, buckets, recordEvent } = parts
 
@@ -110,7 +114,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
       })
       await recordEvent(trx, job.source, event, job.origin)
       return {
-        results: { file: { id: made.id }, cacheHit: made === cached },
+        results: { file: { id: made.id }, cacheHit: made === cached, ...(!options.merged && { note: SLICED_NOTE }) },
         metrics: {
           outCompressed: options.gzip,
           outBytes: options.gzip ? outBytes : 0,

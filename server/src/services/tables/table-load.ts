@@ -27,7 +27,7 @@ import { columnNameFrom } from '../../model/column-name.ts'
 import type { EventAttachment, NewEvent } from '../../model/event.ts'
 import type { JobHandler, JobOutcome, JobRun, Metrics } from '../../model/storage-job.ts'
 import { type BucketRef, STORAGE_PROVIDER, type Table, type TableParts, tableEvent } from './table-catalog.ts'
-import { columnNamesFrom, quoted } from './table-names.ts'
+import { columnNamesFrom, plain, quoted } from './table-names.ts'
 import type { KeptMetadata } from './table-snapshots.store.ts'
 import {
   checkDeduplication,
@@ -364,8 +364,9 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
         file: source.name,
         columns: names.length + added.length,
       })
+    const wanted = withColumns(withTypes(tableId, snapshot, types), added, types, source.name)
     return {
-      snapshot: withColumns(withTypes(tableId, snapshot, types), added, types, source.name),
+      snapshot: input.incremental ? wanted : inOrderOf(fileColumns, wanted),
       fileColumns,
       skipLines: ignoredLinesCount || (columns ? (input.csv.linesBeforeRows ?? 0) : 1),
     }
@@ -436,6 +437,13 @@ export function checkPrimaryKey(primaryKey: readonly string[], columns: readonly
     })
 }
 
+/** A full load gives the table the order of the file's columns; those that the file lacks follow (spec storage 2.5.5). */
+function inOrderOf(fileColumns: readonly string[], snapshot: TableSnapshot): TableSnapshot {
+  const placeOf = new Map(fileColumns.map((name, at) => [name, at]))
+  const place = ({ name }: { readonly name: string }): number => placeOf.get(name) ?? fileColumns.length
+  return { ...snapshot, columns: snapshot.columns.toSorted((a, b) => place(a) - place(b)) }
+}
+
 /** A column of the key never, one that takes no null only with a default or as text. */
 function mayStayEmpty(snapshot: TableSnapshot, name: string): boolean {
   const { fieldId, nullable, type, default: fallback } = columnNamed(snapshot, name)
@@ -451,7 +459,7 @@ function columnsNotMatch(
 ): PlatformError {
   return new PlatformError(
     'csvImport.columnsNotMatch',
-    { missing: quoted(missing), expected: quoted(expected), file, delimiter: delimiter === '\t' ? '\\t' : delimiter },
+    { missing: plain(missing), expected: plain(expected), file, delimiter: delimiter === '\t' ? '\\t' : delimiter },
     { params: { missingColumns: missing, expectedColumns: expected } },
   )
 }

@@ -49,8 +49,14 @@ export function checkColumnName(name: string, what: string): void {
 const invalid = (reason: string) => new PlatformError('storage.tables.validation.invalidColumnName', { reason })
 
 const SHOWN = 20
+const shown = (names: readonly string[], separator: string): string =>
+  names.slice(0, SHOWN).join(separator) + (names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '')
+
 export const quoted = (names: readonly string[]): string =>
-  names
-    .slice(0, SHOWN)
-    .map((name) => `"${name}"`)
-    .join(', ') + (names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '')
+  shown(
+    names.map((name) => `"${name}"`),
+    ', ',
+  )
+
+/** As clients know it from the errors of loads. */
+export const plain = (names: readonly string[]): string => shown(names, ',')

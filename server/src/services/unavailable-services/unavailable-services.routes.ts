@@ -1,4 +1,4 @@
-// The published services that are not built: each address answers with what the service is for, and 501 for everything below it (spec platform 6.1).
+// The published services that are not built: each address answers with what the service is for, and 501 or 404 for everything below it (spec platform 6.1).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -22,7 +22,14 @@ const PURPOSE: Readonly<Record<ServiceId, string>> = {
   templates: 'Ready-made configurations.',
   vault: 'Variables and secrets that configurations of a project share.',
   stream: 'Takes records over HTTP and loads them into tables.',
+  'data-science': 'Workspaces and data apps.',
+  editor: 'Sessions of an SQL editor.',
+  query: 'Runs SQL in a workspace.',
+  ai: 'Answers questions and suggests components.',
 }
+
+/** Published only because clients stop when the index lacks them; there is nothing below them to be built (spec platform 6.1). */
+const LOOKED_UP: ReadonlySet<ServiceId> = new Set(['data-science', 'editor', 'query', 'ai'])
 
 const AnyPath = Type.Object({ '*': Type.String({ description: 'Any address of the service.' }) })
 const Description = Type.Object({
@@ -52,6 +59,7 @@ export function unavailableServicesRoutes(ids: readonly ServiceId[], built: Read
           schema: { params: AnyPath, response: { 501: Type.Unknown() } },
         },
         async () => {
+          if (LOOKED_UP.has(id)) throw new PlatformError('serviceNotFound', { service: id, purpose: PURPOSE[id] })
           throw new PlatformError('notImplemented', { what: `The ${id} service is not part of this stack yet. ${PURPOSE[id]}` })
         },
       )

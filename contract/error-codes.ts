@@ -262,6 +262,10 @@ export const ERRORS = {
   // Files
   'storage.files.notFound': { kind: 'not-found', text: 'File not found' },
   'storage.files.tagNotFound': { kind: 'not-found', text: 'File {id} has no tag "{tag}".' },
+  'storage.files.providerUnavailable': {
+    kind: 'invalid',
+    text: 'Files of this project are set to the provider {provider}, which needs the embedded object store, and this stack keeps its objects elsewhere. Set provider=aws with millrace project set.',
+  },
   'storage.files.noContent': {
     kind: 'invalid',
     text: 'The content of file {id} cannot be shown: {reason}. Download it by its url instead.',

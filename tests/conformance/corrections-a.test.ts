@@ -113,8 +113,8 @@ test('corrections A', async (t) => {
 
   await t.test('A3: events of configurations say which configuration at which version, and nothing else', async () => {
     const { ok, events } = await project('A3 configurations')
-    const configs = 'components/platform.ex-http/configs'
-    const component = 'platform.ex-http'
+    const configs = 'components/keboola.ex-generic-v2/configs'
+    const component = 'keboola.ex-generic-v2'
     const of = (name: string, version: number, configurationId = 'main-1') => ({ component, configurationId, name, version })
     await ok('POST', configs, { json: { configurationId: 'main-1', name: 'Main', changeDescription: 'first' } })
     await ok('PUT', `${configs}/main-1`, { json: { name: 'Renamed', configuration: { a: 1 } } })
@@ -176,8 +176,8 @@ test('corrections A', async (t) => {
 
   await t.test('A3: events of rows name the row, its version and its configuration', async () => {
     const { ok, events } = await project('A3 rows')
-    const configs = 'components/platform.ex-http/configs'
-    const component = 'platform.ex-http'
+    const configs = 'components/keboola.ex-generic-v2/configs'
+    const component = 'keboola.ex-generic-v2'
     const of = (version: number) => ({ component, configurationId: 'main-1', name: 'Main', version })
     await ok('POST', configs, { json: { configurationId: 'main-1', name: 'Main' } })
     await ok('POST', `${configs}/main-1/rows`, { json: { rowId: 'r1', name: 'Row' } })
@@ -265,7 +265,7 @@ test('corrections A', async (t) => {
 
   await t.test('A5: two others approve, the merge publishes, and the branch goes', async () => {
     const { ok, refused, token, events, finished, branch, masterToken } = await project('A5')
-    const configs = 'components/platform.ex-http/configs'
+    const configs = 'components/keboola.ex-generic-v2/configs'
     await ok('POST', configs, { json: { configurationId: 'main-1', name: 'Main', state: { kept: 1 } } })
     const dev = await branch('dev')
     const main = (await ok('GET', 'dev-branches/default')).json<{ id: number }>().id
@@ -301,7 +301,7 @@ test('corrections A', async (t) => {
     const changeLog = {
       configurations: [
         {
-          componentId: 'platform.ex-http',
+          componentId: 'keboola.ex-generic-v2',
           configurationId: 'main-1',
           isDeleted: false,
           lastVersionIdentifier: versionIdentifier,
@@ -356,7 +356,7 @@ test('corrections A', async (t) => {
 
   await t.test('A5: a request that is not based on the default branch as it is now says so', async () => {
     const { ok, refused, branch } = await project('A5 conflicts')
-    const configs = 'components/platform.ex-http/configs'
+    const configs = 'components/keboola.ex-generic-v2/configs'
     for (const configurationId of ['main-1', 'main-2', 'main-3'])
       await ok('POST', configs, { json: { configurationId, name: configurationId } })
     const dev = await branch('dev')
@@ -384,7 +384,7 @@ test('corrections A', async (t) => {
     )
     const { error, params } = refusal.json<{ error: string; params: { errors: Record<string, unknown>[] } }>()
     const message =
-      'Configuration "main-1" for component "platform.ex-http" in the dev branch is not based on the latest version from the default ' +
+      'Configuration "main-1" for component "keboola.ex-generic-v2" in the dev branch is not based on the latest version from the default ' +
       `branch. Version identifier in the dev branch: "${identifiers['main-1']}". Version identifier in the default branch: "${theirs}".`
     assert.ok(error.startsWith(`Merge request ${id} cannot be merged. \n Errors: \n - ${message}\n - `), error)
     assert.deepEqual(
@@ -393,7 +393,7 @@ test('corrections A', async (t) => {
     )
     assert.deepEqual(params.errors[0], {
       message,
-      componentId: 'platform.ex-http',
+      componentId: 'keboola.ex-generic-v2',
       configurationId: 'main-1',
       isDeleted: false,
       devBranchVersionIdentifier: identifiers['main-1'],

@@ -158,7 +158,15 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const { store, access } = objects
 
   // Modules
-  const files = createFiles({ db, inTransaction, clock, objects: store, access, recordEvent: events.record })
+  const files = createFiles({
+    db,
+    inTransaction,
+    clock,
+    objects: store,
+    access,
+    recordEvent: events.record,
+    providerOf: core.tokens.fileProviderOf,
+  })
   const filesLoop = createFilesLoop({
     files,
     objects: store,

@@ -4,6 +4,7 @@ import { type Clock, formatExpiration } from '../../kit/clock.ts'
 import { CREDENTIALS_SECONDS, type ObjectAccess } from './object-access.ts'
 import { presign } from './presign.ts'
 import type { SessionTokens } from './session-token.ts'
+import { AZURE_ACCOUNT, AZURE_PATH, sharedAccessSignature } from './shared-access.ts'
 
 export interface EmbeddedAccessDeps {
   readonly sessions: SessionTokens
@@ -14,6 +15,9 @@ export interface EmbeddedAccessDeps {
 }
 
 export function createEmbeddedAccess({ sessions, bucket, region, clock, endpointFor }: EmbeddedAccessDeps): ObjectAccess {
+  // Whole seconds, because that is what Expiration can say.
+  const expiry = (): number => (Math.floor(clock.now().getTime() / 1000) + CREDENTIALS_SECONDS) * 1000
+
   return {
     bucket,
     region,
@@ -38,14 +42,25 @@ export function createEmbeddedAccess({ sessions, bucket, region, clock, endpoint
       ),
 
     async credentials(scope) {
-      // Whole seconds, because that is what Expiration can say.
-      const expiresMs = (Math.floor(clock.now().getTime() / 1000) + CREDENTIALS_SECONDS) * 1000
+      const expiresMs = expiry()
       const issued = sessions.issue(scope, expiresMs)
       return {
         AccessKeyId: issued.accessKeyId,
         SecretAccessKey: issued.secretAccessKey,
         SessionToken: issued.sessionToken,
         Expiration: formatExpiration(new Date(expiresMs)),
+      }
+    },
+
+    sharedAccess(scope, endpoint) {
+      const expiresMs = expiry()
+      // Objects are kept the same way whatever the protocol, and Azure has no header to ask for encryption.
+      const signature = sharedAccessSignature(sessions, { ...scope, demandEncryption: false }, expiresMs)
+      return {
+        SASConnectionString: `BlobEndpoint=${endpoint}/${AZURE_PATH};SharedAccessSignature=${signature}`,
+        expiration: formatExpiration(new Date(expiresMs)),
+        accountName: AZURE_ACCOUNT,
+        container: bucket,
       }
     },
   }

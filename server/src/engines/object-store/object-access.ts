@@ -34,6 +34,16 @@ export interface ObjectAccess {
   /** A link that downloads the object. */
   link(key: string, options: LinkOptions): string
   credentials(scope: AccessScope): Promise<TemporaryCredentials>
+  /** The same scope for SDKs of Azure; undefined where the store does not speak their protocol. */
+  readonly sharedAccess?: (scope: AccessScope, endpoint: string) => SharedAccess
+}
+
+/** Spelled as on the wire (spec storage 2.6.4). */
+export interface SharedAccess {
+  readonly SASConnectionString: string
+  readonly expiration: string
+  readonly accountName: string
+  readonly container: string
 }
 
 /** Temporary credentials are valid this long. */

@@ -12,10 +12,16 @@ export interface Session {
   readonly scope: AccessScope
 }
 
+/** What one text alone allows, without a secret to sign with. */
+export type SharedSession = Pick<Session, 'expiresMs' | 'scope'>
+
 export interface SessionTokens {
   issue(scope: AccessScope, expiresMs: number): Required<SigningCredentials>
   /** `undefined` when we did not issue this token. Whether it has expired is for the caller to say. */
   open(token: string): Session | undefined
+  /** For shared access signatures: whoever has the text may do what it says. */
+  issueShared(scope: AccessScope, expiresMs: number): string
+  openShared(token: string): SharedSession | undefined
   /** The store's own key: allows everything. Links are signed with it; it is handed to nobody. */
   readonly root: SigningCredentials
 }
@@ -28,8 +34,34 @@ export function createSessionTokens(serverSecret: Uint8Array): SessionTokens {
   const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', serverSecret, '', `millrace object store: ${purpose}`, 32))
   const macKey = derive('session token')
   const secretKey = derive('session secret')
+  const sharedKey = derive('shared access')
 
-  const macOf = (payload: string) => createHmac('sha256', macKey).update(payload).digest()
+  const macOf = (payload: string, key: Uint8Array) => createHmac('sha256', key).update(payload).digest()
+  function sealed(accessKeyId: string, scope: AccessScope, expiresMs: number, key: Uint8Array): string {
+    const fields = [1, accessKeyId, expiresMs, scope.action, scope.key, scope.isPrefix, scope.demandEncryption]
+    const payload = Buffer.from(JSON.stringify(fields)).toString('base64')
+    return `${payload}.${macOf(payload, key).toString('base64')}`
+  }
+
+  function openSealed(token: string, key: Uint8Array): Omit<Session, 'secretAccessKey'> | undefined {
+    const [payload = '', mac = ''] = token.split('.')
+    const given = Buffer.from(mac, 'base64')
+    const expected = macOf(payload, key)
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined
+    // Ours, by the MAC: the fields are those that sealed() wrote.
+    const fields = JSON.parse(Buffer.from(payload, 'base64').toString()) as [
+      number,
+      string,
+      number,
+      AccessScope['action'],
+      string,
+      boolean,
+      boolean,
+    ]
+    const [, accessKeyId, expiresMs, action, objectKey, isPrefix, demandEncryption] = fields
+    return { accessKeyId, expiresMs, scope: { action, key: objectKey, isPrefix, demandEncryption } }
+  }
+
   const secretOf = (token: string) => createHmac('sha256', secretKey).update(token).digest('base64').slice(0, 40)
 
   return {
@@ -40,29 +72,20 @@ export function createSessionTokens(serverSecret: Uint8Array): SessionTokens {
 
     issue(scope, expiresMs) {
       const accessKeyId = keyId('ASIA', randomBytes(16))
-      const fields = [1, accessKeyId, expiresMs, scope.action, scope.key, scope.isPrefix, scope.demandEncryption]
-      const payload = Buffer.from(JSON.stringify(fields)).toString('base64')
-      const sessionToken = `${payload}.${macOf(payload).toString('base64')}`
+      const sessionToken = sealed(accessKeyId, scope, expiresMs, macKey)
       return { accessKeyId, secretAccessKey: secretOf(sessionToken), sessionToken }
     },
 
     open(token) {
-      const [payload = '', mac = ''] = token.split('.')
-      const given = Buffer.from(mac, 'base64')
-      const expected = macOf(payload)
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined
-      // Ours, by the MAC: the fields are those that issue() wrote.
-      const fields = JSON.parse(Buffer.from(payload, 'base64').toString()) as [
-        number,
-        string,
-        number,
-        AccessScope['action'],
-        string,
-        boolean,
-        boolean,
-      ]
-      const [, accessKeyId, expiresMs, action, key, isPrefix, demandEncryption] = fields
-      return { accessKeyId, secretAccessKey: secretOf(token), expiresMs, scope: { action, key, isPrefix, demandEncryption } }
+      const opened = openSealed(token, macKey)
+      return opened && { ...opened, secretAccessKey: secretOf(token) }
+    },
+
+    issueShared: (scope, expiresMs) => sealed(keyId('ASIA', randomBytes(16)), scope, expiresMs, sharedKey),
+
+    openShared(token) {
+      const opened = openSealed(token, sharedKey)
+      return opened && { scope: opened.scope, expiresMs: opened.expiresMs }
     },
   }
 }

@@ -2,7 +2,9 @@
 // the slices a manifest lists, in its order. A manifest is what a client wrote, so nothing in it is believed.
 
 import type { ObjectStore } from '../../engines/object-store/object-store.ts'
+import { AZURE_ACCOUNT } from '../../engines/object-store/shared-access.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { FileProvider } from '../../model/file-provider.ts'
 import type { FileRecord } from './files.store.ts'
 import { manifestKey } from './files.ts'
 
@@ -25,6 +27,13 @@ export interface FileSlices {
 }
 
 export function createFileSlices(objects: ObjectStore, bucket: string): FileSlices {
+  /** How manifests name an object, by the provider of the file; whichever a client writes is understood. */
+  const prefixOf: Readonly<Record<FileProvider, string>> = {
+    aws: `s3://${bucket}/`,
+    azure: `azure://${AZURE_ACCOUNT}.blob.core.windows.net/${bucket}/`,
+  }
+  const prefixes = Object.values(prefixOf)
+
   async function slicesOf(file: FileRecord): Promise<readonly FileSlice[]> {
     if (!file.isSliced) {
       const info = await objects.head(file.key)
@@ -71,16 +80,18 @@ export function createFileSlices(objects: ObjectStore, bucket: string): FileSlic
 
   /** Only keys that start with the file's own: a manifest must not reach into another file. */
   function keyIn(file: FileRecord, url: string): string {
-    const prefix = `s3://${bucket}/`
-    const key = url.startsWith(prefix) ? url.slice(prefix.length) : ''
+    const prefix = prefixes.find((one) => url.startsWith(one))
+    const key = prefix === undefined ? '' : url.slice(prefix.length)
     if (!key.startsWith(file.key) || key === manifestKey(file))
       throw new PlatformError('storage.unauthorizedAccess', { id: file.id, slice: url.slice(0, 200) })
     return key
   }
 
-  /** `{"entries":[{"url":"s3://bucket/key..."}]}` */
+  /** `{"entries":[{"url":"s3://bucket/key..."}]}`, with the addresses that clients of the provider expect. */
   async function writeManifest(file: FileRecord, sliceKeys: readonly string[]): Promise<void> {
-    const manifest = JSON.stringify({ entries: sliceKeys.map((key) => ({ url: `s3://${bucket}/${key}`, mandatory: true })) })
+    const manifest = JSON.stringify({
+      entries: sliceKeys.map((key) => ({ url: prefixOf[file.provider] + key, mandatory: true })),
+    })
     const body = async function* () {
       yield Buffer.from(manifest)
     }

@@ -27,7 +27,7 @@ export const fileView = (file: FileRecord, url: string, region: string) => ({
   isEncrypted: file.isEncrypted,
   name: file.name,
   url,
-  provider: 'aws',
+  provider: file.provider,
   fileType: /\.parquet$/i.test(file.name) ? 'parquet' : 'csv',
   region,
   sizeBytes: file.sizeBytes ?? 0,
@@ -38,6 +38,7 @@ export const fileView = (file: FileRecord, url: string, region: string) => ({
   creatorToken: file.creatorToken,
 })
 
+/** What a client needs to upload the file, in the shape of its provider. */
 export const uploadParams = (
   file: FileRecord,
   access: ObjectAccess,

@@ -40,6 +40,15 @@ const Credentials = Type.Object({
   Expiration: Type.String({ description: 'YYYY-MM-DDThh:mm:ss+hh:mm' }),
 })
 
+const SharedAccess = Type.Object({
+  SASConnectionString: Type.String({
+    description: 'For an SDK of Azure: address of the object store and shared access signature.',
+  }),
+  expiration: Type.String({ description: 'YYYY-MM-DDThh:mm:ss+hh:mm' }),
+  accountName: Type.String(),
+  container: Type.String(),
+})
+
 const FileView = Type.Object(
   {
     id: Type.Integer(),
@@ -68,6 +77,14 @@ const FileView = Type.Object(
         endpoint: Type.String({ description: 'Address of the object store, for the endpoint setting of SDKs.' }),
       }),
     ),
+    absUploadParams: Type.Optional(
+      Type.Object(
+        { blobName: Type.String(), accountName: Type.String(), container: Type.String(), absCredentials: SharedAccess },
+        { description: 'In place of `uploadParams` when the provider is azure.' },
+      ),
+    ),
+    absPath: Type.Optional(Type.Object({ container: Type.String(), name: Type.String() })),
+    absCredentials: Type.Optional(SharedAccess),
     s3Path: Type.Optional(Type.Object({ bucket: Type.String(), key: Type.String() })),
     credentials: Type.Optional(Credentials),
     endpoint: Type.Optional(Type.String({ description: 'Address of the object store; in a detail with credentials.' })),
@@ -103,6 +120,25 @@ export interface FilesRoutesDeps {
 export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): FastifyPluginAsyncTypebox {
   const show = (file: FileRecord, baseUrl: string) => fileView(file, files.link(file, access.endpointFor(baseUrl)), access.region)
 
+  /** With credentials, whether asked for or not: nothing can be uploaded without them, and clients rely on it. */
+  async function upload(file: FileRecord, baseUrl: string) {
+    if (file.provider === 'azure') {
+      const absCredentials = files.sharedAccess(file, 'upload', access.endpointFor(baseUrl))
+      const { accountName, container } = absCredentials
+      return { absUploadParams: { blobName: file.key, accountName, container, absCredentials } }
+    }
+    return { uploadParams: uploadParams(file, access, baseUrl, await files.credentials(file, 'upload')) }
+  }
+
+  async function download(file: FileRecord, baseUrl: string) {
+    const endpoint = access.endpointFor(baseUrl)
+    if (file.provider === 'azure') {
+      const absCredentials = files.sharedAccess(file, 'download', endpoint)
+      return { absPath: { container: absCredentials.container, name: file.key }, absCredentials }
+    }
+    return { s3Path: { bucket: access.bucket, key: file.key }, credentials: await files.credentials(file, 'download'), endpoint }
+  }
+
   return async (app) => {
     app.post(
       '/v2/storage/files/prepare',
@@ -114,11 +150,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
         const { federationToken: _, sizeBytes, contentType, ...request } = req.body
         const optional = { ...(typeof sizeBytes === 'number' && { sizeBytes }), ...(contentType && { contentType }) }
         const file = await files.prepare(req.actor, { ...request, ...optional }, req.origin, req.branch)
-        // Whether asked for or not: nothing can be uploaded without them, and clients rely on it.
-        const credentials = await files.credentials(file, 'upload')
-        return reply
-          .code(201)
-          .send({ ...show(file, req.baseUrl), uploadParams: uploadParams(file, access, req.baseUrl, credentials) })
+        return reply.code(201).send({ ...show(file, req.baseUrl), ...(await upload(file, req.baseUrl)) })
       },
     )
 
@@ -141,13 +173,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
         const file = await files.get(req.actor, fileId(req.params.id), req.branch)
         const view = show(file, req.baseUrl)
         if (!req.query.federationToken) return view
-        const credentials = await files.credentials(file, 'download')
-        return {
-          ...view,
-          s3Path: { bucket: access.bucket, key: file.key },
-          credentials,
-          endpoint: access.endpointFor(req.baseUrl),
-        }
+        return { ...view, ...(await download(file, req.baseUrl)) }
       },
     )
 
@@ -183,8 +209,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
       },
       async (req) => {
         const file = await files.getChangeable(req.actor, fileId(req.params.id), req.branch)
-        const credentials = await files.credentials(file, 'upload')
-        return { ...show(file, req.baseUrl), uploadParams: uploadParams(file, access, req.baseUrl, credentials) }
+        return { ...show(file, req.baseUrl), ...(await upload(file, req.baseUrl)) }
       },
     )
 

@@ -2,6 +2,7 @@
 
 import { type Expression, type ExpressionBuilder, type Generated, type Selectable, type SqlBool, sql } from 'kysely'
 import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import type { FileProvider } from '../../model/file-provider.ts'
 import type { FileQuery } from './file-query.ts'
 
 /**
@@ -26,6 +27,7 @@ interface Tables {
     is_public: number
     is_sliced: number
     is_encrypted: number
+    provider: FileProvider
     notify: number
     max_age_days: number | null
     run_id: string | null
@@ -54,6 +56,8 @@ export interface FileRecord {
   readonly isPublic: boolean
   readonly isSliced: boolean
   readonly isEncrypted: boolean
+  /** Of the project when the file was made; it stays, because its manifest is written for it. */
+  readonly provider: FileProvider
   readonly notify: boolean
   readonly maxAgeDays: number | null
   readonly runId: string | null
@@ -395,6 +399,7 @@ const toRow = (file: NewFile) => ({
   is_public: bit(file.isPublic),
   is_sliced: bit(file.isSliced),
   is_encrypted: bit(file.isEncrypted),
+  provider: file.provider,
   notify: bit(file.notify),
   max_age_days: file.maxAgeDays,
   run_id: file.runId,
@@ -418,6 +423,7 @@ const toRecord = (row: Selectable<Tables['file']>, tags: readonly string[]): Fil
   isPublic: row.is_public === 1,
   isSliced: row.is_sliced === 1,
   isEncrypted: row.is_encrypted === 1,
+  provider: row.provider,
   notify: row.notify === 1,
   maxAgeDays: row.max_age_days,
   runId: row.run_id,

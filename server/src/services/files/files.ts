@@ -4,13 +4,14 @@
 //  3. Whatever a file's credentials could still write after its record is gone is swept until they have expired.
 
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
-import type { AccessScope, ObjectAccess, TemporaryCredentials } from '../../engines/object-store/object-access.ts'
+import type { AccessScope, ObjectAccess, SharedAccess, TemporaryCredentials } from '../../engines/object-store/object-access.ts'
 import type { Bytes, ObjectStore, OpenObject } from '../../engines/object-store/object-store.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import { type EventSource, eventOf, type Origin, type RecordEvent } from '../../model/event.ts'
+import type { FileProvider } from '../../model/file-provider.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { JobHandler } from '../../model/storage-job.ts'
 import { attachment, fileKey } from './file-key.ts'
@@ -24,6 +25,8 @@ export interface FilesDeps {
   readonly objects: ObjectStore
   readonly access: ObjectAccess
   readonly recordEvent: RecordEvent
+  /** The protocol that new files of a project speak. */
+  readonly providerOf: (projectId: number) => Promise<FileProvider>
 }
 
 export interface FileRequest {
@@ -67,16 +70,16 @@ const MAX_CONTENT_BYTES = 10 * 1024 * 1024
 
 export type Files = ReturnType<typeof createFiles>
 
-export function createFiles({ db, inTransaction, clock, objects, access, recordEvent }: FilesDeps) {
+export function createFiles({ db, inTransaction, clock, objects, access, recordEvent, providerOf }: FilesDeps) {
   const store = createFilesStore(db)
 
-  const newFile = (
+  const newFile = async (
     source: EventSource,
     request: FileRequest,
     runId: string | null,
     state: FileRecord['state'],
     branch?: FileBranch,
-  ): NewFile => {
+  ): Promise<NewFile> => {
     const createdAt = clock.now()
     const maxAgeDays = request.isPermanent ? null : (request.maxAgeDays ?? DEFAULT_MAX_AGE_DAYS)
     return {
@@ -89,6 +92,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
       isPublic: request.isPublic ?? false,
       isSliced: request.isSliced ?? false,
       isEncrypted: request.isEncrypted ?? false,
+      provider: await usableProvider(source.projectId),
       notify: request.notify ?? false,
       maxAgeDays,
       runId,
@@ -98,6 +102,12 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
       expiresAt: maxAgeDays === null ? undefined : new Date(createdAt.getTime() + maxAgeDays * DAY_MS),
       tags: (request.tags ?? []).filter((tag) => tag !== '').map(storable),
     }
+  }
+
+  async function usableProvider(projectId: number): Promise<FileProvider> {
+    const provider = await providerOf(projectId)
+    if (provider === 'azure' && !access.sharedAccess) throw new PlatformError('storage.files.providerUnavailable', { provider })
+    return provider
   }
 
   const insert = (trx: Trx, file: NewFile): Promise<FileRecord> =>
@@ -117,10 +127,11 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
 
   /** A record, and the place to upload to. */
   async function prepare(actor: Actor, request: FileRequest, origin: Origin, branch?: FileBranch): Promise<FileRecord> {
+    // As clients expect it back: a dash becomes an underscore.
+    const name = request.name.replaceAll('-', '_')
+    const made = await newFile(actor, { ...request, name }, origin.runId, 'visible', branch)
     return inTransaction(async (trx) => {
-      // As clients expect it back: a dash becomes an underscore.
-      const name = request.name.replaceAll('-', '_')
-      const file = await insert(trx, newFile(actor, { ...request, name }, origin.runId, 'visible', branch))
+      const file = await insert(trx, made)
       await announce(trx, actor, file, 'Uploaded', origin)
       return file
     })
@@ -128,7 +139,8 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
 
   /** An id and a key that nobody sees until `publish`: for bytes we write ourselves. Never published ones are swept. */
   async function reserve(source: EventSource, request: FileRequest, runId: string | null = null): Promise<FileRecord> {
-    return inTransaction((trx) => insert(trx, newFile(source, request, runId, 'reserved')))
+    const made = await newFile(source, request, runId, 'reserved')
+    return inTransaction((trx) => insert(trx, made))
   }
 
   /** Makes a reserved file visible, in the caller's transaction: after its bytes are in the store. */
@@ -161,7 +173,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     const reserved = await reserve(actor, { name }, origin.runId)
     try {
       const { sizeBytes } = await objects.put(reserved.key, body, { attributes: { contentDisposition: attachment(name) } })
-      const described = describe(reserved, newFile(actor, await finish(), origin.runId, 'reserved'))
+      const described = describe(reserved, await newFile(actor, await finish(), origin.runId, 'reserved'))
       const moved = described.key !== reserved.key
       if (moved) {
         await objects.copy(reserved.key, described.key)
@@ -363,6 +375,12 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
       demandEncryption: action === 'upload' && file.isEncrypted,
     })
 
+  /** The same for SDKs of Azure. */
+  function sharedAccess(file: FileRecord, action: AccessScope['action'], endpoint: string): SharedAccess {
+    if (!access.sharedAccess) throw new PlatformError('storage.files.providerUnavailable', { provider: file.provider })
+    return access.sharedAccess({ action, key: file.key, isPrefix: file.isSliced, demandEncryption: false }, endpoint)
+  }
+
   /** A link that downloads the file, or the manifest of a sliced one, for an hour. */
   const link = (file: FileRecord, endpoint: string): string =>
     file.isSliced
@@ -427,6 +445,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     tagPresent,
     removeTag,
     credentials,
+    sharedAccess,
     link,
     content,
     usageOf: store.usageOf,

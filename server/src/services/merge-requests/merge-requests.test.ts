@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { type Answer, type RequestOptions, startTestStack } from '../../../../tests/support/test-stack.ts'
 import { move } from './merge-request-states.ts'
 
-const CONFIGS = 'components/platform.ex-http/configs'
+const CONFIGS = 'components/keboola.ex-generic-v2/configs'
 
 interface MergeRequest {
   id: number
@@ -185,7 +185,7 @@ test('a scheduled merge that finds a conflict gives the request back, says why, 
   assert.deepEqual([given.state, given.autoMergeStrategy], ['approved', 'none'])
   const last = given.activityLog.at(-1)
   assert.equal(last?.action, 'fail')
-  assert.match(String(last?.reason), /Configuration "c" for component "platform\.ex-http"/)
+  assert.match(String(last?.reason), /Configuration "c" for component "keboola\.ex-generic-v2"/)
   const cleared = await ok('PUT', `merge-request/${id}`, { json: { externalId: null, autoMergeAt: null } })
   assert.deepEqual([cleared.json<MergeRequest>().externalId, cleared.json<MergeRequest>().autoMergeAt], [null, null])
 })

@@ -10,6 +10,7 @@ import type { TlsPair } from '../../http/tls.ts'
 import { assumeRole, isStsCall } from './assume-role.ts'
 import { type AuthenticateDeps, authenticate } from './authenticate.ts'
 import { authorize } from './authorize.ts'
+import { isBlobRequest, serveBlob } from './azure-blob/azure-blob.ts'
 import { operationOf } from './operations.ts'
 import { parseCall } from './s3-call.ts'
 import { errorDocument, S3Error, toS3Error } from './s3-errors.ts'
@@ -52,6 +53,7 @@ async function serve(deps: S3ServerDeps, message: IncomingMessage, response: Ser
       response.writeHead(204, { 'access-control-max-age': '3600' }).end()
       return
     }
+    if (isBlobRequest(message)) return await serveBlob({ ...deps, message, response, proceed, line, requestId })
     const call = parseCall(message, deps.bucket)
     line.key = call.key
     if (isStsCall(call)) {

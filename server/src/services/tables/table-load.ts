@@ -366,7 +366,7 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
       })
     const wanted = withColumns(withTypes(tableId, snapshot, types), added, types, source.name)
     return {
-      snapshot: input.incremental ? wanted : inOrderOf(fileColumns, wanted),
+      snapshot: input.incremental || columns ? wanted : inOrderOf(fileColumns, wanted),
       fileColumns,
       skipLines: ignoredLinesCount || (columns ? (input.csv.linesBeforeRows ?? 0) : 1),
     }
@@ -437,7 +437,7 @@ export function checkPrimaryKey(primaryKey: readonly string[], columns: readonly
     })
 }
 
-/** A full load gives the table the order of the file's columns; those that the file lacks follow (spec storage 2.5.5). */
+/** A full load gives the table the order of the file's header (spec storage 2.5.5). */
 function inOrderOf(fileColumns: readonly string[], snapshot: TableSnapshot): TableSnapshot {
   const placeOf = new Map(fileColumns.map((name, at) => [name, at]))
   const place = ({ name }: { readonly name: string }): number => placeOf.get(name) ?? fileColumns.length

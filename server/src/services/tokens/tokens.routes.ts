@@ -10,6 +10,7 @@ import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { BACKEND } from '../../model/backend.ts'
 import { featuresOf } from '../../model/features.ts'
+import { DEFAULT_PROVIDER } from '../../model/file-provider.ts'
 import type { Project, Token } from './tokens.store.ts'
 import type { Holder, Tokens } from './tokens.ts'
 
@@ -257,7 +258,7 @@ const ownerOf = (
   isDisabled: project.isDisabled,
   billedMonthlyPrice: null,
   dataRetentionTimeInDays: 7,
-  fileStorageProvider: 'aws',
+  fileStorageProvider: project.settings.provider ?? DEFAULT_PROVIDER,
 })
 
 function requestFrom({ bucketPermissions, ...body }: Type.Static<typeof TokenBody>) {

@@ -6,6 +6,7 @@ import { statement } from '../../engines/metadata-db/statement.ts'
 import { readStored } from '../../kit/stored-json.ts'
 import type { BucketPermission } from '../../model/actor.ts'
 import type { BackendName } from '../../model/backend.ts'
+import type { FileProvider } from '../../model/file-provider.ts'
 
 /** What a token may do, stored as one JSON value: it is always read and written whole. */
 export interface Permissions {
@@ -52,6 +53,8 @@ type TokenRow = Selectable<Tables['token']>
 /** What an operator sets; what is left out has its default. */
 export interface ProjectSettings {
   readonly backend?: BackendName
+  /** The protocol of new files. */
+  readonly provider?: FileProvider
 }
 
 export interface Project {

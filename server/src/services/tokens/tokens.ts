@@ -10,6 +10,7 @@ import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import { eventOf, NO_ORIGIN, type Origin, type RecordEvent } from '../../model/event.ts'
+import { DEFAULT_PROVIDER } from '../../model/file-provider.ts'
 import { settingsFrom } from './project-settings.ts'
 import { createTokenCache } from './token-cache.ts'
 import { assertMayGrant, createTokenPermissions, EVERYTHING, type PermissionsRequest } from './token-permissions.ts'
@@ -356,6 +357,7 @@ export function createTokens(deps: TokensDeps) {
     },
     findProject: store.findProject,
     getProject,
+    fileProviderOf: async (projectId: number) => (await getProject(projectId)).settings.provider ?? DEFAULT_PROVIDER,
     setProject,
   }
 }

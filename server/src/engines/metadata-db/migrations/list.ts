@@ -28,6 +28,7 @@ import * as projectSettings from './0620-project-settings.ts'
 import * as fileBranchesAndReaders from './0730-file-branches-and-readers.ts'
 import * as tableLayouts from './0731-table-layouts-and-snapshot-files.ts'
 import * as publicComponentIds from './0740-public-component-ids.ts'
+import * as fileProvider from './0741-file-provider.ts'
 import * as notificationEvents from './0760-notification-events.ts'
 
 export interface Migration {
@@ -65,4 +66,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0731-table-layouts-and-snapshot-files', up: tableLayouts.up },
   { name: '0740-public-component-ids', up: publicComponentIds.up },
   { name: '0760-notification-events', up: notificationEvents.up },
+  { name: '0741-file-provider', up: fileProvider.up },
 ]

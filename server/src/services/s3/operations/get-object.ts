@@ -34,7 +34,7 @@ export const getObject: Operation = {
  * Like a pipeline, but the memory of a chunk is free again as soon as it is with the kernel. Resolves when the answer is out or the
  * client is gone, which is no failure of ours; rejects when the bytes cannot be read.
  */
-function sendBody(body: Readable, response: ServerResponse): Promise<void> {
+export function sendBody(body: Readable, response: ServerResponse): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       body.destroy()

@@ -18,7 +18,7 @@ interface Walk {
 const pastAll = (prefix: string): string => `${prefix}\u{10FFFF}\u{10FFFF}`
 
 /** Keys in order, those with the delimiter after the prefix folded into one common prefix each. */
-async function walk(
+export async function walk(
   store: ObjectStore,
   query: { prefix: string; delimiter: string; after: string; limit: number },
 ): Promise<Walk> {

@@ -1,0 +1,33 @@
+// Shared access signatures for the Azure form of the object store: one text that carries scope, expiry and our MAC, in parameters that
+// Azure's SDKs pass on as they are. Only `sig` is believed; the others say the same for people to read, and a request in which one of
+// them differs is refused.
+
+import type { AccessScope } from './object-access.ts'
+import type { SessionTokens, SharedSession } from './session-token.ts'
+
+/** Version of Azure's protocol that the answers follow. */
+export const AZURE_VERSION = '2022-11-02'
+/** The path below the address of the object store. */
+export const AZURE_PATH = 'azure-blob'
+/** What clients put into the addresses of slices: `azure://millrace.blob.core.windows.net/container/key`. */
+export const AZURE_ACCOUNT = 'millrace'
+
+/** `sv=...&sig=...`, as it stands in addresses and connection strings. */
+export function sharedAccessSignature(sessions: SessionTokens, scope: AccessScope, expiresMs: number): string {
+  const fields = { ...saidBy({ scope, expiresMs }), sig: sessions.issueShared(scope, expiresMs) }
+  return new URLSearchParams(fields).toString()
+}
+
+/** What a signature allows, until when; undefined when we did not make it, or not like this. */
+export function openSharedAccess(sessions: SessionTokens, query: ReadonlyMap<string, string>): SharedSession | undefined {
+  const session = sessions.openShared(query.get('sig') ?? '')
+  if (!session) return undefined
+  return Object.entries(saidBy(session)).every(([name, value]) => query.get(name) === value) ? session : undefined
+}
+
+const saidBy = ({ scope, expiresMs }: SharedSession) => ({
+  sv: AZURE_VERSION,
+  sr: scope.isPrefix ? 'c' : 'b',
+  sp: scope.action === 'upload' ? 'cwdl' : 'rl',
+  se: `${new Date(expiresMs).toISOString().slice(0, 19)}Z`,
+})

@@ -1,0 +1,7 @@
+// Which cloud's protocol the files of a project speak with clients. The bytes are in the same object store either way.
+
+export const FILE_PROVIDERS = ['aws', 'azure'] as const
+
+export type FileProvider = (typeof FILE_PROVIDERS)[number]
+
+export const DEFAULT_PROVIDER: FileProvider = 'aws'

@@ -9,9 +9,11 @@ import { JobScreen } from './screens/job.tsx'
 import { JobsScreen } from './screens/jobs.tsx'
 import { NotFound } from './screens/not-found.tsx'
 import { SchedulesScreen } from './screens/schedules.tsx'
+import { SqlScreen } from './screens/sql.tsx'
 import { StorageScreen } from './screens/storage.tsx'
 import { TableScreen } from './screens/table.tsx'
 import { TokensScreen } from './screens/tokens.tsx'
+import { TryScreen } from './screens/try.tsx'
 import { UploadScreen } from './screens/upload.tsx'
 import { ScreenFailed } from './shell/screen-failed.tsx'
 import { Shell } from './shell/shell.tsx'
@@ -85,6 +87,14 @@ const configurationRoute = createRoute({
   errorComponent: ScreenFailed,
   validateSearch: texts('tab', 'row', 'version'),
 })
+const sqlRoute = route('/sql', SqlScreen)
+const tryRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/try',
+  component: TryScreen,
+  errorComponent: ScreenFailed,
+  validateSearch: texts('first', 'broken', 'repaired'),
+})
 const schedulesRoute = route('/schedules', SchedulesScreen)
 const tokensRoute = route('/tokens', TokensScreen)
 
@@ -101,6 +111,8 @@ export const router = createRouter({
     configurationRoute,
     schedulesRoute,
     tokensRoute,
+    sqlRoute,
+    tryRoute,
   ]),
   basepath: '/console',
   defaultPreload: false,

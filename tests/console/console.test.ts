@@ -76,6 +76,38 @@ test('the console in a browser', { timeout: 300_000 }, async (t) => {
     await page.context().close()
   })
 
+  await t.test('the sample shop is read, broken on purpose and repaired, in five clicks', async () => {
+    const { projectId, masterToken } = await stack.newProject('First run')
+    assert.notEqual(projectId, stack.projectId)
+    const { page } = await signedIn(browser, { ...stack, masterToken }, '/')
+    await page.getByRole('link', { name: 'Try it with the sample shop' }).click()
+    await page.getByRole('button', { name: 'Make it and run it' }).click()
+    await page.getByRole('heading', { name: 'The orders of the shop are a table now.' }).waitFor({ timeout: 60_000 })
+    await page.getByRole('button', { name: 'Ask for the bad record' }).click()
+    await page.getByRole('heading', { name: 'It failed as it should, and says why.' }).waitFor({ timeout: 60_000 })
+    await page.getByText(/incompatible types/).waitFor()
+    await page.getByRole('button', { name: 'Repair and run again' }).click()
+    await page.getByRole('heading', { name: /^Repaired\./ }).waitFor({ timeout: 60_000 })
+    await page.getByRole('link', { name: 'Open the table' }).click()
+    await page.getByRole('heading', { name: /^250 rows, last loaded/ }).waitFor()
+    await page.context().close()
+  })
+
+  await t.test('a query shows its rows, and a wrong one where it is wrong', async () => {
+    const { page } = await signedIn(browser, stack, '/sql')
+    await page.getByRole('button', { name: /in\.c-main\.goods/ }).click()
+    await page.getByLabel('SQL').press('Control+Enter')
+    await page.getByRole('heading', { name: /^3 rows in/ }).waitFor()
+    await page.getByRole('cell', { name: 'Bread, dark' }).waitFor()
+    await page.getByLabel('SQL').fill('select nothing from "in.c-main"."goods"')
+    await page.getByLabel('SQL').press('Control+Enter')
+    await page
+      .getByRole('alert')
+      .getByText(/line 1/)
+      .waitFor()
+    await page.context().close()
+  })
+
   await t.test('Ctrl K finds the table, and the page can be shown as curl', async () => {
     const { page } = await signedIn(browser, stack, '/jobs')
     await page.getByRole('heading', { level: 1 }).waitFor()
@@ -106,6 +138,8 @@ test('the console in a browser', { timeout: 300_000 }, async (t) => {
       `/jobs/${job.id}`,
       '/schedules',
       '/tokens',
+      '/sql',
+      '/try',
     ]
     for (const theme of ['light', 'dark'] as const) {
       const { page } = await signedIn(browser, stack, '/', { theme })

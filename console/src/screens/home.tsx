@@ -74,14 +74,17 @@ const FirstSteps = () => (
         look at, query and take out again.
       </p>
       <div className="row">
-        <Link className="btn pri" to="/upload">
+        <Link className="btn pri" to="/try">
+          Try it with the sample shop
+        </Link>
+        <Link className="btn" to="/upload">
           Upload a CSV file
         </Link>
         <Link className="btn" to="/components">
           Set up a component
         </Link>
-        <a className="btn ghost" href="/docs">
-          Read the API
+        <a className="btn ghost" href="/help">
+          Read the guides
         </a>
       </div>
     </div>

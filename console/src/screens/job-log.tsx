@@ -8,6 +8,7 @@ import { count, parseTime, timeOfDay } from '../format.ts'
 import { FilterField } from '../parts/filter-field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
+import { saveAs } from '../parts/save-as.ts'
 
 const route = getRouteApi('/jobs/$jobId')
 
@@ -144,9 +145,5 @@ function Lines({ lines }: { lines: readonly Line[] }) {
 
 function download(jobId: string, lines: readonly Line[]): void {
   const text = lines.map(({ created, type, message }) => `${created} ${type} ${message}\n`).join('')
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
-  link.download = `job-${jobId}.log`
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000)
+  saveAs(`job-${jobId}.log`, new Blob([text], { type: 'text/plain' }))
 }

@@ -9,6 +9,7 @@ const PLACES: readonly (readonly [string, string, string])[] = [
   ['h', 'Home', '/'],
   ['s', 'Storage', '/storage'],
   ['f', 'Files', '/files'],
+  ['q', 'SQL', '/sql'],
   ['c', 'Components', '/components'],
   ['e', 'Schedules', '/schedules'],
   ['j', 'Jobs', '/jobs'],

@@ -114,6 +114,8 @@ function useEntries(query: string, found: readonly Found[], onClose: () => void)
   }
   const commands: readonly Entry[] = [
     { key: 'upload', icon: 'upload', name: 'Upload data', note: 'command', run: go('/upload') },
+    { key: 'sql', icon: 'sql', name: 'Ask by SQL', note: 'command', run: go('/sql') },
+    { key: 'try', icon: 'play', name: 'Try it with the sample shop', note: 'command', run: go('/try') },
     { key: 'jobs', icon: 'jobs', name: 'Show jobs', note: 'command', run: go('/jobs') },
     { key: 'token', icon: 'key', name: 'Make a token', note: 'command', run: go('/tokens') },
     {

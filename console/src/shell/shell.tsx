@@ -21,6 +21,7 @@ const DATA: readonly Place[] = [
   { to: '/', name: 'Home', icon: 'home' },
   { to: '/storage', name: 'Storage', icon: 'table' },
   { to: '/files', name: 'Files', icon: 'file' },
+  { to: '/sql', name: 'SQL', icon: 'sql' },
 ]
 const WORK: readonly Place[] = [
   { to: '/components', name: 'Components', icon: 'plug' },
@@ -174,7 +175,7 @@ function StatusLine() {
 /** On a small screen: five places at the bottom. */
 const Tabbar = () => (
   <nav className="tabbar only-s" aria-label="Places">
-    {[...DATA, WORK[0]!, WORK[2]!].map(({ to, name, icon }) => (
+    {[...DATA.slice(0, 3), WORK[0]!, WORK[2]!].map(({ to, name, icon }) => (
       <Link key={to} to={to} activeOptions={{ exact: to === '/' }} activeProps={{ 'aria-current': 'page' }}>
         <Icon name={icon} size="lg" />
         {name}

@@ -1,0 +1,155 @@
+// The first five minutes: a real configuration of the sample shop, its run, its table; then a failure on purpose, its cause and the repair.
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useLoad } from '../load.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { Status } from '../parts/status.tsx'
+import {
+  breakSampleShop,
+  COMPONENT,
+  CONFIGURATION,
+  createSampleShop,
+  repairSampleShop,
+  runSampleShop,
+  TABLE,
+} from '../sample-shop.ts'
+import { Page } from '../shell/page.tsx'
+import { isOver } from './jobs.tsx'
+
+const route = getRouteApi('/try')
+
+type Step = 'first' | 'broken' | 'repaired'
+
+/** The jobs of the three steps are in the address, so a reload loses nothing. */
+export function TryScreen() {
+  const search = route.useSearch()
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const begin = useMutation({
+    mutationFn: async (step: Step) => {
+      if (step === 'first') await createSampleShop()
+      if (step === 'broken') await breakSampleShop()
+      if (step === 'repaired') await repairSampleShop()
+      const id = await runSampleShop()
+      await queries.invalidateQueries({ queryKey: ['components.list'] })
+      await navigate({ to: '/try', search: { ...search, [step]: id } })
+    },
+  })
+  const first = useStatus(search.first)
+  const broken = useStatus(search.broken)
+  const repaired = useStatus(search.repaired)
+  return (
+    <Page
+      title="Try it"
+      crumbs={[{ name: 'Home', to: '/' }, { name: 'Try it' }]}
+      say={sentenceOf(first?.status, broken?.status, repaired?.status)}
+      sub="The sample shop is part of this stack. Nothing leaves it."
+    >
+      {begin.error ? <Problem error={begin.error} /> : null}
+      <section className="card" aria-label="Steps">
+        <ol className="channel in stack6">
+          <StepItem status={first?.status} title="Read an API into tables">
+            <p className="soft">Makes a configuration with a login, a cursor and two rows, orders and customers, and runs it.</p>
+            <StepRun job={first} label="Make it and run it" isBusy={begin.isPending} onStart={() => begin.mutate('first')} />
+            {first?.status === 'success' ? (
+              <p className="row wrap">
+                <Link className="btn pri" to="/storage/$tableId" params={{ tableId: TABLE }}>
+                  <Icon name="table" />
+                  <span>Open the table</span>
+                </Link>
+                <Link
+                  className="btn"
+                  to="/components/$componentId/$configurationId"
+                  params={{ componentId: COMPONENT, configurationId: CONFIGURATION }}
+                >
+                  See the configuration
+                </Link>
+              </p>
+            ) : null}
+          </StepItem>
+          <StepItem status={broken?.status} title="Break it on purpose">
+            <p className="soft">
+              The shop sends one bad record when it is asked to. The run fails, says why, and leaves the tables as they were.
+            </p>
+            <StepRun
+              job={broken}
+              label="Ask for the bad record"
+              isBusy={begin.isPending || first?.status !== 'success'}
+              onStart={() => begin.mutate('broken')}
+            />
+          </StepItem>
+          <StepItem status={repaired?.status} title="Repair it">
+            <p className="soft">Changes the row back, as a new version, and runs it again.</p>
+            <StepRun
+              job={repaired}
+              label="Repair and run again"
+              isBusy={begin.isPending || broken?.status !== 'error'}
+              onStart={() => begin.mutate('repaired')}
+            />
+          </StepItem>
+        </ol>
+      </section>
+    </Page>
+  )
+}
+
+interface StepJob {
+  readonly id: string
+  readonly status: string
+  readonly message: string | undefined
+}
+
+function useStatus(jobId: string | undefined): StepJob | undefined {
+  const { data } = useLoad('queue.get', { path: { id: jobId ?? '' } as never }, { every: 700, enabled: jobId !== undefined })
+  return data && { id: data.id, status: data.status, message: (data.result as { message?: string }).message }
+}
+
+function sentenceOf(first: string | undefined, broken: string | undefined, repaired: string | undefined): string {
+  if (repaired === 'success') return 'Repaired. That was the whole round: run, look, break, repair.'
+  if (broken === 'error') return 'It failed as it should, and says why.'
+  if (first === 'success') return 'The orders of the shop are a table now.'
+  if (first !== undefined && !isOver(first)) return 'The sample shop is being read.'
+  return 'From an API to a table in a minute.'
+}
+
+const StepItem = ({ status, title, children }: { status: string | undefined; title: string; children: ReactNode }) => (
+  <li className={status !== undefined && isOver(status) ? 'done' : ''}>
+    <span className="dot">
+      <Icon name={status === undefined ? 'st-created' : isOver(status) ? 'st-ok' : 'st-run'} />
+    </span>
+    <div className="stack3">
+      <h2 className="h">{title}</h2>
+      {children}
+    </div>
+  </li>
+)
+
+const StepRun = ({
+  job,
+  label,
+  isBusy,
+  onStart,
+}: {
+  job: StepJob | undefined
+  label: string
+  isBusy: boolean
+  onStart: () => void
+}) =>
+  job ? (
+    <>
+      <p className="row">
+        <Status status={job.status} />
+        <Link to="/jobs/$jobId" params={{ jobId: job.id }}>
+          Job {job.id}
+        </Link>
+      </p>
+      {job.status === 'error' ? <p className="note err">{job.message}</p> : null}
+    </>
+  ) : (
+    <button type="button" className="btn pri" disabled={isBusy} onClick={onStart}>
+      {label}
+    </button>
+  )

@@ -8,11 +8,13 @@ import { type TestContext, test } from 'node:test'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { prepareFile, uploadClient } from '../../tests/support/file-client.ts'
 import { runCli } from '../../tests/support/run-cli.ts'
-import { startTestStack } from '../../tests/support/test-stack.ts'
+import { shareTestStack } from '../../tests/support/test-stack.ts'
+
+const startProject = shareTestStack()
 
 /** The real command, talking to a stack in this process, in a folder of its own. */
 async function withStack(t: TestContext) {
-  const stack = await startTestStack(t)
+  const stack = await startProject()
   const folder = await mkdtemp(join(tmpdir(), 'millrace-cli-'))
   t.after(() => rm(folder, { recursive: true }))
   const run = async (...args: string[]) => {

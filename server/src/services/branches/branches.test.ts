@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import { type Answer, type RequestOptions, startTestStack } from '../../../../tests/support/test-stack.ts'
+import { test } from 'node:test'
+import { type Answer, type RequestOptions, shareTestStack } from '../../../../tests/support/test-stack.ts'
+
+const startProject = shareTestStack()
 
 const CONFIGS = 'components/platform.ex-http/configs'
 
@@ -28,8 +30,8 @@ interface Configuration {
   rows: { id: string; version: number; configuration: unknown; changeDescription: string }[]
 }
 
-async function start(t: TestContext) {
-  const stack = await startTestStack(t)
+async function start() {
+  const stack = await startProject()
   const ok = async (method: string, path: string, options?: RequestOptions): Promise<Answer> => {
     const answer = await stack.request(method, `/v2/storage/${path}`, options)
     assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`)
@@ -57,8 +59,8 @@ async function start(t: TestContext) {
   return { ...stack, ok, refused, finished, newBranch, get, create }
 }
 
-test('every project has a default branch named Main, and every route takes its id or the word default', async (t) => {
-  const { ok, create, refused } = await start(t)
+test('every project has a default branch named Main, and every route takes its id or the word default', async () => {
+  const { ok, create, refused } = await start()
   const [main, ...others] = (await ok('GET', 'dev-branches')).json<Branch[]>()
   assert.deepEqual([main?.name, main?.isDefault, main?.creatorToken, others.length], ['Main', true, [], 0])
   const id = await create()
@@ -82,8 +84,8 @@ test('every project has a default branch named Main, and every route takes its i
   await refused('GET', `branch/999/${CONFIGS}`, {}, 404, 'notFound')
 })
 
-test('a branch is made by a job with a copy of every configuration at version 1, and no state', async (t) => {
-  const { ok, newBranch, create, get, refused } = await start(t)
+test('a branch is made by a job with a copy of every configuration at version 1, and no state', async () => {
+  const { ok, newBranch, create, get, refused } = await start()
   const id = await create({ configuration: { a: 1 }, state: { s: 1 } })
   await ok('POST', `${CONFIGS}/${id}/rows`, { json: { rowId: 'r', name: 'R', configuration: { r: 1 } } })
   await ok('PUT', `${CONFIGS}/${id}/rows/r`, { json: { configuration: { r: 2 } } })
@@ -111,8 +113,8 @@ test('a branch is made by a job with a copy of every configuration at version 1,
   await refused('POST', 'dev-branches', { json: {} }, 400, 'storage.validation')
 })
 
-test('changes in a branch and in the default branch do not touch each other', async (t) => {
-  const { ok, newBranch, create, get, refused } = await start(t)
+test('changes in a branch and in the default branch do not touch each other', async () => {
+  const { ok, newBranch, create, get, refused } = await start()
   const id = await create({ configuration: { a: 1 } })
   const branch = await newBranch()
   const inBranch = `branch/${branch.id}/${CONFIGS}/${id}`
@@ -146,8 +148,8 @@ test('changes in a branch and in the default branch do not touch each other', as
   assert.equal((await get('default', id)).isDeleted, false)
 })
 
-test('a diff shows where the branch started, the branch, and the default branch', async (t) => {
-  const { ok, newBranch, create, refused } = await start(t)
+test('a diff shows where the branch started, the branch, and the default branch', async () => {
+  const { ok, newBranch, create, refused } = await start()
   const id = await create({ configuration: { a: 1 } })
   await ok('POST', `${CONFIGS}/${id}/rows`, { json: { rowId: 'r', configuration: { r: 1 } } })
   const branch = await newBranch()
@@ -165,8 +167,8 @@ test('a diff shows where the branch started, the branch, and the default branch'
   assert.deepEqual([ownDiff.base, ownDiff.theirs], [null, null])
 })
 
-test('a configuration of a branch is reset to the default branch, also when it was deleted', async (t) => {
-  const { ok, newBranch, create, get, refused } = await start(t)
+test('a configuration of a branch is reset to the default branch, also when it was deleted', async () => {
+  const { ok, newBranch, create, get, refused } = await start()
   const id = await create({ configuration: { a: 1 } })
   const branch = await newBranch()
   const inBranch = `branch/${branch.id}/${CONFIGS}/${id}`
@@ -186,8 +188,8 @@ test('a configuration of a branch is reset to the default branch, also when it w
   await refused('POST', `branch/${branch.id}/${CONFIGS}/none/reset-to-default`, {}, 404, 'storage.configuration.notFound')
 })
 
-test('a merge brings created, changed and deleted configurations to the default branch, without state', async (t) => {
-  const { ok, newBranch, create, get, finished, refused } = await start(t)
+test('a merge brings created, changed and deleted configurations to the default branch, without state', async () => {
+  const { ok, newBranch, create, get, finished, refused } = await start()
   const [changed, removed, untouched] = [
     await create({ configuration: { a: 1 }, state: { s: 'main' } }),
     await create(),
@@ -217,8 +219,8 @@ test('a merge brings created, changed and deleted configurations to the default 
   assert.deepEqual((await ok('GET', `dev-branches/${branch.id}/changes`)).json(), [], 'a second merge has nothing to do')
 })
 
-test('a configuration that changed on both sides stops the merge as a whole until it is rebased', async (t) => {
-  const { ok, newBranch, create, get, finished } = await start(t)
+test('a configuration that changed on both sides stops the merge as a whole until it is rebased', async () => {
+  const { ok, newBranch, create, get, finished } = await start()
   const [both, other] = [await create({ configuration: { a: 1 } }), await create({ configuration: { b: 1 } })]
   const branch = await newBranch()
   const inBranch = `branch/${branch.id}/${CONFIGS}`
@@ -244,8 +246,8 @@ test('a configuration that changed on both sides stops the merge as a whole unti
   assert.deepEqual((await get('default', other)).configuration, { b: 'branch' })
 })
 
-test('a branch is deleted by a job, with everything in it', async (t) => {
-  const { ok, newBranch, create, get, finished, refused } = await start(t)
+test('a branch is deleted by a job, with everything in it', async () => {
+  const { ok, newBranch, create, get, finished, refused } = await start()
   const id = await create()
   const branch = await newBranch()
   await ok('DELETE', `branch/${branch.id}/${CONFIGS}/${id}`)
@@ -259,8 +261,8 @@ test('a branch is deleted by a job, with everything in it', async (t) => {
   await newBranch('dev')
 })
 
-test('names and descriptions that cannot be kept are refused before there is a job', async (t) => {
-  const { refused, newBranch } = await start(t)
+test('names and descriptions that cannot be kept are refused before there is a job', async () => {
+  const { refused, newBranch } = await start()
   const { id } = await newBranch()
   for (const bad of [
     { name: '' },
@@ -275,8 +277,8 @@ test('names and descriptions that cannot be kept are refused before there is a j
   }
 })
 
-test('metadata belongs to its branch and needs the prefix', async (t) => {
-  const { ok, newBranch, refused } = await start(t)
+test('metadata belongs to its branch and needs the prefix', async () => {
+  const { ok, newBranch, refused } = await start()
   const branch = await newBranch()
   const set = async (where: number | 'default', value: string) =>
     (await ok('POST', `branch/${where}/metadata`, { json: { metadata: [{ key: 'KBC.projectDescription', value }] } })).json<
@@ -304,8 +306,8 @@ test('metadata belongs to its branch and needs the prefix', async (t) => {
   )
 })
 
-test('branches of another project are not found, and a token without the right is refused', async (t) => {
-  const { ok, newBranch, newProject, refused } = await start(t)
+test('branches of another project are not found, and a token without the right is refused', async () => {
+  const { ok, newBranch, newProject, refused } = await start()
   const branch = await newBranch()
   const { masterToken } = await newProject()
   await refused('GET', `dev-branches/${branch.id}`, { token: masterToken }, 404, 'devBranch.notFound')

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import { type Answer, type RequestOptions, startTestStack } from '../../../../tests/support/test-stack.ts'
+import { test } from 'node:test'
+import { type Answer, type RequestOptions, shareTestStack } from '../../../../tests/support/test-stack.ts'
+
+const startProject = shareTestStack()
 
 const C = '/v2/storage/components/platform.ex-http/configs'
 
@@ -27,8 +29,8 @@ interface Configuration {
   currentVersion: { changeDescription: string }
 }
 
-async function start(t: TestContext) {
-  const stack = await startTestStack(t)
+async function start() {
+  const stack = await startProject()
   const ok = async (method: string, path: string, options?: RequestOptions): Promise<Answer> => {
     const answer = await stack.request(method, path, options)
     assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`)
@@ -47,8 +49,8 @@ async function start(t: TestContext) {
 
 const raw = (body: string): RequestOptions => ({ body, headers: { 'content-type': 'application/json' } })
 
-test('a schedule is made by the form of the specification, under either id of the component', async (t) => {
-  const { ok } = await start(t)
+test('a schedule is made by the form of the specification, under either id of the component', async () => {
+  const { ok } = await start()
   const configuration = '{"schedule":{"cronTab":"0 1 * * *","timezone":"UTC","state":"enabled"},"target":{"mode":"run"}}'
   const form = new FormData()
   form.set('name', 'nightly')
@@ -62,8 +64,8 @@ test('a schedule is made by the form of the specification, under either id of th
   assert.deepEqual(other.json(), { ...record, rows: [] }, 'a creation answers without rows')
 })
 
-test('configuration and state come back byte for byte, in every answer and version', async (t) => {
-  const { ok } = await start(t)
+test('configuration and state come back byte for byte, in every answer and version', async () => {
+  const { ok } = await start()
   const text =
     '{ "z":{}, "10" : [],"2":[{}, [ ]],\n\t"big":12345678901234567890,"d":1.10,"e":1E+2,"u":"\\u00e9é🐎\\u0000","":null,"__proto__":{"x":1}}'
   const made = await ok('POST', C, raw(`{"name":"n","configuration":${text},"state":${text}}`))
@@ -87,8 +89,8 @@ test('configuration and state come back byte for byte, in every answer and versi
   assert.equal(list.text.split(text).length, 5) // root and row, configuration and state
 })
 
-test('each changed field makes one version, an unchanged update makes none', async (t) => {
-  const { ok, create } = await start(t)
+test('each changed field makes one version, an unchanged update makes none', async () => {
+  const { ok, create } = await start()
   const { id } = await create({ description: 'd', configuration: { a: 1 }, state: { s: 1 } })
   let version = 1
   for (const change of [
@@ -116,16 +118,16 @@ test('each changed field makes one version, an unchanged update makes none', asy
   assert.ok(versions.every((entry) => !('state' in entry)))
 })
 
-test('the configuration node is replaced, never patched, and absent fields stay', async (t) => {
-  const { ok, create } = await start(t)
+test('the configuration node is replaced, never patched, and absent fields stay', async () => {
+  const { ok, create } = await start()
   const { id } = await create({ description: 'kept', configuration: { parameters: { a: 1, b: 2 } } })
   const changed = (await ok('PUT', `${C}/${id}`, { json: { configuration: { parameters: { a: 3 } } } })).json<Configuration>()
   assert.deepEqual(changed.configuration, { parameters: { a: 3 } })
   assert.deepEqual([changed.name, changed.description], ['n', 'kept'])
 })
 
-test('a wrapped configuration is stored as sent, with a warning event that says what to do', async (t) => {
-  const { ok, create } = await start(t)
+test('a wrapped configuration is stored as sent, with a warning event that says what to do', async () => {
+  const { ok, create } = await start()
   const { id } = await create()
   const wrapped = { configuration: { parameters: { a: 1 } } }
   const changed = (await ok('PUT', `${C}/${id}`, { json: { configuration: wrapped } })).json<Configuration>()
@@ -136,8 +138,8 @@ test('a wrapped configuration is stored as sent, with a warning event that says 
   assert.match(warning?.message ?? '', /second "configuration" node/)
 })
 
-test('detail and list are the same compressed and plain, before and after every kind of change', async (t) => {
-  const { ok, create } = await start(t)
+test('detail and list are the same compressed and plain, before and after every kind of change', async () => {
+  const { ok, create } = await start()
   const { id } = await create({ configuration: { text: 'é'.repeat(2000) } })
   await create({ configurationId: 'second' })
   const same = async (what: string, version: number) => {
@@ -163,8 +165,8 @@ test('detail and list are the same compressed and plain, before and after every 
   await same('the other one is in the trash', 3)
 })
 
-test('the state endpoint makes no version and takes nothing but state', async (t) => {
-  const { ok, create, get, refused } = await start(t)
+test('the state endpoint makes no version and takes nothing but state', async () => {
+  const { ok, create, get, refused } = await start()
   const { id } = await create({ state: { a: 1 } })
   const row = (await ok('POST', `${C}/${id}/rows`, { json: { state: { r: 1 } } })).json<Row>()
   const changed = (await ok('PUT', `${C}/${id}/state`, { json: { state: { a: 2 } } })).json<Configuration>()
@@ -212,8 +214,8 @@ test('the state endpoint makes no version and takes nothing but state', async (t
   )
 })
 
-test('every change of a row is a version of the whole configuration, described', async (t) => {
-  const { ok, create, get } = await start(t)
+test('every change of a row is a version of the whole configuration, described', async () => {
+  const { ok, create, get } = await start()
   const { id } = await create()
   const rows = `${C}/${id}/rows`
   const described = async () => (await get(id)).changeDescription
@@ -243,8 +245,8 @@ test('every change of a row is a version of the whole configuration, described',
   assert.equal((await get(id)).version, 8)
 })
 
-test('rows copy into another configuration of the component', async (t) => {
-  const { ok, create, get } = await start(t)
+test('rows copy into another configuration of the component', async () => {
+  const { ok, create, get } = await start()
   const [one, two] = [await create(), await create({ name: 'two' })]
   await ok('POST', `${C}/${one.id}/rows`, { json: { rowId: 'a', configuration: { x: 1 }, state: { s: 1 } } })
   const copied = (await ok('POST', `${C}/${one.id}/rows/a/versions/1/create`, { json: { targetConfigId: two.id } })).json<Row>()
@@ -254,8 +256,8 @@ test('rows copy into another configuration of the component', async (t) => {
   assert.equal((await get(one.id)).version, 2)
 })
 
-test('rows stand in the order of rowsSortOrder; new ones append, deleted ones drop out', async (t) => {
-  const { ok, create, get, refused } = await start(t)
+test('rows stand in the order of rowsSortOrder; new ones append, deleted ones drop out', async () => {
+  const { ok, create, get, refused } = await start()
   const { id } = await create()
   for (const rowId of ['10', '9', 'b', 'a']) await ok('POST', `${C}/${id}/rows`, { json: { rowId } })
   const order = async () => (await get(id)).rows.map((row) => row.id).join()
@@ -284,8 +286,8 @@ test('rows stand in the order of rowsSortOrder; new ones append, deleted ones dr
     await refused('PUT', `${C}/${id}`, update(wrong), 400, 'storage.components.validation')
 })
 
-test('rolling back restores name, rows and order as a new version, and leaves the state', async (t) => {
-  const { ok, create, get } = await start(t)
+test('rolling back restores name, rows and order as a new version, and leaves the state', async () => {
+  const { ok, create, get } = await start()
   const { id } = await create({ configuration: { v: 1 }, state: { kept: true } })
   await ok('POST', `${C}/${id}/rows`, { json: { rowId: 'a', configuration: { a: 1 } } })
   await ok('POST', `${C}/${id}/rows`, { json: { rowId: 'b', configuration: { b: 1 } } })
@@ -318,8 +320,8 @@ test('rolling back restores name, rows and order as a new version, and leaves th
   assert.deepEqual([past.name, past.rows.map((row) => row.id)], ['other', ['b', 'c']])
 })
 
-test('a copy of a version is independent: new id, version 1, no state, its rows with theirs', async (t) => {
-  const { ok, create, get, refused } = await start(t)
+test('a copy of a version is independent: new id, version 1, no state, its rows with theirs', async () => {
+  const { ok, create, get, refused } = await start()
   const { id } = await create({ configuration: { v: 1 }, state: { s: 1 } })
   await ok('POST', `${C}/${id}/rows`, { json: { rowId: 'a', configuration: { a: 1 }, state: { s: 1 } } })
   await ok('PUT', `${C}/${id}`, { json: { configuration: { v: 2 } } })
@@ -334,8 +336,8 @@ test('a copy of a version is independent: new id, version 1, no state, its rows 
   await refused('POST', `${C}/${id}/versions/2/create`, { json: {} }, 400, 'storage.components.validation', /name/)
 })
 
-test('a configuration goes to the trash, comes back with its rows, and goes for good', async (t) => {
-  const { ok, create, get, refused } = await start(t)
+test('a configuration goes to the trash, comes back with its rows, and goes for good', async () => {
+  const { ok, create, get, refused } = await start()
   const { id } = await create()
   await ok('POST', `${C}/${id}/rows`, { json: { rowId: 'a' } })
   assert.equal((await ok('DELETE', `${C}/${id}`)).status, 204)
@@ -364,8 +366,8 @@ test('a configuration goes to the trash, comes back with its rows, and goes for 
   assert.equal((await get(id)).rows.length, 0)
 })
 
-test('an id that was deleted is revived: versions go on, rows stay in the past', async (t) => {
-  const { ok, create, refused } = await start(t)
+test('an id that was deleted is revived: versions go on, rows stay in the past', async () => {
+  const { ok, create, refused } = await start()
   const { id } = await create({ configurationId: 'mine', configuration: { a: 1 } })
   await ok('POST', `${C}/${id}/rows`, { json: { rowId: 'a' } })
   await refused('POST', C, { json: { name: 'n', configurationId: id } }, 400, 'configurationAlreadyExists')
@@ -376,8 +378,8 @@ test('an id that was deleted is revived: versions go on, rows stay in the past',
   assert.equal((await ok('GET', `${C}/${id}/versions/2`)).json<Configuration>().rows.length, 1)
 })
 
-test('If-Match changes the version it names or nothing', async (t) => {
-  const { ok, create, refused } = await start(t)
+test('If-Match changes the version it names or nothing', async () => {
+  const { ok, create, refused } = await start()
   const { id } = await create()
   const ifMatch = (version: string) => ({ headers: { 'if-match': version } })
   await ok('PUT', `${C}/${id}`, { json: { name: 'a' }, ...ifMatch('"1"') })
@@ -391,8 +393,8 @@ test('If-Match changes the version it names or nothing', async (t) => {
   await ok('PUT', `${C}/${id}`, { json: { name: 'c' }, ...ifMatch('*') })
 })
 
-test('If-Match holds for everything that replaces what somebody may have read', async (t) => {
-  const { ok, create, get, refused } = await start(t)
+test('If-Match holds for everything that replaces what somebody may have read', async () => {
+  const { ok, create, get, refused } = await start()
   const { id } = await create()
   await ok('POST', `${C}/${id}/rows`, { json: { rowId: 'r' } })
   await ok('PUT', `${C}/${id}/rows/r`, { json: { name: 'b' } })
@@ -414,8 +416,8 @@ test('If-Match holds for everything that replaces what somebody may have read', 
   await ok('POST', `${C}/${id}/restore`, { headers: { 'if-match': '7' } })
 })
 
-test('bad bodies are refused with a sentence', async (t) => {
-  const { create, refused } = await start(t)
+test('bad bodies are refused with a sentence', async () => {
+  const { create, refused } = await start()
   const { id } = await create()
   const post = (json: object, code: string, text?: RegExp, status = 400) => refused('POST', C, { json }, status, code, text)
   await post({}, 'storage.components.validation', /^Invalid parameters - name: This field is missing\.$/)
@@ -456,8 +458,8 @@ test('bad bodies are refused with a sentence', async (t) => {
   await refused('POST', `${C}/${id}/rows`, { json: { configuration: [1] } }, 400, 'validation.invalidConfigurationFormat')
 })
 
-test('what is not there is not found', async (t) => {
-  const { create, ok, refused } = await start(t)
+test('what is not there is not found', async () => {
+  const { create, ok, refused } = await start()
   const { id } = await create()
   await ok('POST', `${C}/${id}/rows`, { json: { rowId: 'r' } })
   await refused('GET', '/v2/storage/components/no.such/configs', {}, 404, 'storage.components.notFound')
@@ -474,8 +476,8 @@ test('what is not there is not found', async (t) => {
   await refused('POST', `${C}/${id}/rows`, { json: { rowId: 'r' } }, 400, 'configurationRowAlreadyExists')
 })
 
-test('a token of another project finds nothing, one without the component is refused', async (t) => {
-  const { create, ok, refused, newProject } = await start(t)
+test('a token of another project finds nothing, one without the component is refused', async () => {
+  const { create, ok, refused, newProject } = await start()
   const { id } = await create({ configurationId: 'same' })
   await ok('POST', `${C}/${id}/rows`, { json: { rowId: 'r' } })
   const { masterToken } = await newProject()
@@ -510,8 +512,8 @@ test('a token of another project finds nothing, one without the component is ref
   assert.equal((await ok('GET', '/v2/storage/components', { token: other })).json<unknown[]>().length, 0)
 })
 
-test('parallel updates and new rows get versions without gaps, and nothing is lost', async (t) => {
-  const { ok, create, get } = await start(t)
+test('parallel updates and new rows get versions without gaps, and nothing is lost', async () => {
+  const { ok, create, get } = await start()
   const { id } = await create()
   const versions = await Promise.all(
     Array.from({ length: 60 }, async (_, i) =>
@@ -531,8 +533,8 @@ test('parallel updates and new rows get versions without gaps, and nothing is lo
   )
 })
 
-test('secrets leave as ciphers only, and the same clear secret again changes nothing', async (t) => {
-  const { ok, create } = await start(t)
+test('secrets leave as ciphers only, and the same clear secret again changes nothing', async () => {
+  const { ok, create } = await start()
   const secret = { parameters: { '#token': 'canary-1', list: [{ '#deep': 'canary-2' }], '#kept': '{{ vault.x }}' } }
   const made = await create({ configuration: secret, state: { '#s': 'canary-3' } })
   await ok('POST', `${C}/${made.id}/rows`, { json: { rowId: 'r', configuration: { '#r': 'canary-4' } } })
@@ -557,8 +559,8 @@ test('secrets leave as ciphers only, and the same clear secret again changes not
   })
 })
 
-test('metadata is set by key, listed, deleted and searched', async (t) => {
-  const { ok, create, refused } = await start(t)
+test('metadata is set by key, listed, deleted and searched', async () => {
+  const { ok, create, refused } = await start()
   const { id } = await create()
   const place = `/v2/storage/branch/default/components/platform.ex-http/configs/${id}/metadata`
   const set = async (metadata: unknown) =>

@@ -25,6 +25,9 @@ export interface QueuedJob {
   readonly backendContext: string | undefined
   readonly orchestrationId: string | null
   readonly baseUrl: string
+  /** From when on it could have run, and since when it does; milliseconds. */
+  readonly readyAt: number
+  readonly startedAt: number
 }
 
 export const placeOf = (job: QueuedJob) => ({

@@ -17,6 +17,8 @@ export interface ProcessRecord {
   readonly group: number
   readonly session: number
   readonly residentBytes: number
+  /** Its own processor time and that of children it has waited for. */
+  readonly cpuTicks: number
 }
 
 const PAGE_BYTES = 4096
@@ -36,6 +38,7 @@ export function readProcesses(pids: readonly string[] = listPids()): ProcessReco
       group: Number(fields[2]),
       session: Number(fields[3]),
       residentBytes: Number(fields[21]) * PAGE_BYTES,
+      cpuTicks: Number(fields[11]) + Number(fields[12]) + Number(fields[13]) + Number(fields[14]),
     })
   }
   return records
@@ -56,6 +59,12 @@ export function processesOf(leader: number, processes: readonly ProcessRecord[])
   }
   return [...members.values()]
 }
+
+/** What Linux counts in, on every machine that runs Node. */
+const TICKS_PER_SECOND = 100
+
+export const cpuSecondsOf = (processes: readonly ProcessRecord[]): number =>
+  processes.reduce((sum, { cpuTicks }) => sum + cpuTicks, 0) / TICKS_PER_SECOND
 
 /** Memory of several processes: resident sizes count shared pages for each, so a suspicion is checked with proportional sizes. */
 export function memoryOf(processes: readonly ProcessRecord[], suspicionBytes: number): number {

@@ -58,6 +58,8 @@ export interface RunOutcome {
   readonly words: string
   readonly stdout: string
   readonly peakMemoryBytes: number
+  /** Of all its processes, when they were last looked at. */
+  readonly cpuSeconds: number
 }
 
 export interface Runner {
@@ -212,7 +214,14 @@ export function createRunner(settings: RunnerSettings): Runner {
         throw new PlatformError('runner.notIsolated', { reason: output.words() })
       output.end()
       if (reason === 'ended') reason = reasonOfExit(exitCode, output.words())
-      return { reason, exitCode, words: output.words(), stdout: output.collected(), peakMemoryBytes: watching.peakMemoryBytes() }
+      return {
+        reason,
+        exitCode,
+        words: output.words(),
+        stdout: output.collected(),
+        peakMemoryBytes: watching.peakMemoryBytes(),
+        cpuSeconds: watching.cpuSeconds(),
+      }
     } finally {
       clearTimeout(timer)
       watching.stop()

@@ -2,7 +2,7 @@
 // One look at /proc serves every run; nothing is looked at while nothing runs.
 
 import { sizeOf } from './data-folder.ts'
-import { memoryOf, processesOf, readProcesses } from './process-tree.ts'
+import { cpuSecondsOf, memoryOf, processesOf, readProcesses } from './process-tree.ts'
 
 export type Excess = 'memory' | 'processes' | 'disk'
 
@@ -20,6 +20,8 @@ export interface Watched {
 export interface Watching {
   /** The most memory seen so far, in bytes. */
   peakMemoryBytes(): number
+  /** Processor time when it was last looked at. */
+  cpuSeconds(): number
   stop(): void
 }
 
@@ -32,7 +34,7 @@ const LOOK_MS = 200
 const LOOKS_PER_WALK = 5
 
 export function createWatch(): Watch {
-  const runs = new Set<{ readonly run: Watched; peak: number; walking: boolean }>()
+  const runs = new Set<{ readonly run: Watched; peak: number; cpu: number; walking: boolean }>()
   let timer: NodeJS.Timeout | undefined
   let looks = 0
 
@@ -43,6 +45,7 @@ export function createWatch(): Watch {
       const own = all ? processesOf(entry.run.leader, all) : readProcesses([String(entry.run.leader)])
       const memory = memoryOf(own, entry.run.memoryBytes)
       entry.peak = Math.max(entry.peak, memory)
+      entry.cpu = Math.max(entry.cpu, cpuSecondsOf(own))
       if (memory > entry.run.memoryBytes) entry.run.onExcess('memory')
       else if (own.length > entry.run.processes) entry.run.onExcess('processes')
       if (looks % LOOKS_PER_WALK === 0 && !entry.walking) void walk(entry)
@@ -57,11 +60,12 @@ export function createWatch(): Watch {
 
   return {
     add(run) {
-      const entry = { run, peak: 0, walking: false }
+      const entry = { run, peak: 0, cpu: 0, walking: false }
       runs.add(entry)
       timer ??= setInterval(look, LOOK_MS).unref()
       return {
         peakMemoryBytes: () => entry.peak,
+        cpuSeconds: () => entry.cpu,
         stop() {
           runs.delete(entry)
           if (runs.size > 0) return

@@ -1,12 +1,17 @@
 // What a job tells of itself when it ends, gathered while its rows run.
 
 import { type Mask, maskValue } from '../../engines/runner/mask.ts'
+import { type RowAccount, rowView, spanOf } from './row-account.ts'
 import type { RowProgress, RowResult } from './run-row.ts'
 
 /** What is gathered for the result while rows run; a failed job tells what it got to. */
 export interface Gathered {
   readonly rows: RowResult[]
   readonly progress: RowProgress[]
+  /** Of every row that was begun, those that could not even be planned included. */
+  readonly accounts: RowAccount[]
+  /** How long the job waited for a worker. */
+  readonly queued: { readonly startedAt: number; readonly endedAt: number }
   readonly secrets: string[]
   version: string
   variables: Readonly<Record<string, string>>
@@ -16,7 +21,10 @@ export interface Gathered {
 }
 
 /** Variables are masked too: one may have filled a `#` field, and a component may tell what it was given. */
-export function resultOf({ rows, progress, version, variables }: Gathered, mask: Mask): Record<string, unknown> {
+export function resultOf(
+  { rows, progress, accounts, queued, version, variables }: Gathered,
+  mask: Mask,
+): Record<string, unknown> {
   const tableOf = ({
     id,
     name,
@@ -38,6 +46,8 @@ export function resultOf({ rows, progress, version, variables }: Gathered, mask:
   ]
   return {
     configVersion: version,
+    queue: spanOf(queued),
+    rows: accounts.map((account) => rowView(account, mask)),
     images: progress.map(({ images }) => images),
     input: { tables: unique(progress.flatMap(({ inputTables }) => inputTables)).map(tableOf) },
     output: {

@@ -21,6 +21,7 @@ import { type Gathered, metricsOf, resultOf, usageOf } from './job-result.ts'
 import { sizeOf } from './limits.ts'
 import { invalid } from './mapping.ts'
 import { defaultBucketId } from './output-plan.ts'
+import { closeRowAccount, openRowAccount, publishedAccount } from './row-account.ts'
 import { openSteps, type PlannedRow, type StepDeps } from './row-steps.ts'
 import { chooseRows, contextOf, notFound, ownConfiguration, planRow, rowIdsIn } from './run-configuration.ts'
 import { type RowDeps, type RowProgress, type RowResult, type RowRun, runRow } from './run-row.ts'
@@ -65,6 +66,8 @@ export async function runJob(deps: JobRunnerDeps, handle: RunHandle): Promise<Ru
   const gathered: Gathered = {
     rows: [],
     progress: [],
+    accounts: [],
+    queued: { startedAt: job.readyAt, endedAt: Math.max(job.readyAt, job.startedAt) },
     secrets: [],
     version: '',
     variables: {},
@@ -113,6 +116,8 @@ async function runRows(
   try {
     for (const [index, row] of rows.entries()) {
       if (handle.signal.aborted) throw new PlatformError('jobRunner.componentFailed', { message: 'The job was terminated.' })
+      const account = openRowAccount(deps.clock, row?.id ?? null)
+      gathered.accounts.push(account)
       const place = placeOf(job)
       const plan = await planRow(deps, {
         place,
@@ -138,6 +143,7 @@ async function runRows(
         secrets: gathered.secrets,
         artifacts: { downloaded: [], uploaded: [] },
         hasRun: false,
+        account,
       }
       gathered.progress.push(progress)
       gathered.rows.push(
@@ -153,10 +159,11 @@ async function runRows(
           version: gathered.version,
           onPublish:
             index === rows.length - 1
-              ? (trx, tables, artifacts) => markPublished(handle, gathered, tables, artifacts, trx)
+              ? (trx, tables, artifacts) => markPublished(deps, handle, gathered, tables, artifacts, trx)
               : undefined,
         }),
       )
+      closeRowAccount(account, deps.clock, { status: 'success', error: undefined })
     }
   } finally {
     if (token) await deps.tokens.revoke(scope, token.id)
@@ -168,6 +175,7 @@ const FINISHED = 'Component processing finished.'
 
 /** What the job will say when it ends, kept from now on: the end may be written by whoever finds it lost. */
 async function markPublished(
+  { clock }: Pick<JobRunnerDeps, 'clock'>,
   handle: RunHandle,
   gathered: Gathered,
   outputTables: readonly LoadedTable[],
@@ -186,7 +194,10 @@ async function markPublished(
   const progress = gathered.progress.map((one, at) =>
     at === gathered.progress.length - 1 ? { ...one, artifacts: { ...one.artifacts, uploaded: artifacts } } : one,
   )
-  const whole = { ...gathered, progress, rows: [...gathered.rows, last] }
+  const accounts = gathered.accounts.map((account, at) =>
+    at === gathered.accounts.length - 1 ? publishedAccount(account, clock, outputTables) : account,
+  )
+  const whole = { ...gathered, progress, accounts, rows: [...gathered.rows, last] }
   const result = { message: FINISHED, ...resultOf(whole, createMask(gathered.secrets)) }
   await handle.markPublished(trx, { result, metrics: metricsOf(whole) })
 }
@@ -317,6 +328,9 @@ function failed(deps: JobRunnerDeps, { job, signal }: RunHandle, log: JobLog, ga
   if (known === undefined && !signal.aborted)
     deps.log.error({ err: error, jobId: job.id, exceptionId }, 'a job failed by our fault')
   const isKilled = signal.reason === 'killed'
+  const open = gathered.accounts.find(({ status }) => status === 'processing')
+  if (open)
+    closeRowAccount(open, deps.clock, isKilled ? { status: 'terminated', error: undefined } : { status: 'error', error: message })
   log.say(isKilled ? 'warn' : 'error', isKilled ? 'The job was terminated.' : message)
   const result = { message, ...resultOf(gathered, mask), error: { type: isOurs ? 'application' : 'user', exceptionId } }
   return {

@@ -15,6 +15,7 @@ import {
 } from '../../engines/runner/data-folder.ts'
 import { type DiskQuota, withinQuota } from '../../engines/runner/disk-quota.ts'
 import { createMask, type Mask } from '../../engines/runner/mask.ts'
+import type { RunOutcome } from '../../engines/runner/runner.ts'
 import { turnYamlToJson, yamlOf } from '../../engines/runner/yaml-files.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -45,6 +46,7 @@ import { type ComponentLimits, type Failure, failureOf, thrown } from './limits.
 import type { Mapping } from './mapping.ts'
 import { type OutputContext, type PlannedLoad, planFiles, planTableFiles, planTables } from './output-plan.ts'
 import { readFileResults, readResultVariables, readStateResult, readTableResults, readUsage } from './results.ts'
+import { inPhase, loadFacts, type RowAccount } from './row-account.ts'
 import { STAGED_AT_ONCE, type Staging } from './staging.ts'
 import { type RunState, readState, secretsIn, writeState } from './state.ts'
 
@@ -116,6 +118,7 @@ export interface RowProgress {
   readonly artifacts: { downloaded: readonly number[]; uploaded: readonly number[] }
   /** The component itself has done its work. */
   hasRun: boolean
+  readonly account: RowAccount
 }
 
 export async function runRow(deps: RowDeps, run: RowRun, progress: RowProgress): Promise<RowResult> {
@@ -145,7 +148,9 @@ async function runInFolder(
   const folder = await deps.programs.runner.newFolder(run.artifacts !== undefined)
   try {
     const state = readState(run.state)
-    const inputs = await readWithinQuota(deps, run, folder, state)
+    const phases = { account: progress.account, clock: deps.clock }
+    const read = () => readWithinQuota(deps, run, folder, state)
+    const inputs = await inPhase(phases, 'input', read, ({ tables, bytes }) => ({ tables: tables.length, bytes }))
     progress.inputTables = inputs.tables
     progress.secrets.push(...inputs.secrets)
     const mask = createMask([...run.secrets, ...inputs.secrets])
@@ -162,7 +167,9 @@ async function runInFolder(
       return { ...emptyResult(inputs), images: progress.images, usage: told.usage }
     }
     const saved = writeState(state, told.state, inputs.tableStates, inputs.fileStates)
-    const outputTables = await publishRow(deps, run, folder, saved, told.artifacts, inputs.processed, progress)
+    const publish = () => publishRow(deps, run, folder, saved, told.artifacts, inputs.processed, progress)
+    const outputTables = await inPhase(phases, 'load', publish, loadFacts)
+    progress.account.tables = outputTables
     return {
       ...emptyResult(inputs),
       images: progress.images,
@@ -241,14 +248,19 @@ async function runSteps(
     }
     if (run.inputOnly) break
     if (!step.isMain) run.log.say('info', `Running processor ${step.component.id}.`)
-    const { outcome, image } = await runComponent(deps.programs, {
-      ...step,
-      folder,
-      mask,
-      signal: run.signal,
-      checkpointFolder: step.isMain ? checkpoint?.folder : undefined,
-      onEvent: (event) => run.log.component(step.component, event),
-    })
+    const program = () =>
+      runComponent(deps.programs, {
+        ...step,
+        folder,
+        mask,
+        signal: run.signal,
+        checkpointFolder: step.isMain ? checkpoint?.folder : undefined,
+        onEvent: (event) => run.log.component(step.component, event),
+      })
+    const { outcome, image } = await inPhase({ account: progress.account, clock: deps.clock }, 'program', program, (ended) => ({
+      component: step.component.id,
+      ...usedBy(ended.outcome),
+    }))
     progress.images.push(image)
     const failure = failureOf(step.component, outcome, step.limits)
     const isPlain = await isStillPlain(folder, failure, deps.programs.results)
@@ -274,6 +286,12 @@ async function runSteps(
   }
   return told
 }
+
+/** Nothing was seen of a program that ended at once. */
+const usedBy = ({ peakMemoryBytes, cpuSeconds }: RunOutcome) => ({
+  peakMemoryBytes: peakMemoryBytes || undefined,
+  cpuSeconds: cpuSeconds || undefined,
+})
 
 const RESULTS = ['out/tables', 'out/files', 'artifacts/out']
 /** Names of results in the job's own words; more of them would only make the message unreadable. */

@@ -28,5 +28,7 @@ export function queuedJob(job: JobRow): QueuedJob {
     backendContext: typeof request.backend?.context === 'string' ? request.backend.context : undefined,
     orchestrationId: request.orchestrationJobId,
     baseUrl: request.baseUrl,
+    readyAt: Math.max(job.created_at, job.start_after),
+    startedAt: job.started_at ?? job.updated_at,
   }
 }

@@ -214,3 +214,26 @@ test('no file is a barrel or is named for nothing in particular', () => {
     [],
   )
 })
+
+/** Used by tests alone, for a reason. */
+const FOR_TESTS: Readonly<Record<string, string>> = {
+  TABLE_FUNCTIONS: 'the test compares it with what the database offers, so that a new function is noticed',
+}
+
+test('every exported value is used: in another file of the program, or in its own and in its test', () => {
+  const isForTests = ({ path }: Source) => isTest(path) || /(^|\/)tests\/|\.fixture\.ts$/.test(path)
+  const wordsOf = new Map(everything.map((source) => [source, new Set(source.text.match(/[\w$]+/g))]))
+  const programFiles = everything.filter((source) => !isForTests(source))
+  const tests = everything.filter(isForTests)
+  const dead = some(programFiles.filter(({ path }) => /^(server|cli|components|contract)\//.test(path))).flatMap((source) =>
+    [...source.text.matchAll(/^export (?:async )?(?:const|let|function\*?|class) ([\w$]+)/gm)]
+      .map(([, name]) => name!)
+      .filter((name) => {
+        if (name in FOR_TESTS || programFiles.some((other) => other !== source && wordsOf.get(other)?.has(name))) return false
+        const ownUses = source.text.split(new RegExp(`(?<![\\w$])${name.replaceAll('$', '\\$')}(?![\\w$])`)).length - 2
+        return ownUses === 0 || !tests.some((test) => wordsOf.get(test)?.has(name))
+      })
+      .map((name) => `${source.path}: ${name}`),
+  )
+  assert.deepEqual(dead, [])
+})

@@ -179,7 +179,7 @@ const MARKS: Readonly<Record<string, string>> = {
 const markOf = (status: string): string => MARKS[status] ?? '·'
 
 /** A tree: the flow, its phases, their tasks. */
-export function flowText(job: FlowJob): string {
+function flowText(job: FlowJob): string {
   const { phases = [], tasks = [] } = job.result
   const where = job.config === null ? job.component : `${job.component} / ${job.config}`
   const branches = phases.flatMap((phase, at) => {

@@ -75,7 +75,7 @@ export function completionsOf(line: string, tables: readonly Table[]): [string[]
 }
 
 /** `in.c-main.orders` as SQL writes it. */
-export const sqlNameOf = (id: string): string => {
+const sqlNameOf = (id: string): string => {
   const at = id.lastIndexOf('.')
   return `"${id.slice(0, at)}"."${id.slice(at + 1)}"`
 }

@@ -27,7 +27,7 @@ interface Recorded {
   readonly headers: Readonly<Record<string, string>>
 }
 
-export function convertHar(har: JsonValue): JsonObject {
+function convertHar(har: JsonValue): JsonObject {
   const entries = at(at(har, 'log'), 'entries')
   if (!isArray(entries)) throw new UserError("The recording has no 'log.entries': it is not a HAR file.")
   const readable = entries.flatMap(recorded)

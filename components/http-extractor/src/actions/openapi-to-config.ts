@@ -38,7 +38,7 @@ interface Endpoint {
   readonly dataField: string | undefined
 }
 
-export function convertOpenapi(value: JsonValue): JsonObject {
+function convertOpenapi(value: JsonValue): JsonObject {
   if (!isObject(value) || (at(value, 'openapi') === undefined && at(value, 'swagger') === undefined))
     throw new UserError("The description has neither 'openapi' nor 'swagger': it is not the description of an API.")
   const resolve = resolver(value)

@@ -9,7 +9,7 @@ import type { Send } from '../http/exchange.ts'
 import type { Redactor } from '../redaction.ts'
 import { exchangeLine } from './archive.ts'
 
-export const ARCHIVE_FILE = 'http-exchanges.jsonl'
+const ARCHIVE_FILE = 'http-exchanges.jsonl'
 
 export interface Recorder {
   readonly tap: (send: Send) => Send

@@ -50,10 +50,7 @@ export function createOauth10(deps: AuthDeps): Authentication {
 }
 
 /** RFC 5849 section 3.4.1: method, address without query, and all parameters: query, form body and the OAuth ones. */
-export function signatureBase(
-  { method, address, headers, body }: HttpRequest,
-  oauth: readonly (readonly [string, string])[],
-): string {
+function signatureBase({ method, address, headers, body }: HttpRequest, oauth: readonly (readonly [string, string])[]): string {
   const isForm = headerValue(headers, 'content-type')?.startsWith('application/x-www-form-urlencoded')
   const pairs = [...parseQuery(address.query), ...(isForm ? parseQuery(body) : []), ...oauth]
   const parameters = pairs

@@ -10,7 +10,7 @@ import { decodeXml } from './xml.ts'
 /** Throws a DecodeError when the body is not what it should be. */
 export type Decode = (body: Buffer) => Promise<JsonValue>
 
-export const RESPONSE_TYPES = ['json', 'xml', 'csv'] as const
+const RESPONSE_TYPES = ['json', 'xml', 'csv'] as const
 
 export const responseTypeSchema = {
   description: 'The format of the answers.',

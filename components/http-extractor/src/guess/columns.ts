@@ -24,7 +24,7 @@ export interface Column {
 }
 
 /** Paths of all scalars and of all lists, in order of first appearance. */
-export function placesIn(items: readonly JsonValue[]): {
+function placesIn(items: readonly JsonValue[]): {
   readonly scalars: readonly string[]
   readonly lists: readonly string[]
 } {

@@ -15,7 +15,7 @@ const USUAL = /^(?:data|items|results?|records|values|entries|list|rows|objects|
 const UNUSUAL = /^(?:links?|errors?|warnings?|meta|messages?|included|facets|fields|columns)$/i
 
 /** Every list of objects, the most likely one first. */
-export function placesOfItems(response: JsonValue): ItemsPlace[] {
+function placesOfItems(response: JsonValue): ItemsPlace[] {
   if (isArray(response)) return [{ path: '.', items: response }]
   return listsBelow(response, [], 0).sort((a, b) => likelihood(b) - likelihood(a))
 }

@@ -77,7 +77,7 @@ function finish(at: Pick<Address, 'scheme' | 'hostname' | 'port'>, path: string,
 }
 
 /** RFC 3986 section 5.2.4, for absolute paths. Empty segments (double slashes) stay. */
-export function removeDotSegments(path: string): string {
+function removeDotSegments(path: string): string {
   if (!/(?:^|\/)\.\.?(?:\/|$)/.test(path)) return path
   const out: string[] = []
   const segments = path.split('/')

@@ -3,9 +3,8 @@ import { test } from 'node:test'
 import { parseAddress } from './address.ts'
 import type { HttpRequest, HttpResponse } from './exchange.ts'
 import { createGate } from './gate.ts'
-import { noHeaders } from './headers.ts'
 
-const request = (url: string): HttpRequest => ({ method: 'GET', address: parseAddress(url)!, headers: noHeaders })
+const request = (url: string): HttpRequest => ({ method: 'GET', address: parseAddress(url)!, headers: new Map() })
 const answer: HttpResponse = { status: 200, statusText: '', headers: {}, body: Buffer.from('[]') }
 
 /** Time that passes only when somebody waits for it. */

@@ -2,8 +2,6 @@
 
 export type Headers = ReadonlyMap<string, readonly [name: string, value: string]>
 
-export const noHeaders: Headers = new Map()
-
 /** Later fields replace earlier ones of the same name. */
 export function headersOf(...layers: readonly Iterable<readonly [string, string]>[]): Headers {
   const headers = new Map<string, readonly [string, string]>()

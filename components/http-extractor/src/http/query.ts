@@ -23,7 +23,7 @@ export function parseQuery(query: string | undefined): Pair[] {
 }
 
 /** Params as name and value: lists `name[0]`, objects `name[key]`; true is 1, false is 0, null and empty containers are left out. */
-export function flattenParams(params: JsonObject): [string, string][] {
+function flattenParams(params: JsonObject): [string, string][] {
   const pairs: [string, string][] = []
   for (const [name, value] of entriesOf(params)) if (name !== '' && name !== '0') flatten(name, value, pairs)
   return pairs

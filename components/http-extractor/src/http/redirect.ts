@@ -6,7 +6,7 @@ import { addressText, resolveAddress, sameOrigin } from './address.ts'
 import type { HttpRequest, HttpResponse, Send } from './exchange.ts'
 import { withoutHeaders } from './headers.ts'
 
-export const MAX_REDIRECTS = 5
+const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
 export interface RedirectDeps {

@@ -290,7 +290,7 @@ export function numberOf(token: string): number | JsonNumber {
 }
 
 /** Text of a body; bytes that are not UTF-8 are dropped (spec extractor 10.5). */
-export function decodeUtf8(body: Uint8Array): string {
+function decodeUtf8(body: Uint8Array): string {
   if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) {
     throw new JsonSyntaxError('Syntax error: the text starts with a byte order mark, which JSON does not allow')
   }

@@ -25,7 +25,7 @@ export function layOut(rows: Node): Map<TableNode, Layout> {
   return new Map(tablesBelow(rows).map((table) => [table, layOutTable(table)]))
 }
 
-export function layOutTable({ rows, naming, aliases, added: asked }: TableNode): Layout {
+function layOutTable({ rows, naming, aliases, added: asked }: TableNode): Layout {
   const columns = rows.type === 'object' ? columnsBelow(rows) : [DATA_COLUMN]
   const own = new Set(columns)
   // The item's own column keeps its name, also where only its key is the same.

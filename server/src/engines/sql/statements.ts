@@ -21,7 +21,7 @@ export interface TableName {
   readonly name: string
 }
 
-export const MAX_SQL_BYTES = 1 << 20
+const MAX_SQL_BYTES = 1 << 20
 
 /** Statements are separated by `;`. Comments alone are none. */
 export function statementsOf(sql: string): Statement[] {

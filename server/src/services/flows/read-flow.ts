@@ -10,7 +10,7 @@ import { createReport, type Problem, type Report } from './problems.ts'
 type Members = Readonly<Record<string, unknown>>
 
 export const MOST_TASKS = 1_000
-export const MOST_PHASES = 1_000
+const MOST_PHASES = 1_000
 const DEFAULT_RETRIES = 3
 const DEFAULT_RETRY_SECONDS = 10
 const LONGEST_SECONDS = 366 * 86_400

@@ -21,7 +21,7 @@ export interface OutboxDeps {
 }
 
 /** Attempts are made for a day. */
-export const KEEP_TRYING_MS = 86_400_000
+const KEEP_TRYING_MS = 86_400_000
 
 export type Outbox = ReturnType<typeof createOutbox>
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { isFinished, JOB_STATUSES, type JobMove, moveJob, sourcesOf } from './job-states.ts'
+import { isFinished, JOB_STATUSES, type JobMove, moveJob } from './job-states.ts'
 
 const ALLOWED: readonly [string, JobMove, string][] = [
   ['created', 'wait', 'waiting'],
@@ -34,8 +34,4 @@ test('every move of the specification is possible and no other', () => {
 
 test('five statuses are final', () => {
   assert.deepEqual(JOB_STATUSES.filter(isFinished), ['success', 'warning', 'error', 'cancelled', 'terminated'])
-})
-
-test('a kill can start from every status that is not final and not already being killed', () => {
-  assert.deepEqual(sourcesOf('kill'), ['created', 'waiting', 'processing'])
 })

@@ -51,6 +51,3 @@ export function moveJob(status: JobStatus, move: JobMove): JobStatus {
 /** The reason of a job whose configuration another one runs. */
 export const waitingForJob = (holder: number): string => `Waiting for job ${holder}, which runs the same configuration.`
 export const isWaitingForJob = (reason: string | null): boolean => /^Waiting for job \d+, which runs the same/.test(reason ?? '')
-
-/** Statuses a move can start from, for the condition of an update. */
-export const sourcesOf = (move: JobMove): JobStatus[] => JOB_STATUSES.filter((status) => MOVES[status][move] !== undefined)

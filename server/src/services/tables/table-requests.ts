@@ -172,7 +172,7 @@ export function readExportOptions(fields: Fields, columns: readonly string[], no
   }
 }
 
-export function formatFrom(value: unknown): TableFormat {
+function formatFrom(value: unknown): TableFormat {
   const format = isSet(value) ? String(value) : 'csv'
   if (format === 'csv' || format === 'parquet' || format === 'jsonl') return format
   throw new PlatformError('storage.tables.validation.invalidFormat', {

@@ -433,10 +433,44 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'No filters have been specified, which will truncate the table, but the `allowTruncate` parameter was not set.',
   },
-  'workspace.workspaceNotFound': {
-    kind: 'not-found',
-    text: 'Workspace "{id}" was not found: this stack has no workspaces.',
+  'workspace.workspaceNotFound': { kind: 'not-found', text: 'Workspace "{id}" was not found.' },
+  'workspace.unsupportedBackendSize': {
+    kind: 'invalid',
+    text: 'There is no workspace of the size "{size}". Known sizes: {known}.',
   },
+  'workspace.loginTypeNotSupported': {
+    kind: 'invalid',
+    text: 'The login type "{type}" is not supported here. Known types: {known}.',
+  },
+  'workspace.resetPasswordNotSupported': { kind: 'invalid', text: 'Workspace {id} has no password: its login type is none.' },
+  'storage.backendNotAllowed': { kind: 'invalid', text: 'There is no backend "{backend}" here. Leave it out, or send {known}.' },
+  'workspace.loadRequestInputRequired': {
+    kind: 'invalid',
+    text: 'The parameter "input" is needed: a list of objects with "source" and "destination".',
+  },
+  'workspace.loadRequestBadInput': { kind: 'invalid', text: 'Invalid input {index}: {reason}' },
+  'workspace.loadRequestLogicalException': { kind: 'invalid', text: 'Invalid input {index}: {reason}' },
+  'workspace.duplicateDestination': {
+    kind: 'invalid',
+    text: 'The destination "{destination}" is named twice (upper and lower case are the same). Each table needs a name of its own.',
+  },
+  'workspace.duplicateTable': {
+    kind: 'invalid',
+    text: 'The workspace has "{destination}" already. Send "overwrite" for it, or leave out "preserve".',
+  },
+  'workspace.sourceNotFound': { kind: 'not-found', text: 'The source table "{source}" was not found.' },
+  'workspace.tableAccessDenied': { kind: 'forbidden', text: 'The token may not read the source table "{source}".' },
+  'workspace.columnsNotMatch': {
+    kind: 'invalid',
+    text: 'The table "{destination}" of the workspace has other columns than the load: {reason}',
+  },
+  'workspace.tableLoad': { kind: 'invalid', text: 'The table "{source}" could not be loaded as "{destination}": {reason}' },
+  'workspace.full': {
+    kind: 'unprocessable',
+    text: 'Workspace {id} would be larger than the {limit} MB it may have. Drop tables of it, or load fewer rows.',
+  },
+  'storage.tableNotFound': { kind: 'not-found', text: 'The workspace {workspace} has no table "{table}".' },
+  'storage.workspace.batchDeleteFailed': { kind: 'invalid', text: 'These objects could not be deleted: {objects}.' },
   'storage.tables.typedColumnsFixed': {
     kind: 'invalid',
     text: "During the import of typed tables new columns can't be added. The file {file} has columns the table does not: {columns}. Add them with their types first.",

@@ -21,6 +21,7 @@ export type ConfigurationRow = { readonly id: string; readonly name: string; rea
 export type ConfigurationVersion = { readonly version: number; readonly created: string; readonly creatorToken: { readonly id: number; readonly description: string }; readonly changeDescription: string; readonly isDeleted: boolean; readonly name: string; readonly description: string; readonly isDisabled: boolean; readonly versionIdentifier: string; readonly configuration?: Readonly<Record<string, unknown>> }
 export type ConfigurationsCopyBody = { readonly name: string; readonly description?: string; readonly changeDescription?: string }
 export type ConfigurationsCreateBody = { readonly name: string; readonly configurationId?: unknown; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean }
+export type ConfigurationsCreateWorkspaceBody = { readonly backend?: string; readonly backendSize?: string; readonly readOnlyStorageAccess?: boolean; readonly loginType?: string; readonly statementTimeoutSeconds?: number; readonly configurationVersion?: number; readonly networkPolicy?: string; readonly useCase?: string; readonly publicKey?: string }
 export type ConfigurationsRollBackBody = { readonly changeDescription?: string }
 export type ConfigurationsSetStateBody = { readonly state?: unknown }
 export type ConfigurationsUpdateBody = { readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean; readonly rowsSortOrder?: unknown }
@@ -92,6 +93,13 @@ export type Trigger = { readonly id: string; readonly runWithTokenId: number; re
 export type TriggersCreateBody = { readonly runWithTokenId: number; readonly component: string; readonly configurationId: string; readonly coolDownPeriodMinutes?: number; readonly tableIds: ReadonlyArray<string> }
 export type TriggersUpdateBody = { readonly runWithTokenId?: number; readonly component?: string; readonly configurationId?: string; readonly coolDownPeriodMinutes?: number; readonly tableIds?: ReadonlyArray<string> }
 export type VaultSaveBody = { readonly key: string; readonly value: string; readonly flags?: ReadonlyArray<'encrypted' | 'oauthCredentialsId'>; readonly attributes?: Readonly<Record<string, string>> | ReadonlyArray<unknown> }
+export type Workspace = { readonly id: number; readonly type: 'table'; readonly name: string; readonly component: string | null; readonly configurationId: string | null; readonly configurationVersion: number | null; readonly created: string; readonly connection: { readonly backend: string; readonly host: string; readonly database: string; readonly schema: string; readonly user: string; readonly loginType: string; readonly ssoLoginAvailable: boolean; readonly password?: string }; readonly backendSize: string | null; readonly statementTimeoutSeconds: number; readonly creatorToken: { readonly id: number; readonly description: string }; readonly readOnlyStorageAccess: boolean; readonly platformUsageType: string }
+export type WorkspacesCreateBody = { readonly backend?: string; readonly backendSize?: string; readonly readOnlyStorageAccess?: boolean; readonly loginType?: string; readonly statementTimeoutSeconds?: number; readonly configurationVersion?: number; readonly networkPolicy?: string; readonly useCase?: string; readonly publicKey?: string }
+export type WorkspacesDeleteObjectsBody = { readonly objects: ReadonlyArray<string> }
+export type WorkspacesInputMappingLoadBody = { readonly input?: unknown; readonly preserve?: boolean }
+export type WorkspacesLoadBody = { readonly input?: unknown; readonly preserve?: boolean }
+export type WorkspacesLoadCloneBody = { readonly input?: unknown; readonly preserve?: boolean }
+export type WorkspacesQueryBody = { readonly query: string }
 
 /** Method and address of every operation. */
 export const ROUTES = {
@@ -420,6 +428,14 @@ export const ROUTES = {
   'workspaces.list': ['GET', '/v2/storage/workspaces'],
   'workspaces.create': ['POST', '/v2/storage/workspaces'],
   'workspaces.get': ['GET', '/v2/storage/workspaces/{id}'],
+  'workspaces.delete': ['DELETE', '/v2/storage/workspaces/{id}'],
+  'workspaces.inputMappingLoad': ['POST', '/v2/storage/workspaces/{id}/input-mapping-load'],
+  'workspaces.load': ['POST', '/v2/storage/workspaces/{id}/load'],
+  'workspaces.loadClone': ['POST', '/v2/storage/workspaces/{id}/load-clone'],
+  'workspaces.objects': ['GET', '/v2/storage/workspaces/{id}/objects'],
+  'workspaces.deleteObjects': ['POST', '/v2/storage/workspaces/{id}/objects/batch-delete'],
+  'workspaces.resetPassword': ['POST', '/v2/storage/workspaces/{id}/password'],
+  'workspaces.query': ['POST', '/v2/storage/workspaces/{id}/query'],
   'vault.describe': ['GET', '/vault'],
   'vault.save': ['POST', '/vault/variables'],
   'vault.list': ['GET', '/vault/variables'],
@@ -660,8 +676,8 @@ export interface Operations {
   'configurations.version': { path: { readonly componentId: string; readonly configurationId: string; readonly versionId: string }; query: undefined; body: undefined; answer: ConfigurationVersion }
   'configurations.copy': { path: { readonly componentId: string; readonly configurationId: string; readonly versionId: string }; query: undefined; body: ConfigurationsCopyBody; answer: { readonly id: string } }
   'configurations.rollBack': { path: { readonly componentId: string; readonly configurationId: string; readonly versionId: string }; query: undefined; body: ConfigurationsRollBackBody; answer: { readonly version: string } }
-  'configurations.workspaces': { path: { readonly componentId: string; readonly configurationId: string }; query: undefined; body: undefined; answer: ReadonlyArray<unknown> }
-  'configurations.createWorkspace': { path: { readonly componentId: string; readonly configurationId: string }; query: undefined; body: undefined; answer: unknown }
+  'configurations.workspaces': { path: { readonly componentId: string; readonly configurationId: string }; query: undefined; body: undefined; answer: ReadonlyArray<Workspace> }
+  'configurations.createWorkspace': { path: { readonly componentId: string; readonly configurationId: string }; query: { readonly async?: boolean }; body: ConfigurationsCreateWorkspaceBody; answer: Workspace | StorageJob }
   'branches.list': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<Branch> }
   'branches.create': { path: undefined; query: undefined; body: BranchesCreateBody; answer: StorageJob }
   'branches.get': { path: { readonly branchId: string }; query: undefined; body: undefined; answer: Branch }
@@ -750,9 +766,17 @@ export interface Operations {
   'naming.checkColumnNames': { path: undefined; query: undefined; body: NamingCheckColumnNamesBody; answer: undefined }
   'naming.columnNames': { path: undefined; query: undefined; body: NamingColumnNamesBody; answer: { readonly columnNames: ReadonlyArray<string> } }
   'naming.displayName': { path: undefined; query: undefined; body: NamingDisplayNameBody; answer: { readonly displayName: string } }
-  'workspaces.list': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<unknown> }
-  'workspaces.create': { path: undefined; query: undefined; body: undefined; answer: unknown }
-  'workspaces.get': { path: { readonly id: string }; query: undefined; body: undefined; answer: Readonly<Record<string, unknown>> }
+  'workspaces.list': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<Workspace> }
+  'workspaces.create': { path: undefined; query: { readonly async?: boolean }; body: WorkspacesCreateBody; answer: Workspace | StorageJob }
+  'workspaces.get': { path: { readonly id: string }; query: undefined; body: undefined; answer: Workspace }
+  'workspaces.delete': { path: { readonly id: string }; query: { readonly async?: boolean }; body: undefined; answer: StorageJob | undefined }
+  'workspaces.inputMappingLoad': { path: { readonly id: string }; query: undefined; body: WorkspacesInputMappingLoadBody; answer: StorageJob }
+  'workspaces.load': { path: { readonly id: string }; query: undefined; body: WorkspacesLoadBody; answer: StorageJob }
+  'workspaces.loadClone': { path: { readonly id: string }; query: undefined; body: WorkspacesLoadCloneBody; answer: StorageJob }
+  'workspaces.objects': { path: { readonly id: string }; query: undefined; body: undefined; answer: ReadonlyArray<{ readonly name: string; readonly type: string }> }
+  'workspaces.deleteObjects': { path: { readonly id: string }; query: undefined; body: WorkspacesDeleteObjectsBody; answer: StorageJob }
+  'workspaces.resetPassword': { path: { readonly id: string }; query: undefined; body: undefined; answer: { readonly password: string } }
+  'workspaces.query': { path: { readonly id: string }; query: undefined; body: WorkspacesQueryBody; answer: unknown }
   'vault.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'vault.save': { path: undefined; query: undefined; body: VaultSaveBody; answer: { readonly hash: string; readonly key: string; readonly value: string; readonly flags: ReadonlyArray<string>; readonly attributes: Readonly<Record<string, string>> } }
   'vault.list': { path: undefined; query: { readonly key?: string; readonly attributes?: Readonly<Record<string, string>> | string; readonly offset?: number; readonly limit?: number }; body: undefined; answer: ReadonlyArray<{ readonly hash: string; readonly key: string; readonly value: string; readonly flags: ReadonlyArray<string>; readonly attributes: Readonly<Record<string, string>> }> }

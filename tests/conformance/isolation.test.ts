@@ -21,8 +21,6 @@ const NOT_BUILT: Readonly<Record<string, object>> = {
   'POST /v2/storage/buckets/{bucketId}/listing': {},
   'PATCH /v2/storage/buckets/{bucketId}/listing': {},
   'DELETE /v2/storage/buckets/{bucketId}/listing': {},
-  'POST /v2/storage/workspaces': {},
-  'POST /v2/storage/components/{componentId}/configs/{configurationId}/workspaces': {},
   'POST /v2/storage/tokens/{id}/share': { recipientEmail: 'ann@example.com', message: 'hello' },
 }
 
@@ -40,7 +38,6 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'POST /syrup/docker/sandbox': 'takes its configuration in its body',
   'POST /sync-actions/actions': 'takes its configuration in its body',
   'POST /docker-runner/docker/{component}/action/{action}': 'takes its configuration in its body',
-  'GET /v2/storage/workspaces/{id}': NEVER_FOUND,
   'PUT /v2/storage/buckets/{bucketId}/refresh': NEVER_FOUND,
   'POST /v2/storage/buckets/{bucketId}/scheduled-tasks/refresh': NEVER_FOUND,
   'DELETE /v2/storage/scheduled-tasks/{taskId}': NEVER_FOUND,

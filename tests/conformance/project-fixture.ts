@@ -34,6 +34,7 @@ const IN_BRANCH = '/v2/storage/branch/{branch}'
 const CONFIGURATION_IN_BRANCH = CONFIGURATION.replace('/v2/storage', IN_BRANCH)
 const BUCKET = '/v2/storage/buckets/{bucketId}'
 const TABLE = '/v2/storage/tables/{tableId}'
+const WORKSPACE = '/v2/storage/workspaces/{id}'
 const SOURCE = '/stream/v1/branches/{branchId}/sources/{sourceId}'
 const SINK = `${SOURCE}/sinks/{sinkId}`
 const json = (body: (id: Ids) => object) => ({ send: (id: Ids): RequestOptions => ({ json: body(id) }) })
@@ -43,6 +44,7 @@ const upload = ({ mark }: Ids): RequestOptions => {
   body.set('data', new Blob([`id,name\n1,${mark}\n`]), `${mark}.csv`)
   return { body }
 }
+const loadOrders = json(({ table }) => ({ input: [{ source: table, destination: 'orders' }] }))
 const run = json(({ configuration }) => ({ config: configuration }))
 const resolve = json(({ configuration }) => ({ componentId: COMPONENT, configId: configuration }))
 const later = json(({ configuration }) => ({ component: COMPONENT, config: configuration, delay: '86400' }))
@@ -204,6 +206,8 @@ export const MAKE: readonly Step[] = [
     ...json(({ mark }) => ({ name: mark, rowId: `row-${mark}` })),
     gives: ({ id }) => ({ row: id }),
   },
+  { route: 'POST /v2/storage/workspaces', ...json(() => ({})), gives: ({ id }) => ({ workspace: id }) },
+  { route: `POST ${CONFIGURATION}/workspaces`, ...json(() => ({})) },
   { route: `POST ${CONFIGURATION}/metadata`, ...metadata, gives: ([{ id }]) => ({ configurationMetadata: id }) },
   { route: `POST ${CONFIGURATION}/versions/{versionId}/create`, ...json(({ mark }) => ({ name: `copy of ${mark}` })) },
   { route: `POST ${ROW}/versions/{versionId}/create`, ...json(() => ({})) },
@@ -287,6 +291,13 @@ export const MAKE: readonly Step[] = [
 
 /** What can be done with them, by their project alone; what removes them comes last. */
 export const CHANGE: readonly Step[] = [
+  { route: `POST ${WORKSPACE}/load`, ...loadOrders, refers: true },
+  { route: `POST ${WORKSPACE}/input-mapping-load`, ...loadOrders, refers: true },
+  { route: `POST ${WORKSPACE}/load-clone`, ...loadOrders, refers: true },
+  { route: `POST ${WORKSPACE}/query`, ...json(() => ({ query: 'SELECT * FROM orders' })) },
+  { route: `POST ${WORKSPACE}/password` },
+  { route: `POST ${WORKSPACE}/objects/batch-delete`, ...json(() => ({ objects: ['orders'] })) },
+  { route: `DELETE ${WORKSPACE}` },
   { route: `PATCH ${SOURCE}`, ...json(() => ({ name: 'changed' })) },
   { route: `PATCH ${SOURCE}/settings`, ...json(() => ({ settings: [] })) },
   { route: `POST ${SOURCE}/test`, ...empty },

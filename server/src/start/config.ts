@@ -246,6 +246,16 @@ export const VARIABLES = {
     sentence: 'Longest time of one SQL statement, the reading of its rows included.',
     parse: read.wholeNumber(1, 86_400),
   }),
+  MILLRACE_WORKSPACE_MB: variable({
+    default: '10240',
+    sentence: 'Most disk of one SQL workspace.',
+    parse: read.wholeNumber(1, 2 ** 30),
+  }),
+  MILLRACE_WORKSPACE_DAYS: variable({
+    default: '30',
+    sentence: 'Days without use after which a SQL workspace is deleted.',
+    parse: read.wholeNumber(1, 3650),
+  }),
   PATH: variable({
     default: 'the system folders',
     sentence: 'Where components that are commands, and docker or podman, are looked for.',
@@ -507,6 +517,8 @@ function configOf(values: Values, unknown: readonly string[]) {
       memoryMb: values.MILLRACE_SQL_MEMORY_MB ?? 1536,
       diskMb: values.MILLRACE_SQL_DISK_MB ?? 8192,
       timeoutMs: (values.MILLRACE_SQL_TIMEOUT_SECONDS ?? 300) * 1000,
+      workspaceMb: values.MILLRACE_WORKSPACE_MB ?? 10_240,
+      workspaceDays: values.MILLRACE_WORKSPACE_DAYS ?? 30,
       ...defined({ threads: values.MILLRACE_SQL_THREADS }),
     },
     egressAllow: values.MILLRACE_EGRESS_ALLOW ?? [],

@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createJsonFolder } from '../engines/json-folder/json-folder.ts'
 import type { Trx } from '../engines/metadata-db/dialects.ts'
+import type { Branch } from '../http/server.ts'
 import type { Clock } from '../kit/clock.ts'
 import { defined } from '../kit/defined.ts'
 import { createUlids } from '../kit/ulid.ts'
+import type { Actor } from '../model/actor.ts'
 import { NO_ORIGIN } from '../model/event.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../model/storage-job.ts'
 import { branchJobs } from '../services/branches/branches.jobs.ts'
@@ -35,7 +37,6 @@ import { createMerging, MERGE_REQUEST_JOB } from '../services/merge-requests/mer
 import { createMergeRequestsLoop } from '../services/merge-requests/merge-requests.loop.ts'
 import { mergeRequestsRoutes } from '../services/merge-requests/merge-requests.routes.ts'
 import { createMergeRequests } from '../services/merge-requests/merge-requests.ts'
-import { workspacesRoutes } from '../services/workspaces/workspaces.routes.ts'
 import type { Core } from './core.ts'
 
 export interface ConfigurationModulesDeps extends Core {
@@ -139,18 +140,15 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
       app.register(configurationMetadataRoutes(createConfigurationMetadata(deps)))
       app.register(branchCopiesRoutes(copies, reader))
       app.register(
-        workspacesRoutes({
-          checkConfiguration: async (actor, branch, componentId, configurationId) => {
-            await reader.get({ actor, branch, origin: NO_ORIGIN }, componentId, configurationId)
-          },
-        }),
-      )
-      app.register(
         branchesRoutes({ branches, createJob, changes: (from, into) => copies.changes(db, from.projectId, from, into) }),
       )
       app.register(mergeRequestsRoutes({ mergeRequests, merging }))
     },
     componentsLoop,
+    /** Refuses a configuration that is not there or that the actor may not see. */
+    checkConfiguration: async (actor: Actor, branch: Branch, componentId: string, configurationId: string): Promise<void> => {
+      await reader.get({ actor, branch, origin: NO_ORIGIN }, componentId, configurationId)
+    },
     start() {
       componentsLoop.start()
       mergeRequestsLoop.start()

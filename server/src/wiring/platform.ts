@@ -8,7 +8,6 @@ import { diskSpaceOf } from '../engines/data-dir/data-dir.ts'
 import { createGuideFolder } from '../engines/guide-folder/guide-folder.ts'
 import type { MetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import type { Isolation } from '../engines/runner/isolation.ts'
-import type { SqlEngineSettings } from '../engines/sql/sql-engine.ts'
 import { readStaticFiles } from '../engines/static-files/static-files.ts'
 import { SERVICE_IDS, type ServiceId } from '../http/addresses.ts'
 import { collectRoutes } from '../http/openapi.ts'
@@ -51,7 +50,7 @@ import { type ExternalS3, type Objects, openObjectStore } from './object-store.t
 import { createQueueModules, DEFAULT_WORKER, type WorkerSettings } from './queue.ts'
 import { createScheduleModules } from './schedules.ts'
 import { registerSearch } from './search.ts'
-import { createSqlModules, type SqlModules } from './sql.ts'
+import { createSqlModules, type SqlModules, type SqlSettings } from './sql.ts'
 import { createStreamModules } from './streams.ts'
 import { createTableModules, type TableModules, type TableSettings } from './tables.ts'
 
@@ -90,7 +89,7 @@ export interface PlatformOptions extends CoreOptions {
   /** How much tables may take; the defaults of the table engine where nothing is said. */
   readonly tables?: TableSettings | undefined
   /** How much SQL may take; the defaults of the SQL engine where nothing is said. */
-  readonly sql?: SqlEngineSettings | undefined
+  readonly sql?: SqlSettings | undefined
   /** Configurations of components that the stack does not know; refused when left out. */
   readonly unknownComponents?: UnknownComponents | undefined
   /** How long running work may finish when the platform closes. */
@@ -199,6 +198,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   storageJobsLoop.registerHandler('fileDelete', files.runDelete, 'light')
   for (const [operation, run] of Object.entries(configurationModules.jobs))
     storageJobsLoop.registerHandler(operation, run, 'light')
+  const backendName = async (projectId: number) => (await tokens.findProject(projectId))?.settings.backend
   const tableModules = await createTableModules({
     db,
     inTransaction,
@@ -214,7 +214,11 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     defaultBranchId: async (projectId) => (await configurationModules.branches.get(projectId, 'default')).id,
     findBranch: async (projectId, name) => configurationModules.branches.resolve(projectId, name),
     findProject: tokens.findProject,
-    backendName: async (projectId) => (await tokens.findProject(projectId))?.settings.backend,
+    backendName,
+    workspaces: {
+      check: (scope, workspaceId) => sqlModules.checkWorkspace(scope, workspaceId),
+      openTable: (...table) => sqlModules.openWorkspaceTable(...table),
+    },
     settings: options.tables,
     bucketPermissions: { forget: tokens.forgetBucket, forgotten: tokens.forgetKnown },
     findHolder: tokens.findHolder,
@@ -223,9 +227,16 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       eventViews(await events.list(actor, query, scope), { actor, baseUrl }, fileStates),
   })
   const sqlModules = await createSqlModules({
+    ...core,
+    clock,
+    log,
     objects: store,
-    scratchDir: join(options.dataDir, 'sql-scratch'),
+    dataDir: options.dataDir,
     tables: tableModules,
+    configurations: configurationModules,
+    jobs: storageJobs,
+    jobsLoop: storageJobsLoop,
+    backendName,
     settings: options.sql,
   })
   const worker = { ...DEFAULT_WORKER, ...options.worker }
@@ -384,6 +395,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     { stop: tableModules.close },
     { stop: sqlModules.close },
     { role: 'worker', start: tableModules.start, stop: tableModules.stop },
+    { role: 'worker', start: sqlModules.loop.start, stop: sqlModules.loop.stop },
     { role: 'worker', start: storageJobsLoop.start, stop: storageJobsLoop.stop },
     { role: 'worker', start: notificationModules.loop.start, stop: notificationModules.loop.stop },
     { start: queueModules.sweep, stop: () => queueModules.stop(options.graceMs ?? 0) },

@@ -1,31 +1,119 @@
 // SQL over tables: the engine and the modules that open its sessions.
 
-import type { FastifyInstance } from 'fastify'
+import { join } from 'node:path'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { ObjectStore } from '../engines/object-store/object-store.ts'
+import { createDatabaseFiles } from '../engines/sql/database-files.ts'
 import { createSqlEngine } from '../engines/sql/engine.ts'
 import type { SqlEngineSettings } from '../engines/sql/sql-engine.ts'
+import type { Clock } from '../kit/clock.ts'
+import { BACKEND } from '../model/backend.ts'
+import type { Scope } from '../model/scope.ts'
 import { createQueries } from '../services/sql/queries.ts'
 import { queryRoutes } from '../services/sql/query.routes.ts'
+import type { StorageJobsLoop } from '../services/storage-jobs/storage-jobs.loop.ts'
+import type { StorageJobs } from '../services/storage-jobs/storage-jobs.ts'
+import { createWorkspaceJobs } from '../services/workspaces/workspace-jobs.ts'
+import { createWorkspaceLoad } from '../services/workspaces/workspace-load.ts'
+import { createLoadRequestReader } from '../services/workspaces/workspace-load-request.ts'
+import { createObjectsDeletion } from '../services/workspaces/workspace-objects.ts'
+import { createWorkspaceQuery } from '../services/workspaces/workspace-query.ts'
+import { createWorkspaceSessions } from '../services/workspaces/workspace-sessions.ts'
+import { createWorkspaceUnload } from '../services/workspaces/workspace-unload.ts'
+import { createWorkspacesLoop } from '../services/workspaces/workspaces.loop.ts'
+import { workspacesRoutes } from '../services/workspaces/workspaces.routes.ts'
+import { createWorkspaces } from '../services/workspaces/workspaces.ts'
+import type { ConfigurationModules } from './configurations.ts'
+import type { Core } from './core.ts'
 import type { TableModules } from './tables.ts'
 
-export interface SqlModulesDeps {
+export interface SqlModulesDeps extends Core {
+  readonly clock: Clock
+  readonly log: FastifyBaseLogger
   readonly objects: ObjectStore
-  /** On the disk of the objects, so that files are linked instead of copied. */
-  readonly scratchDir: string
+  readonly dataDir: string
   readonly tables: TableModules
-  readonly settings?: SqlEngineSettings | undefined
+  readonly configurations: ConfigurationModules
+  readonly jobs: StorageJobs
+  readonly jobsLoop: StorageJobsLoop
+  readonly backendName: (projectId: number) => Promise<string | undefined>
+  readonly settings?: SqlSettings | undefined
+}
+
+export interface SqlSettings extends SqlEngineSettings {
+  /** Most megabytes of a workspace. */
+  readonly workspaceMb?: number
+  /** Days without use after which a workspace is deleted. */
+  readonly workspaceDays?: number
 }
 
 export type SqlModules = Awaited<ReturnType<typeof createSqlModules>>
 
-export async function createSqlModules({ objects, scratchDir, tables, settings = {} }: SqlModulesDeps) {
+export async function createSqlModules(deps: SqlModulesDeps) {
+  const { metadata, clock, log, objects, dataDir, tables, configurations, jobs, jobsLoop, settings = {} } = deps
+  const { db, inTransaction } = metadata
+  // On the disk of the objects, so that files are linked instead of copied.
+  const scratchDir = join(dataDir, 'sql-scratch')
   const engine = await createSqlEngine({ openLocal: objects.openLocal, scratchDir, settings })
-  const queries = createQueries({ engine, findTable: tables.sqlTables.find })
+  const findTable = tables.sqlTables.find
+  const files = createDatabaseFiles(join(dataDir, 'workspaces'))
+
+  const workspaces = createWorkspaces({
+    db,
+    inTransaction,
+    clock,
+    backendName: deps.backendName,
+    maxStatementSeconds: (settings.timeoutMs ?? 300_000) / 1000,
+    removeFiles: (id) => sessions.removeFiles(id),
+  })
+  const sessions = createWorkspaceSessions({
+    engine,
+    files,
+    quotaMb: settings.workspaceMb ?? 10_240,
+    memoryMb: settings.memoryMb ?? 1536,
+    findTable,
+    used: workspaces.used,
+  })
+  const backendName = async (projectId: number) => (await deps.backendName(projectId)) ?? BACKEND
+  const loading = createWorkspaceLoad({ workspaces, sessions, findTable, partOf: tables.sqlTables.part })
+  const { create, drop } = createWorkspaceJobs(workspaces, backendName)
+  jobsLoop.registerHandler('workspaceCreate', create, 'light')
+  jobsLoop.registerHandler('workspaceDrop', drop, 'light')
+  jobsLoop.registerHandler('workspaceLoad', loading)
+  jobsLoop.registerHandler('workspaceLoadClone', loading)
+  jobsLoop.registerHandler('workspaceBatchDeleteObjects', createObjectsDeletion(workspaces, sessions))
 
   return {
     engine,
+    workspaces,
+    workspaceSessions: sessions,
+    checkWorkspace: async (scope: Scope, workspaceId: number): Promise<void> => {
+      await workspaces.get(scope, String(workspaceId))
+    },
+    openWorkspaceTable: createWorkspaceUnload(workspaces, sessions, scratchDir),
+    loop: createWorkspacesLoop({
+      workspaces,
+      files,
+      clock,
+      keepDays: settings.workspaceDays ?? 30,
+      onError: (err) => log.error({ err }, 'the sweep of workspaces failed; it runs again later'),
+    }),
     registerRoutes(app: FastifyInstance): void {
-      app.register(queryRoutes(queries))
+      app.register(queryRoutes(createQueries({ engine, findTable })))
+      app.register(
+        workspacesRoutes({
+          workspaces,
+          sessions,
+          createJob: jobs.create,
+          backendName,
+          queryWorkspace: createWorkspaceQuery(sessions),
+          checkConfiguration: configurations.checkConfiguration,
+          readLoadRequest: createLoadRequestReader({
+            findBranch: async (projectId, name) => configurations.branches.resolve(projectId, name),
+            checkPart: tables.sqlTables.part,
+          }),
+        }),
+      )
     },
     close: engine.close,
   }

@@ -11,6 +11,7 @@ import type { EventListQuery } from '../http/record-schemas.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Actor } from '../model/actor.ts'
 import type { RecordEvent } from '../model/event.ts'
+import type { Scope } from '../model/scope.ts'
 import { createBucketJobs } from '../services/buckets/bucket-jobs.ts'
 import { bucketSharingRoutes } from '../services/buckets/bucket-sharing.routes.ts'
 import { bucketsRoutes } from '../services/buckets/buckets.routes.ts'
@@ -37,7 +38,7 @@ import { createTableChanges, laneOf } from '../services/tables/table-changes.ts'
 import { tableDataRoutes } from '../services/tables/table-data.routes.ts'
 import { tableDefinitionRoutes } from '../services/tables/table-definition.routes.ts'
 import { createTableExports } from '../services/tables/table-export.ts'
-import { createTableLoads } from '../services/tables/table-load.ts'
+import { createTableLoads, type LoadDeps } from '../services/tables/table-load.ts'
 import { tableMetadataRoutes } from '../services/tables/table-metadata.routes.ts'
 import { createTableMetadata } from '../services/tables/table-metadata.ts'
 import { createSnapshotJobs } from '../services/tables/table-snapshot-jobs.ts'
@@ -72,6 +73,11 @@ export interface TableModulesDeps {
   readonly bucketPermissions: BucketsDeps['permissions']
   readonly findHolder: BucketsDeps['findHolder']
   readonly isHolder: (user: string) => Promise<boolean>
+  /** Of the workspaces, which stand on the tables. */
+  readonly workspaces: {
+    readonly check: (scope: Scope, workspaceId: number) => Promise<void>
+    readonly openTable: LoadDeps['openWorkspaceTable']
+  }
   readonly listEvents: (
     actor: Actor,
     query: Static<typeof EventListQuery>,
@@ -135,7 +141,12 @@ export async function createTableModules(deps: TableModulesDeps) {
   })
   const tables = createTables(parts, jobs.create)
   const views = createTableViews(parts)
-  const loads = createTableLoads({ parts, engine, openFile: createFileOpener(files, slices) })
+  const loads = createTableLoads({
+    parts,
+    engine,
+    openFile: createFileOpener(files, slices),
+    openWorkspaceTable: deps.workspaces.openTable,
+  })
   const exports = createTableExports({
     parts,
     engine,
@@ -199,7 +210,13 @@ export async function createTableModules(deps: TableModulesDeps) {
     app.register(
       tableDataRoutes({
         tables,
-        starter: createLoadStarter({ parts, createJob, findBranch: deps.findBranch, checkFile: files.checkReadable }),
+        starter: createLoadStarter({
+          parts,
+          createJob,
+          findBranch: deps.findBranch,
+          checkFile: files.checkReadable,
+          checkWorkspace: deps.workspaces.check,
+        }),
         exports,
         waitForJob: jobs.waitForSuccess,
         storeFile: async (actor, name, body, origin) =>

@@ -27,6 +27,7 @@ import {
   qualifyTables,
   type Statement,
   singleStatement,
+  statementsOf,
   tablesNamed,
 } from './statements.ts'
 import type { WorkerProcess } from './worker-process.ts'
@@ -85,6 +86,16 @@ export async function openSession(
       bound.set(key, { schema, name, version: table.version })
     }
     if (views.length > 0) await settled(worker.ask({ type: 'bind', views }))
+  }
+
+  /** A database may have views over tables of the project. Those of tables that the asker may not read stay without them. */
+  async function bindViews(): Promise<void> {
+    const { batches } = await query(`SELECT sql FROM duckdb_views() WHERE database_name = 'workspace' AND NOT internal`)
+    const texts = (await Array.fromAsync(batches)).flat().map(([text]) => String(text))
+    for (const statement of texts.flatMap((text) => statementsOf(text)))
+      await bindTables(statement).catch((error: unknown) => {
+        if (!(error instanceof PlatformError && error.kind === 'forbidden')) throw error
+      })
   }
 
   async function linkFiles(table: SqlTable): Promise<Record<string, string>> {
@@ -270,6 +281,7 @@ export async function openSession(
     await release(isClean ? rssMb : undefined)
   }
 
+  if (database !== undefined) await bindViews()
   return { query, copy, execute, describe, close, [Symbol.asyncDispose]: close }
 }
 

@@ -4,13 +4,17 @@
 import type { SqlTable } from '../../engines/sql/sql-engine.ts'
 import { outAs, query } from '../../engines/table-engine/relation.ts'
 import { referencedKeys } from '../../engines/table-engine/snapshot.ts'
+import type { QueryRequest } from '../../engines/table-engine/table-engine.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { Table, TableParts } from './table-catalog.ts'
+import { queryOf } from './table-export.ts'
+import { hasNoFilter, type QueryInput, readTableQuery, type TableQuery } from './table-query.ts'
+import { whole } from './table-requests.ts'
 
 export type SqlTables = ReturnType<typeof createSqlTables>
 
-export function createSqlTables({ catalog }: Pick<TableParts, 'catalog'>) {
+export function createSqlTables({ catalog, clock }: Pick<TableParts, 'catalog' | 'clock'>) {
   /** Undefined when there is none; a table that the asker may not read throws. */
   async function find(scope: Scope, bucketId: string, name: string): Promise<SqlTable | undefined> {
     const table = await catalog.get(scope, `${bucketId}.${name}`).catch((error: unknown) => {
@@ -20,18 +24,43 @@ export function createSqlTables({ catalog }: Pick<TableParts, 'catalog'>) {
     return table && sqlTableOf(table)
   }
 
-  async function sqlTableOf(table: Table): Promise<SqlTable> {
-    const { snapshot, snapshotId } = await catalog.reading(table)
-    const { columns, filters } = table
+  /** A part of a table; `fields` as a client sends them: columns, filters, times and a limit (spec storage 2.9.2). */
+  async function part(scope: Scope, tableId: string, { limit, ...fields }: QueryInput & { limit?: unknown }): Promise<TablePart> {
+    const table = await catalog.get(scope, tableId)
+    const wanted = readTableQuery(fields, table.columns, clock.now())
+    const rows = limit === undefined ? undefined : whole('rows', limit)
     return {
-      version: JSON.stringify([snapshotId, columns, filters]),
+      id: table.id,
+      columns: wanted.columns ?? table.columns,
+      primaryKey: table.primaryKey,
+      isWhole: rows === undefined && hasNoFilter(wanted),
+      open: () => sqlTableOf(table, queryOf(table, wanted, rows)),
+    }
+  }
+
+  async function sqlTableOf(table: Table, asked: Omit<QueryRequest, 'snapshot'> = queryOf(table, EVERYTHING)): Promise<SqlTable> {
+    const { snapshot, snapshotId } = await catalog.reading(table)
+    return {
+      version: JSON.stringify([snapshotId, asked]),
       keys: referencedKeys(snapshot),
       select: (local) => {
-        const { from, columns: read } = query({ snapshot, columns, filters }, local)
-        return `SELECT ${read.map(outAs).join(', ')} ${from}`
+        const { from, columns } = query({ snapshot, ...asked }, local)
+        return `SELECT ${columns.map(outAs).join(', ')} ${from}`
       },
     }
   }
 
-  return { find }
+  return { find, part }
+}
+
+const EVERYTHING: TableQuery = { filters: [], orderBy: [] }
+
+/** What a load into a workspace reads. */
+export interface TablePart {
+  readonly id: string
+  readonly columns: readonly string[]
+  readonly primaryKey: readonly string[]
+  /** All rows of the table. */
+  readonly isWhole: boolean
+  open(): Promise<SqlTable>
 }

@@ -15,6 +15,7 @@ import {
   readCreateRequest,
   readExportOptions,
   readImportRequest,
+  type WorkspaceTable,
 } from './table-requests.ts'
 
 export interface LoadStarterDeps {
@@ -23,6 +24,8 @@ export interface LoadStarterDeps {
   readonly findBranch: (projectId: number, name: string) => Promise<Scope['branch'] | undefined>
   /** Refuses files the caller may not read. */
   readonly checkFile: (scope: Scope, fileId: number) => Promise<void>
+  /** Refuses workspaces the caller may not use. */
+  readonly checkWorkspace: (scope: Scope, workspaceId: number) => Promise<void>
 }
 
 /** A request of a route fits. */
@@ -30,7 +33,7 @@ export type LoadRequester = Requester & Scope
 
 export type LoadStarter = ReturnType<typeof createLoadStarter>
 
-export function createLoadStarter({ parts, createJob, findBranch, checkFile }: LoadStarterDeps) {
+export function createLoadStarter({ parts, createJob, findBranch, checkFile, checkWorkspace }: LoadStarterDeps) {
   const { catalog, clock } = parts
 
   /** A new table from a file, a snapshot or an earlier state. `fileId`: the file that came with the request itself. */
@@ -71,6 +74,7 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile }: L
   /** The source of the rows must exist, and the caller must be allowed to read it. */
   async function sourceOf({ actor, branch }: Scope, { source }: CreateRequest): Promise<CreateInput['source']> {
     if (source.type === 'file') await checkFile({ actor, branch }, source.fileId)
+    if (source.type === 'workspace') return workspaceSource({ actor, branch }, source)
     if (source.type === 'snapshot') await checkSnapshot({ actor, branch }, source.snapshotId)
     if (source.type !== 'timeTravel') return source
     const table = await catalog.get({ actor, branch }, source.sourceTableId)
@@ -80,6 +84,12 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile }: L
     if (timestamp > clock.now().getTime() || !(await parts.store.findStateAt(table.data.key, new Date(timestamp))))
       throw new PlatformError('storage.timetravel.invalid')
     return { type: 'timeTravel', sourceTableKey: table.data.key, timestamp }
+  }
+
+  /** The load reads it with the rights of who asks now. */
+  async function workspaceSource({ actor, branch }: Scope, source: WorkspaceTable) {
+    await checkWorkspace({ actor, branch }, source.workspaceId)
+    return { ...source, scope: { actor, branch } }
   }
 
   async function checkSnapshot(scope: Scope, snapshotId: number): Promise<void> {
@@ -94,7 +104,8 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile }: L
   async function importInto(requester: LoadRequester, table: Table, fields: Fields, fileId?: number): Promise<StorageJob> {
     refuseAlias(table)
     const request = readImportRequest(fields, fileId)
-    await checkFile(requester, request.source.fileId)
+    if (request.source.type === 'file') await checkFile(requester, request.source.fileId)
+    const source = request.source.type === 'file' ? request.source : await workspaceSource(requester, request.source)
     const { delimiter = ',', enclosure = '"', escapedBy = '', columns = [], withoutHeaders = false } = request.csv
     return createJob(requester, {
       operationName: 'tableImport',
@@ -102,7 +113,7 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile }: L
         params: { incremental: request.incremental, source: [], withoutHeaders, columns, delimiter, enclosure, escapedBy },
         source: request.source,
       },
-      input: { ...request, tableKey: table.row.key },
+      input: { ...request, source, tableKey: table.row.key },
       tableId: table.id,
       branchId: table.bucket.branchId,
       lockKeys: [lockOf(table.bucket, table.row.name)],

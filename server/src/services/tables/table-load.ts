@@ -3,6 +3,7 @@
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import { isOverdue } from '../../engines/table-engine/compaction.ts'
+import { localKey } from '../../engines/table-engine/objects-and-local-files.ts'
 import {
   columnNamed,
   dropPrimaryKey,
@@ -25,6 +26,7 @@ import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { columnNameFrom } from '../../model/column-name.ts'
 import type { EventAttachment, NewEvent } from '../../model/event.ts'
+import type { Scope } from '../../model/scope.ts'
 import type { JobHandler, JobOutcome, JobRun, Metrics } from '../../model/storage-job.ts'
 import { type BucketRef, STORAGE_PROVIDER, type Table, type TableParts, tableEvent } from './table-catalog.ts'
 import { columnNamesFrom, plain, quoted } from './table-names.ts'
@@ -47,6 +49,15 @@ export type LoadSource =
   | { readonly type: 'file'; readonly fileId: number }
   | { readonly type: 'snapshot'; readonly snapshotId: number }
   | { readonly type: 'timeTravel'; readonly sourceTableKey: number; readonly timestamp: number }
+  | WorkspaceSource
+
+/** A table of a workspace, and with whose rights it is read: it may be a view over tables of the project. */
+export interface WorkspaceSource {
+  readonly type: 'workspace'
+  readonly workspaceId: number
+  readonly tableName: string
+  readonly scope: Scope
+}
 
 export interface CsvOptions extends CsvDialect {
   /** Names of the fields; the file then has no header. */
@@ -102,6 +113,13 @@ export interface LoadDeps {
   readonly engine: Pick<TableEngine, 'readHeader' | 'load' | 'deleteRows' | 'findDuplicateKey' | 'compact'>
   /** Which objects hold the bytes of a file, in order. */
   readonly openFile: (projectId: number, fileId: number) => Promise<OpenSource>
+  /** The rows of a table of a workspace as one CSV file with a header; `remove` when they are loaded. */
+  readonly openWorkspaceTable: (
+    scope: Scope,
+    workspaceId: number,
+    table: string,
+    signal: AbortSignal,
+  ) => Promise<{ readonly path: string; readonly sizeBytes: number; readonly name: string; remove(): Promise<void> }>
 }
 
 /** A load whose slow part is done: files are written, nothing refers to them yet. */
@@ -129,7 +147,7 @@ export const needsCompaction = (snapshot: TableSnapshot): boolean =>
 
 export type TableLoads = ReturnType<typeof createTableLoads>
 
-export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
+export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }: LoadDeps) {
   const { catalog, store, buckets, recordEvent, clock } = parts
 
   const create: JobHandler = async (run) => {
@@ -140,6 +158,10 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
       const prepared = await prepareCreate(run, input, await openFile(run.job.projectId, source.fileId))
       return run.publish(prepared.publish)
     }
+    if (source.type === 'workspace')
+      return fromWorkspace(run, source, async (opened) =>
+        run.publish((await prepareCreate(run, { ...input, csv: {} }, opened)).publish),
+      )
     if (source.type === 'local') throw new PlatformError('storage.jobs.workerLost') // its files went with the process that had them
     const { snapshot, metadata } = await stateOf(run.job.projectId, source)
     // A copy of the value is a copy of the table: its files never change.
@@ -150,7 +172,7 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
   /** An earlier state of a table; one that somebody kept, with the metadata of that time. */
   async function stateOf(
     projectId: number,
-    source: Exclude<LoadSource, { type: 'file' }>,
+    source: Exclude<LoadSource, { type: 'file' | 'workspace' }>,
   ): Promise<{ readonly snapshot: TableSnapshot; readonly metadata?: KeptMetadata | undefined }> {
     if (source.type === 'snapshot') {
       const kept = await store.findSnapshot(projectId, source.snapshotId)
@@ -164,9 +186,27 @@ export function createTableLoads({ parts, engine, openFile }: LoadDeps) {
 
   const load: JobHandler = async (run) => {
     const input = run.job.input as ImportInput // written by the routes of this module
+    const { source } = input
+    if (source.type === 'workspace')
+      return fromWorkspace(run, source, async (opened) =>
+        run.publish((await prepareImport(run, { ...input, csv: {} }, opened)).publish),
+      )
     if (input.source.type !== 'file') throw new PlatformError('storage.jobs.workerLost')
     const prepared = await prepareImport(run, input, await openFile(run.job.projectId, input.source.fileId))
     await run.publish(prepared.publish)
+  }
+
+  async function fromWorkspace(
+    run: LoadRun,
+    { scope, workspaceId, tableName }: WorkspaceSource,
+    load: (source: OpenSource) => Promise<void>,
+  ): Promise<void> {
+    const { path, sizeBytes, name, remove } = await openWorkspaceTable(scope, workspaceId, tableName, run.signal)
+    try {
+      await load({ name, isSliced: false, slices: [{ key: localKey(path), gzip: false, name, sizeBytes }] })
+    } finally {
+      await remove()
+    }
   }
 
   async function prepareCreate(run: LoadRun, input: CreateInput, source: OpenSource): Promise<PreparedLoad> {

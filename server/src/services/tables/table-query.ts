@@ -130,7 +130,7 @@ function itemsFrom(field: 'whereFilters' | 'orderBy', value: unknown): readonly 
 
 function readFilter(item: Readonly<Record<string, unknown>>, i: number, columns: readonly string[], now: Date): Filter {
   if (isAbsent(item.column)) throw missing(`whereFilters[${i}][column]`)
-  if (!isAbsent(item.valuesByTableInWorkspace)) throw workspaceNotFound(item, i)
+  if (!isAbsent(item.valuesByTableInWorkspace)) throw byWorkspace(item, i)
   if (item.values === undefined || item.values === null) throw missing(`whereFilters[${i}][values]`, 'storage.tables.validation')
   const column = textOf(`whereFilters[${i}][column]`, item.column)
   const operator = operatorFrom(isAbsent(item.operator) ? 'eq' : item.operator)
@@ -143,17 +143,16 @@ function readFilter(item: Readonly<Record<string, unknown>>, i: number, columns:
   return { column, operator, values, ...(dataType && { dataType }) }
 }
 
-/** Rows can be deleted by the values of a table in a workspace (spec storage 2.5.7); this stack has no workspaces. */
-function workspaceNotFound(
-  { values, valuesByTableInWorkspace: by }: Readonly<Record<string, unknown>>,
-  i: number,
-): PlatformError {
+/** Rows deleted by the values of a table in a workspace: not built (spec storage 2.5.7). */
+function byWorkspace({ values, valuesByTableInWorkspace: by }: Readonly<Record<string, unknown>>, i: number): PlatformError {
   const field = `whereFilters[${i}][valuesByTableInWorkspace]`
   if (!isAbsent(values)) return refusal(`Send either whereFilters[${i}][values] or ${field}, not both.`)
   const given = (typeof by === 'object' ? by : {}) as Readonly<Record<string, unknown>> // isAbsent has ruled out null
   const lacking = ['workspaceId', 'table', 'column'].find((name) => isAbsent(given[name]))
   if (lacking !== undefined) return missing(`${field}[${lacking}]`)
-  return new PlatformError('workspace.workspaceNotFound', { id: textOf(`${field}[workspaceId]`, given.workspaceId).slice(0, 40) })
+  return new PlatformError('notImplemented', {
+    what: `${field}: rows cannot be deleted by a table of a workspace yet. Read its values, and send them as "values".`,
+  })
 }
 
 function readOrderBy(value: unknown, columns: readonly string[]): OrderBy[] {

@@ -64,6 +64,14 @@ export interface CreateRequest {
     | { readonly type: 'file'; readonly fileId: number }
     | { readonly type: 'snapshot'; readonly snapshotId: number }
     | { readonly type: 'timeTravel'; readonly sourceTableId: string; readonly timestamp: number }
+    | WorkspaceTable
+}
+
+/** A table or view of a workspace. */
+export interface WorkspaceTable {
+  readonly type: 'workspace'
+  readonly workspaceId: number
+  readonly tableName: string
 }
 
 export function readCreateRequest(fields: Fields, now: Date, fileId = fileIdFrom(fields)): CreateRequest {
@@ -76,7 +84,12 @@ export function readCreateRequest(fields: Fields, now: Date, fileId = fileIdFrom
   if (isSet(fields.snapshotId))
     return { ...rest, source: { type: 'snapshot', snapshotId: whole('snapshotId', fields.snapshotId) } }
   if (isSet(fields.sourceTableId)) return { ...rest, source: timeTravelFrom(fields, now) }
-  throw noSource(fields, 'One of dataFileId, snapshotId and sourceTableId with timestamp is needed: where the rows come from.')
+  const workspaceTable = workspaceTableFrom(fields)
+  if (workspaceTable) return { ...rest, source: workspaceTable }
+  throw noSource(
+    fields,
+    'One of dataFileId, dataWorkspaceId with dataObject, snapshotId and sourceTableId with timestamp is needed: where the rows come from.',
+  )
 }
 
 /** Missing or empty: the text clients know. */
@@ -94,22 +107,23 @@ function timeTravelFrom(fields: Fields, now: Date): CreateRequest['source'] {
 }
 
 export type ImportRequest = Omit<ImportInput, 'tableKey' | 'source'> & {
-  readonly source: { readonly type: 'file'; readonly fileId: number }
+  readonly source: { readonly type: 'file'; readonly fileId: number } | WorkspaceTable
 }
 
 export function readImportRequest(fields: Fields, fileId = fileIdFrom(fields)): ImportRequest {
-  if (fileId === undefined)
+  const workspaceTable = fileId === undefined ? workspaceTableFrom(fields) : undefined
+  if (fileId === undefined && !workspaceTable)
     throw noSource(
       fields,
       isSet(fields.snapshotId) || isSet(fields.sourceTableId)
         ? 'A snapshot or an earlier state becomes a table of its own: create one from it with tables-async. An import takes dataFileId.'
-        : 'The parameter dataFileId is needed: the file whose rows shall be loaded.',
+        : 'The parameter dataFileId is needed: the file whose rows shall be loaded. A table of a workspace is dataWorkspaceId with dataObject.',
     )
   const nullValues = nullValuesFrom(fields.treatValuesAsNull)
   if (isSet(fields.deduplicationStrategy) && fields.deduplicationStrategy !== 'upsert')
     throw invalid('deduplicationStrategy', 'Files are loaded with "upsert": the last row of a key wins. Leave it out.')
   return {
-    source: { type: 'file', fileId },
+    source: workspaceTable ?? { type: 'file', fileId: fileId ?? 0 }, // one of the two, by the check above
     incremental: flag(fields, 'incremental'),
     csv: readCsvOptions(fields),
     ...(nullValues && { nullValues }),
@@ -121,11 +135,15 @@ function fileIdFrom(fields: Fields): number | undefined {
   return isSet(fields.dataFileId) ? whole('dataFileId', fields.dataFileId) : undefined
 }
 
+/** `dataObject`, or the older `dataTableName`. */
+function workspaceTableFrom(fields: Fields): WorkspaceTable | undefined {
+  if (!isSet(fields.dataWorkspaceId)) return undefined
+  const tableName = isSet(fields.dataObject) ? fields.dataObject : fields.dataTableName
+  if (!isSet(tableName)) throw invalid('dataObject', 'Name the table of the workspace.')
+  return { type: 'workspace', workspaceId: whole('dataWorkspaceId', fields.dataWorkspaceId), tableName: String(tableName) }
+}
+
 function noSource(fields: Fields, reason: string): PlatformError {
-  if (isSet(fields.dataWorkspaceId))
-    return new PlatformError('notImplemented', {
-      what: 'Tables cannot be loaded from a workspace on this stack. Load them from a file (dataFileId).',
-    })
   if (isSet(fields.dataUrl))
     return new PlatformError('notImplemented', {
       what: 'Tables are not loaded from an address. Upload the file and send its id as dataFileId.',

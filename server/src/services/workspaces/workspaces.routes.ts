@@ -1,80 +1,296 @@
-// HTTP for workspaces, which are not built yet (spec storage 2.9): there are none, and none can be made.
+// HTTP for SQL workspaces (spec storage 2.9.2).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { ComponentId, ConfigurationId, numberedId } from '../../http/parameters.ts'
+import { JobView, jobView } from '../../http/job-view.ts'
+import { Async, ComponentId, ConfigurationId, numberedId, optionalFlag, optionalText } from '../../http/parameters.ts'
+import { scopeOf } from '../../http/scope.ts'
 import type { Branch } from '../../http/server.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
+import type { CreateJob } from '../../model/storage-job.ts'
+import type { LoadInput } from './workspace-load.ts'
+import type { ReadLoadRequest } from './workspace-load-request.ts'
+import { type DeleteObjectsInput, objectsIn } from './workspace-objects.ts'
+import type { QueryWorkspace } from './workspace-query.ts'
+import type { WorkspaceSessions } from './workspace-sessions.ts'
+import { WorkspaceView, workspaceView } from './workspace-view.ts'
+import type { Workspace } from './workspaces.store.ts'
+import type { OfConfiguration, Workspaces } from './workspaces.ts'
 
 export interface WorkspacesRoutesDeps {
+  readonly workspaces: Workspaces
+  readonly sessions: Pick<WorkspaceSessions, 'use'>
+  readonly readLoadRequest: ReadLoadRequest
+  readonly queryWorkspace: QueryWorkspace
+  readonly createJob: CreateJob
+  readonly backendName: (projectId: number) => Promise<string>
   /** Refuses a configuration that is not there or that the actor may not see. */
   readonly checkConfiguration: (actor: Actor, branch: Branch, componentId: string, configurationId: string) => Promise<void>
 }
 
-const None = Type.Array(Type.Never())
-const OfConfiguration = Type.Object({ componentId: ComponentId, configurationId: ConfigurationId })
+const OfConfigurationParams = Type.Object({ componentId: ComponentId, configurationId: ConfigurationId })
 const ById = Type.Object({ id: numberedId('workspace') })
+const AsyncQuery = Type.Object({ async: Async })
 
-export function workspacesRoutes({ checkConfiguration }: WorkspacesRoutesDeps): FastifyPluginAsyncTypebox {
+const NewWorkspaceBody = Type.Object({
+  backend: optionalText('Name of the backend; the one of the project when left out.'),
+  backendSize: optionalText('Share of the memory of a session: xsmall, small, medium or large (default).'),
+  readOnlyStorageAccess: optionalFlag('Whether tables of the project can be read as `"in.c-bucket"."table"`; default true.'),
+  loginType: optionalText('`default`: a user with a password. `none`: no login.'),
+  statementTimeoutSeconds: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Longest time of a statement; what the operator allows when left out or 0.' }),
+  ),
+  configurationVersion: Type.Optional(Type.Integer({ minimum: 0, description: 'Version of the configuration it is made for.' })),
+  networkPolicy: optionalText('Accepted for clients that send it; has no effect.'),
+  useCase: optionalText('Accepted for clients that send it; has no effect.'),
+  publicKey: optionalText('Accepted for clients that send it; there is no login by key.'),
+})
+
+const LoadBody = Type.Object({
+  input: Type.Optional(
+    Type.Unknown({
+      description:
+        'List of objects: `source` (a table), `destination`, and optionally `columns`, `rows`, `changedSince`, `changedUntil`, `whereFilters`, `whereColumn`, `whereValues`, `whereOperator`, `incremental`, `overwrite`, `loadType` (COPY, CLONE, VIEW, AUTO), `useView`, `sourceBranchId`.',
+      examples: [[{ source: 'in.c-main.orders', destination: 'orders' }]],
+    }),
+  ),
+  preserve: optionalFlag('True: what the workspace has stays. False (default): it is emptied first.'),
+})
+
+export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsyncTypebox {
+  const { workspaces, sessions, createJob } = deps
+  const viewOf = async (workspace: Workspace, baseUrl: string, password?: string) =>
+    workspaceView(workspace, {
+      backend: await deps.backendName(workspace.projectId),
+      baseUrl,
+      ...(password !== undefined && { password }),
+    })
+  const viewsOf = (list: readonly Workspace[], baseUrl: string) => Promise.all(list.map((one) => viewOf(one, baseUrl)))
+
+  async function create(
+    req: FastifyRequest<{ Body: Type.Static<typeof NewWorkspaceBody>; Querystring: Type.Static<typeof AsyncQuery> }>,
+    reply: FastifyReply,
+    of?: OfConfiguration,
+  ) {
+    const scope = scopeOf(req)
+    const wanted = req.body ?? {}
+    await workspaces.check(scope, wanted)
+    if (req.query.async) {
+      const job = await createJob(req, {
+        operationName: 'workspaceCreate',
+        input: { scope, wanted, of },
+        branchId: req.branch.id,
+      })
+      return reply.code(202).send(jobView(job, req.baseUrl))
+    }
+    const { workspace, password } = await workspaces.create(scope, wanted, of)
+    return reply.code(201).send(await viewOf(workspace, req.baseUrl, password))
+  }
+
+  async function load(
+    req: FastifyRequest<{ Params: Type.Static<typeof ById>; Body: Type.Static<typeof LoadBody> }>,
+    reply: FastifyReply,
+    operationName: 'workspaceLoad' | 'workspaceLoadClone',
+  ) {
+    const scope = scopeOf(req)
+    const workspace = await workspaces.get(scope, req.params.id)
+    const items = await deps.readLoadRequest(scope, req.body ?? {}, operationName === 'workspaceLoad' ? 'load' : 'clone')
+    const preserve = req.body?.preserve ?? false
+    const input: LoadInput = { workspaceId: workspace.id, preserve, items, ...scope }
+    const job = await createJob(req, {
+      operationName,
+      operationParams: { workspaceId: workspace.id, preserve, input: items },
+      input,
+      branchId: req.branch.id,
+      lockKeys: [lockOf(workspace)],
+    })
+    return reply.code(202).send(jobView(job, req.baseUrl))
+  }
+
   return async (app) => {
     app.get(
       '/v2/storage/workspaces',
       {
-        config: { operation: 'workspaces.list', summary: 'Workspaces: there are none yet' },
-        schema: { response: { 200: None } },
+        config: { operation: 'workspaces.list', summary: 'Workspaces of the branch' },
+        schema: { response: { 200: Type.Array(WorkspaceView) } },
       },
-      async () => [],
+      async (req) => viewsOf(await workspaces.list(scopeOf(req)), req.baseUrl),
     )
 
     app.post(
       '/v2/storage/workspaces',
       {
-        config: { operation: 'workspaces.create', summary: 'Not built: make a workspace' },
-        schema: { response: { 501: Type.Unknown() } },
+        config: { operation: 'workspaces.create', summary: 'Make a SQL workspace; its password is shown once' },
+        schema: {
+          body: Type.Optional(NewWorkspaceBody),
+          querystring: AsyncQuery,
+          response: { 201: WorkspaceView, 202: JobView },
+        },
       },
-      async () => refuse(),
+      async (req, reply) => create(req as Parameters<typeof create>[0], reply), // the schemas above are those of create
     )
 
     app.get(
       '/v2/storage/workspaces/:id',
       {
-        config: { operation: 'workspaces.get', summary: 'Workspace detail: there are none yet' },
-        schema: { params: ById, response: { 200: Type.Object({}) } },
+        config: { operation: 'workspaces.get', summary: 'Workspace detail' },
+        schema: { params: ById, response: { 200: WorkspaceView } },
+      },
+      async (req) => viewOf(await workspaces.get(scopeOf(req), req.params.id), req.baseUrl),
+    )
+
+    app.delete(
+      '/v2/storage/workspaces/:id',
+      {
+        config: { operation: 'workspaces.delete', summary: 'Delete a workspace and its tables' },
+        schema: { params: ById, querystring: AsyncQuery, response: { 202: JobView, 204: Type.Null() } },
+      },
+      async (req, reply) => {
+        const workspace = await workspaces.get(scopeOf(req), req.params.id)
+        if (!req.query.async) {
+          await workspaces.remove(workspace)
+          return reply.code(204).send(null)
+        }
+        const job = await createJob(req, {
+          operationName: 'workspaceDrop',
+          operationParams: { workspaceId: workspace.id },
+          input: { projectId: workspace.projectId, id: workspace.id },
+          branchId: req.branch.id,
+          lockKeys: [lockOf(workspace)],
+        })
+        return reply.code(202).send(jobView(job, req.baseUrl))
+      },
+    )
+
+    for (const path of ['load', 'input-mapping-load'] as const)
+      app.post(
+        `/v2/storage/workspaces/:id/${path}`,
+        {
+          config: {
+            operation: path === 'load' ? 'workspaces.load' : 'workspaces.inputMappingLoad',
+            summary: 'Load tables of the project into a workspace, as copies or views',
+          },
+          schema: { params: ById, body: LoadBody, response: { 202: JobView } },
+        },
+        async (req, reply) => load(req as Parameters<typeof load>[0], reply, 'workspaceLoad'),
+      )
+
+    app.post(
+      '/v2/storage/workspaces/:id/load-clone',
+      {
+        config: { operation: 'workspaces.loadClone', summary: 'Load whole tables into a workspace' },
+        schema: { params: ById, body: LoadBody, response: { 202: JobView } },
+      },
+      async (req, reply) => load(req as Parameters<typeof load>[0], reply, 'workspaceLoadClone'),
+    )
+
+    app.post(
+      '/v2/storage/workspaces/:id/password',
+      {
+        config: {
+          operation: 'workspaces.resetPassword',
+          summary: 'A new password for a workspace; the old one opens nothing any more',
+        },
+        schema: { params: ById, response: { 201: Type.Object({ password: Type.String() }) } },
+      },
+      async (req, reply) =>
+        reply.code(201).send({ password: await workspaces.resetPassword(await workspaces.get(scopeOf(req), req.params.id)) }),
+    )
+
+    app.post(
+      '/v2/storage/workspaces/:id/query',
+      {
+        config: { operation: 'workspaces.query', summary: 'Run one statement in a workspace' },
+        schema: {
+          params: ById,
+          body: Type.Object({ query: Type.String({ minLength: 1, description: 'One statement in the dialect of DuckDB.' }) }),
+          response: { 200: Type.Unknown() },
+        },
       },
       async (req) => {
-        throw new PlatformError('workspace.workspaceNotFound', { id: req.params.id.slice(0, 40) })
+        const scope = scopeOf(req)
+        return deps.queryWorkspace(scope, await workspaces.get(scope, req.params.id), req.body.query)
+      },
+    )
+
+    app.get(
+      '/v2/storage/workspaces/:id/objects',
+      {
+        config: { operation: 'workspaces.objects', summary: 'Tables and views of a workspace' },
+        schema: {
+          params: ById,
+          response: {
+            200: Type.Array(Type.Object({ name: Type.String(), type: Type.String({ description: 'table or view' }) })),
+          },
+        },
+      },
+      async (req) => {
+        const scope = scopeOf(req)
+        const workspace = await workspaces.get(scope, req.params.id)
+        return sessions.use(scope, workspace, ({ session }) => objectsIn(session))
+      },
+    )
+
+    app.post(
+      '/v2/storage/workspaces/:id/objects/batch-delete',
+      {
+        config: { operation: 'workspaces.deleteObjects', summary: 'Drop tables and views of a workspace' },
+        schema: {
+          params: ById,
+          body: Type.Object({ objects: Type.Array(Type.String(), { description: 'Names of tables and views.' }) }),
+          response: { 202: JobView },
+        },
+      },
+      async (req, reply) => {
+        const scope = scopeOf(req)
+        const workspace = await workspaces.get(scope, req.params.id)
+        const { objects } = req.body
+        if (objects.length === 0) throw new PlatformError('validation.failed', { field: 'objects', reason: 'Name at least one.' })
+        const input: DeleteObjectsInput = { workspaceId: workspace.id, objects, scope }
+        const job = await createJob(req, {
+          operationName: 'workspaceBatchDeleteObjects',
+          operationParams: { workspaceId: workspace.id, objects },
+          input,
+          branchId: req.branch.id,
+          lockKeys: [lockOf(workspace)],
+        })
+        return reply.code(202).send(jobView(job, req.baseUrl))
       },
     )
 
     app.get(
       '/v2/storage/components/:componentId/configs/:configurationId/workspaces',
       {
-        config: { operation: 'configurations.workspaces', summary: 'Workspaces of a configuration: there are none yet' },
-        schema: { params: OfConfiguration, response: { 200: None } },
+        config: { operation: 'configurations.workspaces', summary: 'Workspaces of a configuration' },
+        schema: { params: OfConfigurationParams, response: { 200: Type.Array(WorkspaceView) } },
       },
       async (req) => {
-        await checkConfiguration(req.actor, req.branch, req.params.componentId, req.params.configurationId)
-        return []
+        await deps.checkConfiguration(req.actor, req.branch, req.params.componentId, req.params.configurationId)
+        return viewsOf(await workspaces.list(scopeOf(req), req.params), req.baseUrl)
       },
     )
 
     app.post(
       '/v2/storage/components/:componentId/configs/:configurationId/workspaces',
       {
-        config: { operation: 'configurations.createWorkspace', summary: 'Not built: make a workspace for a configuration' },
-        schema: { params: OfConfiguration, response: { 501: Type.Unknown() } },
+        config: { operation: 'configurations.createWorkspace', summary: 'Make a workspace for a configuration' },
+        schema: {
+          params: OfConfigurationParams,
+          body: Type.Optional(NewWorkspaceBody),
+          querystring: AsyncQuery,
+          response: { 201: WorkspaceView, 202: JobView },
+        },
       },
-      async (req) => {
-        await checkConfiguration(req.actor, req.branch, req.params.componentId, req.params.configurationId)
-        return refuse()
+      async (req, reply) => {
+        const { componentId, configurationId } = req.params
+        await deps.checkConfiguration(req.actor, req.branch, componentId, configurationId)
+        return create(req as unknown as Parameters<typeof create>[0], reply, { componentId, configurationId }) // as above
       },
     )
   }
 }
 
-function refuse(): never {
-  throw new PlatformError('notImplemented', {
-    what: 'Workspaces are not built yet. Export tables as files instead, or read them with a component.',
-  })
-}
+/** Jobs on one workspace run one after the other. */
+const lockOf = ({ id }: Workspace): string => `workspace:${id}`

@@ -1,0 +1,52 @@
+// Database files of sessions, and text of results on disk.
+
+import { createWriteStream } from 'node:fs'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+
+export type DatabaseFiles = ReturnType<typeof createDatabaseFiles>
+
+/** One file per number, with DuckDB's log beside it. */
+export function createDatabaseFiles(folder: string) {
+  const pathOf = (id: number) => join(folder, `${id}.duckdb`)
+  const filesOf = (id: number) => [pathOf(id), `${pathOf(id)}.wal`]
+  return {
+    /** A path for a database, in a folder that is there. */
+    open: async (id: number): Promise<string> => {
+      await mkdir(folder, { recursive: true })
+      return pathOf(id)
+    },
+    sizeMb: async (id: number): Promise<number> => {
+      const sizes = await Promise.all(
+        filesOf(id).map((path) =>
+          stat(path).then(
+            ({ size }) => size,
+            () => 0,
+          ),
+        ),
+      )
+      return sizes.reduce((sum, size) => sum + size, 0) / (1 << 20)
+    },
+    remove: async (id: number): Promise<void> => {
+      for (const path of filesOf(id)) await rm(path, { force: true })
+    },
+    list: async (): Promise<number[]> => {
+      const names = await readdir(folder).catch(() => [])
+      return names.flatMap((name) => (/^\d+\.duckdb$/.test(name) ? [Number.parseInt(name, 10)] : []))
+    },
+  }
+}
+
+/** The text of a result as a file; what was written before a failure is removed. */
+export async function saveText(path: string, bytes: AsyncIterable<Buffer>): Promise<{ readonly sizeBytes: number }> {
+  try {
+    await pipeline(bytes, createWriteStream(path))
+    return { sizeBytes: (await stat(path)).size }
+  } catch (error) {
+    await rm(path, { force: true })
+    throw error
+  }
+}
+
+export const removeFile = (path: string): Promise<void> => rm(path, { force: true })

@@ -1,0 +1,166 @@
+// What a request to load a workspace asks for, in both spellings that clients use: `whereColumn` and `where_column`.
+
+import { PlatformError } from '../../kit/errors.ts'
+import type { Scope } from '../../model/scope.ts'
+import type { LoadColumn, LoadItem, LoadType } from './workspace-load.ts'
+
+export interface LoadRequest {
+  readonly input?: unknown
+  readonly preserve?: boolean | undefined
+}
+
+export interface LoadRequestDeps {
+  readonly findBranch: (projectId: number, name: string) => Promise<Scope['branch'] | undefined>
+  /** Refuses what cannot be read: no such table, no such column, a filter that is none. */
+  readonly checkPart: (
+    scope: Scope,
+    tableId: string,
+    query: Readonly<Record<string, unknown>>,
+  ) => Promise<{ readonly isWhole: boolean }>
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const LOAD_TYPES = ['COPY', 'CLONE', 'VIEW', 'AUTO']
+const QUERY_FIELDS = ['changedSince', 'changedUntil', 'days', 'whereColumn', 'whereValues', 'whereOperator', 'whereFilters']
+
+export type ReadLoadRequest = ReturnType<typeof createLoadRequestReader>
+
+export function createLoadRequestReader({ findBranch, checkPart }: LoadRequestDeps) {
+  return async (scope: Scope, { input }: LoadRequest, kind: 'load' | 'clone'): Promise<LoadItem[]> => {
+    const list = Array.isArray(input) ? input : typeof input === 'object' && input !== null ? Object.values(input) : undefined
+    if (!list || list.length === 0) throw new PlatformError('workspace.loadRequestInputRequired')
+    const items: LoadItem[] = []
+    for (const [index, raw] of list.entries()) items.push(await readItem(scope, camelCased(raw, index), index, kind))
+    const names = items.map(({ destination }) => destination.toLowerCase())
+    const twice = items.find(({ destination }, i) => names.indexOf(destination.toLowerCase()) !== i)
+    if (twice) throw new PlatformError('workspace.duplicateDestination', { destination: twice.destination })
+    return items
+  }
+
+  async function readItem(scope: Scope, fields: Fields, index: number, kind: 'load' | 'clone'): Promise<LoadItem> {
+    if (fields.dataFileId !== undefined)
+      throw bad(index, 'Files are not loaded into a workspace of tables. Send "source", a table.')
+    const source = nameFrom(fields, 'source', index)
+    const destination = nameFrom(fields, 'destination', index)
+    const sourceBranch = await branchFrom(scope, fields, index)
+    const columns = readColumns(fields, index)
+    const limit = fields.rows ?? fields.limit
+    const query = {
+      ...Object.fromEntries(QUERY_FIELDS.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]]))),
+      ...(limit !== undefined && limit !== 0 && limit !== '0' && limit !== '' && { limit }),
+    }
+    const asked = { ...query, ...(columns && { columns: columns.map((column) => column.source) }) }
+    const { isWhole } = await checkPart({ ...scope, ...(sourceBranch && { branch: sourceBranch }) }, source, asked).catch(
+      (error: unknown) => {
+        throw sourceError(error, source)
+      },
+    )
+    const incremental = flag(fields.incremental)
+    const canBeView = isWhole && !incremental && sourceBranch === undefined
+    const loadType = kind === 'clone' ? 'COPY' : loadTypeFrom(fields, index, canBeView)
+    const overwrite = flag(fields.overwrite)
+    if (incremental && overwrite)
+      throw logical(index, '"incremental" adds rows and "overwrite" replaces the table. Send one of them.')
+    return {
+      source,
+      destination,
+      query,
+      incremental,
+      overwrite,
+      loadType,
+      ...(sourceBranch && { sourceBranch }),
+      ...(columns && { columns }),
+    }
+  }
+
+  async function branchFrom({ actor, branch }: Scope, { sourceBranchId }: Fields, index: number) {
+    if (sourceBranchId === undefined || sourceBranchId === '') return undefined
+    const found = await findBranch(actor.projectId, String(sourceBranchId))
+    if (!found) throw bad(index, `The branch "${String(sourceBranchId).slice(0, 40)}" of sourceBranchId does not exist.`)
+    return found.id === branch.id ? undefined : found
+  }
+}
+
+/** A view shows a whole table of the same branch; everything else is a copy. */
+function loadTypeFrom({ loadType, useView }: Fields, index: number, canBeView: boolean): LoadType {
+  const said = loadType === undefined || loadType === '' ? (flag(useView) ? 'VIEW' : 'COPY') : String(loadType).toUpperCase()
+  if (!LOAD_TYPES.includes(said)) throw bad(index, `loadType "${said.slice(0, 40)}" is none of ${LOAD_TYPES.join(', ')}.`)
+  if (said === 'VIEW' && !canBeView)
+    throw logical(
+      index,
+      'A view shows all rows of a table of the same branch. Leave out filters, limits and "incremental", or load a copy.',
+    )
+  return (said === 'VIEW' || said === 'AUTO') && canBeView ? 'VIEW' : 'COPY'
+}
+
+/** Names, or objects with source, destination and a type. */
+function readColumns(fields: Fields, index: number): LoadColumn[] | undefined {
+  const given = fields.columnTypes ?? fields.columns
+  if (given === undefined) return undefined
+  const list = Array.isArray(given) ? given : typeof given === 'object' && given !== null ? Object.values(given) : undefined
+  if (!list) throw bad(index, '"columns" should be a list of names, or of objects with "source", "type" and "destination".')
+  if (list.length === 0) return undefined
+  return list.map((raw) => {
+    if (typeof raw === 'string') return { source: raw, destination: raw, isNullable: true, emptyIsNull: false }
+    const column = camelCased(raw, index)
+    const source = nameFrom(column, 'source', index)
+    const type = typeFrom(column, index)
+    return {
+      source,
+      destination: typeof column.destination === 'string' && column.destination !== '' ? column.destination : source,
+      isNullable: column.nullable === undefined || flag(column.nullable),
+      emptyIsNull: flag(column.convertEmptyValuesToNull),
+      ...(type !== undefined && { type }),
+    }
+  })
+}
+
+/** Names of types that other backends have and DuckDB does not. */
+const TYPES: Readonly<Record<string, string>> = {
+  NUMBER: 'DECIMAL',
+  STRING: 'VARCHAR',
+  TIMESTAMP_NTZ: 'TIMESTAMP',
+  TIMESTAMP_TZ: 'TIMESTAMPTZ',
+  TIMESTAMP_LTZ: 'TIMESTAMPTZ',
+  FLOAT64: 'DOUBLE',
+  INT64: 'BIGINT',
+  VARIANT: 'JSON',
+}
+
+function typeFrom({ type, length }: Fields, index: number): string | undefined {
+  if (type === undefined || type === '') return undefined
+  const name = String(type).toUpperCase()
+  if (!/^[A-Z][A-Z0-9_]*( [A-Z]+)*$/.test(name)) throw bad(index, `"${name.slice(0, 40)}" is not the name of a type.`)
+  const known = TYPES[name] ?? name
+  const size = length === undefined || length === '' ? '' : String(length).replaceAll(' ', '')
+  if (size !== '' && !/^\d{1,8}(,\d{1,3})?$/.test(size)) throw bad(index, `"${size.slice(0, 40)}" is not the length of a type.`)
+  // Of these DuckDB takes a length; of others (VARCHAR, INTEGER) it would have no effect.
+  return size !== '' && (known === 'DECIMAL' || known === 'NUMERIC') ? `${known}(${size})` : known
+}
+
+function camelCased(raw: unknown, index: number): Fields {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
+    throw bad(index, 'An object with "source" and "destination" is needed.')
+  const entries = Object.entries(raw).filter(([, value]) => value !== null && value !== undefined)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()), value]),
+  )
+}
+
+function nameFrom(fields: Fields, member: 'source' | 'destination', index: number): string {
+  const value = fields[member]
+  if (typeof value !== 'string' || value === '' || value.length > 200 || value.includes('\0'))
+    throw bad(index, `"${member}" is needed: a text of 1 to 200 characters.`)
+  return value
+}
+
+function sourceError(error: unknown, source: string): unknown {
+  if (!(error instanceof PlatformError)) return error
+  if (error.kind === 'not-found') return new PlatformError('workspace.sourceNotFound', { source })
+  return error.kind === 'forbidden' ? new PlatformError('workspace.tableAccessDenied', { source }) : error
+}
+
+const flag = (value: unknown): boolean => value === true || value === 1 || value === '1' || value === 'true' || value === 'True'
+const bad = (index: number, reason: string) => new PlatformError('workspace.loadRequestBadInput', { index, reason })
+const logical = (index: number, reason: string) => new PlatformError('workspace.loadRequestLogicalException', { index, reason })

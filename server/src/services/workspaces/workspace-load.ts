@@ -1,0 +1,158 @@
+// Loading tables of the project into a workspace: copies, or views that always show the newest state. All of a request or nothing.
+
+import { PlatformError } from '../../kit/errors.ts'
+import type { Actor } from '../../model/actor.ts'
+import type { Scope } from '../../model/scope.ts'
+import type { JobHandler } from '../../model/storage-job.ts'
+import { objectsIn } from './workspace-objects.ts'
+import type { FindTable, WorkspaceSession, WorkspaceSessions } from './workspace-sessions.ts'
+import type { Workspaces } from './workspaces.ts'
+
+export type LoadType = 'COPY' | 'VIEW'
+
+/** One table of a load, as it stands in the job. */
+export interface LoadItem {
+  readonly source: string
+  readonly destination: string
+  /** The branch of the source; absent: that of the workspace. */
+  readonly sourceBranch?: Scope['branch']
+  readonly columns?: readonly LoadColumn[]
+  /** Filters, times and a limit, as the client sent them. */
+  readonly query: Readonly<Record<string, unknown>>
+  readonly incremental: boolean
+  readonly overwrite: boolean
+  readonly loadType: LoadType
+}
+
+export interface LoadColumn {
+  readonly source: string
+  readonly destination: string
+  /** DuckDB's, with its length; absent: as it is. */
+  readonly type?: string
+  readonly isNullable: boolean
+  readonly emptyIsNull: boolean
+}
+
+export interface LoadInput {
+  readonly workspaceId: number
+  readonly preserve: boolean
+  readonly items: readonly LoadItem[]
+  readonly actor: Actor
+  readonly branch: Scope['branch']
+}
+
+/** A part of a table of the project. */
+interface TablePart {
+  readonly columns: readonly string[]
+  readonly primaryKey: readonly string[]
+  open(): ReturnType<FindTable>
+}
+
+export interface WorkspaceLoadDeps {
+  readonly workspaces: Pick<Workspaces, 'find'>
+  readonly sessions: Pick<WorkspaceSessions, 'use'>
+  readonly findTable: FindTable
+  readonly partOf: (scope: Scope, tableId: string, query: Readonly<Record<string, unknown>>) => Promise<TablePart>
+}
+
+/** The schema under which a load sees its parts; no bucket has this name. */
+const PARTS = 'sys.load'
+
+export function createWorkspaceLoad({ workspaces, sessions, findTable, partOf }: WorkspaceLoadDeps): JobHandler {
+  return async ({ job, signal }) => {
+    const { workspaceId, items, preserve, actor, branch } = job.input as LoadInput // written by the routes of this module
+    const workspace = await workspaces.find(job.projectId, workspaceId)
+    const parts = await Promise.all(
+      items.map((item) =>
+        partOf({ actor, branch: item.sourceBranch ?? branch }, item.source, {
+          ...item.query,
+          ...(item.columns && { columns: item.columns.map(({ source }) => source) }),
+        }),
+      ),
+    )
+    const find: FindTable = async (scope, schema, name) =>
+      schema === PARTS ? parts[Number(name)]?.open() : findTable(scope, schema, name)
+    await sessions.use({ actor, branch }, workspace, (open) => loadAll(open, items, parts, preserve), {
+      signal,
+      findTable: find,
+    })
+    return { results: { tables: items.map(({ source, destination, loadType }) => ({ source, destination, loadType })) } }
+  }
+}
+
+async function loadAll(
+  open: WorkspaceSession,
+  items: readonly LoadItem[],
+  parts: readonly TablePart[],
+  preserve: boolean,
+): Promise<void> {
+  const { session, signal } = open
+  const run = (sql: string) => session.execute(sql, { signal })
+  // Named before the transaction, so that all of them are visible in it.
+  for (const [i, item] of items.entries()) await named(item, session.describe(`FROM ${placeOf(item, i)}`))
+  await run('BEGIN')
+  try {
+    if (!preserve) for (const { name, type } of await objectsIn(session)) await run(`DROP ${type} IF EXISTS ${identifier(name)}`)
+    for (const [i, item] of items.entries()) {
+      const part = parts[i]
+      if (part) await named(item, loadOne(open, item, `${placeOf(item, i)}`, part))
+    }
+    await run('COMMIT')
+  } catch (error) {
+    await session.execute('ROLLBACK').catch(() => {}) // a session that died has rolled back
+    throw error
+  }
+}
+
+const placeOf = ({ loadType, source }: LoadItem, i: number): string =>
+  loadType === 'VIEW' ? sqlNameOf(source) : `${identifier(PARTS)}.${identifier(String(i))}`
+
+async function loadOne({ session, signal }: WorkspaceSession, item: LoadItem, place: string, part: TablePart): Promise<void> {
+  const run = (sql: string) => session.execute(sql, { signal })
+  const { destination, loadType, incremental, overwrite } = item
+  const target = identifier(destination)
+  const existing = (await objectsIn(session)).find(({ name }) => name.toLowerCase() === destination.toLowerCase())
+  const columns =
+    item.columns ?? part.columns.map((name) => ({ source: name, destination: name, isNullable: true, emptyIsNull: false }))
+  const select = `SELECT ${columns.map(columnOf).join(', ')} FROM ${place}`
+  if (existing && incremental && loadType === 'COPY') {
+    const renamed = (name: string) => columns.find(({ source }) => source === name)?.destination
+    const key = part.primaryKey.map(renamed)
+    if (key.length > 0 && key.every((name) => name !== undefined))
+      await run(`DELETE FROM ${target} WHERE (${key.map((name) => identifier(name ?? '')).join(', ')}) IN
+        (SELECT (${key.map((name) => identifier(name ?? '')).join(', ')}) FROM (${select}))`)
+    const names = columns.map((column) => identifier(column.destination)).join(', ')
+    await run(`INSERT INTO ${target} (${names}) ${select}`)
+    return
+  }
+  if (existing && !overwrite) throw new PlatformError('workspace.duplicateTable', { destination })
+  if (existing) await run(`DROP ${existing.type} ${target}`)
+  await run(`CREATE ${loadType === 'VIEW' ? 'VIEW' : 'TABLE'} ${target} AS ${select}`)
+  if (loadType === 'VIEW') return
+  for (const column of columns.filter(({ isNullable }) => !isNullable))
+    await run(`ALTER TABLE ${target} ALTER COLUMN ${identifier(column.destination)} SET NOT NULL`)
+}
+
+function columnOf({ source, destination, type, emptyIsNull }: LoadColumn): string {
+  const value = emptyIsNull ? `NULLIF(CAST(${identifier(source)} AS VARCHAR), '')` : identifier(source)
+  return `${type === undefined ? value : `CAST(${value} AS ${type})`} AS ${identifier(destination)}`
+}
+
+/** A failure of DuckDB says which table it was. */
+async function named<T>({ source, destination }: LoadItem, work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    if (!(error instanceof PlatformError) || error.code !== 'sql.failed') throw error
+    throw new PlatformError(
+      'workspace.tableLoad',
+      { source, destination, reason: String(error.details.message) },
+      { cause: error },
+    )
+  })
+}
+
+const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+const sqlNameOf = (tableId: string): string => {
+  const at = tableId.lastIndexOf('.')
+  return `${identifier(tableId.slice(0, at))}.${identifier(tableId.slice(at + 1))}`
+}

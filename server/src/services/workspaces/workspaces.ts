@@ -1,0 +1,146 @@
+// Rules of workspaces: who has one, who may use it, when it goes. Its tables are in a DuckDB file of its own.
+// Record last and bytes first does not apply: an empty file is made with the first statement, and a file without a record is swept.
+
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { Actor } from '../../model/actor.ts'
+import { BACKEND } from '../../model/backend.ts'
+import type { Scope } from '../../model/scope.ts'
+import { createWorkspacesStore, type Workspace } from './workspaces.store.ts'
+
+export interface WorkspacesDeps {
+  readonly db: Db
+  readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
+  readonly clock: Clock
+  /** The name that the project reports instead of duckdb, if it does. */
+  readonly backendName: (projectId: number) => Promise<string | undefined>
+  /** Longest time of a statement, which a workspace may shorten. */
+  readonly maxStatementSeconds: number
+  readonly removeFiles: (workspaceId: number) => Promise<void>
+}
+
+export interface NewWorkspace {
+  readonly backend?: string | undefined
+  readonly backendSize?: string | undefined
+  readonly loginType?: string | undefined
+  readonly readOnlyStorageAccess?: boolean | undefined
+  readonly statementTimeoutSeconds?: number | undefined
+  readonly configurationVersion?: number | undefined
+}
+
+export interface OfConfiguration {
+  readonly componentId: string
+  readonly configurationId: string
+}
+
+/** Shares of the memory that a session may take. */
+export const SIZES: Readonly<Record<string, number>> = { xsmall: 0.25, small: 0.5, medium: 0.75, large: 1 }
+const LOGIN_TYPES = ['default', 'none', 'snowflake-legacy-service']
+
+export type Workspaces = ReturnType<typeof createWorkspaces>
+
+export function createWorkspaces({ db, inTransaction, clock, backendName, maxStatementSeconds, removeFiles }: WorkspacesDeps) {
+  const store = createWorkspacesStore(db)
+
+  /** Refuses what no workspace can be, before a job is made of it. */
+  async function check({ actor }: Scope, { backend, backendSize, loginType = 'default' }: NewWorkspace): Promise<void> {
+    const known = [BACKEND, await backendName(actor.projectId)]
+    if (backend !== undefined && !known.includes(backend))
+      throw new PlatformError('storage.backendNotAllowed', { backend: backend.slice(0, 40), known: BACKEND })
+    if (backendSize !== undefined && !Object.hasOwn(SIZES, backendSize.toLowerCase()))
+      throw new PlatformError('workspace.unsupportedBackendSize', {
+        size: backendSize.slice(0, 40),
+        known: Object.keys(SIZES).join(', '),
+      })
+    if (!LOGIN_TYPES.includes(loginType))
+      throw new PlatformError('workspace.loginTypeNotSupported', { type: loginType.slice(0, 60), known: LOGIN_TYPES.join(', ') })
+  }
+
+  async function create(
+    scope: Scope,
+    wanted: NewWorkspace,
+    of?: OfConfiguration,
+  ): Promise<{ readonly workspace: Workspace; readonly password: string }> {
+    await check(scope, wanted)
+    const { actor, branch } = scope
+    const password = newPassword()
+    const now = clock.now()
+    const workspace = await inTransaction((trx) =>
+      store.insert(trx, {
+        projectId: actor.projectId,
+        branchId: branch.id,
+        componentId: of?.componentId ?? null,
+        configurationId: of?.configurationId ?? null,
+        configurationVersion: wanted.configurationVersion ?? null,
+        backendSize: wanted.backendSize?.toLowerCase() ?? null,
+        loginType: wanted.loginType ?? 'default',
+        readOnlyStorageAccess: wanted.readOnlyStorageAccess ?? true,
+        statementTimeoutSeconds: Math.min(wanted.statementTimeoutSeconds || maxStatementSeconds, maxStatementSeconds),
+        passwordHash: hashOf(password),
+        createdAt: now,
+        usedAt: now,
+        creator: { tokenId: actor.tokenId, description: actor.tokenDescription },
+      }),
+    )
+    return { workspace, password }
+  }
+
+  /** Those of the branch that the token may use. */
+  async function list({ actor, branch }: Scope, of?: OfConfiguration): Promise<Workspace[]> {
+    const all = await store.list(actor.projectId, branch.id)
+    return all.filter(
+      (one) => mayUse(actor, one) && (!of || (one.componentId === of.componentId && one.configurationId === of.configurationId)),
+    )
+  }
+
+  async function get({ actor, branch }: Scope, id: string): Promise<Workspace> {
+    const found = /^\d{1,15}$/.test(id) ? await store.find(actor.projectId, Number(id)) : undefined
+    if (!found || found.branchId !== branch.id || !mayUse(actor, found)) throw notFound(id)
+    return found
+  }
+
+  /** The record first: from then on nobody finds the workspace. */
+  async function remove(workspace: Pick<Workspace, 'projectId' | 'id'>): Promise<void> {
+    if (await inTransaction((trx) => store.remove(trx, workspace))) await removeFiles(workspace.id)
+  }
+
+  async function resetPassword(workspace: Workspace): Promise<string> {
+    if (workspace.loginType === 'none') throw new PlatformError('workspace.resetPasswordNotSupported', { id: workspace.id })
+    const password = newPassword()
+    await inTransaction((trx) => store.setPassword(trx, workspace, hashOf(password)))
+    return password
+  }
+
+  return {
+    check,
+    create,
+    list,
+    get,
+    remove,
+    resetPassword,
+    /** For whoever logs in with the name and the password of a workspace. */
+    isPassword: ({ passwordHash, loginType }: Workspace, password: string): boolean =>
+      loginType !== 'none' && timingSafeEqual(Buffer.from(passwordHash), Buffer.from(hashOf(password))),
+    /** For jobs, whose token was asked when they were made. */
+    find: async (projectId: number, id: number): Promise<Workspace> => {
+      const found = await store.find(projectId, id)
+      if (!found) throw notFound(String(id))
+      return found
+    },
+    used: (workspace: Workspace) => inTransaction((trx) => store.touch(trx, workspace, clock.now())),
+    listUnusedSince: store.listUnusedSince,
+    listIds: store.listIds,
+  }
+}
+
+/** Whoever manages the project's data, and who made it. */
+const mayUse = (actor: Actor, workspace: Workspace): boolean =>
+  actor.isMasterToken || actor.canManageBuckets || workspace.creator.tokenId === actor.tokenId
+
+const notFound = (id: string) => new PlatformError('workspace.workspaceNotFound', { id: id.slice(0, 40) })
+
+/** Random and long, so that a plain hash keeps it. */
+const newPassword = (): string => randomBytes(24).toString('base64url')
+const hashOf = (password: string): string => createHash('sha256').update(password).digest('hex')

@@ -216,6 +216,7 @@ export const ERRORS = {
     kind: 'unprocessable',
     text: 'The statement needs more than a session has: {memoryMb} MB of memory and {diskMb} MB of temporary disk ({reason}). Read fewer rows or columns.',
   },
+  'sql.scriptFailed': { kind: 'invalid', text: '{place}: {reason}' },
   'sql.cancelled': { kind: 'conflict', text: 'The statement was cancelled.' },
   'sql.workerDied': {
     kind: 'transient',
@@ -470,6 +471,11 @@ export const ERRORS = {
     text: 'Workspace {id} would be larger than the {limit} MB it may have. Drop tables of it, or load fewer rows.',
   },
   'storage.tableNotFound': { kind: 'not-found', text: 'The workspace {workspace} has no table "{table}".' },
+  'query.notFound': { kind: 'not-found', text: 'Query job "{id}" was not found.' },
+  'query.resultsGone': {
+    kind: 'not-found',
+    text: 'The rows of statement {id} are gone: results are kept for a day. Run it again.',
+  },
   'storage.workspace.batchDeleteFailed': { kind: 'invalid', text: 'These objects could not be deleted: {objects}.' },
   'storage.tables.typedColumnsFixed': {
     kind: 'invalid',

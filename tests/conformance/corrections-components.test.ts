@@ -134,7 +134,7 @@ test('corrections D and E: components, events, projects', async (t) => {
       const { ok, call } = await newProjectClient(stack, 'D70')
       const { services } = await ok<{ services: { id: string; url: string }[] }>('GET', '/v2/storage?exclude=components')
       const urls = new Map(services.map(({ id, url }) => [id, url]))
-      for (const id of ['editor', 'data-science', 'query', 'ai']) {
+      for (const id of ['editor', 'data-science', 'ai']) {
         assert.equal(urls.get(id), `${stack.url}/${id}`)
         assert.equal((await ok<{ isBuilt: boolean }>('GET', `/${id}`)).isBuilt, false)
         const answer = await call('POST', `/${id}/sql/sessions`, { json: {} })

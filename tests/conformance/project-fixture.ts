@@ -35,6 +35,7 @@ const CONFIGURATION_IN_BRANCH = CONFIGURATION.replace('/v2/storage', IN_BRANCH)
 const BUCKET = '/v2/storage/buckets/{bucketId}'
 const TABLE = '/v2/storage/tables/{tableId}'
 const WORKSPACE = '/v2/storage/workspaces/{id}'
+const QUERIES_OF_WORKSPACE = '/query/api/v1/branches/{branchId}/workspaces/{workspaceId}/queries'
 const SOURCE = '/stream/v1/branches/{branchId}/sources/{sourceId}'
 const SINK = `${SOURCE}/sinks/{sinkId}`
 const json = (body: (id: Ids) => object) => ({ send: (id: Ids): RequestOptions => ({ json: body(id) }) })
@@ -106,6 +107,10 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   '/notification/project-subscriptions/{id}': 'subscription',
   '/vault/variables/scoped/branch/{branchId}': 'branch',
   '/vault/variables/{hash}': 'variable',
+  '/query/api/v1/branches/{branchId}': 'streamBranch',
+  '/query/api/v1/branches/{branchId}/workspaces/{workspaceId}': 'workspace',
+  '/query/api/v1/queries/{queryJobId}': 'queryJob',
+  '/query/api/v1/queries/{queryJobId}/{statementId}': 'statement',
   '/stream/v1/branches/{branchId}': 'streamBranch',
   [SOURCE]: 'source',
   [SINK]: 'sink',
@@ -208,6 +213,12 @@ export const MAKE: readonly Step[] = [
   },
   { route: 'POST /v2/storage/workspaces', ...json(() => ({})), gives: ({ id }) => ({ workspace: id }) },
   { route: `POST ${CONFIGURATION}/workspaces`, ...json(() => ({})) },
+  {
+    route: `POST ${QUERIES_OF_WORKSPACE}`,
+    ...json(() => ({ statements: ['SELECT 1'] })),
+    gives: ({ queryJobId }) => ({ queryJob: queryJobId, statement: `${queryJobId}-1` }),
+  },
+  { route: 'POST /query/api/v1/queries/{queryJobId}/cancel' },
   { route: `POST ${CONFIGURATION}/metadata`, ...metadata, gives: ([{ id }]) => ({ configurationMetadata: id }) },
   { route: `POST ${CONFIGURATION}/versions/{versionId}/create`, ...json(({ mark }) => ({ name: `copy of ${mark}` })) },
   { route: `POST ${ROW}/versions/{versionId}/create`, ...json(() => ({})) },

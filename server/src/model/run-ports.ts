@@ -2,6 +2,7 @@
 
 import type { Trx } from '../engines/metadata-db/dialects.ts'
 import type { Actor } from './actor.ts'
+import type { SqlColumnMapping } from './sql-columns.ts'
 
 /** For whom and where a run reads and writes. */
 export interface RunScope {
@@ -131,6 +132,42 @@ export interface RunTables {
     commit: (trx: Trx, loaded: readonly LoadedTable[]) => Promise<void>,
     signal: AbortSignal,
   ): Promise<readonly LoadedTable[]>
+}
+
+/** A part of a table under the name that a SQL script knows it by. */
+export interface SqlInput {
+  readonly name: string
+  readonly scope: RunScope
+  readonly tableId: string
+  readonly query: TableQuery
+  /** Undefined: all, as they are. */
+  readonly columns: readonly SqlColumnMapping[] | undefined
+  /** A table of its own, which the script may change; else a view. */
+  readonly isCopied: boolean
+}
+
+export interface SqlScriptPart {
+  readonly block: string
+  readonly code: string
+  readonly script: readonly string[]
+}
+
+export interface SqlRun {
+  readonly scope: RunScope
+  /** Where the database of the run may be. */
+  readonly database: string
+  readonly inputs: readonly SqlInput[]
+  readonly parts: readonly SqlScriptPart[]
+  /** Tables of the script that become CSV files with a header. */
+  readonly outputs: readonly { readonly table: string; readonly path: string }[]
+  readonly memoryMb: number
+  readonly timeoutMs: number
+  say(text: string): void
+}
+
+export interface RunSql {
+  /** Throws `sql.scriptFailed`, which names the block, the code and the statement. */
+  run(request: SqlRun, signal: AbortSignal): Promise<void>
 }
 
 export interface FileInfo {

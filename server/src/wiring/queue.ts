@@ -12,7 +12,7 @@ import { createRunner } from '../engines/runner/runner.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { JobEndFacts } from '../model/job-end.ts'
 import type { NotificationPort } from '../model/notification-port.ts'
-import type { RunFiles, RunScope, RunTables } from '../model/run-ports.ts'
+import type { RunFiles, RunScope, RunSql, RunTables } from '../model/run-ports.ts'
 import { queueComponent } from '../services/components/runnable-component.ts'
 import { eventsOfJob } from '../services/events/job-log.ts'
 import { flowFormatOf } from '../services/flows/flow-plan.ts'
@@ -44,6 +44,8 @@ export interface QueueModulesDeps extends Core {
   readonly domain: string | undefined
   readonly configurations: ConfigurationModules
   readonly tables: RunTables
+  /** Scripts of SQL transformations. */
+  readonly sql: RunSql
   readonly files: RunFiles
   readonly worker: WorkerSettings
   readonly workerId: string
@@ -129,6 +131,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
     clock,
     log,
     tables: deps.tables,
+    sql: deps.sql,
     files: deps.files,
     findBranch: async (projectId, name) => branches.resolve(projectId, name),
     recordEvent: events.record,

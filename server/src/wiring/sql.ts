@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { ObjectStore } from '../engines/object-store/object-store.ts'
-import { createDatabaseFiles } from '../engines/sql/database-files.ts'
+import { createDatabaseFiles, createResultFiles } from '../engines/sql/database-files.ts'
 import { createSqlEngine } from '../engines/sql/engine.ts'
 import type { SqlEngineSettings } from '../engines/sql/sql-engine.ts'
 import type { Clock } from '../kit/clock.ts'
@@ -11,8 +11,11 @@ import { BACKEND } from '../model/backend.ts'
 import type { Scope } from '../model/scope.ts'
 import { createQueries } from '../services/sql/queries.ts'
 import { queryRoutes } from '../services/sql/query.routes.ts'
+import { createScripts } from '../services/sql/scripts.ts'
 import type { StorageJobsLoop } from '../services/storage-jobs/storage-jobs.loop.ts'
 import type { StorageJobs } from '../services/storage-jobs/storage-jobs.ts'
+import { queryJobsRoutes } from '../services/workspaces/query-jobs.routes.ts'
+import { createQueryJobs } from '../services/workspaces/query-jobs.ts'
 import { createWorkspaceJobs } from '../services/workspaces/workspace-jobs.ts'
 import { createWorkspaceLoad } from '../services/workspaces/workspace-load.ts'
 import { createLoadRequestReader } from '../services/workspaces/workspace-load-request.ts'
@@ -57,6 +60,7 @@ export async function createSqlModules(deps: SqlModulesDeps) {
   const engine = await createSqlEngine({ openLocal: objects.openLocal, scratchDir, settings })
   const findTable = tables.sqlTables.find
   const files = createDatabaseFiles(join(dataDir, 'workspaces'))
+  const results = createResultFiles(join(dataDir, 'query-results'))
 
   const workspaces = createWorkspaces({
     db,
@@ -74,6 +78,8 @@ export async function createSqlModules(deps: SqlModulesDeps) {
     findTable,
     used: workspaces.used,
   })
+  const queryJobs = createQueryJobs({ workspaces, sessions, results, jobs })
+  jobsLoop.registerHandler('workspaceQuery', queryJobs.run)
   const backendName = async (projectId: number) => (await deps.backendName(projectId)) ?? BACKEND
   const loading = createWorkspaceLoad({ workspaces, sessions, findTable, partOf: tables.sqlTables.part })
   const { create, drop } = createWorkspaceJobs(workspaces, backendName)
@@ -87,6 +93,8 @@ export async function createSqlModules(deps: SqlModulesDeps) {
     engine,
     workspaces,
     workspaceSessions: sessions,
+    /** For the job runner. */
+    scripts: createScripts({ engine, findTable, openPart: tables.sqlTables.ofRun, memoryMb: settings.memoryMb ?? 1536 }),
     checkWorkspace: async (scope: Scope, workspaceId: number): Promise<void> => {
       await workspaces.get(scope, String(workspaceId))
     },
@@ -94,11 +102,19 @@ export async function createSqlModules(deps: SqlModulesDeps) {
     loop: createWorkspacesLoop({
       workspaces,
       files,
+      results,
       clock,
       keepDays: settings.workspaceDays ?? 30,
       onError: (err) => log.error({ err }, 'the sweep of workspaces failed; it runs again later'),
     }),
     registerRoutes(app: FastifyInstance): void {
+      app.register(
+        queryJobsRoutes({
+          queryJobs,
+          workspaces,
+          findBranch: async (projectId, name) => configurations.branches.resolve(projectId, name),
+        }),
+      )
       app.register(queryRoutes(createQueries({ engine, findTable })))
       app.register(
         workspacesRoutes({

@@ -1,7 +1,7 @@
 // Database files of sessions, and text of results on disk.
 
 import { createWriteStream } from 'node:fs'
-import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
@@ -48,5 +48,37 @@ export async function saveText(path: string, bytes: AsyncIterable<Buffer>): Prom
     throw error
   }
 }
+
+/** Results that are read page by page for a while: one file each, a value per line. */
+export function createResultFiles(folder: string) {
+  const pathOf = (name: string) => join(folder, `${name}.jsonl`)
+  return {
+    save: async (name: string, bytes: AsyncIterable<Buffer>): Promise<void> => {
+      await mkdir(folder, { recursive: true })
+      await saveText(pathOf(name), bytes)
+    },
+    /** Lines from `offset` on; undefined when there is no such file any more. */
+    read: async (name: string, offset: number, count: number): Promise<string[] | undefined> => {
+      const file = await open(pathOf(name)).catch(() => undefined)
+      if (!file) return undefined
+      const lines: string[] = []
+      let at = 0
+      for await (const line of file.readLines()) {
+        if (at >= offset + count) break
+        if (at++ >= offset) lines.push(line)
+      }
+      await file.close().catch(() => {}) // closed already when it was read to its end
+      return lines
+    },
+    removeOlderThan: async (moment: Date): Promise<void> => {
+      for (const name of await readdir(folder).catch(() => [])) {
+        const { mtimeMs } = await stat(join(folder, name))
+        if (mtimeMs < moment.getTime()) await rm(join(folder, name), { force: true })
+      }
+    },
+  }
+}
+
+export type ResultFiles = ReturnType<typeof createResultFiles>
 
 export const removeFile = (path: string): Promise<void> => rm(path, { force: true })

@@ -9,6 +9,7 @@ import processors from './builtin/processors.json' with { type: 'json' }
 import sandboxes from './builtin/sandboxes.json' with { type: 'json' }
 import scheduler from './builtin/scheduler.json' with { type: 'json' }
 import sharedCode from './builtin/shared-code.json' with { type: 'json' }
+import sqlTransformation from './builtin/sql-transformation.json' with { type: 'json' }
 import variables from './builtin/variables.json' with { type: 'json' }
 import { readDescription } from './description.ts'
 
@@ -42,6 +43,7 @@ export const BUILTIN: readonly ComponentDescription[] = [
   sandboxes,
   scheduler,
   sharedCode,
+  sqlTransformation,
   variables,
   ...processorDescriptions,
 ].map((stated) => {

@@ -5,7 +5,8 @@ import { type DataFolder, writeDataFile } from '../../engines/runner/data-folder
 import { allOrFirstFailure } from '../../kit/all-or-first-failure.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
-import type { FileInfo, RunFiles, RunScope, RunTables, S3Place, TableInfo } from '../../model/run-ports.ts'
+import type { FileInfo, RunFiles, RunScope, RunTables, S3Place, SqlInput, TableInfo, TableQuery } from '../../model/run-ports.ts'
+import { sqlTypeOf } from '../../model/sql-columns.ts'
 import { fileManifest, tableManifest } from './manifests.ts'
 import type { FileInputMapping, Mapping, TableInputMapping } from './mapping.ts'
 import type { FileState, RunState, TableState } from './state.ts'
@@ -29,6 +30,8 @@ export interface Inputs {
   readonly processed: readonly { readonly fileId: number; readonly tags: readonly string[] }[]
   /** Keys of the object store that the manifests hold. */
   readonly secrets: readonly string[]
+  /** For a SQL script, which reads tables without files. */
+  readonly sql: readonly SqlInput[]
 }
 
 export interface InputRequest {
@@ -36,12 +39,12 @@ export interface InputRequest {
   readonly mapping: Mapping
   readonly state: RunState
   readonly folder: DataFolder
-  readonly staging: 'local' | 's3' | 'none'
+  readonly staging: 'local' | 's3' | 'sql' | 'none'
   readonly signal: AbortSignal
   readonly now: Date
 }
 
-const NOTHING: Inputs = { tables: [], bytes: 0, tableStates: [], fileStates: [], processed: [], secrets: [] }
+const NOTHING: Inputs = { tables: [], bytes: 0, tableStates: [], fileStates: [], processed: [], secrets: [], sql: [] }
 
 /** Everything is read side by side. */
 export async function readInputs(deps: InputDeps, request: InputRequest): Promise<Inputs> {
@@ -52,8 +55,9 @@ export async function readInputs(deps: InputDeps, request: InputRequest): Promis
   // What fails stops the rest, and nothing is still being written afterwards: the folder is about to be removed.
   const tablesRead = sources.map((source) => (signal: AbortSignal) => readTable(deps, { ...request, signal }, source))
   const filesRead = mapping.inputFiles.map((entry) => (signal: AbortSignal) => readFiles(deps, { ...request, signal }, entry))
+  const isSql = request.staging === 'sql'
   const [placesOfTables, files] = await allOrFirstFailure(request.signal, [
-    (signal) => allOrFirstFailure(signal, tablesRead),
+    (signal) => allOrFirstFailure(signal, isSql ? [] : tablesRead),
     (signal) => allOrFirstFailure(signal, filesRead),
   ])
   const tables = sources.map(({ table }) => table)
@@ -65,6 +69,7 @@ export async function readInputs(deps: InputDeps, request: InputRequest): Promis
     tableStates: [...byId.values()].map(({ id, lastImportAt }) => ({ source: id, lastImportDate: exactTime(lastImportAt) })),
     fileStates: files.flatMap(({ state }) => (state ? [state] : [])),
     processed: files.flatMap(({ processed }) => processed),
+    sql: isSql ? sources.map((source) => sqlInput(request, source)) : [],
     secrets: places.flatMap((s3) => (s3 ? [s3.credentials.secret_access_key, s3.credentials.session_token] : [])),
   }
 }
@@ -116,11 +121,45 @@ function refuseClashes(sources: readonly Source[]): void {
 /** Answers where the rows are when they are not in the folder. */
 async function readTable(deps: InputDeps, request: InputRequest, source: Source): Promise<S3Place | undefined> {
   const { folder, signal, staging } = request
-  const { entry, table, name, scope } = source
-  const columns = columnsOf(entry, table)
+  const { table, name, scope } = source
   const path = join(folder.data, 'in/tables', safeName(name))
-  const query = {
-    columns,
+  const query = queryOf(request, source)
+  const s3 =
+    staging === 's3' ? await deps.files.s3Place(scope, await deps.tables.exportFile(scope, table.id, query, signal)) : undefined
+  if (!s3) await deps.tables.download(scope, table.id, query, path, signal)
+  await writeDataFile(`${path}.manifest`, tableManifest(table, query.columns, s3))
+  return s3
+}
+
+function sqlInput(request: InputRequest, source: Source): SqlInput {
+  const { entry, table, name, scope } = source
+  const loadType = (entry.load_type || 'AUTO').toUpperCase()
+  if (!['AUTO', 'VIEW', 'COPY', 'CLONE'].includes(loadType))
+    throw failure(`load_type "${loadType.slice(0, 40)}" of ${name} is none of AUTO, VIEW, COPY and CLONE.`)
+  const columns = entry.column_types?.map((column) => {
+    const read = column.type ? sqlTypeOf(column.type, String(column.length ?? '')) : undefined
+    if (read && 'problem' in read) throw failure(`column_types of ${name}: ${read.problem}`)
+    return {
+      source: column.source,
+      destination: column.destination || column.source,
+      isNullable: column.nullable ?? true,
+      emptyIsNull: column.convert_empty_values_to_null ?? false,
+      ...(read && { type: read.type }),
+    }
+  })
+  return {
+    name,
+    scope,
+    tableId: table.id,
+    query: queryOf(request, source),
+    columns: columns?.length ? columns : undefined,
+    isCopied: loadType === 'COPY' || loadType === 'CLONE',
+  }
+}
+
+function queryOf(request: InputRequest, { entry, table }: Source): TableQuery {
+  return {
+    columns: columnsOf(entry, table),
     where: entry.where_column
       ? {
           column: entry.where_column,
@@ -131,11 +170,6 @@ async function readTable(deps: InputDeps, request: InputRequest, source: Source)
     changedSince: changedSince(entry, table, request),
     limit: entry.limit || undefined,
   }
-  const s3 =
-    staging === 's3' ? await deps.files.s3Place(scope, await deps.tables.exportFile(scope, table.id, query, signal)) : undefined
-  if (!s3) await deps.tables.download(scope, table.id, query, path, signal)
-  await writeDataFile(`${path}.manifest`, tableManifest(table, columns, s3))
-  return s3
 }
 
 function columnsOf(entry: TableInputMapping, table: TableInfo): readonly string[] | undefined {

@@ -15,7 +15,19 @@ const TableInput = Type.Object({
   source_search: Type.Optional(Type.Object({ key: Text, value: Text })),
   destination: optional(Text),
   columns: optional(Type.Array(Text)),
-  column_types: optional(Type.Array(Type.Object({ source: Text }))),
+  column_types: optional(
+    Type.Array(
+      Type.Object({
+        source: Text,
+        destination: optional(Text),
+        type: optional(Text),
+        length: optional(Type.Union([Text, Type.Integer()])),
+        nullable: optional(Flag),
+        convert_empty_values_to_null: optional(Flag),
+      }),
+    ),
+  ),
+  load_type: optional(Text),
   where_column: optional(Text),
   where_values: optional(Texts),
   where_operator: optional(Type.Union([Type.Literal('eq'), Type.Literal('ne'), Type.Literal('')])),

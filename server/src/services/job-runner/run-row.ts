@@ -27,6 +27,7 @@ import type {
   RunConfigurations,
   RunnableComponent,
   RunScope,
+  RunSql,
   StagedFile,
   TableInfo,
 } from '../../model/run-ports.ts'
@@ -47,11 +48,13 @@ import type { Mapping } from './mapping.ts'
 import { type OutputContext, type PlannedLoad, planFiles, planTableFiles, planTables } from './output-plan.ts'
 import { readFileResults, readResultVariables, readStateResult, readTableResults, readUsage } from './results.ts'
 import { inPhase, loadFacts, type RowAccount } from './row-account.ts'
+import { runScript } from './sql-script.ts'
 import { STAGED_AT_ONCE, type Staging } from './staging.ts'
 import { type RunState, readState, secretsIn, writeState } from './state.ts'
 
 export interface RowDeps extends InputDeps {
   readonly programs: ProgramSettings
+  readonly sql: RunSql
   readonly configurations: RunConfigurations
   readonly clock: Clock
 }
@@ -157,7 +160,7 @@ async function runInFolder(
     if (inputs.tables.length > 0)
       run.log.say('info', `Fetched ${plural(inputs.tables.length, 'table')}: ${inputs.tables.map(({ id }) => id).join(', ')}.`)
     await run.begin()
-    const told = await runSteps(deps, run, folder, mask, state, progress, checkpoint)
+    const told = await runSteps(deps, run, folder, mask, { state, sql: inputs.sql }, progress, checkpoint)
     if (run.inputOnly) return emptyResult(inputs)
     if (run.debug) {
       // What the component will remember may be a secret that nobody knew before.
@@ -226,7 +229,7 @@ async function runSteps(
   run: RowRun,
   folder: DataFolder,
   mask: Mask,
-  state: RunState,
+  { state, sql }: { readonly state: RunState; readonly sql: Inputs['sql'] },
   progress: RowProgress,
   checkpoint: Checkpoint | undefined,
 ): Promise<Told> {
@@ -248,6 +251,13 @@ async function runSteps(
     }
     if (run.inputOnly) break
     if (!step.isMain) run.log.say('info', `Running processor ${step.component.id}.`)
+    if (step.component.definition.type === 'sql') {
+      const script = () => runSql(deps, run, folder, step, sql)
+      const phase = { account: progress.account, clock: deps.clock }
+      progress.images.push(await inPhase(phase, 'program', script, () => ({ component: step.component.id })))
+      progress.hasRun = true
+      continue
+    }
     const program = () =>
       runComponent(deps.programs, {
         ...step,
@@ -292,6 +302,15 @@ const usedBy = ({ peakMemoryBytes, cpuSeconds }: RunOutcome) => ({
   peakMemoryBytes: peakMemoryBytes || undefined,
   cpuSeconds: cpuSeconds || undefined,
 })
+
+/** A script has no program: its statements run in the SQL engine, within the disk and the time of the run. */
+async function runSql(deps: RowDeps, run: RowRun, folder: DataFolder, step: Step, inputs: Inputs['sql']): Promise<ImageRecord> {
+  const { scope, mapping, log } = run
+  const say = (text: string) => log.say('info', text)
+  return withinQuota(await quotaOf(deps, folder, 'The tables of the script'), run.signal, (signal) =>
+    runScript(deps.sql, { ...step, scope, mapping, inputs, folder, say }, signal),
+  )
+}
 
 const RESULTS = ['out/tables', 'out/files', 'artifacts/out']
 /** Names of results in the job's own words; more of them would only make the message unreadable. */

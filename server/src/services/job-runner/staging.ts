@@ -8,7 +8,8 @@ import { invalid, type Mapping, type RuntimeSettings } from './mapping.ts'
 export const STAGED_AT_ONCE = 8
 
 export interface Staging {
-  readonly input: 'local' | 's3' | 'none'
+  /** `sql`: nothing is written, the script reads the tables themselves. */
+  readonly input: 'local' | 's3' | 'sql' | 'none'
   /** `files`: tables are stored as files of the project. */
   readonly output: 'local' | 'files' | 'none'
 }
@@ -35,7 +36,7 @@ function placesOf(
       `the component ${id} would leave its results in "${stagingOutput}"; results are taken from the data folder (local), or there are none`,
     )
   const reads = mapping.inputTables.length + mapping.inputFiles.length > 0
-  if (stagingInput === 'local' || stagingInput === 's3' || stagingInput === 'none')
+  if (stagingInput === 'local' || stagingInput === 's3' || stagingInput === 'sql' || stagingInput === 'none')
     return { input: stagingInput, output: stagingOutput }
   // A component that is given nothing does not notice where it would have been.
   if (reads)

@@ -5,7 +5,9 @@ import type { SqlTable } from '../../engines/sql/sql-engine.ts'
 import { outAs, query } from '../../engines/table-engine/relation.ts'
 import { referencedKeys } from '../../engines/table-engine/snapshot.ts'
 import type { QueryRequest } from '../../engines/table-engine/table-engine.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { SqlInput } from '../../model/run-ports.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { Table, TableParts } from './table-catalog.ts'
 import { queryOf } from './table-export.ts'
@@ -38,6 +40,14 @@ export function createSqlTables({ catalog, clock }: Pick<TableParts, 'catalog' |
     }
   }
 
+  /** What an input of a run reads. */
+  async function ofRun(scope: Scope, { tableId, query: asked }: Pick<SqlInput, 'tableId' | 'query'>): Promise<SqlTable> {
+    const table = await catalog.get(scope, tableId)
+    const { columns, changedSince } = asked
+    const wanted = { filters: asked.where ? [asked.where] : [], orderBy: [], ...defined({ columns, changedSince }) }
+    return sqlTableOf(table, queryOf(table, wanted, asked.limit))
+  }
+
   async function sqlTableOf(table: Table, asked: Omit<QueryRequest, 'snapshot'> = queryOf(table, EVERYTHING)): Promise<SqlTable> {
     const { snapshot, snapshotId } = await catalog.reading(table)
     return {
@@ -50,7 +60,7 @@ export function createSqlTables({ catalog, clock }: Pick<TableParts, 'catalog' |
     }
   }
 
-  return { find, part }
+  return { find, part, ofRun }
 }
 
 const EVERYTHING: TableQuery = { filters: [], orderBy: [] }

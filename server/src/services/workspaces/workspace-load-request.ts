@@ -2,7 +2,8 @@
 
 import { PlatformError } from '../../kit/errors.ts'
 import type { Scope } from '../../model/scope.ts'
-import type { LoadColumn, LoadItem, LoadType } from './workspace-load.ts'
+import { type SqlColumnMapping, sqlTypeOf } from '../../model/sql-columns.ts'
+import type { LoadItem, LoadType } from './workspace-load.ts'
 
 export interface LoadRequest {
   readonly input?: unknown
@@ -95,7 +96,7 @@ function loadTypeFrom({ loadType, useView }: Fields, index: number, canBeView: b
 }
 
 /** Names, or objects with source, destination and a type. */
-function readColumns(fields: Fields, index: number): LoadColumn[] | undefined {
+function readColumns(fields: Fields, index: number): SqlColumnMapping[] | undefined {
   const given = fields.columnTypes ?? fields.columns
   if (given === undefined) return undefined
   const list = Array.isArray(given) ? given : typeof given === 'object' && given !== null ? Object.values(given) : undefined
@@ -116,27 +117,11 @@ function readColumns(fields: Fields, index: number): LoadColumn[] | undefined {
   })
 }
 
-/** Names of types that other backends have and DuckDB does not. */
-const TYPES: Readonly<Record<string, string>> = {
-  NUMBER: 'DECIMAL',
-  STRING: 'VARCHAR',
-  TIMESTAMP_NTZ: 'TIMESTAMP',
-  TIMESTAMP_TZ: 'TIMESTAMPTZ',
-  TIMESTAMP_LTZ: 'TIMESTAMPTZ',
-  FLOAT64: 'DOUBLE',
-  INT64: 'BIGINT',
-  VARIANT: 'JSON',
-}
-
 function typeFrom({ type, length }: Fields, index: number): string | undefined {
   if (type === undefined || type === '') return undefined
-  const name = String(type).toUpperCase()
-  if (!/^[A-Z][A-Z0-9_]*( [A-Z]+)*$/.test(name)) throw bad(index, `"${name.slice(0, 40)}" is not the name of a type.`)
-  const known = TYPES[name] ?? name
-  const size = length === undefined || length === '' ? '' : String(length).replaceAll(' ', '')
-  if (size !== '' && !/^\d{1,8}(,\d{1,3})?$/.test(size)) throw bad(index, `"${size.slice(0, 40)}" is not the length of a type.`)
-  // Of these DuckDB takes a length; of others (VARCHAR, INTEGER) it would have no effect.
-  return size !== '' && (known === 'DECIMAL' || known === 'NUMERIC') ? `${known}(${size})` : known
+  const read = sqlTypeOf(String(type), length === undefined ? '' : String(length))
+  if ('problem' in read) throw bad(index, read.problem)
+  return read.type
 }
 
 function camelCased(raw: unknown, index: number): Fields {

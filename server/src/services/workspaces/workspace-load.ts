@@ -3,6 +3,7 @@
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import type { Scope } from '../../model/scope.ts'
+import { identifier, type SqlColumnMapping, sqlColumn } from '../../model/sql-columns.ts'
 import type { JobHandler } from '../../model/storage-job.ts'
 import { objectsIn } from './workspace-objects.ts'
 import type { FindTable, WorkspaceSession, WorkspaceSessions } from './workspace-sessions.ts'
@@ -16,21 +17,12 @@ export interface LoadItem {
   readonly destination: string
   /** The branch of the source; absent: that of the workspace. */
   readonly sourceBranch?: Scope['branch']
-  readonly columns?: readonly LoadColumn[]
+  readonly columns?: readonly SqlColumnMapping[]
   /** Filters, times and a limit, as the client sent them. */
   readonly query: Readonly<Record<string, unknown>>
   readonly incremental: boolean
   readonly overwrite: boolean
   readonly loadType: LoadType
-}
-
-export interface LoadColumn {
-  readonly source: string
-  readonly destination: string
-  /** DuckDB's, with its length; absent: as it is. */
-  readonly type?: string
-  readonly isNullable: boolean
-  readonly emptyIsNull: boolean
 }
 
 export interface LoadInput {
@@ -114,7 +106,7 @@ async function loadOne({ session, signal }: WorkspaceSession, item: LoadItem, pl
   const existing = (await objectsIn(session)).find(({ name }) => name.toLowerCase() === destination.toLowerCase())
   const columns =
     item.columns ?? part.columns.map((name) => ({ source: name, destination: name, isNullable: true, emptyIsNull: false }))
-  const select = `SELECT ${columns.map(columnOf).join(', ')} FROM ${place}`
+  const select = `SELECT ${columns.map(sqlColumn).join(', ')} FROM ${place}`
   if (existing && incremental && loadType === 'COPY') {
     const renamed = (name: string) => columns.find(({ source }) => source === name)?.destination
     const key = part.primaryKey.map(renamed)
@@ -133,11 +125,6 @@ async function loadOne({ session, signal }: WorkspaceSession, item: LoadItem, pl
     await run(`ALTER TABLE ${target} ALTER COLUMN ${identifier(column.destination)} SET NOT NULL`)
 }
 
-function columnOf({ source, destination, type, emptyIsNull }: LoadColumn): string {
-  const value = emptyIsNull ? `NULLIF(CAST(${identifier(source)} AS VARCHAR), '')` : identifier(source)
-  return `${type === undefined ? value : `CAST(${value} AS ${type})`} AS ${identifier(destination)}`
-}
-
 /** A failure of DuckDB says which table it was. */
 async function named<T>({ source, destination }: LoadItem, work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
@@ -149,8 +136,6 @@ async function named<T>({ source, destination }: LoadItem, work: Promise<T>): Pr
     )
   })
 }
-
-const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 const sqlNameOf = (tableId: string): string => {
   const at = tableId.lastIndexOf('.')

@@ -33,7 +33,7 @@ export const WorkspaceView = Type.Object(
   { title: 'Workspace' },
 )
 
-export const userOf = (workspaceId: number): string => `workspace_${workspaceId}`
+const userOf = (workspaceId: number): string => `workspace_${workspaceId}`
 
 export const workspaceView = (
   workspace: Workspace,

@@ -1,0 +1,104 @@
+// SQL scripts of transformations: a database that lives as long as the run, the inputs as views, the statements one after the other, the
+// results as CSV files. Tables of the project are only read here; what becomes of the results is the runner's.
+
+import { saveText } from '../../engines/sql/database-files.ts'
+import type { SqlEngine, SqlSession, SqlTable } from '../../engines/sql/sql-engine.ts'
+import { statementsOf } from '../../engines/sql/statements.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { RunScope, RunSql, SqlInput, SqlRun, SqlScriptPart } from '../../model/run-ports.ts'
+import type { Scope } from '../../model/scope.ts'
+import { identifier, sqlColumn } from '../../model/sql-columns.ts'
+
+export interface ScriptsDeps {
+  readonly engine: Pick<SqlEngine, 'open'>
+  readonly findTable: (scope: Scope, bucketId: string, name: string) => Promise<SqlTable | undefined>
+  readonly openPart: (scope: Scope, input: SqlInput) => Promise<SqlTable>
+  /** Most memory of a session. */
+  readonly memoryMb: number
+}
+
+/** The schema under which a script's views find their parts; no bucket has this name. */
+const PARTS = 'sys.input'
+
+export function createScripts({ engine, findTable, openPart, memoryMb }: ScriptsDeps): RunSql {
+  async function run(request: SqlRun, signal: AbortSignal): Promise<void> {
+    const { inputs, parts, outputs, database } = request
+    const find = async (schema: string, name: string) => {
+      const input = schema === PARTS ? inputs[Number(name)] : undefined
+      return input ? openPart(scopeOf(input.scope), input) : findTable(scopeOf(request.scope), schema, name)
+    }
+    await using session = await engine.open({
+      mode: 'write',
+      database,
+      findTable: find,
+      limits: { memoryMb: Math.max(384, Math.min(request.memoryMb, memoryMb)), timeoutMs: request.timeoutMs },
+      signal,
+    })
+    for (const [i, input] of inputs.entries()) await show(session, input, i, signal)
+    for (const part of parts) await runPart(session, part, request, signal)
+    for (const { table, path } of outputs) await save(session, table, path, signal)
+  }
+  return { run }
+}
+
+const scopeOf = ({ actor, branchId, isDefaultBranch }: RunScope): Scope => ({
+  actor,
+  branch: { id: branchId, isDefault: isDefaultBranch },
+})
+
+/** A view reads what the script asks of it; a table can be changed by the script. */
+async function show(session: SqlSession, { name, columns, isCopied }: SqlInput, i: number, signal: AbortSignal): Promise<void> {
+  const list = columns ? columns.map(sqlColumn).join(', ') : '*'
+  const kind = isCopied ? 'TABLE' : 'VIEW'
+  await session
+    .execute(`CREATE ${kind} ${identifier(name)} AS SELECT ${list} FROM ${identifier(PARTS)}.${identifier(String(i))}`, {
+      signal,
+    })
+    .catch((error: unknown) => {
+      throw named(error, `Input table "${name}"`)
+    })
+}
+
+async function runPart(
+  session: SqlSession,
+  { block, code, script }: SqlScriptPart,
+  request: SqlRun,
+  signal: AbortSignal,
+): Promise<void> {
+  request.say(`Running block "${block}", code "${code}".`)
+  let number = 0
+  for (const text of script) {
+    const place = () => `Block "${block}", code "${code}", statement ${number}`
+    try {
+      for (const statement of statementsOf(text)) {
+        number++
+        await session.execute(statement.text, { signal })
+      }
+    } catch (error) {
+      throw named(error, place())
+    }
+  }
+}
+
+async function save(session: SqlSession, table: string, path: string, signal: AbortSignal): Promise<void> {
+  try {
+    const { bytes } = await session.copy(`FROM ${identifier(table)}`, 'csv', { signal })
+    await saveText(path, bytes)
+  } catch (error) {
+    throw named(error, `Output table "${table}"`)
+  }
+}
+
+/** Which part of the script it was. What the stack itself cannot do keeps its own name. */
+function named(error: unknown, place: string): unknown {
+  if (
+    !(error instanceof PlatformError) ||
+    (error.kind !== 'invalid' && error.kind !== 'unprocessable' && error.kind !== 'too-large')
+  )
+    return error
+  return new PlatformError(
+    'sql.scriptFailed',
+    { place, reason: error.message },
+    { cause: error, ...(error.params && { params: error.params }) },
+  )
+}

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { createClient, type StorageJob, stackOptions } from './client.ts'
+import { withExamples } from './help.ts'
 import { print, table } from './output.ts'
 
 interface Bucket {
@@ -17,7 +18,11 @@ interface Bucket {
 }
 
 export function addBucketCommands(program: Command): void {
-  const bucket = program.command('bucket').description('buckets: folders of tables')
+  const bucket = withExamples(
+    program.command('bucket').description('buckets: folders of tables'),
+    'millrace bucket create main --stage in',
+    'millrace bucket show in.c-main',
+  )
 
   stackOptions(bucket.command('list'))
     .description('all buckets')

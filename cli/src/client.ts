@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { defined } from '../../server/src/kit/defined.ts'
+import { suggestion } from './did-you-mean.ts'
 import { UserError } from './output.ts'
 
 const DEFAULT_URL = 'http://127.0.0.1:8000'
@@ -56,9 +57,13 @@ export function createClient(command: Command) {
     }).catch((cause: unknown) => {
       throw new UserError(`No answer from ${address.origin}: ${reasonOf(cause)}. Does the stack run? Start it with npm start.`)
     })
-    if (!response.ok) throw new UserError(await sentenceOf(response))
-    return response
+    if (response.ok) return response
+    const sentence = await sentenceOf(response)
+    throw new UserError(response.status === 404 ? sentence + (await suggestion(look, address.pathname, json)) : sentence)
   }
+
+  /** For suggestions: an answer that is not one is no reason for another error. */
+  const look = async (path: string): Promise<unknown> => (await fetch(new URL(path, `${url}/`), { headers })).json()
 
   /** The answer as JSON. The caller names the shape it reads; the stack's contract is the proof. */
   async function request<T>(method: string, path: string, options?: ClientRequest): Promise<T> {

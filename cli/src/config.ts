@@ -1,44 +1,23 @@
 // millrace config: configurations of a running stack: look, change, roll back, copy, compare, and keep them in a folder.
 
-import { readFile } from 'node:fs/promises'
-import { text as readAll } from 'node:stream/consumers'
 import type { Command } from 'commander'
-import { defined } from '../../server/src/kit/defined.ts'
-import { itemsOf, membersOf, readJson } from '../../server/src/kit/json-text.ts'
-import { type Client, createClient, stackOptions } from './client.ts'
+import { itemsOf, membersOf } from '../../server/src/kit/json-text.ts'
+import { type Client, createClient } from './client.ts'
 import { planPush, readFolder, type Step, writeFolder } from './config-folder.ts'
+import { bodyOf, type ChangeOptions, type Chosen, getText, placeOf, sendText, withBranch, withFields } from './config-requests.ts'
 import { type ConfigurationFile, type FileMembers, filesOf, laidOut, objectText, stringOf, wholeText } from './config-text.ts'
+import { withExamples } from './help.ts'
 import { lineDiff } from './line-diff.ts'
 import { print, table, UserError, wantsJson } from './output.ts'
 
-interface Chosen {
-  readonly branch: string
-}
-
-interface ChangeOptions extends Chosen {
-  readonly name?: string
-  readonly description?: string
-  readonly file?: string
-  readonly id?: string
-  readonly message?: string
-  readonly disable?: boolean
-  readonly enable?: boolean
-  readonly ifVersion?: string
-}
-
 export function addConfigCommands(program: Command): void {
-  const config = program.command('config').description('component configurations of a running stack')
-  const withStack = (command: Command) => stackOptions(command).option('--branch <id>', 'branch id or default', 'default')
-  const withFields = (command: Command) =>
-    withStack(command)
-      .option('--name <name>')
-      .option('--description <text>')
-      .option('--file <path>', 'file with the JSON of the configuration node; - reads standard input')
-      .option('--message <text>', 'description of the change')
-      .option('--disable', 'keep it from running')
-      .option('--enable', 'let it run')
-
-  withStack(config.command('list'))
+  const config = withExamples(
+    program.command('config').description('component configurations of a running stack'),
+    'millrace config create keboola.ex-generic-v2 --id shop --name Shop --file shop.json',
+    'millrace config diff keboola.ex-generic-v2 shop 1 2',
+    'millrace config pull configurations && millrace config push configurations --plan',
+  )
+  withBranch(config.command('list'))
     .description('configurations, of all components or of one')
     .argument('[component]', 'component id')
     .action(async (component: string | undefined, { branch }: Chosen, command: Command) => {
@@ -60,7 +39,7 @@ export function addConfigCommands(program: Command): void {
       )
     })
 
-  withStack(config.command('show'))
+  withBranch(config.command('show'))
     .description('a configuration with its rows, or one version of it')
     .argument('<component>')
     .argument('<id>')
@@ -76,7 +55,7 @@ export function addConfigCommands(program: Command): void {
     .option('--id <id>', 'id of the new configuration')
     .action(async (component: string, options: ChangeOptions, command: Command) => {
       if (options.name === undefined) throw new UserError('A configuration needs a name: give --name.')
-      const body = await bodyOf({ ...options, ...defined({ configurationId: options.id }) })
+      const body = await bodyOf(options, options.id === undefined ? {} : { configurationId: JSON.stringify(options.id) })
       const made = await sendText(createClient(command), 'POST', placeOf(options.branch, component), body)
       report(command, component, made)
     })
@@ -92,7 +71,42 @@ export function addConfigCommands(program: Command): void {
       report(command, component, await sendText(createClient(command), 'PUT', place, await bodyOf(options), headers))
     })
 
-  withStack(config.command('rollback'))
+  withBranch(config.command('delete'))
+    .description('move a configuration to the trash; one that is there already is removed for good with --purge')
+    .argument('<component>')
+    .argument('<id>')
+    .option('--purge', 'remove it for good')
+    .action(async (component: string, id: string, options: Chosen & { purge?: boolean }, command: Command) => {
+      const client = createClient(command)
+      const place = placeOf(options.branch, component, encodeURIComponent(id))
+      const isInTrash = await listDeleted(client, options.branch, component).then((ids) => ids.includes(id))
+      if (isInTrash && !options.purge)
+        throw new UserError(
+          `${component}/${id} is in the trash already. --purge removes it for good, "config restore" brings it back.`,
+        )
+      for (let times = options.purge && !isInTrash ? 2 : 1; times > 0; times--) await client.send('DELETE', place)
+      print(command, { component, id, isPurged: options.purge === true }, () =>
+        options.purge
+          ? `${component}/${id} is gone.`
+          : `${component}/${id} is in the trash; "millrace config restore ${component} ${id}" brings it back.`,
+      )
+    })
+
+  withBranch(config.command('restore'))
+    .description('bring a deleted configuration back from the trash; without an id, list what is in it')
+    .argument('<component>')
+    .argument('[id]')
+    .action(async (component: string, id: string | undefined, { branch }: Chosen, command: Command) => {
+      const client = createClient(command)
+      if (id === undefined) {
+        const ids = await listDeleted(client, branch, component)
+        return print(command, ids, (found) => found.join('\n') || 'nothing is in the trash')
+      }
+      await client.send('POST', placeOf(branch, component, `${encodeURIComponent(id)}/restore`), { json: {} })
+      print(command, { component, id }, () => `${component}/${id} is back.`)
+    })
+
+  withBranch(config.command('rollback'))
     .description('make a new version that is like an old one, rows included; the state stays as it is')
     .argument('<component>')
     .argument('<id>')
@@ -103,7 +117,7 @@ export function addConfigCommands(program: Command): void {
       print(command, made, () => `${component}/${id} is at version ${made.version}, like version ${version}.`)
     })
 
-  withStack(config.command('copy'))
+  withBranch(config.command('copy'))
     .description('make a new configuration from a version')
     .argument('<component>')
     .argument('<id>')
@@ -115,7 +129,7 @@ export function addConfigCommands(program: Command): void {
       print(command, made, () => `${component}/${made.id}`)
     })
 
-  withStack(config.command('diff'))
+  withBranch(config.command('diff'))
     .description('what differs between two versions, rows included')
     .argument('<component>')
     .argument('<id>')
@@ -130,7 +144,7 @@ export function addConfigCommands(program: Command): void {
       print(command, { from, to, isEqual: diff === '', diff }, () => diff || 'no difference')
     })
 
-  withStack(config.command('pull'))
+  withBranch(config.command('pull'))
     .description('write the configurations of the project into a folder, secrets as ciphers')
     .argument('<folder>')
     .action(async (folder: string, { branch }: Chosen, command: Command) => {
@@ -143,7 +157,7 @@ export function addConfigCommands(program: Command): void {
       )
     })
 
-  withStack(config.command('push'))
+  withBranch(config.command('push'))
     .description('bring the folder to the project: shows the plan, then does it')
     .argument('<folder>')
     .option('--plan', 'show the plan only')
@@ -172,19 +186,6 @@ export function addConfigCommands(program: Command): void {
     })
 }
 
-const placeOf = (branch: string, component: string, rest = ''): string =>
-  `/v2/storage/branch/${encodeURIComponent(branch)}/components/${encodeURIComponent(component)}/configs${rest === '' ? '' : `/${rest}`}`
-
-const getText = async (client: Client, path: string): Promise<string> => (await client.send('GET', path)).text()
-
-const sendText = async (
-  client: Client,
-  method: string,
-  path: string,
-  jsonText: string,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<string> => (await client.send(method, path, { jsonText, headers })).text()
-
 async function listAll(client: Client, branch: string, component?: string): Promise<readonly ConfigurationFile[]> {
   if (component !== undefined) {
     return itemsOf(await getText(client, placeOf(branch, component))).map((record) => filesOf(component, record))
@@ -196,30 +197,8 @@ async function listAll(client: Client, branch: string, component?: string): Prom
   })
 }
 
-/** The body of a create or update, with the file's text in it exactly as it is. */
-async function bodyOf(options: ChangeOptions & { readonly configurationId?: string }): Promise<string> {
-  if (options.disable && options.enable) throw new UserError('Give --disable or --enable, not both.')
-  const members: Record<string, string> = {}
-  if (options.configurationId !== undefined) members.configurationId = JSON.stringify(options.configurationId)
-  if (options.name !== undefined) members.name = JSON.stringify(options.name)
-  if (options.description !== undefined) members.description = JSON.stringify(options.description)
-  if (options.message !== undefined) members.changeDescription = JSON.stringify(options.message)
-  if (options.disable || options.enable) members.isDisabled = String(options.disable === true)
-  if (options.file !== undefined) members.configuration = await readConfiguration(options.file)
-  return objectText(members)
-}
-
-async function readConfiguration(path: string): Promise<string> {
-  const content =
-    path === '-'
-      ? await readAll(process.stdin)
-      : await readFile(path, 'utf8').catch(() => {
-          throw new UserError(`${path} cannot be read.`)
-        })
-  const read = readJson(content)
-  if (!read.ok) throw new UserError(`${path} cannot be used: ${read.reason}.`)
-  return content.trim()
-}
+const listDeleted = async (client: Client, branch: string, component: string): Promise<readonly string[]> =>
+  (await client.request<{ id: string }[]>('GET', placeOf(branch, component), { query: { isDeleted: true } })).map(({ id }) => id)
 
 function report(command: Command, component: string, record: string): void {
   const { id, version, members } = filesOf(component, record)

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type Client, createClient, stackOptions } from './client.ts'
 import { loadSdk, type StackFile, s3ClientOf, uploadFile } from './file-upload.ts'
+import { withExamples } from './help.ts'
 import { print, progress, table, UserError } from './output.ts'
 
 interface UploadFlags {
@@ -24,7 +25,12 @@ interface ListFlags {
 }
 
 export function addFileCommands(program: Command): void {
-  const file = program.command('file').description('files of a stack')
+  const file = withExamples(
+    program.command('file').description('files of a stack'),
+    'millrace file upload data.csv --tag raw',
+    'millrace file list --query \'tags:"raw"\'',
+    'millrace file download 7 --output back.csv',
+  )
 
   stackOptions(file.command('upload'))
     .description('upload a file; run it again to go on with an interrupted upload')

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { type Client, createClient, type StorageJob, stackOptions } from './client.ts'
+import { withExamples } from './help.ts'
 import { print, progress, table, UserError, wantsJson } from './output.ts'
 
 interface Job {
@@ -39,7 +40,12 @@ interface RunOptions {
 }
 
 export function addJobCommands(program: Command): void {
-  const job = program.command('job').description('jobs of the queue')
+  const job = withExamples(
+    program.command('job').description('jobs of the queue'),
+    'millrace job run keboola.ex-generic-v2 shop --follow',
+    'millrace job list --status error --limit 5',
+    'millrace job logs 42',
+  )
 
   stackOptions(job.command('run <component> <config>'))
     .description('run a configuration')
@@ -168,15 +174,26 @@ async function saidBy(client: Client, id: string): Promise<JobEvent[]> {
   }
 }
 
+/** Waits for the end. Meanwhile a terminal shows the last thing the job said; elsewhere each change of its status is a line. */
 async function waitFor(client: Client, id: string): Promise<Job> {
   const line = progress(`job ${id}`)
+  let since: string | number | undefined
+  let said = ''
   for (let delayMs = 50; ; delayMs = Math.min(delayMs * 1.5, 2_000)) {
     const job = await getJob(client, id)
     if (job.isFinished) {
       line.done(job.status)
       return job
     }
-    line.say(job.waitingReason ?? job.status)
+    line.step(job.waitingReason ?? job.status)
+    if (process.stderr.isTTY && job.status === 'processing') {
+      const [last] = (
+        await client.request<JobEvent[]>('GET', `${jobPath(id)}/events`, { query: { limit: PAGE, sinceId: since } })
+      ).slice(-1)
+      since = last?.id ?? since
+      said = last?.message ?? said
+      line.say([job.status, said.replace(/\s+/g, ' ')].join(' '))
+    }
     await new Promise((resolve) => setTimeout(resolve, delayMs))
   }
 }

@@ -6,22 +6,28 @@ import { PlatformError } from '../../server/src/kit/errors.ts'
 import { ConfigError } from '../../server/src/start/config.ts'
 import { VERSION } from '../../server/src/start/version.ts'
 import { addBackupCommands } from './backup.ts'
+import { addBranchCommands } from './branch.ts'
 import { addBucketCommands } from './bucket.ts'
+import { addComponentCommands } from './component.ts'
 import { addConfigCommands } from './config.ts'
 import { addDoctorCommand } from './doctor.ts'
 import { addEncryptionCommands } from './encryption.ts'
+import { addEventCommands } from './event.ts'
 import { addFileCommands } from './file.ts'
 import { addFlowCommands } from './flow.ts'
 import { addJobCommands } from './job.ts'
 import { addNotifyCommands } from './notify.ts'
 import { UserError } from './output.ts'
 import { addProjectCommands } from './project.ts'
+import { addRowCommands } from './row.ts'
 import { addScheduleCommands } from './schedule.ts'
 import { addSqlCommand } from './sql.ts'
 import { addStartCommand } from './start.ts'
+import { addStateCommands } from './state.ts'
 import { addStreamCommands } from './stream.ts'
 import { addTableCommands } from './table.ts'
 import { addTokenCommands } from './token.ts'
+import { addTriggerCommands } from './trigger.ts'
 import { addVaultCommands } from './vault.ts'
 
 const program = new Command('millrace')
@@ -29,6 +35,17 @@ const program = new Command('millrace')
   .version(VERSION, '--version', 'print the version')
   .option('--json', 'print JSON instead of text')
   .showHelpAfterError()
+  .addHelpText(
+    'after',
+    `
+Commands about data need a running stack and its token: export MILLRACE_TOKEN=... (and MILLRACE_URL, when it is not http://127.0.0.1:8000).
+
+Examples:
+  millrace config create keboola.ex-generic-v2 --id shop --name Shop --file shop.json
+  millrace job run keboola.ex-generic-v2 shop
+  millrace table export in.c-keboola-ex-generic-v2-shop.orders orders.csv
+  millrace help job run`,
+  )
   .exitOverride()
 
 // Each noun has a file of its own that adds its commands here.
@@ -37,6 +54,10 @@ addBucketCommands(program)
 addTableCommands(program)
 addSqlCommand(program)
 addConfigCommands(program)
+addRowCommands(program)
+addStateCommands(program)
+addComponentCommands(program)
+addBranchCommands(program)
 addEncryptionCommands(program)
 addJobCommands(program)
 addFlowCommands(program)
@@ -44,6 +65,8 @@ addFileCommands(program)
 addProjectCommands(program)
 addTokenCommands(program)
 addScheduleCommands(program)
+addTriggerCommands(program)
+addEventCommands(program)
 addNotifyCommands(program)
 addStreamCommands(program)
 addVaultCommands(program)

@@ -28,11 +28,12 @@ export function table(titles: readonly string[], rows: readonly (readonly unknow
     .join('\n')
 }
 
-/** A line that is rewritten in place on a terminal; elsewhere it is quiet until `done`. */
+/** A line that is rewritten in place on a terminal; elsewhere only steps are shown, each once and on a line of its own. */
 export function progress(label: string) {
   const isTerminal = process.stderr.isTTY
   let lastDrawn = 0
-  const draw = (text: string) => process.stderr.write(`\r\u001b[K${label} ${text}`)
+  let lastStep = ''
+  const draw = (text: string) => process.stderr.write(`\r\u001b[K${`${label} ${text}`.slice(0, process.stderr.columns - 1)}`)
   return {
     update(doneBytes: number, totalBytes?: number): void {
       const now = performance.now()
@@ -45,8 +46,13 @@ export function progress(label: string) {
     say(text: string): void {
       if (isTerminal) draw(text)
     },
+    step(text: string): void {
+      if (!isTerminal && text !== lastStep) process.stderr.write(`${label} ${text}\n`)
+      lastStep = text
+      this.say(text)
+    },
     done(text: string): void {
-      if (isTerminal) draw(`${text}\n`)
+      if (isTerminal) process.stderr.write(`\r\u001b[K${label} ${text}\n`)
     },
   }
 }

@@ -3,11 +3,16 @@
 import type { Command } from 'commander'
 import { SETTING_NAMES } from '../../server/src/services/tokens/project-settings.ts'
 import { readConfig } from '../../server/src/start/config.ts'
+import { withExamples } from './help.ts'
 import { withCore } from './open-core.ts'
 import { print, table, UserError } from './output.ts'
 
 export function addProjectCommands(program: Command): void {
-  const project = program.command('project').description('projects of this installation')
+  const project = withExamples(
+    program.command('project').description('projects of this installation'),
+    'millrace project create Marketing',
+    'millrace project list',
+  )
 
   project
     .command('create <name>')

@@ -8,6 +8,7 @@ import { type Command, Option } from 'commander'
 import { defined } from '../../server/src/kit/defined.ts'
 import { type Client, createClient, type StorageJob, stackOptions } from './client.ts'
 import { uploadFile } from './file-upload.ts'
+import { withExamples } from './help.ts'
 import { print, progress, table, UserError } from './output.ts'
 
 interface Table {
@@ -43,7 +44,12 @@ interface ExportOptions extends QueryOptions {
 }
 
 export function addTableCommands(program: Command): void {
-  const group = program.command('table').description('tables: load, export, look, change')
+  const group = withExamples(
+    program.command('table').description('tables: load, export, look, change'),
+    'millrace table import in.c-main.orders orders.csv --primary-key id',
+    'millrace table preview in.c-main.orders --where status=new --limit 5',
+    'millrace table export in.c-main.orders orders.parquet --format parquet',
+  )
   const withCsv = (command: Command) =>
     stackOptions(command)
       .option('--delimiter <character>', 'default a comma; \\t is a tab')

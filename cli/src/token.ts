@@ -3,6 +3,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { NO_ORIGIN } from '../../server/src/model/event.ts'
 import { readConfig } from '../../server/src/start/config.ts'
+import { withExamples } from './help.ts'
 import { withCore } from './open-core.ts'
 import { print, table } from './output.ts'
 
@@ -19,7 +20,11 @@ interface CreateOptions {
 }
 
 export function addTokenCommands(program: Command): void {
-  const token = program.command('token').description('tokens of a project of this installation')
+  const token = withExamples(
+    program.command('token').description('tokens of a project of this installation'),
+    'millrace token create --description reader --expires-in 86400',
+    'millrace token reset-master',
+  )
   const withProject = (command: Command) => command.option('--project <id>', 'project id', wholeNumber, 1)
 
   withProject(token.command('create'))

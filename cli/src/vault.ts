@@ -3,6 +3,7 @@
 import { text as readAll } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { type Client, createClient, stackOptions } from './client.ts'
+import { withExamples } from './help.ts'
 import { print, table, UserError } from './output.ts'
 
 interface Variable {
@@ -20,7 +21,11 @@ interface SetOptions {
 }
 
 export function addVaultCommands(program: Command): void {
-  const vault = program.command('vault').description('variables of the project; a configuration uses one as {{ vault.name }}')
+  const vault = withExamples(
+    program.command('vault').description('variables of the project; a configuration uses one as {{ vault.name }}'),
+    'millrace vault set db-password --encrypted < password.txt',
+    'millrace vault list',
+  )
 
   stackOptions(vault.command('list'))
     .description('variables; the values of encrypted ones are ciphers')

@@ -1,0 +1,56 @@
+// millrace state: what a configuration or a row remembers from one run to the next.
+
+import type { Command } from 'commander'
+import { membersOf } from '../../server/src/kit/json-text.ts'
+import { createClient } from './client.ts'
+import { type Chosen, getText, placeOf, readJsonFile, withBranch } from './config-requests.ts'
+import { laidOut } from './config-text.ts'
+import { withExamples } from './help.ts'
+import { print } from './output.ts'
+
+interface StateOptions extends Chosen {
+  readonly row?: string
+}
+
+export function addStateCommands(program: Command): void {
+  const state = withExamples(
+    program.command('state').description('what a configuration or one of its rows remembers between runs'),
+    'millrace state get keboola.ex-generic-v2 shop > state.json',
+    'millrace state set keboola.ex-generic-v2 shop --file state.json',
+    'millrace state reset keboola.ex-generic-v2 shop --row orders      the next run starts from the beginning',
+  )
+  const withPlace = (command: Command) =>
+    withBranch(command)
+      .argument('<component>')
+      .argument('<config>', 'id of the configuration')
+      .option('--row <id>', 'of this row instead of the configuration')
+  const ownerOf = (component: string, config: string, { branch, row }: StateOptions) =>
+    placeOf(branch, component, [config, ...(row === undefined ? [] : ['rows', row])].map(encodeURIComponent).join('/'))
+
+  withPlace(state.command('get'))
+    .description('print the state as JSON')
+    .action(async (component: string, config: string, options: StateOptions, command: Command) => {
+      const record = await getText(createClient(command), ownerOf(component, config, options))
+      process.stdout.write(laidOut(membersOf(record).get('state') ?? '{}'))
+    })
+
+  withPlace(state.command('set'))
+    .description('replace the state')
+    .option('--file <path>', 'file with the JSON; - reads standard input', '-')
+    .action(async (component: string, config: string, options: StateOptions & { file: string }, command: Command) => {
+      const jsonText = `{"state":${await readJsonFile(options.file)}}`
+      await createClient(command).send('PUT', `${ownerOf(component, config, options)}/state`, { jsonText })
+      print(command, { component, config, row: options.row ?? null }, () => 'The state is set.')
+    })
+
+  withPlace(state.command('reset'))
+    .description('empty the state: the next run starts from the beginning')
+    .action(async (component: string, config: string, options: StateOptions, command: Command) => {
+      await createClient(command).send('PUT', `${ownerOf(component, config, options)}/state`, { json: { state: {} } })
+      print(
+        command,
+        { component, config, row: options.row ?? null },
+        () => 'The state is empty; the next run starts from the beginning.',
+      )
+    })
+}

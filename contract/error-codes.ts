@@ -623,6 +623,10 @@ export const ERRORS = {
 
   // Components and configurations
   'storage.components.notFound': { kind: 'not-found', text: 'Component "{id}" not found' },
+  'storage.components.descriptionInvalid': {
+    kind: 'not-found',
+    text: 'Component "{id}" has a description that cannot be used. {reason}. Mend the file; it is read again within seconds.',
+  },
   'storage.components.validation': { kind: 'invalid', text: 'Invalid parameters - {field}: {reason}' },
   'storage.componentsRows.validation': { kind: 'invalid', text: 'Invalid parameters - {field}: {reason}' },
   'storage.components.tooLarge': {

@@ -5,6 +5,7 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { ComponentDescription } from '../contract/component.ts'
 import { ADR_INDEX, adrIndex, decisionRecords } from '../tools/adr-index.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -69,3 +70,15 @@ test('the glossary is sorted and defines every word once', () => {
   assert.ok(words.length > 30, 'the glossary was not read')
   assert.deepEqual(words, [...new Set(words)].sort())
 })
+
+test('docs/components.md lists every field of a description, and no other', () => {
+  const [, section = ''] = /^## The description\n(.*?)^## /ms.exec(textOf('docs/components.md')) ?? []
+  const rows = section.split('\n').filter((line) => line.startsWith('| `'))
+  const listed = rows.flatMap((row) => Array.from((row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g), ([, name]) => name!))
+  assert.deepEqual(listed.toSorted(), fieldsOf(ComponentDescription).toSorted())
+})
+
+const fieldsOf = (schema: object, above = ''): string[] => {
+  const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, object>> } // JSON schema
+  return Object.entries(properties).flatMap(([name, inner]) => [above + name, ...fieldsOf(inner, `${above}${name}.`)])
+}

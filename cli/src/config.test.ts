@@ -7,7 +7,7 @@ import { runCli } from '../../tests/support/run-cli.ts'
 import { startTestStack } from '../../tests/support/test-stack.ts'
 import { lineDiff } from './line-diff.ts'
 
-const C = 'platform.ex-http'
+const C = 'keboola.ex-generic-v2'
 const CONFIGS = `/v2/storage/components/${C}/configs`
 
 async function start(t: TestContext) {
@@ -117,7 +117,7 @@ test('a push shows its plan, makes, changes and deletes, and refuses to overwrit
 
   await request('PUT', `${CONFIGS}/kept`, { json: { description: 'changed by somebody' } })
   const conflict = await run(['config', 'push', folder], { code: 1 })
-  assert.match(conflict.err, /! platform\.ex-http\/kept/)
+  assert.match(conflict.err, /! keboola\.ex-generic-v2\/kept/)
   assert.match(conflict.err, /changed on the stack since the pull/)
   await run(['config', 'push', folder, '--force'])
   const made = await request('GET', `${CONFIGS}/fresh`)

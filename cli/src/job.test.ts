@@ -32,6 +32,9 @@ test('jobs are run, watched, listed, run again and ended from the command line',
   assert.equal(failed.code, 1)
   assert.match(failed.out, /error {2}test\.talk .*\nas asked/)
 
+  const watched = await millrace('job', 'run', 'test.talk', bad, '--follow')
+  assert.deepEqual([watched.code, watched.out.match(/as asked/g)?.length], [1, 1], watched.out)
+
   const started = JSON.parse((await millrace('job', 'run', 'test.sleep', sleeping, '--no-wait', '--json')).out) as { id: string }
   assert.match((await millrace('job', 'kill', started.id)).out, /is (terminating|cancelled)/)
   assert.equal((await millrace('job', 'wait', started.id)).code, 1)
@@ -42,11 +45,11 @@ test('jobs are run, watched, listed, run again and ended from the command line',
   }[]
   assert.deepEqual(
     listed.map(({ status }) => status),
-    ['error', 'success'],
+    ['error', 'error', 'success'],
   )
-  assert.match((await millrace('job', 'logs', listed[1]!.id)).out, /one two/)
+  assert.match((await millrace('job', 'logs', listed[2]!.id)).out, /one two/)
   assert.match((await millrace('job', 'show', listed[0]!.id)).out, /as asked/)
-  assert.equal((await millrace('job', 'rerun', listed[1]!.id)).code, 0)
+  assert.equal((await millrace('job', 'rerun', listed[2]!.id)).code, 0)
   const unknown = await millrace('job', 'show', '999999')
   assert.equal(unknown.code, 1)
   assert.match(unknown.out, /Job "999999" not found/)

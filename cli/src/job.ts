@@ -21,6 +21,11 @@ interface Job {
   }
 }
 
+interface FollowedJob extends Job {
+  /** The last line that was printed of its log. */
+  readonly lastSaid?: string
+}
+
 interface JobEvent {
   readonly id: string | number
   readonly created: string
@@ -211,11 +216,13 @@ const PATIENCE_MS = 30_000
 const AGAIN_MS = 500
 
 /** Prints log lines as they come; answers the job as it ended. A broken stream goes on where it stopped, also with a stack that restarts. */
-async function follow(client: Client, command: Command, id: string): Promise<Job> {
+async function follow(client: Client, command: Command, id: string): Promise<FollowedJob> {
   let since: string | undefined
+  let lastSaid = ''
   let wasOpen = false
   const print = (event: JobEvent) => {
     since = String(event.id)
+    lastSaid = event.message
     process.stdout.write(`${wantsJson(command) ? JSON.stringify(event) : lineOf(event)}\n`)
   }
   for (let waitedMs = 0; ; waitedMs += AGAIN_MS) {
@@ -226,7 +233,7 @@ async function follow(client: Client, command: Command, id: string): Promise<Job
       wasOpen = true
       waitedMs = 0
       for await (const { name, data } of readStream(response.body ?? [])) {
-        if (name === 'end') return data as Job // the stack's own record
+        if (name === 'end') return { ...(data as Job), lastSaid } // the stack's own record
         if (name === 'log') print(data as JobEvent) // the stack's own record
       }
     } catch (error) {
@@ -259,17 +266,18 @@ async function* readStream(
 const lineOf = ({ created, type, message }: JobEvent): string => `${created.slice(11, 19)} ${type.padEnd(7)} ${message}`
 
 /** A failed job is a failed command. */
-function show(command: Command, job: Job, failing = true): void {
-  print(command, job, textOf)
+function show(command: Command, { lastSaid, ...job }: FollowedJob, failing = true): void {
+  print(command, job, () => textOf(job, lastSaid))
   if (failing && job.isFinished && job.status !== 'success' && job.status !== 'warning') process.exitCode = 1
 }
 
-function textOf(job: Job): string {
+/** What stands last in the log that was followed is not repeated. */
+function textOf(job: Job, lastSaid: string | undefined): string {
   const tables = job.result.output?.tables?.map(({ id, importedRowsCount }) => `  ${id}  ${importedRowsCount} rows`) ?? []
   const reason = job.error?.message ?? job.waitingReason ?? job.result.message
   return [
     `Job ${job.id}  ${job.status}  ${job.component}${job.config === null ? '' : ` / ${job.config}`}  ${job.durationSeconds} s`,
-    ...(reason ? [reason] : []),
+    ...(reason && reason !== lastSaid ? [reason] : []),
     ...tables,
   ].join('\n')
 }

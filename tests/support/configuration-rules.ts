@@ -32,7 +32,12 @@ export async function openConfigurationRules({ db, inTransaction }: MetadataDb) 
     db,
     inTransaction,
     clock: systemClock,
-    components: { find: (id: string) => ({ id, type: 'other' }), canonicalId: (id: string) => id, listedId: (id: string) => id },
+    components: {
+      find: (id: string) => ({ id, type: 'other' }),
+      canonicalId: (id: string) => id,
+      listedId: (id: string) => id,
+      problemOf: () => undefined,
+    },
     secretsOf: async () => ({ encrypt: (text: string) => text }),
     recordEvent: async () => {},
     newId: createUlids(systemClock),

@@ -184,6 +184,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
     clock,
     components: {
       find: (id) => queueComponent(components.find(id), flowFormatOf),
+      problemOf: components.problemOf,
       canonicalId: components.canonicalId,
     },
     configurations: { get: runAccess.get },

@@ -1,8 +1,10 @@
-// What a component says. Its lines may state their own time and level, as loggers of the Monolog kind write them:
+// What a component says. Its lines may state their own time and level, as loggers of the Monolog kind and those of Python write them:
 //
 //   [2026-11-16T00:01:16.123Z] WARNING: what happened {"job":"users"} []
+//   2026-11-16 00:01:16,123 WARNING what happened
+//   2026-11-16 00:01:16,123 - root - WARNING - what happened
 //
-// The event of such a line has that level, the message alone, and the context as its fields.
+// The event of such a line has that level and the message alone, for it has a time and a level of its own; a context becomes its fields.
 
 export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
 
@@ -12,14 +14,19 @@ export interface LogEvent {
   readonly fields?: Readonly<Record<string, unknown>>
 }
 
-const LINE = /^\[\d{4}-\d\d-\d\d[T ][^\]]*\] (?:[\w-]+\.)?(DEBUG|INFO|NOTICE|WARNING|ERROR|CRITICAL|ALERT|EMERGENCY): (.*)$/s
+const LEVEL = 'DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|ALERT|EMERGENCY'
+const TIME = String.raw`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z| ?[+-]\d\d:?\d\d)?`
+const BRACKETED = new RegExp(String.raw`^\[\d{4}-\d\d-\d\d[T ][^\]]*\] (?:[\w-]+\.)?(${LEVEL}): (.*)$`, 's')
+const PLAIN = new RegExp(String.raw`^${TIME} (?:- )?(?:[\w.-]+ - )?\[?(${LEVEL})\]?(?: -|:)? +(.*)$`, 's')
+const SYNONYMS: Readonly<Record<string, LogLevel>> = { warn: 'warning', fatal: 'critical' }
 /** How many braces are tried as the start of the context. */
 const MOST_STARTS = 20
 
 export function eventOfLine(line: string): LogEvent {
-  const match = LINE.exec(line)
+  const match = BRACKETED.exec(line) ?? PLAIN.exec(line)
   if (match === null) return { level: 'info', message: line }
-  const level = match[1]!.toLowerCase() as LogLevel // one of those in the expression
+  const word = match[1]!.toLowerCase()
+  const level = SYNONYMS[word] ?? (word as LogLevel) // one of those in the expression
   const text = match[2]!.replace(/(?: (?:\[\]|\{\}))+$/, '')
   let start = text.endsWith('}') ? text.indexOf(' {"') : -1
   for (let tried = 0; start !== -1 && tried < MOST_STARTS; tried++) {

@@ -48,7 +48,8 @@ export function launchOf(
     case 'command':
       return {
         argv: program.command,
-        environment: { ...own, ...environment, KBC_DATADIR: `${folder.data}/` },
+        // Python holds its output back when nobody watches, and then a log shows nothing until the end.
+        environment: { ...own, PYTHONUNBUFFERED: '1', ...environment, KBC_DATADIR: `${folder.data}/` },
         cwd: program.folder,
         watchMemory: true,
         isAlone: false,

@@ -94,7 +94,7 @@ test('the environment holds what was given and nothing of the server', async (t)
   const names = events
     .map(({ message }) => message.split('=')[0])
     .filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name!))
-  assert.deepEqual(names.sort(), ['HOME', 'KBC_DATADIR', 'KBC_RUNID', 'LANG', 'PATH', 'TMPDIR'])
+  assert.deepEqual(names.sort(), ['HOME', 'KBC_DATADIR', 'KBC_RUNID', 'LANG', 'PATH', 'PYTHONUNBUFFERED', 'TMPDIR'])
   assert.ok(events.some(({ message }) => message === `KBC_DATADIR=${folder.data}/`))
 })
 

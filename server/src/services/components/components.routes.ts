@@ -8,6 +8,7 @@ import { ComponentId, optionalFlag, optionalText } from '../../http/parameters.t
 import { sendJson } from '../../http/send-json.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { rawJson, stringifyWithRaw } from '../../kit/json-text.ts'
+import { componentMissing } from '../../model/component-missing.ts'
 import type { Components } from './components.ts'
 
 const INCLUDES = ['configuration', 'rows', 'state'] as const
@@ -62,7 +63,7 @@ export function componentsRoutes({ components, configurationsOf }: ComponentsRou
       },
       async (req) => {
         const component = named(components, req.params.componentId)
-        if (!component) throw new PlatformError('storage.components.notFound', { id: req.params.componentId.slice(0, 130) })
+        if (!component) throw componentMissing(components, req.params.componentId)
         return published(component, req.baseUrl)
       },
     )

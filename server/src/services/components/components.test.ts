@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { startTestStack } from '../../../../tests/support/test-stack.ts'
+import { until } from '../../../../tests/support/until.ts'
 import { createJsonFolder } from '../../engines/json-folder/json-folder.ts'
 import { createComponents } from './components.ts'
 
@@ -146,4 +147,32 @@ test('the encrypt endpoint takes JSON and text, needs no token and refuses the r
     assert.ok(!answer.text.includes('canary'))
   }
   assert.equal((await request('GET', '/encryption', { token: null })).status, 200)
+})
+
+test('a description that cannot be used answers with its reason, until it is mended', async (t) => {
+  const { request, dataDir } = await startTestStack(t)
+  const folder = join(dataDir, 'components')
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'counter.json'), '{ not json')
+  await writeFile(join(folder, 'other.json'), JSON.stringify({ id: 'acme.second', name: 'x', data: { memory: 'lots' } }))
+  const reasonOf = (id: string) =>
+    until(`${id} has been read`, async () => {
+      const answer = await request('GET', `/v2/storage/components/${id}`)
+      return answer.json().code === 'storage.components.descriptionInvalid' && answer
+    })
+  const unread = await reasonOf('acme.counter')
+  assert.equal(unread.status, 404)
+  assert.match(
+    String(unread.json().error),
+    /^Component "acme\.counter" has a description that cannot be used\. components\/counter\.json: .*JSON/,
+  )
+  await reasonOf('acme.second')
+  const config = await request('POST', '/v2/storage/components/acme.second/configs', { json: { name: 'c' } })
+  assert.match(String(config.json().error), /other\.json: data\.memory: /)
+  const job = await request('POST', '/queue/jobs', { json: { component: 'acme.second', config: '1', mode: 'run' } })
+  assert.match(String(job.json().error), /other\.json: data\.memory: /)
+  assert.equal((await request('GET', '/v2/storage/components/acme.third')).json().code, 'storage.components.notFound')
+
+  await writeFile(join(folder, 'other.json'), JSON.stringify({ id: 'acme.second', name: 'x', data: { memory: '64m' } }))
+  await until('it is mended', async () => (await request('GET', '/v2/storage/components/acme.second')).status === 200)
 })

@@ -27,6 +27,8 @@ export interface Components {
   reload(): Promise<void>
   /** What is wrong with the files of the folder, by file and field. */
   problems(): readonly string[]
+  /** Why a component that somebody has described is not found: its file cannot be used. */
+  problemOf(id: string): string | undefined
 }
 
 export interface ComponentsDeps {
@@ -51,6 +53,7 @@ export function createComponents({ folder, log, unknown = 'refuse' }: Components
   let lastGood = new Map<string, ComponentDescription>()
   let registry = index(BUILTIN, []).registry
   let problems: readonly string[] = []
+  let unusable: readonly UnusableFile[] = []
 
   const canonicalId = (id: string): string => registry.byId.get(id)?.id ?? id
 
@@ -58,13 +61,16 @@ export function createComponents({ folder, log, unknown = 'refuse' }: Components
     const files = await folder.readIfChanged()
     if (!files) return
     const found: string[] = []
+    const bad: UnusableFile[] = []
     const good = new Map<string, ComponentDescription>()
     for (const { file, text } of files) {
       const read = parse(text)
       if (!read.ok) found.push(...read.problems.map((problem) => `${file}: ${problem}`))
       const description = read.ok ? read.description : lastGood.get(file)
       if (description) good.set(file, description)
+      else if (!read.ok) bad.push({ file, id: read.id, reason: read.problems.join('; ') })
     }
+    unusable = bad
     const { registry: next, clashes } = index(BUILTIN, [...good])
     lastGood = good
     registry = next
@@ -82,8 +88,23 @@ export function createComponents({ folder, log, unknown = 'refuse' }: Components
     list: () => registry.all,
     reload,
     problems: () => problems,
+    problemOf: (id) => {
+      const found = registry.byId.has(id) ? undefined : unusable.find((one) => isAbout(one, id))
+      return found && `components/${found.file}: ${found.reason}`
+    },
   }
 }
+
+interface UnusableFile {
+  readonly file: string
+  /** Undefined when it says none, or cannot be read at all. */
+  readonly id: string | undefined
+  readonly reason: string
+}
+
+/** A file that does not say its id is about the component that it is named after. */
+const isAbout = ({ file, id: own }: UnusableFile, id: string): boolean =>
+  own === undefined ? [id, id.split('.').at(-1)].includes(file.replace(/\.json$/, '')) : own === id
 
 /** The flag by which clients tell components that the stack only stores. */
 const UNKNOWN_FLAG = 'unknownComponent'
@@ -96,7 +117,13 @@ function undescribed(id: string): ComponentDescription | undefined {
 
 function parse(text: string) {
   const read = readJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
-  return read.ok ? readDescription(read.value) : ({ ok: false, problems: [read.reason] } as const)
+  if (!read.ok) return { ok: false, problems: [read.reason], id: undefined } as const
+  return { ...readDescription(read.value), id: idIn(read.value) }
+}
+
+function idIn(value: unknown): string | undefined {
+  const { id } = (value ?? {}) as { readonly id?: unknown } // JSON; its members are asked for one by one
+  return typeof id === 'string' ? id : undefined
 }
 
 function index(builtin: readonly ComponentDescription[], files: readonly (readonly [string, ComponentDescription])[]) {

@@ -2,6 +2,7 @@
 
 import { PlatformError } from '../../kit/errors.ts'
 import { type Actor, canUseComponent, creatorTokenOf } from '../../model/actor.ts'
+import { type ComponentProblems, componentMissing } from '../../model/component-missing.ts'
 import type { Origin } from '../../model/event.ts'
 import type { Address, ConfigurationRecord, Stamp } from './records.ts'
 
@@ -13,7 +14,7 @@ export interface Caller {
 }
 
 /** What this module needs to know of components. */
-export interface ComponentLookup {
+export interface ComponentLookup extends ComponentProblems {
   find(id: string): { readonly id: string; readonly type: string } | undefined
   canonicalId(id: string): string
   listedId(id: string): string
@@ -22,7 +23,7 @@ export interface ComponentLookup {
 /** The component's own id; refuses unknown components and those the token has no access to. */
 export function usableComponent(components: ComponentLookup, actor: Actor, componentId: string): string {
   const component = components.find(componentId)
-  if (!component) throw new PlatformError('storage.components.notFound', { id: componentId.slice(0, 130) })
+  if (!component) throw componentMissing(components, componentId)
   if (!mayUse(components, actor, component.id)) throw new PlatformError('accessDenied')
   return component.id
 }

@@ -47,6 +47,7 @@ async function rig(
           ? undefined
           : { id, tag: '1', features: id.startsWith('dev-') ? [id] : [], problem: undefined, isFlow: false },
       canonicalId: (id) => id.replace('alias-of-', ''),
+      problemOf: () => undefined,
     },
     configurations: {
       get: async ({ configurationId }) => ({

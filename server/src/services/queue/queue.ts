@@ -8,6 +8,7 @@ import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { readStored } from '../../kit/stored-json.ts'
 import { type Actor, canUseComponent } from '../../model/actor.ts'
+import { type ComponentProblems, componentMissing } from '../../model/component-missing.ts'
 import type { FlowEnd } from '../../model/flow-ports.ts'
 import type { JobEndFacts } from '../../model/job-end.ts'
 import { jobEndFacts } from './job-end.ts'
@@ -30,7 +31,7 @@ export interface QueuedComponent {
 }
 
 /** What the queue needs to know of components. */
-export interface QueueComponents {
+export interface QueueComponents extends ComponentProblems {
   find(id: string): QueuedComponent | undefined
   canonicalId(id: string): string
 }
@@ -127,7 +128,7 @@ export function createQueue(deps: QueueDeps) {
   /** Everything that may be refused, before a transaction begins. */
   async function prepare(actor: Actor, request: JobRequest, options: CreateOptions): Promise<PreparedJob> {
     const component = components.find(request.component)
-    if (!component) throw new PlatformError('queue.unknownComponent', { component: request.component })
+    if (!component) throw unknownComponent(components, request.component)
     if (!canUseComponent(actor, component.id, components.canonicalId)) throw new PlatformError('accessDenied')
     if (component.problem && !request.inputOnly)
       throw new PlatformError('queue.notRunnable', { component: request.component, reason: component.problem })
@@ -497,3 +498,9 @@ function messageOf(job: JobRow): string {
   const { message } = readStored<{ message?: string }>(job.result) // a result is an object, its message a text
   return job.error ?? message ?? ''
 }
+
+/** In the words of the queue; a description that cannot be used says why. */
+const unknownComponent = (components: ComponentProblems, component: string): PlatformError =>
+  components.problemOf(component) === undefined
+    ? new PlatformError('queue.unknownComponent', { component })
+    : componentMissing(components, component)

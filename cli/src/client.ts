@@ -38,7 +38,10 @@ export const stackUrl = (command: Command): string =>
 export function createClient(command: Command) {
   const url = stackUrl(command)
   const token = command.optsWithGlobals<{ token?: string }>().token ?? process.env.MILLRACE_TOKEN
-  if (!token) throw new UserError('A token is needed: give --token or set MILLRACE_TOKEN.')
+  if (!token)
+    throw new UserError(
+      'A token is needed: give --token or set MILLRACE_TOKEN. The first start printed the master token; "millrace token reset-master" makes a new one.',
+    )
   const headers = { 'X-StorageApi-Token': token }
 
   /** One request; `path` is relative to the stack or a whole address. Errors of the stack become one readable line. */
@@ -58,8 +61,13 @@ export function createClient(command: Command) {
       throw new UserError(`No answer from ${address.origin}: ${reasonOf(cause)}. Does the stack run? Start it with npm start.`)
     })
     if (response.ok) return response
-    const sentence = await sentenceOf(response)
-    throw new UserError(response.status === 404 ? sentence + (await suggestion(look, address.pathname, json)) : sentence)
+    throw new UserError((await sentenceOf(response)) + (await suggested(response.status, address.pathname, json)))
+  }
+
+  /** The queue answers 400 where its body names something that is not there. */
+  async function suggested(status: number, path: string, json: unknown): Promise<string> {
+    if (status === 404) return suggestion(look, path, json)
+    return status === 400 ? suggestion(look, '', json) : ''
   }
 
   /** For suggestions: an answer that is not one is no reason for another error. */

@@ -73,7 +73,7 @@ export function addComponentCommands(program: Command): void {
           `Made ${path}. Try it:`,
           `  millrace component run ${description} ${data}`,
           'Then give it to a stack, which reads it within seconds:',
-          `  mkdir -p $MILLRACE_DATA_DIR/components && cp -r ${path} ${description} $MILLRACE_DATA_DIR/components/`,
+          `  mkdir -p data/components && cp -r ${path} ${description} data/components/     (data: the data folder that the start printed)`,
         ].join('\n'),
       )
     })

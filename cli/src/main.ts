@@ -34,7 +34,7 @@ const program = new Command('millrace')
   .description('Files, tables, configurations, jobs and schedules of a Millrace stack')
   .version(VERSION, '--version', 'print the version')
   .option('--json', 'print JSON instead of text')
-  .showHelpAfterError()
+  .showHelpAfterError('Add --help to see what there is.')
   .addHelpText(
     'after',
     `

@@ -70,7 +70,7 @@ ${addresses(config.roles, url)}
 
 const addresses = (roles: readonly string[], url: string): string =>
   roles.includes('api')
-    ? `    Page           ${url}/\n    Storage API    ${url}/v2/storage`
+    ? `    Page           ${url}/\n    Guides         ${url}/help\n    Storage API    ${url}/v2/storage`
     : `    Roles          ${roles.join(', ')}; the API is served by other nodes\n    Health         ${url}/health`
 
 const pausedLine = (dataDir: string): string =>

@@ -13,7 +13,7 @@ export function Problem({ error, onRetry }: { error: Error; onRetry?: () => void
           <p className="md">{isOffline ? 'The stack does not answer. It may be restarting.' : error.message}</p>
           {error instanceof ApiError ? (
             <p className="xs">
-              <a href={`/help/errors#${error.code.toLowerCase().replaceAll('.', '')}`}>{error.code}</a>
+              <a href={`/help/errors#${error.code}`}>{error.code}</a>
               {error.exceptionId ? (
                 <>
                   , exception <span className="id">{error.exceptionId}</span>

@@ -14,7 +14,6 @@ const current = {
   data: { ...description.data, synchronous_actions: ACTION_NAMES },
   configurationSchema: savedConfigurationSchema(),
   configurationRowSchema: rowSchema(),
-  documentationUrl: 'docs/extractor.md',
 }
 if (JSON.stringify(current) === JSON.stringify(description)) process.exit(0)
 if (process.argv.includes('--check')) {

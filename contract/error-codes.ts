@@ -328,9 +328,29 @@ export const ERRORS = {
     text: '{file} changed while it was being restored. Empty the data folder and restore again.',
   },
   'backup.nothingThere': { kind: 'invalid', text: '{folder} holds no stack. Set MILLRACE_DATA_DIR to the data folder.' },
-  'backup.keptElsewhere': {
+  'backup.needsDatabase': {
     kind: 'invalid',
-    text: '{what}: back it up with its own tools, the database before the objects. millrace backup copies the embedded database and object store only.',
+    text: 'The backup holds the rows of a PostgreSQL database. Set MILLRACE_DATABASE_URL to an empty database that they go into.',
+  },
+  'backup.needsNoDatabase': {
+    kind: 'invalid',
+    text: 'The backup holds a SQLite database, which goes into the data folder. Leave out MILLRACE_DATABASE_URL.',
+  },
+  'backup.databaseNotEmpty': {
+    kind: 'invalid',
+    text: 'The database of MILLRACE_DATABASE_URL is not empty: it has a table {found}. A backup is restored into an empty one.',
+  },
+  'backup.needsS3': {
+    kind: 'invalid',
+    text: 'The backup holds the objects of an external S3. Set MILLRACE_S3_ENDPOINT, its keys and MILLRACE_S3_BUCKET to an empty bucket that they go into.',
+  },
+  'backup.needsNoS3': {
+    kind: 'invalid',
+    text: 'The backup holds the objects of the embedded store, which go into the data folder. Leave out MILLRACE_S3_ENDPOINT and its keys.',
+  },
+  'backup.bucketNotEmpty': {
+    kind: 'invalid',
+    text: 'The bucket {bucket} is not empty. A backup is restored into an empty one; set MILLRACE_S3_BUCKET to another.',
   },
   // Storage jobs
   'storage.jobs.notFound': { kind: 'not-found', text: 'Job {id} was not found.' },

@@ -3,11 +3,9 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type Verified, verifyBackup } from '../../server/src/engines/backup-folder/verify-backup.ts'
-import { PlatformError } from '../../server/src/kit/errors.ts'
 import { askForBackup } from '../../server/src/start/admin-listener.ts'
-import { pausedFile, restore } from '../../server/src/start/backup.ts'
 import { type Config, readConfig } from '../../server/src/start/config.ts'
-import { backUpStopped } from './open-core.ts'
+import { backUpStopped, restore, resume } from './open-core.ts'
 import { print, progress, UserError } from './output.ts'
 
 export function addBackupCommands(program: Command): void {
@@ -16,7 +14,7 @@ export function addBackupCommands(program: Command): void {
     .description('copy everything that must survive into a new folder, consistent while the stack runs')
     .option('--with-key', 'also the root key: whoever has such a backup can read the secrets in it')
     .action(async (folder: string, { withKey = false }: { withKey?: boolean }, command: Command) => {
-      const result = await backUp(embedded(readConfig()), { folder: resolve(folder), withKey })
+      const result = await backUp(readConfig(), { folder: resolve(folder), withKey })
       print(
         command,
         result,
@@ -37,13 +35,13 @@ export function addBackupCommands(program: Command): void {
     .option('--run-schedules', 'let schedules fire in the copy: it takes the place of the stack it was made of')
     .action(async (folder: string, options: { verify?: boolean; runSchedules?: boolean }, command: Command) => {
       const { verify = false, runSchedules = false } = options
-      const config = verify ? undefined : embedded(readConfig())
+      const config = verify ? undefined : readConfig()
       const checking = progress('checking')
       const restoring = progress('restoring')
       const checked = (done: number, total: number) => checking.say(`${done} of ${total} files`)
       const copied = (done: number, total: number) => restoring.say(`${done} of ${total} files`)
       const outcome = config
-        ? await restore({ folder: resolve(folder), dataDir: config.dataDir, runSchedules }, { verified: checked, copied })
+        ? await restore({ folder: resolve(folder), config, runSchedules }, { verified: checked, copied })
         : await verifyBackup(resolve(folder), checked)
       checking.done('done')
       const { manifest, damaged } = outcome
@@ -64,6 +62,16 @@ export function addBackupCommands(program: Command): void {
       for (const { file, reason } of damaged) console.error(`millrace: ${file} ${reason}`)
       process.exitCode = 1
     })
+
+  program
+    .command('resume')
+    .description('let a restored copy take the place of the stack it was made of: schedules fire after its next start')
+    .action(async (_options, command: Command) => {
+      const resumed = await resume(readConfig())
+      print(command, { resumed }, () =>
+        resumed ? 'The copy is a stack of its own now. Start it again.' : 'This stack is not a paused copy; nothing was changed.',
+      )
+    })
 }
 
 async function backUp(config: Config, order: { folder: string; withKey: boolean }) {
@@ -80,16 +88,8 @@ const sentence = ({ manifest, damaged }: Verified, dataDir: string | undefined, 
     return `The backup is damaged: ${damaged.length} of ${manifest.files.length} files. Nothing was restored.`
   const what = `${manifest.files.length} files of ${manifest.created}, Millrace ${manifest.version}`
   if (dataDir === undefined) return `The backup is whole: ${what}.`
-  const paused = runSchedules ? '' : `\nSchedules are paused in this copy: delete ${pausedFile(dataDir)} to let them fire.`
+  const paused = runSchedules ? '' : '\nSchedules are paused in this copy: `millrace resume` lets them fire.'
   return manifest.withKey
     ? `Restored into ${dataDir}: ${what}.${paused}`
     : `Restored into ${dataDir}: ${what}.${paused}\nThe root key is not in the backup: put the file root-keys back, or set MILLRACE_ENCRYPTION_KEY, before you start.`
-}
-
-/** The command knows how to copy what is embedded; for the rest there are better tools. */
-function embedded(config: Config): Config {
-  if (config.database.url !== undefined)
-    throw new PlatformError('backup.keptElsewhere', { what: 'The metadata is in PostgreSQL' })
-  if (config.s3.external) throw new PlatformError('backup.keptElsewhere', { what: 'The objects are in an external S3' })
-  return config
 }

@@ -2,7 +2,6 @@
 // secrets open again, and no byte of it can change unnoticed.
 
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
 import { copyFile, cp, mkdir, mkdtemp, open, readdir, rm, stat, truncate, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,23 +9,11 @@ import { type TestContext, test } from 'node:test'
 import { verifyBackup } from '../../server/src/engines/backup-folder/verify-backup.ts'
 import { type CliResult, runCli } from '../support/run-cli.ts'
 import { until } from '../support/until.ts'
+import { compare, copyOf, nothing, upload, write } from './promised-content.ts'
 import { type Stack, startStack } from './stack.ts'
 
 const WRITERS = 4
 const FLIPS = process.env.MILLRACE_LONG ? 200 : 12
-
-interface Promised {
-  /** SHA-256 of the content by file id. */
-  readonly files: Map<number, string>
-  readonly deletedFiles: Set<number>
-  /** The configuration as it was sent, by configuration id. */
-  readonly configurations: Map<string, object>
-  readonly tokens: string[]
-}
-
-const nothing = (): Promised => ({ files: new Map(), deletedFiles: new Set(), configurations: new Map(), tokens: [] })
-const copyOf = (promised: Promised): Promised => structuredClone(promised)
-const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 async function emptyFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-backup-'))
@@ -35,54 +22,6 @@ async function emptyFolder(t: TestContext): Promise<string> {
 }
 
 const millrace = (dataDir: string, ...args: string[]): Promise<CliResult> => runCli(args, { MILLRACE_DATA_DIR: dataDir })
-
-async function upload(stack: Stack, promised: Promised): Promise<number> {
-  const content = randomBytes(1 + Math.floor(Math.random() * 300_000))
-  const form = new FormData()
-  form.set('data', new Blob([content]), `${sha256(content)}.bin`)
-  const response = await fetch(`${stack.url}/import/upload-file`, {
-    method: 'POST',
-    headers: { 'x-storageapi-token': stack.masterToken },
-    body: form,
-  })
-  assert.equal(response.status, 201)
-  const { id } = (await response.json()) as { id: number }
-  promised.files.set(id, sha256(content))
-  return id
-}
-
-async function write(stack: Stack, promised: Promised, n: number): Promise<void> {
-  const id = await upload(stack, promised)
-  const configuration = { parameters: { n, text: randomBytes(n % 700).toString('hex') } }
-  const made = await stack.post('/v2/storage/components/platform.ex-http/configs', { name: `c ${n}`, configuration })
-  assert.equal(made.status, 201, JSON.stringify(made.body))
-  promised.configurations.set((made.body as { id: string }).id, configuration)
-  const token = await stack.post('/v2/storage/tokens', { description: `t ${n}` })
-  promised.tokens.push((token.body as { token: string }).token)
-  if (n % 3 > 0) return
-  promised.files.delete(id) // from here on both answers are right, until the delete is acknowledged
-  assert.ok((await stack.request('DELETE', `/v2/storage/files/${id}`)).status < 300)
-  promised.deletedFiles.add(id)
-}
-
-async function compare(stack: Stack, promised: Promised): Promise<void> {
-  for (const token of promised.tokens)
-    assert.equal((await stack.get('/v2/storage/tokens/verify', { 'x-storageapi-token': token })).status, 200)
-  for (const [id, configuration] of promised.configurations) {
-    const { body } = await stack.get(`/v2/storage/components/platform.ex-http/configs/${id}`)
-    assert.deepEqual((body as { configuration: object }).configuration, configuration)
-  }
-  for (const id of promised.deletedFiles) assert.equal((await stack.get(`/v2/storage/files/${id}`)).status, 404)
-  const listed = (await stack.get('/v2/storage/files?limit=10000')).body as { id: number; name: string; url: string }[]
-  for (const { name, url } of listed) {
-    const response = await fetch(url)
-    assert.equal(response.status, 200, `${name} has a record and no bytes`)
-    const hash = sha256(new Uint8Array(await response.arrayBuffer()))
-    if (name.endsWith('.bin')) assert.equal(`${hash}.bin`, name)
-  }
-  const there = new Map(listed.map(({ id, name }) => [id, name]))
-  for (const [id, hash] of promised.files) assert.equal(there.get(id), `${hash}.bin`)
-}
 
 /** A small table; answers its preview. */
 async function makeTable(stack: Stack): Promise<unknown> {
@@ -216,6 +155,29 @@ test('no schedule fires in a restored copy before its operator says so', async (
   assert.equal(await fired(paused.copy), false)
 })
 
+test('no job of the backup runs in a restored copy; new ones do', async (t) => {
+  const stack = await startStack(t, { env: { MILLRACE_ROLES: 'api' } }) // no worker: jobs wait
+  await addProbe(stack.dataDir)
+  await until('the probe is known', async () => (await stack.get('/v2/storage/components/test.probe')).status === 200)
+  const secret = { name: 's', configuration: { parameters: { '#password': 'open-sesame' } } }
+  const probe = (await stack.post('/v2/storage/components/test.probe/configs', secret)).body as { id: string }
+  const queued = (await stack.post('/queue/jobs', { component: 'test.probe', config: probe.id, mode: 'run' })).body as {
+    id: string
+  }
+  const folder = join(await emptyFolder(t), 'backup')
+  assert.equal((await millrace(stack.dataDir, 'backup', folder, '--with-key')).code, 0)
+  const dataDir = join(await emptyFolder(t), 'data')
+  assert.equal((await millrace(dataDir, 'restore', folder)).code, 0)
+  const copy = await startStack(t, { existing: { dataDir, masterToken: stack.masterToken } })
+  assert.equal(((await copy.get(`/queue/jobs/${queued.id}`)).body as { status: string }).status, 'cancelled')
+  assert.equal(await runProbe(copy, probe.id), 'success')
+
+  await copy.stop()
+  assert.match((await millrace(dataDir, 'resume')).out, /stack of its own now/)
+  await copy.start()
+  assert.doesNotMatch(copy.output(), /Schedules +paused/)
+})
+
 test('every flipped byte, cut or missing file is found and named, and nothing is restored from it', async (t) => {
   const stack = await startStack(t)
   await addProbe(stack.dataDir)
@@ -302,8 +264,11 @@ test('what cannot be done is said in a sentence', async (t) => {
     [await millrace(empty, 'restore', full, '--verify'), /is not a backup: manifest\.json is missing/],
     [await millrace(join(empty, 'none'), 'backup', join(empty, 'x')), /holds no stack/],
     [
-      await runCli(['backup', join(empty, 'y')], { MILLRACE_DATABASE_URL: 'postgres://u:p@127.0.0.1/db' }),
-      /metadata is in PostgreSQL/,
+      await runCli(['restore', backup], {
+        MILLRACE_DATA_DIR: join(empty, 'z'),
+        MILLRACE_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/db',
+      }),
+      /PostgreSQL at 127\.0\.0\.1:1\/db cannot be used/,
     ],
   ]
   for (const [result, sentence] of sentences) {

@@ -27,7 +27,7 @@ type Line =
 
 export interface AdminListenerDeps {
   readonly dataDir: string
-  backUp(order: BackupOrder, onProgress: (progress: BackupProgress) => void): Promise<BackupResult>
+  backUp(order: BackupOrder, onProgress: (progress: BackupProgress) => void): Promise<BackupResult | undefined>
   onError(error: unknown): void
 }
 
@@ -46,7 +46,7 @@ export async function openAdminListener({ dataDir, backUp, onError }: AdminListe
     let progress: BackupProgress = { doneBytes: 0, totalBytes: 0 }
     const ticker = setInterval(() => say({ progress }), PROGRESS_EVERY_MS)
     try {
-      say({ result: await backUp(order, (now) => { progress = now }) }) // biome-ignore format: one thought
+      say({ result: (await backUp(order, (now) => { progress = now }))! }) // biome-ignore format: one thought
     } catch (error) {
       const isOurs = !(error instanceof PlatformError) || error.kind === 'bug'
       if (isOurs) onError(error)

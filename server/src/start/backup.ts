@@ -1,22 +1,27 @@
 // What belongs into a backup of a stack, and in which order it is copied while the stack works (docs/adr/0023):
 // objects are kept from vanishing, then the records, then the index of objects, then the objects. So every record in the backup has its bytes.
 
-import { existsSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { type BackupFolder, createBackupFolder } from '../engines/backup-folder/backup-folder.ts'
-import { restoreBackup } from '../engines/backup-folder/restore-backup.ts'
 import type { MetadataDb } from '../engines/metadata-db/metadata-db.ts'
-import type { BackupBlob } from '../engines/object-store/disk-backup.ts'
+import type { BackupBlob, ObjectsBackup } from '../engines/object-store/disk-backup.ts'
 import type { DiskObjectStore } from '../engines/object-store/disk-object-store.ts'
+import type { ObjectStore } from '../engines/object-store/object-store.ts'
 import type { Clock } from '../kit/clock.ts'
 import { PlatformError } from '../kit/errors.ts'
+import type { Backups } from '../services/backups/backups.ts'
 import { METADATA_FILE, ROOT_KEYS_FILE } from '../wiring/data-files.ts'
+import { type BackupProgress, COPIES_AT_ONCE, copyObjects } from './backup-objects.ts'
+
+export type { BackupProgress }
 
 export interface BackupSources {
   readonly dataDir: string
   readonly metadata: MetadataDb
-  readonly store: DiskObjectStore
+  readonly objects: { readonly store: ObjectStore; readonly disk: DiskObjectStore | undefined }
+  /** Left out: nobody else uses the stack, and the backup is not counted. */
+  readonly backups?: Backups
   readonly clock: Clock
   readonly version: string
 }
@@ -25,11 +30,8 @@ export interface BackupOrder {
   readonly folder: string
   /** Also the secrets: the root key for `#` values and the one that signs links. */
   readonly withKey: boolean
-}
-
-export interface BackupProgress {
-  readonly doneBytes: number
-  readonly totalBytes: number
+  /** Of a planned backup; one node makes it. */
+  readonly dueAt?: number
 }
 
 export interface BackupResult {
@@ -44,30 +46,70 @@ export interface BackupResult {
 /** Where the parts of a stack lie in its data folder; what else is there (runs, caches) need not survive. */
 export const OBJECTS_FOLDER = 'objects'
 const OBJECT_INDEX = `${OBJECTS_FOLDER}/index.sqlite`
+/** The rows of a PostgreSQL, a file for each table. */
+export const ROWS_FOLDER = 'metadata'
 const COMPONENTS_FOLDER = 'components'
 const SECRETS = [ROOT_KEYS_FILE, `${OBJECTS_FOLDER}/access.key`]
-const COPIES_AT_ONCE = 8
 
+/** Undefined when another node makes the backup that was planned. */
 export async function backUp(
-  { dataDir, metadata, store, clock, version }: BackupSources,
-  { folder, withKey }: BackupOrder,
+  sources: BackupSources,
+  order: BackupOrder,
   onProgress: (progress: BackupProgress) => void = () => {},
+): Promise<BackupResult | undefined> {
+  const { backups, objects } = sources
+  if (!backups) return copyStack(sources, order, onProgress)
+  const run = await backups.begin(order.folder, order.dueAt)
+  if (!run) return undefined
+  try {
+    const result = await copyStack(sources, order, onProgress)
+    await run.end()
+    return result
+  } catch (error) {
+    await run.end(error)
+    throw error
+  } finally {
+    if (!objects.disk) await backups.removeHeld(objects.store)
+  }
+}
+
+async function copyStack(
+  { dataDir, metadata, objects, clock, version }: BackupSources,
+  { folder, withKey }: BackupOrder,
+  onProgress: (progress: BackupProgress) => void,
 ): Promise<BackupResult> {
   const target = await createBackupFolder(folder)
   const created = clock.now().toISOString()
-  const objects = store.beginBackup()
+  const kept = objects.disk?.beginBackup()
   try {
-    await metadata.backupTo(await target.locate(METADATA_FILE))
-    await target.seal(METADATA_FILE)
-    const blobs = await objects.copyIndex(await target.locate(OBJECT_INDEX))
-    await target.seal(OBJECT_INDEX)
-    const damagedObjects = await copyBlobs(target, blobs, onProgress)
+    await metadata.backUp({
+      file: (write) => putFile(target, METADATA_FILE, write),
+      rows: async ({ table, lines }) => {
+        await target.write(`${ROWS_FOLDER}/${table}.jsonl`, Readable.from(lines, { objectMode: false }))
+      },
+    })
+    const damagedObjects = kept
+      ? await copyEmbedded(target, kept, onProgress)
+      : await copyObjects(objects.store, target, onProgress)
     for (const path of [COMPONENTS_FOLDER, ...(withKey ? SECRETS : [])]) await target.copy(path, join(dataDir, path))
     const { files, sizeBytes } = await target.finish({ version, created, withKey, damagedObjects })
     return { folder, files, sizeBytes, withKey, damagedObjects }
   } finally {
-    await objects.release()
+    await kept?.release()
   }
+}
+
+async function copyEmbedded(target: BackupFolder, objects: ObjectsBackup, onProgress: (progress: BackupProgress) => void) {
+  let blobs: readonly BackupBlob[] = []
+  await putFile(target, OBJECT_INDEX, async (path) => {
+    blobs = await objects.copyIndex(path)
+  })
+  return copyBlobs(target, blobs, onProgress)
+}
+
+async function putFile(target: BackupFolder, name: string, write: (path: string) => Promise<void>): Promise<void> {
+  await write(await target.locate(name))
+  await target.seal(name)
 }
 
 /** One damaged object must not cost the backup of all others: it is left out, and named. */
@@ -96,27 +138,4 @@ async function copyBlobs(
   }
   await Promise.all(Array.from({ length: COPIES_AT_ONCE }, copyNext))
   return [...damaged].sort()
-}
-
-/** A file of the data folder: while it is there, no schedule fires. */
-const PAUSED_FILE = 'schedules-paused'
-const PAUSED_TEXT =
-  'This data folder was restored from a backup. While this file is here no schedule fires, because the stack the backup was made of may still run. Delete it and start the stack again to let schedules fire.\n'
-
-export const pausedFile = (dataDir: string): string => join(dataDir, PAUSED_FILE)
-
-export const areSchedulesPaused = (dataDir: string): boolean => existsSync(pausedFile(dataDir))
-
-export interface RestoreOrder {
-  readonly folder: string
-  readonly dataDir: string
-  /** The copy takes the place of the stack it was made of. */
-  readonly runSchedules: boolean
-}
-
-/** Into an empty data folder, the records last: a restore that was stopped half way is not a stack. */
-export async function restore({ folder, dataDir, runSchedules }: RestoreOrder, progress: Parameters<typeof restoreBackup>[3]) {
-  const outcome = await restoreBackup(folder, dataDir, METADATA_FILE, progress)
-  if (outcome.damaged.length === 0 && !runSchedules) await writeFile(pausedFile(dataDir), PAUSED_TEXT, { mode: 0o600 })
-  return outcome
 }

@@ -1,19 +1,22 @@
 // What the command line administers: projects and tokens beside a running stack, and the backup of one that does not run. It imports none
 // of the routes, so that a command starts fast.
 
-import { stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockDataFolder } from '../engines/data-dir/folder-lock.ts'
 import { openMetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import { openDiskObjectStore } from '../engines/object-store/disk-object-store.ts'
 import { systemClock } from '../kit/clock.ts'
+import { defined } from '../kit/defined.ts'
 import { PlatformError } from '../kit/errors.ts'
 import { createLog } from '../kit/log.ts'
 import { createSecrets } from '../kit/secrets.ts'
+import { createBackups } from '../services/backups/backups.ts'
 import { type Core, openCore } from '../wiring/core.ts'
 import { METADATA_FILE } from '../wiring/data-files.ts'
 import { type BackupOrder, type BackupProgress, type BackupResult, backUp, OBJECTS_FOLDER } from './backup.ts'
 import type { Config } from './config.ts'
+import { withTargets } from './restore.ts'
 import { VERSION } from './version.ts'
 
 /** Opens projects and tokens only, beside a running stack if there is one: what the command line administers. */
@@ -33,25 +36,33 @@ export async function withCore<T>(config: Config, work: (core: Core) => Promise<
   }
 }
 
-/** A backup of a stack that does not run. */
+/** A backup without asking a running stack: none runs on this data folder. Nodes elsewhere may, on a PostgreSQL and an S3 that they share. */
 export async function backUpStopped(
-  { dataDir }: Config,
+  config: Config,
   order: BackupOrder,
   onProgress: (progress: BackupProgress) => void,
 ): Promise<BackupResult> {
-  const path = join(dataDir, METADATA_FILE)
-  if (!(await stat(path).catch(() => undefined))) throw new PlatformError('backup.nothingThere', { folder: dataDir })
+  const { dataDir, database, s3 } = config
+  if (database.url === undefined && !existsSync(join(dataDir, METADATA_FILE)))
+    throw new PlatformError('backup.nothingThere', { folder: dataDir })
   const unlock = lockDataFolder(dataDir) // a stack may run after all
-  const store = await openDiskObjectStore({ root: join(dataDir, OBJECTS_FOLDER), clock: systemClock })
   try {
-    const metadata = await openMetadataDb({ path })
-    try {
-      return await backUp({ dataDir, metadata, store, clock: systemClock, version: VERSION }, order, onProgress)
-    } finally {
-      await metadata.close()
-    }
+    return await withTargets(config, async (targets) => {
+      const disk = s3.external
+        ? undefined
+        : await openDiskObjectStore({ root: join(dataDir, OBJECTS_FOLDER), clock: systemClock })
+      const metadata = targets.metadata ?? (await openMetadataDb({ path: join(dataDir, METADATA_FILE) }))
+      try {
+        const objects = { store: targets.store ?? disk!, disk } // one of the two is there
+        const backups = targets.metadata && createBackups({ db: metadata.db, clock: systemClock })
+        const sources = { dataDir, metadata, objects, clock: systemClock, version: VERSION, ...defined({ backups }) }
+        return (await backUp(sources, order, onProgress))! // nobody plans this one
+      } finally {
+        if (!targets.metadata) await metadata.close()
+        await disk?.close()
+      }
+    })
   } finally {
-    await store.close()
     unlock()
   }
 }

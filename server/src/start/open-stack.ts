@@ -6,12 +6,12 @@ import { lockDataFolder } from '../engines/data-dir/folder-lock.ts'
 import { type Certificate, openCertificate } from '../engines/tls/certificate.ts'
 import { ensureLocalCertificate } from '../engines/tls/local-authority.ts'
 import { type Clock, shiftedClock } from '../kit/clock.ts'
-import { PlatformError } from '../kit/errors.ts'
 import { createLog, type Log } from '../kit/log.ts'
 import { createSecrets } from '../kit/secrets.ts'
 import { createPlatform, type Platform } from '../wiring/platform.ts'
-import { areSchedulesPaused, type BackupOrder, type BackupProgress, type BackupResult, backUp } from './backup.ts'
+import { type BackupOrder, type BackupProgress, type BackupResult, backUp } from './backup.ts'
 import type { Config } from './config.ts'
+import { restoredAt } from './restore.ts'
 import { VERSION } from './version.ts'
 
 export interface Stack {
@@ -19,7 +19,7 @@ export interface Stack {
   readonly log: Log
   readonly version: string
   /** A consistent copy of everything that must survive, made while the stack works. */
-  backUp(order: BackupOrder, onProgress?: (progress: BackupProgress) => void): Promise<BackupResult>
+  backUp(order: BackupOrder, onProgress?: (progress: BackupProgress) => void): Promise<BackupResult | undefined>
 }
 
 /** Opens the data folder and builds every module; nothing listens yet. */
@@ -52,7 +52,7 @@ export async function openStack(config: Config): Promise<Stack> {
     corsOrigins: config.http.corsOrigins,
     requestLimits: config.http.requestLimits,
     metricsToken: config.secrets.metricsToken,
-    schedulesPaused: areSchedulesPaused(config.dataDir),
+    restoredAt: restoredAt(config.dataDir),
     trustedProxies: config.http.trustedProxies,
     roles: config.roles,
     worker: { ...config.worker, egressAllow: config.egressAllow },
@@ -65,19 +65,9 @@ export async function openStack(config: Config): Promise<Stack> {
     clock,
     log,
   })
-  const { dataDir } = config
-  const { metadata, objects } = platform
-  return {
-    platform,
-    log,
-    version: VERSION,
-    backUp: async (order, onProgress) => {
-      if (metadata.dialect !== 'sqlite')
-        throw new PlatformError('backup.keptElsewhere', { what: 'The metadata is in PostgreSQL' })
-      if (!objects.disk) throw new PlatformError('backup.keptElsewhere', { what: 'The objects are in an external S3' })
-      return backUp({ dataDir, metadata, store: objects.disk, clock, version: VERSION }, order, onProgress)
-    },
-  }
+  const { metadata, objects, backups } = platform
+  const sources = { dataDir: config.dataDir, metadata, objects, backups, clock, version: VERSION }
+  return { platform, log, version: VERSION, backUp: (order, onProgress) => backUp(sources, order, onProgress) }
 }
 
 /** The certificate of both listeners; undefined for plain HTTP. */

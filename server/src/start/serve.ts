@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net'
 import type { Isolation } from '../engines/runner/isolation.ts'
 import { PlatformError } from '../kit/errors.ts'
 import { openAdminListener } from './admin-listener.ts'
-import { areSchedulesPaused, pausedFile } from './backup.ts'
 import { ConfigError, dropSecrets, readConfig } from './config.ts'
 import { openStack } from './open-stack.ts'
 
@@ -63,7 +62,7 @@ async function serve(): Promise<void> {
 
 ${addresses(config.roles, url)}
     Object store   ${platform.s3Url()}
-    Data folder    ${config.dataDir}${pausedLine(config.dataDir)}${componentsLine(platform.componentProblems())}${isolationLine(isolation)}${firstToken(masterToken, config.secrets.masterToken !== undefined)}
+    Data folder    ${config.dataDir}${pausedLine(platform.isPausedCopy)}${componentsLine(platform.componentProblems())}${isolationLine(isolation)}${firstToken(masterToken, config.secrets.masterToken !== undefined)}
 `)
   log.info({ url, s3Url: platform.s3Url(), dataDir: config.dataDir, version }, 'ready')
 }
@@ -73,9 +72,9 @@ const addresses = (roles: readonly string[], url: string): string =>
     ? `    Page           ${url}/\n    Guides         ${url}/help\n    Storage API    ${url}/v2/storage`
     : `    Roles          ${roles.join(', ')}; the API is served by other nodes\n    Health         ${url}/health`
 
-const pausedLine = (dataDir: string): string =>
-  areSchedulesPaused(dataDir)
-    ? `\n    Schedules      paused, because this is a restored copy. Delete ${pausedFile(dataDir)} and start again to let them fire.`
+const pausedLine = (isPausedCopy: boolean): string =>
+  isPausedCopy
+    ? '\n    Schedules      paused, because this is a restored copy; its jobs were cancelled. `millrace resume`, then start again, to let them fire.'
     : ''
 
 /** A description that cannot be read makes its component unknown, and nothing else: the stack serves. */

@@ -25,6 +25,8 @@ export interface ObjectStoreOptions {
   readonly external?: ExternalS3 | undefined
   /** How long to wait for an external S3 that is not there yet. */
   readonly waitMs?: number
+  /** Keeps the objects of an external S3 while a backup is made; the embedded store does so by itself. */
+  readonly keeping: (store: ObjectStore) => ObjectStore
   readonly clock: Clock
   readonly log: FastifyBaseLogger
   readonly tls?: TlsPair | undefined
@@ -42,6 +44,8 @@ export interface Objects {
   readonly access: ObjectAccess
   /** The same store when it is the embedded one, for backups. */
   readonly disk: DiskObjectStore | undefined
+  /** Removes from an external S3 what had to wait for a backup. */
+  removeHeld(backups: { removeHeld(store: ObjectStore): Promise<void> }): Promise<void>
   /** Starts the listener of the embedded store; an external one has its own. */
   listen(port: number, host: string): Promise<void>
   /** Where clients find the store; empty until it listens. */
@@ -57,7 +61,8 @@ async function openExternal(options: ObjectStoreOptions, external: ExternalS3): 
   const cacheDir = join(dataDir, 's3-cache')
   const { store, access } = await openExternalS3({ ...external, region, bucket, cacheDir, waitMs, clock })
   return {
-    store,
+    store: options.keeping(store),
+    removeHeld: (backups) => backups.removeHeld(store),
     disk: undefined,
     access,
     listen: async () => {},
@@ -89,6 +94,7 @@ async function openEmbedded({ dataDir, bucket, region, publicUrl, clock, log, tl
 
   return {
     store,
+    removeHeld: async () => {},
     disk: store,
     access: createEmbeddedAccess({
       sessions,

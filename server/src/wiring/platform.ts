@@ -17,6 +17,7 @@ import type { TlsPair } from '../http/tls.ts'
 import { systemClock } from '../kit/clock.ts'
 import { type BackgroundPart, startInOrder, stopInReverse } from '../kit/lifecycle.ts'
 import type { Log } from '../kit/log.ts'
+import { type Backups, createBackups } from '../services/backups/backups.ts'
 import type { UnknownComponents } from '../services/components/components.ts'
 import { consoleRoutes } from '../services/console/console.routes.ts'
 import { eventViews, type FileStates } from '../services/events/event-view.ts'
@@ -71,8 +72,8 @@ export interface PlatformOptions extends CoreOptions {
   readonly bodyLimitBytes: number
   readonly maintenance?: { readonly reason: string } | undefined
   readonly corsOrigins: readonly string[]
-  /** No schedule fires: the stack is a restored copy, and the one it was copied from may still run. */
-  readonly schedulesPaused?: boolean
+  /** Set: the stack is a copy, and the one it was copied from may still run. Nothing starts by itself, and nothing goes out. */
+  readonly restoredAt?: Date | undefined
   /** Left out: everybody who reaches the stack reads the metrics. */
   readonly metricsToken?: string | undefined
   /** Left out: nobody is limited. */
@@ -105,6 +106,9 @@ export interface Platform {
   readonly filesLoop: FilesLoop
   /** How components that are commands are isolated on this node. */
   isolation(): Promise<Isolation>
+  readonly backups: Backups
+  /** A restored copy in which nothing starts by itself. */
+  readonly isPausedCopy: boolean
   /** What is wrong with the descriptions in the components folder, by file. */
   componentProblems(): readonly string[]
   /** The address clients reach the object store at; empty until it listens. */
@@ -154,8 +158,16 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const workerId = randomUUID()
   const lease = has('worker') ? await metadata.holdWorkerLease(workerId) : undefined
 
-  const objects = await openObjectStore({ ...options, publicUrl: options.s3PublicUrl, external: options.externalS3, clock })
+  const backups = createBackups({ db, clock })
+  const objects = await openObjectStore({
+    ...options,
+    publicUrl: options.s3PublicUrl,
+    external: options.externalS3,
+    keeping: backups.keeping,
+    clock,
+  })
   const { store, access } = objects
+  const restoredAt = options.restoredAt ?? (await backups.restoredAt())
 
   // Modules
   const files = createFiles({
@@ -298,7 +310,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     version,
     workloads: { jobs: queueModules.queue.workload, storage: storageJobs.workload },
     scheduleLagMs: scheduleModules.lagMs,
-    areSchedulesPaused: options.schedulesPaused ?? false,
+    areSchedulesPaused: restoredAt !== undefined,
+    lastBackupAt: backups.lastGoodAt,
     disk: () => diskSpaceOf(options.dataDir),
     storageBytes: { files: files.store.totalBytes, tables: tableModules.tables.totalBytes },
     tableWork: tableModules.engine.workload,
@@ -399,13 +412,15 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     { role: 'worker', start: tableModules.start, stop: tableModules.stop },
     { role: 'worker', start: sqlModules.loop.start, stop: sqlModules.loop.stop },
     { role: 'worker', start: storageJobsLoop.start, stop: storageJobsLoop.stop },
-    { role: 'worker', start: notificationModules.loop.start, stop: notificationModules.loop.stop },
+    { role: 'worker', start: () => objects.removeHeld(backups) },
+    { role: 'worker', ...(restoredAt ? {} : { start: notificationModules.loop.start }), stop: notificationModules.loop.stop },
     { start: queueModules.sweep, stop: () => queueModules.stop(options.graceMs ?? 0) },
+    { role: 'worker', ...(restoredAt && { start: () => queueModules.cancelBefore(restoredAt) }) },
     { role: 'worker', start: queueModules.startWorker },
     { role: 'api', start: streamModules.loop.start, stop: streamModules.loop.stop },
     {
       role: 'scheduler',
-      ...(options.schedulesPaused ? {} : { start: scheduleModules.loop.start }),
+      ...(restoredAt ? {} : { start: scheduleModules.loop.start }),
       stop: scheduleModules.loop.stop,
     },
   ]
@@ -419,6 +434,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     filesLoop,
     s3Url: objects.url,
     isolation: queueModules.isolation,
+    backups,
+    isPausedCopy: restoredAt !== undefined,
     componentProblems: configurationModules.components.problems,
     firstStart: async (masterToken) => (await tokens.createFirstProject('Millrace', masterToken))?.master.value,
     storageJobs,

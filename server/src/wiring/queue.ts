@@ -269,6 +269,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
         }),
       )
     },
+    cancelBefore: queue.cancelBefore,
     /** Removes what runs of a killed server left behind. */
     sweep: runner.sweep,
     async startWorker(): Promise<void> {

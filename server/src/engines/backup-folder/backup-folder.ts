@@ -4,17 +4,17 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { PlatformError } from '../../kit/errors.ts'
-import { hashFile, openBytes, syncPath, writeHashed } from './hashed-file.ts'
+import { type Hashed, hashFile, openBytes, syncPath, writeHashed } from './hashed-file.ts'
 import { type BackupFile, type BackupInfo, MANIFEST_FILE, manifestText } from './manifest.ts'
 
 export interface BackupFolder {
   /** Where somebody else shall write the file `path`, to be taken in with `seal`. */
   locate(path: string): Promise<string>
   seal(path: string): Promise<void>
-  write(path: string, body: Readable): Promise<void>
+  write(path: string, body: Readable): Promise<Hashed>
   /** Takes all files below a folder, or one file; nothing there is nothing to take. */
   copy(path: string, from: string): Promise<void>
-  /** What a failed write has left behind. */
+  /** What a failed write has left behind, or a file that is not wanted after all. */
   discard(path: string): Promise<void>
   /** Writes the manifest: now it is a backup. */
   finish(info: BackupInfo): Promise<{ readonly files: number; readonly sizeBytes: number }>
@@ -32,8 +32,10 @@ export async function createBackupFolder(folder: string): Promise<BackupFolder> 
     return target
   }
 
-  async function write(path: string, body: Readable): Promise<void> {
-    files.push({ path, ...(await writeHashed(join(folder, path), body)) })
+  async function write(path: string, body: Readable): Promise<Hashed> {
+    const hashed = await writeHashed(join(folder, path), body)
+    files.push({ path, ...hashed })
+    return hashed
   }
 
   async function copy(path: string, from: string): Promise<void> {
@@ -51,7 +53,11 @@ export async function createBackupFolder(folder: string): Promise<BackupFolder> 
       await syncPath(join(folder, path))
       files.push({ path, ...(await hashFile(join(folder, path))) })
     },
-    discard: (path) => rm(join(folder, path), { force: true }),
+    async discard(path) {
+      const at = files.findIndex((file) => file.path === path)
+      if (at !== -1) files.splice(at, 1)
+      await rm(join(folder, path), { force: true })
+    },
     async finish(info) {
       const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : 1))
       const path = join(folder, MANIFEST_FILE)

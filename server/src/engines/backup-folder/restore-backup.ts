@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { PlatformError } from '../../kit/errors.ts'
 import { contentOf, syncFolders } from './backup-folder.ts'
 import { openBytes, writeHashed } from './hashed-file.ts'
-import type { BackupFile } from './manifest.ts'
+import type { BackupFile, BackupManifest } from './manifest.ts'
 import { type OnProgress, type Verified, verifyBackup } from './verify-backup.ts'
 
 export interface RestoreProgress {
@@ -13,14 +13,27 @@ export interface RestoreProgress {
   readonly copied: OnProgress
 }
 
-/** Answers without having copied anything when something is damaged. `last` is the file that makes the folder usable. */
-export async function restoreBackup(folder: string, target: string, last: string, progress: RestoreProgress): Promise<Verified> {
+export interface RestorePlan {
+  readonly folder: string
+  readonly target: string
+  /** The file that makes the folder usable. */
+  readonly last: string
+  /** Files that do not belong into the folder: somebody else takes them, with the others in place. */
+  readonly isElsewhere: (path: string) => boolean
+  /** Refuses what does not fit before anything is written. */
+  readonly check: (manifest: BackupManifest) => Promise<void>
+}
+
+/** Answers without having copied anything when something is damaged. */
+export async function restoreBackup(plan: RestorePlan, progress: RestoreProgress): Promise<Verified> {
+  const { folder, target, last, isElsewhere, check } = plan
   const before = await contentOf(target)
   if (before.length > 0) throw new PlatformError('backup.dataFolderNotEmpty', { folder: target, found: before[0]! })
   const verified = await verifyBackup(folder, progress.verified)
   if (verified.damaged.length > 0) return verified
+  await check(verified.manifest)
   await mkdir(target, { recursive: true, mode: 0o700 })
-  const { files } = verified.manifest
+  const files = verified.manifest.files.filter(({ path }) => !isElsewhere(path))
   const inOrder = [...files.filter(({ path }) => path !== last), ...files.filter(({ path }) => path === last)]
   for (const [i, file] of inOrder.entries()) {
     await copyFile(folder, target, file)

@@ -242,7 +242,7 @@ test('a transaction that has ended refuses to work for the next one', async () =
 })
 
 test('a backup taken while rows are written is a whole database', async () => {
-  const { db, inTransaction, backupTo, close } = await sqliteWithParents()
+  const { db, inTransaction, backUp, close } = await sqliteWithParents()
   const folder = await mkdtemp(join(tmpdir(), 'millrace-backup-'))
   const target = join(folder, 'copy.db')
   let stop = false
@@ -254,7 +254,7 @@ test('a backup taken while rows are written is a whole database', async () => {
       })
   })()
   while ((await named(db, 'x'.repeat(2000))).length < 300) await new Promise(setImmediate)
-  await backupTo(target)
+  await backUp({ file: (write) => write(target), rows: async () => {} })
   stop = true
   await writing
   const copy = await openMetadataDb({ path: target, migrations: [schema] })

@@ -8,6 +8,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import type { Db, DialectName, NoTables, Trx } from './dialects.ts'
 import { migrate } from './migrate.ts'
 import { MIGRATIONS, type Migration } from './migrations/list.ts'
+import { type CopiedTable, copyRows, listTables, restoreRows, type TableRows } from './postgres-copy.ts'
 import { createPostgresDialect, createPostgresPool } from './postgres-dialect.ts'
 import { type ReachOptions, reachPostgres } from './reach-postgres.ts'
 import { openSqlite, openSqliteReader } from './sqlite-dialect.ts'
@@ -26,11 +27,18 @@ export interface MetadataDb {
   version(): number | undefined
   /** Says that this worker lives, until it is released: see worker-lease.ts. */
   holdWorkerLease(worker: string): Promise<WorkerLease>
-  /** A consistent copy of a SQLite database, taken while it is used. */
-  backupTo(path: string): Promise<void>
+  /** A consistent copy, taken while the database is used: one file of SQLite, or the rows of each table of PostgreSQL. */
+  backUp(target: MetadataTarget): Promise<void>
+  /** Fills a PostgreSQL database that holds nothing with the rows of a copy; it then has the migrations that the copy had. */
+  restore(tables: readonly CopiedTable[], migrations: readonly string[]): Promise<void>
   /** What is wrong with the database; nothing when it is whole. */
   check(): Promise<readonly string[]>
   close(): Promise<void>
+}
+
+export interface MetadataTarget {
+  file(write: (path: string) => Promise<void>): Promise<void>
+  rows(rows: TableRows): Promise<void>
 }
 
 export interface MetadataDbOptions {
@@ -61,7 +69,19 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
       inTransaction: (work) => inPostgresTransaction(db, work),
       version: () => undefined,
       holdWorkerLease: (worker) => holdWorkerLease(url, worker),
-      backupTo: () => Promise.reject(new Error('The metadata is in PostgreSQL: back it up there, with pg_dump or a snapshot.')),
+      backUp: (target) => copyRows(pool, target.rows),
+      restore: async (tables, names) => {
+        const found = (await listTables(pool))[0]
+        if (found !== undefined) throw new PlatformError('backup.databaseNotEmpty', { found })
+        const unknown = names.filter((name) => !migrations.some((one) => one.name === name))
+        if (unknown.length > 0) throw new PlatformError('stack.databaseNewer', { migrations: unknown.join(', ') })
+        await migrate(
+          db,
+          migrations.filter(({ name }) => names.includes(name)),
+          clock,
+        )
+        await restoreRows(pool, tables)
+      },
       check: async () => {
         const { rows } = await sql<{ locale: string }>`
           select case datlocprovider when 'c' then datcollate else concat(datlocprovider, ' ', to_jsonb(d) ->> 'datlocale') end as locale
@@ -85,7 +105,8 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
     inTransaction,
     version: watcher.version,
     holdWorkerLease: async () => ({ release: async () => {} }), // nobody else looks
-    backupTo: (target) => backUpSqlite(path, target),
+    backUp: ({ file }) => file((target) => backUpSqlite(path, target)),
+    restore: () => Promise.reject(new Error('A SQLite database is restored as the file it is.')),
     check: async () => checkSqlite(path),
     async close() {
       watcher.close()

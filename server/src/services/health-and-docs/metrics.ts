@@ -10,6 +10,8 @@ export interface MetricSources {
   readonly workloads: Readonly<Record<string, () => Promise<Workload>>>
   readonly scheduleLagMs: () => Promise<number>
   readonly areSchedulesPaused: boolean
+  /** When the newest good backup ended; undefined when none ever did. */
+  readonly lastBackupAt: () => Promise<number | undefined>
   readonly disk: () => Promise<{ readonly freeBytes: number; readonly totalBytes: number }>
   /** Bytes by what they belong to; reads every record, hence asked once a minute at most. */
   readonly storageBytes: Readonly<Record<string, () => Promise<number>>>
@@ -75,6 +77,12 @@ export function createMetrics(sources: MetricSources) {
   gauge('millrace_schedules_paused', '1 when no schedule fires because the stack is a restored copy.', [], async () => [
     [{}, Number(sources.areSchedulesPaused)],
   ])
+  gauge(
+    'millrace_backup_last_success_timestamp_seconds',
+    'When the newest good backup ended; 0 when none ever did.',
+    [],
+    async () => [[{}, ((await sources.lastBackupAt()) ?? 0) / 1000]],
+  )
   gauge('millrace_disk_free_bytes', 'Free bytes of the disk with the data folder.', [], async () => [
     [{}, (await sources.disk()).freeBytes],
   ])

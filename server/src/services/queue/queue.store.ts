@@ -184,6 +184,16 @@ export function createQueueStore(database: Db) {
         .executeTakeFirst(),
 
     /** Everything below a run: its children and theirs. */
+    /** Unfinished jobs without a parent that were made before a time, of all projects. */
+    listOpenRoots: (createdBefore: number): Promise<{ id: number; project_id: number }[]> =>
+      db
+        .selectFrom('queue_job')
+        .select(['id', 'project_id'])
+        .where('status', 'in', [...QUEUED, ...RUNNING])
+        .where('parent_job_id', 'is', null)
+        .where('created_at', '<', createdBefore)
+        .execute(),
+
     listBelow: (trx: Trx, projectId: number, runId: string): Promise<JobRow[]> =>
       tables(trx).selectFrom('queue_job').selectAll().where('project_id', '=', projectId).where(belowRun(runId)).execute(),
 

@@ -279,6 +279,12 @@ export function createQueue(deps: QueueDeps) {
     return job
   }
 
+  /** Ends what a restored copy has brought along: the stack it was made of runs it, or has run it long ago. */
+  async function cancelBefore(time: Date): Promise<void> {
+    for (const { id, project_id } of await store.listOpenRoots(time.getTime()))
+      deps.onChange(await inTransaction((trx) => killSteps(trx, project_id, [id])))
+  }
+
   /** A job and everything below it; answers which of them a worker has to stop. */
   async function killTree(trx: Trx, job: JobRow, now: number): Promise<number[]> {
     const below = await store.listBelow(trx, job.project_id, job.run_id)
@@ -424,6 +430,7 @@ export function createQueue(deps: QueueDeps) {
     search,
     searchGrouped,
     kill,
+    cancelBefore,
     end,
     endFlow,
     holdFlow,

@@ -25,6 +25,7 @@ import * as notifications from './0520-notifications.ts'
 import * as streams from './0521-streams.ts'
 import * as tableStates from './0610-table-states.ts'
 import * as projectSettings from './0620-project-settings.ts'
+import * as backups from './0710-backups.ts'
 import * as fileBranchesAndReaders from './0730-file-branches-and-readers.ts'
 import * as tableLayouts from './0731-table-layouts-and-snapshot-files.ts'
 import * as publicComponentIds from './0740-public-component-ids.ts'
@@ -63,6 +64,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0521-streams', up: streams.up },
   { name: '0610-table-states', up: tableStates.up },
   { name: '0620-project-settings', up: projectSettings.up },
+  { name: '0710-backups', up: backups.up },
   { name: '0730-file-branches-and-readers', up: fileBranchesAndReaders.up },
   { name: '0731-table-layouts-and-snapshot-files', up: tableLayouts.up },
   { name: '0740-public-component-ids', up: publicComponentIds.up },

@@ -117,6 +117,29 @@ export const VARIABLES = {
     parse: read.word,
   }),
 
+  // Backups
+  MILLRACE_BACKUP_FOLDER: variable({
+    default: 'none: no planned backups',
+    sentence:
+      'Where a node with the role `scheduler` puts backups by itself, each in a folder named by its time. Every such node must reach it.',
+    parse: (text) => resolve(text),
+  }),
+  MILLRACE_BACKUP_EVERY_HOURS: variable({
+    default: '24',
+    sentence: 'How often: at multiples of so many hours from midnight UTC, and at the start when one was missed.',
+    parse: read.wholeNumber(1, 8784),
+  }),
+  MILLRACE_BACKUP_KEEP: variable({
+    default: '7',
+    sentence: 'How many of them are kept.',
+    parse: read.wholeNumber(1, 10_000),
+  }),
+  MILLRACE_BACKUP_WITH_KEY: variable({
+    default: '`no`',
+    sentence: '`yes`: the root key is in them, and whoever has one can read the secrets.',
+    parse: read.oneOf('yes', 'no'),
+  }),
+
   // Secrets
   MILLRACE_MASTER_TOKEN: variable({
     default: 'generated and printed once',
@@ -479,6 +502,16 @@ function configOf(values: Values, unknown: readonly string[]) {
       /** Undefined: the embedded object store. */
       external: values.MILLRACE_S3_ENDPOINT === undefined ? undefined : externalS3(values, values.MILLRACE_S3_ENDPOINT),
     },
+    /** Undefined: no planned backups. */
+    backups:
+      values.MILLRACE_BACKUP_FOLDER === undefined
+        ? undefined
+        : {
+            folder: values.MILLRACE_BACKUP_FOLDER,
+            everyMs: (values.MILLRACE_BACKUP_EVERY_HOURS ?? 24) * 3_600_000,
+            keep: values.MILLRACE_BACKUP_KEEP ?? 7,
+            withKey: values.MILLRACE_BACKUP_WITH_KEY === 'yes',
+          },
     secrets: {
       masterToken: values.MILLRACE_MASTER_TOKEN,
       metricsToken: values.MILLRACE_METRICS_TOKEN,

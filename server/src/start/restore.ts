@@ -25,7 +25,7 @@ const PAUSED_FILE = 'schedules-paused'
 const PAUSED_TEXT =
   'This data folder was restored from a backup. While this file is here no schedule fires and no notification is sent, because the stack the backup was made of may still run. `millrace resume` removes it; start the stack again afterwards.\n'
 
-export const pausedFile = (dataDir: string): string => join(dataDir, PAUSED_FILE)
+const pausedFile = (dataDir: string): string => join(dataDir, PAUSED_FILE)
 
 /** Undefined when the data folder is nobody's copy, or may run as a stack of its own. */
 export const restoredAt = (dataDir: string): Date | undefined => statSync(pausedFile(dataDir), { throwIfNoEntry: false })?.mtime

@@ -2,10 +2,12 @@
 
 import type { AddressInfo } from 'node:net'
 import type { Isolation } from '../engines/runner/isolation.ts'
+import { systemClock } from '../kit/clock.ts'
 import { PlatformError } from '../kit/errors.ts'
 import { openAdminListener } from './admin-listener.ts'
 import { ConfigError, dropSecrets, readConfig } from './config.ts'
 import { openStack } from './open-stack.ts'
+import { createPlannedBackups } from './planned-backups.ts'
 
 const say = (text: string) => process.stderr.write(`${text}\n`)
 
@@ -33,6 +35,11 @@ async function serve(): Promise<void> {
     backUp,
     onError: (err) => log.error({ err }, 'a request of the operator failed by our fault'),
   })
+  const planned =
+    config.backups && config.roles.includes('scheduler') && !platform.isPausedCopy
+      ? createPlannedBackups({ plan: config.backups, lastDueAt: platform.backups.lastDueAt, backUp, now: systemClock.now, log })
+      : undefined
+  planned?.start()
   const scheme = config.tls.mode === 'off' ? 'http' : 'https'
   const url = config.addresses.publicUrl ?? `${scheme}://${host.includes(':') ? `[${host}]` : host}:${address.port}`
 
@@ -48,6 +55,7 @@ async function serve(): Promise<void> {
       log.warn('requests are still running; stopping anyway')
       process.exit(1)
     }, config.listen.drainTimeoutMs)
+    planned?.stop()
     await closeAdminListener()
     await platform.close()
     clearTimeout(giveUp)

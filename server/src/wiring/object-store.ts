@@ -12,7 +12,7 @@ import { loadServerSecret } from '../engines/object-store/server-secret.ts'
 import { createSessionTokens } from '../engines/object-store/session-token.ts'
 import type { TlsPair } from '../http/tls.ts'
 import type { Clock } from '../kit/clock.ts'
-import { createS3Server } from '../services/s3/s3.server.ts'
+import { type AddressLimits, createS3Server } from '../services/s3/s3.server.ts'
 import { logS3Request } from '../services/s3/s3-request-log.ts'
 
 export interface ObjectStoreOptions {
@@ -27,6 +27,8 @@ export interface ObjectStoreOptions {
   readonly waitMs?: number
   /** Keeps the objects of an external S3 while a backup is made; the embedded store does so by itself. */
   readonly keeping: (store: ObjectStore) => ObjectStore
+  /** How often one address may ask the embedded store. */
+  readonly limits?: AddressLimits | undefined
   readonly clock: Clock
   readonly log: FastifyBaseLogger
   readonly tls?: TlsPair | undefined
@@ -74,7 +76,16 @@ async function openExternal(options: ObjectStoreOptions, external: ExternalS3): 
   }
 }
 
-async function openEmbedded({ dataDir, bucket, region, publicUrl, clock, log, tls }: ObjectStoreOptions): Promise<Objects> {
+async function openEmbedded({
+  dataDir,
+  bucket,
+  region,
+  publicUrl,
+  clock,
+  log,
+  tls,
+  limits,
+}: ObjectStoreOptions): Promise<Objects> {
   const root = join(dataDir, 'objects')
   const store = await openDiskObjectStore({ root, clock })
   const sessions = createSessionTokens(await loadServerSecret(join(root, 'access.key')))
@@ -87,6 +98,7 @@ async function openEmbedded({ dataDir, bucket, region, publicUrl, clock, log, tl
     region,
     clock,
     tls,
+    limits,
     onRequest: (line) => logS3Request(log, line),
   })
   const scheme = tls ? 'https' : 'http'

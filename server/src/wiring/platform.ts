@@ -10,6 +10,7 @@ import type { MetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import type { Isolation } from '../engines/runner/isolation.ts'
 import { readStaticFiles } from '../engines/static-files/static-files.ts'
 import { SERVICE_IDS, type ServiceId } from '../http/addresses.ts'
+import { clientAddresses } from '../http/client-address.ts'
 import { collectRoutes } from '../http/openapi.ts'
 import { createRequestLimits, NO_LIMITS, type RequestLimitSettings } from '../http/request-limits.ts'
 import { createHttpServer } from '../http/server.ts'
@@ -159,11 +160,15 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const lease = has('worker') ? await metadata.holdWorkerLease(workerId) : undefined
 
   const backups = createBackups({ db, clock })
+  const requestLimits = { ...NO_LIMITS, ...options.requestLimits }
+  const s3Limits = createRequestLimits(requestLimits, clock) // uploads count for themselves
+  const clientOf = clientAddresses(options.trustedProxies ?? [])
   const objects = await openObjectStore({
     ...options,
     publicUrl: options.s3PublicUrl,
     external: options.externalS3,
     keeping: backups.keeping,
+    limits: { waitOf: (message) => s3Limits.address(clientOf(message))?.seconds },
     clock,
   })
   const { store, access } = objects
@@ -324,7 +329,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     bodyLimitBytes: options.bodyLimitBytes,
     maintenance: options.maintenance,
     corsOrigins: options.corsOrigins,
-    limits: createRequestLimits({ ...NO_LIMITS, ...options.requestLimits }, clock),
+    limits: createRequestLimits(requestLimits, clock),
     trustedProxies: options.trustedProxies ?? [],
     publicUrl: options.publicUrl,
     domain: options.domain,

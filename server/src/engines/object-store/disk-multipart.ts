@@ -48,7 +48,10 @@ export function createDiskMultipart({
 
     async putPart(key, uploadId, number, body, options = {}) {
       getUpload(index, key, uploadId)
-      const { blob, sizeBytes, blocks } = await blobs.store(body, `store part ${number} of ${key}`)
+      const { blob, sizeBytes, blocks } = await blobs.store(body, `store part ${number} of ${key}`).catch(async (cause) => {
+        if (isFull(cause)) await abort(key, uploadId).catch(() => {}) // the sweep takes it later
+        throw cause
+      })
       const checksum = options.checksum?.()
       const part: PartInfo = {
         number,
@@ -106,6 +109,9 @@ export function createDiskMultipart({
     },
   }
 }
+
+/** An upload that does not fit cannot succeed; its parts would fill the disk for all others until somebody aborts it. */
+const isFull = (cause: unknown): boolean => cause instanceof PlatformError && cause.code === 'storage.full'
 
 function getUpload(tx: Pick<IndexTransaction, 'findUpload'>, key: string, uploadId: string): UploadInfo {
   const upload = tx.findUpload(key, uploadId)

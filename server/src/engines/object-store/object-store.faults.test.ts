@@ -116,3 +116,18 @@ test('when the disk is full, writing says so and reading goes on', async (t) => 
   await store.put('full', bytes('room again'))
   assert.equal(await contentOf(store, 'full'), 'room again')
 })
+
+test('when the disk is full, the parts of the upload that did not fit make room at once', async (t) => {
+  const { root, disk, store } = await onFailingDisk(t)
+  const upload = await store.multipart.create('big')
+  const other = await store.multipart.create('other')
+  for (const part of [1, 2]) await store.multipart.putPart('big', upload, part, bytes('x'))
+  await store.multipart.putPart('other', other, 1, bytes('y'))
+  disk.failAll(['append'], 'ENOSPC')
+  await assert.rejects(store.multipart.putPart('big', upload, 3, bytes('x')), { code: 'storage.full' })
+  disk.heal()
+  assert.equal(await blobCount(root), 1, 'only the part of the other upload is left')
+  assert.deepEqual(await readdir(store.tempDir), [])
+  assert.equal(await store.multipart.find('big', upload), undefined)
+  assert.equal((await store.multipart.listParts('other', other)).length, 1)
+})

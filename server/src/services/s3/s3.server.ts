@@ -20,8 +20,15 @@ export interface S3ServerDeps extends AuthenticateDeps {
   readonly hashThread: HashThread
   readonly bucket: string
   readonly tls?: TlsPair | undefined
+  /** How often one address may ask; as often as it likes without. */
+  readonly limits?: AddressLimits | undefined
   /** One line per finished request, and every failure of our own. */
   readonly onRequest?: (line: S3RequestLine) => void
+}
+
+export interface AddressLimits {
+  /** After how many seconds it is worth trying again; undefined when the request may pass. */
+  waitOf(message: IncomingMessage): number | undefined
 }
 
 export interface S3RequestLine {
@@ -52,6 +59,11 @@ async function serve(deps: S3ServerDeps, message: IncomingMessage, response: Ser
     if (message.method === 'OPTIONS') {
       response.writeHead(204, { 'access-control-max-age': '3600' }).end()
       return
+    }
+    const seconds = deps.limits?.waitOf(message)
+    if (seconds !== undefined) {
+      response.setHeader('retry-after', String(seconds))
+      throw new S3Error('SlowDown', `Too many requests from your address. Try again in ${seconds} s.`)
     }
     if (isBlobRequest(message)) return await serveBlob({ ...deps, message, response, proceed, line, requestId })
     const call = parseCall(message, deps.bucket)

@@ -1,0 +1,59 @@
+// Backups that the stack makes by itself: at full multiples of an interval, and at the start when one was missed. One node makes each.
+
+import { join } from 'node:path'
+import { backupName, keepNewest } from '../engines/backup-folder/retention.ts'
+import type { BackupOrder, BackupResult } from './backup.ts'
+
+export interface BackupPlan {
+  /** Gets a folder for each backup. */
+  readonly folder: string
+  readonly everyMs: number
+  readonly keep: number
+  readonly withKey: boolean
+}
+
+export interface PlannedBackupsDeps {
+  readonly plan: BackupPlan
+  readonly lastDueAt: () => Promise<number | undefined>
+  readonly backUp: (order: BackupOrder) => Promise<BackupResult | undefined>
+  readonly now: () => Date
+  readonly log: { info(details: object, text: string): void; error(details: object, text: string): void }
+}
+
+const LOOK_MS = 60_000
+
+export function createPlannedBackups({ plan, lastDueAt, backUp, now, log }: PlannedBackupsDeps) {
+  let timer: NodeJS.Timeout | undefined
+  let isRunning = false
+
+  /** Makes the backup that is due, if one is. A failure is logged, and the next one comes at its time. */
+  async function tick(): Promise<void> {
+    try {
+      const dueAt = Math.floor(now().getTime() / plan.everyMs) * plan.everyMs
+      if (dueAt <= ((await lastDueAt()) ?? 0)) return
+      const folder = join(plan.folder, backupName(new Date(dueAt)))
+      const made = await backUp({ folder, withKey: plan.withKey, dueAt })
+      if (!made) return
+      const removed = await keepNewest(plan.folder, plan.keep)
+      log.info({ ...made, removed }, 'a planned backup was made')
+    } catch (err) {
+      log.error({ err, folder: plan.folder }, 'a planned backup failed')
+    }
+  }
+
+  const look = async (): Promise<void> => {
+    if (isRunning) return
+    isRunning = true
+    await tick()
+    isRunning = false
+  }
+
+  return {
+    tick,
+    start(): void {
+      void look()
+      timer = setInterval(() => void look(), LOOK_MS).unref()
+    },
+    stop: () => clearInterval(timer),
+  }
+}

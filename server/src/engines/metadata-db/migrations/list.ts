@@ -68,7 +68,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0730-file-branches-and-readers', up: fileBranchesAndReaders.up },
   { name: '0731-table-layouts-and-snapshot-files', up: tableLayouts.up },
   { name: '0740-public-component-ids', up: publicComponentIds.up },
-  { name: '0760-notification-events', up: notificationEvents.up },
   { name: '0741-file-provider', up: fileProvider.up },
+  { name: '0760-notification-events', up: notificationEvents.up },
   { name: '0770-workspaces', up: workspaces.up },
 ]

@@ -5,7 +5,7 @@ import { defined } from '../../server/src/kit/defined.ts'
 import { suggestion } from './did-you-mean.ts'
 import { UserError } from './output.ts'
 
-const DEFAULT_URL = 'http://127.0.0.1:8000'
+export const DEFAULT_URL = 'http://127.0.0.1:8000'
 
 export interface ClientRequest {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
@@ -42,6 +42,11 @@ export function createClient(command: Command) {
     throw new UserError(
       'A token is needed: give --token or set MILLRACE_TOKEN. The first start printed the master token; "millrace token reset-master" makes a new one.',
     )
+  return clientOf(url, token)
+}
+
+/** A client of any stack that speaks this API. */
+export function clientOf(url: string, token: string) {
   const headers = { 'X-StorageApi-Token': token }
 
   /** One request; `path` is relative to the stack or a whole address. Errors of the stack become one readable line. */

@@ -1,8 +1,10 @@
 // One file up to the stack: small ones in one request, large ones in parts that survive an interruption. What is needed to go on lies
 // beside the file (NAME.millrace-upload) until the upload is complete.
 
+import { createReadStream } from 'node:fs'
 import { open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { Readable } from 'node:stream'
 import type { S3Client } from '@aws-sdk/client-s3'
 import type { Client } from './client.ts'
 import { UserError } from './output.ts'
@@ -11,6 +13,16 @@ export interface Credentials {
   readonly AccessKeyId: string
   readonly SecretAccessKey: string
   readonly SessionToken: string
+}
+
+export interface SharedAccess {
+  readonly SASConnectionString: string
+}
+
+/** The address of a blob, with the signature that opens it. */
+export function blobUrl({ SASConnectionString }: SharedAccess, container: string, name: string): string {
+  const [, endpoint = '', signature = ''] = /BlobEndpoint=([^;]*).*SharedAccessSignature=([^;]*)/.exec(SASConnectionString) ?? []
+  return `${endpoint.replace(/\/+$/, '')}/${container}/${name.split('/').map(encodeURIComponent).join('/')}?${signature}`
 }
 
 /** A file of the stack, as far as the command line looks into it. */
@@ -30,6 +42,10 @@ export interface StackFile {
     readonly endpoint: string
     readonly credentials?: Credentials
   }
+  /** In place of `uploadParams`, `s3Path` and `credentials` when the provider of the project is azure. */
+  readonly absUploadParams?: { readonly blobName: string; readonly container: string; readonly absCredentials: SharedAccess }
+  readonly absPath?: { readonly container: string; readonly name: string }
+  readonly absCredentials?: SharedAccess
   readonly s3Path?: { readonly bucket: string; readonly key: string }
   readonly credentials?: Credentials
   readonly endpoint?: string
@@ -60,11 +76,11 @@ const PARALLEL_PARTS = 4
 /** Loaded when bytes move: the other commands should not wait for it. */
 export const loadSdk = () => import('@aws-sdk/client-s3')
 
-export const s3ClientOf = async (credentials: Credentials, endpoint: string, region: string): Promise<S3Client> =>
+/** Without an endpoint of its own the store is Amazon's. */
+export const s3ClientOf = async (credentials: Credentials, endpoint: string | undefined, region: string): Promise<S3Client> =>
   new (await loadSdk()).S3Client({
-    endpoint,
+    ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
     region,
-    forcePathStyle: true,
     credentials: {
       accessKeyId: credentials.AccessKeyId,
       secretAccessKey: credentials.SecretAccessKey,
@@ -82,7 +98,8 @@ export async function uploadFile(client: Client, path: string, options: UploadOp
     return client.request<StackFile>('GET', `/v2/storage/files/${file.id}`)
   }
   const fresh = await prepare(client, path, found.size, options)
-  if (found.size <= ONE_REQUEST_BYTES) await sendWhole(path, fresh, options)
+  if (fresh.absUploadParams) await sendBlob(path, found.size, fresh.absUploadParams)
+  else if (found.size <= ONE_REQUEST_BYTES) await sendWhole(path, fresh, options)
   else await sendParts(path, fresh, await beginParts(client, path, fresh, found), options)
   return client.request<StackFile>('GET', `/v2/storage/files/${fresh.id}`)
 }
@@ -115,6 +132,21 @@ async function sendWhole(path: string, file: StackFile, { onProgress }: UploadOp
   const Body = await readFile(path)
   await s3.send(new PutObjectCommand({ ...target, Body, ACL: 'private', ServerSideEncryption: 'AES256' }))
   onProgress(Body.length, Body.length)
+}
+
+/** In one request, as a stream: what breaks off starts anew. */
+async function sendBlob(
+  path: string,
+  sizeBytes: number,
+  { absCredentials, container, blobName }: NonNullable<StackFile['absUploadParams']>,
+): Promise<void> {
+  const response = await fetch(blobUrl(absCredentials, container, blobName), {
+    method: 'PUT',
+    headers: { 'x-ms-blob-type': 'BlockBlob', 'content-length': String(sizeBytes) },
+    body: Readable.toWeb(createReadStream(path)) as ReadableStream, // the same stream by another name in the types of Node
+    duplex: 'half',
+  } as RequestInit)
+  if (!response.ok) throw new UserError(`The object store answered ${response.status}: ${(await response.text()).slice(0, 200)}`)
 }
 
 async function beginParts(

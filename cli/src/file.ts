@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type Client, createClient, stackOptions } from './client.ts'
-import { loadSdk, type StackFile, s3ClientOf, uploadFile } from './file-upload.ts'
+import { blobUrl, loadSdk, type StackFile, s3ClientOf, uploadFile } from './file-upload.ts'
 import { withExamples } from './help.ts'
 import { print, progress, table, UserError } from './output.ts'
 
@@ -135,7 +135,7 @@ const details = (file: StackFile): string =>
   ].join('\n')
 
 /** The bytes of a file by its link; of a sliced one, slice after slice with its credentials. */
-async function* bytesOf(file: StackFile, onProgress: (doneBytes: number) => void = () => {}): AsyncGenerator<Uint8Array> {
+export async function* bytesOf(file: StackFile, onProgress: (doneBytes: number) => void = () => {}): AsyncGenerator<Uint8Array> {
   let done = 0
   for await (const chunk of file.isSliced ? slicesOf(file) : linkOf(file)) {
     done += chunk.length
@@ -152,11 +152,17 @@ async function* linkOf({ url, id }: StackFile): AsyncGenerator<Uint8Array> {
 }
 
 async function* slicesOf(file: StackFile): AsyncGenerator<Uint8Array> {
-  const { credentials, endpoint, s3Path, region } = file
-  if (!credentials || !endpoint || !s3Path) throw new Error('The stack gave no credentials.')
+  const { credentials, endpoint, s3Path, region, absCredentials, absPath } = file
   const chunks: Uint8Array[] = []
   for await (const chunk of linkOf(file)) chunks.push(chunk)
   const { entries } = JSON.parse(Buffer.concat(chunks).toString()) as { entries: { url: string }[] } // the contract of manifests
+  if (absCredentials && absPath) {
+    const isPast = new RegExp(`^azure://[^/]+/${absPath.container}/`)
+    for (const { url } of entries)
+      yield* linkOf({ ...file, url: blobUrl(absCredentials, absPath.container, url.replace(isPast, '')) })
+    return
+  }
+  if (!credentials || !s3Path) throw new UserError('The stack gave no credentials that this program can use (provider gcp?).')
   const { GetObjectCommand } = await loadSdk()
   const s3 = await s3ClientOf(credentials, endpoint, region)
   for (const { url } of entries) {
@@ -166,7 +172,7 @@ async function* slicesOf(file: StackFile): AsyncGenerator<Uint8Array> {
 }
 
 /** Under another name until it is whole. */
-async function save(bytes: AsyncIterable<Uint8Array>, path: string): Promise<void> {
+export async function save(bytes: AsyncIterable<Uint8Array>, path: string): Promise<void> {
   const partial = `${path}.millrace-download`
   try {
     await pipeline(bytes, createWriteStream(partial))

@@ -16,6 +16,7 @@ import { addEventCommands } from './event.ts'
 import { addFileCommands } from './file.ts'
 import { addFlowCommands } from './flow.ts'
 import { addJobCommands } from './job.ts'
+import { addMigrateCommands } from './migrate.ts'
 import { addNotifyCommands } from './notify.ts'
 import { UserError } from './output.ts'
 import { addProjectCommands } from './project.ts'
@@ -70,6 +71,7 @@ addEventCommands(program)
 addNotifyCommands(program)
 addStreamCommands(program)
 addVaultCommands(program)
+addMigrateCommands(program)
 addBackupCommands(program)
 addDoctorCommand(program)
 

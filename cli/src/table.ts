@@ -216,7 +216,7 @@ async function createTable(
   print(command, made, (one) => `${one.id} has ${one.rowsCount} rows`)
 }
 
-async function exists(client: Client, path: string): Promise<boolean> {
+export async function exists(client: Client, path: string): Promise<boolean> {
   try {
     await client.request('GET', path)
     return true

@@ -27,7 +27,7 @@ await platform.start()
 const url = await platform.app.listen({ port: 0, host: '127.0.0.1' })
 await platform.objects.listen(0, '127.0.0.1')
 const actor = await platform.tokens.authenticate(master.value)
-if (!actor) throw new Error('the master token opens no door')
+if (!actor) throw new Error('the master token is not valid')
 
 const post = async (path: string, body: object) =>
   (await (

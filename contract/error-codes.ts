@@ -176,7 +176,7 @@ export const ERRORS = {
   },
   'storage.tables.filterValue': {
     kind: 'invalid',
-    text: 'The filter on column "{column}" compares with "{value}", which is no {type}. Send a value of that type.',
+    text: 'The filter on column "{column}" compares with "{value}", which is not a valid {type}. Send a value of that type.',
   },
   'tableEngine.cancelled': { kind: 'conflict', text: 'The operation on the table was cancelled.' },
   'tableEngine.timeout': { kind: 'transient', text: 'The operation on the table took longer than {seconds} s and was stopped.' },
@@ -515,7 +515,7 @@ export const ERRORS = {
   },
   'storage.tables.invalidDefaultValueForType': {
     kind: 'invalid',
-    text: 'The default "{value}" of column "{column}" is no {type}. Send a value of that type; functions are not evaluated.',
+    text: 'The default "{value}" of column "{column}" is not a valid {type}. Send a value of that type; functions are not evaluated.',
   },
   'storage.tables.columnHasNulls': {
     kind: 'invalid',

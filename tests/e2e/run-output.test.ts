@@ -190,10 +190,10 @@ test('columns are told apart by their letters, not by their case', async () => {
   )
 })
 
-test('a default that is none of its type is refused', async () => {
+test('a default that is not of its type is refused', async () => {
   const stack = await writerStack()
   const schema = [{ name: 'id', data_type: { base: { type: 'INTEGER', default: 'none' } } }]
-  refused(await stack.write('1\n', { schema }, typed), /default "none" of column "id" is no INTEGER/)
+  refused(await stack.write('1\n', { schema }, typed), /default "none" of column "id" is not a valid INTEGER/)
 })
 
 test('a delete rule for a column the table does not have is an error', async () => {

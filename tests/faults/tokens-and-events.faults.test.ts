@@ -42,7 +42,7 @@ test(`${KILLS} kills lose no acknowledged token or event and leave none half-wri
   )
   for (const token of acknowledged.tokens.values()) {
     const { status } = await stack.get('/v2/storage/tokens/verify', { 'x-storageapi-token': token })
-    assert.equal(status, 200, 'a token that was handed out still opens the door')
+    assert.equal(status, 200, 'a token that was handed out is still valid')
   }
 })
 

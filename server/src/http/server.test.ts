@@ -214,12 +214,12 @@ test('a body that stands still loses its connection, slow work does not', async 
 })
 
 test('in maintenance every resource answers 503 with Retry-After, while health still answers', async (t) => {
-  const { request } = await startTestStack(t, { maintenance: { reason: 'We are moving house.' } })
+  const { request } = await startTestStack(t, { maintenance: { reason: 'We are upgrading.' } })
   const answer = await request('GET', '/v2/storage/tokens')
   assert.equal(answer.status, 503)
   assert.equal(answer.headers.get('retry-after'), '60')
   assert.equal(answer.json().status, 'maintenance')
-  assert.equal(answer.json().reason, 'We are moving house.')
+  assert.equal(answer.json().reason, 'We are upgrading.')
   assert.equal((await request('GET', '/health')).status, 200)
   for (const path of ['/v2/storage', '/v2/storage/nowhere', '/templates'])
     assert.equal((await request('GET', path)).status, 503, path)

@@ -46,17 +46,18 @@ export const listOf =
 
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i
 
-export const host: Parse<string> = (text) => (isIP(text) || HOST_NAME.test(text) ? text : refuse('no IP address or host name.'))
+export const host: Parse<string> = (text) =>
+  isIP(text) || HOST_NAME.test(text) ? text : refuse('not an IP address or host name.')
 
 export const domain: Parse<string> = (text) =>
   HOST_NAME.test(text) && !isIP(text)
     ? text.toLowerCase()
-    : refuse('no domain name, such as example.com (without scheme, port or path).')
+    : refuse('not a domain name, such as example.com (without scheme, port or path).')
 
 /** Without the trailing slash, so that a path can be appended. */
 export const httpUrl: Parse<string> = (text) => {
-  const url = URL.canParse(text) ? new URL(text) : refuse('no address, such as https://data.example.com.')
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') refuse('no http or https address.')
+  const url = URL.canParse(text) ? new URL(text) : refuse('not an address, such as https://data.example.com.')
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') refuse('not an http or https address.')
   if (url.username || url.password) refuse('an address with credentials in it; leave them out.')
   if (url.search || url.hash) refuse('an address with a query or fragment; leave them out.')
   return url.href.replace(/\/+$/, '')
@@ -71,7 +72,7 @@ export const origin: Parse<string> = (text) => {
 export const postgresUrl: Parse<string> = (text) => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== 'postgres:' && url?.protocol !== 'postgresql:')
-    refuse('no PostgreSQL address, such as postgres://user:password@host/database.')
+    refuse('not a PostgreSQL address, such as postgres://user:password@host/database.')
   if (!url || url.pathname.length < 2) refuse('a PostgreSQL address without a database name.')
   return text
 }
@@ -96,7 +97,7 @@ const key32: Parse<Uint8Array> = (text) => {
     : /^[A-Za-z0-9+/_-]+=*$/.test(text)
       ? Buffer.from(text, 'base64')
       : undefined
-  return bytes?.length === 32 ? bytes : refuse('no key of 32 bytes, written as 64 hexadecimal digits or base64.')
+  return bytes?.length === 32 ? bytes : refuse('not a key of 32 bytes, written as 64 hexadecimal digits or base64.')
 }
 
 /** Not listOf: that one repeats the entry it refuses. */
@@ -114,9 +115,9 @@ export const egressTarget: Parse<string> = (text) => {
   if (text === '*' || isIP(text)) return text
   if (text.includes('/')) return addressOrNetwork(text)
   const [, name, portText] =
-    text.match(/^(\[[^\]]+\]|[^:]+)(?::(\d{1,5}))?$/) ?? refuse('no host, address, network or host:port.')
+    text.match(/^(\[[^\]]+\]|[^:]+)(?::(\d{1,5}))?$/) ?? refuse('not a host, address, network or host:port.')
   if (portText !== undefined && (Number(portText) < 1 || Number(portText) > 65_535))
     refuse('an address with a port outside 1 to 65535.')
   const bare = name!.replace(/^\[|\]$/g, '').replace(/^\*\./, '')
-  return isIP(bare) || HOST_NAME.test(bare) ? text.toLowerCase() : refuse('no host, address, network or host:port.')
+  return isIP(bare) || HOST_NAME.test(bare) ? text.toLowerCase() : refuse('not a host, address, network or host:port.')
 }

@@ -1,4 +1,4 @@
-// The three files of undici that a request needs. Its front door loads a hundred more (fetch, web sockets, caches, mocks), which costs a
+// The three files of undici that a request needs. Its main file loads a hundred more (fetch, web sockets, caches, mocks), which costs a
 // sixth of the time that a small run takes to start (docs/performance.md).
 
 /// <reference path="./undici-parts.d.ts" />

@@ -31,7 +31,7 @@ function unpackBlock(block: Buffer): Buffer {
   let size = 0
   for (let shift = 0; ; shift += 7) {
     const byte = block[at++]
-    if (byte === undefined || shift > 28) throw new UserError('it is no snappy data')
+    if (byte === undefined || shift > 28) throw new UserError('it is not snappy data')
     size += (byte & 0x7f) * 2 ** shift
     if (byte < 0x80) break
   }

@@ -85,7 +85,7 @@ async function findDirectory(handle: FileHandle): Promise<{ offset: number; size
     }
     return { size: tail.readUInt32LE(at + 12), offset: tail.readUInt32LE(at + 16) }
   }
-  throw new UserError('it is no zip archive')
+  throw new UserError('it is not a zip archive')
 }
 
 /** Values that did not fit into 32 bits are in the extra field, in this order, those only. */

@@ -1,4 +1,4 @@
-// A CRC-32 per block of 1 MiB: damage is found before a block leaves the house, in a range read as well as in a whole one.
+// A CRC-32 per block of 1 MiB: damage is found before a block is sent, in a range read as well as in a whole one.
 
 import { crc32 } from 'node:zlib'
 

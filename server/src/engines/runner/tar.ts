@@ -132,7 +132,7 @@ const text = (field: Buffer): string => field.toString('utf8').replace(/\0.*$/s,
 
 function octal(field: Buffer): number {
   const digits = text(field).trim()
-  if (!/^[0-7]{1,11}$/.test(digits)) throw new PlatformError('runner.invalidArchive', { reason: 'it is no tar archive' })
+  if (!/^[0-7]{1,11}$/.test(digits)) throw new PlatformError('runner.invalidArchive', { reason: 'it is not a tar archive' })
   return Number.parseInt(digits, 8)
 }
 

@@ -20,7 +20,7 @@ test('an answer is handed out while it holds, and the newest for a key is the on
   assert.equal(answers.find('b', always), undefined)
 })
 
-test('the room is bounded by weight: what was asked for least recently leaves, and nothing may take a quarter of it', () => {
+test('the cache is bounded by weight: what was asked for least recently is dropped, and nothing may take a quarter of it', () => {
   const answers = createResponseCache<string, string>(100)
   for (const key of ['a', 'b', 'c', 'd']) answers.keep(key, key, 25)
   answers.find('a', always)

@@ -79,7 +79,7 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
     caller: Caller,
     owner: ConfigurationRecord,
     row: Omit<RowRecord, 'versionIdentifier' | 'created'> & Partial<Pick<RowRecord, 'created'>>,
-    told: {
+    details: {
       readonly isNew: boolean
       readonly ownerDescription: string
       /** Of contents that have one already. */
@@ -88,13 +88,13 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
     },
   ): Promise<RowRecord> {
     const stamp = stampOf(caller.actor, clock.now().getTime())
-    const order = told.isNew && owner.rowsSortOrder.length > 0 ? { rowsSortOrder: [...owner.rowsSortOrder, row.id] } : {}
-    const change = { stamp, changeDescription: told.ownerDescription, newId }
+    const order = details.isNew && owner.rowsSortOrder.length > 0 ? { rowsSortOrder: [...owner.rowsSortOrder, row.id] } : {}
+    const change = { stamp, changeDescription: details.ownerDescription, newId }
     const created = row.created ?? { ...stamp, at: await creationTime(trx, owner, stamp.at) }
-    const saved = { ...row, versionIdentifier: told.versionIdentifier ?? newId(), created }
+    const saved = { ...row, versionIdentifier: details.versionIdentifier ?? newId(), created }
     const after = await saveVersion(trx, owner, order, change, { rowsChanged: true })
     await saveRowVersion(trx, after, saved, stamp)
-    await recordChange(trx, caller, told.event(after, saved))
+    await recordChange(trx, caller, details.event(after, saved))
     return saved
   }
 

@@ -108,7 +108,7 @@ function tagsOf(kind: (typeof KINDS)[number], { owner, scope, settings }: Artifa
 
 function momentOf(text: string, now: Date): number {
   const moment = parseMoment(text, now)
-  if (!moment) throw invalid(`"${text}" in artifacts date_since is no time; write "-7 days" or an ISO time`)
+  if (!moment) throw invalid(`"${text}" in artifacts date_since is not a time; write "-7 days" or an ISO time`)
   return moment.getTime()
 }
 

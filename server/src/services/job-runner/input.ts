@@ -191,7 +191,8 @@ function changedSince(entry: TableInputMapping, table: TableInfo, { state, now }
 
 function momentOf(text: string, now: Date): number {
   const moment = parseMoment(text, now)
-  if (!moment) throw failure(`"${text}" in changed_since is no time. Write "-2 days", a unix time, an ISO time, or "adaptive".`)
+  if (!moment)
+    throw failure(`"${text}" in changed_since is not a time. Write "-2 days", a unix time, an ISO time, or "adaptive".`)
   return moment.getTime()
 }
 
@@ -244,7 +245,7 @@ const exactTime = (date: Date | undefined): string => (date ? date.toISOString()
 /** A name of one file in the folder: nothing that leads elsewhere, and no longer than disks allow with a manifest beside it. */
 function safeName(name: string): string {
   const clean = name.replace(/[/\\\0]/g, '_')
-  if (clean === '' || clean === '.' || clean === '..') throw failure(`"${name}" is no name for a file.`)
+  if (clean === '' || clean === '.' || clean === '..') throw failure(`"${name}" cannot be the name of a file.`)
   return Buffer.byteLength(clean) <= 240
     ? clean
     : Buffer.from(clean)

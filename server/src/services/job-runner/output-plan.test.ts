@@ -161,7 +161,7 @@ test('types are base types, and where they count every column has one', () => {
       ...CONTEXT,
       dataTypesSupport: support,
     })
-  refused(() => planned({ data_type: { base: { type: 'VARCHAR' } } }), /base type "VARCHAR", which is none of STRING, INTEGER/)
+  refused(() => planned({ data_type: { base: { type: 'VARCHAR' } } }), /base type "VARCHAR", which is not one of STRING, INTEGER/)
   refused(() => planned({ data_type: { snowflake: { type: 'VARCHAR' } } }), /column "id" of a\.csv has no data_type\.base/)
   assert.equal(planned({}).loads[0]!.schema, undefined)
   refused(() => planned({}, 'authoritative'), /has no data_type\.base/)

@@ -286,7 +286,7 @@ function checkTypes(
         throw failure(`the column "${name}" of ${table} has no data_type.base in its schema`)
     } else if (!BASE_TYPES.some((known) => known === type.base?.type.toUpperCase()))
       throw failure(
-        `the column "${name}" of ${table} has the base type "${type.base.type}", which is none of ${BASE_TYPES.join(', ')}`,
+        `the column "${name}" of ${table} has the base type "${type.base.type}", which is not one of ${BASE_TYPES.join(', ')}`,
       )
   }
 }
@@ -391,7 +391,7 @@ function planDeletes(name: string, merged: TableManifestContent, now: Date): { r
 function momentOf(name: string, text: string | null | undefined, now: Date): number | undefined {
   if (!text) return undefined
   const moment = parseMoment(text, now)
-  if (!moment) throw failure(`${name}: "${text}" in delete_where is no time`)
+  if (!moment) throw failure(`${name}: "${text}" in delete_where is not a time`)
   return moment.getTime()
 }
 

@@ -98,7 +98,7 @@ export async function readUsage(folder: DataFolder): Promise<readonly unknown[]>
     typeof one?.metric === 'string' && one.metric !== '' && typeof one.value === 'number'
   if (!Array.isArray(usage) || !usage.every(isUsage)) {
     throw new PlatformError('jobRunner.componentBroken', {
-      message: 'The component wrote an out/usage.json that is no list of {"metric", "value"}.',
+      message: 'The component wrote an out/usage.json that is not a list of {"metric", "value"}.',
     })
   }
   return usage

@@ -224,7 +224,7 @@ async function withVariables(
 }
 
 function variableText(name: string, value: unknown): string {
-  if (typeof value === 'object' && value !== null) throw invalid(`the value of its variable "${name}" is no text`)
+  if (typeof value === 'object' && value !== null) throw invalid(`the value of its variable "${name}" is not a text`)
   return String(value ?? '')
 }
 

@@ -122,7 +122,7 @@ export function parseGroups(names: readonly string[]): ReadonlyMap<string, Equal
   return new Map(
     names.map((name) => {
       const column = GROUPS.includes(name) ? EQUAL[name] : undefined
-      if (!column) throw refusal('groupBy', `"${name.slice(0, 60)}" is none of ${GROUPS.join(', ')}.`)
+      if (!column) throw refusal('groupBy', `"${name.slice(0, 60)}" is not one of ${GROUPS.join(', ')}.`)
       return [name, column]
     }),
   )
@@ -194,7 +194,7 @@ function equalValues(
   if (NUMERIC.has(column)) return values.map((value) => (/^\d{1,15}$/.test(value) ? Number(value) : -1)) // no such id: nothing is found
   if (column === 'status') {
     const wrong = values.find((value) => !isJobStatus(value))
-    if (wrong !== undefined) throw refusal(name, `"${wrong.slice(0, 60)}" is no status of a job.`)
+    if (wrong !== undefined) throw refusal(name, `"${wrong.slice(0, 60)}" is not a status of a job.`)
   }
   return column === 'component_id' ? values.map(canonicalId) : [...values]
 }

@@ -29,7 +29,7 @@ test('each form of a field finds its next minute', () => {
   for (const [text, from, expected] of cases) assert.equal(next(text, from), expected, `${text} from ${from}`)
 })
 
-test('what is no cron expression is refused with the part and the reason', () => {
+test('what is not a cron expression is refused with the part and the reason', () => {
   const cases: [string, RegExp][] = [
     ['', /0 fields/],
     ['constructor', /1 field/],

@@ -88,7 +88,7 @@ function cronOf(cronTab: string): Cron {
     return parseCron(cronTab)
   } catch (error) {
     if (!(error instanceof CronSyntaxError)) throw error
-    throw invalid('schedule.cronTab', `"${cronTab.slice(0, 100)}" is no cron expression: ${error.message}`)
+    throw invalid('schedule.cronTab', `"${cronTab.slice(0, 100)}" is not a valid cron expression: ${error.message}`)
   }
 }
 
@@ -97,7 +97,10 @@ function zoneNamed(name: string, zoneOf: (name: string) => Zone): Zone {
     return zoneOf(name)
   } catch (error) {
     if (!(error instanceof UnknownZone)) throw error
-    throw invalid('schedule.timezone', `"${name.slice(0, 60)}" is no time zone. Use an IANA name such as Europe/Prague or UTC.`)
+    throw invalid(
+      'schedule.timezone',
+      `"${name.slice(0, 60)}" is not a time zone. Use an IANA name such as Europe/Prague or UTC.`,
+    )
   }
 }
 

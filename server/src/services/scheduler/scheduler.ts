@@ -142,7 +142,8 @@ export function createScheduler(deps: SchedulerDeps) {
     const current = await findConfiguration(projectId, schedulerComponentId, configurationId)
     if (!current) throw new PlatformError('scheduler.configurationNotFound', { id: configurationId.slice(0, 100) })
     if (version === undefined || version === String(current.version)) return current
-    if (!/^[1-9][0-9]{0,8}$/.test(version)) throw invalid('configurationVersionId', `"${version.slice(0, 40)}" is no version.`)
+    if (!/^[1-9][0-9]{0,8}$/.test(version))
+      throw invalid('configurationVersionId', `"${version.slice(0, 40)}" is not a version: send a whole number from 1 on.`)
     const chosen = await findVersion(projectId, configurationId, Number(version))
     if (!chosen) throw new PlatformError('scheduler.versionNotFound', { id: configurationId.slice(0, 100), version })
     return chosen

@@ -121,7 +121,7 @@ test('a definition is changed as a whole: name, description and columns together
   assert.equal((await finish(await plain({ description: 'a number' }))).status, 'success')
 })
 
-test('a default that is none of its type fails the job; rows always carry their load time', async (t) => {
+test('a default that is not of its type fails the job; rows always carry their load time', async (t) => {
   const { define, finish, stack } = await typedTable(t)
   const failed = await finish(await define('bad', [{ name: 'n', definition: { type: 'INTEGER', default: 'CURRENT_DATE' } }]))
   assert.equal(failed.error?.code, 'storage.tables.invalidDefaultValueForType')

@@ -95,7 +95,7 @@ test('a format, a zone or a branch is built as the specification describes it or
   assert.equal((await start({ sourceBranchId: 'mine' })).status, 400)
 })
 
-test('in a typed table a filter compares by type; the empty value means absent, and what is none of the type is refused', async () => {
+test('in a typed table a filter compares by type; the empty value means absent, and what is not of the type is refused', async () => {
   const stack = await startProject()
   const { bucket, load, rows, succeed } = tableClient(stack)
   const id = `${await bucket()}.typed`

@@ -45,11 +45,11 @@ test(`a field of ${FIELD_MIB} MiB is refused with its line, or loaded where the 
   assert.match(refused.error?.message ?? '', /line 2/)
   assert.deepEqual(await client.rows('in.c-main.t'), [['0', 'a']])
 
-  const roomy = await startTestStack(t, { tables: { maxRowBytes: 128 << 20, workerMemoryMb: 3072 } })
-  const large = tableClient(roomy)
+  const permissive = await startTestStack(t, { tables: { maxRowBytes: 128 << 20, workerMemoryMb: 3072 } })
+  const large = tableClient(permissive)
   await large.bucket()
   await large.create('in.c-main', 't', csv)
-  const [first, second] = (await roomy.request('GET', '/v2/storage/tables/in.c-main.t/data-preview?format=json')).json<{
+  const [first, second] = (await permissive.request('GET', '/v2/storage/tables/in.c-main.t/data-preview?format=json')).json<{
     rows: { value: string; isTruncated: boolean }[][]
   }>().rows
   assert.deepEqual([first?.[1]?.isTruncated, first?.[1]?.value.length, second?.[1]?.value], [true, 16_384, 'y'])

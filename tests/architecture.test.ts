@@ -15,6 +15,8 @@ interface Source {
   readonly text: string
   /** Files of ours it imports. */
   readonly imports: readonly string[]
+  /** Those of them that are loaded with it. */
+  readonly loads: readonly string[]
   /** Packages and `node:` modules it imports for more than their types. */
   readonly packages: readonly string[]
 }
@@ -31,6 +33,7 @@ function read(path: string): Source {
     names: names!,
     specifier: specifier!,
   }))
+  const loaded = found.filter((one) => !one.typeOnly && !onlyTypes(one.names)).map((one) => one.specifier)
   return {
     path,
     text,
@@ -38,9 +41,8 @@ function read(path: string): Source {
       ...found.filter((one) => isRelative(one.specifier)).map((one) => one.specifier),
       ...[...text.matchAll(LATE_IMPORT)].map(([, specifier]) => specifier!),
     ].map((specifier) => posix.join(posix.dirname(path), specifier)),
-    packages: found
-      .filter((one) => !isRelative(one.specifier) && !one.typeOnly && !onlyTypes(one.names))
-      .map((one) => one.specifier),
+    loads: loaded.filter(isRelative).map((specifier) => posix.join(posix.dirname(path), specifier)),
+    packages: loaded.filter((specifier) => !isRelative(specifier)),
   }
 }
 
@@ -149,6 +151,21 @@ test('there are no import cycles', () => {
     done.add(path)
   }
   for (const { path } of everything) visit(path, [])
+})
+
+test('a command starts without the packages of the server: what only some commands need is loaded late', () => {
+  const sources = new Map(everything.map((source) => [source.path, source]))
+  const loaded = new Set<string>()
+  const load = (path: string): void => {
+    if (loaded.has(path)) return
+    loaded.add(path)
+    for (const to of sources.get(path)?.loads ?? []) load(to)
+  }
+  load('cli/src/main.ts')
+  const packages = [...loaded].flatMap((path) => (sources.get(path)?.packages ?? []).map((name) => `${path}: ${name}`))
+  const heavy = packages.filter((line) => !/: (node:.*|commander|jsonc-parser)$/.test(line))
+  assert.ok(loaded.size > 20)
+  assert.deepEqual(heavy, [])
 })
 
 test('every import of ours has a form that these tests see', () => {

@@ -7,9 +7,7 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { findHolder } from '../../server/src/engines/data-dir/folder-lock.ts'
 import { createJsonFolder } from '../../server/src/engines/json-folder/json-folder.ts'
-import { checkBucket } from '../../server/src/engines/object-store/reach-bucket.ts'
 import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
-import { createComponents } from '../../server/src/services/components/components.ts'
 import type { KeyRing } from '../../server/src/services/encryption/key-ring.ts'
 import { type Config, readConfig } from '../../server/src/start/config.ts'
 import { VERSION } from '../../server/src/start/version.ts'
@@ -109,6 +107,7 @@ async function port(check: string, { dataDir, listen }: Config, number: number):
 async function externalStore({ s3 }: Config, external: NonNullable<Config['s3']['external']>): Promise<Finding> {
   const check = 'object store'
   const { region, bucket } = s3
+  const { checkBucket } = await import('../../server/src/engines/object-store/reach-bucket.ts')
   return checkBucket({ ...external, region, bucket }).then(
     () => ({ check, status: 'ok', text: `bucket ${bucket} at ${external.endpoint}` }),
     (error: Error) => ({ check, status: 'problem', text: error.message }),
@@ -145,6 +144,7 @@ async function isolation({ worker, dataDir }: Config): Promise<Finding> {
 
 async function components({ dataDir }: Config): Promise<Finding> {
   const check = 'components'
+  const { createComponents } = await import('../../server/src/services/components/components.ts')
   const known = createComponents({ folder: createJsonFolder(join(dataDir, 'components')), log: { warn() {}, info() {} } })
   await known.reload()
   const problems = known.problems()

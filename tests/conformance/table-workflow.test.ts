@@ -82,6 +82,6 @@ test('an export is a sliced file without a header; its slices joined in order ar
   const job = await succeed(await stack.request('POST', `/v2/storage/tables/${id}.many/export-async`, { json: { gzip: true } }))
   const fileId = (job.results as { file: { id: number } }).file.id
   const file = (await stack.request('GET', `/v2/storage/files/${fileId}`)).json()
-  assert.deepEqual([file.isSliced, file.tags, file.maxAgeDays, file.name], [true, ['table-export'], 15, `${id}.many.csv.gz`])
+  assert.deepEqual([file.isSliced, file.tags, file.maxAgeDays, file.name], [true, ['table-export'], 2, `${id}.many.csv.gz`])
   assert.deepEqual((job.results as { cacheHit: boolean }).cacheHit, true)
 })

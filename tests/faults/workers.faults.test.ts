@@ -11,7 +11,7 @@ import { BUCKET, REGION, startS3 } from '../support/start-s3.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
-const JOBS = process.env.MILLRACE_LONG ? 100 : 24
+const JOBS = process.env.MILLRACE_LONG ? 100 : 12
 
 interface Job {
   readonly id: string

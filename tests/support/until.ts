@@ -5,7 +5,8 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const LIMIT_MS = 240_000
-const PAUSE_MS = 10
+/** Asking costs processor time that the answer may be waiting for: the longer it takes, the less often. */
+const PAUSE_MS = { shortest: 10, longest: 50, ofTheWait: 0.1 }
 
 /**
  * Asks until the answer is neither false nor missing, and returns it. An attempt that fails counts as "not yet" and is reported
@@ -16,7 +17,7 @@ export async function until<T>(
   ask: () => T | Promise<T>,
   limitMs = LIMIT_MS,
 ): Promise<Exclude<T, false | null | undefined>> {
-  const giveUp = performance.now() + limitMs
+  const begun = performance.now()
   for (;;) {
     let cause: unknown
     try {
@@ -26,8 +27,9 @@ export async function until<T>(
       if (error instanceof assert.AssertionError) throw error
       cause = error
     }
-    if (performance.now() > giveUp)
+    const waited = performance.now() - begun
+    if (waited > limitMs)
       throw new Error(`Waited ${limitMs / 1000} s in vain: ${typeof expected === 'string' ? expected : expected()}`, { cause })
-    await sleep(PAUSE_MS)
+    await sleep(Math.min(PAUSE_MS.longest, Math.max(PAUSE_MS.shortest, waited * PAUSE_MS.ofTheWait)))
   }
 }

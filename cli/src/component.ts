@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import { readJson } from '../../server/src/kit/json-text.ts'
-import { type ReadDescription, readDescription } from '../../server/src/services/components/description.ts'
+import type { ReadDescription } from '../../server/src/services/components/description.ts'
 import { createClient, stackOptions } from './client.ts'
 import { LANGUAGES, type Language, writeScaffold } from './component-scaffold.ts'
 import { laidOut } from './config-text.ts'
@@ -102,6 +102,7 @@ async function readDescriptionFile(file: string): Promise<ReadDescription> {
     throw new UserError(`${file} cannot be read.`)
   })
   const read = readJson(text)
+  const { readDescription } = await import('../../server/src/services/components/description.ts')
   return read.ok ? readDescription(read.value) : { ok: false, problems: [read.reason] }
 }
 

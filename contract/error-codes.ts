@@ -393,7 +393,7 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'The bucket "{bucket}" of project {project} is already linked here as "{link}".',
   },
-  'storage.bucket.notShared': { kind: 'invalid', text: 'The bucket "{bucket}" is not shared.' },
+  'storage.bucket.notShared': { kind: 'invalid', text: 'The bucket {bucket} is not shared.' },
   'storage.bucket.ownerNotFound': {
     kind: 'not-found',
     text: 'The bucket "{bucket}" has no owner. Name one with POST .../owner.',
@@ -663,7 +663,7 @@ export const ERRORS = {
   },
   'storage.components.cannotDeleteConfiguration': {
     kind: 'invalid',
-    text: 'Configuration "{id}" is already deleted in this branch. It goes for good when the branch is merged or deleted.',
+    text: 'Deleting configuration from trash is not allowed in development branches.',
   },
   'storage.components.configurations.versionConflict': {
     kind: 'conflict',

@@ -188,12 +188,16 @@ test('corrections of tables', async (t) => {
     const first = await succeed<{ file: File; cacheHit: boolean }>('POST', `tables/${id}/export-async`, { gzip: true })
     assert.equal(first.cacheHit, false)
     assert.equal((await ok<File>('GET', `files/${first.file.id}`)).maxAgeDays, 2)
-    const reader = await token({ description: 'reads', bucketPermissions: { 'in.c-a': 'read' } })
-    const started = await call('POST', `tables/${id}/export-async`, { token: reader.token, json: { gzip: true } })
-    const again = (await finished(started.json())).results as { file: File; cacheHit: boolean }
-    assert.deepEqual([again.file.id, again.cacheHit], [first.file.id, true])
-    const opened = await call('GET', `files/${first.file.id}?federationToken=1`, { token: reader.token })
-    assert.equal(opened.status, 200, opened.text)
+    /** Asks for the same export, all at once with others, and may read what it gets. */
+    async function sameFileFor(reader: string): Promise<void> {
+      const started = await call('POST', `tables/${id}/export-async`, { token: reader, json: { gzip: true } })
+      const again = (await finished(started.json())).results as { file: File; cacheHit: boolean }
+      assert.deepEqual([again.file.id, again.cacheHit], [first.file.id, true])
+      const opened = await call('GET', `files/${first.file.id}?federationToken=1`, { token: reader })
+      assert.equal(opened.status, 200, opened.text)
+    }
+    const readers = [1, 2, 3].map((i) => token({ description: `reads ${i}`, bucketPermissions: { 'in.c-a': 'read' } }))
+    await Promise.all(readers.map(async (one) => sameFileFor((await one).token)))
     const stranger = await token({ description: 'reads nothing' })
     await refused(['GET', `files/${first.file.id}`], 403, {}, stranger.token)
   })

@@ -203,7 +203,12 @@ export async function createTableModules(deps: TableModulesDeps) {
         createJob,
         metadataViews: metadata.viewsOfBuckets,
         tableNames: async (bucket) =>
-          (await tables.listOfBucket(bucket)).map(({ id, row }) => ({ id, name: row.name, displayName: row.displayName })),
+          // As whoever links it will see them.
+          (await tables.listOfBucket({ ...bucket, sourceKey: bucket.key })).map(({ id, row }) => ({
+            id,
+            name: row.name,
+            displayName: row.displayName,
+          })),
       }),
     )
     app.register(tablesRoutes({ tables, views, eventsOfTable: eventsOf('table') }))

@@ -126,6 +126,8 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
       createdAt: clock.now().getTime(),
       creator: { tokenId, tokenDescription },
     })
+    const said = await listBranchMetadata(trx, projectId, defaultBranch.id)
+    await setBranchMetadata(trx, projectId, branch.id, said, clock.now().getTime())
     await onCreate(trx, defaultBranch, branch, source)
     await recordEvent(trx, source, branchEvent('storage.devBranchCreated', branch, namedBranch(branch)), origin)
     return branch

@@ -96,7 +96,7 @@ export function createBucketJobs(buckets: Buckets, sharing: SharingRules): Reado
     const wanted = inputOf<{ link: Omit<NewBucket, 'createdAt'> }>(job).link
     const source = wanted.sourceKey === undefined ? undefined : await sharing.sourceOf({ sourceKey: wanted.sourceKey })
     await publish(async (trx) => {
-      const created = await buckets.insertIn(trx, job.source, { ...wanted, createdAt: job.createdAt }, job.origin)
+      const created = await buckets.insertLink(trx, job.source, { ...wanted, createdAt: job.createdAt }, job.origin)
       return { results: bucketView(created, job.baseUrl, { source }) }
     })
   }

@@ -47,7 +47,7 @@ export function bucketSharingRoutes({
     parameters: SharingParameters,
   ) => {
     const bucket = await buckets.getForChange(scopeOf(req), (req.params as { bucketId: string }).bucketId, 'manage')
-    sharing.checkSharable(bucket, req.branch)
+    await sharing.checkSharable(bucket, req.branch)
     return startJob(req, reply, bucketJob(operation, bucket, { bucketKey: bucket.key, sharing: way, parameters }))
   }
 

@@ -55,6 +55,7 @@ export function createBucketsOfTables({ buckets, sharing, usage, metadataViews }
     getInDefaultBranch: buckets.getInDefaultBranch,
     ensureInBranch: (scope: Scope, { id }: { readonly id: string }, origin: Origin) => buckets.ensureInBranch(scope, id, origin),
     touch: buckets.touch,
+    listLinks: ({ key }: { readonly key: number }) => buckets.store.listLinksTo([key]),
     view,
     createForLoad,
   }

@@ -130,7 +130,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
           const { createdAt: _, ...rest } = link
           return startJob(req, reply, bucketJob('bucketLink', link, { link: rest }))
         }
-        const created = await buckets.insert(req.actor, link, req.origin)
+        const created = await sharing.inTransaction((trx) => buckets.insertLink(trx, req.actor, link, req.origin))
         return reply.code(201).send(bucketView(created, req.baseUrl, { source: await sharing.sourceOf(created) }))
       },
     )

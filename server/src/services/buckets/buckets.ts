@@ -41,6 +41,7 @@ export interface TablesOfBuckets {
 
 /** What this module asks of storage-metadata. */
 export interface BucketMetadata {
+  list(projectId: number, bucket: number): Promise<readonly (MetadataPair & { readonly provider: string })[]>
   set(trx: Trx, projectId: number, bucket: number, provider: string, pairs: readonly MetadataPair[], now: Date): Promise<void>
   remove(trx: Trx, projectId: number, bucket: number, id: number): Promise<void>
   forget(trx: Trx, bucket: number): Promise<void>
@@ -151,9 +152,9 @@ export function createBuckets(deps: BucketsDeps) {
     const displayName = request.displayName || name.slice(2)
     checkName('displayName', displayName)
     const id = `${stage}.${name}`
+    await checkDisplayName(actor.projectId, branch.id, stage, displayName)
     if (await store.find(actor.projectId, branch.id, id))
       throw new PlatformError('storage.buckets.alreadyExists', { what: `bucket "${id}"` })
-    await checkDisplayName(actor.projectId, branch.id, stage, displayName)
     const { description, color } = request
     return { id, name, stage, displayName, description: description ?? '', color: colorFrom(color), createdAt: clock.now() }
   }
@@ -168,6 +169,16 @@ export function createBuckets(deps: BucketsDeps) {
         ? new PlatformError('storage.buckets.alreadyExists', { what: `bucket "${bucket.id}"` })
         : error
     }
+  }
+
+  /** A linked bucket starts with what is said of the one it shows; from then on each has its own. */
+  async function insertLink(trx: Trx, source: EventSource, link: NewBucket, origin: Origin): Promise<Bucket> {
+    const shown = link.sourceKey === undefined ? undefined : await store.findByKey(link.sourceKey, trx)
+    const description = link.description || (shown?.description ?? '')
+    const created = await insertIn(trx, source, { ...link, description }, origin)
+    for (const { provider, key, value } of shown ? await metadata.list(shown.projectId, shown.key) : [])
+      await metadata.set(trx, created.projectId, created.key, provider, [{ key, value }], clock.now())
+    return created
   }
 
   const insert = (source: EventSource, bucket: NewBucket, origin: Origin): Promise<Bucket> =>
@@ -276,6 +287,10 @@ export function createBuckets(deps: BucketsDeps) {
     return owner
   }
 
+  /** Whether a bucket stands for one of a development branch, as older clients keep them in the default branch. */
+  const isOfBranch = async ({ projectId, key }: Bucket): Promise<boolean> =>
+    (await metadata.list(projectId, key)).some((item) => item.key === 'KBC.createdBy.branch.id')
+
   /** A linked bucket is as large as what it shows. */
   async function usageOf(found: readonly Bucket[]) {
     const usage = await tables.usage(found.map((bucket) => bucket.sourceKey ?? bucket.key))
@@ -302,7 +317,7 @@ export function createBuckets(deps: BucketsDeps) {
     create,
     checkNew,
     insert,
-    insertIn,
+    insertLink,
     checkUpdate,
     update,
     checkDelete,
@@ -314,6 +329,7 @@ export function createBuckets(deps: BucketsDeps) {
     touch,
     removeOfBranch,
     usageOf,
+    isOfBranch,
     erase,
     permissionsForgotten: permissions.forgotten,
     store,

@@ -34,8 +34,9 @@ export type SharingRules = ReturnType<typeof createSharing>
 export function createSharing({ buckets, inTransaction, clock, recordEvent, findProject, isHolder }: SharingDeps) {
   const { store } = buckets
 
-  function checkSharable(bucket: Bucket, branch: Branch): void {
-    if (!branch.isDefault) throw new PlatformError('storage.buckets.sharingInBranch', { bucket: bucket.id })
+  async function checkSharable(bucket: Bucket, branch: Branch): Promise<void> {
+    if (!branch.isDefault || (await buckets.isOfBranch(bucket)))
+      throw new PlatformError('storage.buckets.sharingInBranch', { bucket: bucket.id })
     if (bucket.sourceKey !== undefined) throw new PlatformError('storage.buckets.linkedCannotBeShared', { bucket: bucket.id })
   }
 
@@ -93,23 +94,31 @@ export function createSharing({ buckets, inTransaction, clock, recordEvent, find
   const listShared = async (actor: Actor): Promise<Bucket[]> =>
     (await store.listSharedByOthers(actor.projectId)).filter((bucket) => isVisibleTo(actor, bucket))
 
+  /** A bucket that this token may link: of another project, or shared by its own. */
+  async function findShared(scope: Scope, projectId: number, bucketId: string): Promise<Bucket | undefined> {
+    const { actor } = scope
+    if (projectId !== actor.projectId)
+      return (await listShared(actor)).find((bucket) => bucket.projectId === projectId && bucket.id === bucketId)
+    const own = await buckets.getInDefaultBranch(scope, bucketId)
+    if (own.sharing === null) throw new PlatformError('storage.bucket.notShared', { bucket: own.id })
+    return isVisibleTo(actor, own) ? own : undefined
+  }
+
   /** The checked fields of a new linked bucket. What is not shared with the asker does not exist for them. */
   async function checkLink(scope: Scope, request: NewBucketRequest & { sourceProjectId: number; sourceBucketId: string }) {
     const { actor } = scope
     if (!actor.isMasterToken && !actor.canManageBuckets) throw new PlatformError('accessDenied')
-    const source = (await listShared(actor)).find(
-      (bucket) => bucket.projectId === request.sourceProjectId && bucket.id === request.sourceBucketId,
-    )
+    const source = await findShared(scope, request.sourceProjectId, request.sourceBucketId)
     if (!source)
       throw new PlatformError('storage.buckets.notFound', {
         id: request.sourceBucketId.slice(0, 200),
         project: request.sourceProjectId,
       })
+    const named = await buckets.checkNew(scope, request)
     const links = await store.listLinksTo([source.key])
     const known = links.find((link) => link.projectId === actor.projectId && link.branchId === scope.branch.id)
     if (known)
       throw new PlatformError('storage.buckets.alreadyLinked', { bucket: source.id, project: source.projectId, link: known.id })
-    const named = await buckets.checkNew(scope, request)
     return { ...named, projectId: actor.projectId, branchId: scope.branch.id, sourceKey: source.key }
   }
 

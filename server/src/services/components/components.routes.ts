@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ComponentDescription } from '../../../../contract/component.ts'
+import { includeFrom } from '../../http/include.ts'
 import { ComponentId, optionalFlag, optionalText } from '../../http/parameters.ts'
 import { sendJson } from '../../http/send-json.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -107,14 +108,6 @@ function withoutSecrets<T>(value: T): T {
 }
 
 function includeOf(list: string | undefined): ComponentInclude {
-  const words = (list ?? '')
-    .split(',')
-    .map((word) => word.trim())
-    .filter((word) => word !== '')
-  const unknown = words.find((word) => !INCLUDES.includes(word as (typeof INCLUDES)[number]))
-  if (unknown !== undefined) {
-    const reason = `"${unknown.slice(0, 50)}" is not one of ${INCLUDES.join(', ')}.`
-    throw new PlatformError('storage.validation', { field: 'include', reason }, { errors: [{ key: 'include', message: reason }] })
-  }
-  return { configuration: words.includes('configuration'), rows: words.includes('rows'), state: words.includes('state') }
+  const words = includeFrom(list, INCLUDES)
+  return { configuration: words.has('configuration'), rows: words.has('rows'), state: words.has('state') }
 }

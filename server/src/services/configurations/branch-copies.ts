@@ -112,20 +112,30 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
   })
 
   const copyAll: BranchCopies['copyAll'] = async (trx, projectId, from, into, source) => {
-    for (const record of await headsIn(trx, projectId, from.id, false)) {
-      const content = await wholeVersion(trx, record, record.version)
-      const words = (what: string, { id, name, version }: { id: string; name: string; version: number }) =>
-        `Copied from default branch ${what} "${name}" (${id}) version ${version}`
-      const change = {
-        ...changeBy(source, words('configuration', { ...record, id: record.configurationId }), (row) =>
-          words('configuration row', row),
-        ),
-        keepsIdentifiers: true,
-        created: record.created,
-      }
-      const copy = await insertWhole(trx, { ...record, branchId: into.id }, content, change, record.version)
-      await setMetadata(trx, projectId, copy.ownerId, await listMetadata(trx, projectId, record.ownerId), change.stamp.at)
+    for (const record of await headsIn(trx, projectId, from.id, false)) await copyOne(trx, record, into.id, source)
+  }
+
+  /** A configuration of the default branch in a branch that does not have it, with its metadata, in the words clients compare. */
+  async function copyOne(
+    trx: Trx,
+    record: ConfigurationRecord,
+    branchId: number,
+    source: EventSource,
+  ): Promise<ConfigurationRecord> {
+    const { projectId, configurationId, name, version, created } = record
+    const change = {
+      ...changeBy(
+        source,
+        `Copied from default branch configuration version "${name}" (configuration id: ${configurationId}) version ${version}`,
+        (row) => `Copied from default branch configuration row "${row.name}" (${row.id}) version ${row.version}`,
+      ),
+      keepsIdentifiers: true,
+      created,
     }
+    const content = await wholeVersion(trx, record, version)
+    const copy = await insertWhole(trx, { ...record, branchId }, content, change, version)
+    await setMetadata(trx, projectId, copy.ownerId, await listMetadata(trx, projectId, record.ownerId), change.stamp.at)
+    return copy
   }
 
   const dropAll: BranchCopies['dropAll'] = async (trx, projectId, branchId) => {
@@ -165,15 +175,13 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
     await inTransaction(async (trx) => {
       const theirs = await findConfiguration(trx, { ...address, branchId: defaultId })
       if (!theirs) throw configurationNotFound(configurationId)
-      const words = `Reset to default branch version ${theirs.version}`
-      const change = changeBy(caller.actor, words, () => words)
-      const content = await wholeVersion(trx, theirs, theirs.version)
       const before = await lockConfiguration(trx, address)
       checkVersion(expected, before?.version ?? 0, `Configuration "${configurationId}"`)
-      const after = before
-        ? await replaceWhole(trx, before, content, change, { isDeleted: theirs.isDeleted, baseVersion: theirs.version })
-        : await insertWhole(trx, { ...address, listedAs: theirs.listedAs }, content, change, theirs.version)
-      await recordChange(trx, caller, configurationEvent('Changed', after))
+      // As in a branch that was just made: from version 1, and not there when it is in the trash of the default branch.
+      if (before) await purgeConfiguration(trx, before.projectId, before.ownerId)
+      const after = theirs.isDeleted ? undefined : await copyOne(trx, theirs, address.branchId, caller.actor)
+      const event = after ? configurationEvent('Changed', after) : before && configurationEvent('Deleted', before)
+      if (event) await recordChange(trx, caller, event)
     })
   }
 

@@ -184,7 +184,7 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
     for (let from = 0; from < visible.length; from += BATCH) {
       const whole = await readWhole(projectId, visible.slice(from, from + BATCH))
       for (const { record, rows } of whole.toSorted((a, b) => a.record.ownerId - b.record.ownerId)) {
-        const text = configurationText(record, { ...include, rows: include.rows ? rowsText(record, rows) : undefined })
+        const text = configurationText(record, { ...include, rows: include.rows ? rowsText(record, rows, include) : undefined })
         byComponent.set(record.listedAs, [...(byComponent.get(record.listedAs) ?? []), text])
       }
     }
@@ -228,7 +228,7 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
 
 const [OPEN, COMMA, CLOSE] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')]
 
-const rowsText = (record: ConfigurationRecord, rows: readonly RowRecord[]): string =>
-  listOf(inOrder(rows, record.rowsSortOrder, creationOf).map(rowText))
+const rowsText = (record: ConfigurationRecord, rows: readonly RowRecord[], include?: Parameters<typeof rowText>[1]): string =>
+  listOf(inOrder(rows, record.rowsSortOrder, creationOf).map((row) => rowText(row, include)))
 
 const creationOf = (row: RowRecord): number => row.created.at

@@ -108,7 +108,7 @@ export const VersionView = Type.Object(
     changeDescription: Type.String(),
     isDeleted: Type.Boolean(),
     name: Type.String(),
-    description: Type.String(),
+    description: Type.Optional(Type.String({ description: 'In the detail of a version only.' })),
     isDisabled: Type.Boolean(),
     versionIdentifier: Type.String(),
     configuration: Type.Optional(Stored),

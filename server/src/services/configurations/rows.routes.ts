@@ -59,7 +59,10 @@ export function rowsRoutes({ rows, versions, reader }: RowsRoutesDeps): FastifyP
       },
       async (req, reply) => {
         const { componentId, configurationId } = req.params
-        return sendJson(reply, listOf((await reader.listRows(callerOf(req), componentId, configurationId)).map(rowText)))
+        return sendJson(
+          reply,
+          listOf((await reader.listRows(callerOf(req), componentId, configurationId)).map((row) => rowText(row))),
+        )
       },
     )
 

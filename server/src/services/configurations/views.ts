@@ -36,21 +36,26 @@ export function configurationText(record: ConfigurationRecord, include: Include)
   )
 }
 
-export const rowText = (row: RowRecord): string =>
-  `{"id":${json(row.id)},"name":${json(row.name)},"description":${json(row.description)},"configuration":${row.configuration},` +
+const WHOLE_ROW = { configuration: true, state: true }
+
+export const rowText = (row: RowRecord, include: Pick<Include, 'configuration' | 'state'> = WHOLE_ROW): string =>
+  `{"id":${json(row.id)},"name":${json(row.name)},"description":${json(row.description)},` +
+  `${include.configuration ? `"configuration":${row.configuration},` : ''}` +
   `"isDisabled":${row.isDisabled},"version":${row.version},${stamped(row.created)},` +
-  `"changeDescription":${json(row.changeDescription)},"state":${row.state},"versionIdentifier":${json(row.versionIdentifier)}}`
+  `"changeDescription":${json(row.changeDescription)},${include.state ? `"state":${row.state},` : ''}` +
+  `"versionIdentifier":${json(row.versionIdentifier)}}`
 
 const versionMembers = (version: VersionRecord): string =>
   `"version":${version.version},${stamped(version.created)},"changeDescription":${json(version.changeDescription)},` +
-  `"isDeleted":${version.isDeleted},"name":${json(version.name)},"description":${json(version.description)},` +
+  `"isDeleted":${version.isDeleted},"name":${json(version.name)},` +
   `"isDisabled":${version.isDisabled},"versionIdentifier":${json(version.versionIdentifier)}`
 
+/** An entry of the list, which has no description: clients compare its members. */
 export const versionText = (version: VersionRecord & { readonly configuration: string }, withConfiguration: boolean): string =>
   `{${versionMembers(version)}${withConfiguration ? `,"configuration":${version.configuration}` : ''}}`
 
 export const wholeVersionText = (version: WholeVersion): string =>
-  `{${versionMembers(version)},"configuration":${version.configuration},"rowsSortOrder":${json(version.rowsSortOrder)},` +
+  `{${versionMembers(version)},"description":${json(version.description)},"configuration":${version.configuration},"rowsSortOrder":${json(version.rowsSortOrder)},` +
   `"rows":${listOf(version.rows.map((row) => rowVersionText(row, true)))}}`
 
 export const threeSidesText = ({ base, ours, theirs }: ThreeSides): string =>

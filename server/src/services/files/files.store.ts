@@ -170,17 +170,23 @@ export function createFilesStore(database: Db) {
       return withTags(await query.execute())
     },
 
-    /** The runs and tokens it is given to again; lists that only grow. */
-    setGivenTo: async (
+    /** The runs and tokens it is given to again: lists that only grow, also when several are given it at once. */
+    async changeGivenTo(
       trx: Trx,
-      { projectId, id }: FileRecord,
-      given: Pick<FileRecord, 'moreRunIds' | 'readerTokenIds'>,
-    ): Promise<void> => {
-      await withTables<Tables>(trx)
-        .updateTable('file')
-        .set({ more_run_ids: JSON.stringify(given.moreRunIds), reader_token_ids: JSON.stringify(given.readerTokenIds) })
-        .where('project_id', '=', projectId)
-        .where('id', '=', id)
+      projectId: number,
+      id: number,
+      change: (before: Pick<FileRecord, 'moreRunIds' | 'readerTokenIds'>) => Pick<FileRecord, 'moreRunIds' | 'readerTokenIds'>,
+    ): Promise<void> {
+      const update = () => withTables<Tables>(trx).updateTable('file').where('project_id', '=', projectId).where('id', '=', id)
+      // Changes nothing, but holds the row until the transaction ends.
+      const held = await update()
+        .set((e) => ({ reader_token_ids: e.ref('reader_token_ids') }))
+        .returningAll()
+        .executeTakeFirst()
+      if (!held) return
+      const { moreRunIds, readerTokenIds } = change(toRecord(held, []))
+      await update()
+        .set({ more_run_ids: JSON.stringify(moreRunIds), reader_token_ids: JSON.stringify(readerTokenIds) })
         .execute()
     },
 

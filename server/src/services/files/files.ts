@@ -238,10 +238,12 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
 
   /** A file that a token could have made itself is given to it, and to the run it works for. */
   async function giveAgain(trx: Trx, file: FileRecord, tokenId: number, runId: string | null): Promise<void> {
-    const moreRunIds = runId === null || runId === file.runId ? file.moreRunIds : [...new Set([...file.moreRunIds, runId])]
-    const isReader = tokenId === file.creatorToken.id || file.readerTokenIds.includes(tokenId)
-    const readerTokenIds = isReader ? file.readerTokenIds : [...file.readerTokenIds, tokenId]
-    await store.setGivenTo(trx, file, { moreRunIds, readerTokenIds })
+    const runs = runId === null || runId === file.runId ? [] : [runId]
+    const readers = tokenId === file.creatorToken.id ? [] : [tokenId]
+    await store.changeGivenTo(trx, file.projectId, file.id, ({ moreRunIds, readerTokenIds }) => ({
+      moreRunIds: [...new Set([...moreRunIds, ...runs])],
+      readerTokenIds: [...new Set([...readerTokenIds, ...readers])],
+    }))
   }
 
   /** In the transaction that ends what it belongs to; its bytes go with the next sweep. */

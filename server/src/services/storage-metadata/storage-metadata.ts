@@ -46,6 +46,7 @@ export function createStorageMetadata(database: Db) {
   })
   return {
     ofBuckets: {
+      list: async (projectId: number, object: number) => (await store.listMany(projectId, 'bucket', [object])).get(object) ?? [],
       set: (trx: Trx, projectId: number, object: number, provider: string, pairs: readonly MetadataPair[], now: Date) =>
         store.set(trx, projectId, { kind: 'bucket', object }, provider, pairs, now),
       remove: (trx: Trx, projectId: number, object: number, id: number) =>

@@ -6,7 +6,7 @@ import type { Origin } from '../../model/event.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { NewStorageJob } from '../../model/storage-job.ts'
 import { lockOf, refuseAlias, type Table, type TableParts } from './table-catalog.ts'
-import { checkFilters, checkFits, jobOn, ownTable } from './table-checks.ts'
+import { checkFilters, checkFits, jobOn, linksShowing, ownTable } from './table-checks.ts'
 import { MAX_COLUMNS } from './table-load.ts'
 import { checkColumnName } from './table-names.ts'
 import { hasNoFilter, readDeletion } from './table-query.ts'
@@ -63,11 +63,9 @@ export function createStructureChanges(parts: TableParts) {
     const aliases = (await catalog.aliasesOf(table.row.key)).filter(
       ({ alias }) => alias?.filter?.column === column || (alias?.columns ? alias.columns.includes(column) : !force),
     )
-    if (aliases.length > 0)
-      throw new PlatformError('storage.tables.cannotDeleteReferencedColumn', {
-        column,
-        aliases: aliases.map(({ name }) => name).join(', '),
-      })
+    const users = [...aliases.map(({ name }) => name), ...(await linksShowing(parts, table))]
+    if (users.length > 0)
+      throw new PlatformError('storage.tables.cannotDeleteReferencedColumn', { column, aliases: users.join(', ') })
     return jobOn(table, 'tableColumnDelete', { column })
   }
 

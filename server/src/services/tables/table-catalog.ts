@@ -35,6 +35,8 @@ export interface BucketsOfTables {
   /** The bucket of the same id in the branch, made when it is not there. */
   ensureInBranch(scope: Scope, bucket: BucketRef, origin: Origin): Promise<BucketRef>
   touch(trx: Trx, bucket: BucketRef): Promise<void>
+  /** Buckets of any project that show the tables of this one. */
+  listLinks(bucket: BucketRef): Promise<readonly BucketRef[]>
   /** As the API shows it, tables as an address. */
   view(bucket: BucketRef, baseUrl: string, trx?: Trx): Promise<object>
 }
@@ -146,7 +148,7 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
 
   async function getInBucket(bucket: BucketRef, name: string): Promise<Table> {
     const row = await store.find(bucket.sourceKey ?? bucket.key, name)
-    if (!row) throw tableNotFound(bucket.projectId, bucket.id, name)
+    if (!row || !isShownIn(bucket, row)) throw tableNotFound(bucket.projectId, bucket.id, name)
     return resolve(bucket, row)
   }
 
@@ -197,7 +199,7 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
 
   async function listOfBucket(bucket: BucketRef): Promise<Table[]> {
     const rows = await store.listOfBuckets([bucket.sourceKey ?? bucket.key])
-    return Promise.all(rows.map((row) => resolve(bucket, row)))
+    return Promise.all(rows.filter((row) => isShownIn(bucket, row)).map((row) => resolve(bucket, row)))
   }
 
   async function list(scope: Scope): Promise<Table[]> {
@@ -205,7 +207,9 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
     const rows = await store.listOfBuckets([...new Set(visible.map((bucket) => bucket.sourceKey ?? bucket.key))])
     const byBucket = Map.groupBy(rows, (row) => row.bucketKey)
     const found = visible.flatMap((bucket) =>
-      (byBucket.get(bucket.sourceKey ?? bucket.key) ?? []).map((row) => ({ bucket, row })),
+      (byBucket.get(bucket.sourceKey ?? bucket.key) ?? [])
+        .filter((row) => isShownIn(bucket, row))
+        .map((row) => ({ bucket, row })),
     )
     return Promise.all(found.map(({ bucket, row }) => resolve(bucket, row)))
   }
@@ -312,6 +316,10 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
     dropAliasesInto,
   }
 }
+
+/** A linked bucket shows whole tables: an alias through a filter stays in the project that made it. */
+export const isShownIn = (bucket: Pick<BucketRef, 'sourceKey'>, { alias }: TableRow): boolean =>
+  bucket.sourceKey === undefined || alias?.filter === undefined
 
 const tableNotFound = (project: number, bucket: string, name: string) =>
   new PlatformError('storage.tables.notFound', { table: name.slice(0, 200), bucket: bucket.slice(0, 200), project })

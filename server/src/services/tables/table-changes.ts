@@ -19,7 +19,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import type { NewEvent } from '../../model/event.ts'
 import type { JobHandler, JobRun, StorageJob } from '../../model/storage-job.ts'
 import { STORAGE_PROVIDER, type Table, type TableParts, tableEvent, tableExists } from './table-catalog.ts'
-import { checkFits } from './table-checks.ts'
+import { checkFits, refuseIfLinked } from './table-checks.ts'
 import { describeTypes, duplicateKey, keyPrefixOf, needsCompaction, resultView } from './table-load.ts'
 import type { TableQuery } from './table-query.ts'
 import {
@@ -262,6 +262,7 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
 
   const tableDrop: JobHandler = async ({ job, publish }) => {
     const { table } = await begin(job)
+    await refuseIfLinked(parts, table)
     await publish(async (trx) => {
       await catalog.drop(trx, table)
       await buckets.touch(trx, table.bucket)

@@ -5,7 +5,16 @@ import type { NewColumn } from '../../engines/table-engine/snapshot.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { NewStorageJob } from '../../model/storage-job.ts'
-import { type BucketRef, lockOf, refuseAlias, refuseLinked, type Table, type TableParts, tableExists } from './table-catalog.ts'
+import {
+  type BucketRef,
+  isShownIn,
+  lockOf,
+  refuseAlias,
+  refuseLinked,
+  type Table,
+  type TableParts,
+  tableExists,
+} from './table-catalog.ts'
 import { checkTableName } from './table-names.ts'
 import type { TableQuery } from './table-query.ts'
 
@@ -53,6 +62,23 @@ export async function checkFilters(
 export function checkFits(table: Table, { name, nullable = true, default: fallback }: NewColumn): void {
   if (table.data.isTyped && !nullable && fallback === undefined && table.data.rowsCount > 0)
     throw new PlatformError('storage.tables.columnNeedsValues', { column: name, rows: table.data.rowsCount })
+}
+
+/** What other projects see through a linked bucket; their name for it. */
+export async function linksShowing({ buckets }: TableParts, { bucket, row }: Table): Promise<readonly string[]> {
+  if (!isShownIn({ sourceKey: bucket.key }, row)) return []
+  return (await buckets.listLinks(bucket)).map(({ id, projectId }) => `the linked bucket ${id} of project ${projectId}`)
+}
+
+/** Whoever linked the bucket would lose the table, so force does not help. */
+export async function refuseIfLinked(parts: TableParts, table: Table): Promise<void> {
+  const links = await linksShowing(parts, table)
+  if (links.length > 0)
+    throw new PlatformError(
+      'tables.cannotDeletedTableWithAliases',
+      {},
+      { text: `The table ${table.row.name} cannot be deleted because an alias exists: ${links.join(', ')}. Unlink it first.` },
+    )
 }
 
 export async function refuseWithAliases({ catalog }: TableParts, table: Table): Promise<void> {

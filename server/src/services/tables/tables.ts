@@ -5,7 +5,7 @@ import type { Origin } from '../../model/event.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { CreateJob, Requester, StorageJob } from '../../model/storage-job.ts'
 import { type BucketRef, type Table, type TableParts, tableEvent, tableExists } from './table-catalog.ts'
-import { checkDisplayName, jobOn, refuseWithAliases } from './table-checks.ts'
+import { checkDisplayName, jobOn, refuseIfLinked, refuseWithAliases } from './table-checks.ts'
 
 const UNCHANGED_PAGE = 1000
 
@@ -35,6 +35,7 @@ export function createTables(parts: TableParts, createJob: CreateJob) {
   /** A table that may go: with `force` its aliases go too, without it they keep it. */
   async function getForRemoval(scope: Scope, tableId: string, force: boolean): Promise<Table> {
     const table = await catalog.getForChange(scope, tableId)
+    await refuseIfLinked(parts, table)
     if (!force) await refuseWithAliases(parts, table)
     return table
   }

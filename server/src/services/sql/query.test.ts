@@ -79,6 +79,22 @@ test('typed tables keep their types', async () => {
   assert.match((await ask('SELECT i FROM "in.c-main".typed')).text, /\[9007199254740993\]/)
 })
 
+test('files of several loads are one table, whatever order and columns they came with', async () => {
+  await client.create('in.c-main', 'parts', 'a,b\n1,x\n')
+  await client.load('in.c-main.parts', 'b,a\ny,2\n', { incremental: 1 })
+  const both = [
+    ['1', 'x'],
+    ['2', 'y'],
+  ]
+  assert.deepEqual((await rows('SELECT a, b FROM "in.c-main".parts ORDER BY a')).rows, both)
+  await client.load('in.c-main.parts', 'c,a,b\nnew,3,z\n', { incremental: 1 })
+  assert.deepEqual((await rows('SELECT * FROM "in.c-main".parts ORDER BY a')).rows, [
+    ...both.map((row) => [...row, '']),
+    ['3', 'z', 'new'],
+  ])
+  assert.deepEqual((await rows('SELECT * FROM (SELECT a, b FROM "in.c-main".parts) ORDER BY a')).rows, [...both, ['3', 'z']])
+})
+
 test('an alias shows the columns and rows that it has', async () => {
   await client.bucket('seen', 'out')
   const alias = await stack.request('POST', '/v2/storage/buckets/out.c-seen/table-aliases', {

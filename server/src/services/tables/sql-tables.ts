@@ -2,8 +2,9 @@
 // tables come out as they do everywhere else.
 
 import type { SqlTable } from '../../engines/sql/sql-engine.ts'
-import { outAs, query } from '../../engines/table-engine/relation.ts'
-import { referencedKeys } from '../../engines/table-engine/snapshot.ts'
+import { outAs, pathOf, query } from '../../engines/table-engine/relation.ts'
+import { columnNamed, referencedKeys } from '../../engines/table-engine/snapshot.ts'
+import { identifier, paths, sqlType } from '../../engines/table-engine/sql.ts'
 import type { QueryRequest } from '../../engines/table-engine/table-engine.ts'
 import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -54,6 +55,8 @@ export function createSqlTables({ catalog, clock }: Pick<TableParts, 'catalog' |
       version: JSON.stringify([snapshotId, asked]),
       keys: referencedKeys(snapshot),
       select: (local) => {
+        const plain = byName({ snapshot, ...asked }, local)
+        if (plain) return plain
         const { from, columns } = query({ snapshot, ...asked }, local)
         return `SELECT ${columns.map(outAs).join(', ')} ${from}`
       },
@@ -61,6 +64,25 @@ export function createSqlTables({ catalog, clock }: Pick<TableParts, 'catalog' |
   }
 
   return { find, part, ofRun }
+}
+
+/**
+ * The same rows by the names in the files, where every file has every column and no row is dead: DuckDB reads that twice as fast as by
+ * field ids. A column never changes its name; decimals may have become wider since the first file was written, which fits one file only.
+ */
+function byName(
+  { snapshot, columns, filters, orderBy, ...rest }: QueryRequest,
+  local: Readonly<Record<string, string>>,
+): string | undefined {
+  const asked = columns?.map((name) => columnNamed(snapshot, name)) ?? snapshot.columns
+  const isPlain = !filters?.length && !orderBy?.length && Object.values(rest).every((value) => value === undefined)
+  const areWhole = snapshot.segments.every(
+    ({ deletes, fieldIds }) => deletes === null && asked.every(({ fieldId }) => fieldIds.includes(fieldId)),
+  )
+  const isMixed = snapshot.segments.length > 1 && asked.some(({ type }) => type === 'NUMERIC')
+  if (!isPlain || !areWhole || isMixed || snapshot.segments.length === 0) return undefined
+  const list = asked.map((column) => `CAST(${identifier(column.name)} AS ${sqlType(column)}) AS ${identifier(column.name)}`)
+  return `SELECT ${list.join(', ')} FROM read_parquet(${paths(snapshot.segments.map(({ key }) => pathOf(local, key)))})`
 }
 
 const EVERYTHING: TableQuery = { filters: [], orderBy: [] }

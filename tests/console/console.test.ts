@@ -108,6 +108,23 @@ test('the console in a browser', { timeout: 300_000 }, async (t) => {
     await page.context().close()
   })
 
+  await t.test('a schedule shows its next runs before it is made', async () => {
+    const { page } = await signedIn(browser, stack, '/schedules')
+    await page.getByRole('heading', { name: 'Nothing runs by itself.' }).waitFor()
+    await page.keyboard.press('n')
+    await page.getByLabel('When').fill('every now and then')
+    await page.getByRole('alert').waitFor()
+    await page.getByLabel('When').fill('30 6 * * *')
+    await page
+      .getByRole('dialog')
+      .getByText(/06:30:00/)
+      .first()
+      .waitFor()
+    await page.getByRole('button', { name: 'Run Shop API by the clock' }).click()
+    await page.getByRole('heading', { name: '1 schedule, none stopped.' }).waitFor()
+    await page.context().close()
+  })
+
   await t.test('Ctrl K finds the table, and the page can be shown as curl', async () => {
     const { page } = await signedIn(browser, stack, '/jobs')
     await page.getByRole('heading', { level: 1 }).waitFor()

@@ -9,7 +9,7 @@ import { Scroll } from '../parts/scroll.tsx'
 import { Status, StatusIcon } from '../parts/status.tsx'
 import { Page } from '../shell/page.tsx'
 import { isOver, secondsOf } from './jobs.tsx'
-import { useComponents, useNames } from './names.ts'
+import { useComponents, useExisting, useNames } from './names.ts'
 
 const LOOKED_AT = 200
 const SHOWN = 8
@@ -17,7 +17,8 @@ const SHOWN = 8
 export function HomeScreen() {
   const jobs = useLoad('queue.search', { query: { limit: LOOKED_AT } }, { every: 3000 })
   const tables = useLoad('tables.list', { query: {} }, { every: 10_000 })
-  const failing = failingNow(jobs.data ?? [])
+  const exists = useExisting()
+  const failing = failingNow(jobs.data ?? []).filter((job) => exists(job.component, job.config))
   const isEmpty = tables.data?.length === 0 && jobs.data?.length === 0
   return (
     <Page

@@ -46,3 +46,14 @@ export function useNames(): (component: string, configuration: string | null) =>
   )
   return (component, configuration) => names.get(`${component} ${configuration}`) ?? names.get(component) ?? component
 }
+
+/** False for a configuration that was deleted; true while nothing is known yet. */
+export function useExisting(): (component: string, configuration: string | null) => boolean {
+  const { data } = useComponents()
+  return (component, configuration) =>
+    data === undefined ||
+    data.some(
+      ({ id, aliases = [], configurations = [] }) =>
+        (id === component || aliases.includes(component)) && configurations.some((one) => one.id === configuration),
+    )
+}

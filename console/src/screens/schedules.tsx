@@ -10,6 +10,7 @@ import { Scroll } from '../parts/scroll.tsx'
 import { Status } from '../parts/status.tsx'
 import { Page } from '../shell/page.tsx'
 import { useNames } from './names.ts'
+import { NewSchedule } from './new-schedule.tsx'
 
 const stateOf = ({ stoppedReason, schedule }: Schedule): string =>
   stoppedReason ? 'stopped' : schedule.state === 'disabled' ? 'paused' : 'enabled'
@@ -26,6 +27,7 @@ export function SchedulesScreen() {
       crumbs={[{ name: 'Schedules' }]}
       say={query.data ? sentence(all.length, stopped) : 'Schedules'}
       sub={`Times are ${zone}.`}
+      actions={<NewSchedule />}
     >
       <section className="card" aria-label="Schedules">
         <Loaded query={query} skeleton={<Lines count={6} />}>
@@ -33,8 +35,8 @@ export function SchedulesScreen() {
             data.length === 0 ? (
               <div className="empty">
                 <p className="md soft">
-                  A schedule runs a configuration by the clock.{' '}
-                  <span className="id">npx millrace schedule create "30 2 * * *" COMPONENT CONFIGURATION</span> makes one.
+                  A schedule runs a configuration by the clock, in a time zone of its own, and shows its next runs before it is
+                  made.
                 </p>
               </div>
             ) : (

@@ -122,7 +122,7 @@ function TableList({ lines, filter }: { lines: readonly Line[]; filter: string }
   if (lines.length === 0) return <p className="in mute">No table and no column is called “{filter}”.</p>
   return (
     <div className="rows" ref={frame}>
-      <div className="vrow head tables-grid">
+      <div className="vrow titles tables-grid">
         <span>Name</span>
         <span className="num">Rows</span>
         <span className="num">Size</span>

@@ -17,6 +17,7 @@ import { finishStorageJob } from '../storage-job.ts'
 import { DataAccess } from './table-access.tsx'
 import { TableData } from './table-data.tsx'
 import { TableHistory } from './table-history.tsx'
+import { TableProfile } from './table-profile.tsx'
 
 const route = getRouteApi('/storage/$tableId')
 
@@ -57,6 +58,7 @@ export function TableScreen() {
         tabs={[
           { id: 'data', name: 'Data' },
           { id: 'schema', name: 'Schema', count: table?.columns?.length },
+          { id: 'profile', name: 'Profile' },
           { id: 'history', name: 'History' },
           { id: 'snapshots', name: 'Snapshots' },
           { id: 'use', name: 'Use this data' },
@@ -66,6 +68,7 @@ export function TableScreen() {
         <Loaded query={query}>
           {(data) => {
             if (tab === 'schema') return <Schema table={data} />
+            if (tab === 'profile') return <TableProfile table={data} />
             if (tab === 'history') return <TableHistory tableId={tableId} />
             if (tab === 'snapshots') return <Snapshots tableId={tableId} />
             if (tab === 'use') return <DataAccess table={data} />

@@ -2,6 +2,7 @@
 
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
+import { Icon } from '../parts/icon.tsx'
 import { CurlButton } from './curl.tsx'
 
 export interface Crumb {
@@ -54,6 +55,9 @@ export function Page({
           </ol>
         </nav>
         <CurlButton />
+        <a className="btn icon ghost" href="/help" aria-label="Guides" title="Guides">
+          <Icon name="help" />
+        </a>
       </header>
       <main id="main" className="content" tabIndex={-1}>
         <div className="head">

@@ -16,7 +16,7 @@ export function guidesRoutes(guides: Guides): FastifyPluginAsyncTypebox {
     const send = async (reply: FastifyReply, address: string) => {
       const { title, html } = await guides.get(address)
       const navigation =
-        '<p class="quiet"><a href="/help">All guides</a> · <a href="/docs">API</a> · <a href="/">Start page</a></p>'
+        '<p class="quiet"><a href="/help">All guides</a> · <a href="/docs">API</a> · <a href="/console">Start page</a></p>'
       return reply
         .type('text/html; charset=utf-8')
         .header('content-security-policy', PAGE_POLICY)

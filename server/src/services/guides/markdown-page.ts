@@ -20,6 +20,7 @@ export interface RenderedGuide {
 
 export function renderGuide(path: string, text: string, documents: ReadonlySet<string>): RenderedGuide {
   const markdown = new MarkdownIt({ html: false, linkify: false })
+  markdown.renderer.rules.image = (parts, index) => markdown.utils.escapeHtml(parts[index]?.content ?? '') // pages load nothing; its words stay
   const tokens = markdown.parse(text, {})
   const slugs = new Map<string, number>()
   for (const [index, token] of tokens.entries()) {

@@ -27,7 +27,7 @@ export function docsPage(routes: readonly DocumentedRoute[], baseUrl: string): s
     `<main>
 <h1>Millrace API</h1>
 <p class="quiet">${built.length} operations at <code>${escapeHtml(baseUrl)}</code>. Requests carry the token in <code>X-StorageApi-Token</code>; bodies may be JSON or forms.
-Below <code>/v2/storage/branch/{branch}/</code> the same addresses mean another branch. The same as <a href="/openapi.json">OpenAPI 3.1</a>. <a href="/">Start page</a></p>
+Below <code>/v2/storage/branch/{branch}/</code> the same addresses mean another branch. The same as <a href="/openapi.json">OpenAPI 3.1</a>. <a href="/console">Start page</a></p>
 <p><input type="search" placeholder="Filter: words of an address, a summary, a parameter" aria-label="Filter" hidden></p>
 <p>${[...names, NOT_BUILT].map(link).join(' · ')}</p>
 ${names

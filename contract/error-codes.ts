@@ -111,6 +111,11 @@ export const ERRORS = {
   },
 
   // Streams
+  'changes.invalidPosition': {
+    kind: 'invalid',
+    text: 'Last-Event-ID "{position}" is not an id of this stream. Leave it out to begin now, and read what you show anew.',
+  },
+
   'stream.invalid': { kind: 'invalid', text: 'Invalid stream - {field}: {reason}' },
   'stream.notFound': { kind: 'not-found', text: '{what} was not found.' },
   'stream.exists': { kind: 'conflict', text: '{what} is there already. Choose another id.' },

@@ -216,10 +216,10 @@ function withoutEventsOf(tokenId: string, text: string): string {
   return JSON.stringify(events.filter((event) => String(event.token?.id) !== tokenId))
 }
 
-/** Signatures, ids of errors and running times differ from one answer to the next. */
+/** Signatures, ids of errors, positions in the log of changes and running times differ from one answer to the next. */
 function withoutChance(text: string): string {
   return text.replace(
-    /X-Amz-[^"]*|"(exceptionId|AccessKeyId|SecretAccessKey|SessionToken|Expiration)":"[^"]*"|"\w*[sS]econds":\d+/g,
+    /X-Amz-[^"]*|"(exceptionId|lastEventId|AccessKeyId|SecretAccessKey|SessionToken|Expiration)":"[^"]*"|"\w*[sS]econds":\d+/g,
     '',
   )
 }

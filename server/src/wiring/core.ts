@@ -9,6 +9,7 @@ import { type MetadataDb, openMetadataDb } from '../engines/metadata-db/metadata
 import { type Clock, systemClock } from '../kit/clock.ts'
 import { insertDefaultBranch } from '../services/branches/branches.store.ts'
 import { createBucketsStore } from '../services/buckets/buckets.store.ts'
+import { type Changes, createChanges } from '../services/changes/changes.ts'
 import { createKeyRing, type KeyRing } from '../services/encryption/key-ring.ts'
 import { createEvents, type Events } from '../services/events/events.ts'
 import { createTokens, type Tokens } from '../services/tokens/tokens.ts'
@@ -33,6 +34,7 @@ export interface Core {
   readonly events: Events
   readonly tokens: Tokens
   readonly keyRing: KeyRing
+  readonly changes: Changes
 }
 
 export async function openCore(options: CoreOptions): Promise<Core> {
@@ -49,10 +51,12 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   })
   await metadata.migrate()
   const { db, inTransaction } = metadata
+  const changes = createChanges({ db, clock })
   const events = createEvents({
     db,
     inTransaction,
     clock,
+    onRecorded: changes.recordEvent,
     onLost: (err) => log.warn({ err }, 'Events of reads could not be written'),
   })
   const tokens = createTokens({
@@ -73,5 +77,5 @@ export async function openCore(options: CoreOptions): Promise<Core> {
       encryptionKeys === undefined ? rootKeysFromFile(join(dataDir, ROOT_KEYS_FILE)) : rootKeysFromEnvironment(encryptionKeys),
     projectExists: async (id) => (await tokens.findProject(id)) !== undefined,
   })
-  return { metadata, events, tokens, keyRing }
+  return { metadata, events, tokens, keyRing, changes }
 }

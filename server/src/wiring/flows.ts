@@ -2,6 +2,7 @@
 
 import type { FastifyBaseLogger } from 'fastify'
 import type { Clock } from '../kit/clock.ts'
+import type { RecordChange } from '../model/change.ts'
 import type { NotificationPort } from '../model/notification-port.ts'
 import type { RunAccess } from '../services/configurations/run-access.ts'
 import { flowFormatOf } from '../services/flows/flow-plan.ts'
@@ -22,6 +23,7 @@ export interface FlowModulesDeps extends Pick<Core, 'metadata' | 'events'> {
   readonly canonicalId: (componentId: string) => string
   readonly componentExists: (componentId: string) => boolean
   readonly notifications: NotificationPort
+  readonly recordChange: RecordChange
   readonly decrypt: FlowsDeps['decrypt']
 }
 
@@ -43,6 +45,7 @@ export function createFlowModules(deps: FlowModulesDeps) {
     inTransaction,
     clock,
     notifications,
+    recordChange: deps.recordChange,
     recordEvent: events.record,
     decrypt: deps.decrypt,
     onError: (error, jobId) => log.error({ err: error, jobId }, 'a flow could not go on; it is tried again'),

@@ -19,6 +19,8 @@ import { systemClock } from '../kit/clock.ts'
 import { type BackgroundPart, startInOrder, stopInReverse } from '../kit/lifecycle.ts'
 import type { Log } from '../kit/log.ts'
 import { type Backups, createBackups } from '../services/backups/backups.ts'
+import { createChangeFeed } from '../services/changes/change-feed.ts'
+import { changesRoutes } from '../services/changes/changes.routes.ts'
 import type { UnknownComponents } from '../services/components/components.ts'
 import { consoleRoutes } from '../services/console/console.routes.ts'
 import { eventViews, type FileStates } from '../services/events/event-view.ts'
@@ -310,6 +312,13 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     tables: tableModules.runTables,
     baseUrl,
   })
+  const changeFeed = createChangeFeed({
+    store: core.changes.store,
+    clock,
+    canonicalId: configurationModules.components.canonicalId,
+    isTokenValid: async (value) => (await tokens.authenticate(value)) !== undefined,
+    onError: (err) => log.error({ err }, 'changes could not be read; they are looked at again'),
+  })
   let isClosing = false
   const metrics = createMetrics({
     version,
@@ -400,6 +409,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     scheduleModules.registerRoutes(app)
     notificationModules.registerRoutes(app)
     streamModules.registerRoutes(app)
+    app.register(changesRoutes(changeFeed))
   }
   const register = { api: registerApi, elsewhere: () => void app.register(elsewhereRoutes) }
   register[has('api') ? 'api' : 'elsewhere']()
@@ -423,6 +433,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     { role: 'worker', ...(restoredAt && { start: () => queueModules.cancelBefore(restoredAt) }) },
     { role: 'worker', start: queueModules.startWorker },
     { role: 'api', start: streamModules.loop.start, stop: streamModules.loop.stop },
+    { role: 'api', start: changeFeed.start, stop: changeFeed.stop },
     {
       role: 'scheduler',
       ...(restoredAt ? {} : { start: scheduleModules.loop.start }),

@@ -164,7 +164,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
     },
   }
 
-  const store = createQueueStore(db)
+  const store = createQueueStore(db, deps.changes.record)
   const flows = createFlowModules({
     metadata,
     events,
@@ -174,6 +174,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
     canonicalId: components.canonicalId,
     componentExists: (id) => components.find(id) !== undefined,
     notifications: deps.notifications,
+    recordChange: deps.changes.record,
     decrypt: async (flow, text) =>
       (await encryption.decryptForRun({ ...flow, configurationId: flow.configurationId ?? undefined }, text)).text,
     queue: () => queue,

@@ -6,6 +6,7 @@
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { RecordChange } from '../../model/change.ts'
 import type { EventType, RecordEvent } from '../../model/event.ts'
 import type { FlowJob, FlowQueue, StepJobs, StepStart } from '../../model/flow-ports.ts'
 import type { NotificationPort } from '../../model/notification-port.ts'
@@ -36,6 +37,7 @@ export interface FlowsDeps {
     variables(place: FlowPlace, configuration: string, valuesId: string | null): Promise<Readonly<Record<string, unknown>>>
   }
   readonly notifications: NotificationPort
+  readonly recordChange: RecordChange
   /** Opens secrets that were encrypted for the configuration of the flow; JSON text in, JSON text out. */
   readonly decrypt: (flow: FlowJob, text: string) => Promise<string>
   readonly recordEvent: RecordEvent
@@ -175,6 +177,14 @@ export function createFlows(deps: FlowsDeps) {
     // A task that could not be queued has ended: what follows is decided at once.
     const wakeAt = prepared.some(({ job }) => typeof job === 'string') ? now : decision.wakeAt
     await store.save(trx, run, state, decision.end ? null : wakeAt)
+    await deps.recordChange(trx, {
+      ...placeOf(flow),
+      kind: 'flow',
+      objectId: String(flow.id),
+      state: decision.end?.status ?? 'processing',
+      version: run.revision + 1,
+      tokenId: null,
+    })
     for (const { title, message, recipients } of decision.notifications)
       await deps.notifications.notify(trx, { projectId: flow.projectId, recipients, title, message, jobId: flow.id })
     for (const { kind, ...ended } of decision.moves.filter((move) => move.kind === 'ended'))

@@ -5,6 +5,7 @@ import { claimRows, type Db, dialectOf, lockRows, type Trx } from '../../engines
 import { belowRun } from '../../engines/metadata-db/run-ids.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
 import { isSilent } from '../../engines/metadata-db/worker-lease.ts'
+import type { RecordChange } from '../../model/change.ts'
 import { createJobSearchStore } from './job-search.store.ts'
 import { type JobStatus, QUEUED, RUNNING } from './job-states.ts'
 import { type JobRow, type NewJobRow, tables } from './queue.schema.ts'
@@ -36,6 +37,8 @@ const NO_JOB = 0
 
 /** Claims are short; one at a time keeps the limits exact on several nodes. The number is ours alone. */
 const CLAIM_LOCK = 5_070_001
+
+const CHANGED = ['id', 'project_id', 'branch_id', 'component_id', 'status'] as const
 
 // What every job asks on its way, and every client that waits for one.
 
@@ -111,11 +114,33 @@ const endJob = statement((db, { jobId, now, ...end }: JobEnd & { readonly jobId:
   tables(db)
     .updateTable('queue_job')
     .set({ ...end, waiting_reason: null, worker: null, lease_until: null, ended_at: now, updated_at: now })
-    .where('id', '=', jobId),
+    .where('id', '=', jobId)
+    .returning(CHANGED),
 )
 
-export function createQueueStore(database: Db) {
+/** What of a job a change tells. */
+type ChangedJob = Pick<JobRow, 'id' | 'project_id' | 'branch_id' | 'component_id' | 'status'>
+
+export function createQueueStore(database: Db, recordChange: RecordChange = async () => {}) {
   const db = tables(database)
+
+  /** Every status that is written is told, in the same transaction. */
+  const tell = (trx: Trx, job: ChangedJob): Promise<void> =>
+    recordChange(trx, {
+      projectId: job.project_id,
+      kind: 'job',
+      objectId: String(job.id),
+      state: job.status,
+      version: null,
+      branchId: job.branch_id,
+      componentId: job.component_id,
+      tokenId: null,
+    })
+
+  async function tellAll<T extends ChangedJob>(trx: Trx, jobs: readonly T[]): Promise<readonly T[]> {
+    for (const job of jobs) await tell(trx, job)
+    return jobs
+  }
 
   return {
     ...createJobSearchStore(database),
@@ -129,7 +154,7 @@ export function createQueueStore(database: Db) {
         .returning('id')
         .executeTakeFirstOrThrow()
       const runId = job.parent_run_id === '' ? String(id) : `${job.parent_run_id}.${id}`
-      const [named] = await nameRun(trx, { id, runId })
+      const [named] = await tellAll(trx, await nameRun(trx, { id, runId }))
       return named! // inserted above
     },
 
@@ -300,7 +325,7 @@ export function createQueueStore(database: Db) {
     },
 
     start: async (trx: Trx, jobId: number, worker: string, now: number, leaseUntil: number): Promise<JobRow | undefined> =>
-      (await startQueued(trx, { jobId, worker, now, leaseUntil }))[0],
+      (await tellAll(trx, await startQueued(trx, { jobId, worker, now, leaseUntil })))[0],
 
     hasUnexplained: async (now: number): Promise<boolean> => (await anyUnexplained(database, { now })).length > 0,
 
@@ -316,12 +341,14 @@ export function createQueueStore(database: Db) {
         .execute(),
 
     markWaiting: async (trx: Trx, jobId: number, reason: string, now: number): Promise<void> => {
-      await tables(trx)
+      const waiting = await tables(trx)
         .updateTable('queue_job')
         .set({ status: 'waiting', waiting_reason: reason, updated_at: now })
         .where('id', '=', jobId)
         .where('status', 'in', QUEUED)
+        .returning(CHANGED)
         .execute()
+      await tellAll(trx, waiting)
     },
 
     /** Extends the leases of a worker's jobs; answers what it still holds, with the statuses. */
@@ -357,16 +384,21 @@ export function createQueueStore(database: Db) {
         .execute()
     },
 
-    setStatus: async (trx: Trx, jobId: number, status: JobStatus, now: number): Promise<JobRow> =>
-      tables(trx)
-        .updateTable('queue_job')
-        .set({ status, updated_at: now })
-        .where('id', '=', jobId)
-        .returningAll()
-        .executeTakeFirstOrThrow(),
+    setStatus: async (trx: Trx, jobId: number, status: JobStatus, now: number): Promise<JobRow> => {
+      const [job] = await tellAll(
+        trx,
+        await tables(trx)
+          .updateTable('queue_job')
+          .set({ status, updated_at: now })
+          .where('id', '=', jobId)
+          .returningAll()
+          .execute(),
+      )
+      return job! // it is held
+    },
 
     end: async (trx: Trx, jobId: number, { status, result, usage, metrics, error }: JobEnd, now: number): Promise<void> => {
-      await endJob(trx, { jobId, now, status, result, usage, metrics, error })
+      await tellAll(trx, await endJob(trx, { jobId, now, status, result, usage, metrics, error }))
     },
 
     /** An open container is held by nobody; its rows are. */
@@ -379,11 +411,13 @@ export function createQueueStore(database: Db) {
     },
 
     giveBack: async (trx: Trx, jobId: number, now: number): Promise<void> => {
-      await tables(trx)
+      const given = await tables(trx)
         .updateTable('queue_job')
         .set({ status: 'created', worker: null, lease_until: null, started_at: null, updated_at: now })
         .where('id', '=', jobId)
+        .returning(CHANGED)
         .execute()
+      await tellAll(trx, given)
     },
 
     /**

@@ -31,6 +31,7 @@ import * as tableLayouts from './0731-table-layouts-and-snapshot-files.ts'
 import * as publicComponentIds from './0740-public-component-ids.ts'
 import * as fileProvider from './0741-file-provider.ts'
 import * as notificationEvents from './0760-notification-events.ts'
+import * as changes from './0761-changes.ts'
 import * as workspaces from './0770-workspaces.ts'
 
 export interface Migration {
@@ -71,4 +72,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0741-file-provider', up: fileProvider.up },
   { name: '0760-notification-events', up: notificationEvents.up },
   { name: '0770-workspaces', up: workspaces.up },
+  { name: '0761-changes', up: changes.up },
 ]

@@ -1,0 +1,23 @@
+// A change of something people look at, as the live stream of a project shows it: ids, the new state and a version, never content.
+
+import type { Trx } from '../engines/metadata-db/dialects.ts'
+
+export const CHANGE_KINDS = ['job', 'table', 'configuration', 'schedule', 'file', 'flow'] as const
+export type ChangeKind = (typeof CHANGE_KINDS)[number]
+
+export interface NewChange {
+  readonly projectId: number
+  /** `token`: not shown; it ends the streams of that token. */
+  readonly kind: ChangeKind | 'token'
+  readonly objectId: string
+  /** `created`, `changed`, `deleted`; of a job or a flow its status. */
+  readonly state: string
+  readonly version: number | null
+  readonly branchId: number | null
+  readonly componentId: string | null
+  /** Whose file it is. */
+  readonly tokenId: number | null
+}
+
+/** In the transaction of the change itself. */
+export type RecordChange = (trx: Trx, change: NewChange) => Promise<void>

@@ -305,6 +305,7 @@ export const ROUTES = {
   'tables.create': ['POST', '/v2/storage/buckets/{bucketId}/tables'],
   'tables.createAsync': ['POST', '/v2/storage/buckets/{bucketId}/tables-async'],
   'tables.createDefinition': ['POST', '/v2/storage/buckets/{bucketId}/tables-definition'],
+  'changes.stream': ['GET', '/v2/storage/changes'],
   'columns.listMetadata': ['GET', '/v2/storage/columns/{columnId}/metadata'],
   'columns.setMetadata': ['POST', '/v2/storage/columns/{columnId}/metadata'],
   'columns.deleteMetadata': ['DELETE', '/v2/storage/columns/{columnId}/metadata/{metadataId}'],
@@ -645,6 +646,7 @@ export interface Operations {
   'tables.create': { path: { readonly bucketId: string }; query: undefined; body: { readonly data: string; readonly name?: unknown; readonly displayName?: unknown; readonly primaryKey?: unknown; readonly delimiter?: unknown; readonly enclosure?: unknown; readonly escapedBy?: unknown; readonly columns?: unknown; readonly withoutHeaders?: unknown; readonly ignoredLinesCount?: unknown; readonly dataString?: unknown }; answer: Table }
   'tables.createAsync': { path: { readonly bucketId: string }; query: undefined; body: TablesCreateAsyncBody; answer: StorageJob }
   'tables.createDefinition': { path: { readonly bucketId: string }; query: undefined; body: TablesCreateDefinitionBody; answer: StorageJob }
+  'changes.stream': { path: undefined; query: { readonly kinds?: string; readonly since?: string }; body: undefined; answer: { readonly lastEventId: string; readonly isReset: boolean; readonly hasMore: boolean; readonly changes: ReadonlyArray<{ readonly kind: string; readonly id: string; readonly state: string; readonly version: number | null; readonly branchId: string | null; readonly componentId: string | null }> } }
   'columns.listMetadata': { path: { readonly columnId: string }; query: undefined; body: undefined; answer: ReadonlyArray<unknown> }
   'columns.setMetadata': { path: { readonly columnId: string }; query: undefined; body: ColumnsSetMetadataBody; answer: ReadonlyArray<unknown> }
   'columns.deleteMetadata': { path: { readonly columnId: string; readonly metadataId: string }; query: undefined; body: undefined; answer: undefined }

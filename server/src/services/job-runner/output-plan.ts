@@ -103,7 +103,7 @@ function planTable(
   refuseExclusive(result.name, merged)
   if (merged.unload_strategy)
     throw failure(
-      `the manifest of ${result.name} asks for unload_strategy "${merged.unload_strategy}", and this stack has no workspaces`,
+      `the manifest of ${result.name} asks for unload_strategy "${merged.unload_strategy}", and results of components come from files here`,
     )
   const schema = merged.schema?.length ? merged.schema : undefined
   checkTypes(result.name, schema, context.dataTypesSupport)

@@ -71,6 +71,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0740-public-component-ids', up: publicComponentIds.up },
   { name: '0741-file-provider', up: fileProvider.up },
   { name: '0760-notification-events', up: notificationEvents.up },
-  { name: '0770-workspaces', up: workspaces.up },
   { name: '0761-changes', up: changes.up },
+  { name: '0770-workspaces', up: workspaces.up },
 ]

@@ -253,7 +253,7 @@ test('a mapping for a workspace is refused in words', async () => {
   const tables = [{ destination: 'in.c-out.x', unload_strategy: 'direct-grant' }]
   refused(
     await stack.write('id\n1\n', {}, { tables }),
-    /unload_strategy "direct-grant" is for workspaces, and this stack has none/,
+    /unload_strategy "direct-grant" is for results in a workspace/,
   )
   refused(await stack.write('id\n1\n', { unload_strategy: 'direct-grant' }), /come from files here/)
 })

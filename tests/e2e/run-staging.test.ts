@@ -125,7 +125,7 @@ test('stagings this stack does not have are refused in words', async () => {
   await stack.add('test.abs', 'ls "$KBC_DATADIR/in/tables"', { staging_storage: { input: 'abs' } })
   await stack.add('test.out', 'true', { staging_storage: { output: 's3' } })
   const messageOf = async (component: string, storage: object) => (await run(stack, component, { storage })).error?.message ?? ''
-  assert.match(await messageOf('test.workspace', {}), /works in a workspace \(workspace-snowflake\), and this stack has none/)
+  assert.match(await messageOf('test.workspace', {}), /works in a workspace \(workspace-snowflake\); components get files here/)
   assert.match(await messageOf('test.abs', { input }), /reads its data from "abs"/)
   assert.equal((await run(stack, 'test.abs', {})).status, 'success')
   assert.match(await messageOf('test.out', {}), /leave its results in "s3"/)

@@ -283,7 +283,7 @@ const TABLE_ID = /^[^.]+\.[^.]+\.[^.]+$/
 
 function checkTableOutput(table: Static<typeof TableOutput>, place: string): TableOutputMapping {
   const { source, destination, unload_strategy: strategy } = table
-  if (strategy) throw invalid(`${place}.unload_strategy "${strategy}" is for workspaces, and this stack has none`)
+  if (strategy) throw invalid(`${place}.unload_strategy "${strategy}" is for results in a workspace; components write files here`)
   if (!source) throw invalid(`${place}.source is missing`)
   if (destination && !TABLE_ID.test(destination))
     throw invalid(`${place}.destination "${destination}" must be a whole table id such as in.c-main.orders`)

@@ -276,7 +276,7 @@ const WRONG_MAPPINGS: readonly [object, RegExp][] = [
   [{ input: { files: [{ tags: ['a'], source: { tags: [{ name: 'b' }] } }] } }, /exclude each other/],
   [{ output: { tables: [{ source: 'a', destination: 'nowhere' }] } }, /must be a whole table id/],
   [{ output: { tables: [{ destination: 'in.c-m.x' }] } }, /storage\.output\.tables\[0\]\.source is missing/],
-  [{ output: { tables: [{ unload_strategy: 'direct-grant' }] } }, /unload_strategy "direct-grant" is for workspaces/],
+  [{ output: { tables: [{ unload_strategy: 'direct-grant' }] } }, /unload_strategy "direct-grant" is for results in a workspace/],
   [
     { output: { tables: [{ source: 'a', deduplication_strategy: 'replace' }] } },
     /tables\[0\]\.deduplication_strategy must be one of "insert", "upsert"/,

@@ -30,7 +30,7 @@ function placesOf(
 ): { readonly input: Staging['input']; readonly output: 'local' | 'none' } {
   for (const staging of [stagingInput, stagingOutput])
     if (staging.startsWith('workspace'))
-      throw invalid(`the component ${id} works in a workspace (${staging}), and this stack has none`)
+      throw invalid(`the component ${id} works in a workspace (${staging}); components get files here`)
   if (stagingOutput !== 'local' && stagingOutput !== 'none')
     throw invalid(
       `the component ${id} would leave its results in "${stagingOutput}"; results are taken from the data folder (local), or there are none`,

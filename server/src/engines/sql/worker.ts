@@ -46,6 +46,7 @@ const ALLOWED: Readonly<Record<'read' | 'write', readonly StatementType[]>> = {
 }
 
 const WATCH_MS = 100
+const INTERRUPT_MS = 20
 /** The runtime and what DuckDB does not count. */
 const BESIDE_DUCKDB_MB = 256
 
@@ -53,19 +54,30 @@ let session: Session | undefined
 /** What stands before the statement in the text that DuckDB was given last. */
 let bytesBefore = 0
 let credits = 0
+let isRunning = false
+let interrupting: NodeJS.Timeout | undefined
 let onCredit = () => {}
 
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL')) // a plain exit would wait for DuckDB's running statement
 process.on('message', (message: ToWorker) => {
-  if (message.type === 'cancel') session?.connection.interrupt()
+  if (message.type === 'cancel') interruptUntilEnd()
   else if (message.type === 'more') {
     credits++
     onCredit()
   } else void answer(message)
 })
 
+/** DuckDB forgets an interruption that comes before it begins to execute, so it is repeated until the statement has ended. */
+function interruptUntilEnd(): void {
+  if (!isRunning || interrupting) return // one that crossed the end of its statement must not meet the next
+  const interrupt = () => session?.connection.interrupt()
+  interrupting = setInterval(interrupt, INTERRUPT_MS)
+  interrupt()
+}
+
 async function answer(message: Exclude<ToWorker, { type: 'cancel' | 'more' }>): Promise<void> {
   const watch = watchMemory()
+  isRunning = message.type === 'run'
   try {
     const end = await handle(message)
     send({ type: 'done', rssMb: rssMb(), ...(end && { end }) })
@@ -73,6 +85,9 @@ async function answer(message: Exclude<ToWorker, { type: 'cancel' | 'more' }>): 
     send({ type: 'failed', error: portable(error), rssMb: rssMb() })
   } finally {
     clearInterval(watch)
+    clearInterval(interrupting)
+    interrupting = undefined
+    isRunning = false
     if (message.type === 'run' && isText(message.output) && session) writeSync(session.out, message.marker)
   }
 }

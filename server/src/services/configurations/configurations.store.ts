@@ -57,7 +57,16 @@ export async function findConfiguration(db: Db, address: Address): Promise<Confi
  */
 export async function lockConfiguration(trx: Db, address: Address): Promise<ConfigurationRecord | undefined> {
   if (dialectOf(trx) === 'sqlite') return await findConfiguration(trx, address)
-  const locked = await tables(trx)
+  for (;;) {
+    const locked = await lockedHead(trx, address)
+    const found = await findConfiguration(trx, address)
+    // Whoever waited for a head that a reset put another in the place of has locked nothing, and looks again.
+    if (locked || !found) return locked && found
+  }
+}
+
+const lockedHead = (trx: Db, address: Address) =>
+  tables(trx)
     .selectFrom('configuration')
     .select('id')
     .where('project_id', '=', address.projectId)
@@ -66,8 +75,6 @@ export async function lockConfiguration(trx: Db, address: Address): Promise<Conf
     .where('configuration_id', '=', address.configurationId)
     .$call(lockRows(trx))
     .executeTakeFirst()
-  return locked && (await findConfiguration(trx, address))
-}
 
 /** Every head of some branches, held until the transaction ends. */
 export async function lockBranches(trx: Db, projectId: number, branchIds: readonly number[]): Promise<void> {

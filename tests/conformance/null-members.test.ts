@@ -132,4 +132,4 @@ function shapeOf(value: unknown): unknown {
 }
 
 const isRandom = (name: string): boolean =>
-  /^(id|rowsSortOrder|token|exceptionId|credentials|uuid|versionIdentifier|hash|key|value|s3Path|url)$/.test(name)
+  /^(id|rowsSortOrder|token|exceptionId|credentials|uuid|versionIdentifier|hash|key|value|s3Path|url|password)$/.test(name)

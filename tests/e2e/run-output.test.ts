@@ -251,9 +251,6 @@ test('a table that is stored as a file has the tags of its mapping and manifest'
 test('a mapping for a workspace is refused in words', async () => {
   const stack = await writerStack()
   const tables = [{ destination: 'in.c-out.x', unload_strategy: 'direct-grant' }]
-  refused(
-    await stack.write('id\n1\n', {}, { tables }),
-    /unload_strategy "direct-grant" is for results in a workspace/,
-  )
+  refused(await stack.write('id\n1\n', {}, { tables }), /unload_strategy "direct-grant" is for results in a workspace/)
   refused(await stack.write('id\n1\n', { unload_strategy: 'direct-grant' }), /come from files here/)
 })

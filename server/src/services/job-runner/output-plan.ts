@@ -366,7 +366,9 @@ function planDeletes(name: string, merged: TableManifestContent, now: Date): { r
           `${name}: delete_where[${at}] needs exactly one of values_from_set, values_from_storage and values_from_workspace for column ${filter.column}`,
         )
       if (filter.values_from_workspace)
-        throw failure(`${name}: delete_where[${at}] takes values from a workspace; components read files here, so name values or a table of the storage`)
+        throw failure(
+          `${name}: delete_where[${at}] takes values from a workspace; components read files here, so name values or a table of the storage`,
+        )
       if (filter.values_from_set) filters.push({ column: filter.column, operator, values: filter.values_from_set.map(String) })
       const from = filter.values_from_storage
       if (from)

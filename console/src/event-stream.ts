@@ -1,6 +1,6 @@
 // Server-sent events with the token in a header, which the browser's own EventSource cannot send. Connects again after a break, where it was.
 
-import type { Input, OperationName } from '../../client/src/client.ts'
+import { ApiError, type Input, type OperationName } from '../../client/src/client.ts'
 import { api } from './session.ts'
 
 export interface StreamEvent {
@@ -11,12 +11,13 @@ export interface StreamEvent {
 
 const RETRY_MS = 1000
 
-/** Calls `onEvent` until it answers false or the signal ends. */
+/** Calls `onEvent` until it answers false or the signal ends. `onConnection` hears when the stream is lost and when it is back. */
 export async function follow<O extends OperationName>(
   operation: O,
   input: Input<O>,
   signal: AbortSignal,
   onEvent: (event: StreamEvent) => boolean,
+  onConnection: (isConnected: boolean) => void = () => {},
 ): Promise<void> {
   let lastId: string | undefined
   while (!signal.aborted) {
@@ -24,13 +25,15 @@ export async function follow<O extends OperationName>(
       const headers: Record<string, string> = { accept: 'text/event-stream' }
       if (lastId !== undefined) headers['last-event-id'] = lastId
       const response = await api.open(operation, { ...input, headers, signal })
+      onConnection(true)
       for await (const event of eventsOf(response.body!)) {
         lastId = event.id ?? lastId
         if (!onEvent(event)) return
       }
     } catch (error) {
       if (signal.aborted) return
-      if (!(error instanceof TypeError)) throw error // a lost connection is a TypeError; the others are answers
+      if (error instanceof ApiError && error.status < 500) throw error // an answer; the others are a connection that is lost
+      onConnection(false)
     }
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
   }

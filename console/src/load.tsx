@@ -7,20 +7,13 @@ import { Problem } from './parts/problem.tsx'
 import { api } from './session.ts'
 
 export interface LoadOptions {
-  /** Asked again after this many milliseconds, while the page is seen. */
-  readonly every?: number | undefined
   readonly enabled?: boolean
 }
 
-export const useLoad = <O extends OperationName>(
-  operation: O,
-  input: Input<O> = {},
-  { every, enabled = true }: LoadOptions = {},
-) =>
+export const useLoad = <O extends OperationName>(operation: O, input: Input<O> = {}, { enabled = true }: LoadOptions = {}) =>
   useQuery<Answer<O>, Error>({
     queryKey: [operation, input],
     queryFn: ({ signal }) => api.call(operation, { ...input, signal }),
-    refetchInterval: every ?? false,
     enabled,
   })
 

@@ -125,6 +125,18 @@ test('the console in a browser', { timeout: 300_000 }, async (t) => {
     await page.context().close()
   })
 
+  await t.test('what others change appears without a reload', async () => {
+    const { page } = await signedIn(browser, stack, '/storage')
+    await page.getByRole('heading', { name: /^1 table in/ }).waitFor()
+    const made = await stack.request('POST', '/v2/storage/buckets/in.c-main/tables', {
+      form: { name: 'later', dataString: 'id\n1\n' },
+    })
+    assert.equal(made.status, 201)
+    await page.getByRole('heading', { name: /^2 tables in/ }).waitFor()
+    await page.getByRole('link', { name: /in\.c-main\.later/ }).waitFor()
+    await page.context().close()
+  })
+
   await t.test('Ctrl K finds the table, and the page can be shown as curl', async () => {
     const { page } = await signedIn(browser, stack, '/jobs')
     await page.getByRole('heading', { level: 1 }).waitFor()

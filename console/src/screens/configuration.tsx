@@ -29,7 +29,7 @@ interface Place {
 export function ConfigurationScreen() {
   const place = route.useParams()
   const { tab = 'configuration' } = route.useSearch()
-  const query = useLoad('configurations.get', { path: place, query: {} as never }, { every: 15_000 })
+  const query = useLoad('configurations.get', { path: place, query: {} as never })
   const nameOf = useNames()
   const data = query.data
   const name = data?.name ?? place.configurationId
@@ -375,11 +375,7 @@ const Changes = ({ changes }: { changes: readonly Change[] }) =>
   )
 
 function Runs({ place }: { place: Place }) {
-  const query = useLoad(
-    'queue.search',
-    { query: { componentId: place.componentId, configId: place.configurationId, limit: 50 } },
-    { every: 3000 },
-  )
+  const query = useLoad('queue.search', { query: { componentId: place.componentId, configId: place.configurationId, limit: 50 } })
   return (
     <section className="card" aria-label="Runs">
       <Loaded query={query}>

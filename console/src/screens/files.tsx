@@ -21,11 +21,7 @@ function expiryOf({ created, maxAgeDays }: StoredFile): string {
 export function FilesScreen() {
   const { q = '', tag } = route.useSearch()
   const navigate = useNavigate()
-  const query = useLoad(
-    'files.list',
-    { query: { limit: SHOWN, ...(q ? { q } : {}), ...(tag ? { tags: [tag] } : {}) } },
-    { every: 10_000 },
-  )
+  const query = useLoad('files.list', { query: { limit: SHOWN, ...(q ? { q } : {}), ...(tag ? { tags: [tag] } : {}) } })
   const files = query.data ?? []
   const size = files.reduce((sum, file) => sum + file.sizeBytes, 0)
   return (

@@ -3,6 +3,7 @@
 import { Link } from '@tanstack/react-router'
 import type { Job } from '../../../client/src/operations.ts'
 import { count, duration, hourAndMinute, moment, plural, until, zone } from '../format.ts'
+import { useSeconds } from '../live.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Scroll } from '../parts/scroll.tsx'
@@ -15,8 +16,8 @@ const LOOKED_AT = 200
 const SHOWN = 8
 
 export function HomeScreen() {
-  const jobs = useLoad('queue.search', { query: { limit: LOOKED_AT } }, { every: 3000 })
-  const tables = useLoad('tables.list', { query: {} }, { every: 10_000 })
+  const jobs = useLoad('queue.search', { query: { limit: LOOKED_AT } })
+  const tables = useLoad('tables.list', { query: {} })
   const exists = useExisting()
   const failing = failingNow(jobs.data ?? []).filter((job) => exists(job.component, job.config))
   const isEmpty = tables.data?.length === 0 && jobs.data?.length === 0
@@ -127,6 +128,7 @@ function NeedsYou({ jobs }: { jobs: readonly Job[] }) {
 }
 
 function Running({ jobs, isLoaded }: { jobs: readonly Job[]; isLoaded: boolean }) {
+  useSeconds(jobs.length > 0)
   const nameOf = useNames()
   return (
     <section className="card" aria-labelledby="running">
@@ -153,7 +155,7 @@ function Running({ jobs, isLoaded }: { jobs: readonly Job[]; isLoaded: boolean }
 }
 
 function Next() {
-  const schedules = useLoad('scheduler.list', { query: {} as never }, { every: 15_000 })
+  const schedules = useLoad('scheduler.list', { query: {} as never })
   const nameOf = useNames()
   return (
     <section className="card" aria-labelledby="next">
@@ -187,7 +189,7 @@ function Next() {
 }
 
 function Changed() {
-  const tables = useLoad('tables.list', { query: {} }, { every: 10_000 })
+  const tables = useLoad('tables.list', { query: {} })
   const components = useComponents()
   const configured = (components.data ?? []).flatMap(({ configurations = [] }) => configurations).length
   return (

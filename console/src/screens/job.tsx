@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import type { Job } from '../../../client/src/operations.ts'
 import { bytes, count, duration, moment, plural, timeOfDay } from '../format.ts'
+import { useSeconds } from '../live.ts'
 import { Loaded, useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
@@ -28,9 +29,10 @@ interface Result {
 
 export function JobScreen() {
   const { jobId } = route.useParams()
-  const job = useLoad('queue.get', { path: { id: jobId } as never }, { every: 2000 })
+  const job = useLoad('queue.get', { path: { id: jobId } as never })
   const nameOf = useNames()
   const data = job.data
+  useSeconds(data !== undefined && !isOver(data.status))
   const name = data ? nameOf(data.component, data.config) : `Job ${jobId}`
   return (
     <Page

@@ -32,19 +32,15 @@ export function JobsScreen() {
   const page = Number(search.page ?? 1)
   const nameOf = useNames()
   const { status, component, config } = search
-  const query = useLoad(
-    'queue.search',
-    {
-      query: {
-        limit: PAGE_ROWS,
-        offset: (page - 1) * PAGE_ROWS,
-        ...(status ? { status: [status] } : {}),
-        ...(component ? { componentId: component } : {}),
-        ...(config ? { configId: config } : {}),
-      },
+  const query = useLoad('queue.search', {
+    query: {
+      limit: PAGE_ROWS,
+      offset: (page - 1) * PAGE_ROWS,
+      ...(status ? { status: [status] } : {}),
+      ...(component ? { componentId: component } : {}),
+      ...(config ? { configId: config } : {}),
     },
-    { every: 3000 },
-  )
+  })
   const change = (next: Partial<typeof search>) =>
     void navigate({ to: '/jobs', search: { ...search, page: '1', ...next } as never })
   const jobs = query.data ?? []

@@ -19,7 +19,7 @@ interface Component {
 }
 
 export function useComponents() {
-  const query = useLoad('components.list', { query: { include: 'configuration' } }, { every: 15_000 })
+  const query = useLoad('components.list', { query: { include: 'configuration' } })
   return { ...query, data: query.data as unknown as readonly Component[] | undefined } // `include` adds the configurations
 }
 

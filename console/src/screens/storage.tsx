@@ -25,7 +25,7 @@ const COMPARE: Readonly<Record<Exclude<Sort, 'name'>, (a: Table, b: Table) => nu
 export function StorageScreen() {
   const { q = '', sort = 'name' } = route.useSearch()
   const navigate = useNavigate()
-  const query = useLoad('tables.list', { query: { include: 'columns' } }, { every: 10_000 })
+  const query = useLoad('tables.list', { query: { include: 'columns' } })
   const tables = query.data ?? []
   const total = tables.reduce((sum, table) => sum + (table.dataSizeBytes ?? 0), 0)
   const buckets = new Set(tables.map(bucketOf)).size

@@ -30,7 +30,7 @@ interface ColumnDefinition {
 export function TableScreen() {
   const { tableId } = route.useParams()
   const { tab = 'data' } = route.useSearch()
-  const query = useLoad('tables.get', { path: { tableId } }, { every: 10_000 })
+  const query = useLoad('tables.get', { path: { tableId } })
   const table = query.data
   const name = tableId.slice(tableId.lastIndexOf('.') + 1)
   const bucket = tableId.slice(0, tableId.lastIndexOf('.'))

@@ -103,7 +103,7 @@ interface StepJob {
 }
 
 function useStatus(jobId: string | undefined): StepJob | undefined {
-  const { data } = useLoad('queue.get', { path: { id: jobId ?? '' } as never }, { every: 700, enabled: jobId !== undefined })
+  const { data } = useLoad('queue.get', { path: { id: jobId ?? '' } as never }, { enabled: jobId !== undefined })
   return data && { id: data.id, status: data.status, message: (data.result as { message?: string }).message }
 }
 

@@ -3,6 +3,7 @@
 import { Link, Outlet } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { zone } from '../format.ts'
+import { useIsConnected, useLiveChanges } from '../live.ts'
 import { useLoad } from '../load.tsx'
 import { Icon, type IconName, Logo } from '../parts/icon.tsx'
 import { signOut } from '../session.ts'
@@ -30,10 +31,9 @@ const WORK: readonly Place[] = [
 ]
 const STACK: readonly Place[] = [{ to: '/tokens', name: 'Tokens', icon: 'key' }]
 
-const LIVE_MS = 3000
-
 export function Shell() {
   const palette = usePalette()
+  useLiveChanges()
   return (
     <div className="app">
       <a className="skip" href="#main">
@@ -53,11 +53,7 @@ export function Shell() {
 }
 
 const useRunning = () =>
-  useLoad(
-    'queue.search',
-    { query: { status: ['created', 'waiting', 'processing', 'terminating'], limit: 100 } },
-    { every: LIVE_MS },
-  )
+  useLoad('queue.search', { query: { status: ['created', 'waiting', 'processing', 'terminating'], limit: 100 } })
 
 function Rail({ onSearch }: { onSearch: () => void }) {
   const me = useLoad('tokens.verify').data
@@ -143,7 +139,7 @@ function StatusLine() {
   }, [])
   const jobs = running.data ?? []
   const active = jobs.filter(({ status }) => status === 'processing').length
-  const isLost = running.failureCount > 0
+  const isLost = !useIsConnected()
   return (
     <footer className="strip">
       <span className="row">

@@ -1,0 +1,79 @@
+// One live stream for the whole console: what changed on the stack is read anew, and nothing is asked for on a timer.
+
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState, useSyncExternalStore } from 'react'
+import { ApiError, type OperationName } from '../../client/src/client.ts'
+import { follow } from './event-stream.ts'
+import { signOut } from './session.ts'
+
+/** Which answers a change makes old. */
+const CONCERNED: Readonly<Record<string, readonly OperationName[]>> = {
+  job: ['queue.search', 'queue.get'],
+  flow: ['queue.search', 'queue.get'],
+  table: ['tables.list', 'tables.get', 'tables.preview', 'tables.events', 'tables.listSnapshots', 'buckets.list'],
+  configuration: ['components.list', 'configurations.get', 'configurations.versions', 'rows.effective'],
+  schedule: ['scheduler.list', 'scheduler.next'],
+  file: ['files.list'],
+}
+/** Changes come in bursts and are answered together. */
+const TOGETHER_MS = 300
+
+let isConnected = true
+const listeners = new Set<() => void>()
+function setConnected(value: boolean): void {
+  if (isConnected === value) return
+  isConnected = value
+  for (const listener of listeners) listener()
+}
+
+export const useIsConnected = (): boolean =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => isConnected,
+  )
+
+/** Held open by the shell, as long as somebody is signed in. */
+export function useLiveChanges(): void {
+  const queries = useQueryClient()
+  useEffect(() => {
+    const stop = new AbortController()
+    const old = new Set<string>()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const refresh = () => {
+      timer = undefined
+      const names = [...old]
+      old.clear()
+      for (const name of names) void queries.invalidateQueries({ queryKey: [name] })
+    }
+    const onEvent = ({ event }: { event: string }): boolean => {
+      for (const name of CONCERNED[event] ?? []) old.add(name)
+      if (event === 'reset') void queries.invalidateQueries()
+      if (old.size > 0) timer ??= setTimeout(refresh, TOGETHER_MS)
+      return true
+    }
+    const onConnection = (isBack: boolean) => {
+      if (isBack && !isConnected) void queries.invalidateQueries() // what failed meanwhile is asked for again
+      setConnected(isBack)
+    }
+    follow('changes.stream', { query: {} }, stop.signal, onEvent, onConnection).catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 401) signOut()
+    })
+    return () => {
+      stop.abort()
+      clearTimeout(timer)
+    }
+  }, [queries])
+}
+
+/** Renders again every second, for a time that goes on. */
+export function useSeconds(isGoing: boolean): void {
+  const [, tick] = useState(0)
+  useEffect(() => {
+    if (!isGoing) return
+    const timer = setInterval(() => tick((count) => count + 1), 1000)
+    return () => clearInterval(timer)
+  }, [isGoing])
+}

@@ -185,4 +185,10 @@ test('corrections C', async (t) => {
     })
     await ok('POST', 'events', { ...event, results: { projectId, command: 'push' } })
   })
+  await t.test('C53: deleting a workspace that is not there is said with its own code', async () => {
+    const { call } = await project('C53')
+    const answer = await call('DELETE', 'workspaces/987654')
+    assert.equal(answer.status, 404)
+    assert.equal(answer.json().code, 'workspace.workspaceNotFound')
+  })
 })

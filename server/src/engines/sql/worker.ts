@@ -73,6 +73,7 @@ function interruptUntilEnd(): void {
   const interrupt = () => session?.connection.interrupt()
   interrupting = setInterval(interrupt, INTERRUPT_MS)
   interrupt()
+  onCredit() // rows that wait for a reader wait for nobody now
 }
 
 async function answer(message: Exclude<ToWorker, { type: 'cancel' | 'more' }>): Promise<void> {
@@ -228,6 +229,7 @@ async function sendRows(result: DuckDBResult, limit = Number.POSITIVE_INFINITY):
       await new Promise<void>((resolve) => {
         onCredit = resolve
       })
+    if (interrupting) throw new PlatformError('sql.cancelled')
     credits--
     rows += batch.length
     send({ type: 'rows', rows: batch })

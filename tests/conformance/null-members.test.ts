@@ -55,6 +55,11 @@ test('null members change no answer, on any route, in any combination', { timeou
   )
   assert.deepEqual(named.sort(), NULL_HAS_A_MEANING)
 
+  // Ids are given out over all projects, and some bodies name 1: it must belong to neither of the two that are compared.
+  await stack.request('POST', '/v2/storage/buckets', { json: { name: 'a' } })
+  await stack.request('POST', '/v2/storage/buckets/in.c-a/tables', { form: { name: 't', dataString: 'id\n1\n' } })
+  await stack.request('POST', '/v2/storage/tables/in.c-a.t/snapshots', { json: {} })
+  await stack.request('POST', '/v2/storage/workspaces', { json: {} })
   const [plain, nulls] = [await stack.newProject(), await stack.newProject()]
   for (const { masterToken: token } of [plain, nulls]) {
     await stack.request('POST', '/v2/storage/buckets', { token, json: { name: 'a' } })

@@ -9,8 +9,8 @@ import { brotliCompress, constants } from 'node:zlib'
 export interface StaticFile {
   readonly type: string
   readonly bytes: Buffer
-  /** The same, compressed; undefined where that saves nothing. */
-  readonly brotli: Buffer | undefined
+  /** The same, compressed when it is first asked for; undefined where that saves nothing. */
+  brotli(): Promise<Buffer | undefined>
   readonly etag: string
 }
 
@@ -26,7 +26,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.png': 'image/png',
   '.woff2': 'font/woff2',
 }
-const BROTLI = promisify(brotliCompress)
+const compress = promisify(brotliCompress)
 const BROTLI_LEVEL = 5
 
 /** Empty when the folder is not there. */
@@ -45,11 +45,18 @@ export async function readStaticFiles(folder: string): Promise<StaticFiles> {
 
 async function staticFile(path: string): Promise<StaticFile> {
   const bytes = await readFile(path)
-  const packed = await BROTLI(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_LEVEL } })
+  const pack = async (): Promise<Buffer | undefined> => {
+    const packed = await compress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_LEVEL } })
+    return packed.length < bytes.length ? packed : undefined
+  }
+  let packed: Promise<Buffer | undefined> | undefined
   return {
     type: TYPES[extname(path)] ?? 'application/octet-stream',
     bytes,
-    brotli: packed.length < bytes.length ? packed : undefined,
+    brotli() {
+      packed ??= pack()
+      return packed
+    },
     etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`,
   }
 }

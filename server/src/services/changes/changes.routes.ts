@@ -3,6 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
+import { asksForEvents, beginEvents } from '../../http/event-stream.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { CHANGE_KINDS, type ChangeKind } from '../../model/change.ts'
 import type { ChangeFeed, ChangeOutput } from './change-feed.ts'
@@ -56,7 +57,7 @@ export function changesRoutes(feed: ChangeFeed): FastifyPluginAsyncTypebox {
       async (req, reply) => {
         const since = String(req.headers['last-event-id'] ?? req.query.since ?? '') || undefined
         const request = { actor: req.actor, kinds: kindsOf(req.query.kinds), since }
-        if (!String(req.headers.accept ?? '').includes('text/event-stream')) return feed.read(request)
+        if (!asksForEvents(req)) return feed.read(request)
         const gone = new Promise<void>((resolve) => reply.raw.once('close', resolve))
         const leave = await feed.listen({ ...request, tokenValue: req.tokenValue, output: outputOf(reply) })
         await gone
@@ -69,10 +70,7 @@ export function changesRoutes(feed: ChangeFeed): FastifyPluginAsyncTypebox {
 
 function outputOf(reply: FastifyReply): ChangeOutput {
   return {
-    open() {
-      reply.hijack()
-      reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
-    },
+    open: () => beginEvents(reply),
     write(text) {
       reply.raw.write(text)
       return reply.raw.writableLength < MOST_BUFFERED_BYTES

@@ -50,7 +50,7 @@ export function consoleRoutes({ files, s3Url }: ConsoleDeps): FastifyPluginAsync
       },
     )
 
-    function sendPage(req: FastifyRequest, reply: FastifyReply): FastifyReply {
+    async function sendPage(req: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
       const page = files.get(PAGE)
       if (!page) throw new PlatformError('console.notBuilt')
       reply.header('cache-control', 'no-cache').header('content-security-policy', policyFor(s3Url()))
@@ -62,10 +62,11 @@ export function consoleRoutes({ files, s3Url }: ConsoleDeps): FastifyPluginAsync
 /** Files of the build carry a fingerprint in their names and never change; the others are asked for again. */
 const cachingOf = (path: string): string => (path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache')
 
-function sendFile(req: FastifyRequest, reply: FastifyReply, { type, bytes, brotli, etag }: StaticFile): FastifyReply {
+async function sendFile(req: FastifyRequest, reply: FastifyReply, file: StaticFile): Promise<FastifyReply> {
+  const { type, bytes, etag } = file
   reply.header('etag', etag).header('vary', 'accept-encoding')
   if (req.headers['if-none-match'] === etag) return reply.code(304).send()
-  const packed = /\bbr\b/.test(req.headers['accept-encoding'] ?? '') ? brotli : undefined
+  const packed = /\bbr\b/.test(req.headers['accept-encoding'] ?? '') ? await file.brotli() : undefined
   if (packed) reply.header('content-encoding', 'br')
   return reply.type(type).send(packed ?? bytes)
 }

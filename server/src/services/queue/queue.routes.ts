@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { serviceUrl } from '../../http/addresses.ts'
+import { asksForEvents, beginEvents } from '../../http/event-stream.ts'
 import { readStored } from '../../kit/stored-json.ts'
 import { followJob, type JobEventList } from './job-events.ts'
 import type { JobNotifier } from './job-notifier.ts'
@@ -182,14 +183,13 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
         const job = await queue.get(req.actor, jobId(req.params.id))
         const lastSeen = req.headers['last-event-id']
         const since = typeof lastSeen === 'string' ? lastSeen : req.query.sinceId
-        if (!String(req.headers.accept ?? '').includes('text/event-stream')) {
+        if (!asksForEvents(req)) {
           return events.list(req.actor, job, { sinceId: since, limit: req.query.limit ?? 1_000 }, req.baseUrl)
         }
         if (since !== undefined) await events.list(req.actor, job, { sinceId: since, limit: 1 }, req.baseUrl) // refuses what is no id
         const view = await viewer(req)
         const follower = notifier.follow(job.id)
-        reply.hijack()
-        reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+        beginEvents(reply)
         await followJob(reply.raw, {
           follower,
           list: (sinceId, limit) => events.list(req.actor, job, { sinceId, limit }, req.baseUrl),

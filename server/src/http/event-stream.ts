@@ -1,0 +1,11 @@
+// Server-sent events: routes that answer a list answer a stream to who asks for one.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+export const asksForEvents = (req: FastifyRequest): boolean => String(req.headers.accept ?? '').includes('text/event-stream')
+
+/** From here on the handler writes to `reply.raw` and ends it. */
+export function beginEvents(reply: FastifyReply): void {
+  reply.hijack()
+  reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+}

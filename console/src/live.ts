@@ -1,9 +1,10 @@
 // One live stream for the whole console: what changed on the stack is read anew, and nothing is asked for on a timer.
 
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState, useSyncExternalStore } from 'react'
+import { useEffect, useState } from 'react'
 import { ApiError, type OperationName } from '../../client/src/client.ts'
 import { follow } from './event-stream.ts'
+import { observable } from './observable.ts'
 import { signOut } from './session.ts'
 
 /** Which answers a change makes old. */
@@ -18,22 +19,9 @@ const CONCERNED: Readonly<Record<string, readonly OperationName[]>> = {
 /** Changes come in bursts and are answered together. */
 const TOGETHER_MS = 300
 
-let isConnected = true
-const listeners = new Set<() => void>()
-function setConnected(value: boolean): void {
-  if (isConnected === value) return
-  isConnected = value
-  for (const listener of listeners) listener()
-}
+const connected = observable(true)
 
-export const useIsConnected = (): boolean =>
-  useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => isConnected,
-  )
+export const useIsConnected = connected.use
 
 /** Held open by the shell, as long as somebody is signed in. */
 export function useLiveChanges(): void {
@@ -55,8 +43,8 @@ export function useLiveChanges(): void {
       return true
     }
     const onConnection = (isBack: boolean) => {
-      if (isBack && !isConnected) void queries.invalidateQueries() // what failed meanwhile is asked for again
-      setConnected(isBack)
+      if (isBack && !connected.get()) void queries.invalidateQueries() // what failed meanwhile is asked for again
+      connected.set(isBack)
     }
     follow('changes.stream', { query: {} }, stop.signal, onEvent, onConnection).catch((error: unknown) => {
       if (error instanceof ApiError && error.status === 401) signOut()

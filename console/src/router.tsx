@@ -26,95 +26,29 @@ const texts =
       names.filter((name) => search[name] !== undefined && search[name] !== '').map((name) => [name, String(search[name])]),
     ) as { [P in K]?: string }
 
-const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: ScreenFailed })
-const route = <P extends string>(path: P, component: () => React.ReactNode) =>
-  createRoute({ getParentRoute: () => root, path, component, errorComponent: ScreenFailed })
-
-const homeRoute = route('/', HomeScreen)
-const storageRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/storage',
-  component: StorageScreen,
-  errorComponent: ScreenFailed,
-  validateSearch: texts('q', 'sort', 'stage'),
-})
-const tableRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/storage/$tableId',
-  component: TableScreen,
-  errorComponent: ScreenFailed,
-  validateSearch: texts('tab', 'column', 'value', 'sort', 'order'),
-})
-const filesRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/files',
-  component: FilesScreen,
-  errorComponent: ScreenFailed,
-  validateSearch: texts('q', 'tag'),
-})
-const uploadRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/upload',
-  component: UploadScreen,
-  errorComponent: ScreenFailed,
-  validateSearch: texts('table'),
-})
-const jobsRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/jobs',
-  component: JobsScreen,
-  errorComponent: ScreenFailed,
-  validateSearch: texts('status', 'component', 'config', 'page'),
-})
-const jobRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/jobs/$jobId',
-  component: JobScreen,
-  errorComponent: ScreenFailed,
-  validateSearch: texts('level', 'q'),
-})
-const componentsRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/components',
-  component: ComponentsScreen,
-  errorComponent: ScreenFailed,
-  validateSearch: texts('q'),
-})
-const configurationRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/components/$componentId/$configurationId',
-  component: ConfigurationScreen,
-  errorComponent: ScreenFailed,
-  validateSearch: texts('tab', 'row', 'version'),
-})
-const sqlRoute = route('/sql', SqlScreen)
-const tryRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/try',
-  component: TryScreen,
-  errorComponent: ScreenFailed,
-  validateSearch: texts('first', 'broken', 'repaired'),
-})
-const schedulesRoute = route('/schedules', SchedulesScreen)
-const tokensRoute = route('/tokens', TokensScreen)
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
+/** A screen; `names` are the parameters that its address carries. */
+const route = <P extends string, K extends string = never>(path: P, component: () => React.ReactNode, ...names: readonly K[]) =>
+  createRoute({ getParentRoute: () => root, path, component, validateSearch: texts(...names) })
 
 export const router = createRouter({
   routeTree: root.addChildren([
-    homeRoute,
-    storageRoute,
-    tableRoute,
-    filesRoute,
-    uploadRoute,
-    jobsRoute,
-    jobRoute,
-    componentsRoute,
-    configurationRoute,
-    schedulesRoute,
-    tokensRoute,
-    sqlRoute,
-    tryRoute,
+    route('/', HomeScreen),
+    route('/storage', StorageScreen, 'q', 'sort'),
+    route('/storage/$tableId', TableScreen, 'tab', 'column', 'value', 'sort', 'order'),
+    route('/files', FilesScreen, 'q', 'tag'),
+    route('/upload', UploadScreen, 'table'),
+    route('/sql', SqlScreen),
+    route('/components', ComponentsScreen, 'q'),
+    route('/components/$componentId/$configurationId', ConfigurationScreen, 'tab', 'row', 'version'),
+    route('/schedules', SchedulesScreen),
+    route('/jobs', JobsScreen, 'status', 'component', 'config', 'page'),
+    route('/jobs/$jobId', JobScreen, 'level', 'q'),
+    route('/tokens', TokensScreen),
+    route('/try', TryScreen, 'first', 'broken', 'repaired'),
   ]),
   basepath: '/console',
+  defaultErrorComponent: ScreenFailed,
   defaultPreload: false,
   scrollRestoration: true,
 })

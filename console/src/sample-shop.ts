@@ -4,7 +4,7 @@ import { api } from './session.ts'
 
 export const COMPONENT = 'keboola.ex-generic-v2'
 export const CONFIGURATION = 'sample-shop'
-export const ORDERS_ROW = 'orders'
+const ORDERS_ROW = 'orders'
 export const TABLE = 'in.c-sample-shop.orders'
 const place = { componentId: COMPONENT, configurationId: CONFIGURATION }
 

@@ -1,28 +1,23 @@
 // Who is signed in: the token lives as long as the tab, and goes to the stack that served this page, nowhere else.
 
-import { useSyncExternalStore } from 'react'
 import { createClient } from '../../client/src/client.ts'
+import { observable } from './observable.ts'
 
 const KEY = 'millrace.token'
-const listeners = new Set<() => void>()
+const token = observable(sessionStorage.getItem(KEY) ?? undefined)
 
-export const currentToken = (): string | undefined => sessionStorage.getItem(KEY) ?? undefined
+export const currentToken = token.get
+export const useToken = token.use
 
-export function signIn(token: string): void {
-  sessionStorage.setItem(KEY, token)
-  for (const listener of listeners) listener()
+export function signIn(value: string): void {
+  sessionStorage.setItem(KEY, value)
+  token.set(value)
 }
 
 export function signOut(): void {
   sessionStorage.removeItem(KEY)
-  for (const listener of listeners) listener()
+  token.set(undefined)
 }
-
-export const useToken = (): string | undefined =>
-  useSyncExternalStore((listener) => {
-    listeners.add(listener)
-    return () => listeners.delete(listener)
-  }, currentToken)
 
 export const api = createClient({ url: '', token: currentToken })
 

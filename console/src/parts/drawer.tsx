@@ -13,27 +13,18 @@ export function useModal(onClose: () => void) {
   return { ref, onClose, onClick: (event: React.MouseEvent) => (event.target === ref.current ? onClose() : undefined) }
 }
 
-export function Drawer({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
-  const modal = useModal(onClose)
-  return (
-    <dialog {...modal} className="drawer" aria-label={title}>
-      <div className="hd row">
-        <h2 className="h grow">{title}</h2>
-        <button type="button" className="btn icon ghost sm" aria-label="Close" onClick={onClose}>
-          <Icon name="x" />
-        </button>
-      </div>
-      <div className="in stack4">{children}</div>
-    </dialog>
-  )
+interface LayerProps {
+  readonly title: string
+  readonly onClose: () => void
+  readonly children: ReactNode
 }
 
-export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
+function Layer({ className, title, onClose, children }: LayerProps & { readonly className: string }) {
   const modal = useModal(onClose)
   return (
-    <dialog {...modal} className="dialog" aria-label={title}>
-      <div className="hd">
-        <h2 className="grow">{title}</h2>
+    <dialog {...modal} className={className} aria-label={title}>
+      <div className="hd row">
+        <h2 className="h grow">{title}</h2>
         <button type="button" className="btn icon ghost sm" aria-label="Close" onClick={onClose}>
           <Icon name="x" />
         </button>
@@ -42,3 +33,12 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
     </dialog>
   )
 }
+
+export const Drawer = ({ children, ...layer }: LayerProps) => (
+  <Layer {...layer} className="drawer">
+    <div className="in stack4">{children}</div>
+  </Layer>
+)
+
+/** One short decision with several fields. */
+export const Dialog = (layer: LayerProps) => <Layer {...layer} className="dialog" />

@@ -345,7 +345,7 @@ interface Change {
 }
 
 /** Differences by path: what was added, removed or changed. */
-export function changesBetween(before: unknown, after: unknown, path = ''): readonly Change[] {
+function changesBetween(before: unknown, after: unknown, path = ''): readonly Change[] {
   if (isObject(before) && isObject(after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
     return names.flatMap((name) => changesBetween(before[name], after[name], `${path}/${name}`))

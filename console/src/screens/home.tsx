@@ -9,7 +9,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Scroll } from '../parts/scroll.tsx'
 import { Status, StatusIcon } from '../parts/status.tsx'
 import { Page } from '../shell/page.tsx'
-import { isOver, secondsOf } from './jobs.tsx'
+import { isOver, messageOf, secondsOf } from './jobs.tsx'
 import { useComponents, useExisting, useNames } from './names.ts'
 
 const LOOKED_AT = 200
@@ -64,7 +64,7 @@ function sentenceOf(failing: readonly Job[], tables: number): string {
     return tables === 0
       ? 'An empty project, ready for its first table.'
       : `Nothing is broken. ${plural(tables, 'table')} to work with.`
-  const causes = new Set(failing.map((job) => (job.result as { message?: string }).message)).size
+  const causes = new Set(failing.map(messageOf)).size
   return `${plural(failing.length, 'configuration')} failed in the last run, from ${causes === 1 ? 'one cause' : `${causes} causes`}.`
 }
 
@@ -96,7 +96,7 @@ const FirstSteps = () => (
 function NeedsYou({ jobs }: { jobs: readonly Job[] }) {
   const nameOf = useNames()
   if (jobs.length === 0) return null
-  const byCause = [...Map.groupBy(jobs, (job) => (job.result as { message?: string }).message ?? 'Unknown')]
+  const byCause = [...Map.groupBy(jobs, (job) => messageOf(job) ?? 'Unknown')]
   return (
     <section className="card" aria-labelledby="needs">
       <header>

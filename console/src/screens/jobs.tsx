@@ -19,10 +19,12 @@ export const isOver = (status: string): boolean => ['success', 'warning', 'error
 export const secondsOf = ({ startTime, endTime, durationSeconds }: Job): number | undefined =>
   startTime === null ? undefined : endTime === null ? sinceSeconds(startTime) : (durationSeconds ?? 0)
 
+/** The sentence a job ended with. */
+export const messageOf = (job: Job): string | undefined => (job.result as { message?: string }).message // described loosely
+
 /** Why it failed, or what it waits for. */
-export function reasonOf(job: Job): string | undefined {
-  const { message } = job.result as { message?: string } // described loosely
-  if (job.status === 'error' || job.status === 'warning' || job.status === 'terminated') return message
+function reasonOf(job: Job): string | undefined {
+  if (job.status === 'error' || job.status === 'warning' || job.status === 'terminated') return messageOf(job)
   return job.waitingReason ?? undefined
 }
 

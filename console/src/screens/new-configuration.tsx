@@ -1,29 +1,18 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { CreateButton } from '../parts/create-button.tsx'
 import { Dialog } from '../parts/drawer.tsx'
-import { Icon } from '../parts/icon.tsx'
+import { Form } from '../parts/form.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
-import { useKey } from '../use-key.ts'
 import { useCatalogue } from './names.ts'
 
-export function NewConfiguration() {
-  const [isOpen, setOpen] = useState(false)
-  useKey('n', 'New configuration', () => setOpen(true))
-  return (
-    <>
-      <button type="button" className="btn pri" onClick={() => setOpen(true)}>
-        <Icon name="plus" />
-        <span>New configuration</span>
-        <kbd>N</kbd>
-      </button>
-      {isOpen ? <Form onClose={() => setOpen(false)} /> : null}
-    </>
-  )
-}
+export const NewConfiguration = () => (
+  <CreateButton label="New configuration">{(close) => <NewConfigurationDialog onClose={close} />}</CreateButton>
+)
 
-function Form({ onClose }: { onClose: () => void }) {
+function NewConfigurationDialog({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const choices = useCatalogue().filter((component) => component.hasRun && component.type !== 'processor')
@@ -43,13 +32,7 @@ function Form({ onClose }: { onClose: () => void }) {
   })
   return (
     <Dialog title="New configuration" onClose={onClose}>
-      <form
-        className="in form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          create.mutate()
-        }}
-      >
+      <Form onSubmit={() => create.mutate()}>
         <div className="field">
           <label htmlFor="component">Component</label>
           <select className="input" id="component" value={chosen} onChange={(event) => setComponentId(event.target.value)}>
@@ -74,7 +57,7 @@ function Form({ onClose }: { onClose: () => void }) {
             Make the configuration
           </button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -4,15 +4,15 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import { moment, until, zone } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
+import { CreateButton } from '../parts/create-button.tsx'
 import { Dialog } from '../parts/drawer.tsx'
-import { Icon } from '../parts/icon.tsx'
+import { Form } from '../parts/form.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
-import { useKey } from '../use-key.ts'
 import { useCatalogue, useComponents } from './names.ts'
 
-export const SCHEDULER = 'keboola.scheduler'
+const SCHEDULER = 'keboola.scheduler'
 const PRESETS: readonly (readonly [string, string])[] = [
   ['*/15 * * * *', 'every 15 minutes'],
   ['0 * * * *', 'every hour'],
@@ -22,22 +22,11 @@ const PRESETS: readonly (readonly [string, string])[] = [
 ]
 const ZONES = Intl.supportedValuesOf('timeZone')
 
-export function NewSchedule() {
-  const [isOpen, setOpen] = useState(false)
-  useKey('n', 'New schedule', () => setOpen(true))
-  return (
-    <>
-      <button type="button" className="btn pri" onClick={() => setOpen(true)}>
-        <Icon name="plus" />
-        <span>New schedule</span>
-        <kbd>N</kbd>
-      </button>
-      {isOpen ? <Form onClose={() => setOpen(false)} /> : null}
-    </>
-  )
-}
+export const NewSchedule = () => (
+  <CreateButton label="New schedule">{(close) => <NewScheduleDialog onClose={close} />}</CreateButton>
+)
 
-function Form({ onClose }: { onClose: () => void }) {
+function NewScheduleDialog({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient()
   const targets = useTargets()
   const [target, setTarget] = useState('')
@@ -65,13 +54,7 @@ function Form({ onClose }: { onClose: () => void }) {
   })
   return (
     <Dialog title="New schedule" onClose={onClose}>
-      <form
-        className="in form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          create.mutate()
-        }}
-      >
+      <Form onSubmit={() => create.mutate()}>
         <div className="field">
           <label htmlFor="target">What runs</label>
           <select className="input" id="target" value={chosen?.key ?? ''} onChange={(event) => setTarget(event.target.value)}>
@@ -116,7 +99,7 @@ function Form({ onClose }: { onClose: () => void }) {
         <button type="submit" className="btn pri" disabled={create.isPending || !chosen}>
           {chosen ? `Run ${chosen.name} by the clock` : 'Make a configuration first'}
         </button>
-      </form>
+      </Form>
     </Dialog>
   )
 }

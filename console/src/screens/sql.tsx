@@ -11,9 +11,11 @@ import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { saveAs } from '../parts/save-as.ts'
 import { Scroll } from '../parts/scroll.tsx'
+import { Value } from '../parts/value.tsx'
 import { api } from '../session.ts'
 import { curlOf } from '../shell/curl.tsx'
 import { Page } from '../shell/page.tsx'
+import { bucketOf, tableNameOf } from '../table-id.ts'
 import { useKey } from '../use-key.ts'
 
 const SHOWN_ROWS = 1000
@@ -27,10 +29,7 @@ interface Result {
   readonly seconds: number
 }
 
-const quoted = (tableId: string): string => {
-  const dot = tableId.lastIndexOf('.')
-  return `"${tableId.slice(0, dot)}"."${tableId.slice(dot + 1)}"`
-}
+const quoted = (tableId: string): string => `"${bucketOf(tableId)}"."${tableNameOf(tableId)}"`
 
 const readHistory = (): readonly string[] => JSON.parse(localStorage.getItem(HISTORY_KEY) ?? '[]') as readonly string[] // written below
 
@@ -156,12 +155,6 @@ function ResultGrid({ result: { columns, rows }, sql }: { result: Result; sql: s
       </Scroll>
     </section>
   )
-}
-
-function Value({ value }: { value: unknown }) {
-  if (value === null) return <i className="null">null</i>
-  if (value === '') return <i className="null">empty</i>
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 function Tables({ onChoose }: { onChoose: (tableId: string) => void }) {

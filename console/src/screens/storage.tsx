@@ -9,13 +9,13 @@ import { Lines, Loaded, useLoad } from '../load.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Page } from '../shell/page.tsx'
+import { bucketOf } from '../table-id.ts'
 
 const route = getRouteApi('/storage')
 
 type Line = { readonly bucket: string; readonly tables: number } | { readonly table: Table }
 type Sort = 'name' | 'rows' | 'size' | 'changed'
 
-const bucketOf = (table: Table): string => table.id.slice(0, table.id.lastIndexOf('.'))
 const COMPARE: Readonly<Record<Exclude<Sort, 'name'>, (a: Table, b: Table) => number>> = {
   rows: (a, b) => (b.rowsCount ?? 0) - (a.rowsCount ?? 0),
   size: (a, b) => (b.dataSizeBytes ?? 0) - (a.dataSizeBytes ?? 0),
@@ -28,7 +28,7 @@ export function StorageScreen() {
   const query = useLoad('tables.list', { query: { include: 'columns' } })
   const tables = query.data ?? []
   const total = tables.reduce((sum, table) => sum + (table.dataSizeBytes ?? 0), 0)
-  const buckets = new Set(tables.map(bucketOf)).size
+  const buckets = new Set(tables.map(({ id }) => bucketOf(id))).size
   return (
     <Page
       title="Storage"
@@ -101,7 +101,7 @@ function linesOf(tables: readonly Table[], filter: string, sort: Sort): readonly
   if (sort !== 'name' && COMPARE[sort]) return found.toSorted(COMPARE[sort]).map((table) => ({ table }))
   const byBucket = Map.groupBy(
     found.toSorted((a, b) => a.id.localeCompare(b.id)),
-    bucketOf,
+    ({ id }) => bucketOf(id),
   )
   return [...byBucket].flatMap(([bucket, list]) => [{ bucket, tables: list.length }, ...list.map((table) => ({ table }))])
 }

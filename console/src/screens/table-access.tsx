@@ -7,6 +7,7 @@ import { CopyButton } from '../parts/copy.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
+import { bucketOf } from '../table-id.ts'
 
 const DAYS = 7
 
@@ -25,7 +26,7 @@ export function DataAccess({ table }: { table: Table }) {
   const [tool, setTool] = useState('curl')
   const address = `${location.origin}/v2/storage/tables/${encodeURIComponent(table.id)}/data`
   const snippet = SNIPPETS[tool]!(address)
-  const bucket = table.id.slice(0, table.id.lastIndexOf('.'))
+  const bucket = bucketOf(table.id)
   const token = useMutation({
     mutationFn: () =>
       api.call('tokens.create', {

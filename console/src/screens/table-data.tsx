@@ -7,8 +7,10 @@ import { count } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Drawer } from '../parts/drawer.tsx'
+import { Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Scroll } from '../parts/scroll.tsx'
+import { Value } from '../parts/value.tsx'
 
 const route = getRouteApi('/storage/$tableId')
 
@@ -124,13 +126,7 @@ const shownText = ({ rows }: Preview, { rowsCount }: Table, isFiltered: boolean)
 function FilterValue({ value, onChange }: { value: string; onChange: (text: string) => void }) {
   const [text, setText] = useState(value)
   return (
-    <form
-      className="row"
-      onSubmit={(event) => {
-        event.preventDefault()
-        onChange(text)
-      }}
-    >
+    <Form className="row" onSubmit={() => onChange(text)}>
       <input
         className="input sm"
         aria-label="Value of the filter"
@@ -138,16 +134,14 @@ function FilterValue({ value, onChange }: { value: string; onChange: (text: stri
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
-    </form>
+    </Form>
   )
 }
 
 const LONG = 40
 
 function CellValue({ cell: { value, isTruncated, columnName }, onOpen }: { cell: Cell; onOpen: () => void }) {
-  if (value === null) return <i className="null">null</i>
-  if (value === '') return <i className="null">empty</i>
-  if (value.length < LONG && !isTruncated) return value
+  if (value === null || (value.length < LONG && !isTruncated)) return <Value value={value} />
   return (
     <button type="button" className="cell-button" aria-label={`Open ${columnName}: ${value.slice(0, LONG)}`} onClick={onOpen}>
       {value}

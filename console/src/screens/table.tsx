@@ -14,6 +14,7 @@ import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
 import { finishStorageJob } from '../storage-job.ts'
+import { bucketOf, tableNameOf } from '../table-id.ts'
 import { DataAccess } from './table-access.tsx'
 import { TableData } from './table-data.tsx'
 import { TableHistory } from './table-history.tsx'
@@ -32,8 +33,8 @@ export function TableScreen() {
   const { tab = 'data' } = route.useSearch()
   const query = useLoad('tables.get', { path: { tableId } })
   const table = query.data
-  const name = tableId.slice(tableId.lastIndexOf('.') + 1)
-  const bucket = tableId.slice(0, tableId.lastIndexOf('.'))
+  const name = tableNameOf(tableId)
+  const bucket = bucketOf(tableId)
   return (
     <Page
       title={name}

@@ -6,38 +6,29 @@ import type { Token } from '../../../client/src/operations.ts'
 import { moment, plural, until } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { CopyButton } from '../parts/copy.tsx'
+import { CreateButton } from '../parts/create-button.tsx'
 import { Dialog } from '../parts/drawer.tsx'
-import { Icon } from '../parts/icon.tsx'
+import { Form } from '../parts/form.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Scroll } from '../parts/scroll.tsx'
 import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
-import { useKey } from '../use-key.ts'
 
 export function TokensScreen() {
   const query = useLoad('tokens.list')
-  const [isOpen, setOpen] = useState(false)
-  useKey('n', 'New token', () => setOpen(true))
   return (
     <Page
       title="Tokens"
       crumbs={[{ name: 'Tokens' }]}
       say={query.data ? `${plural(query.data.length, 'token')} of this project.` : 'Tokens'}
-      actions={
-        <button type="button" className="btn pri" onClick={() => setOpen(true)}>
-          <Icon name="plus" />
-          <span>New token</span>
-          <kbd>N</kbd>
-        </button>
-      }
+      actions={<CreateButton label="New token">{(close) => <NewToken onClose={close} />}</CreateButton>}
     >
       <section className="card" aria-label="Tokens">
         <Loaded query={query} skeleton={<Lines />}>
           {(tokens) => <List tokens={tokens} />}
         </Loaded>
       </section>
-      {isOpen ? <NewToken onClose={() => setOpen(false)} /> : null}
     </Page>
   )
 }
@@ -133,13 +124,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
     )
   return (
     <Dialog title="New token" onClose={onClose}>
-      <form
-        className="in form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          create.mutate()
-        }}
-      >
+      <Form onSubmit={() => create.mutate()}>
         <div className="field">
           <label htmlFor="description">What it is for</label>
           <input
@@ -176,7 +161,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
         <button type="submit" className="btn pri" disabled={create.isPending}>
           Make the token
         </button>
-      </form>
+      </Form>
     </Dialog>
   )
 }

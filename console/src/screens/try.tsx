@@ -17,7 +17,7 @@ import {
   TABLE,
 } from '../sample-shop.ts'
 import { Page } from '../shell/page.tsx'
-import { isOver } from './jobs.tsx'
+import { isOver, messageOf } from './jobs.tsx'
 
 const route = getRouteApi('/try')
 
@@ -104,7 +104,7 @@ interface StepJob {
 
 function useStatus(jobId: string | undefined): StepJob | undefined {
   const { data } = useLoad('queue.get', { path: { id: jobId ?? '' } as never }, { enabled: jobId !== undefined })
-  return data && { id: data.id, status: data.status, message: (data.result as { message?: string }).message }
+  return data && { id: data.id, status: data.status, message: messageOf(data) }
 }
 
 function sentenceOf(first: string | undefined, broken: string | undefined, repaired: string | undefined): string {

@@ -7,9 +7,11 @@ import { ApiError } from '../../../client/src/client.ts'
 import { HEAD_BYTES, type Head, headOf } from '../csv-head.ts'
 import { bytes, duration } from '../format.ts'
 import { useLoad } from '../load.tsx'
+import { Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Scroll } from '../parts/scroll.tsx'
+import { Value } from '../parts/value.tsx'
 import { api, currentToken } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
@@ -138,13 +140,7 @@ function Load({
         <header>
           <h2 id="plan">What it will do</h2>
         </header>
-        <form
-          className="in form"
-          onSubmit={(event) => {
-            event.preventDefault()
-            load.mutate()
-          }}
-        >
+        <Form onSubmit={() => load.mutate()}>
           {intoTable ? (
             <>
               <p>
@@ -218,7 +214,7 @@ function Load({
           <p className="xs mute">
             The same from a script: <Link to="/storage">storage</Link> API, <span className="id">npx millrace table upload</span>.
           </p>
-        </form>
+        </Form>
       </section>
     </div>
   )
@@ -247,7 +243,9 @@ function HeadTable({ rows }: { rows: readonly (readonly string[])[] }) {
             <tr key={index}>
               {row.map((value, at) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: nor have their fields
-                <td key={at}>{value === '' ? <i className="null">empty</i> : value}</td>
+                <td key={at}>
+                  <Value value={value} />
+                </td>
               ))}
             </tr>
           ))}

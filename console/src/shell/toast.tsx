@@ -1,6 +1,6 @@
 // "Done. Undo." for eight seconds, also read out politely. Never for an error.
 
-import { useSyncExternalStore } from 'react'
+import { observable } from '../observable.ts'
 
 interface Message {
   readonly text: string
@@ -8,27 +8,19 @@ interface Message {
 }
 
 const SHOWN_MS = 8000
-let current: Message | undefined
+const current = observable<Message | undefined>(undefined)
 let timer: ReturnType<typeof setTimeout> | undefined
-const listeners = new Set<() => void>()
 
 function show(message: Message | undefined): void {
   clearTimeout(timer)
-  current = message
+  current.set(message)
   if (message) timer = setTimeout(() => show(undefined), SHOWN_MS)
-  for (const listener of listeners) listener()
 }
 
 export const toast = (text: string, undo?: () => Promise<unknown>): void => show({ text, undo })
 
 export function Toast() {
-  const message = useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => current,
-  )
+  const message = current.use()
   const undo = message?.undo
   return (
     <div role="status" aria-live="polite">

@@ -1,0 +1,22 @@
+import type { ReactNode } from 'react'
+
+/** A form that the page itself handles. */
+export const Form = ({
+  className = 'in form',
+  onSubmit,
+  children,
+}: {
+  className?: string
+  onSubmit: () => void
+  children: ReactNode
+}) => (
+  <form
+    className={className}
+    onSubmit={(event) => {
+      event.preventDefault()
+      onSubmit()
+    }}
+  >
+    {children}
+  </form>
+)

@@ -2,7 +2,7 @@
 
 import { type Mask, maskValue } from '../../engines/runner/mask.ts'
 import { type RowAccount, rowView, spanOf } from './row-account.ts'
-import type { RowProgress, RowResult } from './run-row.ts'
+import type { RowProgress, RowResult } from './row-run.ts'
 
 /** What is gathered for the result while rows run; a failed job tells what it got to. */
 export interface Gathered {

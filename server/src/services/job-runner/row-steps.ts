@@ -9,9 +9,9 @@ import { configFile, processorConfigFile } from './config-file.ts'
 import { type OpenedSecrets, openImageParameters, refuseSharedSecrets } from './image-parameters.ts'
 import { limitsOf } from './limits.ts'
 import { invalid } from './mapping.ts'
+import type { Step } from './row-run.ts'
 import type { PlanDeps, ProcessorPlan, RowPlan } from './run-configuration.ts'
 import { contextOf } from './run-configuration.ts'
-import type { Step } from './run-row.ts'
 
 export interface StepDeps extends PlanDeps {
   readonly components: RunComponents

@@ -22,9 +22,10 @@ import { sizeOf } from './limits.ts'
 import { invalid } from './mapping.ts'
 import { defaultBucketId } from './output-plan.ts'
 import { closeRowAccount, openRowAccount, publishedAccount } from './row-account.ts'
+import type { RowDeps, RowProgress, RowResult, RowRun } from './row-run.ts'
 import { openSteps, type PlannedRow, type StepDeps } from './row-steps.ts'
 import { chooseRows, contextOf, notFound, ownConfiguration, planRow, rowIdsIn } from './run-configuration.ts'
-import { type RowDeps, type RowProgress, type RowResult, type RowRun, runRow } from './run-row.ts'
+import { runRow } from './run-row.ts'
 import { stagingOf } from './staging.ts'
 
 export interface RunHandle {

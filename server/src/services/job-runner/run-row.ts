@@ -4,125 +4,22 @@
 //  (3) The files of the data folder, with the clear secrets in them, are gone when this function has ended.
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
-import type { Checkpoint, CheckpointOwner } from '../../engines/runner/checkpoints.ts'
-import {
-  type DataFolder,
-  handOver,
-  refuseLinkedFolders,
-  refuseTooMany,
-  writeConfigFile,
-  writeStateFile,
-} from '../../engines/runner/data-folder.ts'
-import { type DiskQuota, withinQuota } from '../../engines/runner/disk-quota.ts'
-import { createMask, type Mask } from '../../engines/runner/mask.ts'
-import type { RunOutcome } from '../../engines/runner/runner.ts'
-import { turnYamlToJson, yamlOf } from '../../engines/runner/yaml-files.ts'
-import type { Clock } from '../../kit/clock.ts'
+import type { Checkpoint } from '../../engines/runner/checkpoints.ts'
+import type { DataFolder } from '../../engines/runner/data-folder.ts'
+import { withinQuota } from '../../engines/runner/disk-quota.ts'
+import { createMask } from '../../engines/runner/mask.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { mapBounded } from '../../kit/map-bounded.ts'
-import type {
-  ConfigurationPlace,
-  LoadedTable,
-  NewFile,
-  RunConfigurations,
-  RunnableComponent,
-  RunScope,
-  RunSql,
-  StagedFile,
-  TableInfo,
-} from '../../model/run-ports.ts'
-import {
-  type ArtifactOwner,
-  type ArtifactRun,
-  type ArtifactSettings,
-  downloadArtifacts,
-  stageArtifacts,
-  wantsArtifacts,
-} from './artifacts.ts'
-import { type ImageRecord, type ProgramSettings, runComponent } from './component-run.ts'
-import { type DebugArchive, saveStage } from './debug-archive.ts'
-import { type InputDeps, type Inputs, readInputs } from './input.ts'
-import type { JobLog } from './job-log.ts'
-import { type ComponentLimits, type Failure, failureOf, thrown } from './limits.ts'
-import type { Mapping } from './mapping.ts'
+import type { LoadedTable, NewFile, RunScope, StagedFile } from '../../model/run-ports.ts'
+import { saveStage } from './debug-archive.ts'
+import { type Inputs, readInputs } from './input.ts'
 import { type OutputContext, type PlannedLoad, planFiles, planTableFiles, planTables } from './output-plan.ts'
-import { readFileResults, readResultVariables, readStateResult, readTableResults, readUsage } from './results.ts'
-import { inPhase, loadFacts, type RowAccount } from './row-account.ts'
-import { runScript } from './sql-script.ts'
-import { STAGED_AT_ONCE, type Staging } from './staging.ts'
+import { readFileResults, readTableResults } from './results.ts'
+import { inPhase, loadFacts } from './row-account.ts'
+import type { RowDeps, RowProgress, RowResult, RowRun } from './row-run.ts'
+import { quotaOf, runSteps } from './run-steps.ts'
+import { STAGED_AT_ONCE } from './staging.ts'
 import { type RunState, readState, secretsIn, writeState } from './state.ts'
-
-export interface RowDeps extends InputDeps {
-  readonly programs: ProgramSettings
-  readonly sql: RunSql
-  readonly configurations: RunConfigurations
-  readonly clock: Clock
-}
-
-/** A component or processor that runs as part of the row, in order. */
-export interface Step {
-  readonly component: RunnableComponent
-  readonly tag: string
-  readonly isMain: boolean
-  readonly limits: ComponentLimits
-  /** Text of config.json, secrets in clear. */
-  readonly configFile: string
-  readonly environment: Readonly<Record<string, string>>
-}
-
-export interface RowRun {
-  readonly scope: RunScope
-  readonly steps: readonly Step[]
-  readonly mapping: Mapping
-  readonly staging: Staging
-  /** Secrets in clear. */
-  readonly state: string
-  /** Every clear value that is in the folder. */
-  readonly secrets: readonly string[]
-  readonly output: Omit<OutputContext, 'now'>
-  /** Where the state is saved; undefined when it is not. */
-  readonly statePlace: { readonly place: ConfigurationPlace; readonly rowId: string | null } | undefined
-  readonly debug: DebugArchive | undefined
-  /** The row ends before its first program starts. */
-  readonly inputOnly: boolean
-  /** Undefined without a stored configuration: nobody would find them again. */
-  readonly artifacts: { readonly settings: ArtifactSettings; readonly owner: ArtifactOwner } | undefined
-  /** Whose folder outlives a failed run; undefined when the component has none. */
-  readonly checkpoint: CheckpointOwner | undefined
-  readonly log: JobLog
-  readonly signal: AbortSignal
-  /** To be called before the first program starts. */
-  begin(): Promise<void>
-  /** Fails when the job is no longer ours; part of every transaction that publishes. */
-  hold(trx: Trx): Promise<void>
-  publish<T>(work: (trx: Trx) => Promise<T>): Promise<T>
-  /** Told in the transaction that publishes the row. */
-  onPublish?(trx: Trx, tables: readonly LoadedTable[], artifacts: readonly number[]): Promise<void>
-}
-
-export interface RowResult {
-  readonly images: readonly ImageRecord[]
-  readonly inputTables: readonly TableInfo[]
-  readonly outputTables: readonly LoadedTable[]
-  readonly inputBytes: number
-  readonly outputBytes: number
-  readonly usage: readonly unknown[]
-  readonly outputVariables: Readonly<Record<string, unknown>>
-}
-
-/** What is known of a row while it runs: a failed one still tells its images, inputs and usage. */
-export interface RowProgress {
-  images: ImageRecord[]
-  inputTables: readonly TableInfo[]
-  usage: readonly unknown[]
-  /** Clear values that came to the folder with the inputs. */
-  readonly secrets: string[]
-  /** Ids of files. */
-  readonly artifacts: { downloaded: readonly number[]; uploaded: readonly number[] }
-  /** The component itself has done its work. */
-  hasRun: boolean
-  readonly account: RowAccount
-}
 
 export async function runRow(deps: RowDeps, run: RowRun, progress: RowProgress): Promise<RowResult> {
   const checkpoint = run.checkpoint && (await deps.programs.checkpoints.open(run.checkpoint))
@@ -160,17 +57,19 @@ async function runInFolder(
     if (inputs.tables.length > 0)
       run.log.say('info', `Fetched ${plural(inputs.tables.length, 'table')}: ${inputs.tables.map(({ id }) => id).join(', ')}.`)
     await run.begin()
-    const told = await runSteps(deps, run, folder, mask, { state, sql: inputs.sql }, progress, checkpoint)
+    const publishAlways = () => publishTablesOfFailed(deps, run, folder)
+    const output = await runSteps(deps, run, { folder, mask, state, sql: inputs.sql, checkpoint, publishAlways }, progress)
     if (run.inputOnly) return emptyResult(inputs)
     if (run.debug) {
       // What the component will remember may be a secret that nobody knew before.
-      const remembered = createMask([...run.secrets, ...inputs.secrets, ...secretsIn(told.state ?? '{}')])
+      const remembered = createMask([...run.secrets, ...inputs.secrets, ...secretsIn(output.state ?? '{}')])
       await run.log.flush()
       await saveStage(run.debug, folder, 'stage_output.zip', remembered)
-      return { ...emptyResult(inputs), images: progress.images, usage: told.usage }
+      return { ...emptyResult(inputs), images: progress.images, usage: output.usage }
     }
-    const saved = writeState(state, told.state, inputs.tableStates, inputs.fileStates)
-    const publish = () => publishRow(deps, run, folder, saved, told.artifacts, inputs.processed, progress)
+    const saved = writeState(state, output.state, inputs.tableStates, inputs.fileStates)
+    const publish = () =>
+      publishRow(deps, run, { folder, state: saved, artifacts: output.artifacts, processed: inputs.processed }, progress)
     const outputTables = await inPhase(phases, 'load', publish, loadFacts)
     progress.account.tables = outputTables
     return {
@@ -178,8 +77,8 @@ async function runInFolder(
       images: progress.images,
       outputTables,
       outputBytes: outputTables.reduce((sum, table) => sum + table.bytes, 0),
-      usage: told.usage,
-      outputVariables: told.variables,
+      usage: output.usage,
+      outputVariables: output.variables,
     }
   } finally {
     await deps.programs.runner.removeFolder(folder)
@@ -197,15 +96,6 @@ async function readWithinQuota(deps: RowDeps, run: RowRun, folder: DataFolder, s
   )
 }
 
-async function quotaOf({ programs }: RowDeps, folder: DataFolder, what: string): Promise<DiskQuota> {
-  const bytes = await programs.runner.diskQuota(folder, programs.diskBytes)
-  return {
-    folder,
-    bytes,
-    excess: () => new PlatformError('jobRunner.noRoom', { what, megabytes: Math.round(bytes / 1e6) }),
-  }
-}
-
 const emptyResult = (inputs: Inputs): RowResult => ({
   images: [],
   inputTables: inputs.tables,
@@ -216,147 +106,22 @@ const emptyResult = (inputs: Inputs): RowResult => ({
   outputVariables: {},
 })
 
-interface Told {
-  readonly state: string | undefined
-  readonly usage: readonly unknown[]
-  readonly variables: Readonly<Record<string, unknown>>
-  readonly artifacts: readonly StagedFile[]
-}
-
-/** Runs the programs one after the other over the folder; what one leaves is the input of the next. */
-async function runSteps(
-  deps: RowDeps,
-  run: RowRun,
-  folder: DataFolder,
-  mask: Mask,
-  { state, sql }: { readonly state: RunState; readonly sql: Inputs['sql'] },
-  progress: RowProgress,
-  checkpoint: Checkpoint | undefined,
-): Promise<Told> {
-  let told: Told = { state: undefined, usage: [], variables: {}, artifacts: [] }
-  for (const [index, step] of run.steps.entries()) {
-    if (index > 0) await handOver(folder)
-    const format = step.component.configurationFormat
-    const written = (json: string) => (format === 'yaml' ? yamlOf(json) : json)
-    await writeConfigFile(folder, written(step.configFile), format)
-    if (step.isMain) await writeStateFile(folder, written(state.component), format)
-    const artifacts = step.isMain ? artifactRun(deps, run, folder) : undefined
-    if (artifacts && wantsArtifacts(artifacts.settings))
-      progress.artifacts.downloaded = await withinQuota(await quotaOf(deps, folder, 'The artifacts'), run.signal, (signal) =>
-        downloadArtifacts(deps, { ...artifacts, signal }),
-      )
-    if (run.debug) {
-      await run.log.flush()
-      await saveStage(run.debug, folder, `stage_${index}.zip`, mask)
-    }
-    if (run.inputOnly) break
-    if (!step.isMain) run.log.say('info', `Running processor ${step.component.id}.`)
-    if (step.component.definition.type === 'sql') {
-      const script = () => runSql(deps, run, folder, step, sql)
-      const phase = { account: progress.account, clock: deps.clock }
-      progress.images.push(await inPhase(phase, 'program', script, () => ({ component: step.component.id })))
-      progress.hasRun = true
-      continue
-    }
-    const program = () =>
-      runComponent(deps.programs, {
-        ...step,
-        folder,
-        mask,
-        signal: run.signal,
-        checkpointFolder: step.isMain ? checkpoint?.folder : undefined,
-        onEvent: (event) => run.log.component(step.component, event),
-      })
-    const { outcome, image } = await inPhase({ account: progress.account, clock: deps.clock }, 'program', program, (ended) => ({
-      component: step.component.id,
-      ...usedBy(ended.outcome),
-    }))
-    progress.images.push(image)
-    const failure = failureOf(step.component, outcome, step.limits)
-    const isPlain = await isStillPlain(folder, failure, deps.programs.results)
-    try {
-      if (format === 'yaml' && isPlain) await turnYamlToJson(folder)
-      if (step.isMain && isPlain) progress.usage = await readUsage(folder)
-    } catch (error) {
-      if (!failure) throw error // what a failed program left half written is not why it failed
-    }
-    if (failure) {
-      if (isPlain && !run.signal.aborted && !run.debug && run.staging.output === 'local') await publishAlways(deps, run, folder)
-      throw thrown(failure)
-    }
-    if (step.isMain) {
-      progress.hasRun = true
-      told = {
-        state: await readStateResult(folder),
-        usage: progress.usage,
-        variables: await readResultVariables(folder),
-        artifacts: artifacts && !run.debug ? await stagedArtifacts(deps, artifacts, run.log) : [],
-      }
-    }
-  }
-  return told
-}
-
-/** Nothing was seen of a program that ended at once. */
-const usedBy = ({ peakMemoryBytes, cpuSeconds }: RunOutcome) => ({
-  peakMemoryBytes: peakMemoryBytes || undefined,
-  cpuSeconds: cpuSeconds || undefined,
-})
-
-/** A script has no program: its statements run in the SQL engine, within the disk and the time of the run. */
-async function runSql(deps: RowDeps, run: RowRun, folder: DataFolder, step: Step, inputs: Inputs['sql']): Promise<ImageRecord> {
-  const { scope, mapping, log } = run
-  const say = (text: string) => log.say('info', text)
-  return withinQuota(await quotaOf(deps, folder, 'The tables of the script'), run.signal, (signal) =>
-    runScript(deps.sql, { ...step, scope, mapping, inputs, folder, say }, signal),
-  )
-}
-
-const RESULTS = ['out/tables', 'out/files', 'artifacts/out']
 /** Names of results in the job's own words; more of them would only make the message unreadable. */
 const NAMED_RESULTS = 100
 
-/** Whether the folder can be looked into. One that cannot is the reason of the end, unless the program has failed by itself. */
-async function isStillPlain(folder: DataFolder, failure: Failure | undefined, mostResults: number): Promise<boolean> {
-  try {
-    refuseLinkedFolders(folder)
-    await refuseTooMany(folder, RESULTS, mostResults)
-    return true
-  } catch (error) {
-    if (!failure) throw error
-    return false
-  }
-}
-
-const artifactRun = (deps: RowDeps, run: RowRun, folder: DataFolder): ArtifactRun | undefined =>
-  run.artifacts && {
-    ...run.artifacts,
-    scope: run.scope,
-    folder,
-    signal: run.signal,
-    now: deps.clock.now(),
-    diskBytes: deps.programs.diskBytes,
-  }
-
-/** A run whose artifacts cannot be kept has still done its work. */
-async function stagedArtifacts(deps: RowDeps, artifacts: ArtifactRun, log: JobLog): Promise<readonly StagedFile[]> {
-  try {
-    return await stageArtifacts(deps, artifacts)
-  } catch (error) {
-    if (!(error instanceof PlatformError)) throw error
-    log.say('warn', `The artifacts were not kept: ${error.message}`)
-    return []
-  }
+interface RowOutput {
+  readonly folder: DataFolder
+  readonly state: string
+  readonly artifacts: readonly StagedFile[]
+  /** Files of the input mapping that get their tags when the row succeeds. */
+  readonly processed: Inputs['processed']
 }
 
 /** Loads everything side by side, then shows it all at once, with the state. */
 async function publishRow(
   deps: RowDeps,
   run: RowRun,
-  folder: DataFolder,
-  state: string,
-  artifacts: readonly StagedFile[],
-  processed: Inputs['processed'],
+  { folder, state, artifacts, processed }: RowOutput,
   progress: RowProgress,
 ): Promise<readonly LoadedTable[]> {
   const context = { ...run.output, now: deps.clock.now() }
@@ -407,7 +172,7 @@ async function planOutput({ staging, mapping }: RowRun, folder: DataFolder, cont
 }
 
 /** Tables that the mapping wants also from a run that failed. What else is wrong with the output does not matter any more. */
-async function publishAlways(deps: RowDeps, run: RowRun, folder: DataFolder): Promise<void> {
+async function publishTablesOfFailed(deps: RowDeps, run: RowRun, folder: DataFolder): Promise<void> {
   try {
     const found = await readTableResults(folder, run.mapping, 'leaveOutBroken')
     const always = new Set(found.filter(({ manifest }) => manifest?.write_always).map(({ name }) => name))

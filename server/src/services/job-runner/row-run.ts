@@ -1,0 +1,96 @@
+// What the run of a row needs, how far it is, and what it ends with.
+
+import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import type { CheckpointOwner } from '../../engines/runner/checkpoints.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type {
+  ConfigurationPlace,
+  LoadedTable,
+  RunConfigurations,
+  RunnableComponent,
+  RunScope,
+  RunSql,
+  TableInfo,
+} from '../../model/run-ports.ts'
+import type { ArtifactOwner, ArtifactSettings } from './artifacts.ts'
+import type { ImageRecord, ProgramSettings } from './component-run.ts'
+import type { DebugArchive } from './debug-archive.ts'
+import type { InputDeps } from './input.ts'
+import type { JobLog } from './job-log.ts'
+import type { ComponentLimits } from './limits.ts'
+import type { Mapping } from './mapping.ts'
+import type { OutputContext } from './output-plan.ts'
+import type { RowAccount } from './row-account.ts'
+import type { Staging } from './staging.ts'
+
+export interface RowDeps extends InputDeps {
+  readonly programs: ProgramSettings
+  readonly sql: RunSql
+  readonly configurations: RunConfigurations
+  readonly clock: Clock
+}
+
+/** A component or processor that runs as part of the row, in order. */
+export interface Step {
+  readonly component: RunnableComponent
+  readonly tag: string
+  readonly isMain: boolean
+  readonly limits: ComponentLimits
+  /** Text of config.json, secrets in clear. */
+  readonly configFile: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+export interface RowRun {
+  readonly scope: RunScope
+  readonly steps: readonly Step[]
+  readonly mapping: Mapping
+  readonly staging: Staging
+  /** Secrets in clear. */
+  readonly state: string
+  /** Every clear value that is in the folder. */
+  readonly secrets: readonly string[]
+  readonly output: Omit<OutputContext, 'now'>
+  /** Where the state is saved; undefined when it is not. */
+  readonly statePlace: { readonly place: ConfigurationPlace; readonly rowId: string | null } | undefined
+  readonly debug: DebugArchive | undefined
+  /** The row ends before its first program starts. */
+  readonly inputOnly: boolean
+  /** Undefined without a stored configuration: nobody would find them again. */
+  readonly artifacts: { readonly settings: ArtifactSettings; readonly owner: ArtifactOwner } | undefined
+  /** Whose folder outlives a failed run; undefined when the component has none. */
+  readonly checkpoint: CheckpointOwner | undefined
+  readonly log: JobLog
+  readonly signal: AbortSignal
+  /** To be called before the first program starts. */
+  begin(): Promise<void>
+  /** Fails when the job is no longer ours; part of every transaction that publishes. */
+  hold(trx: Trx): Promise<void>
+  publish<T>(work: (trx: Trx) => Promise<T>): Promise<T>
+  /** Told in the transaction that publishes the row. */
+  onPublish?(trx: Trx, tables: readonly LoadedTable[], artifacts: readonly number[]): Promise<void>
+}
+
+export interface RowResult {
+  readonly images: readonly ImageRecord[]
+  readonly inputTables: readonly TableInfo[]
+  readonly outputTables: readonly LoadedTable[]
+  readonly inputBytes: number
+  readonly outputBytes: number
+  readonly usage: readonly unknown[]
+  readonly outputVariables: Readonly<Record<string, unknown>>
+}
+
+/** What is known of a row while it runs: a failed one still tells its images, inputs and usage. */
+export interface RowProgress {
+  images: ImageRecord[]
+  inputTables: readonly TableInfo[]
+  usage: readonly unknown[]
+  /** Clear values that came to the folder with the inputs. */
+  readonly secrets: string[]
+  /** Ids of files. */
+  readonly artifacts: { downloaded: readonly number[]; uploaded: readonly number[] }
+  /** The component itself has done its work. */
+  hasRun: boolean
+  readonly account: RowAccount
+}

@@ -616,10 +616,6 @@ export const ERRORS = {
     text: 'Configuration "{configuration}" of component "{component}" is disabled. Enable it, or run it with mode "forceRun".',
   },
   'queue.rowsNotFound': { kind: 'invalid', text: 'None of the rows "{rows}" was found in configuration "{configuration}".' },
-  'queue.secretVariable': {
-    kind: 'invalid',
-    text: 'The variable "{name}" looks like a secret, and the values of variables are stored and shown in clear. Put the secret into the vault and write {{ vault.name }} in the configuration, or into a member of it whose name begins with #.',
-  },
   'queue.invalidJob': { kind: 'invalid', text: 'Invalid job: {reason}' },
   'queue.notKillable': {
     kind: 'invalid',

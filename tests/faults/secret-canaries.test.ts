@@ -85,6 +85,15 @@ test('no canary is found in the data folder, the log or any answer', async (t) =
   assert.equal((await json('PUT', inBranch, { configuration: secrets() })).status, 200)
   const rebase = { version: 1, configuration: secrets(), rows: [{ id: 'r', configuration: secrets() }] }
   assert.equal((await json('POST', `${inBranch}/rebase`, rebase)).status, 200)
+  const V = '/v2/storage/components/keboola.variables/configs'
+  const values = () => [{ name: '#password', value: canary() }]
+  assert.equal((await json('POST', V, { name: 'v', configurationId: 'v', configuration: { variables: values() } })).status, 201)
+  assert.equal((await json('POST', `${V}/v/rows`, { rowId: 'r', configuration: { values: values() } })).status, 201)
+  const variableValuesData = { values: values() }
+  assert.equal(
+    (await json('POST', '/queue/jobs', { component: 'platform.ex-http', config: 'c', variableValuesData })).status,
+    201,
+  )
   assert.equal((await json('POST', '/encryption/encrypt?projectId=1', secrets())).status, 200)
   assert.equal((await send('POST', '/encryption/encrypt', canary(), 'text/plain')).status, 200)
   // Requests that fail: what they carried must not be quoted.
@@ -113,6 +122,8 @@ test('no canary is found in the data folder, the log or any answer', async (t) =
   await json('POST', `${C}/c/versions/2/rollback`, {})
   await json('POST', `${C}/c/versions/2/create`, { name: 'copy' })
   await json('GET', '/v2/storage/components?include=configuration,rows,state')
+  await json('GET', `${V}/v/rows`)
+  await json('GET', '/queue/jobs')
   await json('GET', '/v2/storage/events?limit=1000')
   await json('GET', '/metrics')
   assert.equal(await stack.stop(), 0)

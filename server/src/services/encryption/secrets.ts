@@ -1,5 +1,6 @@
 // `#` values inside JSON text (spec platform 4.3). The text is edited by offsets; whatever is no secret stays byte for byte.
 // A scalar is a secret when the name of the member that holds it starts with `#`; the items of a list belong to the list's member.
+// Variables name their values beside them: of `{"name": "#x", "value": ...}` the value is a secret, in the components that hold such.
 
 import { dataKeyIdOf, open, seal } from '../../engines/encryption/cipher.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -19,6 +20,9 @@ import {
 
 /** Values that one document may have encrypted: sealing takes its time, and all of it at once. */
 const MOST_SECRETS = 2_000
+
+/** Rows of values, and flows whose tasks set variables or bring values along. */
+const HOLDS_VARIABLES: ReadonlySet<string> = new Set(['keboola.variables', 'keboola.flow', 'keboola.orchestrator'])
 
 export interface Decrypted {
   readonly text: string
@@ -54,17 +58,19 @@ export function decryptValue(keys: ProjectKeys, contexts: readonly Scope[], ciph
  * Encrypts what arrived in clear. A clear value that equals the one in `previous` at the same place keeps its cipher,
  * so that saving the same configuration again changes nothing.
  */
-export function encryptSecrets(keys: ProjectKeys, [scope, ...former]: Scopes, text: string, previous?: string): string {
+export function encryptSecrets(keys: ProjectKeys, scopes: Scopes, text: string, previous?: string): string {
   if (!mayHoldSecrets(text)) return text
+  const [scope] = scopes
   const edits: Edit[] = []
   let before: Map<string, string> | undefined
-  visitSecrets(text, ({ start, end, value, path }) => {
+  visitSecrets(text, holdsVariables(scopes), ({ start, end, value, path, isVariable }) => {
     if (isCipher(value) || isPlaceholder(value)) return
     if (edits.length >= MOST_SECRETS) throw new PlatformError('encryption.tooMany', { most: MOST_SECRETS })
-    before ??= ciphersOf(previous)
+    before ??= ciphersOf(previous, holdsVariables(scopes))
     const kept = before.get(JSON.stringify(path()))
-    const cipher =
-      kept !== undefined && decryptValue(keys, [scope, ...former], kept) === value ? kept : encryptValue(keys, scope, value)
+    // A variable is put into configurations of any component of the project, so its cipher has to open in all of them.
+    const boundTo = isVariable && scope.projectId !== undefined ? { projectId: scope.projectId } : scope
+    const cipher = kept !== undefined && decryptValue(keys, scopes, kept) === value ? kept : encryptValue(keys, boundTo, value)
     edits.push({ start, end, text: JSON.stringify(cipher) })
   })
   return replaceSpans(text, edits)
@@ -74,8 +80,9 @@ export function decryptSecrets(keys: ProjectKeys, contexts: Scopes, text: string
   const values: string[] = []
   if (!mayHoldSecrets(text)) return { text, values }
   const edits: Edit[] = []
-  visitSecrets(text, ({ start, end, value, path }) => {
+  visitSecrets(text, holdsVariables(contexts), ({ start, end, value, path, isVariable }) => {
     if (isPlaceholder(value)) return
+    if (!isCipher(value) && isVariable) return // saved before variables were encrypted
     if (!isCipher(value)) throw new PlatformError('encryption.notEncrypted', { path: path().join('.') })
     const clear = decryptValue(keys, contexts, value)
     if (clear === undefined) throw new PlatformError('encryption.foreignCipher', { path: path().join('.') })
@@ -89,17 +96,32 @@ interface Secret {
   readonly start: number
   readonly end: number
   readonly value: string
+  /** By the name that stands beside it. */
+  readonly isVariable: boolean
   readonly path: () => JsonPath
 }
+
+const holdsVariables = (scopes: Scopes): boolean => scopes.some(({ componentId = '' }) => HOLDS_VARIABLES.has(componentId))
 
 /** A name can also be written with escapes, so `#` may hide behind `\u0023`. */
 const mayHoldSecrets = (text: string): boolean => text.includes('"#') || text.includes('\\u0023')
 
-function visitSecrets(text: string, visit: (secret: Secret) => void): void {
-  visitScalars(text, (scalar) => {
-    if (!scalar.name?.startsWith('#')) return
-    visit({ start: scalar.start, end: scalar.end, value: asString(text.slice(scalar.start, scalar.end)), path: scalar.path })
+function visitSecrets(text: string, withVariables: boolean, visit: (secret: Secret) => void): void {
+  const variables = withVariables ? secretVariablesOf(text) : undefined
+  visitScalars(text, ({ start, end, name, path }) => {
+    const isVariable = name === 'value' && variables !== undefined && variables.has(JSON.stringify(path()))
+    if (isVariable || name?.startsWith('#')) visit({ start, end, value: asString(text.slice(start, end)), path, isVariable })
   })
+}
+
+/** Paths of the values that stand beside a name with `#`. */
+function secretVariablesOf(text: string): ReadonlySet<string> {
+  const found = new Set<string>()
+  visitScalars(text, ({ start, end, name, path }) => {
+    if (name === 'name' && asString(text.slice(start, end)).startsWith('#'))
+      found.add(JSON.stringify([...path().slice(0, -1), 'value']))
+  })
+  return found
 }
 
 /** Numbers and booleans are encrypted as they are written, null as nothing. */
@@ -108,8 +130,9 @@ function asString(literal: string): string {
   return literal.startsWith('"') ? (JSON.parse(literal) as string) : literal // a quoted literal parses to a string
 }
 
-function ciphersOf(text: string | undefined): Map<string, string> {
+function ciphersOf(text: string | undefined, withVariables: boolean): Map<string, string> {
   const found = new Map<string, string>()
-  if (text !== undefined) visitSecrets(text, ({ value, path }) => isCipher(value) && found.set(JSON.stringify(path()), value))
+  if (text !== undefined)
+    visitSecrets(text, withVariables, ({ value, path }) => isCipher(value) && found.set(JSON.stringify(path()), value))
   return found
 }

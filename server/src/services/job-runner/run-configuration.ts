@@ -3,6 +3,7 @@
 
 import type { PlatformError } from '../../kit/errors.ts'
 import { itemsOf, membersOf } from '../../kit/json-text.ts'
+import { readStored } from '../../kit/stored-json.ts'
 import { effectiveConfiguration, processorsText } from '../../model/effective-configuration.ts'
 import type { QueuedJob } from '../../model/queued-job.ts'
 import type {
@@ -214,13 +215,22 @@ async function withVariables(
   const stored = await deps.configurations.find({ ...request.place, componentId: VARIABLES, configurationId: id })
   if (!stored) throw invalid(`its variables "${id}" do not exist`)
   const { variables } = JSON.parse(stored.configuration) as VariableConfiguration // read with care
-  const given = [
+  const given = await sealed(deps, request.place.projectId, [
     ...givenValues(request, stored, scalarOf(effective, 'variables_values_id')),
     ...(request.variableOverrides ?? []),
-  ]
+  ])
   const values = new Map(given.map(({ name, value }) => [String(name), variableText(String(name), value)]))
   const declared = Array.isArray(variables) ? variables.map(({ name }) => String(name)) : []
   return replaceVariables(text, valuesFor(declared, values))
+}
+
+type GivenValues = NonNullable<VariableConfiguration['values']>
+
+/** Variables named with `#` are put in as ciphers: they open in `#` members, and nothing that shows a configuration shows them in clear. */
+async function sealed(deps: PlanDeps, projectId: number, values: GivenValues): Promise<GivenValues> {
+  if (!values.some(({ name }) => String(name).startsWith('#'))) return values
+  const encrypt = await deps.secrets.encrypterOf(projectId)
+  return readStored<{ values: GivenValues }>(encrypt(JSON.stringify({ values }), VARIABLES)).values
 }
 
 function variableText(name: string, value: unknown): string {

@@ -12,12 +12,13 @@ export interface Replaced {
 export function replaceVariables(text: string, values: ReadonlyMap<string, string>): Replaced {
   const used: [string, string][] = []
   const missing = new Set<string>()
-  const replaced = render(text, (name) => {
+  const get = (name: string): string => {
     const value = values.get(name)
     if (value === undefined) missing.add(name)
     else used.push([name, value])
     return value ?? ''
-  })
+  }
+  const replaced = render(text, { has: (name) => values.has(name), get })
   if (missing.size > 0) throw new PlatformError('jobRunner.missingVariables', { names: [...missing].join(', ') })
   try {
     JSON.parse(replaced)
@@ -41,10 +42,13 @@ export function replaceVault(text: string, values: ReadonlyMap<string, string>):
   return text.replace(VAULT, (_, name: string) => JSON.stringify(values.get(name)).slice(1, -1))
 }
 
-type Value = (name: string) => string
+interface Values {
+  has(name: string): boolean
+  get(name: string): string
+}
 
-/** Tags: `{{ name }}`, `{{{ name }}}`, `{{& name }}`, `{{! comment }}`, `{{=<% %>=}}`, `{{# name }}...{{/ name }}`, `{{^ name }}...{{/ name }}`. */
-function render(text: string, lookUp: Value): string {
+/** Tags: `{{ name }}`, `{{{ name }}}`, `{{& name }}`, `{{! comment }}`, `{{=<% %>=}}`, `{{# name }}...{{/ name }}`, `{{^ name }}...{{/ name }}`. `{{ #name }}` is a variable when there is one of that name. */
+function render(text: string, values: Values): string {
   let open = '{{'
   let close = '}}'
   const out: string[] = []
@@ -73,16 +77,20 @@ function render(text: string, lookUp: Value): string {
       if (newOpen && newClose) [open, close] = [newOpen, newClose]
       continue
     }
+    if (kind === '#' && values.has(`#${name}`)) {
+      out.push(JSON.stringify(values.get(`#${name}`)).slice(1, -1))
+      continue
+    }
     if (kind === '#' || kind === '^') {
       const closing = findClosing(text, at, name, open, close)
-      const isSet = !['', 'false', '0'].includes(lookUp(name))
-      if (isSet === (kind === '#')) out.push(render(text.slice(at, closing.start), lookUp))
+      const isSet = !['', 'false', '0'].includes(values.get(name))
+      if (isSet === (kind === '#')) out.push(render(text.slice(at, closing.start), values))
       at = closing.end
       continue
     }
     // A tag can only name a variable; anything else with these brackets is the user's own text.
     if (!/^[A-Za-z0-9_.-]+$/.test(name)) out.push(text.slice(start, at))
-    else out.push(JSON.stringify(lookUp(name)).slice(1, -1))
+    else out.push(JSON.stringify(values.get(name)).slice(1, -1))
   }
   return out.join('')
 }

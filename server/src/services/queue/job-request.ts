@@ -148,8 +148,6 @@ export function readJobRequest(body: Static<typeof JobBody>, context: JobContext
   if (body.variableValuesId && values.length > 0) {
     throw new PlatformError('queue.invalidJob', { reason: 'Only one of variableValuesId and variableValuesData can be set.' })
   }
-  const secret = values.find(({ name }) => name.startsWith('#'))
-  if (secret) throw new PlatformError('queue.secretVariable', { name: secret.name.slice(0, 100) })
   const rowIds = body.configRowIds ?? (body.row ? [body.row] : undefined)
   const backend =
     typeof body.backend === 'string' ? { type: body.backend } : Array.isArray(body.backend) ? undefined : body.backend

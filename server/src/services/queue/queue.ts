@@ -163,7 +163,7 @@ export function createQueue(deps: QueueDeps) {
       request.configData === undefined ? null : await deps.encrypt(actor.projectId, component.id, request.configData)
     const deduplicationId =
       request.deduplicationId ?? (options.idempotencyKey === undefined ? null : `${IDEMPOTENCY_KEY} ${options.idempotencyKey}`)
-    const row = jobRow(request, {
+    const row = jobRow(await withSecretsSealed(actor.projectId, request), {
       actor,
       branch,
       componentId: component.id,
@@ -178,6 +178,14 @@ export function createQueue(deps: QueueDeps) {
       parent: options.parent,
     })
     return { row, deduplicationId: request.deduplicationId }
+  }
+
+  /** Values of variables named with `#` are kept as ciphers, as those of stored rows are. */
+  async function withSecretsSealed(projectId: number, request: JobRequest): Promise<JobRequest> {
+    const { variableValues = [], variableOverrides = [] } = request
+    if (![...variableValues, ...variableOverrides].some(({ name }) => name.startsWith('#'))) return request
+    const text = await deps.encrypt(projectId, 'keboola.variables', JSON.stringify({ variableValues, variableOverrides }))
+    return { ...request, ...readStored<Pick<JobRequest, 'variableValues' | 'variableOverrides'>>(text) }
   }
 
   /** In the caller's transaction; who calls it says onChange afterwards. */

@@ -35,7 +35,7 @@ const link = () =>
     expiresInSeconds: 3600,
     contentDisposition: 'attachment; filename="orders.csv"',
   })
-const credentials = () => access.credentials({ action: 'upload', key, isPrefix: false, demandEncryption: true })
+const credentials = () => access.credentials({ grants: [{ action: 'upload', key, isPrefix: false }], demandEncryption: true })
 for (const [bench, work] of [
   ['presigned-links', link],
   ['temporary-credentials', credentials],

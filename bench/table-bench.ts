@@ -28,7 +28,7 @@ export interface Bench {
 export async function startBench(settings: TableEngineSettings = {}): Promise<Bench> {
   const dir = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
   const objects = createFolderObjects(join(dir, 'objects'))
-  const engine = await createTableEngine({ objects, scratchDir: join(dir, 'scratch'), settings })
+  const engine = await createTableEngine({ objects, scratchDir: join(dir, 'scratch'), uriPrefix: 's3://bench/', settings })
   const path = (name: string) => join(dir, name)
   return {
     dir,

@@ -8,7 +8,7 @@ import { S3Client } from '@aws-sdk/client-s3'
 import { createHashThread } from '../../server/src/engines/object-store/background-hash.ts'
 import type { Disk } from '../../server/src/engines/object-store/disk.ts'
 import { openDiskObjectStore } from '../../server/src/engines/object-store/disk-object-store.ts'
-import type { AccessScope } from '../../server/src/engines/object-store/object-access.ts'
+import type { AccessScope, Grant } from '../../server/src/engines/object-store/object-access.ts'
 import type { ObjectStore } from '../../server/src/engines/object-store/object-store.ts'
 import type { SigningCredentials } from '../../server/src/engines/object-store/presign.ts'
 import { createSessionTokens, type SessionTokens } from '../../server/src/engines/object-store/session-token.ts'
@@ -26,7 +26,7 @@ export interface StartedS3 {
   /** The real AWS SDK, as the store's owner or with the given credentials. */
   client(credentials?: SigningCredentials): S3Client
   session(
-    scope: Partial<AccessScope> & Pick<AccessScope, 'action' | 'key'>,
+    scope: Partial<Grant> & Pick<Grant, 'action' | 'key'> & Partial<Pick<AccessScope, 'demandEncryption'>>,
     expiresInSeconds?: number,
   ): Required<SigningCredentials>
   close(): Promise<void>
@@ -60,8 +60,11 @@ export async function startS3({ clock = systemClock, disk }: { clock?: Clock; di
       clients.push(client)
       return client
     },
-    session: (scope, expiresInSeconds = 3600) =>
-      sessions.issue({ isPrefix: false, demandEncryption: false, ...scope }, clock.now().getTime() + expiresInSeconds * 1000),
+    session: ({ demandEncryption = false, ...grant }, expiresInSeconds = 3600) =>
+      sessions.issue(
+        { grants: [{ isPrefix: false, ...grant }], demandEncryption },
+        clock.now().getTime() + expiresInSeconds * 1000,
+      ),
     async close() {
       for (const client of clients) client.destroy()
       await server.close(100)

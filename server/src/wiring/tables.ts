@@ -99,6 +99,7 @@ export async function createTableModules(deps: TableModulesDeps) {
   const engine = await createTableEngine({
     objects: createTableObjects(objects),
     scratchDir: deps.scratchDir,
+    uriPrefix: `s3://${deps.objectBucket}/`,
     ...(deps.settings && { settings: deps.settings }),
   })
   const slices = createFileSlices(objects, deps.objectBucket)

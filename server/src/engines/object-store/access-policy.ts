@@ -1,11 +1,11 @@
 // The scope of temporary credentials as an IAM policy, for an external S3, and back, for our own service in that role.
 
-import type { AccessScope } from './object-access.ts'
+import type { AccessScope, Grant } from './object-access.ts'
 
 interface Statement {
   readonly Effect: 'Allow'
   readonly Action: readonly string[]
-  readonly Resource: string
+  readonly Resource: string | readonly string[]
   readonly Condition?: { readonly StringLike: { readonly 's3:prefix': string } }
 }
 
@@ -22,41 +22,55 @@ const LISTING = ['s3:ListBucket']
 const escapeKey = (key: string): string => key.replace(/[*?$]/g, (char) => `\${${char}}`)
 const unescapeKey = (text: string): string => text.replace(/\$\{([*?$])\}/g, '$1')
 
+const resourceOf = ({ key, isPrefix }: Grant, bucket: string): string =>
+  `arn:aws:s3:::${bucket}/${escapeKey(key)}${isPrefix ? '*' : ''}`
+
 /**
  * Demanding encryption is left out: no condition of IAM holds for the start of an upload in parts and for its parts alike, and
- * external stores encrypt by their own default.
+ * external stores encrypt by their own default. AWS takes 2,048 characters, so several grants share a statement and list nothing.
  */
-export function policyFor({ action, key, isPrefix }: AccessScope, bucket: string): Policy {
-  const pattern = escapeKey(key) + (isPrefix ? '*' : '')
-  const Resource = `arn:aws:s3:::${bucket}/${pattern}`
-  const listing: Statement = {
+export function policyFor({ grants }: AccessScope, bucket: string): Policy {
+  const [only, ...others] = grants
+  const statements =
+    only && others.length === 0 ? forOne(only, bucket) : ACTIONS.flatMap((action) => forAll(action, grants, bucket))
+  return { Version: '2012-10-17', Statement: statements }
+}
+
+const ACTIONS = ['download', 'upload'] as const
+const actionsOf = (action: Grant['action']) => (action === 'upload' ? WRITING : READING)
+
+/** Programs that sync list what they read or write. */
+const forOne = (grant: Grant, bucket: string): Statement[] => [
+  { Effect: 'Allow', Action: actionsOf(grant.action), Resource: resourceOf(grant, bucket) },
+  {
     Effect: 'Allow',
     Action: LISTING,
     Resource: `arn:aws:s3:::${bucket}`,
-    Condition: { StringLike: { 's3:prefix': pattern } },
-  }
-  const statements: Statement[] =
-    action === 'upload'
-      ? [{ Effect: 'Allow', Action: WRITING, Resource }, listing]
-      : [{ Effect: 'Allow', Action: READING, Resource }, listing]
-  return { Version: '2012-10-17', Statement: statements }
+    Condition: { StringLike: { 's3:prefix': escapeKey(grant.key) + (grant.isPrefix ? '*' : '') } },
+  },
+]
+
+function forAll(action: Grant['action'], grants: readonly Grant[], bucket: string): Statement[] {
+  const resources = grants.filter((grant) => grant.action === action).map((grant) => resourceOf(grant, bucket))
+  return resources.length === 0 ? [] : [{ Effect: 'Allow', Action: actionsOf(action), Resource: resources }]
 }
 
 /** The scope whose policy this is; undefined for any other policy: what we do not understand we do not grant. */
 export function scopeOfPolicy(policy: unknown, bucket: string): AccessScope | undefined {
-  const text = JSON.stringify(policy) ?? ''
-  const prefix = `arn:aws:s3:::${bucket}/`
-  const [, pattern] = /"Resource":"((?:[^"\\]|\\.)*)"/.exec(text) ?? []
-  const resource = pattern === undefined ? '' : String(JSON.parse(`"${pattern}"`))
-  if (!resource.startsWith(prefix)) return undefined
-  const isPrefix = resource.endsWith('*')
-  const key = unescapeKey(resource.slice(prefix.length, isPrefix ? -1 : undefined))
-  const scope: AccessScope = {
-    action: text.includes(WRITING[0]!) ? 'upload' : 'download',
-    key,
-    isPrefix,
-    demandEncryption: false,
-  }
+  const statements = (policy as Partial<Policy> | null | undefined)?.Statement
+  if (!Array.isArray(statements)) return undefined
+  const scope: AccessScope = { grants: statements.flatMap((one) => grantsOf(one, bucket)), demandEncryption: false }
   // Read leniently, then compared strictly: only the exact policy of a scope passes.
-  return JSON.stringify(policyFor(scope, bucket)) === text ? scope : undefined
+  return scope.grants.length > 0 && JSON.stringify(policyFor(scope, bucket)) === JSON.stringify(policy) ? scope : undefined
+}
+
+function grantsOf(statement: Partial<Statement> | null, bucket: string): Grant[] {
+  const prefix = `arn:aws:s3:::${bucket}/`
+  const action = String(statement?.Action?.[0]) === WRITING[0] ? 'upload' : 'download'
+  const resources = [statement?.Resource ?? []].flat().map(String)
+  return resources.flatMap((resource) => {
+    if (!resource.startsWith(prefix)) return []
+    const isPrefix = resource.endsWith('*')
+    return [{ action, key: unescapeKey(resource.slice(prefix.length, isPrefix ? -1 : undefined)), isPrefix }]
+  })
 }

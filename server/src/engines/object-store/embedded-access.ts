@@ -16,7 +16,7 @@ export interface EmbeddedAccessDeps {
 
 export function createEmbeddedAccess({ sessions, bucket, region, clock, endpointFor }: EmbeddedAccessDeps): ObjectAccess {
   // Whole seconds, because that is what Expiration can say.
-  const expiry = (): number => (Math.floor(clock.now().getTime() / 1000) + CREDENTIALS_SECONDS) * 1000
+  const expiry = (seconds = CREDENTIALS_SECONDS): number => (Math.floor(clock.now().getTime() / 1000) + seconds) * 1000
 
   return {
     bucket,
@@ -41,8 +41,8 @@ export function createEmbeddedAccess({ sessions, bucket, region, clock, endpoint
         sessions.root,
       ),
 
-    async credentials(scope) {
-      const expiresMs = expiry()
+    async credentials(scope, seconds) {
+      const expiresMs = expiry(seconds)
       const issued = sessions.issue(scope, expiresMs)
       return {
         AccessKeyId: issued.accessKeyId,

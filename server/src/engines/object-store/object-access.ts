@@ -1,12 +1,17 @@
 // How somebody outside gets at one object without an account: links and temporary credentials. The files module asks here and
 // does not know whether the embedded store (embedded-access.ts) or an external S3 (sts-access.ts) answers.
 
-/** What temporary credentials may do, and nothing else. */
-export interface AccessScope {
+/** One thing that temporary credentials may do. */
+export interface Grant {
   readonly action: 'upload' | 'download'
   readonly key: string
-  /** A sliced file: every key that starts with `key`. Else exactly `key`. */
+  /** A folder or a sliced file: every key that starts with `key`. Else exactly `key`. */
   readonly isPrefix: boolean
+}
+
+/** What temporary credentials may do, and nothing else. */
+export interface AccessScope {
+  readonly grants: readonly Grant[]
   /** Refuse uploads that do not ask for encryption at rest. */
   readonly demandEncryption: boolean
 }
@@ -33,7 +38,8 @@ export interface ObjectAccess {
   endpointFor(apiOrigin: string): string
   /** A link that downloads the object. */
   link(key: string, options: LinkOptions): string
-  credentials(scope: AccessScope): Promise<TemporaryCredentials>
+  /** `seconds`: how long at most; by default as long as the store allows. */
+  credentials(scope: AccessScope, seconds?: number): Promise<TemporaryCredentials>
   /** The same scope for SDKs of Azure; undefined where the store does not speak their protocol. */
   readonly sharedAccess?: (scope: AccessScope, endpoint: string) => SharedAccess
 }
@@ -48,6 +54,7 @@ export interface SharedAccess {
 
 /** Temporary credentials are valid this long. */
 export const CREDENTIALS_SECONDS = 12 * 3600
+/** Those for the files of a table: short, because files of earlier states are kept this long after nobody needs them. */
+export const TABLE_CREDENTIALS_SECONDS = 3600
 
-export const mayTouch = (scope: AccessScope, key: string): boolean =>
-  scope.isPrefix ? key.startsWith(scope.key) : key === scope.key
+export const mayTouch = (grant: Grant, key: string): boolean => (grant.isPrefix ? key.startsWith(grant.key) : key === grant.key)

@@ -4,7 +4,15 @@ import { test } from 'node:test'
 import type { AccessScope } from './object-access.ts'
 import { createSessionTokens } from './session-token.ts'
 
-const SCOPE: AccessScope = { action: 'upload', key: 'exp-15/1/files/ž.csv', isPrefix: false, demandEncryption: true }
+const SCOPE: AccessScope = {
+  grants: [
+    { action: 'upload', key: 'exp-15/1/files/ž.csv', isPrefix: false },
+    { action: 'download', key: 'tables/1/', isPrefix: true },
+  ],
+  demandEncryption: true,
+}
+const OF_VERSION_1 =
+  'WzEsIkFTSUFFR0IzMkVKU0RBSlpMV01CIiwxOTAwMDAwMDAwMDAwLCJkb3dubG9hZCIsImV4cC0xNS8xL2ZpbGVzL8W+LmNzdiIsdHJ1ZSxmYWxzZV0=.qVSDKHDiHiT69SV57vOzlpLQ4bfDbtUOFcbXEm5e8YY='
 const EXPIRES = 1_900_000_000_000
 
 test('a token opens to what it was issued for, and to the same secret', () => {
@@ -15,6 +23,14 @@ test('a token opens to what it was issued for, and to the same secret', () => {
     secretAccessKey: issued.secretAccessKey,
     expiresMs: EXPIRES,
     scope: SCOPE,
+  })
+})
+
+test('a token that the version before issued opens to its one grant', () => {
+  const sessions = createSessionTokens(Buffer.from('a secret of the server'))
+  assert.deepEqual(sessions.open(OF_VERSION_1)?.scope, {
+    grants: [{ action: 'download', key: 'exp-15/1/files/ž.csv', isPrefix: true }],
+    demandEncryption: false,
   })
 })
 

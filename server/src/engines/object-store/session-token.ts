@@ -2,7 +2,7 @@
 // The secret key is derived from the token, so checking a request needs nothing but the server's secret.
 
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { AccessScope } from './object-access.ts'
+import type { AccessScope, Grant } from './object-access.ts'
 import type { SigningCredentials } from './presign.ts'
 
 export interface Session {
@@ -30,6 +30,33 @@ export interface SessionTokens {
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 const keyId = (prefix: string, bytes: Uint8Array): string => prefix + [...bytes].map((byte) => BASE32[byte & 31]).join('')
 
+type GrantFields = readonly [action: Grant['action'], key: string, isPrefix: boolean]
+type SealedFields = readonly [
+  version: 2,
+  id: string,
+  expiresMs: number,
+  demandEncryption: boolean,
+  grants: readonly GrantFields[],
+]
+/** Tokens that a stack of the version before issued are valid for hours after an upgrade. */
+type SealedFieldsOfVersion1 = readonly [
+  version: 1,
+  id: string,
+  expiresMs: number,
+  ...grant: GrantFields,
+  demandEncryption: boolean,
+]
+
+const grantOf = ([action, key, isPrefix]: GrantFields): Grant => ({ action, key, isPrefix })
+const scopeOf = ([, , , demandEncryption, grants]: SealedFields): AccessScope => ({
+  grants: grants.map(grantOf),
+  demandEncryption,
+})
+const scopeOfVersion1 = ([, , , action, key, isPrefix, demandEncryption]: SealedFieldsOfVersion1): AccessScope => ({
+  grants: [{ action, key, isPrefix }],
+  demandEncryption,
+})
+
 export function createSessionTokens(serverSecret: Uint8Array): SessionTokens {
   const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', serverSecret, '', `millrace object store: ${purpose}`, 32))
   const macKey = derive('session token')
@@ -38,7 +65,8 @@ export function createSessionTokens(serverSecret: Uint8Array): SessionTokens {
 
   const macOf = (payload: string, key: Uint8Array) => createHmac('sha256', key).update(payload).digest()
   function sealed(accessKeyId: string, scope: AccessScope, expiresMs: number, key: Uint8Array): string {
-    const fields = [1, accessKeyId, expiresMs, scope.action, scope.key, scope.isPrefix, scope.demandEncryption]
+    const grants = scope.grants.map(({ action, key: objectKey, isPrefix }) => [action, objectKey, isPrefix])
+    const fields = [2, accessKeyId, expiresMs, scope.demandEncryption, grants]
     const payload = Buffer.from(JSON.stringify(fields)).toString('base64')
     return `${payload}.${macOf(payload, key).toString('base64')}`
   }
@@ -49,17 +77,9 @@ export function createSessionTokens(serverSecret: Uint8Array): SessionTokens {
     const expected = macOf(payload, key)
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined
     // Ours, by the MAC: the fields are those that sealed() wrote.
-    const fields = JSON.parse(Buffer.from(payload, 'base64').toString()) as [
-      number,
-      string,
-      number,
-      AccessScope['action'],
-      string,
-      boolean,
-      boolean,
-    ]
-    const [, accessKeyId, expiresMs, action, objectKey, isPrefix, demandEncryption] = fields
-    return { accessKeyId, expiresMs, scope: { action, key: objectKey, isPrefix, demandEncryption } }
+    const fields = JSON.parse(Buffer.from(payload, 'base64').toString()) as SealedFields | SealedFieldsOfVersion1
+    const [, accessKeyId, expiresMs] = fields
+    return { accessKeyId, expiresMs, scope: fields[0] === 1 ? scopeOfVersion1(fields) : scopeOf(fields) }
   }
 
   const secretOf = (token: string) => createHmac('sha256', secretKey).update(token).digest('base64').slice(0, 40)

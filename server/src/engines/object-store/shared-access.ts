@@ -27,7 +27,7 @@ export function openSharedAccess(sessions: SessionTokens, query: ReadonlyMap<str
 
 const saidBy = ({ scope, expiresMs }: SharedSession) => ({
   sv: AZURE_VERSION,
-  sr: scope.isPrefix ? 'c' : 'b',
-  sp: scope.action === 'upload' ? 'cwdl' : 'rl',
+  sr: scope.grants.some((grant) => grant.isPrefix) ? 'c' : 'b',
+  sp: scope.grants.some((grant) => grant.action === 'upload') ? 'cwdl' : 'rl',
   se: `${new Date(expiresMs).toISOString().slice(0, 19)}Z`,
 })

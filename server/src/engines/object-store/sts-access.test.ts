@@ -7,13 +7,11 @@ import { s3ClientFor } from '../../../../tests/support/file-client.ts'
 import { BUCKET, REGION, startS3 } from '../../../../tests/support/start-s3.ts'
 import { systemClock } from '../../kit/clock.ts'
 import { policyFor, scopeOfPolicy } from './access-policy.ts'
-import type { AccessScope } from './object-access.ts'
+import type { AccessScope, Grant } from './object-access.ts'
 import { createStsAccess } from './sts-access.ts'
 
-const scopeOf = (action: AccessScope['action'], key: string, isPrefix: boolean): AccessScope => ({
-  action,
-  key,
-  isPrefix,
+const scopeOf = (action: Grant['action'], key: string, isPrefix: boolean): AccessScope => ({
+  grants: [{ action, key, isPrefix }],
   demandEncryption: false,
 })
 
@@ -48,6 +46,20 @@ test('STS credentials read or write one key or prefix and nothing else', async (
   await assert.rejects(reader.send(new ListObjectsV2Command({ Bucket: BUCKET })), { name: 'AccessDenied' })
   await assert.rejects(reader.send(get('a/own')), { name: 'AccessDenied' })
 
+  const both = await clientFor({
+    grants: [
+      { action: 'download', key: 'a/sliced/', isPrefix: true },
+      { action: 'download', key: 'a/own', isPrefix: false },
+      { action: 'upload', key: 'a/new/', isPrefix: true },
+    ],
+    demandEncryption: false,
+  })
+  await both.send(get('a/sliced/1'))
+  await both.send(get('a/own'))
+  await both.send(put('a/new/1'))
+  for (const command of [get('a/new/1'), put('a/own'), get('a/own2'), get('b')])
+    await assert.rejects(both.send(command as never), { name: /AccessDenied|NotFound/ })
+
   const { Expiration } = await access.credentials(scopeOf('upload', 'k', false))
   assert.match(Expiration, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00$/)
   const link = access.link('a/own', { endpoint: s3.endpoint, expiresInSeconds: 60, contentDisposition: 'attachment' })
@@ -63,6 +75,15 @@ test('a policy says its scope and nothing more', () => {
         assert.deepEqual(scopeOfPolicy(policyFor(scope, 'bucket'), 'bucket'), scope)
         assert.doesNotMatch(JSON.stringify(policyFor(scopeOf(action, key, false), 'bucket')).replace(/\$\{[*?$]\}/g, ''), /[*?]/)
       }
+  const several: AccessScope = {
+    grants: [
+      ...keys.map((key) => ({ action: 'download' as const, key, isPrefix: true })),
+      ...keys.map((key) => ({ action: 'upload' as const, key, isPrefix: false })),
+    ],
+    demandEncryption: false,
+  }
+  assert.deepEqual(scopeOfPolicy(policyFor(several, 'bucket'), 'bucket'), several)
+  assert.equal(scopeOfPolicy({ Version: '2012-10-17', Statement: [] }, 'bucket'), undefined)
   const other = { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: ['s3:*'], Resource: 'arn:aws:s3:::bucket/*' }] }
   const more = structuredClone(policyFor(scopeOf('upload', 'k', false), 'bucket')) as unknown as { Statement: unknown[] }
   more.Statement.push({ Effect: 'Allow', Action: ['s3:GetObject'], Resource: 'arn:aws:s3:::bucket/other' })

@@ -42,13 +42,13 @@ export function createStsAccess(options: StsAccessOptions): ObjectAccess & { clo
       return presign(request, { accessKeyId, secretAccessKey })
     },
 
-    async credentials(scope) {
+    async credentials(scope, seconds = SECONDS) {
       try {
         const { Credentials } = await sts.send(
           new AssumeRoleCommand({
             RoleArn: roleArn,
             RoleSessionName: 'millrace',
-            DurationSeconds: SECONDS,
+            DurationSeconds: Math.min(seconds, SECONDS),
             Policy: JSON.stringify(policyFor(scope, bucket)),
           }),
         )

@@ -11,6 +11,7 @@ import { checkDialect } from './csv-dialect.ts'
 import { readHeaderRow } from './csv-header.ts'
 import { load, localSlice } from './load.ts'
 import { createObjectFiles, type FinishedFile, newKey } from './object-files.ts'
+import { planOpenShape } from './open-shape.ts'
 import { type LocalPaths, pruneSegments } from './relation.ts'
 import { applyChange } from './segment-change.ts'
 import { columnNamed, emptySnapshot, referencedKeys, type Segment, type TableSnapshot } from './snapshot.ts'
@@ -45,7 +46,8 @@ export interface RunningTableEngine extends TableEngine {
   workload(): ReturnType<WorkerPool['load']>
 }
 
-export async function createTableEngine({ objects, scratchDir, settings = {} }: TableEngineDeps): Promise<RunningTableEngine> {
+export async function createTableEngine(deps: TableEngineDeps): Promise<RunningTableEngine> {
+  const { objects, scratchDir, uriPrefix, settings = {} } = deps
   const { maxRowBytes, maxColumns, workerMemoryMb, workerThreads, warmWorkers, shortWorkers } = { ...DEFAULTS, ...settings }
   const limits = inflateLimits(settings)
   const spillDir = join(scratchDir, 'spill')
@@ -82,7 +84,11 @@ export async function createTableEngine({ objects, scratchDir, settings = {} }: 
     const { snapshot } = request
     return files.inScratch((dir) =>
       files.withLocal(referencedKeys(snapshot), async (local) => {
-        const { changes, deletedRows } = await pool.run({ kind: 'deleteRows', request: wanted, local, workDir: dir }, 'long', run)
+        const { changes, deletedRows } = await pool.run(
+          { kind: 'deleteRows', request: wanted, local, workDir: dir, uriPrefix },
+          'long',
+          run,
+        )
         const finished: FinishedFile[] = []
         const segments = snapshot.segments.flatMap((segment) => applyChange(segment, changes[segment.key], keyPrefix, finished))
         await files.adoptAll(finished)
@@ -101,7 +107,42 @@ export async function createTableEngine({ objects, scratchDir, settings = {} }: 
 
   const compact: TableEngine['compact'] = async ({ snapshot, keyPrefix, force }, run = {}) => {
     const runs = planCompaction(snapshot, force)
-    if (runs.length === 0) return null
+    return runs.length === 0 ? null : rewriteRuns(snapshot, runs, keyPrefix, run)
+  }
+
+  const inOpenShape: TableEngine['inOpenShape'] = async ({ snapshot, keyPrefix }, run = {}) => {
+    const plan = planOpenShape(snapshot, { keyPrefix, uriPrefix })
+    if (!plan) return null
+    const renamed = plan.renames.length === 0 ? snapshot : await nameDeletes(snapshot, plan.renames, keyPrefix, run)
+    return rewriteRuns(renamed, plan.rewrites, keyPrefix, run)
+  }
+
+  /** Only the named segments change, and only the text in their delete files. */
+  async function nameDeletes(
+    snapshot: TableSnapshot,
+    segments: readonly Segment[],
+    keyPrefix: string,
+    run: RunOptions,
+  ): Promise<TableSnapshot> {
+    const keys = segments.flatMap(({ deletes }) => (deletes ? [deletes.key] : []))
+    return files.inScratch((dir) =>
+      files.withLocal(keys, async (local) => {
+        const changes = await pool.run({ kind: 'nameDeletes', segments, local, workDir: dir, uriPrefix }, 'long', run)
+        const finished: FinishedFile[] = []
+        const named = snapshot.segments.flatMap((segment) => applyChange(segment, changes[segment.key], keyPrefix, finished))
+        await files.adoptAll(finished)
+        return { ...snapshot, segments: named }
+      }),
+    )
+  }
+
+  /** Each run of neighbours as one segment, without dead rows and with every column. */
+  async function rewriteRuns(
+    snapshot: TableSnapshot,
+    runs: readonly (readonly [from: number, to: number])[],
+    keyPrefix: string,
+    run: RunOptions,
+  ): Promise<TableSnapshot> {
     const columns = snapshot.columns.map((c) => c.name)
     const written: string[] = []
     const segments: Segment[] = []
@@ -151,11 +192,12 @@ export async function createTableEngine({ objects, scratchDir, settings = {} }: 
 
   return {
     readHeader,
-    load: (request, run = {}) => load({ pool, files, limits, maxRowBytes, maxColumns }, request, run),
+    load: (request, run = {}) => load({ pool, files, limits, maxRowBytes, maxColumns, uriPrefix }, request, run),
     unload,
     deleteRows,
     materialise,
     compact,
+    inOpenShape,
     preview: (asked, run) => reading(asked, (request, local) => pool.run({ kind: 'preview', request, local }, 'short', run)),
     count: (asked, run) => reading(asked, (request, local) => pool.run({ kind: 'count', request, local }, 'short', run)),
     findDuplicateKey: (request, run) =>

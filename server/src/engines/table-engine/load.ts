@@ -24,6 +24,7 @@ export interface LoadDeps {
   readonly limits: InflateLimits
   readonly maxRowBytes: number
   readonly maxColumns: number
+  readonly uriPrefix: string
 }
 
 type Written = LoadedSegment & FinishedFile
@@ -92,7 +93,7 @@ async function writeSegments(
 }
 
 function resolve(
-  { pool }: LoadDeps,
+  { pool, uriPrefix }: LoadDeps,
   { mode, fileColumns }: LoadRequest,
   before: TableSnapshot,
   fresh: readonly Written[],
@@ -108,6 +109,7 @@ function resolve(
     fresh: fresh.map(({ key, path, rows }) => ({ key, path, rows })),
     local,
     workDir,
+    uriPrefix,
   } as const
   return pool.run(job, 'long', run)
 }

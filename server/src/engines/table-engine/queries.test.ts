@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { countRows, setPrimaryKey, type TableSnapshot, truncate } from './snapshot.ts'
-import { startTables, type TestTables } from './table-engine.fixture.ts'
+import { startTables, type TestTables, URI_PREFIX } from './table-engine.fixture.ts'
 
 let tables: TestTables
 let people: TableSnapshot
@@ -186,8 +186,8 @@ test('segments and delete files have the shape Iceberg v2 readers expect', async
   assert.deepEqual(
     deletes.getRowsJson(),
     [
-      [segment.key, '3'],
-      [segment.key, '5'],
+      [`${URI_PREFIX}${segment.key}`, '3'],
+      [`${URI_PREFIX}${segment.key}`, '5'],
     ],
     'sorted by position',
   )

@@ -139,14 +139,14 @@ export async function deleteFrom(
   segment: Segment,
   dying: string,
   count: number,
-  { local }: Pick<ResolveKeysJob, 'local'>,
+  { local, uriPrefix }: Pick<ResolveKeysJob, 'local' | 'uriPrefix'>,
   path: string,
 ): Promise<SegmentChange> {
   const rows = (segment.deletes?.rows ?? 0) + count
   if (rows === segment.rows) return { kind: 'gone' }
   const before = segment.deletes ? `SELECT pos FROM read_parquet(${literal(pathOf(local, segment.deletes.key))}) UNION ALL ` : ''
-  await db.run(copyToDeleteFile(`${before}${dying}`, segment.key, path))
-  return { kind: 'deletes', path, rows, bytes: (await stat(path)).size }
+  await db.run(copyToDeleteFile(`${before}${dying}`, `${uriPrefix}${segment.key}`, path))
+  return { kind: 'deletes', path, rows, bytes: (await stat(path)).size, uriPrefix }
 }
 
 async function settleFresh(
@@ -161,8 +161,8 @@ async function settleFresh(
   if (rows === segment.rows) return { kind: 'gone' }
   const path = join(job.workDir, `new-${index}.parquet`)
   if (rows / segment.rows <= REWRITE_SHARE) {
-    await db.run(copyToDeleteFile(positions, segment.key, path))
-    return { kind: 'deletes', path, rows, bytes: (await stat(path)).size }
+    await db.run(copyToDeleteFile(positions, `${job.uriPrefix}${segment.key}`, path))
+    return { kind: 'deletes', path, rows, bytes: (await stat(path)).size, uriPrefix: job.uriPrefix }
   }
   const { columns, typed } = job.snapshot
   const select = `SELECT ${columns.map((c) => `s.${outAs(c)}`).join(', ')}, s.c1 AS "_timestamp"

@@ -8,7 +8,14 @@ import { distinctColumns, LOAD_TIME, liveSegment, namedColumns, query, rowCondit
 import { deleteFrom } from './resolve-keys.ts'
 import { copyToSegment, rowGroupRows } from './segment-file.ts'
 import { fieldName, identifier } from './sql.ts'
-import type { DeletedRows, DeleteRowsJob, LoadedSegment, SegmentChange, WriteSegmentJob } from './worker-protocol.ts'
+import type {
+  DeletedRows,
+  DeleteRowsJob,
+  LoadedSegment,
+  NameDeletesJob,
+  SegmentChange,
+  WriteSegmentJob,
+} from './worker-protocol.ts'
 
 export async function deleteRows(db: Database, job: DeleteRowsJob): Promise<DeletedRows> {
   const { request, local } = job
@@ -33,6 +40,15 @@ export async function deleteRows(db: Database, job: DeleteRowsJob): Promise<Dele
   }
   return { changes, deletedRows }
 }
+
+export async function nameDeletes(db: Database, job: NameDeletesJob): Promise<Record<string, SegmentChange>> {
+  const changes: Record<string, SegmentChange> = {}
+  for (const [i, segment] of job.segments.entries())
+    changes[segment.key] = await deleteFrom(db, segment, NO_POSITIONS, 0, job, join(job.workDir, `deletes-${i}.parquet`))
+  return changes
+}
+
+const NO_POSITIONS = 'SELECT NULL::BIGINT AS pos WHERE false'
 
 /** Rows of the request under the field ids of `job.columns`, in order, with the load times they had. */
 export async function writeSegment(db: Database, job: WriteSegmentJob): Promise<LoadedSegment> {

@@ -18,9 +18,10 @@ export function applyChange(
     case 'rewritten':
       return [{ ...segment, rows: change.rows, bytes: change.bytes, deletes: null }]
     case 'deletes': {
+      const { kind: _, path, ...deletes } = change
       const key = newKey(`${keyPrefix}deletes-`)
-      files.push({ key, path: change.path })
-      return [{ ...segment, deletes: { key, rows: change.rows, bytes: change.bytes } }]
+      files.push({ key, path })
+      return [{ ...segment, deletes: { key, ...deletes } }]
     }
   }
 }

@@ -36,6 +36,11 @@ export interface DeleteFile {
   readonly key: string
   readonly rows: number
   readonly bytes: number
+  /**
+   * What stands before the key of the segment in `file_path`, for example `s3://millrace/`. Other engines compare the whole text. Absent in files of
+   * earlier versions, which name the bare key: only this engine reads them right, because it looks at `pos` alone.
+   */
+  readonly uriPrefix?: string
 }
 
 /** One immutable Parquet file with field ids. */

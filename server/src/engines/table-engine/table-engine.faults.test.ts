@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test'
 import { until } from '../../../../tests/support/until.ts'
 import { createTableEngine } from './engine.ts'
 import { countRows, emptySnapshot, referencedKeys } from './snapshot.ts'
-import { createFolderObjects, startTables, type TestTables } from './table-engine.fixture.ts'
+import { createFolderObjects, startTables, type TestTables, URI_PREFIX } from './table-engine.fixture.ts'
 
 const ROUNDS = process.env.MILLRACE_LONG ? 200 : 20
 const ROWS = 100_000
@@ -136,6 +136,7 @@ test('an object store that fails while a load is published keeps nothing of it',
   let calls = 0
   const engine = await createTableEngine({
     scratchDir: join(root, 'scratch'),
+    uriPrefix: URI_PREFIX,
     objects: {
       ...objects,
       adopt: async (key, path) => {
@@ -176,7 +177,11 @@ test('what a crash left in the scratch folder is gone after the next start', asy
   const root = join(tables.root, 'crashed')
   await mkdir(join(root, 'scratch', 'half'), { recursive: true })
   await writeFile(join(root, 'scratch', 'half', 'segment.parquet'), 'half')
-  const engine = await createTableEngine({ scratchDir: join(root, 'scratch'), objects: createFolderObjects(root) })
+  const engine = await createTableEngine({
+    scratchDir: join(root, 'scratch'),
+    uriPrefix: URI_PREFIX,
+    objects: createFolderObjects(root),
+  })
   assert.deepEqual(await readdir(join(root, 'scratch')), ['spill'])
   await engine.close()
 })
@@ -185,7 +190,7 @@ test('workers end when their parent is killed, even in the middle of a load', as
   const program = `
     import { createTableEngine } from '${new URL('./engine.ts', import.meta.url)}'
     import { createFolderObjects } from '${new URL('./table-engine.fixture.ts', import.meta.url)}'
-    const engine = await createTableEngine({ scratchDir: ${JSON.stringify(join(tables.root, 'orphans'))}, objects: createFolderObjects(${JSON.stringify(join(tables.root, 'objects'))}) })
+    const engine = await createTableEngine({ scratchDir: ${JSON.stringify(join(tables.root, 'orphans'))}, uriPrefix: ${JSON.stringify(URI_PREFIX)}, objects: createFolderObjects(${JSON.stringify(join(tables.root, 'objects'))}) })
     const load = engine.load(${JSON.stringify(request())})
     const look = setInterval(() => {
       if (engine.workerPids().length === 0) return

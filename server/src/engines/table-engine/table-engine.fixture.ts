@@ -65,11 +65,14 @@ export interface LoadOptions extends Partial<Omit<LoadRequest, 'source'>> {
   readonly name?: string
 }
 
+/** As if the objects lay in this bucket. */
+export const URI_PREFIX = 's3://tables-of-tests/'
+
 export async function startTables(settings: TableEngineSettings = {}): Promise<TestTables> {
   const root = await mkdtemp(join(tmpdir(), 'millrace-tables-'))
   const store = join(root, 'objects')
   const objects = createFolderObjects(store)
-  const engine = await createTableEngine({ objects, scratchDir: join(root, 'scratch'), settings })
+  const engine = await createTableEngine({ objects, scratchDir: join(root, 'scratch'), uriPrefix: URI_PREFIX, settings })
   let uploads = 0
 
   async function put(key: string, bytes: string | Uint8Array): Promise<void> {

@@ -49,6 +49,8 @@ export interface TableEngineDeps {
   readonly objects: TableObjects
   /** A folder for work in progress, emptied at start. Inside the `tempDir` of the object store, so that `adopt` is a rename. */
   readonly scratchDir: string
+  /** What other engines put before a key to reach the object: `s3://<bucket>/`. Delete files name their segments so. */
+  readonly uriPrefix: string
   readonly settings?: TableEngineSettings
 }
 
@@ -78,6 +80,8 @@ export interface TableEngine {
    * result only if the table still has the snapshot that was handed in (hold its lock, or compare).
    */
   compact(request: CompactRequest, run?: RunOptions): Promise<TableSnapshot | null>
+  /** The same rows in files that other engines read right (open-shape.ts). Null: they are so already. Publish it as `compact`. */
+  inOpenShape(request: Omit<CompactRequest, 'force'>, run?: RunOptions): Promise<TableSnapshot | null>
   /** Waits for nothing: running work fails with `tableEngine.cancelled`, processes end. */
   close(): Promise<void>
 }

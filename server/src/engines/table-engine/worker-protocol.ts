@@ -5,7 +5,7 @@ import type { ErrorDetails } from '../../kit/errors.ts'
 import type { InflateLimits, LocalSlice } from './csv-bytes.ts'
 import type { DialectBytes } from './csv-dialect.ts'
 import type { LocalPaths } from './relation.ts'
-import type { TableSnapshot } from './snapshot.ts'
+import type { DeleteFile, Segment, TableSnapshot } from './snapshot.ts'
 import type {
   DeleteRowsRequest,
   DuplicateKey,
@@ -54,6 +54,7 @@ export interface ResolveKeysJob {
   readonly fresh: readonly FreshSegment[]
   readonly local: LocalPaths
   readonly workDir: string
+  readonly uriPrefix: string
 }
 
 export interface FreshSegment {
@@ -74,7 +75,7 @@ export interface ResolvedKeys {
 /** What becomes of a segment. */
 export type SegmentChange =
   | { readonly kind: 'gone' }
-  | { readonly kind: 'deletes'; readonly path: string; readonly rows: number; readonly bytes: number }
+  | ({ readonly kind: 'deletes'; readonly path: string } & Omit<DeleteFile, 'key'>)
   | { readonly kind: 'rewritten'; readonly path: string; readonly rows: number; readonly bytes: number }
 
 export interface DeleteRowsJob {
@@ -82,6 +83,16 @@ export interface DeleteRowsJob {
   readonly request: Omit<DeleteRowsRequest, 'keyPrefix'>
   readonly local: LocalPaths
   readonly workDir: string
+  readonly uriPrefix: string
+}
+
+/** Delete files of the same positions that name their segments below `uriPrefix`. */
+export interface NameDeletesJob {
+  readonly kind: 'nameDeletes'
+  readonly segments: readonly Segment[]
+  readonly local: LocalPaths
+  readonly workDir: string
+  readonly uriPrefix: string
 }
 
 export interface DeletedRows {
@@ -115,6 +126,7 @@ export interface Jobs {
   readonly loadSlices: { readonly job: LoadSlicesJob; readonly result: LoadedSegment }
   readonly resolveKeys: { readonly job: ResolveKeysJob; readonly result: ResolvedKeys }
   readonly deleteRows: { readonly job: DeleteRowsJob; readonly result: DeletedRows }
+  readonly nameDeletes: { readonly job: NameDeletesJob; readonly result: Readonly<Record<string, SegmentChange>> }
   readonly writeSegment: { readonly job: WriteSegmentJob; readonly result: LoadedSegment }
   readonly unload: { readonly job: UnloadJob; readonly result: UnloadedFiles }
   readonly preview: { readonly job: QueryJob<'preview', PreviewRequest>; readonly result: Preview }

@@ -8,7 +8,7 @@ import { connect, type Database, openInstance } from './database.ts'
 import { loadSlices, nameDuckDbError, outOfMemory } from './load-slices.ts'
 import { count, findDuplicateKey, preview, profile } from './queries.ts'
 import { resolveKeys } from './resolve-keys.ts'
-import { deleteRows, writeSegment } from './rewrite.ts'
+import { deleteRows, nameDeletes, writeSegment } from './rewrite.ts'
 import { unload } from './unload.ts'
 import type { FromWorker, Jobs, ToWorker, WorkerError, WorkerJob, WorkerSettings } from './worker-protocol.ts'
 
@@ -16,6 +16,7 @@ const HANDLERS: { [Kind in keyof Jobs]: (db: Database, job: Jobs[Kind]['job']) =
   loadSlices,
   resolveKeys,
   deleteRows,
+  nameDeletes,
   writeSegment,
   unload,
   preview,

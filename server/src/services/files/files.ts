@@ -4,7 +4,7 @@
 //  3. Whatever a file's credentials could still write after its record is gone is swept until they have expired.
 
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
-import type { AccessScope, ObjectAccess, SharedAccess, TemporaryCredentials } from '../../engines/object-store/object-access.ts'
+import type { Grant, ObjectAccess, SharedAccess, TemporaryCredentials } from '../../engines/object-store/object-access.ts'
 import type { Bytes, ObjectStore, OpenObject } from '../../engines/object-store/object-store.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { defined } from '../../kit/defined.ts'
@@ -369,18 +369,19 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
       throw new PlatformError('storage.files.tagNotFound', { id, tag: tag.slice(0, 100) })
   }
 
-  const credentials = (file: FileRecord, action: AccessScope['action']): Promise<TemporaryCredentials> =>
+  const credentials = (file: FileRecord, action: Grant['action']): Promise<TemporaryCredentials> =>
     access.credentials({
-      action,
-      key: file.key,
-      isPrefix: file.isSliced,
+      grants: [{ action, key: file.key, isPrefix: file.isSliced }],
       demandEncryption: action === 'upload' && file.isEncrypted,
     })
 
   /** The same for SDKs of Azure. */
-  function sharedAccess(file: FileRecord, action: AccessScope['action'], endpoint: string): SharedAccess {
+  function sharedAccess(file: FileRecord, action: Grant['action'], endpoint: string): SharedAccess {
     if (!access.sharedAccess) throw new PlatformError('storage.files.providerUnavailable', { provider: file.provider })
-    return access.sharedAccess({ action, key: file.key, isPrefix: file.isSliced, demandEncryption: false }, endpoint)
+    return access.sharedAccess(
+      { grants: [{ action, key: file.key, isPrefix: file.isSliced }], demandEncryption: false },
+      endpoint,
+    )
   }
 
   /** A link that downloads the file, or the manifest of a sliced one, for an hour. */

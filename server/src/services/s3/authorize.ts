@@ -1,6 +1,6 @@
 // What temporary credentials may do. An operation states its need, this file says yes or 403; there is no third way in.
 
-import { type AccessScope, mayTouch } from '../../engines/object-store/object-access.ts'
+import { type Grant, mayTouch } from '../../engines/object-store/object-access.ts'
 import type { Principal } from './authenticate.ts'
 import { S3Error } from './s3-errors.ts'
 
@@ -16,20 +16,20 @@ export type Need =
 
 export function authorize(principal: Principal, need: Need): void {
   if (principal.kind === 'root') return
-  if (!allows(principal.scope, need)) throw new S3Error('AccessDenied', 'Access Denied')
+  if (!principal.scope.grants.some((grant) => allows(grant, need))) throw new S3Error('AccessDenied', 'Access Denied')
 }
 
-function allows(scope: AccessScope, need: Need): boolean {
+function allows(grant: Grant, need: Need): boolean {
   switch (need.action) {
     case 'read':
-      return scope.action === 'download' && mayTouch(scope, need.key)
+      return grant.action === 'download' && mayTouch(grant, need.key)
     case 'write':
-      return scope.action === 'upload' && mayTouch(scope, need.key)
+      return grant.action === 'upload' && mayTouch(grant, need.key)
     // Programs that sync look at what is there before they write, so credentials for uploads may look too.
     case 'head':
-      return mayTouch(scope, need.key)
+      return mayTouch(grant, need.key)
     case 'list':
-      return scope.isPrefix ? need.prefix.startsWith(scope.key) : isKeyOrFolder(scope.key, need.prefix)
+      return grant.isPrefix ? need.prefix.startsWith(grant.key) : isKeyOrFolder(grant.key, need.prefix)
     case 'see-bucket':
       return true
     case 'administer':

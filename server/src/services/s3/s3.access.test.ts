@@ -158,7 +158,7 @@ test('a signature that is wrong in any way is refused with the code AWS gives it
   const { root } = s3.sessions
   const session = s3.session({ action: 'download', key: 'k' })
   const foreign = createSessionTokens(Buffer.from('another server')).issue(
-    { action: 'download', key: 'k', isPrefix: false, demandEncryption: false },
+    { grants: [{ action: 'download', key: 'k', isPrefix: false }], demandEncryption: false },
     Date.now() + 1e6,
   )
   const path = `/${BUCKET}/k`

@@ -60,10 +60,6 @@ export function createSnapshotsStore(database: Db) {
       return id
     },
 
-    removeState: async (trx: Trx, id: number): Promise<void> => {
-      await withTables<Tables>(trx).deleteFrom('table_state').where('id', '=', id).execute()
-    },
-
     /** What people keep outlives its table. */
     removeStatesOf: async (trx: Trx, tableKey: number): Promise<void> => {
       await withTables<Tables>(trx).deleteFrom('table_state').where('data_table', '=', tableKey).execute()

@@ -146,6 +146,11 @@ test('old states are forgotten, and files no state needs are swept; nothing else
 
   await stack.request('DELETE', '/v2/storage/tables/in.c-main.t')
   nowMs += 2 * DAY_MS
+  for (let i = 0; i < 2; i++) {
+    await loop.sweep(new Date(nowMs))
+    nowMs += 3_600_000
+  }
+  assert.equal((await objectsOf(stack)).length, 3, 'credentials of an hour could still read the file of the dropped table')
   await tickTwice()
   assert.equal((await objectsOf(stack)).length, 2, 'the snapshot and the table that is left')
 })

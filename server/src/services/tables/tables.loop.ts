@@ -2,11 +2,13 @@
 //  (1) Compaction publishes only over the state it read; a load that came in between wins, and the rewritten files are swept. A table
 //      that loses so is left alone for a while; a table that is never quiet is tidied by its loads (table-load.ts).
 //  (2) A load publishes over a compaction without a look: its state names files that are still there, only the tidying is lost.
-//  (3) An object is swept when it is older than a day and two looks in a row found that no state needs it: nothing that is being
-//      loaded, read or published now can be that old and that forgotten.
+//  (3) An object is swept when it is older than a day and every look for longer than credentials of a table live found that no state
+//      needs it: nothing that is being loaded, read or published now can be that old and that forgotten, and who got credentials while
+//      a state needed it has read it or may no longer.
 
 import type { FastifyBaseLogger } from 'fastify'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import { TABLE_CREDENTIALS_SECONDS } from '../../engines/object-store/object-access.ts'
 import type { ObjectStore } from '../../engines/object-store/object-store.ts'
 import { referencedKeys } from '../../engines/table-engine/snapshot.ts'
 import type { TableEngine } from '../../engines/table-engine/table-engine.ts'
@@ -38,6 +40,8 @@ const TABLES_PER_TICK = 20
 /** A compaction in vain is tried again after this many times what it took. */
 const VAIN_PAUSE = 10
 const PREFIX = 'tables/'
+/** What credentials of a table could still read is left alone; some minutes more for clocks that differ. */
+const SPARED_MS = (TABLE_CREDENTIALS_SECONDS + 300) * 1000
 
 export function createTablesLoop({ parts, engine, objects, inTransaction, clock, log, settings = {} }: TablesLoopDeps) {
   const { everyMs = 5_000, sweepEveryMs = HOUR_MS, retentionDays = 7, sweepOlderThanMs = DAY_MS } = settings
@@ -47,7 +51,8 @@ export function createTablesLoop({ parts, engine, objects, inTransaction, clock,
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
   let lastSweep = 0
-  let suspects: ReadonlySet<string> = new Set()
+  /** Objects that no state needed at the last look, with the first look that found so. */
+  let suspects: ReadonlyMap<string, number> = new Map()
   /** Until when a table is left alone whose last compaction was in vain. */
   const busyUntil = new Map<number, number>()
 
@@ -100,12 +105,15 @@ export function createTablesLoop({ parts, engine, objects, inTransaction, clock,
   async function sweep(now: Date): Promise<number> {
     const candidates = await oldObjects(now.getTime() - sweepOlderThanMs)
     if (candidates.size === 0) {
-      suspects = new Set()
+      suspects = new Map()
       return 0
     }
     for await (const snapshot of store.everySnapshot()) for (const key of referencedKeys(snapshot)) candidates.delete(key)
-    const unneeded = [...candidates].filter((key) => suspects.has(key))
-    suspects = candidates
+    const lookedAt = now.getTime()
+    const since = new Map([...candidates].map((key) => [key, suspects.get(key) ?? lookedAt]))
+    const unneeded = [...candidates].filter((key) => lookedAt - (since.get(key) ?? lookedAt) > SPARED_MS)
+    for (const key of unneeded) since.delete(key)
+    suspects = since
     for (let i = 0; i < unneeded.length; i += 1000) await objects.delete(unneeded.slice(i, i + 1000))
     if (unneeded.length > 0) log.info({ objects: unneeded.length }, 'swept files that no table needs any more')
     return unneeded.length

@@ -4,7 +4,7 @@
 //  (3) publish names the table by number, so a table that was dropped and made again is another table.
 
 import { type Generated, type Selectable, sql } from 'kysely'
-import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { type Db, lockRows, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
 import { countBytes, countRows, primaryKeyNames, type TableSnapshot } from '../../engines/table-engine/snapshot.ts'
 import type { FilterOperator } from '../../engines/table-engine/table-engine.ts'
@@ -104,6 +104,18 @@ export function createTablesStore(database: Db) {
     rows_count: countRows(snapshot),
     size_bytes: countBytes(snapshot),
   })
+
+  /** False: the table is gone, or `onlyOver` is no longer its state. */
+  async function lock(trx: Trx, table: Pick<TableRow, 'key' | 'projectId'>, onlyOver: number | undefined): Promise<boolean> {
+    const row = await withTables<Tables>(trx)
+      .selectFrom('data_table')
+      .select('snapshot')
+      .where('id', '=', table.key)
+      .where('project_id', '=', table.projectId)
+      .$call(lockRows(trx))
+      .executeTakeFirst()
+    return row !== undefined && (onlyOver === undefined || row.snapshot === onlyOver)
+  }
 
   return {
     ...snapshots,
@@ -288,8 +300,11 @@ export function createTablesStore(database: Db) {
         readonly onlyOver?: number
       },
     ): Promise<TableRow | undefined> {
+      // Locked before the state gets its number, so that numbers of a table grow in the order of commits: readers of Iceberg rely on it.
+      const isThere = await lock(trx, table, what.onlyOver)
+      if (!isThere) return undefined
       const snapshotId = await snapshots.insertState(trx, table.projectId, table.key, snapshot, at)
-      let query = withTables<Tables>(trx)
+      const query = withTables<Tables>(trx)
         .updateTable('data_table')
         .set({
           ...summary(snapshot),
@@ -300,11 +315,7 @@ export function createTablesStore(database: Db) {
         })
         .where('id', '=', table.key)
         .where('project_id', '=', table.projectId)
-      if (what.onlyOver !== undefined) query = query.where('snapshot', '=', what.onlyOver)
-      const row = await query.returningAll().executeTakeFirst()
-      if (row) return toTable(row)
-      await snapshots.removeState(trx, snapshotId)
-      return undefined
+      return toTable(await query.returningAll().executeTakeFirstOrThrow())
     },
 
     setDisplayName: async (trx: Trx, key: number, displayName: string): Promise<TableRow | undefined> => {

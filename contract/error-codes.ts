@@ -571,6 +571,14 @@ export const ERRORS = {
     kind: 'unprocessable',
     text: 'Tables of different buckets cannot be swapped ("{a}" and "{b}").',
   },
+  'storage.tables.stateNotFound': {
+    kind: 'not-found',
+    text: 'The table "{table}" has no state {state} any more. Leave "state" out to read the present one.',
+  },
+  'storage.tables.tooSlow': {
+    kind: 'unprocessable',
+    text: 'Reading these rows took longer than {seconds} s and was stopped. Name fewer columns, narrow the filter, leave out the order or the count, or export the table.',
+  },
   'storage.tables.profileNotFound': {
     kind: 'not-found',
     text: 'The table "{table}" has no such profile. Start one with POST .../profile.',

@@ -402,8 +402,10 @@ export const ROUTES = {
   'tables.optimize': ['POST', '/v2/storage/tables/{tableId}/optimize'],
   'tables.addPrimaryKey': ['POST', '/v2/storage/tables/{tableId}/primary-key'],
   'tables.deletePrimaryKey': ['DELETE', '/v2/storage/tables/{tableId}/primary-key'],
+  'tables.profileNow': ['GET', '/v2/storage/tables/{tableId}/profile'],
   'tables.profile': ['POST', '/v2/storage/tables/{tableId}/profile'],
   'tables.getProfile': ['GET', '/v2/storage/tables/{tableId}/profile/{uuid}'],
+  'tables.rows': ['GET', '/v2/storage/tables/{tableId}/rows'],
   'tables.deleteRows': ['DELETE', '/v2/storage/tables/{tableId}/rows'],
   'tables.createSnapshot': ['POST', '/v2/storage/tables/{tableId}/snapshots'],
   'tables.listSnapshots': ['GET', '/v2/storage/tables/{tableId}/snapshots'],
@@ -743,8 +745,10 @@ export interface Operations {
   'tables.optimize': { path: { readonly tableId: string }; query: undefined; body: undefined; answer: StorageJob }
   'tables.addPrimaryKey': { path: { readonly tableId: string }; query: undefined; body: TablesAddPrimaryKeyBody; answer: StorageJob }
   'tables.deletePrimaryKey': { path: { readonly tableId: string }; query: undefined; body: undefined; answer: StorageJob }
+  'tables.profileNow': { path: { readonly tableId: string }; query: { readonly changedSince?: unknown; readonly changedUntil?: unknown; readonly days?: unknown; readonly whereColumn?: unknown; readonly whereValues?: unknown; readonly whereOperator?: unknown; readonly whereFilters?: unknown; readonly fulltextSearch?: unknown; readonly columns?: unknown; readonly exact?: unknown; readonly sampleRows?: unknown; readonly bins?: unknown; readonly state?: unknown }; body: undefined; answer: { readonly state: number; readonly rows: number; readonly readRows: number; readonly isSampled: boolean; readonly columns: ReadonlyArray<{ readonly name: string; readonly type: string; readonly nulls: number; readonly empty: number; readonly distinct: number; readonly duplicates: number; readonly min: string | null; readonly max: string | null; readonly top: ReadonlyArray<{ readonly value: string; readonly rows: number }>; readonly histogram: { readonly kind: string; readonly bins: ReadonlyArray<{ readonly from: string; readonly to: string; readonly rows: number }>; readonly otherRows: number } | null }> } }
   'tables.profile': { path: { readonly tableId: string }; query: undefined; body: undefined; answer: StorageJob }
   'tables.getProfile': { path: { readonly tableId: string; readonly uuid: string }; query: undefined; body: undefined; answer: unknown }
+  'tables.rows': { path: { readonly tableId: string }; query: { readonly changedSince?: unknown; readonly changedUntil?: unknown; readonly days?: unknown; readonly whereColumn?: unknown; readonly whereValues?: unknown; readonly whereOperator?: unknown; readonly whereFilters?: unknown; readonly fulltextSearch?: unknown; readonly columns?: unknown; readonly orderBy?: unknown; readonly offset?: unknown; readonly limit?: unknown; readonly cellChars?: unknown; readonly count?: unknown; readonly state?: unknown }; body: undefined; answer: { readonly state: number; readonly columns: ReadonlyArray<{ readonly name: string; readonly type: string }>; readonly offset: number; readonly limit: number; readonly nextOffset: number | null; readonly total: number | null; readonly rows: ReadonlyArray<ReadonlyArray<string | null>>; readonly cut: ReadonlyArray<ReadonlyArray<number>> } }
   'tables.deleteRows': { path: { readonly tableId: string }; query: { readonly changedSince?: unknown; readonly changedUntil?: unknown; readonly days?: unknown; readonly whereColumn?: unknown; readonly whereValues?: unknown; readonly whereOperator?: unknown; readonly whereFilters?: unknown; readonly fulltextSearch?: unknown; readonly allowTruncate?: unknown }; body: TablesDeleteRowsBody; answer: StorageJob }
   'tables.createSnapshot': { path: { readonly tableId: string }; query: undefined; body: TablesCreateSnapshotBody; answer: StorageJob }
   'tables.listSnapshots': { path: { readonly tableId: string }; query: { readonly limit?: unknown; readonly offset?: unknown }; body: undefined; answer: ReadonlyArray<unknown> }

@@ -15,6 +15,7 @@ export const MetadataId = Type.String({ description: 'Id of the item, as the lis
 /** A number that the list of its kind shows, such as the id of a file or a job. */
 export const numberedId = (what: string) => Type.String({ description: `Id of the ${what}.`, examples: ['1017'] })
 
+export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 export const optionalText = (description: string) => Type.Optional(Type.String({ description }))
 export const optionalFlag = (description: string) => Type.Optional(Type.Boolean({ description }))
 

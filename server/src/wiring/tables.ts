@@ -41,6 +41,8 @@ import { createTableExports } from '../services/tables/table-export.ts'
 import { createTableLoads, type LoadDeps } from '../services/tables/table-load.ts'
 import { tableMetadataRoutes } from '../services/tables/table-metadata.routes.ts'
 import { createTableMetadata } from '../services/tables/table-metadata.ts'
+import { tableRowsRoutes } from '../services/tables/table-rows.routes.ts'
+import { createTableRows } from '../services/tables/table-rows.ts'
 import { createSnapshotJobs } from '../services/tables/table-snapshot-jobs.ts'
 import { tableSnapshotsRoutes } from '../services/tables/table-snapshots.routes.ts'
 import { createTableSnapshots } from '../services/tables/table-snapshots.ts'
@@ -229,6 +231,7 @@ export async function createTableModules(deps: TableModulesDeps) {
           (await files.upload(actor, name, body, async () => ({ name, tags: ['file-import'] }), origin)).id,
       }),
     )
+    app.register(tableRowsRoutes({ rows: createTableRows({ parts, engine }) }))
     app.register(tableMetadataRoutes({ metadata: createTableMetadata(parts), views }))
     app.register(tableDefinitionRoutes({ definitions: createDefinitionChanges(parts), createJob }))
     app.register(tableStructureRoutes({ changes: createStructureChanges(parts), createJob }))

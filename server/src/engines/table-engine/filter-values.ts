@@ -23,6 +23,13 @@ const FITS: Readonly<Record<BaseType, (text: string) => boolean>> = {
 
 export const isListOperator = (operator: Filter['operator']): operator is 'eq' | 'ne' => operator === 'eq' || operator === 'ne'
 
+export const isEmptyOperator = (operator: Filter['operator']): operator is 'isEmpty' | 'isNotEmpty' =>
+  operator === 'isEmpty' || operator === 'isNotEmpty'
+
+/** Compares the text that a value is shown as, whatever the type of its column. */
+export const isTextOperator = (operator: Filter['operator']): operator is 'contains' | 'startsWith' =>
+  operator === 'contains' || operator === 'startsWith'
+
 /** In a typed table the empty value stands for an absent one: that is how exports write it. */
 export const asksForNulls = (snapshot: TableSnapshot, { operator, values }: Filter): boolean =>
   snapshot.typed && isListOperator(operator) && values.includes('')
@@ -38,9 +45,12 @@ export function comparedValues(snapshot: TableSnapshot, filter: Filter): readonl
 export function checkFilter(snapshot: TableSnapshot, filter: Filter): void {
   const { operator, dataType, values } = filter
   const { name, type } = columnNamed(snapshot, filter.column)
+  if (isEmptyOperator(operator)) return
   if (!isListOperator(operator) && values.length !== 1)
     throw new PlatformError('storage.tables.filterValues', { operator, column: name, count: values.length })
-  const wrong = comparedValues(snapshot, filter).find((value) => !(dataType ? NUMBER.test(value) : FITS[type](value)))
+  if (isTextOperator(operator)) return
+  const fits = dataType === 'TIMESTAMP' ? FITS.TIMESTAMP : dataType ? FITS.NUMERIC : FITS[type]
+  const wrong = comparedValues(snapshot, filter).find((value) => !fits(value))
   if (wrong !== undefined)
     throw new PlatformError('storage.tables.filterValue', { column: name, value: wrong.slice(0, 80), type: dataType ?? type })
 }

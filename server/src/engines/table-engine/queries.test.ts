@@ -265,11 +265,23 @@ test('a profile counts nulls, empty, distinct and most frequent values', async (
       min: '',
       max: '9',
       top: [{ value: '30', rows: 2 }],
+      histogram: null,
     },
   )
   assert.deepEqual((await tables.engine.profile({ snapshot: people, columns: ['age'], topValues: 0 })).columns[0]?.top, [])
   const empty = await tables.engine.profile({ snapshot: truncate(people), columns: ['id'] })
   assert.deepEqual(empty.columns, [
-    { name: 'id', type: 'STRING', nulls: 0, empty: 0, distinct: 0, duplicates: 0, min: null, max: null, top: [] },
+    {
+      name: 'id',
+      type: 'STRING',
+      nulls: 0,
+      empty: 0,
+      distinct: 0,
+      duplicates: 0,
+      min: null,
+      max: null,
+      top: [],
+      histogram: null,
+    },
   ])
 })

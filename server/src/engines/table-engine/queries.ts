@@ -2,6 +2,7 @@
 
 import { PlatformError } from '../../kit/errors.ts'
 import type { Database, SqlValue } from './database.ts'
+import { histogram } from './histogram.ts'
 import { asText, liveRows, query, rowConditions } from './relation.ts'
 import { type Column, columnNamed, countBytes, countRows } from './snapshot.ts'
 import { fieldName, identifier } from './sql.ts'
@@ -22,6 +23,7 @@ const MAX_PREVIEW_ROWS = 1001
 const TOP_VALUES = 10
 /** Values in a profile are shown to people; a longer one is cut. */
 const PROFILE_CHARS = 200
+const SAMPLE_SEED = 42
 /** Stands before every value on its way into JavaScript: the driver's decoder drops a byte order mark at the start of a text. */
 const SHIELD = '='
 
@@ -67,20 +69,30 @@ export async function findDuplicateKey(
 }
 
 export async function profile(db: Database, { request, local }: QueryJob<'profile', ProfileRequest>): Promise<TableProfile> {
-  const { snapshot, topValues = TOP_VALUES } = request
+  const { snapshot, topValues = TOP_VALUES, bins = 0 } = request
   const columns = request.columns?.map((name) => columnNamed(snapshot, name)) ?? snapshot.columns
   const isWhole = rowConditions(request).length === 0
+  const rows = isWhole ? countRows(snapshot) : await count(db, { kind: 'count', request, local })
+  const sample = sampleClause(rows, request.sampleRows)
   const profiles: ColumnProfile[] = []
+  let readRows = rows
   // One column at a time: the distinct values of one fit (or spill), those of all columns together might not.
   for (const column of columns) {
     const { from } = query({ ...request, columns: [column.name] }, local)
-    profiles.push(await profileColumn(db, column, `(SELECT ${fieldName(column.fieldId)} ${from})`, topValues))
+    const figures = await profileColumn(db, column, `(SELECT ${fieldName(column.fieldId)} ${from}${sample})`, topValues, bins)
+    readRows = figures.readRows
+    profiles.push(figures.profile)
   }
-  const rows = isWhole ? countRows(snapshot) : await count(db, { kind: 'count', request, local })
-  return { rows, bytes: isWhole ? countBytes(snapshot) : null, columns: profiles }
+  return { rows, readRows, bytes: isWhole ? countBytes(snapshot) : null, columns: profiles }
 }
 
-async function profileColumn(db: Database, column: Column, rows: string, top: number): Promise<ColumnProfile> {
+/** Whole vectors of rows from all over the table, the same ones for every column and every time: figures fit together. */
+function sampleClause(rows: number, wanted: number | undefined): string {
+  if (wanted === undefined || rows <= wanted) return ''
+  return ` USING SAMPLE ${((100 * wanted) / rows).toFixed(6)} PERCENT (system, ${SAMPLE_SEED})`
+}
+
+async function profileColumn(db: Database, column: Column, rows: string, top: number, bins: number) {
   const c = identifier(fieldName(column.fieldId))
   const text = (value: string) => `left(CAST(${value} AS VARCHAR), ${PROFILE_CHARS})`
   const [row = []] = await db.rows(
@@ -89,17 +101,19 @@ async function profileColumn(db: Database, column: Column, rows: string, top: nu
        ${top > 0 ? `max_by({v: ${text(c)}, n: n}, n, ${Math.trunc(top)}) FILTER (WHERE ${c} IS NOT NULL)` : 'NULL'}
      FROM (SELECT ${c}, count(*) AS n FROM ${rows} GROUP BY ${c})`,
   )
-  const [all, nulls, empty, distinct] = row.slice(0, 4).map(Number)
+  const [all = 0, nulls = 0, empty = 0, distinct = 0] = row.slice(0, 4).map(Number)
   const tops = Array.isArray(row[6]) ? row[6] : []
-  return {
+  const profile: ColumnProfile = {
     name: column.name,
     type: column.type,
-    nulls: nulls ?? 0,
-    empty: empty ?? 0,
-    distinct: distinct ?? 0,
-    duplicates: (all ?? 0) - (nulls ?? 0) - (distinct ?? 0),
+    nulls,
+    empty,
+    distinct,
+    duplicates: all - nulls - distinct,
     min: typeof row[4] === 'string' ? row[4] : null,
     max: typeof row[5] === 'string' ? row[5] : null,
     top: tops.map(({ v, n }: { v: SqlValue; n: SqlValue }) => ({ value: String(v), rows: Number(n) })),
+    histogram: bins > 0 ? await histogram(db, column, rows, bins) : null,
   }
+  return { profile, readRows: all }
 }

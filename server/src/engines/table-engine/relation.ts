@@ -1,7 +1,7 @@
 // From a snapshot to SQL: what a query reads. Segments are read by field id, so added, dropped and re-added columns come out right;
 // dead positions are anti-joined away; segments whose load times lie outside the asked range are not opened at all.
 
-import { asksForNulls, checkFilter, comparedValues, isListOperator } from './filter-values.ts'
+import { asksForNulls, checkFilter, comparedValues, isEmptyOperator, isListOperator, isTextOperator } from './filter-values.ts'
 import { type Column, columnNamed, LOAD_TIME_FIELD_ID, type Segment, type TableSnapshot } from './snapshot.ts'
 import { fieldName, identifier, literal, paths as pathList, sqlType, timestamp, tryConvert } from './sql.ts'
 import type { Filter, OrderBy, QueryRequest, RowFilter } from './table-engine.ts'
@@ -81,7 +81,9 @@ export function query(request: QueryRequest, local: LocalPaths, also: readonly C
   const where = conditions.length ? ` WHERE ${conditions.join(' AND ')}` : ''
   const orderBy = order.length ? ` ORDER BY ${order.join(', ')}` : ''
   const limit = request.limit === undefined ? '' : ` LIMIT ${Math.max(0, Math.trunc(request.limit))}`
-  return { from: `FROM ${liveRows(pruneSegments(request).snapshot, read, local)} t${where}${orderBy}${limit}`, columns }
+  const pruned = pruneSegments(request)
+  const offset = pruned.offset ? ` OFFSET ${Math.max(0, Math.trunc(pruned.offset))}` : ''
+  return { from: `FROM ${liveRows(pruned.snapshot, read, local)} t${where}${orderBy}${limit}${offset}`, columns }
 }
 
 /** The conditions of a filter over columns `c<fieldId>`, joined by AND by the caller. */
@@ -111,23 +113,27 @@ const searchedColumns = ({ snapshot, searchColumns }: RowFilter & { readonly sna
 
 export const distinctColumns = (columns: readonly Column[]): Column[] => [...new Map(columns.map((c) => [c.fieldId, c])).values()]
 
-/** Leaves out segments no row of which can be asked for: by load time, and behind the limit of a query that takes the first rows. */
+/** Leaves out segments no row of which can be asked for: by load time, and before and behind the rows of a query that takes them as they lie. */
 export function pruneSegments<Request extends QueryRequest>(request: Request): Request {
-  const { snapshot, changedSince, changedUntil, limit } = request
+  const { snapshot, changedSince, changedUntil, limit = Number.POSITIVE_INFINITY, offset = 0 } = request
   const inTime = snapshot.segments.filter(
     (s) =>
       (changedSince === undefined || s.maxLoadedAt >= changedSince) &&
       (changedUntil === undefined || s.minLoadedAt < changedUntil),
   )
   const anyRows = !request.filters?.length && request.search === undefined && !request.orderBy?.length
-  const firstRows = anyRows && changedSince === undefined && changedUntil === undefined
-  let rows = 0
-  const enough = inTime.findIndex((s) => {
-    rows += s.rows - (s.deletes?.rows ?? 0)
-    return rows >= (limit ?? Number.POSITIVE_INFINITY)
-  })
-  const segments = firstRows && enough !== -1 ? inTime.slice(0, enough + 1) : inTime
-  return { ...request, snapshot: { ...snapshot, segments } }
+  if (!anyRows || changedSince !== undefined || changedUntil !== undefined)
+    return { ...request, snapshot: { ...snapshot, segments: inTime } }
+  const segments: Segment[] = []
+  let before = 0
+  let seen = 0
+  for (const segment of inTime) {
+    const rows = segment.rows - (segment.deletes?.rows ?? 0)
+    if (seen + rows <= offset) before += rows
+    else if (seen < offset + limit) segments.push(segment)
+    seen += rows
+  }
+  return { ...request, ...(offset > 0 && { offset: offset - before }), snapshot: { ...snapshot, segments } }
 }
 
 const OPERATORS = { gt: '>', ge: '>=', lt: '<', le: '<=' } as const
@@ -136,7 +142,15 @@ function filterCondition(snapshot: TableSnapshot, filter: Filter): string {
   checkFilter(snapshot, filter)
   const column = columnNamed(snapshot, filter.column)
   const { operator, dataType } = filter
-  const left = dataType ? numberOf(column, dataType) : fieldName(column.fieldId)
+  if (isEmptyOperator(operator)) {
+    const isEmpty = `coalesce(CAST(${fieldName(column.fieldId)} AS VARCHAR), '') = ''`
+    return operator === 'isEmpty' ? isEmpty : `NOT (${isEmpty})`
+  }
+  if (isTextOperator(operator)) {
+    const compare = operator === 'contains' ? 'contains' : 'starts_with'
+    return `${compare}(lower(${asText(column)}), ${literal((filter.values[0] ?? '').toLowerCase())})`
+  }
+  const left = dataType ? readAs(column, dataType) : fieldName(column.fieldId)
   const values = comparedValues(snapshot, filter).map((value) => {
     if (dataType) return `TRY_CAST(${literal(value)} AS ${filterType(dataType)})`
     return column.type === 'STRING' ? literal(value) : tryConvert(column, literal(value))
@@ -153,17 +167,23 @@ function filterCondition(snapshot: TableSnapshot, filter: Filter): string {
 
 function orderTerm(snapshot: TableSnapshot, order: OrderBy): string {
   const column = columnNamed(snapshot, order.column)
-  const key = order.dataType ? numberOf(column, order.dataType) : fieldName(column.fieldId)
+  const key = order.dataType ? readAs(column, order.dataType) : fieldName(column.fieldId)
   return `${key} ${order.order === 'DESC' ? 'DESC NULLS LAST' : 'ASC NULLS LAST'}`
 }
 
-const numberOf = (column: Column, dataType: string): string => `TRY_CAST(${fieldName(column.fieldId)} AS ${filterType(dataType)})`
+const readAs = (column: Column, dataType: string): string => `TRY_CAST(${fieldName(column.fieldId)} AS ${filterType(dataType)})`
 
 /** INTEGER and BIGINT are one here: ids beyond 2^31 must not vanish from a filter. */
 const filterType = (dataType: string): string =>
-  ({ INTEGER: 'BIGINT', BIGINT: 'BIGINT', DOUBLE: 'DOUBLE', REAL: 'DOUBLE', DECIMAL: 'DECIMAL(38,9)', NUMERIC: 'DECIMAL(38,9)' })[
-    dataType
-  ] ?? 'DOUBLE'
+  ({
+    INTEGER: 'BIGINT',
+    BIGINT: 'BIGINT',
+    DOUBLE: 'DOUBLE',
+    REAL: 'DOUBLE',
+    DECIMAL: 'DECIMAL(38,9)',
+    NUMERIC: 'DECIMAL(38,9)',
+    TIMESTAMP: 'TIMESTAMP',
+  })[dataType] ?? 'DOUBLE'
 
 /** `c2 AS "name"`: the way out, under the names people gave. */
 export const outAs = (column: Column): string => `${fieldName(column.fieldId)} AS ${identifier(column.name)}`

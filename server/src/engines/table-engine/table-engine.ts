@@ -158,17 +158,18 @@ export interface LoadResult {
 
 // ---------------------------------------------------------------------------------------------------------------------- queries
 
-export type FilterOperator = 'eq' | 'ne' | 'gt' | 'ge' | 'lt' | 'le'
+/** `contains` and `startsWith` compare the text of a value, whatever the case; `isEmpty` means null or the empty text. */
+export type FilterOperator = 'eq' | 'ne' | 'gt' | 'ge' | 'lt' | 'le' | 'contains' | 'startsWith' | 'isEmpty' | 'isNotEmpty'
 /** The data types a filter or an order may read text as. */
-export const FILTER_DATA_TYPES = ['INTEGER', 'BIGINT', 'DOUBLE', 'REAL', 'DECIMAL', 'NUMERIC'] as const
+export const FILTER_DATA_TYPES = ['INTEGER', 'BIGINT', 'DOUBLE', 'REAL', 'DECIMAL', 'NUMERIC', 'TIMESTAMP'] as const
 export type FilterDataType = (typeof FILTER_DATA_TYPES)[number]
 
-/** `eq` and `ne` with several values mean in and not in; the others take exactly one. */
+/** `eq` and `ne` with several values mean in and not in; `isEmpty` and `isNotEmpty` take none; the others take exactly one. */
 export interface Filter {
   readonly column: string
   readonly operator: FilterOperator
   readonly values: readonly string[]
-  /** Compare as numbers; text that is no number never matches. */
+  /** Compare as numbers or times; text that cannot be read so never matches. */
   readonly dataType?: FilterDataType
 }
 
@@ -197,6 +198,8 @@ export interface QueryRequest extends RowFilter {
   readonly columns?: readonly string[]
   readonly orderBy?: readonly OrderBy[]
   readonly limit?: number
+  /** Rows to pass over first; without filters and an order, whole segments are not opened at all. */
+  readonly offset?: number
 }
 
 export type TableFormat = 'csv' | 'parquet' | 'jsonl'
@@ -275,10 +278,16 @@ export interface ProfileRequest extends RowFilter {
   readonly columns?: readonly string[]
   /** Default 10; 0 for none. */
   readonly topValues?: number
+  /** Bars of the histogram of each column that holds numbers or times; none by default. */
+  readonly bins?: number
+  /** About this many rows, spread over the table, stand for all of them; every row by default. */
+  readonly sampleRows?: number
 }
 
 export interface TableProfile {
   readonly rows: number
+  /** The rows that the figures of the columns were computed from. */
+  readonly readRows: number
   /** Of the whole table; null where a filter leaves only a part of it. */
   readonly bytes: number | null
   readonly columns: readonly ColumnProfile[]
@@ -295,6 +304,16 @@ export interface ColumnProfile {
   readonly min: string | null
   readonly max: string | null
   readonly top: readonly { readonly value: string; readonly rows: number }[]
+  readonly histogram: Histogram | null
+}
+
+/** Of a column whose values are numbers or times, also in tables without types. */
+export interface Histogram {
+  readonly kind: 'number' | 'time'
+  /** Equally wide, in order; a value on a border counts to the bar that begins there, the greatest to the last. */
+  readonly bins: readonly { readonly from: string; readonly to: string; readonly rows: number }[]
+  /** Values that are neither null nor empty and cannot be read as the kind, or are not finite. */
+  readonly otherRows: number
 }
 
 export interface CompactRequest {

@@ -1,5 +1,6 @@
 // Which rows and columns an export, a preview or a deletion means: every form clients send, read into one query of the engine.
 
+import { isEmptyOperator } from '../../engines/table-engine/filter-values.ts'
 import {
   FILTER_DATA_TYPES,
   type Filter,
@@ -42,6 +43,10 @@ const OPERATORS: Readonly<Record<string, FilterOperator>> = {
   ge: 'ge',
   lt: 'lt',
   le: 'le',
+  contains: 'contains',
+  startsWith: 'startsWith',
+  isEmpty: 'isEmpty',
+  isNotEmpty: 'isNotEmpty',
 }
 const MAX_VALUES = 10_000
 const DAY_MS = 86_400_000
@@ -131,9 +136,13 @@ function itemsFrom(field: 'whereFilters' | 'orderBy', value: unknown): readonly 
 function readFilter(item: Readonly<Record<string, unknown>>, i: number, columns: readonly string[], now: Date): Filter {
   if (isAbsent(item.column)) throw missing(`whereFilters[${i}][column]`)
   if (!isAbsent(item.valuesByTableInWorkspace)) throw byWorkspace(item, i)
-  if (item.values === undefined || item.values === null) throw missing(`whereFilters[${i}][values]`, 'storage.tables.validation')
-  const column = textOf(`whereFilters[${i}][column]`, item.column)
   const operator = operatorFrom(isAbsent(item.operator) ? 'eq' : item.operator)
+  const column = textOf(`whereFilters[${i}][column]`, item.column)
+  if (isEmptyOperator(operator)) {
+    checkColumn(column, columns)
+    return { column, operator, values: [] }
+  }
+  if (item.values === undefined || item.values === null) throw missing(`whereFilters[${i}][values]`, 'storage.tables.validation')
   const dataType = isAbsent(item.dataType) ? undefined : dataTypeFrom(item.dataType)
   const given = valuesFrom(`whereFilters[${i}][values]`, item.values)
   const values = isMoment(item.type) ? given.map((value) => momentText(`whereFilters[${i}][values]`, value, now)) : given

@@ -39,7 +39,8 @@ const ROWS = {
   whereColumn: 'Column that whereValues are compared with.',
   whereValues: 'Values to compare with; one has to match.',
   whereOperator: '`eq` by default, or `ne`.',
-  whereFilters: 'List of filters, each with column, operator (eq, ne, gt, ge, lt, le), values and dataType; all have to match.',
+  whereFilters:
+    'List of filters, each with column, operator (eq, ne, gt, ge, lt, le, contains, startsWith, isEmpty, isNotEmpty), values and dataType; all have to match.',
   fulltextSearch: 'Text that some column has to contain. Not together with filters.',
 }
 const SELECTION = {
@@ -97,6 +98,23 @@ export const DownloadQuery = readByRule({
   ...SELECTION,
   limit: 'At most this many rows; all by default.',
   format: '`csv` (with a header) by default, `parquet` or `jsonl` (JSON lines).',
+})
+const STATE = 'State of the table to read, as an earlier answer named it; the present one by default.'
+export const RowsQuery = readByRule({
+  ...SELECTION,
+  offset: 'Rows to pass over; 0 by default.',
+  limit: 'At most this many rows, up to 1000; 100 by default.',
+  cellChars: 'Characters of a value at most, up to 16384; 1024 by default.',
+  count: 'True: count the rows that match, also where that takes another look at the table.',
+  state: STATE,
+})
+export const ProfileQuery = readByRule({
+  ...ROWS,
+  columns: 'Columns to compute figures for, at most 100: a list, or names joined by commas; all by default.',
+  exact: 'True: read every row. Otherwise a sample of a large table stands for all of it.',
+  sampleRows: 'About how many rows a sample has, up to 5000000; 100000 by default.',
+  bins: 'Bars of each histogram, up to 200; 20 by default.',
+  state: STATE,
 })
 export const RowsToDelete = readByRule(
   { ...ROWS, allowTruncate: 'True: without any filter, delete every row.' },

@@ -70,6 +70,17 @@ export function createSnapshotsStore(database: Db) {
       return row && toState(row)
     },
 
+    /** A state by its number, if it is one of this table. */
+    findStateOf: async (tableKey: number, id: number): Promise<StoredState | undefined> => {
+      const row = await db
+        .selectFrom('table_state')
+        .selectAll()
+        .where('id', '=', id)
+        .where('data_table', '=', tableKey)
+        .executeTakeFirst()
+      return row && toState(row)
+    },
+
     /** The state of a table at a moment; undefined when it was not there yet, or that is too long ago. */
     findStateAt: async (tableKey: number, at: Date): Promise<StoredState | undefined> => {
       const row = await db

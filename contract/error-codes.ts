@@ -276,6 +276,14 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'The content of file {id} cannot be shown: {reason}. Download it by its url instead.',
   },
+  'storage.files.noHead': {
+    kind: 'invalid',
+    text: 'These bytes of file {id} cannot be shown: {reason}. Download it by its url instead.',
+  },
+  'storage.files.damaged': {
+    kind: 'unprocessable',
+    text: 'The file {id} begins as {compression} and cannot be unpacked: it is damaged or cut. Upload it again, or read it with raw=1.',
+  },
   'storage.fileNotUploaded': { kind: 'invalid', text: 'File {id} was prepared, but nothing has been uploaded to it.' },
   'storage.manifestFileMissing': {
     kind: 'invalid',

@@ -61,6 +61,7 @@ export type SampleLogInBody = { readonly username: string; readonly password: st
 export type Schedule = { readonly id: string; readonly tokenId: string; readonly configurationId: string; readonly configurationVersionId: string; readonly schedule: { readonly cronTab: string; readonly timezone: string; readonly state: string }; readonly target: { readonly componentId: string; readonly configurationId: string; readonly configurationRowIds: ReadonlyArray<string>; readonly mode: string; readonly tag: string }; readonly executions: ReadonlyArray<{ readonly jobId: string | null; readonly executionTime: string; readonly dueTime: string; readonly status: string; readonly reason: string | null }>; readonly nextExecutionTime: string | null; readonly stoppedReason: string | null }
 export type SchedulerActivateBody = { readonly configurationId: string; readonly configurationVersionId?: string }
 export type SchedulerPreviewBody = { readonly cronTab: string; readonly timezone?: string; readonly dst?: 'once' | 'skip' | 'every'; readonly count?: number }
+export type SniffedFile = { readonly compression: string | null; readonly encoding: string; readonly hasByteOrderMark: boolean; readonly delimiter: string; readonly enclosure: string; readonly lineEnd: string; readonly hasHeader: boolean; readonly columns: ReadonlyArray<{ readonly name: string; readonly type: string; readonly nullable: boolean }>; readonly rows: number; readonly preview: ReadonlyArray<ReadonlyArray<string>>; readonly problems: ReadonlyArray<{ readonly kind: string; readonly line: number; readonly column: number; readonly offset: number; readonly message: string; readonly text: string }>; readonly isLoadable: boolean; readonly sampledBytes: number; readonly isWhole: boolean }
 export type SqlQueryBody = { readonly sql: string; readonly format?: 'json' | 'csv'; readonly limit?: number }
 export type StorageJob = { readonly id: number; readonly status: string; readonly url: string; readonly tableId: string | null; readonly operationName: string; readonly operationParams: Readonly<Record<string, unknown>>; readonly createdTime: string; readonly startTime: string | null; readonly endTime: string | null; readonly runId: string; readonly results: unknown; readonly creatorToken: { readonly id: number; readonly description: string }; readonly metrics: { readonly inCompressed: boolean; readonly inBytes: number; readonly inBytesUncompressed: number; readonly outCompressed: boolean; readonly outBytes: number; readonly outBytesUncompressed: number }; readonly error?: { readonly code: string; readonly message: string; readonly exceptionId: string } }
 export type StreamCreateSinkBody = { readonly sinkId?: string; readonly type?: 'table'; readonly name: string; readonly description?: string; readonly table: { readonly type?: 'keboola'; readonly tableId: string; readonly mapping: { readonly columns: ReadonlyArray<{ readonly type: 'uuid' | 'datetime' | 'ip' | 'body' | 'headers' | 'path' | 'template'; readonly name: string; readonly primaryKey?: false; readonly path?: string; readonly defaultValue?: string; readonly rawString?: boolean; readonly template?: { readonly language: string; readonly content: string } }> } } }
@@ -350,10 +351,13 @@ export const ROUTES = {
   'events.get': ['GET', '/v2/storage/events/{id}'],
   'files.list': ['GET', '/v2/storage/files'],
   'files.prepare': ['POST', '/v2/storage/files/prepare'],
+  'files.sniffBody': ['POST', '/v2/storage/files/sniff'],
   'files.get': ['GET', '/v2/storage/files/{id}'],
   'files.delete': ['DELETE', '/v2/storage/files/{id}'],
   'files.content': ['GET', '/v2/storage/files/{id}/content'],
+  'files.head': ['GET', '/v2/storage/files/{id}/head'],
   'files.refresh': ['PUT', '/v2/storage/files/{id}/refresh'],
+  'files.sniff': ['GET', '/v2/storage/files/{id}/sniff'],
   'files.addTag': ['POST', '/v2/storage/files/{id}/tags'],
   'files.removeTag.delete': ['DELETE', '/v2/storage/files/{id}/tags/{path}'],
   'globalSearch.search': ['GET', '/v2/storage/global-search'],
@@ -693,10 +697,13 @@ export interface Operations {
   'events.get': { path: { readonly id: string }; query: undefined; body: undefined; answer: Event }
   'files.list': { path: undefined; query: { readonly limit?: number; readonly offset?: number; readonly tags?: ReadonlyArray<string>; readonly q?: string; readonly sinceId?: number; readonly maxId?: number; readonly runId?: string; readonly showExpired?: boolean }; body: undefined; answer: ReadonlyArray<File> }
   'files.prepare': { path: undefined; query: undefined; body: FilesPrepareBody; answer: File }
+  'files.sniffBody': { path: undefined; query: { readonly delimiter?: string; readonly enclosure?: string; readonly hasHeader?: boolean; readonly isWhole?: boolean }; body: unknown; answer: SniffedFile }
   'files.get': { path: { readonly id: string }; query: { readonly federationToken?: boolean }; body: undefined; answer: File }
   'files.delete': { path: { readonly id: string }; query: { readonly async?: boolean }; body: undefined; answer: StorageJob | undefined }
   'files.content': { path: { readonly id: string }; query: undefined; body: undefined; answer: unknown }
+  'files.head': { path: { readonly id: string }; query: { readonly offset?: number; readonly limit?: number; readonly raw?: boolean }; body: undefined; answer: unknown }
   'files.refresh': { path: { readonly id: string }; query: undefined; body: undefined; answer: File }
+  'files.sniff': { path: { readonly id: string }; query: { readonly delimiter?: string; readonly enclosure?: string; readonly hasHeader?: boolean }; body: undefined; answer: SniffedFile }
   'files.addTag': { path: { readonly id: string }; query: undefined; body: FilesAddTagBody; answer: undefined }
   'files.removeTag.delete': { path: { readonly id: string; readonly path: string }; query: undefined; body: undefined; answer: undefined }
   'globalSearch.search': { path: undefined; query: { readonly query: string; readonly limit?: number; readonly offset?: number; readonly types?: ReadonlyArray<'flow' | 'bucket' | 'table' | 'transformation' | 'configuration' | 'configuration-row' | 'workspace' | 'shared-code'> | 'flow' | 'bucket' | 'table' | 'transformation' | 'configuration' | 'configuration-row' | 'workspace' | 'shared-code'; readonly projectIds?: ReadonlyArray<string> | string; readonly branchTypes?: ReadonlyArray<'production' | 'development'> | 'production' | 'development'; readonly branchIds?: ReadonlyArray<string> | string; readonly mode?: 'standard' | 'regex' }; body: undefined; answer: { readonly all: number; readonly items: ReadonlyArray<unknown>; readonly byType: Readonly<Record<string, number>>; readonly byProject: Readonly<Record<string, string>> } }

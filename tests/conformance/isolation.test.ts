@@ -34,6 +34,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'POST /v2/storage/webalize/column-names': TAKES_NO_ID,
   'POST /v2/storage/webalize/display-name': TAKES_NO_ID,
   'POST /scheduler/preview': TAKES_NO_ID,
+  'POST /v2/storage/files/sniff': TAKES_NO_ID,
   'POST /queue/flows/validate': 'takes its flow in its body',
   'POST /syrup/docker/sandbox': 'takes its configuration in its body',
   'POST /sync-actions/actions': 'takes its configuration in its body',

@@ -25,6 +25,8 @@ import type { UnknownComponents } from '../services/components/components.ts'
 import { consoleRoutes } from '../services/console/console.routes.ts'
 import { eventViews, type FileStates } from '../services/events/event-view.ts'
 import { eventsRoutes } from '../services/events/events.routes.ts'
+import { fileHeadRoutes } from '../services/files/file-head.routes.ts'
+import { createFileHeads } from '../services/files/file-head.ts'
 import { createFileSlices } from '../services/files/file-slices.ts'
 import { fileView } from '../services/files/file-view.ts'
 import { createFilesLoop, type FilesLoop } from '../services/files/files.loop.ts'
@@ -276,6 +278,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       tableModules.tables.listUnchanged(projectId, await configurationModules.branches.defaultId(projectId), range),
     diskSpace: () => diskSpaceOf(options.dataDir),
   })
+  const fileSlices = createFileSlices(store, access.bucket)
   const queueModules = createQueueModules({
     ...core,
     dataDir: options.dataDir,
@@ -285,7 +288,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     configurations: configurationModules,
     tables: tableModules.runTables,
     sql: sqlModules.scripts,
-    files: createRunFiles({ files, access, slices: createFileSlices(store, access.bucket), objects: store }),
+    files: createRunFiles({ files, access, slices: fileSlices, objects: store }),
     workerId,
     notifications: notificationModules.outbox,
     worker,
@@ -397,6 +400,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     tableModules.registerRoutes(app)
     sqlModules.registerRoutes(app)
     app.register(filesRoutes({ files, access, createJob: storageJobs.create }))
+    app.register(fileHeadRoutes({ heads: createFileHeads({ getFile: files.get, slices: fileSlices, objects: store }) }))
     app.register(
       importerRoutes({
         uploadFile: async ({ actor, origin, baseUrl }, { filename, body, fields }) => {

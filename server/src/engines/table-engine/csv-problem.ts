@@ -67,6 +67,13 @@ export async function describeProblem(problem: CsvProblem, context: ProblemConte
   )
 }
 
+/** What is wrong and what to do, without the place. */
+export function sentenceOf(problem: CsvProblem, columns: number): string {
+  if (problem.kind === 'rowTooLarge') return 'The row is too large. Look for a quote that is not closed.'
+  const [what, advice] = SENTENCES[problem.kind](problem, columns)
+  return `There is ${what}. ${advice}`
+}
+
 /** The column a row of the wrong length goes wrong at: the first one it lacks, or the first value that has none. */
 const firstOdd = ({ kind, fields }: CsvProblem, columns: number): number => (kind === 'blankLine' ? 0 : Math.min(fields, columns))
 

@@ -742,6 +742,10 @@ export const ERRORS = {
   'mergeRequest.wrongState': { kind: 'unprocessable', text: 'A merge request that is {state} cannot take the step "{move}".' },
   'mergeRequest.notReady': { kind: 'conflict', text: 'The merge request is {state}; only an approved one can be merged.' },
   'mergeRequest.conflict': { kind: 'invalid', text: 'Merge request {id} cannot be merged. \n Errors: \n{errors}' },
+  'mergeRequest.unknownReviewer': {
+    kind: 'unprocessable',
+    text: 'The reviewer "{id}" holds no token of the project that may approve. Send ids of master tokens, or of tokens that manage branches or buckets.',
+  },
   'mergeRequest.branchNotFound': { kind: 'not-found', text: 'Cannot create merge request. Branch id:"{id}" was not found.' },
   'mergeRequest.targetNotDefault': { kind: 'invalid', text: 'Cannot create merge request. Target branch is not default.' },
   'mergeRequest.exists': { kind: 'invalid', text: 'There is already a merge request ({id}) created from branch "{branch}"' },

@@ -1,4 +1,6 @@
-// Any request gets an answer below 500 (501 and 503 excepted: they are answers), in bounded time, and the stack lives on.
+// Any request with any kind of token gets an answer below 500 (501 and 503 excepted: they are answers), in bounded time, and the stack
+// lives on. Without a valid token nothing succeeds that needs one, and what succeeds has a media type that the API document names.
+// `MILLRACE_FUZZ_REQUESTS` sets how many.
 
 import assert from 'node:assert/strict'
 import { request as httpRequest } from 'node:http'
@@ -7,16 +9,30 @@ import fc from 'fast-check'
 import { watchEventLoop } from '../support/event-loop.ts'
 import { freshPostgres } from '../support/on-both-databases.ts'
 import { startTestStack, type TestStack } from '../support/test-stack.ts'
+import { until } from '../support/until.ts'
 
 /** On each database. */
-const REQUESTS = process.env.MILLRACE_LONG ? 20_000 : 2_000
+const REQUESTS = Number(process.env.MILLRACE_FUZZ_REQUESTS ?? (process.env.MILLRACE_LONG ? 50_000 : 2_000))
 const PARALLEL = 8
+/** Made at a time, so that memory does not grow with their number. */
+const BATCH = 1_000
+
+const TOKENS = ['master', 'limited', 'foreign', 'expired', 'none'] as const
+type TokenKind = (typeof TOKENS)[number]
+
+interface Operation {
+  readonly 'x-scopes': readonly string[]
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>
+}
 
 interface Paths {
-  readonly paths: Record<string, Record<string, unknown>>
+  readonly paths: Record<string, Record<string, Operation>>
 }
 
 interface Wild {
+  readonly token: TokenKind
+  /** The address as the API document writes it. */
+  readonly template: string
   readonly method: string
   readonly path: string
   readonly query: string
@@ -133,13 +149,31 @@ const bodyWithType = fc.oneof(
   }),
 )
 
-const wildRequest = (paths: readonly string[]): fc.Arbitrary<Wild> =>
+interface Target {
+  readonly method: string
+  readonly template: string
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
+
+const wildRequest = (operations: readonly Target[]): fc.Arbitrary<Wild> =>
   fc
     .record({
-      method: fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'),
-      template: fc.oneof(
-        { weight: 9, arbitrary: fc.constantFrom(...paths) },
-        { weight: 1, arbitrary: hostile.map((text) => `/${text}`) },
+      // Most of what there is to reach, only the master token reaches.
+      token: fc.oneof(
+        { weight: 5, arbitrary: fc.constant<TokenKind>('master') },
+        { weight: 5, arbitrary: fc.constantFrom(...TOKENS) },
+      ),
+      target: fc.oneof(
+        { weight: 8, arbitrary: fc.constantFrom(...operations) },
+        { weight: 1, arbitrary: fc.record({ method: fc.constantFrom(...METHODS), template: hostile.map((text) => `/${text}`) }) },
+        {
+          weight: 1,
+          arbitrary: fc.record({
+            method: fc.constantFrom(...METHODS),
+            template: fc.constantFrom(...operations).map(({ template }) => template),
+          }),
+        },
       ),
       parts: fc.array(fc.oneof(fc.constantFrom('1', '2', 'default', 'in.c-a', 'in.c-a.t', 'x'), hostile), {
         minLength: 4,
@@ -158,7 +192,7 @@ const wildRequest = (paths: readonly string[]): fc.Arbitrary<Wild> =>
         { maxKeys: 2 },
       ),
     })
-    .map(({ method, template, parts, prefix, query, payload, extra }) => {
+    .map(({ token, target: { method, template }, parts, prefix, query, payload, extra }) => {
       let i = 0
       const filled = template.replace(/\{\w+\}/g, () => encodeURIComponent((parts[i++ % parts.length] ?? '').toWellFormed()))
       const path = prefix !== '' && filled.startsWith('/v2/storage') ? prefix + filled.slice('/v2/storage'.length) : filled
@@ -169,6 +203,8 @@ const wildRequest = (paths: readonly string[]): fc.Arbitrary<Wild> =>
         ]),
       )
       return {
+        token,
+        template,
         method,
         path: safePath(path),
         query: query.replace(/[^\x21-\x7e]/g, ''),
@@ -196,28 +232,38 @@ for (const [title, make] of [
     await bombard(t, stack)
   })
 
-async function bombard(t: TestContext, { url, masterToken, request }: TestStack): Promise<void> {
+async function bombard(t: TestContext, stack: TestStack): Promise<void> {
+  const { request } = stack
   const { paths } = (await request('GET', '/openapi.json')).json<Paths>()
   // Something to reach: a bucket and a table of the ids that addresses are filled with.
   await request('POST', '/v2/storage/buckets', { json: { name: 'a' } })
   await request('POST', '/v2/storage/buckets/in.c-a/tables', { form: { name: 't', dataString: 'id,v\n1,2\n' } })
+  const tokens = await tokensOf(stack)
   // Not the one route that would take our token from us: everything after it would be a 401.
-  const templates = Object.keys(paths).filter((path) => !path.startsWith('/metrics') && !path.endsWith('/tokens/{id}/refresh'))
+  const operations = Object.entries(paths)
+    .filter(([path]) => !path.startsWith('/metrics') && !path.endsWith('/tokens/{id}/refresh'))
+    .flatMap(([template, methods]) => Object.keys(methods).map((method) => ({ method: method.toUpperCase(), template })))
   const seed = Number(process.env.MILLRACE_SEED ?? Date.now() % 1_000_000_000)
   t.diagnostic(`seed ${seed}; repeat with MILLRACE_SEED=${seed}`)
-  const wild = fc.sample(wildRequest(templates), { seed, numRuns: REQUESTS })
-  let next = 0
-  const worker = async () => {
-    for (let wildOne = wild[next++]; wildOne; wildOne = wild[next++]) {
-      const { status, text } = await sendWild(url, masterToken, wildOne)
-      const isAnswer = status < 500 || status === 501 || status === 503 || status === 507
-      assert.ok(
-        isAnswer,
-        `${status} for ${wildOne.method} ${wildOne.path}?${wildOne.query} ${JSON.stringify(wildOne.headers)} ${wildOne.body}\n${text}`,
+  const statuses = new Map<number, number>()
+  const sendOne = async (wild: Wild): Promise<void> => {
+    const answer = await sendWild(stack.url, tokens[wild.token], wild)
+    statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
+    const complaint = complaintAbout(answer, wild, paths[wild.template]?.[wild.method.toLowerCase()])
+    if (complaint)
+      assert.fail(
+        `${complaint}: ${answer.status} for ${wild.method} ${wild.path}?${wild.query} (${wild.token}) ${JSON.stringify(wild.headers)} ${wild.body}\n${answer.text}`,
       )
-    }
   }
-  await Promise.all(Array.from({ length: PARALLEL }, worker))
+  for (let sent = 0; sent < REQUESTS; sent += BATCH) {
+    const batch = fc.sample(wildRequest(operations), { seed: seed + sent, numRuns: Math.min(BATCH, REQUESTS - sent) })
+    const worker = async () => {
+      for (let wild = batch.pop(); wild; wild = batch.pop()) await sendOne(wild)
+    }
+    await Promise.all(Array.from({ length: PARALLEL }, worker))
+  }
+  const counts = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${count} x ${status}`)
+  t.diagnostic(`${REQUESTS} requests: ${counts.join(', ')}`)
   assert.equal((await request('GET', '/ready')).status, 200)
   // Jobs that were started on the way fail by their input, never by our fault.
   assert.equal((await request('GET', '/v2/storage/tokens/verify')).status, 200)
@@ -228,11 +274,41 @@ async function bombard(t: TestContext, { url, masterToken, request }: TestStack)
   assert.deepEqual(ours, [])
 }
 
-function sendWild(
-  url: string,
-  token: string,
-  { method, path, query, headers, body }: Wild,
-): Promise<{ status: number; text: string }> {
+async function tokensOf({
+  request,
+  masterToken,
+  newProject,
+}: TestStack): Promise<Readonly<Record<TokenKind, string | undefined>>> {
+  const create = async (json: object) => (await request('POST', '/v2/storage/tokens', { json })).json<{ token: string }>().token
+  const limited = await create({ bucketPermissions: { 'in.c-a': 'read' }, componentAccess: ['keboola.ex-generic-v2'] })
+  const expired = await create({ expiresIn: 1 })
+  await until(
+    'the token has expired',
+    async () => (await request('GET', '/v2/storage/tokens/verify', { token: expired })).status === 401,
+  )
+  return { master: masterToken, limited, expired, foreign: (await newProject()).masterToken, none: undefined }
+}
+
+/** What must never be so; undefined when all is well. */
+function complaintAbout(answer: WildAnswer, wild: Wild, operation: Operation | undefined): string | undefined {
+  const { status } = answer
+  if (status >= 500 && ![501, 503, 507].includes(status)) return 'a failure of ours'
+  if (!operation || status < 200 || status > 299) return undefined
+  const isKnown = wild.token !== 'none' && wild.token !== 'expired'
+  if (!isKnown && operation['x-scopes'][0] !== 'nothing') return 'a success without a valid token'
+  const { content } = operation.responses[status] ?? {}
+  const mediaType = (answer.contentType ?? '').split(';')[0]!.trim()
+  if (content && mediaType !== '' && !(mediaType in content) && !('*/*' in content)) return `an undocumented ${mediaType}`
+  return undefined
+}
+
+interface WildAnswer {
+  readonly status: number
+  readonly text: string
+  readonly contentType?: string | undefined
+}
+
+function sendWild(url: string, token: string | undefined, { method, path, query, headers, body }: Wild): Promise<WildAnswer> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
     const outgoing = httpRequest(
@@ -241,7 +317,11 @@ function sendWild(
         port,
         method,
         path: query === '' ? path : `${path}?${query}`,
-        headers: { 'X-StorageApi-Token': token, ...headers, ...(body && { 'content-length': String(body.length) }) },
+        headers: {
+          ...(token && { 'X-StorageApi-Token': token }),
+          ...headers,
+          ...(body && { 'content-length': String(body.length) }),
+        },
         timeout: 240_000, // no answer at all
       },
       (response) => {
@@ -249,7 +329,9 @@ function sendWild(
         response.on('data', (chunk: Buffer) => {
           text += chunk
         })
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, text, contentType: response.headers['content-type'] }),
+        )
         response.on('error', reject)
       },
     )

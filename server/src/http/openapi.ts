@@ -14,6 +14,10 @@ export interface DocumentedRoute {
   /** Members of a body that is read as a stream. */
   readonly form: JsonSchema | undefined
   readonly isStream: boolean
+  /** The handler reads the body itself, by its media type. */
+  readonly isRaw: boolean
+  readonly consumes: readonly string[] | undefined
+  readonly produces: readonly string[]
   /** Headers the route reads, with a sentence each. */
   readonly headers: Readonly<Record<string, string>>
 }
@@ -55,6 +59,9 @@ const describe = (method: string, { url, config = {}, schema }: RouteOptions): D
   schema: (schema ?? {}) as RouteSchemas, // TypeBox schemas, which are JSON schemas
   form: config.form as JsonSchema | undefined, // as above
   isStream: config.body === 'stream',
+  isRaw: config.body === 'text' || config.body === 'bytes',
+  consumes: config.consumes,
+  produces: config.produces ?? ['application/json'],
   headers: config.headers ?? {},
 })
 
@@ -68,6 +75,7 @@ function missingFrom(route: DocumentedRoute, others: readonly DocumentedRoute[])
     ...(route.summary ? [] : ['summary']),
     ...(Object.keys(response ?? {}).some((status) => /^([23]|501)/.test(status)) ? [] : ['response schema']),
     ...(route.isStream && !route.form ? ['form'] : []),
+    ...(route.isRaw && !route.consumes ? ['media types of its body'] : []),
     ...pathNames(route.url)
       .filter((name) => !Object.hasOwn(known, name))
       .map((name) => `schema of the parameter ${name}`),
@@ -198,9 +206,10 @@ function operationOf(route: DocumentedRoute) {
     'x-scopes': [route.needs],
     security: needsToken ? [{ token: [] }, { bearer: [] }] : [],
     parameters: parametersOf(route).filter((parameter) => parameter.in !== 'body'),
-    ...(body && { requestBody: { required: requiredOf(body).length > 0, content: contentOf(titled(body, route)) } }),
-    ...(route.form && { requestBody: { required: true, content: { 'multipart/form-data': { schema: route.form } } } }),
-    responses: { ...responsesOf(response), ...errorResponses(needsToken) },
+    ...(body && { requestBody: { required: requiredOf(body).length > 0, content: contentOf(titled(body, route), BODIES) } }),
+    ...(route.form && { requestBody: { required: true, content: contentOf(route.form, ['multipart/form-data']) } }),
+    ...(route.consumes && { requestBody: { required: true, content: contentOf(body ?? {}, route.consumes) } }),
+    responses: { ...responsesOf(response, route.produces), ...errorResponses(needsToken) },
   }
 }
 
@@ -210,20 +219,19 @@ const titled = (body: JsonSchema, route: DocumentedRoute): JsonSchema => ({
   ...body,
 })
 
-const contentOf = (schema: JsonSchema) => ({
-  'application/json': { schema },
-  'application/x-www-form-urlencoded': { schema },
-  'multipart/form-data': { schema },
-})
+const BODIES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data']
 
-function responsesOf(response: JsonSchema | undefined) {
+const contentOf = (schema: JsonSchema, mediaTypes: readonly string[]) =>
+  Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema }]))
+
+function responsesOf(response: JsonSchema | undefined, produces: readonly string[]) {
   const entries = Object.entries((response ?? {}) as Readonly<Record<string, JsonSchema>>) // status to schema
   return Object.fromEntries(
     entries.map(([status, schema]) => [
       status,
-      schema.type === 'null'
-        ? { description: 'No content' }
-        : { description: 'Success', content: { 'application/json': { schema } } },
+      schema.type === 'null' || status.startsWith('3')
+        ? { description: status.startsWith('3') ? 'Another address' : 'No content' }
+        : { description: 'Success', content: contentOf(schema, produces) },
     ]),
   )
 }

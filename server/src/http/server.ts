@@ -52,6 +52,10 @@ declare module 'fastify' {
     readonly body?: 'stream' | 'text' | 'bytes'
     /** Members of a form that the handler reads as a stream, for the OpenAPI document. */
     readonly form?: TObject
+    /** Media types of the body, for the OpenAPI document; by default JSON and both kinds of forms. */
+    readonly consumes?: readonly string[]
+    /** Media types of a successful answer, for the OpenAPI document; by default JSON. */
+    readonly produces?: readonly string[]
     /** Headers that change what the route does, each with a sentence for the OpenAPI document. */
     readonly headers?: Readonly<Record<string, string>>
     /** The answer to GET depends on the database, the address and the token alone, so it is kept while the database stays as it is. */

@@ -23,16 +23,21 @@ export const creatorTokenOf = (actor: Actor) => ({ id: actor.tokenId, descriptio
 
 export const isAdmin = (actor: Actor): boolean => actor.isMasterToken
 
+/** Everything of buckets and components is open to these tokens; others see what was given to them, and what they made themselves. */
+export const seesWholeProject = (actor: Actor): boolean => actor.isMasterToken || actor.canManageBuckets
+
 export function bucketPermissionOf(actor: Actor, bucketId: string): BucketPermission | undefined {
-  if (actor.isMasterToken || actor.canManageBuckets) return 'manage'
+  if (seesWholeProject(actor)) return 'manage'
   return Object.hasOwn(actor.bucketPermissions, bucketId) ? actor.bucketPermissions[bucketId] : undefined
 }
+
+/** The same for a table, which has the permissions of its bucket; also takes the id of a bucket. */
+export const tablePermissionOf = (actor: Actor, tableId: string): BucketPermission | undefined =>
+  bucketPermissionOf(actor, tableId.split('.').slice(0, 2).join('.'))
 
 /**
  * Component and configuration routes are open to master tokens, to tokens that manage buckets, and to tokens given that component.
  * Both the token and the request may name it by an alias; `canonicalId` brings the two together.
  */
 export const canUseComponent = (actor: Actor, componentId: string, canonicalId: (id: string) => string = (id) => id): boolean =>
-  actor.isMasterToken ||
-  actor.canManageBuckets ||
-  actor.componentAccess.some((allowed) => canonicalId(allowed) === canonicalId(componentId))
+  seesWholeProject(actor) || actor.componentAccess.some((allowed) => canonicalId(allowed) === canonicalId(componentId))

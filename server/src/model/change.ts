@@ -15,7 +15,7 @@ export interface NewChange {
   readonly version: number | null
   readonly branchId: number | null
   readonly componentId: string | null
-  /** Whose file it is. */
+  /** Whose file or job it is. */
   readonly tokenId: number | null
 }
 

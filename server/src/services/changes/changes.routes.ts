@@ -37,6 +37,7 @@ export function changesRoutes(feed: ChangeFeed): FastifyPluginAsyncTypebox {
           operation: 'changes.stream',
           summary: 'What changed in the project; as a live stream with Accept: text/event-stream',
           branch: 'refused',
+          produces: ['application/json', 'text/event-stream'],
           headers: {
             Accept: '`text/event-stream`: changes as they happen.',
             'Last-Event-ID': 'Go on after this event; what changed in between is sent first, up to a day of it.',

@@ -29,7 +29,7 @@ export function consoleRoutes({ files, s3Url }: ConsoleDeps): FastifyPluginAsync
     app.get(
       '/console', // the server takes slashes at the end of an address away
       {
-        config: { operation: 'console.page', summary: 'The console, for people', needs: 'nothing' },
+        config: { operation: 'console.page', summary: 'The console, for people', needs: 'nothing', produces: ['text/html'] },
         schema: { response: { 200: Any } },
       },
       async (req, reply) => sendPage(req, reply),
@@ -38,7 +38,7 @@ export function consoleRoutes({ files, s3Url }: ConsoleDeps): FastifyPluginAsync
     app.get<{ Params: { '*': string } }>(
       '/console/*',
       {
-        config: { operation: 'console.get', summary: 'A screen or a file of the console', needs: 'nothing' },
+        config: { operation: 'console.get', summary: 'A screen or a file of the console', needs: 'nothing', produces: ['*/*'] },
         schema: { params, response: { 200: Any } },
       },
       async (req, reply) => {

@@ -24,9 +24,10 @@ type ScopeQuery = Type.Static<typeof ScopeQuery>
 
 /** Whoever can reach the stack may send this, without a token. */
 const BODY_LIMIT = 2 ** 20
+const TYPES = ['application/json', 'text/plain']
 const schema = { querystring: ScopeQuery, body: Type.Unknown(), response: { 200: Type.Unknown() } }
 const config = (operation: string, summary: string) =>
-  ({ operation: `encryption.${operation}`, summary, needs: 'nothing', body: 'text' }) as const
+  ({ operation: `encryption.${operation}`, summary, needs: 'nothing', body: 'text', consumes: TYPES, produces: TYPES }) as const
 
 export function encryptionRoutes(encryption: Encryption): FastifyPluginAsyncTypebox {
   return async (app) => {

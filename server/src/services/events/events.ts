@@ -6,7 +6,7 @@ import { validationError } from '../../http/validation.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Actor } from '../../model/actor.ts'
+import { type Actor, tablePermissionOf } from '../../model/actor.ts'
 import { type EventSource, type EventType, type NewEvent, NO_ORIGIN, type Origin, type RecordEvent } from '../../model/event.ts'
 import { createLaterEvents } from './events.later.ts'
 import { createEventsStore, type EventFilter, type EventRow, isNumeric, type SearchColumn } from './events.store.ts'
@@ -181,7 +181,7 @@ export function createEvents({ db, inTransaction, clock, onRecorded, onLost = ()
   async function get(actor: Actor, idOrUuid: string): Promise<EventRow> {
     const row = await find(actor.projectId, 'id', idOrUuid)
     if (!row) throw new PlatformError('storage.events.notFound')
-    if (row.token_id !== actor.tokenId && !actor.isMasterToken && !actor.canReadAllProjectEvents)
+    if (row.token_id !== actor.tokenId && !actor.isMasterToken && !actor.canReadAllProjectEvents && !mayReadObject(actor, row))
       throw new PlatformError('accessDenied')
     return row
   }
@@ -264,3 +264,7 @@ function uuidV7(at: Date): string {
   const time = at.getTime().toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
 }
+
+/** Buckets and tables list their events for everybody who may read them. */
+const mayReadObject = (actor: Actor, { object_type, object_id }: EventRow): boolean =>
+  (object_type === 'bucket' || object_type === 'table') && tablePermissionOf(actor, object_id ?? '') !== undefined

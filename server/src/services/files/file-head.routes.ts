@@ -61,7 +61,7 @@ export function fileHeadRoutes({ heads }: { readonly heads: FileHeads }): Fastif
     app.get(
       '/v2/storage/files/:id/head',
       {
-        config: { operation: 'files.head', summary: 'Some bytes of a file, unpacked' },
+        config: { operation: 'files.head', summary: 'Some bytes of a file, unpacked', produces: ['application/octet-stream'] },
         schema: { params: ById, querystring: HeadQuery, response: { 200: Type.Unknown() } },
       },
       async (req, reply) => {
@@ -99,6 +99,7 @@ export function fileHeadRoutes({ heads }: { readonly heads: FileHeads }): Fastif
           operation: 'files.sniffBody',
           summary: 'How the CSV in the request seems to be written, and its first bad lines',
           body: 'bytes',
+          consumes: ['text/csv', '*/*'],
         },
         schema: {
           querystring: BodyHints,

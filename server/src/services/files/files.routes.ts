@@ -244,7 +244,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
     app.get(
       '/v2/storage/files/:id/content',
       {
-        config: { operation: 'files.content', summary: 'The bytes of a small file' },
+        config: { operation: 'files.content', summary: 'The bytes of a small file', produces: ['*/*'] },
         schema: { params: ById, response: { 200: Type.Unknown() } },
       },
       async (req, reply) => {

@@ -183,7 +183,7 @@ export function createFlows(deps: FlowsDeps) {
       objectId: String(flow.id),
       state: decision.end?.status ?? 'processing',
       version: run.revision + 1,
-      tokenId: null,
+      tokenId: flow.actor.tokenId,
     })
     for (const { title, message, recipients } of decision.notifications)
       await deps.notifications.notify(trx, { projectId: flow.projectId, recipients, title, message, jobId: flow.id })

@@ -22,7 +22,8 @@ export function guidesRoutes(guides: Guides): FastifyPluginAsyncTypebox {
         .header('content-security-policy', PAGE_POLICY)
         .send(htmlPage(`${title}: Millrace`, `${navigation}\n<main>\n${html}</main>`))
     }
-    const config = (operation: string, summary: string) => ({ operation, summary, needs: 'nothing' }) as const
+    const config = (operation: string, summary: string) =>
+      ({ operation, summary, needs: 'nothing', produces: ['text/html'] }) as const
 
     app.get(
       '/help',

@@ -29,25 +29,25 @@ export interface PagesDeps {
 }
 
 const Html = Type.String()
-const page = (operation: string, summary: string) => ({
-  config: { operation, summary, needs: 'nothing' } as const,
+const page = (operation: string, summary: string, type = 'text/html') => ({
+  config: { operation, summary, needs: 'nothing', produces: [type] } as const,
   schema: { response: { 200: Html } },
 })
 
 /** What every node answers, whatever its roles. */
 export function probesRoutes({ version, problems, metrics, metricsToken }: ProbesDeps): FastifyPluginAsync {
   return async (app: FastifyInstance) => {
-    app.get('/health', page('operations.health', 'Is the process alive?'), async (_req, reply) =>
+    app.get('/health', page('operations.health', 'Is the process alive?', 'application/json'), async (_req, reply) =>
       reply.type('application/json').send(JSON.stringify({ status: 'ok', version })),
     )
 
-    app.get('/ready', page('operations.ready', 'Can the stack serve?'), async (_req, reply) => {
+    app.get('/ready', page('operations.ready', 'Can the stack serve?', 'application/json'), async (_req, reply) => {
       const found = await problems()
       if (found.length > 0) throw new PlatformError('unavailable', { what: `The stack (${found.join('; ')})` })
       return reply.type('application/json').send(JSON.stringify({ status: 'ready', version }))
     })
 
-    app.get('/metrics', page('operations.metrics', 'Prometheus text'), async (req, reply) => {
+    app.get('/metrics', page('operations.metrics', 'Prometheus text', 'text/plain'), async (req, reply) => {
       if (metricsToken !== undefined && !isBearer(req.headers.authorization, metricsToken))
         throw new PlatformError('storage.tokenInvalid')
       const { contentType, text } = await metrics()
@@ -63,7 +63,7 @@ function isBearer(header: string | undefined, token: string): boolean {
 
 /** On a node without the role `api`: whatever else is asked for is served by another node. */
 export const elsewhereRoutes: FastifyPluginAsync = async (app) => {
-  const elsewhere = page('operations.elsewhere', 'The API is served by other nodes')
+  const elsewhere = page('operations.elsewhere', 'The API is served by other nodes', 'application/json')
   const params = Type.Object({ '*': Type.String({ description: 'Any address.' }) })
   app.all('/*', { ...elsewhere, schema: { ...elsewhere.schema, params } }, async () => {
     throw new PlatformError('noApiHere')
@@ -90,13 +90,13 @@ export function pagesRoutes({ version, routes, component }: PagesDeps): FastifyP
     app.get(
       '/docs/components/:componentId/icon.svg',
       {
-        ...page('operations.componentIcon', 'The icon of a component'),
+        ...page('operations.componentIcon', 'The icon of a component', 'image/svg+xml'),
         schema: { params: OfComponent, response: { 200: Html } },
       },
       async (req, reply) => reply.type('image/svg+xml').send(iconOf(componentOf(req.params.componentId))),
     )
 
-    app.get('/openapi.json', page('operations.openapi', 'This API as OpenAPI 3.1'), async (req, reply) =>
+    app.get('/openapi.json', page('operations.openapi', 'This API as OpenAPI 3.1', 'application/json'), async (req, reply) =>
       reply.type('application/json').send(JSON.stringify(openApiDocument(routes, version, req.baseUrl))),
     )
 

@@ -38,10 +38,11 @@ async function start(t: TestContext, options: Parameters<typeof startTestStack>[
   const main = (await ok('GET', 'dev-branches/default')).json<{ id: number }>().id
   const inBranch = `branch/${branch}/${CONFIGS}/c`
   await ok('PUT', inBranch, { json: { configuration: { a: 2 } } })
+  const reviewer = Number((await ok('GET', 'tokens/verify')).json<{ id: string }>().id)
   const open = async (more: object = {}) =>
     (
       await ok('POST', 'merge-request', {
-        json: { branchFromId: branch, branchIntoId: main, title: 'T', reviewerIds: [1], ...more },
+        json: { branchFromId: branch, branchIntoId: main, title: 'T', reviewerIds: [reviewer], ...more },
       })
     ).json<MergeRequest>()
   const approve = async (id: number) => {
@@ -56,6 +57,18 @@ async function start(t: TestContext, options: Parameters<typeof startTestStack>[
   const read = async (id: number) => (await ok('GET', `merge-request/${id}?include=activityLog`)).json<MergeRequest>()
   return { ...stack, ok, refused, finished, branch, main, inBranch, open, approve, lastJob, read }
 }
+
+test('reviewers are people who may approve', async (t) => {
+  const { ok, refused, open, branch, main } = await start(t)
+  const { id: reader } = (await ok('POST', 'tokens', { json: { description: 'reads' } })).json<{ id: string }>()
+  const json = { branchFromId: branch, branchIntoId: main, title: 'T' }
+  for (const stranger of [987_654, Number(reader)]) {
+    const reviewerIds = [stranger]
+    await refused('POST', 'merge-request', { json: { ...json, reviewerIds } }, 422, 'mergeRequest.unknownReviewer')
+  }
+  const { id } = await open()
+  await refused('PUT', `merge-request/${id}`, { json: { reviewerIds: [987_654] } }, 422, 'mergeRequest.unknownReviewer')
+})
 
 test('a merge request is reviewed, approved and merged', async (t) => {
   const { ok, refused, finished, open } = await start(t)

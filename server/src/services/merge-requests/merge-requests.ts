@@ -86,6 +86,7 @@ export function createMergeRequests(deps: MergeRequestsDeps) {
     if (from.isDefault) throw new PlatformError('mergeRequest.branches')
     const automatic = { autoMergeStrategy: input.autoMergeStrategy ?? 'none', autoMergeAt: input.autoMergeAt ?? null }
     checkSchedule(automatic)
+    await checkReviewers(actor.projectId, input.reviewerIds)
     const createdAt = clock.now().getTime()
     const by = personOf(actor)
     return await inTransaction(async (trx) => {
@@ -123,8 +124,16 @@ export function createMergeRequests(deps: MergeRequestsDeps) {
     return found
   }
 
+  async function checkReviewers(projectId: number, ids: readonly number[] = []): Promise<void> {
+    if (ids.length === 0) return
+    const known = new Set((await deps.people(projectId)).filter(mayManage).map(({ tokenId }) => tokenId))
+    const unknown = ids.find((id) => !known.has(id))
+    if (unknown !== undefined) throw new PlatformError('mergeRequest.unknownReviewer', { id: unknown })
+  }
+
   async function update(actor: Actor, id: number, input: MergeRequestInput): Promise<MergeRequest> {
     mustManage(actor)
+    await checkReviewers(actor.projectId, input.reviewerIds)
     return await inTransaction(async (trx) => {
       const before = await get(actor.projectId, id, trx)
       if (before.state === 'in_merge' || isEnded(before.state)) {

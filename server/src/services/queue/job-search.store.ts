@@ -14,6 +14,9 @@ const sortOf = ({ sortBy }: JobSearch) => (sortBy === 'duration' ? DURATION : sq
 /** The list of rows is a JSON text; an id in it is found as it is written there, whatever it means in a pattern of LIKE. */
 const namesRow = (rowId: string) => sql<SqlBool>`replace(row_ids, ${JSON.stringify(rowId)}, '') <> row_ids`
 
+/** No component has it: a list in SQL needs an item. */
+const NO_COMPONENT = ''
+
 export function createJobSearchStore(database: Db) {
   const db = tables(database)
 
@@ -25,6 +28,11 @@ export function createJobSearchStore(database: Db) {
     if (search.durationMsFrom !== undefined) query = query.where(DURATION, '>=', search.durationMsFrom)
     if (search.durationMsTo !== undefined) query = query.where(DURATION, '<=', search.durationMsTo)
     if (search.rowIds.length > 0) query = query.where((e) => e.or(search.rowIds.map(namesRow)))
+    const { visible } = search
+    if (visible)
+      query = query.where((e) =>
+        e.or([e('token_id', '=', visible.tokenId), e('component_id', 'in', [...visible.componentIds, NO_COMPONENT])]),
+      )
     return query
   }
 

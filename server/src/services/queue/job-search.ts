@@ -26,6 +26,8 @@ export interface JobSearch {
   readonly equal: readonly { readonly column: EqualColumn; readonly values: readonly (string | number)[] }[]
   readonly ranges: readonly { readonly column: TimeColumn; readonly operator: '>=' | '<='; readonly value: number }[]
   readonly rowIds: readonly string[]
+  /** Only jobs of these components and of this token; undefined: all. */
+  readonly visible?: { readonly componentIds: readonly string[]; readonly tokenId: number } | undefined
   readonly durationMsFrom: number | undefined
   readonly durationMsTo: number | undefined
   readonly limit: number

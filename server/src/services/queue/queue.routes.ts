@@ -168,6 +168,7 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
         config: {
           operation: 'queue.events',
           summary: 'What a job said; as a stream with Accept: text/event-stream',
+          produces: ['application/json', 'text/event-stream'],
           headers: {
             Accept: '`text/event-stream`: the events as a stream that ends with the job.',
             'Last-Event-ID': 'Of a stream: only events after this one.',

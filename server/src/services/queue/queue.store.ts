@@ -38,7 +38,7 @@ const NO_JOB = 0
 /** Claims are short; one at a time keeps the limits exact on several nodes. The number is ours alone. */
 const CLAIM_LOCK = 5_070_001
 
-const CHANGED = ['id', 'project_id', 'branch_id', 'component_id', 'status'] as const
+const CHANGED = ['id', 'project_id', 'branch_id', 'component_id', 'status', 'token_id'] as const
 
 // What every job asks on its way, and every client that waits for one.
 
@@ -119,7 +119,7 @@ const endJob = statement((db, { jobId, now, ...end }: JobEnd & { readonly jobId:
 )
 
 /** What of a job a change tells. */
-type ChangedJob = Pick<JobRow, 'id' | 'project_id' | 'branch_id' | 'component_id' | 'status'>
+type ChangedJob = Pick<JobRow, (typeof CHANGED)[number]>
 
 export function createQueueStore(database: Db, recordChange: RecordChange = async () => {}) {
   const db = tables(database)
@@ -134,7 +134,7 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
       version: null,
       branchId: job.branch_id,
       componentId: job.component_id,
-      tokenId: null,
+      tokenId: job.token_id,
     })
 
   async function tellAll<T extends ChangedJob>(trx: Trx, jobs: readonly T[]): Promise<readonly T[]> {

@@ -7,7 +7,7 @@ import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { readStored } from '../../kit/stored-json.ts'
-import { type Actor, canUseComponent } from '../../model/actor.ts'
+import { type Actor, canUseComponent, seesWholeProject } from '../../model/actor.ts'
 import { type ComponentProblems, componentMissing } from '../../model/component-missing.ts'
 import type { FlowEnd } from '../../model/flow-ports.ts'
 import type { JobEndFacts } from '../../model/job-end.ts'
@@ -217,8 +217,18 @@ export function createQueue(deps: QueueDeps) {
   async function get(actor: Actor, id: number): Promise<JobRow> {
     const job = await store.find(actor.projectId, id)
     if (!job) throw new PlatformError('queue.jobNotFound', { id })
+    if (!maySee(actor, job)) throw new PlatformError('accessDenied')
     return (await asShown([job]))[0]!
   }
+
+  /** Jobs of the components that a token may use, and its own: clients poll what they started. */
+  const maySee = (actor: Actor, job: JobRow): boolean =>
+    job.token_id === actor.tokenId || canUseComponent(actor, job.component_id, components.canonicalId)
+
+  const visibleTo = (actor: Actor): JobSearch['visible'] =>
+    seesWholeProject(actor)
+      ? undefined
+      : { tokenId: actor.tokenId, componentIds: actor.componentAccess.map(components.canonicalId) }
 
   /** With what changes while jobs wait and run and is not in their records: who they wait for, how far flows have come. */
   const asShown = async (jobs: JobRow[]): Promise<JobRow[]> => Promise.all((await withHolders(jobs)).map(withProgress))
@@ -243,7 +253,7 @@ export function createQueue(deps: QueueDeps) {
   async function parse(actor: Actor, query: Query): Promise<JobSearch> {
     const main = query.branchId === 'default' ? await deps.findBranch(actor.projectId, 'default') : undefined
     const named = main ? { ...query, branchId: String(main.id) } : query
-    return parseJobSearch(named, clock.now(), components.canonicalId)
+    return { ...parseJobSearch(named, clock.now(), components.canonicalId), visible: visibleTo(actor) }
   }
 
   const search = async (actor: Actor, query: Query): Promise<JobRow[]> =>

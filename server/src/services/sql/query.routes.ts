@@ -35,7 +35,11 @@ export function queryRoutes(queries: Queries): FastifyPluginAsyncTypebox {
     app.post(
       '/v2/storage/query',
       {
-        config: { operation: 'sql.query', summary: 'Rows of a SQL query over tables of the project, as JSON or CSV' },
+        config: {
+          operation: 'sql.query',
+          summary: 'Rows of a SQL query over tables of the project, as JSON or CSV',
+          produces: ['application/json', 'text/csv'],
+        },
         schema: { body: QueryBody, response: { 200: Type.Unknown() } },
       },
       async (req, reply) => {

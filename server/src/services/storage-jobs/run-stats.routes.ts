@@ -40,10 +40,9 @@ export function runStatsRoutes({ jobs, filesOfRun }: RunStatsDeps): FastifyPlugi
             { errors: [{ key: 'runId', message: reason }] },
           )
         }
-        const { projectId } = req.actor
         const [imports, exports, files] = await Promise.all([
-          jobs.listOfRun(projectId, runId, ['tableImport', 'tableCreate']),
-          jobs.listOfRun(projectId, runId, ['tableExport']),
+          jobs.listOfRun(req.actor, runId, ['tableImport', 'tableCreate']),
+          jobs.listOfRun(req.actor, runId, ['tableExport']),
           filesOfRun(req.actor, runId),
         ])
         const sizes = files.map((file) => file.sizeBytes ?? 0)

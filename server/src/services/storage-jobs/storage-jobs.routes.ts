@@ -1,4 +1,4 @@
-// HTTP for storage jobs (spec storage 2.7). Jobs belong to the project, never to a branch; any token of the project may poll them.
+// HTTP for storage jobs (spec storage 2.7). Jobs belong to the project, never to a branch.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -50,7 +50,7 @@ export function storageJobsRoutes(jobs: StorageJobs, clock: Clock): FastifyPlugi
           ...from(`${name}_from`, query[`${name}_from`], clock),
           ...to(`${name}_to`, query[`${name}_to`], clock),
         })
-        const found = await jobs.list(req.actor.projectId, {
+        const found = await jobs.listVisible(req.actor, {
           limit: query.limit ?? 20,
           offset: query.offset ?? 0,
           statuses: statusesFrom('storage_job_status', query.storage_job_status),
@@ -72,7 +72,7 @@ export function storageJobsRoutes(jobs: StorageJobs, clock: Clock): FastifyPlugi
       },
       async (req) => {
         const id = idFrom(req.params.id, () => new PlatformError('storage.jobs.notFound', { id: req.params.id.slice(0, 40) }))
-        return jobView(await jobs.get(req.actor.projectId, id), req.baseUrl)
+        return jobView(await jobs.getVisible(req.actor, id), req.baseUrl)
       },
     )
   }

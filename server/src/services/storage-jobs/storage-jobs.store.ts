@@ -3,7 +3,7 @@
 //  (2) whoever writes to a claimed job names the attempt it claimed; a later attempt makes every such write miss;
 //  (3) a finished job holds and waits for nothing.
 
-import { type Generated, type Selectable, sql } from 'kysely'
+import { type Generated, type Selectable, type SqlBool, sql } from 'kysely'
 import { claimRows, type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import { ofRun } from '../../engines/metadata-db/run-ids.ts'
 import { isSilent } from '../../engines/metadata-db/worker-lease.ts'
@@ -72,6 +72,8 @@ export interface JobFilter {
   readonly statuses?: readonly string[]
   readonly excludedStatuses?: readonly string[]
   readonly runId?: string
+  /** Only jobs of this token, and those on tables of these buckets. */
+  readonly visible?: { readonly tokenId: number; readonly bucketIds: readonly string[] }
   readonly created?: TimeRange
   readonly started?: TimeRange
   readonly ended?: TimeRange
@@ -79,6 +81,9 @@ export interface JobFilter {
 
 /** Ids begin at 1. */
 const NO_JOB = 0
+
+/** Compared as it is written: an underscore is no pattern. */
+const isInBucket = (bucketId: string) => sql<SqlBool>`substr(table_id, 1, ${bucketId.length + 1}) = ${`${bucketId}.`}`
 
 export interface ClaimRequest {
   readonly worker: string
@@ -146,6 +151,11 @@ export function createStorageJobsStore(database: Db) {
       if (filter.statuses?.length) query = query.where('status', 'in', filter.statuses as JobStatus[])
       else if (filter.excludedStatuses?.length) query = query.where('status', 'not in', filter.excludedStatuses as JobStatus[])
       if (filter.runId !== undefined) query = query.where('run_id', '=', filter.runId)
+      const { visible } = filter
+      if (visible)
+        query = query.where((e) =>
+          e.or([e('creator_token_id', '=', visible.tokenId), ...visible.bucketIds.map((bucketId) => isInBucket(bucketId))]),
+        )
       const ranges = [
         ['created_at', filter.created],
         ['started_at', filter.started],

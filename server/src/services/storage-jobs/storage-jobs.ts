@@ -9,6 +9,7 @@ import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { readStored } from '../../kit/stored-json.ts'
+import { type Actor, seesWholeProject, tablePermissionOf } from '../../model/actor.ts'
 import type { Origin } from '../../model/event.ts'
 import {
   failureOf,
@@ -70,14 +71,27 @@ export function createStorageJobs({ db, inTransaction, clock }: StorageJobsDeps)
     return toJob(row)
   }
 
+  /** Jobs on tables of the buckets that a token may read, and its own: clients poll what they started (spec storage 2.7). */
+  async function getVisible(actor: Actor, id: number): Promise<StorageJob> {
+    const job = await get(actor.projectId, id)
+    if (!maySee(actor, job)) throw new PlatformError('accessDenied')
+    return job
+  }
+
+  function listVisible(actor: Actor, filter: JobFilter): Promise<StorageJob[]> {
+    if (seesWholeProject(actor)) return list(actor.projectId, filter)
+    const visible = { tokenId: actor.tokenId, bucketIds: Object.keys(actor.bucketPermissions) }
+    return list(actor.projectId, { ...filter, visible })
+  }
+
   async function list(projectId: number, filter: JobFilter): Promise<StorageJob[]> {
     if (filter.limit < 1 || filter.limit > MAX_LIST)
       throw new PlatformError('storage.validation', { field: 'limit', reason: `This value should be between 1 and ${MAX_LIST}.` })
     return (await store.list(projectId, filter)).map(toJob)
   }
 
-  const listOfRun = async (projectId: number, runId: string, operations: readonly string[]): Promise<StorageJob[]> =>
-    (await store.listOfRun(projectId, runId, operations)).map(toJob)
+  const listOfRun = async (actor: Actor, runId: string, operations: readonly string[]): Promise<StorageJob[]> =>
+    (await store.listOfRun(actor.projectId, runId, operations)).map(toJob).filter((job) => maySee(actor, job))
 
   function wake(): void {
     for (const look of onCreated) look()
@@ -118,6 +132,8 @@ export function createStorageJobs({ db, inTransaction, clock }: StorageJobsDeps)
     wake,
     get,
     list,
+    getVisible,
+    listVisible,
     listOfRun,
     waitFor,
     /** Waits for the end; a failed job throws what it failed with. */
@@ -131,6 +147,9 @@ export function createStorageJobs({ db, inTransaction, clock }: StorageJobsDeps)
     internal: { store, rowOf, onCreated, finished },
   }
 }
+
+const maySee = (actor: Actor, { source, tableId }: StorageJob): boolean =>
+  source.tokenId === actor.tokenId || tablePermissionOf(actor, tableId ?? '') !== undefined
 
 export const isFinished = (job: StorageJob): boolean => job.status === 'success' || job.status === 'error'
 

@@ -24,7 +24,14 @@ const SecretAddress = Type.Object({
   secret: Type.String({ description: 'The secret of the source.' }),
 })
 
-const SETTINGS = { needs: 'nothing', body: 'bytes', validationCode: 'validation.failed' } as const
+const TYPES = Object.keys(ENCODINGS)
+const SETTINGS = {
+  needs: 'nothing',
+  body: 'bytes',
+  validationCode: 'validation.failed',
+  consumes: TYPES,
+  produces: TYPES,
+} as const
 
 export function otlpRoutes(receiving: Receiving): FastifyPluginAsyncTypebox {
   async function receive(req: FastifyRequest, to: { projectId: string; sourceId: string; signal: OtlpSignal }, secret: string) {

@@ -24,6 +24,8 @@ export function receivingRoutes(receiving: Receiving): FastifyPluginAsyncTypebox
           summary: 'Send a record: JSON, a form or text. 200 when it is durable',
           needs: 'nothing',
           body: 'text',
+          consumes: ['application/json', 'application/x-www-form-urlencoded', 'text/plain', '*/*'],
+          produces: ['text/plain'],
           quiet: true,
         },
         bodyLimit: MAX_RECORD_BYTES,

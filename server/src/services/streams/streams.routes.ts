@@ -320,7 +320,11 @@ export function streamsRoutes({ sources, clock, findBranch, saveTask, findTask }
     app.post(
       `${BASE}/sources/:sourceId/test`,
       {
-        config: { ...read('testSource', 'What the sinks make of a record, without keeping it'), body: 'text' },
+        config: {
+          ...read('testSource', 'What the sinks make of a record, without keeping it'),
+          body: 'text',
+          consumes: ['application/json', 'application/x-www-form-urlencoded', 'text/plain', '*/*'],
+        },
         schema: { params: Type.Object(OfSource), response: { 200: Loose } },
       },
       async (req) => {

@@ -181,6 +181,7 @@ export function tableDataRoutes({ tables, starter, exports, waitForJob, storeFil
         config: {
           operation: 'tables.preview',
           summary: 'The first rows of a table, as CSV or JSON',
+          produces: ['text/csv', 'application/json'],
           validationCode: 'storage.tables.validation',
         },
         schema: { params: ByTable, querystring: PreviewQuery, response: { 200: Type.Unknown() } },
@@ -198,6 +199,7 @@ export function tableDataRoutes({ tables, starter, exports, waitForJob, storeFil
         config: {
           operation: 'tables.download',
           summary: 'A whole table, or the rows that were asked for, as one CSV, Parquet or JSON lines file',
+          produces: Object.values(CONTENT_TYPES).map((type) => type.split(';')[0]!),
           validationCode: 'storage.tables.validation',
         },
         schema: { params: ByTable, querystring: DownloadQuery, response: { 200: Type.Unknown() } },

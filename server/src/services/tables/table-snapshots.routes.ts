@@ -58,7 +58,7 @@ export function tableSnapshotsRoutes({ snapshots, createJob }: TableSnapshotsRou
       },
       async (req) => {
         const id = snapshotIdFrom(req.params.snapshotId)
-        return snapshotDetail(await snapshots.get(req.actor.projectId, id), req.baseUrl)
+        return snapshotDetail(await snapshots.get(req.actor, id), req.baseUrl)
       },
     )
 
@@ -70,7 +70,7 @@ export function tableSnapshotsRoutes({ snapshots, createJob }: TableSnapshotsRou
       },
       async (req, reply) => {
         const id = snapshotIdFrom(req.params.snapshotId)
-        return start(req, reply, await snapshots.remove(req.actor.projectId, id))
+        return start(req, reply, await snapshots.remove(req.actor, id))
       },
     )
   }

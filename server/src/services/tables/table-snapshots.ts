@@ -3,6 +3,7 @@
 import { primaryKeyNames } from '../../engines/table-engine/snapshot.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { type Actor, tablePermissionOf } from '../../model/actor.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { NewStorageJob } from '../../model/storage-job.ts'
 import type { TableParts } from './table-catalog.ts'
@@ -30,14 +31,16 @@ export function createTableSnapshots({ catalog, store }: TableParts) {
     return store.listSnapshots(scope.actor.projectId, table.row.key, limit, offset)
   }
 
-  async function get(projectId: number, id: number): Promise<SnapshotRecord> {
-    const kept = await store.findSnapshot(projectId, id)
+  /** For those who may read the table; a snapshot may outlive its bucket, and is then for those who see the whole project. */
+  async function get(actor: Actor, id: number): Promise<SnapshotRecord> {
+    const kept = await store.findSnapshot(actor.projectId, id)
     if (!kept) throw new PlatformError('storage.snapshots.notFound', { id })
+    if (tablePermissionOf(actor, kept.tableId) === undefined) throw new PlatformError('accessDenied')
     return kept
   }
 
-  async function remove(projectId: number, id: number): Promise<NewStorageJob> {
-    const { tableId } = await get(projectId, id)
+  async function remove(actor: Actor, id: number): Promise<NewStorageJob> {
+    const { tableId } = await get(actor, id)
     const input = { snapshotId: id }
     return { operationName: 'tableSnapshotDelete', operationParams: input, input, tableId }
   }

@@ -1,6 +1,7 @@
 import './tokens.css'
 import './console.css'
 import './screens.css'
+import './editor.css'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'

@@ -1,8 +1,7 @@
 // The addresses of the console. The whole state of a screen is in its address: tab, filter, sort, page, selected row.
 
-import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, type RouteComponent } from '@tanstack/react-router'
 import { ComponentsScreen } from './screens/components.tsx'
-import { ConfigurationScreen } from './screens/configuration.tsx'
 import { FilesScreen } from './screens/files.tsx'
 import { HomeScreen } from './screens/home.tsx'
 import { JobScreen } from './screens/job.tsx'
@@ -26,9 +25,12 @@ const texts =
       names.filter((name) => search[name] !== undefined && search[name] !== '').map((name) => [name, String(search[name])]),
     ) as { [P in K]?: string }
 
+/** Editors are large and loaded when they are first opened. */
+const ConfigurationScreen = lazyRouteComponent(() => import('./screens/configuration.tsx'), 'ConfigurationScreen')
+
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
 /** A screen; `names` are the parameters that its address carries. */
-const route = <P extends string, K extends string = never>(path: P, component: () => React.ReactNode, ...names: readonly K[]) =>
+const route = <P extends string, K extends string = never>(path: P, component: RouteComponent, ...names: readonly K[]) =>
   createRoute({ getParentRoute: () => root, path, component, validateSearch: texts(...names) })
 
 export const router = createRouter({
@@ -40,7 +42,7 @@ export const router = createRouter({
     route('/upload', UploadScreen, 'table'),
     route('/sql', SqlScreen),
     route('/components', ComponentsScreen, 'q'),
-    route('/components/$componentId/$configurationId', ConfigurationScreen, 'tab', 'row', 'version'),
+    route('/components/$componentId/$configurationId', ConfigurationScreen, 'tab', 'row', 'view', 'version', 'to'),
     route('/schedules', SchedulesScreen),
     route('/jobs', JobsScreen, 'status', 'component', 'config', 'page'),
     route('/jobs/$jobId', JobScreen, 'level', 'q'),

@@ -1,13 +1,18 @@
 // A real Chromium from npm, one for a test file.
 
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import type { TestContext } from 'node:test'
 import chromium from '@sparticuz/chromium'
 import { type Browser, chromium as launcher, type Page } from 'playwright-core'
+import type { TestStack } from './test-stack.ts'
 
 /** Its own list runs everything in one process, which hangs when a second context is opened. */
 const ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
 /** For one step on a busy machine. */
 const STEP_MS = 30_000
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 export interface OpenPage {
   readonly page: Page
@@ -30,4 +35,50 @@ export async function openPage(browser: Browser, options: { width?: number; them
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('console', (message) => (message.type() === 'error' ? complaints.push(message.text()) : undefined))
   return { page, complaints }
+}
+
+export async function signedIn(
+  browser: Browser,
+  stack: Pick<TestStack, 'url' | 'masterToken'>,
+  path: string,
+  options: Parameters<typeof openPage>[1] = {},
+): Promise<OpenPage> {
+  const opened = await openPage(browser, options)
+  await opened.page.addInitScript(`sessionStorage.setItem('millrace.token', '${stack.masterToken}')`)
+  await opened.page.goto(`${stack.url}/console${path}`)
+  return opened
+}
+
+/** Every screen in both themes without serious findings of axe, and at three widths without scrolling sideways. */
+export async function checkScreens(
+  browser: Browser,
+  stack: Pick<TestStack, 'url' | 'masterToken'>,
+  screens: readonly string[],
+): Promise<void> {
+  for (const theme of ['light', 'dark'] as const) {
+    const { page } = await signedIn(browser, stack, '/', { theme })
+    for (const screen of screens) {
+      await page.goto(`${stack.url}/console${screen}`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.locator('.skel').first().waitFor({ state: 'detached' })
+      assert.deepEqual(await findingsOn(page, theme), [], `${screen} ${theme}`)
+      for (const width of [1440, 1024, 390]) {
+        await page.setViewportSize({ width, height: 900 })
+        assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${screen} at ${width} px`)
+      }
+    }
+    await page.context().close()
+  }
+}
+
+/** Serious and critical findings of axe, as readable lines. */
+async function findingsOn(page: Page, theme: 'light' | 'dark'): Promise<readonly string[]> {
+  await page.evaluate(AXE)
+  const { violations } = await page.evaluate<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>(
+    // Only colours differ between the themes.
+    theme === 'light' ? 'axe.run()' : "axe.run({ runOnly: ['color-contrast'] })",
+  )
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`)
 }

@@ -18,6 +18,8 @@ export function Page({
   say,
   sub,
   actions,
+  tabs,
+  isWide = false,
   children,
 }: {
   /** Of the browser's window. */
@@ -29,6 +31,9 @@ export function Page({
   say: ReactNode
   sub?: ReactNode
   actions?: ReactNode
+  tabs?: ReactNode
+  /** An editor: uses the whole width and divides it by lines. */
+  isWide?: boolean
   children: ReactNode
 }) {
   useEffect(() => {
@@ -59,14 +64,17 @@ export function Page({
           <Icon name="help" />
         </a>
       </header>
-      <main id="main" className="content" tabIndex={-1}>
-        <div className="head">
-          <div className="grow">
-            {above ? <div className="row above">{above}</div> : null}
-            <h1 className="say">{say}</h1>
-            {sub ? <p className="sub">{sub}</p> : null}
+      <main id="main" className={isWide ? 'content flush' : 'content'} tabIndex={-1}>
+        <div className={isWide ? 'ctop' : 'contents'}>
+          <div className="head">
+            <div className="grow">
+              {above ? <div className="row above">{above}</div> : null}
+              <h1 className="say">{say}</h1>
+              {sub ? <p className="sub">{sub}</p> : null}
+            </div>
+            {actions ? <div className="row wrap actions">{actions}</div> : null}
           </div>
-          {actions ? <div className="row wrap actions">{actions}</div> : null}
+          {tabs}
         </div>
         {children}
       </main>

@@ -1,7 +1,7 @@
 // What a row runs with, for people: root and row merged as the runner merges them, each value with where it came from, secrets hidden.
 
+import { effectiveConfiguration } from '../../../../contract/effective-configuration.ts'
 import { type Edit, replaceSpans, visitScalars } from '../../kit/json-text.ts'
-import { effectiveConfiguration } from '../../model/effective-configuration.ts'
 
 export const MASK = '*****'
 

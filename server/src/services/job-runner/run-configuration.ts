@@ -1,10 +1,10 @@
 // From a stored configuration to what each row runs with (spec platform 1.4, 1.22): which rows, merged, with shared code and
 // variables put in and secrets opened. Everything that can be wrong with a configuration is found here, before anything runs.
 
+import { effectiveConfiguration, processorsText } from '../../../../contract/effective-configuration.ts'
 import type { PlatformError } from '../../kit/errors.ts'
 import { itemsOf, membersOf } from '../../kit/json-text.ts'
 import { readStored } from '../../kit/stored-json.ts'
-import { effectiveConfiguration, processorsText } from '../../model/effective-configuration.ts'
 import type { QueuedJob } from '../../model/queued-job.ts'
 import type {
   RowOfConfiguration,

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { changesBetween, isSameDocument, merged, mergeSteps } from './changes.ts'
+import {
+  isRecord,
+  leavesOf,
+  type Path,
+  pathText,
+  pretty,
+  renameAt,
+  setAt,
+  sliceAt,
+  spliceAt,
+  valueIn,
+  withoutClearSecrets,
+} from './json-text.ts'
+import { choiceFor, choicesOf, labelOf, problemsOf, type Schema, unknownNames } from './schema.ts'
+
+const key = fc.string({ minLength: 1, maxLength: 6 }).filter((name) => name !== '__proto__' && name !== 'known')
+const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
+  tree: fc.oneof(
+    { depthSize: 'small' },
+    fc.oneof(fc.string(), fc.double({ noDefaultInfinity: true, noNaN: true }), fc.boolean(), fc.constant(null)),
+    fc.array(tie('tree'), { maxLength: 3 }),
+    fc.dictionary(key, tie('tree'), { maxKeys: 4, noNullPrototype: true }),
+  ),
+}))
+const document = fc.dictionary(key, tree, { maxKeys: 5, noNullPrototype: true })
+const same = (one: unknown, other: unknown) => assert.equal(JSON.stringify(one), JSON.stringify(other))
+
+test('a value that a form sets leaves every other value as it was written, byte for byte', () => {
+  fc.assert(
+    fc.property(document, fc.integer({ min: 0, max: 8 }), tree, (before, indent, value) => {
+      const text = JSON.stringify(before, null, indent)
+      const untouched = leavesOf(text).map(({ path }) => [path, sliceAt(text, path)] as const)
+      const set = setAt(text, ['known', 'deep'], value)
+      same(valueIn(JSON.parse(set), ['known', 'deep']), value)
+      for (const [path, slice] of untouched) assert.equal(sliceAt(set, path), slice, pathText(path))
+      const taken = setAt(set, ['known'], undefined)
+      same(JSON.parse(taken), before)
+      for (const [path, slice] of untouched) assert.equal(sliceAt(pretty(taken), path), slice, pathText(path))
+    }),
+  )
+})
+
+test('numbers beyond what JavaScript holds and their spelling survive a change beside them', () => {
+  const text = '{"id":12345678901234567890,"rate":1.10,"a":{"b":1}}'
+  assert.equal(setAt(text, ['a', 'b'], 2), '{"id":12345678901234567890,"rate":1.10,"a":{"b":2}}')
+  assert.equal(sliceAt(pretty(setAt(text, ['new'], true)), ['id']), '12345678901234567890')
+  assert.equal(sliceAt(spliceAt(text, ['a', 'c'], '1.10'), ['a', 'c']), '1.10')
+})
+
+test('what stands in the way of a value gives way, and a name is changed in its place', () => {
+  same(JSON.parse(setAt('{"parameters":[]}', ['parameters', 'api', 'baseUrl'], 'x')), { parameters: { api: { baseUrl: 'x' } } })
+  same(JSON.parse(setAt('{"jobs":null}', ['jobs', 0, 'endpoint'], 'x')), { jobs: [{ endpoint: 'x' }] })
+  assert.equal(renameAt('{"a":1.0,"b":2}', ['a'], 'c'), '{"c":1.0,"b":2}')
+})
+
+test('a draft keeps ciphers and leaves typed secrets out', () => {
+  const text = '{"#a":"clear","b":{"#c":"KBC::ProjectSecure::x"},"d":"clear"}'
+  assert.equal(withoutClearSecrets(text), '{"#a":"","b":{"#c":"KBC::ProjectSecure::x"},"d":"clear"}')
+})
+
+test('the changes between two documents lead from one to the other', () => {
+  fc.assert(
+    fc.property(document, document, (before, after) => {
+      const changes = changesBetween(before, after)
+      const text = changes.reduce((current, { path, after: value }) => setAt(current, path, value), JSON.stringify(before))
+      assert.ok(isSameDocument(text, JSON.stringify(after)), text)
+    }),
+  )
+})
+
+test('changes of two people that do not touch are both kept, whoever saved first', () => {
+  fc.assert(
+    fc.property(document, tree, tree, (shared, one, other) => {
+      const base = { shared, one: 0, other: 0 }
+      const theirs = { shared, one, other: 0 }
+      const mine = { shared, one: 0, other }
+      const steps = mergeSteps(base, theirs, mine)
+      assert.ok(steps.every(({ isConflict }) => !isConflict))
+      same(JSON.parse(merged(JSON.stringify(theirs), JSON.stringify(mine), steps, () => false)), { shared, one, other })
+    }),
+  )
+})
+
+test('the same place changed twice is a decision, and either side can be taken', () => {
+  const [base, theirs, mine] = [{ a: { limit: 500 }, b: 1 }, { a: { limit: 200 }, b: 1 }, { a: { limit: 1000 } }]
+  const steps = mergeSteps(base, theirs, mine)
+  assert.deepEqual(
+    steps.map(({ path, isConflict }) => [pathText(path), isConflict]),
+    [
+      ['a.limit', true],
+      ['b', false],
+    ],
+  )
+  const result = (isMine: boolean) =>
+    JSON.parse(merged(JSON.stringify(theirs), JSON.stringify(mine), steps, () => isMine)) as unknown
+  same(result(true), { a: { limit: 1000 } })
+  same(result(false), { a: { limit: 200 } })
+})
+
+test('two removals from a list take away the right elements', () => {
+  const base = { list: [1, 2, 3] }
+  const steps = mergeSteps(base, { list: [1, 2, 3], a: 1 }, { list: [1] })
+  same(JSON.parse(merged('{"list":[1,2,3],"a":1}', '{"list":[1]}', steps, () => true)), { list: [1], a: 1 })
+})
+
+const schema: Schema = {
+  $defs: {
+    pages: {
+      oneOf: [
+        {
+          title: 'Cursor',
+          properties: { method: { const: 'cursor' }, idKey: { type: 'string' } },
+          required: ['method', 'idKey'],
+        },
+        {
+          title: 'Offset',
+          properties: { method: { const: 'offset' }, limit: { type: 'integer' } },
+          required: ['method', 'limit'],
+        },
+      ],
+    },
+  },
+  type: 'object',
+  properties: { pages: { $ref: '#/$defs/pages' }, jobs: { type: 'array', items: { type: 'object', required: ['endpoint'] } } },
+  required: ['jobs'],
+}
+
+test('a schema finds the choice, the mistakes and the names it does not know', () => {
+  const set = { root: schema }
+  const choices = choicesOf(choicesRoot(), set)
+  assert.equal(choiceFor({ method: 'offset' }, choices)?.title, 'Offset')
+  const wrong = { pages: { method: 'cursor', idKey: 1 }, jobs: [{}], more: 1 }
+  assert.deepEqual(
+    problemsOf(wrong, schema, set).map(({ path, message }) => `${pathText(path)}: ${message}`),
+    ['pages.idKey: Must be string, not integer.', 'jobs[0]: "endpoint" is missing.'],
+  )
+  assert.deepEqual(
+    problemsOf({ pages: { method: 'other' } }, schema, set, true).map(({ message }) => message),
+    ['"method" must be one of cursor, offset.'],
+  )
+  assert.deepEqual(unknownNames(wrong, schema, set), ['more'])
+  assert.equal(labelOf('maxRetries', {}), 'Max retries')
+})
+
+const choicesRoot = (): Schema => schema.$defs!.pages!
+
+test('values are found by path and nothing is found where there is nothing', () => {
+  const paths: readonly Path[] = [['a', 0, 'b'], ['a', 1], ['toString'], ['a', 0, 'b', 'c']]
+  assert.deepEqual(
+    paths.map((path) => valueIn({ a: [{ b: 1 }] }, path)),
+    [1, undefined, undefined, undefined],
+  )
+  assert.equal(isRecord([]), false)
+})

@@ -1,0 +1,78 @@
+// What is typed and not saved. It survives a reload of the page, with the version it began from; secrets in it do not.
+
+import { useState } from 'react'
+import { isSameDocument } from './changes.ts'
+import { withoutClearSecrets } from './json-text.ts'
+
+export interface Saved {
+  readonly text: string
+  readonly version: number
+}
+
+export interface Draft {
+  /** What the editing began from. */
+  readonly base: Saved
+  readonly text: string
+  readonly isChanged: boolean
+  /** Somebody saved a newer version since the editing began. */
+  readonly isBehind: boolean
+  readonly edit: (text: string) => void
+  readonly discard: () => void
+  /** Goes on from a newer version, with this text. */
+  readonly rebase: (base: Saved, text: string) => void
+}
+
+interface Kept {
+  readonly base: Saved
+  readonly text: string
+}
+
+export interface DraftStore {
+  /** The draft of one document; `key` names it. */
+  readonly draftOf: (key: string, saved: Saved) => Draft
+  readonly keys: () => readonly string[]
+}
+
+function readKept(prefix: string): ReadonlyMap<string, Kept> {
+  const kept = new Map<string, Kept>()
+  for (const key of Object.keys(sessionStorage)) {
+    if (!key.startsWith(prefix)) continue
+    try {
+      kept.set(key.slice(prefix.length), JSON.parse(sessionStorage.getItem(key)!) as Kept)
+    } catch {
+      sessionStorage.removeItem(key)
+    }
+  }
+  return kept
+}
+
+/** All drafts below one name: the root of a configuration and its rows. */
+export function useDrafts(name: string): DraftStore {
+  const prefix = `millrace.draft ${name} `
+  const [kept, setKept] = useState(() => readKept(prefix))
+  const keep = (key: string, value: Kept | undefined) => {
+    setKept((before) => {
+      const next = new Map(before)
+      if (value) next.set(key, value)
+      else next.delete(key)
+      return next
+    })
+    if (value) sessionStorage.setItem(prefix + key, JSON.stringify({ ...value, text: withoutClearSecrets(value.text) }))
+    else sessionStorage.removeItem(prefix + key)
+  }
+  return {
+    keys: () => [...kept.keys()],
+    draftOf: (key, saved) => {
+      const { base, text } = kept.get(key) ?? { base: saved, text: saved.text }
+      return {
+        base,
+        text,
+        isChanged: kept.has(key),
+        isBehind: kept.has(key) && saved.version > base.version && !isSameDocument(saved.text, base.text),
+        edit: (next) => keep(key, isSameDocument(next, base.text) ? undefined : { base, text: next }),
+        discard: () => keep(key, undefined),
+        rebase: (newBase, next) => keep(key, isSameDocument(next, newBase.text) ? undefined : { base: newBase, text: next }),
+      }
+    },
+  }
+}

@@ -1,0 +1,113 @@
+// A configuration is edited as the text it is: a change of one value leaves every other byte alone, so keys that nobody knows, big
+// numbers and the order of keys survive whichever view made the change.
+
+import { applyEdits, findNodeAtLocation, format, modify, type Node, parseTree } from 'jsonc-parser'
+
+export type Path = readonly (string | number)[]
+
+const FORMAT = { tabSize: 2, insertSpaces: true, eol: '\n' }
+
+export const pretty = (text: string): string => applyEdits(text, format(text, undefined, FORMAT))
+
+const nodeAt = (text: string, path: Path): Node | undefined => {
+  const tree = parseTree(text)
+  return tree && findNodeAtLocation(tree, [...path])
+}
+
+/** The text of the value at this place, as it was written. */
+export function sliceAt(text: string, path: Path): string | undefined {
+  const node = nodeAt(text, path)
+  return node && text.slice(node.offset, node.offset + node.length)
+}
+
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export function valueIn(document: unknown, path: Path): unknown {
+  return path.reduce<unknown>((value, key) => {
+    if (Array.isArray(value)) return (value as readonly unknown[])[Number(key)]
+    return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
+  }, document)
+}
+
+/** Sets one value, with the objects that lead to it; `undefined` takes it away. What stands in the way (a text, null, an empty list) gives way. */
+export function setAt(text: string, path: Path, value: unknown): string {
+  const document = parsed(text)
+  if (value === undefined && valueIn(document, path) === undefined) return text
+  const blocked = path.findIndex((key, depth) => depth > 0 && !canHold(valueIn(document, path.slice(0, depth)), key))
+  if (blocked === -1) return applyEdits(text, modify(text, [...path], value, { formattingOptions: FORMAT }))
+  const nested = path
+    .slice(blocked)
+    .reduceRight<unknown>((inner, key) => (typeof key === 'number' ? [inner] : { [key]: inner }), value)
+  return setAt(text, path.slice(0, blocked), nested)
+}
+
+function canHold(value: unknown, key: string | number): boolean {
+  if (value === undefined) return true
+  return typeof key === 'number' ? Array.isArray(value) : isRecord(value)
+}
+
+/** Gives a member another name; its value and its place stay. */
+export function renameAt(text: string, path: Path, name: string): string {
+  const key = nodeAt(text, path)?.parent?.children?.[0]
+  return key ? text.slice(0, key.offset) + JSON.stringify(name) + text.slice(key.offset + key.length) : text
+}
+
+/** Puts JSON text in the place of a value, byte for byte. */
+export function spliceAt(text: string, path: Path, slice: string): string {
+  const node = nodeAt(text, path)
+  if (node) return text.slice(0, node.offset) + slice + text.slice(node.offset + node.length)
+  const made = setAt(text, path, null)
+  return nodeAt(made, path) ? spliceAt(made, path, slice) : made
+}
+
+/** `parameters.api.retryConfig`, for people. */
+export const pathText = (path: Path): string =>
+  path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : text === '' ? key : `${text}.${key}`), '')
+
+const isCipher = (value: unknown): boolean => typeof value === 'string' && value.startsWith('KBC::')
+
+/** A secret that the stack has encrypted already. */
+export const isEncrypted = (key: string | number | undefined, value: unknown): boolean =>
+  String(key).startsWith('#') && isCipher(value)
+
+export interface Place {
+  readonly path: Path
+  readonly value: unknown
+  readonly offset: number
+  readonly length: number
+}
+
+/** Every value that is not an object or a list, with where it stands. */
+export function leavesOf(text: string): readonly Place[] {
+  const leaves: Place[] = []
+  const walk = (node: Node, path: Path): void => {
+    if (node.type === 'object')
+      for (const property of node.children ?? []) {
+        const [key, value] = property.children ?? []
+        if (key && value) walk(value, [...path, String(key.value)])
+      }
+    else if (node.type === 'array') for (const [index, child] of (node.children ?? []).entries()) walk(child, [...path, index])
+    else leaves.push({ path, value: node.value as unknown, offset: node.offset, length: node.length })
+  }
+  const tree = parseTree(text)
+  if (tree) walk(tree, [])
+  return leaves
+}
+
+/** For keeping a draft in the tab: secrets that are not encrypted yet are left out, to be typed again. */
+export function withoutClearSecrets(text: string): string {
+  let result = text
+  for (const { path, value, offset, length } of leavesOf(text).toReversed())
+    if (String(path.at(-1)).startsWith('#') && !isCipher(value))
+      result = `${result.slice(0, offset)}""${result.slice(offset + length)}`
+  return result
+}

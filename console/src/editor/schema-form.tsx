@@ -1,0 +1,619 @@
+// A form made from a JSON Schema. It edits the text of the document: what it does not show stays as it is.
+
+import { createContext, type ReactNode, useContext, useId, useState } from 'react'
+import { isEncrypted, isRecord, type Path, parsed, pathText, renameAt, setAt, valueIn } from '../document/json-text.ts'
+import {
+  choiceFor,
+  choicesOf,
+  hasTypeOf,
+  labelOf,
+  marksOf,
+  resolve,
+  type Schema,
+  type SchemaSet,
+  typesOf,
+  unknownNames,
+} from '../document/schema.ts'
+import { Icon } from '../parts/icon.tsx'
+
+interface FormContext {
+  readonly set: SchemaSet
+  readonly document: unknown
+  /** What applies where this document says nothing: the root, for a row. */
+  readonly inherited: unknown
+  /** What was saved, for marking changes. */
+  readonly saved: unknown
+  readonly put: (path: Path, value: unknown) => void
+  readonly rename: (path: Path, name: string) => void
+  readonly suggestions: (format: string) => readonly string[]
+  readonly onOpenJson: () => void
+}
+
+const Context = createContext<FormContext | undefined>(undefined)
+const useForm = (): FormContext => useContext(Context)!
+
+export interface SchemaFormProps {
+  readonly schema: Schema
+  readonly text: string
+  readonly onChange: (text: string) => void
+  readonly inherited?: unknown
+  readonly saved?: unknown
+  /** Names to choose from, for texts with a `format` such as `table-id`. */
+  readonly suggestions?: (format: string) => readonly string[]
+  readonly onOpenJson: () => void
+}
+
+export function SchemaForm({ schema, text, onChange, inherited, saved, suggestions = () => [], onOpenJson }: SchemaFormProps) {
+  const set = { root: schema }
+  const document = parsed(text)
+  return (
+    <Context
+      value={{
+        set,
+        document,
+        inherited,
+        saved,
+        suggestions,
+        onOpenJson,
+        put: (path, value) => onChange(setAt(text, path, value)),
+        rename: (path, name) => onChange(renameAt(text, path, name)),
+      }}
+    >
+      <Members schema={resolve(schema, set)} path={[]} />
+    </Context>
+  )
+}
+
+/** Up to so many short fields are always shown. */
+const FEW = 4
+
+/** The members of an object: short ones two in a line, objects as groups of their own, what nothing describes by name. */
+function Members({ schema, path }: { schema: Schema; path: Path }) {
+  const { set, document, inherited } = useForm()
+  const value = valueIn(document, path)
+  const members = Object.entries(schema.properties ?? {})
+    .map(([name, member]) => ({ name, member: resolve(member, set) }))
+    .filter(({ name, member }) => member.const === undefined && (!member.deprecated || (isRecord(value) && name in value)))
+  const isShort = ({ member }: { member: Schema }) => !isGroup(member)
+  const isSet = (name: string) =>
+    valueIn(document, [...path, name]) !== undefined || valueIn(inherited, [...path, name]) !== undefined
+  const short = members.filter(isShort)
+  const shown = short.length <= FEW ? short : short.filter(({ name }) => isSet(name) || schema.required?.includes(name))
+  const further = isRecord(schema.additionalProperties) || schema.additionalProperties === true
+  const fields = (list: typeof short) => (
+    <div className="f2">
+      {list.map(({ name, member }) => (
+        <Field key={name} name={name} schema={member} path={[...path, name]} isRequired={schema.required?.includes(name)} />
+      ))}
+    </div>
+  )
+  return (
+    <>
+      {shown.length > 0 ? fields(shown) : null}
+      {shown.length < short.length ? (
+        <details className="more">
+          <summary>
+            {shown.length === 0 ? 'Settings' : 'More settings'}, {short.length - shown.length} not set
+          </summary>
+          {fields(short.filter((one) => !shown.includes(one)))}
+        </details>
+      ) : null}
+      {members
+        .filter((one) => !isShort(one))
+        .map(({ name, member }) => (
+          <Group key={name} name={name} schema={member} path={[...path, name]} />
+        ))}
+      {further ? (
+        <Entries schema={schema} path={path} known={members.map(({ name }) => name)} />
+      ) : (
+        <Unknown schema={schema} path={path} />
+      )}
+    </>
+  )
+}
+
+const isGroup = (schema: Schema): boolean =>
+  schema.properties !== undefined ||
+  schema.oneOf !== undefined ||
+  (typesOf(schema).includes('object') && isRecord(schema.additionalProperties)) ||
+  (typesOf(schema).includes('array') && schema.items !== undefined && !isScalar(schema.items)) ||
+  (typesOf(schema).includes('object') && schema.additionalProperties === true)
+
+const isScalar = (schema: Schema): boolean =>
+  schema.$ref === undefined &&
+  typesOf(schema).length > 0 &&
+  typesOf(schema).every((type) => type !== 'object' && type !== 'array')
+
+/** Members that no part of the form shows; the JSON view does. */
+function Unknown({ schema, path }: { schema: Schema; path: Path }) {
+  const { set, document, onOpenJson } = useForm()
+  const names = unknownNames(valueIn(document, path), schema, set)
+  if (names.length === 0) return null
+  return (
+    <p className="xs mute">
+      Kept as JSON, not shown here:{' '}
+      {names.map((name) => (
+        <button key={name} type="button" className="link id" onClick={onOpenJson}>
+          {pathText([...path, name])}
+        </button>
+      ))}
+    </p>
+  )
+}
+
+/** A part with members of its own. One that is not set is only named until somebody adds it. */
+function Group({ name, schema, path }: { name: string; schema: Schema; path: Path }) {
+  const { set, document, inherited, put } = useForm()
+  const value = valueIn(document, path)
+  const above = valueIn(inherited, path)
+  const label = labelOf(name, schema)
+  const choices = choicesOf(schema, set)
+  if (value === undefined && path.length > 1)
+    return (
+      <div className="unset row">
+        <span className="med">{label}</span>
+        <span className="xs mute clip">{above === undefined ? schema.description : 'from root'}</span>
+        <button type="button" className="btn sm push" onClick={() => put(path, emptyOf(schema, set))}>
+          <Icon name="plus" size="sm" />
+          <span>
+            {above === undefined ? 'Set' : 'Change'} <span className="vh">{label}</span>
+          </span>
+        </button>
+      </div>
+    )
+  return (
+    <fieldset>
+      <legend>
+        {label}
+        {value === undefined && above !== undefined ? <span className="from">from root</span> : null}
+        {value !== undefined && path.length > 1 ? (
+          <button
+            type="button"
+            className="btn icon ghost sm"
+            aria-label={`Remove ${label}`}
+            title={`Remove ${label}`}
+            onClick={() => put(path, undefined)}
+          >
+            <Icon name="x" size="sm" />
+          </button>
+        ) : null}
+      </legend>
+      {schema.description ? <p className="xs mute legend-note">{schema.description}</p> : null}
+      {choices.length > 0 ? (
+        <Choice label={label} choices={choices} path={path} />
+      ) : typesOf(schema).includes('array') ? (
+        <List schema={schema} path={path} label={label} />
+      ) : value === undefined || isRecord(value) ? (
+        <Members schema={schema} path={path} />
+      ) : (
+        <JsonField name={name} path={path} label={label} />
+      )}
+    </fieldset>
+  )
+}
+
+const emptyOf = (schema: Schema, set: SchemaSet): unknown => {
+  const choice = choicesOf(schema, set)[0]
+  if (choice) return Object.fromEntries(marksOf(choice))
+  return typesOf(schema).includes('array') ? [] : {}
+}
+
+/** One of several shapes, told apart by a constant: the kind of login, the kind of pages. */
+function Choice({ label, choices, path }: { label: string; choices: readonly Schema[]; path: Path }) {
+  const { document, put } = useForm()
+  const id = useId()
+  const value = valueIn(document, path)
+  const chosen = choiceFor(value, choices)
+  const nameOf = (choice: Schema, index: number) => choice.title ?? typesOf(choice)[0] ?? `Kind ${index + 1}`
+  const choose = (name: string) => {
+    const choice = choices.find((one, index) => nameOf(one, index) === name)
+    if (!choice) return put(path, undefined)
+    const marks = Object.fromEntries(marksOf(choice))
+    put(path, typesOf(choice).includes('object') ? { ...(isRecord(value) ? value : {}), ...marks } : '')
+  }
+  return (
+    <>
+      <div className="f2">
+        <div className="field">
+          <label htmlFor={id}>Kind</label>
+          <select
+            className="input"
+            id={id}
+            aria-label={`Kind of ${label}`}
+            value={chosen ? nameOf(chosen, choices.indexOf(chosen)) : ''}
+            onChange={(event) => choose(event.target.value)}
+          >
+            <option value="">none</option>
+            {choices.map((choice, index) => (
+              <option key={nameOf(choice, index)}>{nameOf(choice, index)}</option>
+            ))}
+          </select>
+          {chosen?.description ? <span className="hint">{chosen.description}</span> : null}
+        </div>
+      </div>
+      {chosen && isRecord(value) ? <Members schema={chosen} path={path} /> : null}
+      {value !== undefined && !(chosen && isRecord(value)) ? <JsonField name="" path={path} label={label} /> : null}
+    </>
+  )
+}
+
+function List({ schema, path, label }: { schema: Schema; path: Path; label: string }) {
+  const { set, document, put } = useForm()
+  const value = valueIn(document, path)
+  const items = Array.isArray(value) ? (value as readonly unknown[]) : []
+  const each = resolve(schema.items ?? {}, set)
+  return (
+    <div className="stack3">
+      {items.map((item, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: an element of a JSON list has no other name
+        <details key={index} className="item" open={items.length < 4}>
+          <summary className="row">
+            <span className="med clip">{summaryOf(item) ?? `${each.title ?? label} ${index + 1}`}</span>
+            <button
+              type="button"
+              className="btn icon ghost sm push"
+              aria-label={`Remove ${each.title ?? label} ${index + 1}`}
+              onClick={(event) => {
+                event.preventDefault()
+                put([...path, index], undefined)
+              }}
+            >
+              <Icon name="x" size="sm" />
+            </button>
+          </summary>
+          <div className="item-body">
+            {isRecord(item) && each.properties ? (
+              <Members schema={each} path={[...path, index]} />
+            ) : (
+              <JsonField name="" path={[...path, index]} label={`${label} ${index + 1}`} />
+            )}
+          </div>
+        </details>
+      ))}
+      <button type="button" className="btn sm" onClick={() => put([...path, items.length], emptyOf(each, set))}>
+        <Icon name="plus" size="sm" />
+        <span>Add {(each.title ?? label).toLowerCase()}</span>
+      </button>
+    </div>
+  )
+}
+
+/** What people know an element by. */
+const summaryOf = (item: unknown): string | undefined =>
+  isRecord(item)
+    ? ['name', 'endpoint', 'source', 'destination', 'id']
+        .map((key) => item[key])
+        .find((value): value is string => typeof value === 'string' && value !== '')
+    : undefined
+
+/** Names and values that people choose themselves: parameters, headers, attributes. */
+export function Entries({ schema, path, known }: { schema: Schema; path: Path; known: readonly string[] }) {
+  const { set, document, put, rename } = useForm()
+  const value = valueIn(document, path)
+  const [isAdding, setAdding] = useState(false)
+  const names = isRecord(value) ? Object.keys(value).filter((name) => !known.includes(name)) : []
+  const each = isRecord(schema.additionalProperties) ? resolve(schema.additionalProperties as Schema, set) : {}
+  return (
+    <div className="entries">
+      {names.map((name) => (
+        <div key={name} className="entry-row">
+          <NameInput
+            value={name}
+            label={`Name of ${name}`}
+            onDone={(next) => (next && next !== name && !names.includes(next) ? rename([...path, name], next) : undefined)}
+          />
+          <EntryValue name={name} schema={each} path={[...path, name]} />
+          <button
+            type="button"
+            className="btn icon ghost sm"
+            aria-label={`Remove ${name}`}
+            onClick={() => put([...path, name], undefined)}
+          >
+            <Icon name="x" size="sm" />
+          </button>
+        </div>
+      ))}
+      {isAdding ? (
+        <div className="entry-row">
+          <NameInput
+            value=""
+            label="Name"
+            onDone={(next) => {
+              setAdding(false)
+              if (next && !names.includes(next)) put([...path, next], '')
+            }}
+          />
+        </div>
+      ) : (
+        <button type="button" className="btn sm ghost" onClick={() => setAdding(true)}>
+          <Icon name="plus" size="sm" />
+          <span>{path.length > 1 ? 'Add a value' : 'Add'}</span>
+        </button>
+      )}
+    </div>
+  )
+}
+
+function NameInput({ value, label, onDone }: { value: string; label: string; onDone: (name: string) => void }) {
+  const [text, setText] = useState(value)
+  return (
+    <input
+      className="input mono"
+      aria-label={label}
+      placeholder="name"
+      // biome-ignore lint/a11y/noAutofocus: a line that was just added is to be filled in
+      autoFocus={value === ''}
+      value={text}
+      onChange={(event) => setText(event.target.value)}
+      onBlur={() => onDone(text.trim())}
+      onKeyDown={(event) => (event.key === 'Enter' ? event.currentTarget.blur() : undefined)}
+    />
+  )
+}
+
+const EntryValue = ({ name, schema, path }: { name: string; schema: Schema; path: Path }) =>
+  name.startsWith('#') ? (
+    <Secret label={name} path={path} id={`entry-${pathText(path)}`} />
+  ) : (
+    <Loose label={`Value of ${name}`} path={path} schema={schema} />
+  )
+
+/** One value with its label, its hint and, where nothing is set, what applies then. */
+function Field({
+  name,
+  schema,
+  path,
+  isRequired = false,
+}: {
+  name: string
+  schema: Schema
+  path: Path
+  isRequired?: boolean | undefined
+}) {
+  const { document, inherited, saved } = useForm()
+  const id = useId()
+  const value = valueIn(document, path)
+  const isChanged = saved !== undefined && JSON.stringify(valueIn(saved, path)) !== JSON.stringify(value)
+  const above = valueIn(inherited, path)
+  const label = name.startsWith('#') ? name : labelOf(name, schema)
+  const isWide = typesOf(schema).includes('array')
+  const hint = value === undefined && above !== undefined ? `from root: ${briefly(above)}` : schema.description
+  const control = controlOf({ name, schema, path, id, label, value, above })
+  return (
+    <div className={`field ${isChanged ? 'chg' : ''} ${isWide ? 'span2' : ''}`}>
+      <label htmlFor={id}>
+        {label}
+        {isRequired && above === undefined ? <span className="from">needed</span> : null}
+      </label>
+      {control}
+      {hint ? <span className="hint">{hint}</span> : null}
+    </div>
+  )
+}
+
+interface ControlProps {
+  readonly name: string
+  readonly schema: Schema
+  readonly path: Path
+  readonly id: string
+  readonly label: string
+  readonly value: unknown
+  readonly above: unknown
+}
+
+function controlOf({ name, schema, path, id, label, value, above }: ControlProps): ReactNode {
+  if (name.startsWith('#')) return <Secret id={id} label={label} path={path} />
+  if (schema.enum) return <Options id={id} path={path} schema={schema} value={value} />
+  const types = typesOf(schema)
+  if (types.length === 1 && types[0] === 'boolean' && (value === undefined || typeof value === 'boolean'))
+    return <Flag id={id} path={path} schema={schema} value={value} />
+  if (types[0] === 'array' && isScalar(schema.items ?? {}) && (value === undefined || Array.isArray(value)))
+    return <Texts id={id} path={path} value={value} />
+  const placeholder = briefly(above ?? schema.default)
+  if (value === undefined || typeof value !== 'object' || value === null)
+    return <Loose id={id} label={label} path={path} schema={schema} placeholder={placeholder} />
+  return <JsonField name={name} id={id} path={path} label={label} />
+}
+
+const briefly = (value: unknown): string => {
+  if (value === undefined) return ''
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text
+}
+
+/** A text or a number; where the schema takes expressions, JSON such as {"attr": "#token"} too. */
+function Loose({
+  id,
+  label,
+  path,
+  schema,
+  placeholder = '',
+}: {
+  id?: string
+  label: string
+  path: Path
+  schema: Schema
+  placeholder?: string
+}) {
+  const { document, put, suggestions } = useForm()
+  const listId = useId()
+  const value = valueIn(document, path)
+  const shown = value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+  const [typed, setTyped] = useState<string>()
+  const offered = schema.format ? suggestions(schema.format) : []
+  return (
+    <>
+      <input
+        className="input mono"
+        {...(id ? { id } : { 'aria-label': label })}
+        placeholder={placeholder}
+        list={offered.length > 0 ? listId : undefined}
+        value={typed ?? shown}
+        onChange={(event) => {
+          setTyped(event.target.value)
+          put(path, typedValue(event.target.value, schema))
+        }}
+        onBlur={() => setTyped(undefined)}
+      />
+      {offered.length > 0 ? (
+        <datalist id={listId}>
+          {offered.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      ) : null}
+    </>
+  )
+}
+
+/** What typed text means: nothing, a number where numbers are taken, JSON where it is JSON, else the text. */
+export function typedValue(text: string, schema: Schema): unknown {
+  if (text === '') return undefined
+  const types = typesOf(schema)
+  const isNumber = /^-?(0|[1-9]\d{0,14})(\.\d+)?$/.test(text)
+  if (isNumber && (types.length === 0 || types.includes('number') || types.includes('integer'))) return Number(text)
+  if (/^[[{]/.test(text)) {
+    const value = parsed(text)
+    if (value !== undefined && !(types.length > 0 && types.every((type) => type === 'string'))) return value
+  }
+  return text
+}
+
+function Options({ id, path, schema, value }: { id: string; path: Path; schema: Schema; value: unknown }) {
+  const { put } = useForm()
+  const options = schema.enum!
+  return (
+    <select
+      className="input"
+      id={id}
+      value={value === undefined ? '' : String(value)}
+      onChange={(event) =>
+        put(
+          path,
+          options.find((one) => String(one) === event.target.value),
+        )
+      }
+    >
+      <option value="">{schema.default === undefined ? 'not set' : `${String(schema.default)}, the default`}</option>
+      {options.map((one) => (
+        <option key={String(one)}>{String(one)}</option>
+      ))}
+    </select>
+  )
+}
+
+const Flag = ({ id, path, schema, value }: { id: string; path: Path; schema: Schema; value: boolean | undefined }) => {
+  const { put } = useForm()
+  return (
+    <select
+      className="input"
+      id={id}
+      value={value === undefined ? '' : String(value)}
+      onChange={(event) => put(path, event.target.value === '' ? undefined : event.target.value === 'true')}
+    >
+      <option value="">{schema.default === undefined ? 'not set' : `${schema.default ? 'yes' : 'no'}, the default`}</option>
+      <option value="true">yes</option>
+      <option value="false">no</option>
+    </select>
+  )
+}
+
+/** A list of texts, separated by commas. */
+function Texts({ id, path, value }: { id: string; path: Path; value: unknown }) {
+  const { put } = useForm()
+  const shown = Array.isArray(value) ? value.map(String).join(', ') : ''
+  const [typed, setTyped] = useState<string>()
+  const read = (text: string) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== '')
+      .map((part) => (/^\d{1,15}$/.test(part) ? Number(part) : part))
+  return (
+    <input
+      className="input mono"
+      id={id}
+      placeholder="separated by commas"
+      value={typed ?? shown}
+      onChange={(event) => {
+        setTyped(event.target.value)
+        const list = read(event.target.value)
+        put(path, list.length === 0 ? undefined : list)
+      }}
+      onBlur={() => setTyped(undefined)}
+    />
+  )
+}
+
+/** Encrypted values are replaced, never shown. */
+export function Secret({ id, label, path }: { id: string; label: string; path: Path }) {
+  const { document, put } = useForm()
+  const value = valueIn(document, path)
+  return <SecretInput id={id} label={label} value={value} onChange={(next) => put(path, next)} name={String(path.at(-1))} />
+}
+
+export function SecretInput({
+  id,
+  label,
+  name,
+  value,
+  onChange,
+}: {
+  id: string
+  label: string
+  name: string
+  value: unknown
+  onChange: (value: string | undefined) => void
+}) {
+  if (isEncrypted(name, value))
+    return (
+      <span className="input" id={id}>
+        <Icon name="lock" size="sm" />
+        <span className="mute">encrypted</span>
+        <button type="button" className="link push xs" onClick={() => onChange('')}>
+          Replace <span className="vh">{label}</span>
+        </button>
+      </span>
+    )
+  return (
+    <input
+      className="input mono"
+      id={id}
+      aria-label={label}
+      type="password"
+      autoComplete="off"
+      placeholder="encrypted when it is saved"
+      value={typeof value === 'string' ? value : ''}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  )
+}
+
+/** Whatever the form has no better way for. */
+function JsonField({ path, label, id }: { name: string; path: Path; label: string; id?: string }) {
+  const { document, put } = useForm()
+  const shown = JSON.stringify(valueIn(document, path), null, 2) ?? ''
+  const [typed, setTyped] = useState<string>()
+  const text = typed ?? shown
+  const isWrong = text.trim() !== '' && parsed(text) === undefined
+  return (
+    <textarea
+      className="input mono json-field"
+      {...(id ? { id } : { 'aria-label': `${label} as JSON` })}
+      rows={Math.min(12, text.split('\n').length + 1)}
+      aria-invalid={isWrong}
+      spellCheck={false}
+      value={text}
+      onChange={(event) => {
+        setTyped(event.target.value)
+        const value = parsed(event.target.value)
+        if (value !== undefined || event.target.value.trim() === '') put(path, value)
+      }}
+      onBlur={() => (isWrong ? undefined : setTyped(undefined))}
+    />
+  )
+}
+
+/** True when a form can show this document at all. */
+export const canShow = (schema: Schema | undefined, text: string): boolean =>
+  schema !== undefined && schema.properties !== undefined && hasTypeOf({ type: 'object' }, parsed(text))

@@ -1,0 +1,74 @@
+// The documents of a configuration that is open: its root and rows with what is typed and not saved; saving and running them.
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import type { Draft, DraftStore } from '../document/draft.ts'
+import { api } from '../session.ts'
+import { toast } from '../shell/toast.tsx'
+import { type ConfigurationPlace, type LoadedConfiguration, readConfiguration } from './use-configuration.ts'
+
+export const ROOT = 'root'
+
+export interface OpenDocument {
+  /** `root`, or the id of a row. */
+  readonly key: string
+  readonly name: string
+  readonly draft: Draft
+}
+
+/** The root and every row, with what is typed and not saved. */
+export function documentsOf({ configuration, root, rows }: LoadedConfiguration, drafts: DraftStore): readonly OpenDocument[] {
+  return [
+    { key: ROOT, name: 'Root', draft: drafts.draftOf(ROOT, root) },
+    ...configuration.rows.map((row) => ({
+      key: row.id,
+      name: row.name || row.id,
+      draft: drafts.draftOf(row.id, rows.get(row.id)!),
+    })),
+  ]
+}
+
+export const draftsName = ({ componentId, configurationId }: ConfigurationPlace) => `${componentId} ${configurationId}`
+
+/** Saves what changed, each only over the version it began from. */
+export function useSave(place: ConfigurationPlace, documents: readonly OpenDocument[]) {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: async (why: string) => {
+      const done: Draft[] = []
+      try {
+        for (const { key, draft } of documents.filter((one) => one.draft.isChanged)) {
+          const body = { configuration: draft.text, ...(why ? { changeDescription: why } : {}) }
+          const headers = { 'if-match': `"${draft.base.version}"` }
+          if (key === ROOT) await api.call('configurations.update', { path: place, body, headers })
+          else await api.call('rows.update', { path: { ...place, rowId: key }, body, headers })
+          done.push(draft)
+        }
+      } finally {
+        const loaded = await readConfiguration(place)
+        queries.setQueryData(['configurations.get', 'exact', place], loaded)
+        for (const draft of done) draft.discard()
+      }
+    },
+    onSuccess: () => {
+      const { configuration } = queries.getQueryData<LoadedConfiguration>(['configurations.get', 'exact', place])!
+      toast(`Saved as version ${configuration.version}.`)
+    },
+  })
+}
+
+export function useRun({ componentId, configurationId }: ConfigurationPlace) {
+  const navigate = useNavigate()
+  return useMutation({
+    mutationFn: (rowIds?: readonly string[]) =>
+      api.call('queue.create', {
+        body: {
+          component: componentId,
+          config: configurationId,
+          mode: 'run',
+          ...(rowIds && rowIds.length > 0 ? { configRowIds: rowIds } : {}),
+        },
+      }),
+    onSuccess: (job) => void navigate({ to: '/jobs/$jobId', params: { jobId: job.id } }),
+  })
+}

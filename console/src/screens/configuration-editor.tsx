@@ -1,0 +1,260 @@
+// The editor of a configuration: its rows, a form or JSON, and what will really run. All three show one text.
+
+import { getRouteApi, useBlocker, useNavigate } from '@tanstack/react-router'
+import { Suspense, useState } from 'react'
+import { ApiError } from '../../../client/src/client.ts'
+import { changesBetween } from '../document/changes.ts'
+import { useDrafts } from '../document/draft.ts'
+import { parsed } from '../document/json-text.ts'
+import { problemsOf, type Schema } from '../document/schema.ts'
+import { EffectiveView } from '../editor/effective-view.tsx'
+import { LazyJsonEditor } from '../editor/lazy.ts'
+import { canShow, SchemaForm } from '../editor/schema-form.tsx'
+import { plural } from '../format.ts'
+import { Lines, useLoad } from '../load.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { useKey } from '../use-key.ts'
+import { Conflict } from './configuration-conflict.tsx'
+import { documentsOf, draftsName, type OpenDocument, ROOT, useRun, useSave } from './configuration-documents.ts'
+import { RowsPane } from './configuration-rows.tsx'
+import { useCatalogue } from './names.ts'
+import { type ConfigurationPlace, type LoadedConfiguration, useSchemas } from './use-configuration.ts'
+
+const route = getRouteApi('/components/$componentId/$configurationId')
+const CONFLICT = 'storage.components.configurations.versionConflict'
+
+export function ConfigurationEditor({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedConfiguration }) {
+  const { row, view = 'form' } = route.useSearch()
+  const navigate = useNavigate()
+  const drafts = useDrafts(draftsName(place))
+  const documents = documentsOf(loaded, drafts)
+  const current = documents.find(({ key }) => key === row) ?? documents[0]!
+  const root = documents[0]!
+  const schemas = useSchemas(place.componentId)
+  const schema = current.key === ROOT ? schemas.root : schemas.row
+  const save = useSave(place, documents)
+  const run = useRun(place)
+  const [isDeciding, setDeciding] = useState(false)
+  const changed = documents.filter(({ draft }) => draft.isChanged)
+  useLeaveGuard(changed.length > 0)
+  const isConflict = save.error instanceof ApiError && save.error.code === CONFLICT
+  if ((isDeciding || isConflict) && documents.some(({ draft }) => draft.isBehind))
+    return (
+      <Conflict
+        loaded={loaded}
+        documents={documents}
+        onBack={() => {
+          save.reset()
+          setDeciding(false)
+        }}
+      />
+    )
+  const isForm = view === 'form' && canShow(schema, current.draft.text)
+  const show = (next: string) =>
+    void navigate({ to: '.', search: ((before: object) => ({ ...before, view: next })) as never, replace: true })
+  const rowOf = (text: (document: OpenDocument) => string) => (current.key === ROOT ? undefined : text(current))
+  return (
+    <>
+      {documents.some(({ draft }) => draft.isBehind) ? (
+        <div className="note warn banner" role="status">
+          <Icon name="st-warn" />
+          <span className="grow">
+            {loaded.configuration.currentVersion.creatorToken.description} saved version {loaded.configuration.version} while you
+            were editing.
+          </span>
+          <button type="button" className="btn sm" onClick={() => setDeciding(true)}>
+            Put both together
+          </button>
+        </div>
+      ) : null}
+      <div className="ed">
+        <RowsPane place={place} loaded={loaded} documents={documents} current={current.key} />
+        <section aria-label={`${current.name} of the configuration`}>
+          <div className="pane-h">
+            <ViewSwitch view={isForm ? 'form' : 'json'} canShowForm={canShow(schema, current.draft.text)} onChange={show} />
+            <Validity
+              text={current.draft.text}
+              schema={schema}
+              isPart={current.key !== ROOT || loaded.configuration.rows.length > 0}
+            />
+          </div>
+          {isForm ? (
+            <Form
+              document={current}
+              schema={schema!}
+              inherited={current.key === ROOT ? undefined : parsed(root.draft.text)}
+              onOpenJson={() => show('json')}
+            />
+          ) : (
+            <Suspense fallback={<Lines count={8} />}>
+              <LazyJsonEditor
+                key={current.key}
+                label="Configuration as JSON"
+                text={current.draft.text}
+                onChange={current.draft.edit}
+                schema={schema}
+                isPart={current.key !== ROOT || loaded.configuration.rows.length > 0}
+              />
+            </Suspense>
+          )}
+        </section>
+        <section aria-label="What will really run">
+          <EffectiveView
+            draft={{ root: root.draft.text, row: rowOf(({ draft }) => draft.text) }}
+            saved={{ root: loaded.root.text, row: rowOf(({ key }) => loaded.rows.get(key)!.text) }}
+            rowName={rowOf(({ name }) => name)}
+          />
+        </section>
+      </div>
+      {save.error && !isConflict ? <Problem error={save.error} /> : null}
+      {run.error ? <Problem error={run.error} /> : null}
+      {changed.length > 0 ? (
+        <SaveBar
+          changed={changed}
+          rowCount={loaded.configuration.rows.filter(({ isDisabled }) => !isDisabled).length}
+          isBusy={save.isPending}
+          onSave={(why) => save.mutate(why)}
+          onSaveAndRun={(why) => save.mutate(why, { onSuccess: () => run.mutate(undefined) })}
+        />
+      ) : null}
+    </>
+  )
+}
+
+/** Drafts are kept in the tab, so other screens can be opened; closing the tab would lose them, and the browser asks. */
+function useLeaveGuard(hasChanges: boolean): void {
+  useBlocker({ shouldBlockFn: () => false, enableBeforeUnload: () => hasChanges })
+}
+
+const ViewSwitch = ({
+  view,
+  canShowForm,
+  onChange,
+}: {
+  view: string
+  canShowForm: boolean
+  onChange: (view: string) => void
+}) => (
+  <fieldset className="seg" aria-label="View">
+    <button type="button" aria-pressed={view === 'form'} disabled={!canShowForm} onClick={() => onChange('form')}>
+      Form
+    </button>
+    <button type="button" aria-pressed={view === 'json'} onClick={() => onChange('json')}>
+      JSON
+    </button>
+  </fieldset>
+)
+
+function Validity({ text, schema, isPart }: { text: string; schema: Schema | undefined; isPart: boolean }) {
+  const value = parsed(text)
+  const problems = value !== undefined && schema ? problemsOf(value, schema, { root: schema }, isPart) : []
+  if (value === undefined)
+    return (
+      <span className="push xs err st" role="alert">
+        <Icon name="st-err" size="sm" />
+        This is not JSON yet
+      </span>
+    )
+  if (problems.length > 0)
+    return (
+      <span className="push xs warn st clip" title={problems[0]!.message}>
+        <Icon name="st-warn" size="sm" />
+        {problems.length === 1 ? problems[0]!.message : plural(problems.length, 'mark')}
+      </span>
+    )
+  return (
+    <span className="push xs mute row gap1">
+      <Icon name="check" size="sm" />
+      valid
+    </span>
+  )
+}
+
+function Form({
+  document,
+  schema,
+  inherited,
+  onOpenJson,
+}: {
+  document: OpenDocument
+  schema: Schema
+  inherited: unknown
+  onOpenJson: () => void
+}) {
+  const tables = useLoad('tables.list', { query: {} }).data ?? []
+  const processors = useCatalogue().filter(({ type }) => type === 'processor')
+  const suggestions = (format: string): readonly string[] => {
+    if (format === 'table-id') return tables.map(({ id }) => id)
+    return format === 'processor-id' ? processors.map(({ id }) => id) : []
+  }
+  return (
+    <form className="form" onSubmit={(event) => event.preventDefault()}>
+      <SchemaForm
+        key={document.key}
+        schema={schema}
+        text={document.draft.text}
+        onChange={document.draft.edit}
+        inherited={inherited}
+        saved={parsed(document.draft.base.text)}
+        suggestions={suggestions}
+        onOpenJson={onOpenJson}
+      />
+    </form>
+  )
+}
+
+function SaveBar({
+  changed,
+  rowCount,
+  isBusy,
+  onSave,
+  onSaveAndRun,
+}: {
+  changed: readonly OpenDocument[]
+  rowCount: number
+  isBusy: boolean
+  onSave: (why: string) => void
+  onSaveAndRun: (why: string) => void
+}) {
+  const [why, setWhy] = useState('')
+  const isReadable = changed.every(({ draft }) => parsed(draft.text) !== undefined)
+  const counts = changed.map(({ name, draft }) => ({
+    name,
+    count: changesBetween(parsed(draft.base.text), parsed(draft.text)).length,
+  }))
+  const changesText = counts
+    .map(({ name, count }) => `${plural(count, 'change')} in ${name === 'Root' ? 'root' : name}`)
+    .join(', ')
+  const touchesAll = changed.some(({ key }) => key === ROOT) && rowCount > 0
+  const canSave = isReadable && !isBusy
+  useKey('Ctrl s', 'Save', () => (canSave ? onSave(why) : undefined))
+  return (
+    <section className="save" aria-label="Unsaved changes">
+      <span className="st run">
+        <Icon name="edit" />
+        <span>{isReadable ? changesText : 'The JSON cannot be read yet'}</span>
+      </span>
+      {touchesAll ? <span className="xs mute hide-m">affects {plural(rowCount, 'row')} that run</span> : null}
+      <input
+        className="input grow hide-s"
+        aria-label="Why this change"
+        placeholder="Why this change"
+        value={why}
+        onChange={(event) => setWhy(event.target.value)}
+      />
+      <span className="push" />
+      <button type="button" className="btn ghost" onClick={() => changed.map(({ draft }) => draft.discard())}>
+        Discard
+      </button>
+      <button type="button" className="btn" disabled={!canSave} onClick={() => onSave(why)}>
+        <span>Save</span>
+        <kbd>Ctrl S</kbd>
+      </button>
+      <button type="button" className="btn pri" disabled={!canSave} onClick={() => onSaveAndRun(why)}>
+        <Icon name="play" />
+        <span>Save and run</span>
+      </button>
+    </section>
+  )
+}

@@ -1,0 +1,223 @@
+// Who changed what, when and why; the difference of any two versions with their rows; bringing one back.
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { Suspense, useState } from 'react'
+import { type Change, changesBetween } from '../document/changes.ts'
+import { pathText } from '../document/json-text.ts'
+import { LazyTextDifference } from '../editor/lazy.ts'
+import { moment, plural } from '../format.ts'
+import { Lines, Loaded, useLoad } from '../load.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { api } from '../session.ts'
+import { toast } from '../shell/toast.tsx'
+import { useNames } from './names.ts'
+import type { ConfigurationPlace } from './use-configuration.ts'
+
+const route = getRouteApi('/components/$componentId/$configurationId')
+
+interface Snapshot {
+  readonly name: string
+  readonly isDisabled: boolean
+  readonly configuration: unknown
+  readonly rows: readonly {
+    readonly id: string
+    readonly name: string
+    readonly isDisabled: boolean
+    readonly configuration: unknown
+  }[]
+}
+
+export function VersionsTab({ place, current }: { place: ConfigurationPlace; current: number }) {
+  const { version, to } = route.useSearch()
+  const list = useLoad('configurations.versions', { path: place, query: { limit: 200 } })
+  const jobs =
+    useLoad('queue.search', { query: { componentId: place.componentId, configId: place.configurationId, limit: 100 } }).data ?? []
+  const from = version ?? String(Math.max(1, current - 1))
+  const upTo = to ?? String(current)
+  const jobsOf = (number: number) =>
+    jobs.filter((job) => (job.result as { configVersion?: string }).configVersion === String(number))
+  return (
+    <div className="columns">
+      <section className="card" aria-label="Differences">
+        <Difference place={place} from={from} to={upTo} current={current} />
+      </section>
+      <section className="card" aria-labelledby="versions">
+        <header>
+          <h2 id="versions">Versions</h2>
+          <span className="xs mute">from left, to right</span>
+        </header>
+        <Loaded query={list}>
+          {(all) => (
+            <ul className="list versions">
+              {all.map((one) => (
+                <li key={one.version} aria-current={String(one.version) === from ? 'true' : undefined}>
+                  <VersionPick
+                    label={`From version ${one.version}`}
+                    name="version"
+                    value={String(one.version)}
+                    isChosen={String(one.version) === from}
+                  />
+                  <VersionPick
+                    label={`To version ${one.version}`}
+                    name="to"
+                    value={String(one.version)}
+                    isChosen={String(one.version) === upTo}
+                  />
+                  <span className="grow col">
+                    <span className="med">Version {one.version}</span>
+                    <span className="xs mute">
+                      {moment(one.created)}, {one.creatorToken.description}
+                    </span>
+                    <span className="xs">{one.changeDescription}</span>
+                  </span>
+                  {jobsOf(one.version)[0] ? (
+                    <Link className="xs" to="/jobs/$jobId" params={{ jobId: jobsOf(one.version)[0]!.id }}>
+                      {plural(jobsOf(one.version).length, 'run')}
+                    </Link>
+                  ) : null}
+                </li>
+              ))}
+            </ul>
+          )}
+        </Loaded>
+      </section>
+    </div>
+  )
+}
+
+function VersionPick({
+  label,
+  name,
+  value,
+  isChosen,
+}: {
+  label: string
+  name: 'version' | 'to'
+  value: string
+  isChosen: boolean
+}) {
+  const navigate = useNavigate()
+  return (
+    <input
+      type="radio"
+      name={name}
+      aria-label={label}
+      title={label}
+      checked={isChosen}
+      onChange={() =>
+        void navigate({ to: '.', search: ((before: object) => ({ ...before, [name]: value })) as never, replace: true })
+      }
+    />
+  )
+}
+
+/** One document of a version: settings, root, then the rows by name. */
+const documentOf = (version: Snapshot): Readonly<Record<string, unknown>> => ({
+  name: version.name,
+  isDisabled: version.isDisabled,
+  root: version.configuration,
+  rows: Object.fromEntries(
+    (version.rows ?? []).map((row) => [row.name || row.id, { isDisabled: row.isDisabled, configuration: row.configuration }]),
+  ),
+})
+
+function Difference({ place, from, to, current }: { place: ConfigurationPlace; from: string; to: string; current: number }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const nameOf = useNames()
+  const [isText, setText] = useState(false)
+  const before = useLoad('configurations.version', { path: { ...place, versionId: from } })
+  const after = useLoad('configurations.version', { path: { ...place, versionId: to } })
+  const rollBackTo = (versionId: string) => api.call('configurations.rollBack', { path: { ...place, versionId }, body: {} })
+  const rollBack = useMutation({
+    mutationFn: () => rollBackTo(from),
+    onSuccess: async ({ version }) => {
+      await queries.invalidateQueries()
+      toast(`Version ${from} is back, as version ${version}.`, async () => {
+        await rollBackTo(String(current))
+        await queries.invalidateQueries()
+      })
+    },
+  })
+  const copy = useMutation({
+    mutationFn: () =>
+      api.call('configurations.copy', {
+        path: { ...place, versionId: from },
+        body: { name: `${nameOf(place.componentId, place.configurationId)}, version ${from}` },
+      }),
+    onSuccess: async ({ id }) => {
+      await queries.invalidateQueries({ queryKey: ['components.list'] })
+      void navigate({ to: '/components/$componentId/$configurationId', params: { ...place, configurationId: id }, search: {} })
+    },
+  })
+  return (
+    <>
+      <header className="wrap">
+        <h2>{from === to ? `Version ${from}` : `From version ${from} to ${to}`}</h2>
+        <fieldset className="seg sm push" aria-label="How to show the difference">
+          <button type="button" aria-pressed={!isText} onClick={() => setText(false)}>
+            By value
+          </button>
+          <button type="button" aria-pressed={isText} onClick={() => setText(true)}>
+            As text
+          </button>
+        </fieldset>
+        <button type="button" className="btn sm" disabled={copy.isPending} onClick={() => copy.mutate()}>
+          <Icon name="copy" size="sm" />
+          <span>Copy version {from}</span>
+        </button>
+        {from === String(current) ? null : (
+          <button type="button" className="btn sm" disabled={rollBack.isPending} onClick={() => rollBack.mutate()}>
+            <Icon name="history" size="sm" />
+            <span>Bring version {from} back</span>
+          </button>
+        )}
+      </header>
+      {[rollBack, copy].map(({ error }, index) => (error ? <Problem key={index === 0 ? 'back' : 'copy'} error={error} /> : null))}
+      <Loaded query={before}>
+        {(old) => (
+          <Loaded query={after}>
+            {(next) => {
+              const [one, other] = [documentOf(old as unknown as Snapshot), documentOf(next as unknown as Snapshot)]
+              if (!isText) return <Changes changes={changesBetween(one, other)} isBack={Number(from) < Number(to)} from={from} />
+              return (
+                <Suspense fallback={<Lines count={8} />}>
+                  <LazyTextDifference before={JSON.stringify(one, null, 2)} after={JSON.stringify(other, null, 2)} />
+                </Suspense>
+              )
+            }}
+          </Loaded>
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+function Changes({ changes, isBack, from }: { changes: readonly Change[]; isBack: boolean; from: string }) {
+  if (changes.length === 0) return <p className="in mute">Both say the same.</p>
+  return (
+    <div className="in stack3">
+      <p className="mute">
+        {plural(changes.length, 'value')} differ{changes.length === 1 ? 's' : ''}.
+        {isBack ? ` Bringing version ${from} back undoes exactly these.` : ''}
+      </p>
+      {changes.map(({ path, before, after }) => (
+        <div key={pathText(path)}>
+          <p className="id">{pathText(path)}</p>
+          <pre className="code sunken wrap">
+            {before === undefined ? null : <span className="del diff-line">− {shown(path, before)}</span>}
+            {after === undefined ? null : <span className="add diff-line">+ {shown(path, after)}</span>}
+          </pre>
+        </div>
+      ))}
+    </div>
+  )
+}
+
+function shown(path: Change['path'], value: unknown): string {
+  if (String(path.at(-1)).startsWith('#')) return '••••••'
+  const line = JSON.stringify(value)
+  return line.length > 80 ? JSON.stringify(value, null, 2) : line
+}

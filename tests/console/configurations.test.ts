@@ -1,0 +1,131 @@
+// Configurations in the console: changed by form and as JSON, saved over nobody's change, rows moved by keyboard, versions brought back.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkScreens, signedIn, startBrowser } from '../support/browser.ts'
+import { startTestStack } from '../support/test-stack.ts'
+
+const CONFIGS = '/v2/storage/components/keboola.ex-generic-v2/configs'
+const SCREEN = '/components/keboola.ex-generic-v2/shop'
+const ROOT =
+  '{"parameters":{"api":{"baseUrl":"https://shop.example/","mystery":12345678901234567890},"config":{"#token":"secret"}}}'
+
+test('configurations in a browser', { timeout: 200_000 }, async (t) => {
+  const browser = await startBrowser(t) // ends first: the stack waits for open pages
+  const stack = await startTestStack(t)
+  const ok = async (method: string, path: string, json?: object) => {
+    const answer = await stack.request(method, `${CONFIGS}${path}`, json ? { json } : {})
+    assert.ok(answer.status < 300, answer.text)
+    return answer
+  }
+  const shop = async () => (await ok('GET', '/shop')).text
+  await ok('POST', '', { configurationId: 'shop', name: 'Shop API', configuration: ROOT })
+  const rowOf = (endpoint: string) => ({ parameters: { config: { jobs: [{ endpoint, params: { limit: 500 } }] } } })
+  for (const name of ['orders', 'customers', 'products'])
+    await ok('POST', '/shop/rows', { rowId: name, name, configuration: rowOf(name) })
+
+  await t.test('a form changes one value, shows what will run, and leaves all else as it was written', async () => {
+    const { page, complaints } = await signedIn(browser, stack, `${SCREEN}?row=orders`)
+    await page.getByLabel('Endpoint').fill('orders/all')
+    await page.getByRole('region', { name: 'Effective configuration' }).getByText('"orders/all"').waitFor()
+    await page.getByText('1 change in orders').waitFor()
+    await page.getByRole('link', { name: /^Root/ }).click()
+    await page.getByLabel('Base address').fill('https://shop.example/v2/')
+    await page.getByText('encrypted', { exact: true }).waitFor()
+    page.on('dialog', (dialog) => void dialog.accept()) // the browser asks before it leaves
+    await page.reload() // what was typed survives
+    await page.getByText('1 change in root, 1 change in orders').waitFor()
+    await page.getByLabel('Why this change').fill('All orders')
+    await page.getByRole('button', { name: /^Save Ctrl/ }).click()
+    await page.getByText(/^Saved as version/).waitFor()
+    const saved = await shop()
+    assert.match(saved, /"mystery":\s*12345678901234567890/)
+    assert.match(saved, /"baseUrl":\s*"https:\/\/shop.example\/v2\/"/)
+    assert.match(saved, /"endpoint":\s*"orders\/all"/)
+    assert.doesNotMatch(saved, /"#token":\s*"secret"/)
+    assert.match(saved, /All orders/)
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('the JSON view marks mistakes, completes names and never shows a cipher', async () => {
+    const { page } = await signedIn(browser, stack, `${SCREEN}?view=json`)
+    const json = page.getByLabel('Configuration as JSON')
+    await json.waitFor()
+    assert.doesNotMatch(await json.innerText(), /KBC::/)
+    await json.fill('{"parameters":{"api":{"baseUrl":"https://a.example/","pagination":{"method":"other"}}}}')
+    await page.getByTitle(/"method" must be one of cursor, offset/).waitFor()
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await page.getByText('valid', { exact: true }).waitFor()
+    await page.context().close()
+  })
+
+  await t.test('a save over a newer version is a decision, not an overwrite', async () => {
+    const { page } = await signedIn(browser, stack, `${SCREEN}?row=customers`)
+    await page.getByLabel('Value of limit').fill('1000')
+    await page.getByLabel('Endpoint').fill('people')
+    const theirs = { parameters: { config: { jobs: [{ endpoint: 'customers', params: { limit: 200 } }] } } }
+    await ok('PUT', '/shop/rows/customers', { configuration: theirs, changeDescription: 'Smaller pages' })
+    await page.getByRole('button', { name: /^Save Ctrl/ }).click()
+    await page.getByRole('heading', { name: /while you were editing. 1 value needs your decision/ }).waitFor()
+    await page.getByText('“Smaller pages”').waitFor()
+    await page.getByRole('button', { name: 'Take mine' }).click()
+    await page.getByRole('button', { name: /^Go on from version/ }).click()
+    await page.getByRole('button', { name: /^Save Ctrl/ }).click()
+    await page.getByText(/^Saved as version/).waitFor()
+    const row = (await ok('GET', '/shop/rows/customers')).json<{ configuration: typeof theirs }>()
+    assert.deepEqual(row.configuration.parameters.config.jobs[0], { endpoint: 'people', params: { limit: 1000 } })
+    await page.context().close()
+  })
+
+  await t.test('rows are moved by keyboard, disabled and copied', async () => {
+    const { page } = await signedIn(browser, stack, SCREEN)
+    const rows = page.getByRole('complementary', { name: 'Rows' })
+    await rows.getByRole('link', { name: /^products/ }).focus()
+    await page.keyboard.press('Alt+ArrowUp')
+    await page.getByText('products is at place 2 of 3.').waitFor()
+    await page.getByText('The order is saved.').waitFor()
+    const order = async () => (await ok('GET', '/shop')).json<{ rows: { name: string; isDisabled: boolean }[] }>().rows
+    assert.deepEqual(
+      (await order()).map(({ name }) => name),
+      ['orders', 'products', 'customers'],
+    )
+    await rows.getByLabel('Select products').check()
+    await rows.getByRole('button', { name: 'Disable' }).click()
+    await rows.getByText('Disabled', { exact: true }).last().waitFor()
+    await rows.getByRole('button', { name: 'Duplicate' }).click()
+    await rows.getByRole('listitem').nth(3).waitFor()
+    assert.deepEqual(
+      (await order()).map(({ isDisabled }) => isDisabled),
+      [false, true, false, true],
+    )
+    await page.context().close()
+  })
+
+  await t.test('any two versions are compared with their rows, and one is brought back', async () => {
+    const { page } = await signedIn(browser, stack, `${SCREEN}?tab=versions`)
+    await page.getByLabel('From version 4').check()
+    await page.getByText(/rows\.orders\.configuration\.parameters\.config\.jobs\[0\]\.endpoint/).waitFor()
+    await page.getByRole('button', { name: 'As text' }).click()
+    await page.getByLabel('Difference as text').waitFor()
+    await page.getByRole('button', { name: 'Bring version 4 back' }).click()
+    await page.getByText(/^Version 4 is back, as version/).waitFor()
+    assert.match(await shop(), /"baseUrl":\s*"https:\/\/shop.example\/"/)
+    await page.context().close()
+  })
+
+  await t.test('the state is looked at and reset', async () => {
+    await ok('PUT', '/shop/rows/orders/state', { state: { component: { time: { previousStart: 5 } } } })
+    const { page } = await signedIn(browser, stack, `${SCREEN}?tab=state`)
+    const card = page.getByRole('region', { name: 'State of orders' })
+    await card.getByText('previousStart').waitFor()
+    await card.getByRole('button', { name: 'Begin from the start' }).click()
+    await page.getByText('The state of orders is saved.').waitFor()
+    assert.deepEqual((await ok('GET', '/shop/rows/orders')).json<{ state: object }>().state, {})
+    await page.context().close()
+  })
+
+  await t.test('no screen has serious accessibility findings or scrolls sideways', () =>
+    checkScreens(browser, stack, [SCREEN, `${SCREEN}?row=orders&view=json`, `${SCREEN}?tab=versions`, `${SCREEN}?tab=state`]),
+  )
+})

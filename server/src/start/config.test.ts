@@ -16,7 +16,7 @@ const problemsOf = (environment: Environment) => {
 
 test('an empty environment gives the defaults', () => {
   const config = readConfig({})
-  assert.deepEqual(config.listen, { host: '127.0.0.1', port: 8000, s3Port: 8001, drainTimeoutMs: 10_000 })
+  assert.deepEqual(config.listen, { host: '127.0.0.1', port: 8000, s3Port: 8001, sqlPort: undefined, drainTimeoutMs: 10_000 })
   assert.equal(config.dataDir, resolve('data'))
   assert.deepEqual(config.roles, ['api', 'worker', 'scheduler'])
   assert.equal(config.database.url, undefined)

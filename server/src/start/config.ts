@@ -243,6 +243,12 @@ export const VARIABLES = {
     sentence: 'How far back in time a table can be made from an earlier state of another.',
     parse: read.wholeNumber(0, 3650),
   }),
+  MILLRACE_SQL_PORT: variable({
+    default: 'none: no such port',
+    sentence:
+      'Port for clients of PostgreSQL (docs/sql.md). 0 takes any free port. Without TLS it is open to this machine only, because the password is a token.',
+    parse: read.port,
+  }),
   MILLRACE_SQL_SESSIONS: variable({
     default: '4',
     sentence:
@@ -446,6 +452,13 @@ function contradictions(values: Values): ConfigProblem[] {
       value: String(s3Port),
       reason: 'is the port of the stack itself; the object store needs its own.',
     })
+  const { MILLRACE_SQL_PORT: sqlPort } = values
+  if (sqlPort !== undefined && sqlPort !== 0 && [port ?? 8000, s3Port ?? (port ?? 8000) + 1].includes(sqlPort))
+    problems.push({
+      name: 'MILLRACE_SQL_PORT',
+      value: String(sqlPort),
+      reason: 'is the port of the stack or of its object store; clients of PostgreSQL need their own.',
+    })
   if (port === 65_535 && s3Port === undefined)
     problems.push({ name: 'PORT', value: '65535', reason: 'leaves no next port for the object store; set MILLRACE_S3_PORT.' })
   const files = ['MILLRACE_TLS_CERT_FILE', 'MILLRACE_TLS_KEY_FILE'] as const
@@ -469,6 +482,8 @@ function configOf(values: Values, unknown: readonly string[]) {
       host: values.HOST ?? '127.0.0.1',
       port,
       s3Port: values.MILLRACE_S3_PORT ?? (port === 0 ? 0 : port + 1),
+      /** Undefined: the PostgreSQL port is off. */
+      sqlPort: values.MILLRACE_SQL_PORT,
       drainTimeoutMs: values.MILLRACE_DRAIN_TIMEOUT_MS ?? 10_000,
     },
     startWaitMs: values.MILLRACE_START_WAIT_MS ?? 60_000,

@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net'
 import type { Isolation } from '../engines/runner/isolation.ts'
 import { systemClock } from '../kit/clock.ts'
 import { PlatformError } from '../kit/errors.ts'
+import type { Platform } from '../wiring/platform.ts'
 import { openAdminListener } from './admin-listener.ts'
-import { ConfigError, dropSecrets, readConfig } from './config.ts'
+import { type Config, ConfigError, dropSecrets, readConfig } from './config.ts'
 import { openStack } from './open-stack.ts'
 import { createPlannedBackups } from './planned-backups.ts'
 
@@ -25,6 +26,9 @@ async function serve(): Promise<void> {
   })
   await platform.objects.listen(config.listen.s3Port, host).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EADDRINUSE' ? new PortInUse(config.listen.s3Port) : error
+  })
+  const sql = await openSqlPort(config, platform).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EADDRINUSE' ? new PortInUse(config.listen.sqlPort ?? 0) : error
   })
   const address = platform.app.server.address() as AddressInfo // a TCP listener has one
   // After the port is ours: a start that fails must not make a token nobody sees.
@@ -69,7 +73,7 @@ async function serve(): Promise<void> {
   Millrace ${version} is ready (${Math.round(performance.now())} ms)
 
 ${addresses(config.roles, url)}
-    Object store   ${platform.s3Url()}
+    Object store   ${platform.s3Url()}${sqlLine(sql)}
     Data folder    ${config.dataDir}${pausedLine(platform.isPausedCopy)}${componentsLine(platform.componentProblems())}${isolationLine(isolation)}${firstToken(masterToken, config.secrets.masterToken !== undefined)}
 `)
   log.info({ url, s3Url: platform.s3Url(), dataDir: config.dataDir, version }, 'ready')
@@ -79,6 +83,17 @@ const addresses = (roles: readonly string[], url: string): string =>
   roles.includes('api')
     ? `    Page           ${url}/\n    Guides         ${url}/help\n    Storage API    ${url}/v2/storage`
     : `    Roles          ${roles.join(', ')}; the API is served by other nodes\n    Health         ${url}/health`
+
+/** The PostgreSQL port of a node that serves the API. Without TLS it is for this machine only: its passwords are tokens. */
+async function openSqlPort({ listen, tls, roles }: Config, platform: Platform): Promise<string | undefined> {
+  if (listen.sqlPort === undefined || !roles.includes('api')) return undefined
+  const host = tls.mode === 'off' ? '127.0.0.1' : listen.host
+  const port = await platform.sqlModules.port.listen(listen.sqlPort, host)
+  return `postgres://me@${host.includes(':') ? `[${host}]` : host}:${port}/default${tls.mode === 'off' ? '' : '?sslmode=require'}`
+}
+
+const sqlLine = (address: string | undefined): string =>
+  address === undefined ? '' : `\n    PostgreSQL     ${address} (the password is a token)`
 
 const pausedLine = (isPausedCopy: boolean): string =>
   isPausedCopy
@@ -111,7 +126,7 @@ const firstToken = (token: string | undefined, chosen: boolean): string => {
 class PortInUse extends Error {
   constructor(port: number) {
     super(
-      `Port ${port} is in use. Stop the program that holds it, or choose others with PORT=... and MILLRACE_S3_PORT=... (by default the object store takes the next port).`,
+      `Port ${port} is in use. Stop the program that holds it, or choose others with PORT=..., MILLRACE_S3_PORT=... and MILLRACE_SQL_PORT=... (by default the object store takes the next port).`,
     )
   }
 }

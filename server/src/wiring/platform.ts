@@ -165,6 +165,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
 
   const backups = createBackups({ db, clock })
   const requestLimits = { ...NO_LIMITS, ...options.requestLimits }
+  const limits = createRequestLimits(requestLimits, clock)
   const s3Limits = createRequestLimits(requestLimits, clock) // uploads count for themselves
   const clientOf = clientAddresses(options.trustedProxies ?? [])
   const objects = await openObjectStore({
@@ -259,6 +260,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     jobs: storageJobs,
     jobsLoop: storageJobsLoop,
     backendName,
+    limits,
+    tls: options.tls,
     settings: options.sql,
   })
   const worker = { ...DEFAULT_WORKER, ...options.worker }
@@ -341,7 +344,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     bodyLimitBytes: options.bodyLimitBytes,
     maintenance: options.maintenance,
     corsOrigins: options.corsOrigins,
-    limits: createRequestLimits(requestLimits, clock),
+    limits,
     trustedProxies: options.trustedProxies ?? [],
     publicUrl: options.publicUrl,
     domain: options.domain,

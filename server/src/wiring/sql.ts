@@ -6,12 +6,15 @@ import type { ObjectStore } from '../engines/object-store/object-store.ts'
 import { createDatabaseFiles, createResultFiles } from '../engines/sql/database-files.ts'
 import { createSqlEngine } from '../engines/sql/engine.ts'
 import type { SqlEngineSettings } from '../engines/sql/sql-engine.ts'
+import type { RequestLimits } from '../http/request-limits.ts'
+import type { TlsPair } from '../http/tls.ts'
 import type { Clock } from '../kit/clock.ts'
 import { BACKEND } from '../model/backend.ts'
 import type { Scope } from '../model/scope.ts'
 import { createQueries } from '../services/sql/queries.ts'
 import { queryRoutes } from '../services/sql/query.routes.ts'
 import { createScripts } from '../services/sql/scripts.ts'
+import { createSqlPort } from '../services/sql-port/sql-port.ts'
 import type { StorageJobsLoop } from '../services/storage-jobs/storage-jobs.loop.ts'
 import type { StorageJobs } from '../services/storage-jobs/storage-jobs.ts'
 import { queryJobsRoutes } from '../services/workspaces/query-jobs.routes.ts'
@@ -40,6 +43,9 @@ export interface SqlModulesDeps extends Core {
   readonly jobs: StorageJobs
   readonly jobsLoop: StorageJobsLoop
   readonly backendName: (projectId: number) => Promise<string | undefined>
+  /** Those of the API: wrong passwords count as wrong tokens. */
+  readonly limits: RequestLimits
+  readonly tls: TlsPair | undefined
   readonly settings?: SqlSettings | undefined
 }
 
@@ -82,15 +88,32 @@ export async function createSqlModules(deps: SqlModulesDeps) {
   jobsLoop.registerHandler('workspaceQuery', queryJobs.run)
   const backendName = async (projectId: number) => (await deps.backendName(projectId)) ?? BACKEND
   const loading = createWorkspaceLoad({ workspaces, sessions, findTable, partOf: tables.sqlTables.part })
-  const { create, drop } = createWorkspaceJobs(workspaces, backendName)
+  const { create, drop } = createWorkspaceJobs(workspaces, backendName, () => port.number())
   jobsLoop.registerHandler('workspaceCreate', create, 'light')
   jobsLoop.registerHandler('workspaceDrop', drop, 'light')
   jobsLoop.registerHandler('workspaceLoad', loading)
   jobsLoop.registerHandler('workspaceLoadClone', loading)
   jobsLoop.registerHandler('workspaceBatchDeleteObjects', createObjectsDeletion(workspaces, sessions))
 
+  const port = createSqlPort({
+    engine,
+    tls: deps.tls,
+    limits: deps.limits,
+    authenticate: deps.tokens.authenticate,
+    findActor: deps.tokens.findActor,
+    findBranch: async (projectId, name) => configurations.branches.resolve(projectId, name),
+    findWorkspace: workspaces.findById,
+    isPassword: workspaces.isPassword,
+    mayUse: workspaces.mayUse,
+    findTable,
+    listTables: tables.sqlTables.list,
+    useWorkspace: (scope, workspace, work, signal) => sessions.use(scope, workspace, ({ session }) => work(session), { signal }),
+    onBug: (err) => log.error({ err }, 'a statement of the PostgreSQL port failed by our fault'),
+  })
+
   return {
     engine,
+    port,
     workspaces,
     workspaceSessions: sessions,
     /** For the job runner. */
@@ -122,6 +145,7 @@ export async function createSqlModules(deps: SqlModulesDeps) {
           sessions,
           createJob: jobs.create,
           backendName,
+          sqlPort: port.number,
           queryWorkspace: createWorkspaceQuery(sessions),
           checkConfiguration: configurations.checkConfiguration,
           readLoadRequest: createLoadRequestReader({
@@ -131,6 +155,9 @@ export async function createSqlModules(deps: SqlModulesDeps) {
         }),
       )
     },
-    close: engine.close,
+    close: async () => {
+      await port.close()
+      await engine.close()
+    },
   }
 }

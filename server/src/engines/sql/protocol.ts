@@ -3,7 +3,7 @@
 
 import type { ErrorCode } from '../../../../contract/error-codes.ts'
 import type { ErrorDetails } from '../../kit/errors.ts'
-import type { CopyFormat, SqlColumn, SqlLimits, SqlValue, StatementEnd } from './sql-engine.ts'
+import type { CopyFormat, SqlLimits, SqlValue, StatementEnd, StatementShape } from './sql-engine.ts'
 
 /** The catalog that holds the tables of the project; a database of the session's own stands beside it. */
 export const PROJECT_CATALOG = 'memory'
@@ -47,7 +47,7 @@ export type ToWorker =
   | { readonly type: 'close' }
 
 export type FromWorker =
-  | { readonly type: 'columns'; readonly columns: readonly SqlColumn[] }
+  | ({ readonly type: 'columns' } & StatementShape)
   | { readonly type: 'rows'; readonly rows: readonly (readonly SqlValue[])[] }
   | { readonly type: 'done'; readonly end?: StatementEnd; readonly rssMb: number }
   | { readonly type: 'failed'; readonly error: WorkerError; readonly rssMb: number }

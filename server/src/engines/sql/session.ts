@@ -10,7 +10,6 @@ import type {
   CopyFormat,
   SessionOptions,
   SqlBytes,
-  SqlColumn,
   SqlEngineDeps,
   SqlLimits,
   SqlRows,
@@ -19,6 +18,7 @@ import type {
   SqlValue,
   StatementEnd,
   StatementOptions,
+  StatementShape,
 } from './sql-engine.ts'
 import {
   checkAllowed,
@@ -28,6 +28,7 @@ import {
   type Statement,
   singleStatement,
   statementsOf,
+  type TableName,
   tablesNamed,
 } from './statements.ts'
 import type { WorkerProcess } from './worker-process.ts'
@@ -72,19 +73,21 @@ export async function openSession(
   }
 
   /** The tables a statement names, as they are now. Names that lead nowhere are left for DuckDB to complain about. */
-  async function bindTables(statement: Statement): Promise<void> {
+  async function bindTables(statement: Statement, shortNames: StatementOptions['shortNames'] = {}): Promise<void> {
     const views: View[] = []
-    for (const { schema, name } of uniqueNames(statement)) {
+    const bindOne = async (schema: string, name: string, named: TableName): Promise<void> => {
       const key = `${schema}.${name}`.toLowerCase()
       const known = bound.get(key)
       if (known && (known.schema !== schema || known.name !== name))
         throw new PlatformError('sql.ambiguousTable', { table: `${schema}.${name}`, other: `${known.schema}.${known.name}` })
-      if (known && inTransaction) continue // a transaction reads one state
-      const table = await findTable(schema, name)
-      if (!table || table.version === known?.version) continue
+      if (known && inTransaction) return // a transaction reads one state
+      const table = await findTable(named.schema, named.name)
+      if (!table || table.version === known?.version) return
       views.push({ schema, name, select: table.select(await linkFiles(table)) })
       bound.set(key, { schema, name, version: table.version })
     }
+    for (const named of uniqueNames(statement)) await bindOne(named.schema, named.name, named)
+    for (const [name, named] of Object.entries(shortNames)) await bindOne('main', name, named)
     if (views.length > 0) await settled(worker.ask({ type: 'bind', views }))
   }
 
@@ -128,7 +131,7 @@ export async function openSession(
     checkAllowed(statement, mode)
     isRunning = true
     try {
-      await bindTables(statement)
+      await bindTables(statement, given.shortNames)
       if (given.signal?.aborted) throw new PlatformError('sql.cancelled')
     } catch (error) {
       isRunning = false
@@ -140,7 +143,7 @@ export async function openSession(
   function run(statement: Statement, output: RunMessage['output'], { signal, timeoutMs, limit, values = [] }: Given): Running {
     const { text, originalPosition } = database === undefined ? asItIs(statement) : qualifyTables(statement, PROJECT_CATALOG)
     const marker = randomBytes(16).toString('hex')
-    const columns = Promise.withResolvers<readonly SqlColumn[]>()
+    const shape = Promise.withResolvers<StatementShape>()
     const batches = createQueue<readonly (readonly SqlValue[])[]>()
     let isEnded = false
     let reason: PlatformError | undefined
@@ -163,7 +166,7 @@ export async function openSession(
         const request = { type: 'run', sql: text, isQuery: isQuery(statement), output, values, limit, marker } as const
         const { end } = await settled(
           worker.ask(request, (message) => {
-            if (message.type === 'columns') columns.resolve(message.columns)
+            if (message.type === 'columns') shape.resolve(message)
             if (message.type === 'rows') batches.push(message.rows)
           }),
         )
@@ -172,7 +175,7 @@ export async function openSession(
         return end ?? { rows: null, changedRows: null }
       } catch (error) {
         const why = reason ?? placed(error, statement, originalPosition)
-        columns.reject(why)
+        shape.reject(why)
         batches.end(why)
         throw why
       } finally {
@@ -184,15 +187,16 @@ export async function openSession(
     }
     const end = untilEnd()
     end.catch(() => {}) // met by whoever reads the result
-    columns.promise.catch(() => {})
-    return { columns: columns.promise, batches, end, marker, cancel }
+    shape.promise.catch(() => {})
+    return { shape: shape.promise, batches, end, marker, cancel }
   }
 
   async function query(sql: string, given: Given = {}): Promise<SqlRows> {
-    const { columns, batches, end, cancel } = await start(sql, 'rows', given)
+    const { shape, batches, end, cancel } = await start(sql, 'rows', given)
     const freed = end.then(free, free)
+    const { columns } = await shape.catch((error: unknown) => freed.then(() => Promise.reject(error)))
     return {
-      columns: await columns.catch((error: unknown) => freed.then(() => Promise.reject(error))),
+      columns,
       end,
       batches: eachOf(batches, () => worker.send({ type: 'more' }), cancel),
       cancel: () => {
@@ -203,10 +207,11 @@ export async function openSession(
   }
 
   async function copy(sql: string, format: CopyFormat, given: StatementOptions = {}): Promise<SqlBytes> {
-    const { columns, end, marker, cancel } = await start(sql, format, given)
+    const { shape, end, marker, cancel } = await start(sql, format, given)
     const bytes = textOf(marker, end, cancel)
+    const { columns } = await shape.catch((error: unknown) => bytes.return().then(() => Promise.reject(error)))
     return {
-      columns: await columns.catch((error: unknown) => bytes.return().then(() => Promise.reject(error))),
+      columns,
       end,
       bytes,
       cancel: async () => {
@@ -262,10 +267,10 @@ export async function openSession(
     return end
   }
 
-  async function describe(sql: string): Promise<readonly SqlColumn[]> {
-    const { columns, end } = await start(sql, 'columns', {})
+  async function describe(sql: string, given: Pick<StatementOptions, 'shortNames'> = {}): Promise<StatementShape> {
+    const { shape, end } = await start(sql, 'columns', given)
     await end.finally(free)
-    return columns
+    return shape
   }
 
   async function close(): Promise<void> {
@@ -288,7 +293,7 @@ export async function openSession(
 type Given = StatementOptions & { readonly values?: readonly SqlValue[] }
 
 interface Running {
-  readonly columns: Promise<readonly SqlColumn[]>
+  readonly shape: Promise<StatementShape>
   readonly batches: Queue<readonly (readonly SqlValue[])[]>
   readonly end: Promise<StatementEnd>
   readonly marker: string

@@ -1,6 +1,8 @@
 // What the SQL engine does, as types. It knows no project and no snapshot: whoever opens a session says which tables there are, each
 // as a select over files.
 
+import type { TableName } from './statements.ts'
+
 /** A table of a session: files in the object store and the select that reads them. */
 export interface SqlTable {
   /** Another text means another state: the session binds the table anew before its next statement. */
@@ -63,6 +65,8 @@ export interface StatementOptions {
   readonly timeoutMs?: number
   /** At most so many rows. */
   readonly limit?: number
+  /** Tables of the project that the statement may name without their schema, by that name. */
+  readonly shortNames?: Readonly<Record<string, TableName>>
 }
 
 /** One statement at a time: read a result to its end, or `cancel` it, before the next. */
@@ -73,16 +77,24 @@ export interface SqlSession extends AsyncDisposable {
   copy(sql: string, format: CopyFormat, options?: StatementOptions): Promise<SqlBytes>
   /** Runs to the end and forgets the rows. */
   execute(sql: string, options?: StatementOptions): Promise<StatementEnd>
-  /** Columns of the result, without running the statement. */
-  describe(sql: string): Promise<readonly SqlColumn[]>
+  /** What the statement takes and gives, without running it. */
+  describe(sql: string, options?: Pick<StatementOptions, 'shortNames'>): Promise<StatementShape>
   close(): Promise<void>
 }
 
 /**
  * csv: with a header, values quoted where they must be, null empty and the empty text `""`. json: an array per line; integers up to
  * 64 bits and floats are numbers, decimals, times and what is no number to JSON are texts, lists and structs are arrays and objects.
+ * postgres: the text format of PostgreSQL's COPY, values written as PostgreSQL writes them, lists and structs as JSON.
  */
-export type CopyFormat = 'csv' | 'json'
+export type CopyFormat = 'csv' | 'json' | 'postgres'
+
+export interface StatementShape {
+  /** None for a statement without a result. */
+  readonly columns: readonly SqlColumn[]
+  /** Types of `$1`, `$2` ...; UNKNOWN where the statement alone does not say. */
+  readonly parameters: readonly string[]
+}
 
 export interface SqlColumn {
   readonly name: string

@@ -9,6 +9,7 @@ import {
   DuckDBInstance,
   type DuckDBPreparedStatement,
   type DuckDBResult,
+  DuckDBTypeId,
   type DuckDBValue,
   ResultReturnType,
   StatementType,
@@ -45,6 +46,7 @@ const ALLOWED: Readonly<Record<'read' | 'write', readonly StatementType[]>> = {
   write: [...READING, INSERT, UPDATE, DELETE, MERGE_INTO, CREATE, CREATE_FUNC, DROP, ALTER, ANALYZE, VACUUM],
 }
 
+const UNKNOWN = 'UNKNOWN'
 const WATCH_MS = 100
 const INTERRUPT_MS = 20
 /** The runtime and what DuckDB does not count. */
@@ -93,7 +95,7 @@ async function answer(message: Exclude<ToWorker, { type: 'cancel' | 'more' }>): 
   }
 }
 
-const isText = (output: RunMessage['output']): output is CopyFormat => output === 'csv' || output === 'json'
+const isText = (output: RunMessage['output']): output is CopyFormat => output !== 'rows' && output !== 'columns'
 
 async function handle(message: Exclude<ToWorker, { type: 'cancel' | 'more' }>): Promise<StatementEnd | undefined> {
   if (message.type === 'open') session = await open(message)
@@ -152,12 +154,14 @@ async function run(open: Session, message: RunMessage): Promise<StatementEnd> {
   bytesBefore = 0
   const prepared = await prepare(open, message)
   const columns = columnsOf(prepared)
+  const parameters = Array.from({ length: prepared.parameterCount }, (_, i) => parameterType(prepared, i + 1))
+  const sendShape = (shown = columns) => send({ type: 'columns', columns: shown, parameters })
   if (message.output === 'columns') {
-    send({ type: 'columns', columns })
+    sendShape(isResult(prepared) ? columns : [])
     return { rows: null, changedRows: null }
   }
   if (isText(message.output) && message.isQuery && prepared.statementType === SELECT) {
-    send({ type: 'columns', columns })
+    sendShape()
     const copy = copyStatement(message, message.output, columns, open.settings.fifo)
     bytesBefore = Buffer.byteLength(copy.slice(0, copy.indexOf(message.sql)))
     const copied = await open.connection.run(copy)
@@ -167,10 +171,10 @@ async function run(open: Session, message: RunMessage): Promise<StatementEnd> {
   const result = await prepared.stream()
   if (result.returnType !== ResultReturnType.QUERY_RESULT) {
     await result.fetchAllChunks()
-    send({ type: 'columns', columns: [] })
+    sendShape([])
     return { rows: null, changedRows: result.returnType === ResultReturnType.CHANGED_ROWS ? result.rowsChanged : null }
   }
-  send({ type: 'columns', columns })
+  sendShape()
   if (message.output === 'rows') return sendRows(result, message.limit)
   return writeRows(result, columns, message.output, open.out, message.limit)
 }
@@ -196,16 +200,26 @@ function checkKind(kind: StatementType, mode: 'read' | 'write'): void {
 const columnsOf = (prepared: DuckDBPreparedStatement): SqlColumn[] =>
   Array.from({ length: prepared.columnCount }, (_, i) => ({
     name: prepared.columnName(i),
-    type: String(prepared.columnType(i)),
+    type: prepared.columnTypeId(i) === DuckDBTypeId.INVALID ? UNKNOWN : String(prepared.columnType(i)),
   }))
+
+/** DuckDB gives up on the type of a parameter that nothing in the statement decides. */
+function parameterType(prepared: DuckDBPreparedStatement, i: number): string {
+  return prepared.parameterTypeId(i) === DuckDBTypeId.INVALID ? UNKNOWN : String(prepared.parameterType(i))
+}
+
+/** A statement that changes rows has a column for their number, which is not a result. */
+const isResult = ({ statementType }: DuckDBPreparedStatement): boolean => [SELECT, EXPLAIN].includes(statementType)
 
 // ------------------------------------------------------------------------------------------------------------ text, by DuckDB
 
 function copyStatement({ sql, limit }: RunMessage, format: CopyFormat, columns: readonly SqlColumn[], fifo: string): string {
   const upTo = limit === undefined ? '' : ` LIMIT ${limit}`
   if (format === 'csv') return `COPY (FROM (${sql}\n)${upTo}) TO ${literal(fifo)} (FORMAT csv, HEADER true, USE_TMP_FILE false)`
-  const names = columns.map((_, i) => `c${i}`)
-  const select = `SELECT json_array(${columns.map(jsonValue).join(', ')}) FROM (${sql}\n) q(${names.join(', ')})${upTo}`
+  const from = `FROM (${sql}\n) q(${columns.map((_, i) => `c${i}`).join(', ')})${upTo}`
+  if (format === 'postgres')
+    return `COPY (SELECT ${columns.map(postgresValue).join(', ')} ${from}) TO ${literal(fifo)} (${COPY_TEXT}, USE_TMP_FILE false)`
+  const select = `SELECT json_array(${columns.map(jsonValue).join(', ')}) ${from}`
   // JSON text has no line breaks and no control characters: without quotes and with a delimiter that cannot occur each line is one array.
   const raw = String.raw`FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER e'\x01'`
   return `COPY (${select}) TO ${literal(fifo)} (${raw}, USE_TMP_FILE false)`
@@ -218,6 +232,37 @@ function jsonValue({ type }: SqlColumn, i: number): string {
     return `CASE WHEN isfinite(c${i}) THEN to_json(c${i}) ELSE to_json(c${i}::VARCHAR) END`
   return /DOUBLE|FLOAT|DECIMAL/.test(type) ? `c${i}::VARCHAR` : `c${i}`
 }
+
+/** No value has a delimiter in it, so that none needs quotes. */
+const COPY_TEXT = String.raw`FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER e'\t', NULLSTR '\N'`
+
+/** A value as PostgreSQL writes it, in the text format of its COPY. */
+function postgresValue({ type }: SqlColumn, i: number): string {
+  const c = `c${i}`
+  if (/^(U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|DECIMAL\(\d+,\d+\)|BIGNUM|UUID)$/.test(type)) return c
+  if (type === 'BOOLEAN') return `CASE ${c} WHEN true THEN 't' WHEN false THEN 'f' END`
+  if (type === 'DOUBLE' || type === 'FLOAT')
+    return `CASE WHEN isfinite(${c}) THEN ${c}::VARCHAR WHEN isnan(${c}) THEN 'NaN' WHEN ${c} > 0 THEN 'Infinity' ELSE '-Infinity' END`
+  if (/^TIMESTAMP_(S|MS|NS)$/.test(type)) return postgresTime(`${c}::TIMESTAMP`)
+  if (/^(DATE|TIMESTAMP( WITH TIME ZONE)?)$/.test(type)) return postgresTime(c)
+  if (type === 'INTERVAL') return `replace(${c}::VARCHAR, 'month', 'mon')`
+  if (type === 'BLOB') return `'\\\\x' || lower(hex(${c}))`
+  return escaped(/[\])]$/.test(type) && !type.startsWith('ENUM') ? `to_json(${c})::VARCHAR` : `${c}::VARCHAR`)
+}
+
+const postgresTime = (c: string): string =>
+  `CASE WHEN ${c} >= '0001-01-01' THEN ${c}::VARCHAR ELSE regexp_replace(${c}::VARCHAR, '^(.*?) \\(BC\\)(.*)$', '\\1\\2 BC') END`
+
+const escaped = (text: string): string =>
+  ESCAPES.reduce((sql, [character, code]) => `replace(${sql}, ${character}, '${code}')`, text)
+
+/** The backslash first: the others add some. */
+const ESCAPES = [
+  [`'\\'`, '\\\\'],
+  ['chr(9)', '\\t'],
+  ['chr(10)', '\\n'],
+  ['chr(13)', '\\r'],
+] as const
 
 // ------------------------------------------------------------------------------------------------------------- rows, decoded here
 
@@ -245,7 +290,7 @@ async function writeRows(
   out: number,
   limit = Number.POSITIVE_INFINITY,
 ): Promise<StatementEnd> {
-  const line = format === 'csv' ? (row: readonly SqlValue[]) => row.map(csvValue).join(',') : jsonLine
+  const line = LINES[format]
   if (format === 'csv') writeSync(out, `${columns.map(({ name }) => csvValue(name)).join(',')}\n`)
   let rows = 0
   for await (const batch of batchesOf(result, limit)) {
@@ -253,6 +298,20 @@ async function writeRows(
     writeAll(out, batch.map((row) => `${line(row)}\n`).join(''))
   }
   return { rows, changedRows: null }
+}
+
+const LINES: Readonly<Record<CopyFormat, (row: readonly SqlValue[]) => string>> = {
+  csv: (row) => row.map(csvValue).join(','),
+  json: (row) => jsonLine(row),
+  postgres: (row) => row.map(copyValue).join('\t'),
+}
+
+const COPY_CODES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
+
+function copyValue(value: SqlValue): string {
+  if (value === null) return '\\N'
+  if (typeof value === 'boolean') return value ? 't' : 'f'
+  return String(value).replace(/[\\\t\n\r]/g, (character) => COPY_CODES[character] ?? character)
 }
 
 function writeAll(out: number, text: string): void {

@@ -27,6 +27,23 @@ export function createSqlTables({ catalog, clock }: Pick<TableParts, 'catalog' |
     return table && sqlTableOf(table)
   }
 
+  /** Every table the asker may read. */
+  async function list(scope: Scope): Promise<ListedTable[]> {
+    return (await catalog.list(scope)).map((table) => ({
+      schema: table.bucket.id,
+      name: table.row.name,
+      primaryKey: table.primaryKey,
+      state: JSON.stringify([table.data.key, table.data.snapshotId, table.columns]),
+      columns: async () => {
+        const { snapshot } = await catalog.reading(table)
+        return table.columns.map((name) => {
+          const column = columnNamed(snapshot, name)
+          return { name, type: sqlType(column), nullable: snapshot.typed && column.nullable }
+        })
+      },
+    }))
+  }
+
   /** A part of a table; `fields` as a client sends them: columns, filters, times and a limit (spec storage 2.9.2). */
   async function part(scope: Scope, tableId: string, { limit, ...fields }: QueryInput & { limit?: unknown }): Promise<TablePart> {
     const table = await catalog.get(scope, tableId)
@@ -63,7 +80,7 @@ export function createSqlTables({ catalog, clock }: Pick<TableParts, 'catalog' |
     }
   }
 
-  return { find, part, ofRun }
+  return { find, list, part, ofRun }
 }
 
 /**
@@ -86,6 +103,16 @@ function byName(
 }
 
 const EVERYTHING: TableQuery = { filters: [], orderBy: [] }
+
+/** A table with what SQL knows of its columns. */
+export interface ListedTable {
+  readonly schema: string
+  readonly name: string
+  readonly primaryKey: readonly string[]
+  /** Another text means that the columns may be others. */
+  readonly state: string
+  columns(): Promise<readonly { readonly name: string; readonly type: string; readonly nullable: boolean }[]>
+}
 
 /** What a load into a workspace reads. */
 export interface TablePart {

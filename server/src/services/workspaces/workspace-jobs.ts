@@ -15,12 +15,14 @@ interface CreateInput {
 export function createWorkspaceJobs(
   workspaces: Pick<Workspaces, 'create' | 'remove'>,
   backendName: (projectId: number) => Promise<string>,
+  sqlPort: () => number | undefined,
 ): { readonly create: JobHandler; readonly drop: JobHandler } {
   return {
     create: async ({ job }) => {
       const { scope, wanted, of } = job.input as CreateInput // written by the routes of this module
       const { workspace } = await workspaces.create(scope, wanted, of)
-      return { results: workspaceView(workspace, { backend: await backendName(job.projectId), baseUrl: job.baseUrl }) }
+      const backend = await backendName(job.projectId)
+      return { results: workspaceView(workspace, { backend, baseUrl: job.baseUrl, port: sqlPort() }) }
     },
     drop: async ({ job }) => {
       await workspaces.remove(job.input as Pick<Workspace, 'projectId' | 'id'>) // written by the routes of this module

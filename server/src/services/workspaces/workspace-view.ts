@@ -17,6 +17,7 @@ export const WorkspaceView = Type.Object(
     connection: Type.Object({
       backend: Type.String(),
       host: Type.String(),
+      port: Type.Optional(Type.Integer({ description: 'Of PostgreSQL clients, when the stack listens for them.' })),
       database: Type.String(),
       schema: Type.String(),
       user: Type.String(),
@@ -35,9 +36,17 @@ export const WorkspaceView = Type.Object(
 
 const userOf = (workspaceId: number): string => `workspace_${workspaceId}`
 
+export interface WorkspaceViewContext {
+  readonly backend: string
+  readonly baseUrl: string
+  readonly password?: string
+  /** Of the PostgreSQL port; undefined when it is off. */
+  readonly port?: number | undefined
+}
+
 export const workspaceView = (
   workspace: Workspace,
-  { backend, baseUrl, password }: { readonly backend: string; readonly baseUrl: string; readonly password?: string },
+  { backend, baseUrl, password, port }: WorkspaceViewContext,
 ): Type.Static<typeof WorkspaceView> => ({
   id: workspace.id,
   type: 'table',
@@ -49,6 +58,7 @@ export const workspaceView = (
   connection: {
     backend,
     host: new URL(baseUrl).hostname,
+    ...defined({ port }),
     database: 'workspace',
     schema: 'main',
     user: userOf(workspace.id),

@@ -26,6 +26,8 @@ export interface WorkspacesRoutesDeps {
   readonly queryWorkspace: QueryWorkspace
   readonly createJob: CreateJob
   readonly backendName: (projectId: number) => Promise<string>
+  /** Of PostgreSQL clients; undefined when the stack does not listen for them. */
+  readonly sqlPort: () => number | undefined
   /** Refuses a configuration that is not there or that the actor may not see. */
   readonly checkConfiguration: (actor: Actor, branch: Branch, componentId: string, configurationId: string) => Promise<void>
 }
@@ -65,6 +67,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
     workspaceView(workspace, {
       backend: await deps.backendName(workspace.projectId),
       baseUrl,
+      port: deps.sqlPort(),
       ...(password !== undefined && { password }),
     })
   const viewsOf = (list: readonly Workspace[], baseUrl: string) => Promise.all(list.map((one) => viewOf(one, baseUrl)))

@@ -82,6 +82,12 @@ export function createWorkspacesStore(database: Db) {
       return row && toWorkspace(row)
     },
 
+    /** Of any project: whoever logs in with a name of a workspace names no project. */
+    findById: async (id: number): Promise<Workspace | undefined> => {
+      const row = await db.selectFrom('workspace').selectAll().where('id', '=', id).executeTakeFirst()
+      return row && toWorkspace(row)
+    },
+
     list: async (projectId: number, branchId: number): Promise<Workspace[]> => {
       const rows = await db
         .selectFrom('workspace')

@@ -120,7 +120,9 @@ export function createWorkspaces({ db, inTransaction, clock, backendName, maxSta
     get,
     remove,
     resetPassword,
-    /** For whoever logs in with the name and the password of a workspace. */
+    /** For whoever logs in with the name and the password of a workspace, which names no project. */
+    findById: store.findById,
+    mayUse,
     isPassword: ({ passwordHash, loginType }: Workspace, password: string): boolean =>
       loginType !== 'none' && timingSafeEqual(Buffer.from(passwordHash), Buffer.from(hashOf(password))),
     /** For jobs, whose token was asked when they were made. */

@@ -1,0 +1,41 @@
+// A process with a PostgreSQL in memory (PGlite). It holds the definitions of tables and no rows, and answers what clients ask of
+// PostgreSQL's own catalogue. Every question runs in a transaction of its own that is rolled back: it leaves nothing to the next one.
+
+import { PGlite } from '@electric-sql/pglite'
+import type { FromCatalog, Question, ToCatalog } from './catalogs.ts'
+
+process.on('disconnect', () => process.exit())
+
+/** The process ends before it takes the memory of others. */
+const MAX_RSS = 1_500 << 20
+setInterval(() => process.memoryUsage.rss() > MAX_RSS && process.exit(9), 500).unref()
+
+const database = PGlite.create('memory://')
+let last: Promise<void> = Promise.resolve()
+
+process.on('message', (message: ToCatalog) => {
+  last = last.then(() => answer(message))
+})
+
+async function answer({ id, define, ask }: ToCatalog): Promise<void> {
+  const send = (said: FromCatalog) => process.send?.(said)
+  try {
+    const db = await database
+    if (define !== undefined) await db.exec(define)
+    send({ id, frames: ask ? await questioned(db, ask) : new Uint8Array() })
+  } catch (error) {
+    send({ id, error: error instanceof Error ? error.message : String(error) })
+  }
+}
+
+/** The answers of PostgreSQL to the messages of one question. */
+async function questioned(db: PGlite, { settings, messages }: Question): Promise<Uint8Array> {
+  await db.exec(`BEGIN READ ONLY; ${settings}`)
+  try {
+    const answers: Uint8Array[] = []
+    for (const message of messages) answers.push(await db.execProtocolRaw(message))
+    return Buffer.concat(answers)
+  } finally {
+    await db.exec('ROLLBACK')
+  }
+}

@@ -1,0 +1,258 @@
+// Catalogues of PostgreSQL, each in a process of its own that starts when somebody asks and ends when nobody does. Few at once: each takes
+// about half a gigabyte.
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { formatOf, frame, int16, int32, reader } from '../pg-wire/messages.ts'
+import { type Format, type WireColumn, WireError } from '../pg-wire/wire-session.ts'
+
+const WORKER_FILE = fileURLToPath(new URL('./catalog-worker.ts', import.meta.url))
+const ANSWER_MS = 60_000
+
+export interface CatalogTable {
+  readonly schema: string
+  readonly name: string
+  /** Another text means that the table is defined anew. */
+  readonly version: string
+  readonly columns: readonly { readonly name: string; readonly type: string; readonly nullable: boolean }[]
+  readonly primaryKey: readonly string[]
+}
+
+export interface CatalogQuestion {
+  readonly sql: string
+  /** Schemas where names without one are looked for. */
+  readonly searchPath: readonly string[]
+  readonly types: readonly number[]
+  readonly values: readonly (string | null)[]
+  readonly formats: readonly Format[]
+}
+
+export interface CatalogAnswer {
+  readonly columns: readonly WireColumn[] | undefined
+  readonly parameters: readonly number[]
+  /** Frames of rows. */
+  readonly rows: Buffer
+  readonly tag: string
+}
+
+export interface Catalog {
+  /** Makes the catalogue show these tables. */
+  define(tables: readonly CatalogTable[]): Promise<void>
+  ask(question: CatalogQuestion): Promise<CatalogAnswer>
+  /** Parameters and columns without an answer. */
+  describe(
+    question: Pick<CatalogQuestion, 'sql' | 'searchPath' | 'types'>,
+  ): Promise<Pick<CatalogAnswer, 'columns' | 'parameters'>>
+}
+
+export interface Question {
+  readonly settings: string
+  readonly messages: readonly Uint8Array[]
+}
+
+export interface ToCatalog {
+  readonly id: number
+  readonly define?: string
+  readonly ask?: Question
+}
+
+export type FromCatalog = { readonly id: number } & ({ readonly frames: Uint8Array } | { readonly error: string })
+
+export interface CatalogsSettings {
+  /** Processes at once; the one that nobody asked for longest goes first. Default 3. */
+  readonly most?: number
+  /** Default 5 minutes. */
+  readonly idleMs?: number
+}
+
+export type Catalogs = ReturnType<typeof createCatalogs>
+
+export function createCatalogs({ most = 3, idleMs = 300_000 }: CatalogsSettings = {}) {
+  /** In the order of their last use. */
+  const open = new Map<string, CatalogProcess>()
+
+  function get(key: string): Catalog {
+    const found = open.get(key)
+    const catalog = found && !found.isGone() ? found : startCatalog(idleMs)
+    open.delete(key)
+    open.set(key, catalog)
+    for (const [other, { isBusy, end }] of open) {
+      if (open.size <= most) break
+      if (other === key || isBusy()) continue
+      open.delete(other)
+      end()
+    }
+    return catalog
+  }
+
+  return {
+    get,
+    pids: (): number[] => [...open.values()].flatMap(({ pid }) => pid() ?? []),
+    close: async (): Promise<void> => {
+      for (const { end } of open.values()) end()
+      open.clear()
+    },
+  }
+}
+
+interface CatalogProcess extends Catalog {
+  isBusy(): boolean
+  isGone(): boolean
+  pid(): number | undefined
+  end(): void
+}
+
+function startCatalog(idleMs: number): CatalogProcess {
+  const child: ChildProcess = fork(WORKER_FILE, {
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: { TZ: 'UTC' }, // nothing of the server's, which may hold secrets
+  })
+  const waiting = new Map<number, (answer: FromCatalog) => void>()
+  const defined = new Map<string, string>()
+  let isGone = false
+  let number = 0
+  let idle = setTimeout(end, idleMs).unref()
+
+  child.on('message', (answer: FromCatalog) => waiting.get(answer.id)?.(answer))
+  child.on('error', gone)
+  child.on('exit', gone)
+
+  function gone(): void {
+    isGone = true
+    clearTimeout(idle)
+    for (const [id, resolve] of waiting) resolve({ id, error: 'the process ended' })
+  }
+
+  function end(): void {
+    isGone = true
+    child.kill('SIGKILL')
+  }
+
+  async function send(message: Omit<ToCatalog, 'id'>): Promise<Buffer> {
+    const id = ++number
+    clearTimeout(idle)
+    if (waiting.size === 0 && !isGone) refer(child, true)
+    const timer = setTimeout(end, ANSWER_MS)
+    try {
+      const answer = await new Promise<FromCatalog>((resolve) => {
+        if (isGone) return resolve({ id, error: 'the process ended' })
+        waiting.set(id, resolve)
+        child.send({ id, ...message }, () => {}) // a closed channel is followed by the exit
+      })
+      if ('error' in answer) throw new WireError('58000', `The catalogue did not answer: ${answer.error}. Ask again.`)
+      return Buffer.from(answer.frames)
+    } finally {
+      clearTimeout(timer)
+      waiting.delete(id)
+      if (waiting.size === 0 && !isGone) {
+        refer(child, false)
+        idle = setTimeout(end, idleMs).unref()
+      }
+    }
+  }
+
+  async function define(tables: readonly CatalogTable[]): Promise<void> {
+    const wanted = new Map(tables.map((table) => [`${identifier(table.schema)}.${identifier(table.name)}`, table]))
+    const gone = [...defined].filter(([name, version]) => wanted.get(name)?.version !== version).map(([name]) => name)
+    const added = [...wanted].filter(([name, { version }]) => defined.get(name) !== version)
+    if (gone.length === 0 && added.length === 0) return
+    const schemas = new Set(added.map(([, { schema }]) => `CREATE SCHEMA IF NOT EXISTS ${identifier(schema)};`))
+    const drops = gone.map((name) => `DROP TABLE IF EXISTS ${name};`)
+    const creates = added.map(([name, table]) => `CREATE TABLE ${name} (${definitions(table)});`)
+    await send({ define: [...drops, ...schemas, ...creates].join('\n') })
+    for (const name of gone) defined.delete(name)
+    for (const [name, { version }] of added) defined.set(name, version)
+  }
+
+  const questionOf = (searchPath: readonly string[], ...messages: Buffer[]): Question => ({
+    settings: `SET LOCAL search_path TO ${[...searchPath, 'public'].map(identifier).join(', ')}`,
+    messages: [...messages, frame('S')],
+  })
+
+  return {
+    isBusy: () => waiting.size > 0,
+    isGone: () => isGone,
+    pid: () => (isGone ? undefined : child.pid),
+    end,
+    define,
+    ask: async ({ sql, searchPath, types, values, formats }) =>
+      answerFrom(
+        await send({
+          ask: questionOf(searchPath, parse(sql, types), bind(values, formats), DESCRIBE_PORTAL, frame('E', text(''), int32(0))),
+        }),
+      ),
+    describe: async ({ sql, searchPath, types }) =>
+      answerFrom(await send({ ask: questionOf(searchPath, parse(sql, types), DESCRIBE_STATEMENT) })),
+  }
+}
+
+/** An idle process does not keep the server alive. */
+function refer(child: ChildProcess, isKept: boolean): void {
+  for (const held of [child, child.channel]) isKept ? held?.ref() : held?.unref()
+}
+
+const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+const definitions = ({ columns, primaryKey }: CatalogTable): string =>
+  [
+    ...columns.map(({ name, type, nullable }) => `${identifier(name)} ${type}${nullable ? '' : ' NOT NULL'}`),
+    ...(primaryKey.length > 0 ? [`PRIMARY KEY (${primaryKey.map(identifier).join(', ')})`] : []),
+  ].join(', ')
+
+// -------------------------------------------------------------------------------------------------------- messages of a client
+
+const text = (value: string): Buffer => Buffer.from(`${value}\0`)
+const DESCRIBE_PORTAL = frame('D', Buffer.from('P'), text(''))
+const DESCRIBE_STATEMENT = frame('D', Buffer.from('S'), text(''))
+
+const parse = (sql: string, types: readonly number[]): Buffer =>
+  frame('P', text(''), text(sql), int16(types.length), ...types.map(int32))
+
+const bind = (values: readonly (string | null)[], formats: readonly Format[]): Buffer =>
+  frame(
+    'B',
+    text(''),
+    text(''),
+    int16(0),
+    int16(values.length),
+    ...values.flatMap((value) => (value === null ? [int32(-1)] : [int32(Buffer.byteLength(value)), Buffer.from(value)])),
+    int16(formats.length),
+    ...formats.map((_, i) => int16(formatOf(formats, i))),
+  )
+
+function answerFrom(frames: Buffer): CatalogAnswer {
+  let columns: WireColumn[] | undefined
+  let parameters: number[] = []
+  let tag = ''
+  const rows: Buffer[] = []
+  for (let at = 0; at < frames.length; ) {
+    const end = at + 1 + frames.readInt32BE(at + 1)
+    const kind = String.fromCharCode(frames[at] ?? 0)
+    const read = reader(frames.subarray(at + 5, end))
+    if (kind === 'E') throw errorFrom(read)
+    if (kind === 'T') columns = Array.from({ length: read.int16() }, () => columnFrom(read))
+    if (kind === 't') parameters = Array.from({ length: read.int16() }, read.int32)
+    if (kind === 'D') rows.push(frames.subarray(at, end))
+    if (kind === 'C') tag = read.text()
+    at = end
+  }
+  return { columns, parameters, rows: Buffer.concat(rows), tag }
+}
+
+function columnFrom(read: ReturnType<typeof reader>): WireColumn {
+  const name = read.text()
+  read.bytes(6)
+  const oid = read.int32()
+  read.bytes(2)
+  const modifier = read.int32()
+  read.bytes(2)
+  return { name, oid, modifier }
+}
+
+function errorFrom(read: ReturnType<typeof reader>): WireError {
+  const fields: Record<string, string> = {}
+  for (let kind = read.byte(); kind !== '\0'; kind = read.byte()) fields[kind] = read.text()
+  const { C = '58000', M = 'The catalogue did not answer.', H, P } = fields
+  return new WireError(C, M, { ...(H !== undefined && { hint: H }), ...(P !== undefined && { position: Number(P) }) })
+}

@@ -1,0 +1,180 @@
+// The listener: start of a connection (TLS, cancel requests, the password), its limits, and its end.
+
+import { randomInt } from 'node:crypto'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createSecureContext, TLSSocket } from 'node:tls'
+import { type Connection, createConnection } from './connection.ts'
+import { type FrameSocket, FrameTooLong, frameSocket } from './frames.ts'
+import * as say from './messages.ts'
+import { type Startup, WireError, type WireSession } from './wire-session.ts'
+
+const PROTOCOL_3 = 196_608
+const [SSL_REQUEST, GSS_REQUEST, CANCEL_REQUEST] = [80_877_103, 80_877_104, 80_877_102]
+const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
+const MAX_STARTUP_BYTES = 10_000
+const START_MS = 20_000
+/** How long connections may take to learn that the stack stops. */
+const GOODBYE_MS = 200
+
+export interface WireListenerDeps {
+  /** Undefined: without TLS. */
+  readonly tls?: { current(): { readonly cert: string; readonly key: string } } | undefined
+  readonly maxConnections: number
+  /** Throws when the client may not come in. */
+  login(startup: Startup, password: string): Promise<WireSession>
+  wireError(error: unknown): WireError
+}
+
+export interface WireListener {
+  /** Port 0 takes a free one; resolves to the port. */
+  listen(port: number, host: string): Promise<number>
+  close(): Promise<void>
+}
+
+export function createWireListener({ tls, maxConnections, login, wireError }: WireListenerDeps): WireListener {
+  const open = new Map<number, { readonly key: number; readonly connection: Connection }>()
+  const sockets = new Set<Socket>()
+  const server = createServer({ noDelay: true, keepAlive: true }, (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    socket.on('error', () => {}) // the end of it is seen by its close
+    void welcome(socket).catch(() => socket.destroy())
+  })
+
+  async function welcome(raw: Socket): Promise<void> {
+    const address = raw.remoteAddress ?? ''
+    const timer = setTimeout(() => raw.destroy(), START_MS)
+    try {
+      const { socket, content, isEncrypted } = await firstMessage(raw)
+      if (!socket || !content) return
+      const isPrivate = isEncrypted || LOOPBACK.test(address)
+      const started = await start(socket, content, address, isPrivate)
+      clearTimeout(timer)
+      await started?.()
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Before it, a client may ask for encryption. */
+  async function firstMessage(raw: Socket): Promise<{ socket?: FrameSocket; content?: Buffer; isEncrypted?: boolean }> {
+    let socket = frameSocket(raw)
+    let isEncrypted = false
+    for (;;) {
+      const frame = await socket.next(false, MAX_STARTUP_BYTES).catch((error: unknown) => {
+        if (error instanceof FrameTooLong) raw.destroy() // no client of this protocol
+        return undefined
+      })
+      if (!frame || frame.content.length < 4) return {}
+      const code = frame.content.readInt32BE(0)
+      if (code === SSL_REQUEST && tls && !isEncrypted) {
+        socket = await encrypted(raw, socket, tls.current())
+        isEncrypted = true
+      } else if (code === SSL_REQUEST || code === GSS_REQUEST) await socket.write(Buffer.from('N'))
+      else if (code === CANCEL_REQUEST) {
+        cancel(frame.content)
+        socket.end()
+        return {}
+      } else return { socket, content: frame.content, isEncrypted }
+    }
+  }
+
+  async function encrypted(
+    raw: Socket,
+    plain: FrameSocket,
+    pair: { readonly cert: string; readonly key: string },
+  ): Promise<FrameSocket> {
+    // Bytes that came before the answer were not encrypted, and somebody else may have sent them.
+    if (plain.release().length > 0) throw new Error('data before the TLS handshake')
+    raw.write('S')
+    const secure = new TLSSocket(raw, { isServer: true, secureContext: createSecureContext(pair) })
+    secure.on('error', () => raw.destroy())
+    return frameSocket(secure)
+  }
+
+  function cancel(content: Buffer): void {
+    if (content.length < 12) return
+    const found = open.get(content.readInt32BE(4))
+    if (found?.key === content.readInt32BE(8)) found.connection.cancel()
+  }
+
+  async function start(
+    socket: FrameSocket,
+    content: Buffer,
+    address: string,
+    isPrivate: boolean,
+  ): Promise<(() => Promise<void>) | undefined> {
+    const refuse = (error: WireError) => socket.end(say.errorResponse(error, 'FATAL'))
+    let session: WireSession | undefined
+    try {
+      const version = content.readInt32BE(0)
+      if (version >> 16 !== 3) throw new WireError('08P01', 'Only version 3 of the PostgreSQL protocol is spoken here.')
+      // Before the password, which everybody on the way could read.
+      if (!isPrivate) throw new WireError('28000', 'Connections from other machines need TLS here. Use sslmode=require.')
+      const startup = startupFrom(content, address)
+      const unknown = Object.keys(startup.parameters).filter((name) => name.startsWith('_pq_.'))
+      if (version > PROTOCOL_3 || unknown.length > 0) await socket.write(say.negotiateVersion(unknown))
+      if (sockets.size > maxConnections)
+        throw new WireError('53300', `There are ${maxConnections} connections already. Close one, or try again later.`)
+      await socket.write(say.askForPassword())
+      const answer = await socket.next(true, MAX_STARTUP_BYTES)
+      if (answer?.kind !== 'p') return undefined
+      session = await login(startup, say.reader(answer.content).text())
+    } catch (error) {
+      refuse(
+        error instanceof RangeError || error instanceof FrameTooLong ? new WireError('08P01', error.message) : wireError(error),
+      )
+      return undefined
+    }
+    return () => serve(socket, session)
+  }
+
+  async function serve(socket: FrameSocket, session: WireSession): Promise<void> {
+    const id = freeId()
+    const key = randomInt(-(2 ** 31), 2 ** 31 - 1)
+    const connection = createConnection({ socket, session, wireError })
+    open.set(id, { key, connection })
+    try {
+      const parameters = Object.entries(session.parameters).map(([name, value]) => say.parameterStatus(name, value))
+      await socket.write(
+        Buffer.concat([say.authenticationOk(), ...parameters, say.backendKey(id, key), say.readyForQuery(session.status())]),
+      )
+      await connection.serve()
+    } finally {
+      open.delete(id)
+    }
+  }
+
+  function freeId(): number {
+    for (;;) {
+      const id = randomInt(1, 2 ** 31 - 1)
+      if (!open.has(id)) return id
+    }
+  }
+
+  return {
+    listen: (port, host) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject)
+        // An AddressInfo, because it listens on TCP.
+        server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        for (const { connection } of open.values()) connection.end(new WireError('57P01', 'The stack is stopping.'))
+        setTimeout(() => {
+          for (const socket of sockets) socket.destroy()
+        }, GOODBYE_MS)
+      }),
+  }
+}
+
+function startupFrom(content: Buffer, address: string): Startup {
+  const read = say.reader(content.subarray(4))
+  const parameters: Record<string, string> = {}
+  for (let name = read.text(); name !== ''; name = read.text()) parameters[name] = read.text()
+  const { user, database } = parameters
+  if (!user) throw new WireError('28000', 'The client names no user.')
+  return { user, database: database || user, parameters, address }
+}

@@ -1,0 +1,208 @@
+// Rows from the text format of COPY, as frames of rows or of copied data. Bytes in, bytes out: a value becomes a string of JavaScript
+// only where a client wants it in binary.
+
+import { formatOf, int16, int32 } from './messages.ts'
+import { ENCODERS } from './values.ts'
+import type { Format, WireColumn } from './wire-session.ts'
+
+const [TAB, LINE, BACKSLASH, CAPITAL_N] = [9, 10, 92, 78]
+const CODES: Readonly<Record<number, number>> = { 116: 9, 110: 10, 114: 13, 98: 8, 102: 12, 118: 11 }
+const OUT_BYTES = 64 * 1024
+const EMPTY: Buffer = Buffer.alloc(0)
+
+/** Writes a line, without its end, to `out`; answers where it ended there. `out` has space for it. */
+type WriteLine = (line: Buffer, from: number, to: number, out: Buffer, at: number) => number
+
+/** Lines of any chunks as frames. `space` says how many bytes a line of some length takes at most. */
+async function* framesOf(
+  chunks: AsyncIterable<Buffer>,
+  writeLine: WriteLine,
+  space: (bytes: number) => number,
+): AsyncGenerator<Buffer, void> {
+  let open = EMPTY
+  for await (const chunk of chunks) {
+    const text = open.length > 0 ? Buffer.concat([open, chunk]) : chunk
+    let out = Buffer.allocUnsafe(OUT_BYTES)
+    let filled = 0
+    let from = 0
+    for (let end = text.indexOf(LINE, from); end !== -1; end = text.indexOf(LINE, from)) {
+      const needed = space(end - from)
+      if (filled + needed > out.length) {
+        if (filled > 0) yield out.subarray(0, filled)
+        out = Buffer.allocUnsafe(Math.max(OUT_BYTES, needed))
+        filled = 0
+      }
+      filled = writeLine(text, from, end, out, filled)
+      from = end + 1
+    }
+    open = text.subarray(from)
+    if (filled > 0) yield out.subarray(0, filled)
+  }
+}
+
+/** A value of a line with its escapes undone, written to `out`; answers where it ended. */
+function writePlain(line: Buffer, from: number, to: number, out: Buffer, at: number): number {
+  let end = at
+  for (let i = from; i < to; i++) {
+    let byte = line[i] as number // i < to <= line.length
+    if (byte === BACKSLASH) {
+      byte = line[++i] as number // a backslash is never the last byte of a value
+      byte = CODES[byte] ?? byte
+    }
+    out[end++] = byte
+  }
+  return end
+}
+
+const isNull = (line: Buffer, from: number, to: number): boolean =>
+  to - from === 2 && line[from] === BACKSLASH && line[from + 1] === CAPITAL_N
+
+function endOfValue(line: Buffer, from: number, to: number): number {
+  let end = from
+  while (end < to && line[end] !== TAB) end++
+  return end
+}
+
+/** Fields with their lengths, as rows and binary copies have them. */
+function fieldsWriter(columns: readonly WireColumn[], formats: readonly Format[]): WriteLine {
+  const encoders = columns.map(({ oid }, i) => (formatOf(formats, i) === 1 ? ENCODERS[oid] : undefined))
+  return (line, from, to, out, at) => {
+    let start = from
+    let filled = at
+    for (const encode of encoders) {
+      const end = endOfValue(line, start, to)
+      if (isNull(line, start, end)) {
+        out.writeInt32BE(-1, filled)
+        filled += 4
+      } else {
+        let after = writePlain(line, start, end, out, filled + 4)
+        if (encode) after = filled + 4 + encode(out.toString('utf8', filled + 4, after)).copy(out, filled + 4)
+        out.writeInt32BE(after - filled - 4, filled)
+        filled = after
+      }
+      start = end + 1
+    }
+    return filled
+  }
+}
+
+/** No binary value is longer than this or than its text. */
+const LONGEST_BINARY = 32
+const fieldsSpace = (columns: number) => (bytes: number) => bytes + columns * (4 + LONGEST_BINARY) + 16
+
+export function rowFrames(chunks: AsyncIterable<Buffer>, columns: readonly WireColumn[], formats: readonly Format[]) {
+  const writeFields = fieldsWriter(columns, formats)
+  const writeRow: WriteLine = (line, from, to, out, at) => {
+    const end = writeFields(line, from, to, out, at + 7)
+    out[at] = 0x44 // D
+    out.writeInt32BE(end - at - 1, at + 1)
+    out.writeUInt16BE(columns.length, at + 5)
+    return end
+  }
+  return framesOf(chunks, writeRow, fieldsSpace(columns.length))
+}
+
+/** As many rows as `most` from a buffer of whole frames: where they end, and how many they are. */
+export function cutRows(frames: Buffer, most: number): { readonly end: number; readonly rows: number } {
+  let end = 0
+  let rows = 0
+  while (end < frames.length && rows < most) {
+    end += 1 + frames.readInt32BE(end + 1)
+    rows++
+  }
+  return { end, rows }
+}
+
+// ----------------------------------------------------------------------------------------------------------------------- copies
+
+export interface CopyOptions {
+  readonly format: 'text' | 'csv' | 'binary'
+  readonly header: boolean
+  readonly delimiter: string
+  readonly nullText: string
+  readonly quote: string
+  readonly escape: string
+}
+
+export function copyFrames(chunks: AsyncIterable<Buffer>, columns: readonly WireColumn[], options: CopyOptions) {
+  if (options.format === 'binary') return binaryCopy(chunks, columns)
+  const isPlain = options.format === 'text' && options.delimiter === '\t' && options.nullText === '\\N'
+  const names = columns.map(({ name }) => Buffer.from(name))
+  const join = options.format === 'csv' ? csvLine(options) : textLine(options)
+  const writeLine: WriteLine = (line, from, to, out, at) => {
+    const text = isPlain ? line.subarray(from, to) : Buffer.from(join(valuesOf(line, from, to, columns.length)))
+    const end = at + 5 + text.copy(out, at + 5)
+    out[end] = LINE
+    return copyHead(out, at, end + 1)
+  }
+  // A quote for every byte and a pair around each value is the worst that can come of a line.
+  const space = (bytes: number) =>
+    isPlain ? bytes + 6 : bytes * 2 + columns.length * (Buffer.byteLength(options.nullText) + 8) + 16
+  return options.header ? withHeader(names, join, framesOf(chunks, writeLine, space)) : framesOf(chunks, writeLine, space)
+}
+
+function copyHead(out: Buffer, at: number, end: number): number {
+  out[at] = 0x64 // d
+  out.writeInt32BE(end - at - 1, at + 1)
+  return end
+}
+
+async function* withHeader(
+  names: readonly Buffer[],
+  join: JoinValues,
+  rows: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer, void> {
+  const line = `${join(names.map(String))}\n`
+  const head = Buffer.alloc(5 + Buffer.byteLength(line))
+  head.write(line, 5)
+  copyHead(head, 0, head.length)
+  yield head
+  yield* rows
+}
+
+type JoinValues = (values: readonly (string | null)[]) => string
+
+function valuesOf(line: Buffer, from: number, to: number, count: number): (string | null)[] {
+  const plain = Buffer.allocUnsafe(to - from)
+  let start = from
+  return Array.from({ length: count }, () => {
+    const end = endOfValue(line, start, to)
+    const value = isNull(line, start, end) ? null : plain.toString('utf8', 0, writePlain(line, start, end, plain, 0))
+    start = end + 1
+    return value
+  })
+}
+
+const csvLine = ({ delimiter, nullText, quote, escape: sign }: CopyOptions): JoinValues => {
+  const special = (text: string) =>
+    text === nullText || [delimiter, quote, '\n', '\r'].some((character) => text.includes(character)) || text === '\\.'
+  const quoted = (text: string) =>
+    quote + (sign === quote ? text : text.replaceAll(sign, sign + sign)).replaceAll(quote, sign + quote) + quote
+  return (values) => values.map((value) => (value === null ? nullText : special(value) ? quoted(value) : value)).join(delimiter)
+}
+
+const textLine = ({ delimiter, nullText }: CopyOptions): JoinValues => {
+  const codes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+  const escaped = (text: string) =>
+    Array.from(text, (character) => codes[character] ?? (character === delimiter ? `\\${character}` : character)).join('')
+  return (values) => values.map((value) => (value === null ? nullText : escaped(value))).join(delimiter)
+}
+
+const SIGNATURE = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), int32(0), int32(0)])
+
+async function* binaryCopy(chunks: AsyncIterable<Buffer>, columns: readonly WireColumn[]): AsyncGenerator<Buffer, void> {
+  const writeFields = fieldsWriter(columns, [1])
+  const writeRow: WriteLine = (line, from, to, out, at) => {
+    out.writeUInt16BE(columns.length, at + 5)
+    return copyHead(out, at, writeFields(line, from, to, out, at + 7))
+  }
+  yield data(SIGNATURE)
+  yield* framesOf(chunks, writeRow, fieldsSpace(columns.length))
+  yield data(int16(0xffff))
+}
+
+function data(content: Buffer): Buffer {
+  const frame = Buffer.concat([Buffer.alloc(5), content])
+  copyHead(frame, 0, frame.length)
+  return frame
+}

@@ -1,0 +1,218 @@
+// Values of PostgreSQL types between text and binary. Text is what every engine gives; clients ask for binary when they have run a
+// statement several times, or always.
+
+import { WireError } from './wire-session.ts'
+
+/** Object ids of the types that results have, from PostgreSQL's pg_type. */
+export const OID = {
+  bool: 16,
+  bytea: 17,
+  int8: 20,
+  int2: 21,
+  int4: 23,
+  text: 25,
+  json: 114,
+  float4: 700,
+  float8: 701,
+  unknown: 705,
+  bpchar: 1042,
+  varchar: 1043,
+  date: 1082,
+  time: 1083,
+  timestamp: 1114,
+  timestamptz: 1184,
+  interval: 1186,
+  timetz: 1266,
+  numeric: 1700,
+  uuid: 2950,
+  jsonb: 3802,
+} as const
+
+/** Days and microseconds from 1970 to 2000, where PostgreSQL begins to count. */
+const EPOCH_DAYS = 10_957
+const EPOCH_MICROS = BigInt(EPOCH_DAYS) * 86_400_000_000n
+const [MIN_INT32, MAX_INT32, MIN_INT64, MAX_INT64] = [-0x8000_0000, 0x7fff_ffff, -(2n ** 63n), 2n ** 63n - 1n]
+
+// ------------------------------------------------------------------------------------------------------------------ to binary
+
+type Encode = (text: string) => Buffer
+
+/** A text as the binary value of a type; types that are not here are their text in both formats. */
+export const ENCODERS: Readonly<Record<number, Encode>> = {
+  [OID.bool]: (text) => Buffer.from([text === 't' ? 1 : 0]),
+  [OID.int2]: (text) => write(2, (bytes) => bytes.writeInt16BE(Number(text))),
+  [OID.int4]: (text) => write(4, (bytes) => bytes.writeInt32BE(Number(text))),
+  [OID.int8]: (text) => int64(BigInt(text)),
+  [OID.float4]: (text) => write(4, (bytes) => bytes.writeFloatBE(Number(text))),
+  [OID.float8]: (text) => write(8, (bytes) => bytes.writeDoubleBE(Number(text))),
+  [OID.bytea]: (text) => Buffer.from(text.slice(2), 'hex'),
+  [OID.uuid]: (text) => Buffer.from(text.replaceAll('-', ''), 'hex'),
+  [OID.date]: (text) => write(4, (bytes) => bytes.writeInt32BE(dateOf(text))),
+  [OID.time]: (text) => int64(timeOf(text)),
+  [OID.timetz]: timetz,
+  [OID.timestamp]: (text) => int64(momentOf(text)),
+  [OID.timestamptz]: (text) => int64(momentOf(text)),
+  [OID.interval]: interval,
+  [OID.numeric]: numeric,
+}
+
+function write(size: number, fill: (bytes: Buffer) => void): Buffer {
+  const bytes = Buffer.alloc(size)
+  fill(bytes)
+  return bytes
+}
+
+const int64 = (value: bigint): Buffer => write(8, (bytes) => bytes.writeBigInt64BE(value))
+
+const INFINITE = /^(-?)infinity$/
+
+function dateOf(text: string): number {
+  const infinite = INFINITE.exec(text)
+  if (infinite) return infinite[1] ? MIN_INT32 : MAX_INT32
+  return daysOf(text.split(' ')[0] ?? '', text.endsWith('BC')) - EPOCH_DAYS
+}
+
+/** Days since 1970 of `YYYY-MM-DD`. */
+function daysOf(date: string, isBeforeChrist: boolean): number {
+  const [year = 1970, month = 1, day = 1] = date.split('-').map(Number)
+  const moment = new Date(0)
+  moment.setUTCFullYear(isBeforeChrist ? 1 - year : year, month - 1, day)
+  return Math.floor(moment.getTime() / 86_400_000)
+}
+
+/** Microseconds of `HH:MM:SS.ffffff`, hours beyond a day included. */
+function timeOf(text: string): bigint {
+  const [, sign, hours, minutes, seconds, fraction = ''] = /^(-?)(\d+):(\d\d):(\d\d)(?:\.(\d+))?/.exec(text) ?? []
+  const whole = (BigInt(hours ?? 0) * 60n + BigInt(minutes ?? 0)) * 60n + BigInt(seconds ?? 0)
+  const micros = whole * 1_000_000n + BigInt(fraction.slice(0, 6).padEnd(6, '0'))
+  return sign ? -micros : micros
+}
+
+/** Seconds east of UTC of `+02` or `-03:30`. */
+function zoneOf(text: string): number {
+  const [, sign, hours, minutes = '0', seconds = '0'] = /([+-])(\d\d)(?::?(\d\d))?(?::?(\d\d))?$/.exec(text) ?? []
+  const total = Number(hours ?? 0) * 3600 + Number(minutes) * 60 + Number(seconds)
+  return sign === '-' ? -total : total
+}
+
+function momentOf(text: string): bigint {
+  const infinite = INFINITE.exec(text)
+  if (infinite) return infinite[1] ? MIN_INT64 : MAX_INT64
+  const isBeforeChrist = text.endsWith(' BC')
+  const [date = '', time = '00:00:00'] = (isBeforeChrist ? text.slice(0, -3) : text).split(' ')
+  const micros = BigInt(daysOf(date, isBeforeChrist)) * 86_400_000_000n + timeOf(time)
+  return micros - BigInt(zoneOf(time)) * 1_000_000n - EPOCH_MICROS
+}
+
+function timetz(text: string): Buffer {
+  return Buffer.concat([int64(timeOf(text)), write(4, (bytes) => bytes.writeInt32BE(-zoneOf(text)))])
+}
+
+const MONTHS: Readonly<Record<string, number>> = { year: 12, mon: 1 }
+
+/** `1 year 2 mons 3 days 04:05:06`. */
+function interval(text: string): Buffer {
+  let months = 0
+  let days = 0
+  for (const [, count, unit = ''] of text.matchAll(/(-?\d+) (year|mon|day)s?/g)) {
+    if (unit === 'day') days += Number(count)
+    else months += Number(count) * (MONTHS[unit] ?? 0)
+  }
+  const time = /-?\d+:\d\d:\d\d(\.\d+)?$/.exec(text)
+  const rest = write(8, (bytes) => {
+    bytes.writeInt32BE(days)
+    bytes.writeInt32BE(months, 4)
+  })
+  return Buffer.concat([int64(time ? timeOf(time[0]) : 0n), rest])
+}
+
+const NOT_A_NUMBER = 0xc000
+
+/** Groups of four digits, the weight of the first one, the sign and the digits behind the point. */
+function numeric(text: string): Buffer {
+  if (text === 'NaN') return words([0, 0, NOT_A_NUMBER, 0])
+  const isNegative = text.startsWith('-')
+  const [whole = '', fraction = ''] = text.slice(isNegative ? 1 : 0).split('.')
+  const digits = whole.replace(/^0+/, '')
+  const left = digits.padStart(Math.ceil(digits.length / 4) * 4, '0')
+  const right = fraction.padEnd(Math.ceil(fraction.length / 4) * 4, '0')
+  const groups = (left + right).match(/\d{4}/g)?.map(Number) ?? []
+  let weight = left.length / 4 - 1
+  while (groups[0] === 0) {
+    groups.shift()
+    weight--
+  }
+  while (groups.at(-1) === 0) groups.pop()
+  if (groups.length === 0) weight = 0
+  return words([groups.length, weight & 0xffff, isNegative && groups.length > 0 ? 0x4000 : 0, fraction.length, ...groups])
+}
+
+const words = (values: readonly number[]): Buffer =>
+  write(values.length * 2, (bytes) => {
+    for (const [i, value] of values.entries()) bytes.writeUInt16BE(value, i * 2)
+  })
+
+// ---------------------------------------------------------------------------------------------------------------- from binary
+
+type Decode = (bytes: Buffer) => string
+
+const DECODERS: Readonly<Record<number, Decode>> = {
+  [OID.bool]: (bytes) => (bytes.readUInt8(0) ? 't' : 'f'),
+  [OID.int2]: (bytes) => String(bytes.readInt16BE(0)),
+  [OID.int4]: (bytes) => String(bytes.readInt32BE(0)),
+  [OID.int8]: (bytes) => String(bytes.readBigInt64BE(0)),
+  [OID.float4]: (bytes) => String(bytes.readFloatBE(0)),
+  [OID.float8]: (bytes) => String(bytes.readDoubleBE(0)),
+  [OID.bytea]: (bytes) => `\\x${bytes.toString('hex')}`,
+  [OID.uuid]: (bytes) => bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
+  [OID.date]: (bytes) => dateText(bytes.readInt32BE(0) + EPOCH_DAYS),
+  [OID.time]: (bytes) => timeText(bytes.readBigInt64BE(0)),
+  [OID.timestamp]: momentText,
+  [OID.timestamptz]: (bytes) => `${momentText(bytes)}+00`,
+  [OID.numeric]: numericText,
+  [OID.jsonb]: (bytes) => bytes.toString('utf8', 1),
+  ...Object.fromEntries(
+    [0, OID.text, OID.varchar, OID.bpchar, OID.unknown, OID.json].map((oid) => [oid, (bytes: Buffer) => bytes.toString()]),
+  ),
+}
+
+/** A binary value of a type as text. Throws for types that nobody sends and for values that are too short. */
+export function textOf(oid: number, bytes: Buffer): string {
+  const decode = DECODERS[oid]
+  if (!decode)
+    throw new WireError(
+      '0A000',
+      `Parameters of type ${oid} are not taken in binary. Send them as text, or cast them in the statement.`,
+    )
+  try {
+    return decode(bytes)
+  } catch {
+    throw new WireError('22P03', `A binary parameter of type ${oid} is shorter than values of its type are.`)
+  }
+}
+
+const dateText = (days: number): string => new Date(days * 86_400_000).toISOString().slice(0, -14)
+
+function timeText(micros: bigint): string {
+  const pad = (value: bigint, size = 2) => String(value).padStart(size, '0')
+  const seconds = micros / 1_000_000n
+  return `${pad(seconds / 3600n)}:${pad((seconds / 60n) % 60n)}:${pad(seconds % 60n)}.${pad(micros % 1_000_000n, 6)}`
+}
+
+function momentText(bytes: Buffer): string {
+  const raw = bytes.readBigInt64BE(0)
+  if (raw === MAX_INT64 || raw === MIN_INT64) return raw > 0n ? 'infinity' : '-infinity'
+  const micros = raw + EPOCH_MICROS
+  const ofDay = ((micros % 86_400_000_000n) + 86_400_000_000n) % 86_400_000_000n
+  return `${dateText(Number((micros - ofDay) / 86_400_000_000n))} ${timeText(ofDay)}`
+}
+
+function numericText(bytes: Buffer): string {
+  const [count, weight, sign, scale] = [bytes.readUInt16BE(0), bytes.readInt16BE(2), bytes.readUInt16BE(4), bytes.readUInt16BE(6)]
+  if (sign === NOT_A_NUMBER) return 'NaN'
+  const group = (i: number) => (i >= 0 && i < count ? String(bytes.readUInt16BE(8 + i * 2)).padStart(4, '0') : '0000')
+  const range = (from: number, to: number) => Array.from({ length: Math.max(0, to - from) }, (_, i) => group(from + i)).join('')
+  const whole = range(0, weight + 1).replace(/^0+(?=\d)/, '') || '0'
+  const fraction = range(weight + 1, weight + 1 + Math.ceil(scale / 4)).slice(0, scale)
+  return `${sign === 0x4000 ? '-' : ''}${whole}${fraction ? `.${fraction}` : ''}`
+}

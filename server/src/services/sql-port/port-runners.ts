@@ -1,0 +1,103 @@
+// Where statements of a connection run. A connection holds a process of the SQL engine only while a statement runs, its result is
+// read, or a transaction in a workspace is open: any number of idle connections cost none.
+
+import type { SqlEngine, SqlSession, SqlTable } from '../../engines/sql/sql-engine.ts'
+
+/** A session for one statement; `release` it when its result was read. */
+export interface Taken {
+  readonly session: SqlSession
+  release(): Promise<void>
+}
+
+export interface Runner {
+  readonly isReadOnly: boolean
+  take(signal: AbortSignal): Promise<Taken>
+  begin(): Promise<void>
+  commit(): Promise<void>
+  rollback(): Promise<void>
+}
+
+export type FindTable = (schema: string, name: string) => Promise<SqlTable | undefined>
+
+/** Reads tables of the project. A transaction sees each table as it was when it was first named. */
+export function createReadRunner(engine: Pick<SqlEngine, 'open'>, findTable: FindTable): Runner {
+  let seen: Map<string, Promise<SqlTable | undefined>> | undefined
+
+  const find: FindTable = (schema, name) => {
+    if (!seen) return findTable(schema, name)
+    const key = JSON.stringify([schema, name])
+    const known = seen.get(key)
+    if (known) return known
+    const found = findTable(schema, name)
+    seen.set(key, found)
+    found.catch(() => seen?.delete(key))
+    return found
+  }
+  const end = async () => {
+    seen = undefined
+  }
+  return {
+    isReadOnly: true,
+    take: async (signal) => {
+      const session = await engine.open({ mode: 'read', findTable: find, signal })
+      return { session, release: session.close }
+    },
+    begin: async () => {
+      seen = new Map()
+    },
+    commit: end,
+    rollback: end,
+  }
+}
+
+/** Runs `work` in a session of the workspace, which nobody else has meanwhile. */
+export type UseWorkspace = (work: (session: SqlSession) => Promise<void>, signal: AbortSignal) => Promise<void>
+
+/** Reads and writes tables of a workspace. A transaction keeps its session. */
+export function createWorkspaceRunner(use: UseWorkspace, endOfConnection: AbortSignal): Runner {
+  let held: Taken | undefined
+
+  async function hold(signal: AbortSignal): Promise<Taken> {
+    const opened = Promise.withResolvers<SqlSession>()
+    const done = Promise.withResolvers<void>()
+    const used = use((session) => {
+      opened.resolve(session)
+      return done.promise
+    }, signal)
+    used.catch(opened.reject)
+    const session = await opened.promise
+    return {
+      session,
+      release: () => {
+        done.resolve()
+        return used
+      },
+    }
+  }
+
+  async function end(statement: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+    const taken = held
+    held = undefined
+    if (!taken) return
+    try {
+      await taken.session.execute(statement)
+    } finally {
+      await taken.release()
+    }
+  }
+
+  return {
+    isReadOnly: false,
+    take: async (signal) => (held ? { session: held.session, release: async () => {} } : hold(signal)),
+    begin: async () => {
+      const taken = await hold(endOfConnection)
+      await taken.session.execute('BEGIN').catch(async (error: unknown) => {
+        await taken.release()
+        throw error
+      })
+      held = taken
+    },
+    commit: () => end('COMMIT'),
+    rollback: () => end('ROLLBACK'),
+  }
+}

@@ -1,0 +1,567 @@
+// One connection of a client: which statements it may send, and who answers each. Queries over tables run in the SQL engine, questions
+// about tables are answered by a catalogue, and the rest (transactions, settings, cursors) is kept here.
+
+import type { Catalog, CatalogAnswer, CatalogTable } from '../../engines/pg-catalog/catalogs.ts'
+import { type CopyOptions, copyFrames, cutRows, rowFrames } from '../../engines/pg-wire/rows.ts'
+import { OID } from '../../engines/pg-wire/values.ts'
+import {
+  type Format,
+  type WireColumn,
+  WireError,
+  type WirePortal,
+  type WireResult,
+  type WireSession,
+  type WireStatement,
+} from '../../engines/pg-wire/wire-session.ts'
+import type { SqlSession, StatementOptions } from '../../engines/sql/sql-engine.ts'
+import { isQuery, type Statement, singleStatement, statementsOf, type TableName } from '../../engines/sql/statements.ts'
+import { nameAt, parameterCount, readCopy, readDeclare, readFetch, withLiterals } from './port-commands.ts'
+import type { Runner, Taken } from './port-runners.ts'
+import { type PortSettings, readSet, SERVER_VERSION } from './port-settings.ts'
+import { literalOf, pgType, wireColumn } from './port-types.ts'
+import { mayName, type Route, routeOf } from './statement-route.ts'
+
+export interface PortSessionDeps {
+  readonly runner: Runner
+  readonly settings: PortSettings
+  /** Throws when whoever connected may not go on. */
+  readonly check: () => Promise<void>
+  /** Every table the client may read, for the catalogue and for names without a schema. */
+  readonly listTables: (take: () => Promise<Taken>) => Promise<readonly CatalogTable[]>
+  readonly catalog: () => Catalog
+  readonly ended: Promise<WireError>
+  readonly onClose: () => void
+}
+
+/** Texts whose route is remembered. */
+const MAX_ROUTES = 200
+
+interface Cursor {
+  readonly isHeld: boolean
+  readonly portal: WirePortal & { readonly result: (formats: readonly Format[]) => Promise<WireResult> }
+  formats?: string
+  rest: Buffer
+}
+
+export function createPortSession(deps: PortSessionDeps): WireSession {
+  const { runner, settings } = deps
+  const cursors = new Map<string, Cursor>()
+  const routes = new Map<string, Route>()
+  let status: 'I' | 'T' | 'E' = 'I'
+
+  // --------------------------------------------------------------------------------------------------------------- one statement
+
+  async function parse(sql: string, types: readonly number[]): Promise<WireStatement> {
+    await deps.check()
+    const statement = singleStatement(sql)
+    if (status === 'E' && !ENDING.has(statement.keyword))
+      throw new WireError('25P02', 'The transaction has failed; nothing runs in it before ROLLBACK.')
+    const command = commands[statement.keyword]
+    return command ? command(statement, types) : queryStatement(statement, types)
+  }
+
+  const commands: Readonly<Record<string, (statement: Statement, types: readonly number[]) => WireStatement>> = {
+    begin: () => effect('BEGIN', begin),
+    start: () => effect('START TRANSACTION', begin),
+    commit: () =>
+      effect(
+        () => (status === 'E' ? 'ROLLBACK' : 'COMMIT'),
+        () => finish(status === 'E' ? 'rollback' : 'commit'),
+      ),
+    end: () =>
+      effect(
+        () => (status === 'E' ? 'ROLLBACK' : 'COMMIT'),
+        () => finish(status === 'E' ? 'rollback' : 'commit'),
+      ),
+    rollback: (statement) => {
+      if (statement.tokens.some(({ text }) => text.toLowerCase() === 'to')) throw noSavepoints()
+      return effect('ROLLBACK', () => finish('rollback'))
+    },
+    abort: () => effect('ROLLBACK', () => finish('rollback')),
+    savepoint: () => {
+      throw noSavepoints()
+    },
+    release: () => {
+      throw noSavepoints()
+    },
+    set: (statement) => {
+      const given = readSet(statement)
+      return effect('SET', async () => given && settings.set(given.name, given.value))
+    },
+    reset: (statement) => {
+      const name = nameAt(statement, 1)
+      return effect('RESET', async () => (name === 'all' ? settings.reset() : settings.set(name, undefined)))
+    },
+    show: showStatement,
+    discard: () => effect('DISCARD ALL', closeCursors, 'all'),
+    deallocate: (statement) => {
+      const at = statement.tokens[1]?.text.toLowerCase() === 'prepare' ? 2 : 1
+      const name = nameAt(statement, at)
+      return effect('DEALLOCATE', async () => {}, name === 'all' ? 'all' : { name })
+    },
+    listen: () => {
+      throw new WireError('0A000', 'LISTEN and NOTIFY are not supported.')
+    },
+    unlisten: () => effect('UNLISTEN', async () => {}),
+    declare: declareStatement,
+    fetch: (statement) => fetchStatement(statement, 'FETCH'),
+    move: (statement) => fetchStatement(statement, 'MOVE'),
+    close: (statement) => {
+      const name = nameAt(statement, 1)
+      return effect('CLOSE CURSOR', () => (name === 'all' ? closeCursors() : closeCursor(name)))
+    },
+    copy: (statement) => {
+      const { query, options } = readCopy(statement)
+      return queryStatement(singleStatement(query), [], options)
+    },
+  }
+
+  // ---------------------------------------------------------------------------------------------------------------- transactions
+
+  async function begin(): Promise<void> {
+    if (status !== 'I') return // PostgreSQL warns and goes on
+    await runner.begin()
+    status = 'T'
+  }
+
+  async function finish(how: 'commit' | 'rollback'): Promise<void> {
+    for (const [name, { isHeld }] of cursors) if (!isHeld) await closeCursor(name)
+    const wasOpen = status !== 'I'
+    status = 'I'
+    if (wasOpen) await runner[how]()
+  }
+
+  // ------------------------------------------------------------------------------------------------------------------ SHOW, CLOSE
+
+  function showStatement(statement: Statement): WireStatement {
+    const words = statement.tokens.slice(1).map(({ text }) => text)
+    if (/^(tables|all tables|databases)$/i.test(words.join(' '))) return queryStatement(singleStatement(SHOW_TABLES), [])
+    const name = words.join(' ').replace(/^time zone$/i, 'timezone')
+    const column = { name: name.toLowerCase(), oid: OID.text, modifier: -1 }
+    return rowsStatement([column], async () => [[settings.show(name)]], 'SHOW')
+  }
+
+  // --------------------------------------------------------------------------------------------------------------------- cursors
+
+  function declareStatement(statement: Statement): WireStatement {
+    const { name, query, isHeld } = readDeclare(statement)
+    return effect('DECLARE CURSOR', async () => {
+      if (status !== 'T' && !isHeld) throw new WireError('25P01', 'DECLARE CURSOR needs a transaction, or WITH HOLD.')
+      if (cursors.has(name)) throw new WireError('42P03', `The cursor "${name}" exists already.`)
+      const portal = queryPortal(singleStatement(query), [], [], [])
+      await portal.columns() // what is wrong with it is said now
+      cursors.set(name, { isHeld, portal, rest: Buffer.alloc(0) })
+    })
+  }
+
+  function fetchStatement(statement: Statement, keyword: 'FETCH' | 'MOVE'): WireStatement {
+    const { name, rows } = readFetch(statement)
+    const columns = async () => (keyword === 'MOVE' ? undefined : cursorNamed(name).portal.columns())
+    return {
+      describe: async () => ({ parameters: [], columns: await columns() }),
+      bind: (_, formats) => ({
+        columns,
+        open: async () => {
+          const cursor = cursorNamed(name)
+          let fetched = 0
+          const frames = (async function* () {
+            for await (const part of fetchRows(cursor, rows, formats)) {
+              fetched += part.rows
+              if (keyword === 'FETCH') yield part.frames
+            }
+          })()
+          return { columns: await columns(), frames, tag: () => `${keyword} ${fetched}` }
+        },
+        cancel: () => cursors.get(name)?.portal.cancel(),
+        close: async () => {},
+      }),
+    }
+  }
+
+  async function* fetchRows(cursor: Cursor, most: number, formats: readonly Format[]) {
+    cursor.formats ??= formats.join()
+    if (cursor.formats !== formats.join()) throw new WireError('0A000', 'A cursor keeps the formats of its first FETCH.')
+    const { frames } = await cursor.portal.result(formats)
+    for (let left = most; left > 0; ) {
+      if (cursor.rest.length === 0) {
+        const next = await frames.next()
+        if (next.done) return
+        cursor.rest = next.value
+      }
+      const { end, rows } = cutRows(cursor.rest, left)
+      yield { frames: cursor.rest.subarray(0, end), rows }
+      cursor.rest = cursor.rest.subarray(end)
+      left -= rows
+    }
+  }
+
+  function cursorNamed(name: string): Cursor {
+    const cursor = cursors.get(name)
+    if (!cursor) throw new WireError('34000', `There is no cursor "${name}".`)
+    return cursor
+  }
+
+  async function closeCursor(name: string): Promise<void> {
+    const cursor = cursorNamed(name)
+    cursors.delete(name)
+    await cursor.portal.close()
+  }
+
+  async function closeCursors(): Promise<void> {
+    for (const name of [...cursors.keys()]) await closeCursor(name)
+  }
+
+  // --------------------------------------------------------------------------------------------------------------------- queries
+
+  function queryStatement(statement: Statement, types: readonly number[], copy?: CopyOptions): WireStatement {
+    let shape: ReturnType<WireStatement['describe']> | undefined
+    const count = parameterCount(statement)
+    const describe = () => {
+      shape ??= describeQuery(statement, types, count)
+      shape.catch(() => {
+        shape = undefined
+      })
+      return shape
+    }
+    return {
+      describe,
+      bind: (values, formats) => {
+        if (values.length !== count && (values.length < count || count > 0))
+          throw new WireError('08P01', `The statement has ${count} parameters; ${values.length} values were given.`)
+        return queryPortal(statement, values, types, formats, copy)
+      },
+    }
+  }
+
+  async function describeQuery(statement: Statement, types: readonly number[], count: number) {
+    const constant = constantOf(statement)
+    if (constant) return { parameters: [], columns: constant.columns }
+    const signal = new AbortController().signal
+    const route = await inSession(signal, (session) => routeFor(session, statement))
+    if (route.engine === 'catalog') {
+      const catalog = await definedCatalog(signal)
+      const { parameters, columns } = await catalog.describe({ sql: statement.text, searchPath: await searchPath(), types })
+      return { parameters, columns }
+    }
+    const shortNames = await shortNamesFor(route, signal)
+    return inSession(signal, async (session) => {
+      const shape = await session.describe(statement.text, { shortNames })
+      const parameters = Array.from({ length: count }, (_, i) => types[i] || typeOfParameter(shape.parameters[i]))
+      const isKnown = shape.columns.every(({ type }) => type !== 'UNKNOWN')
+      const { columns } = isKnown
+        ? shape
+        : await session.describe(
+            withLiterals(statement, (number) => literalOf(null, parameters[number - 1] ?? 0)),
+            { shortNames },
+          )
+      return { parameters, columns: columns.length > 0 ? columns.map(wireColumn) : undefined }
+    })
+  }
+
+  /** A statement with its values. Queries that cannot change anything start when their columns are asked for. */
+  function queryPortal(
+    statement: Statement,
+    values: readonly (string | null)[],
+    types: readonly number[],
+    formats: readonly Format[],
+    copy?: CopyOptions,
+  ): Cursor['portal'] {
+    const stop = new AbortController()
+    let opened: Promise<Answer> | undefined
+    let shown: Promise<WireResult> | undefined
+    const answer = () => {
+      opened ??= answerQuery(statement, values, types, formats, stop.signal)
+      opened.catch(() => {})
+      return opened
+    }
+    const result = (wanted: readonly Format[]) => {
+      shown ??= answer().then((given) => resultOf(given, wanted, copy))
+      return shown
+    }
+    return {
+      columns: async () => {
+        if (copy) return undefined
+        if (runner.isReadOnly || isQuery(statement)) return (await answer()).columns
+        return (await describeQuery(statement, types, values.length)).columns
+      },
+      result,
+      open: () => result(formats),
+      cancel: () => stop.abort(),
+      close: async () => {
+        if (!opened) return
+        stop.abort()
+        await opened.then(({ close }) => close()).catch(() => {})
+      },
+    }
+  }
+
+  /** What either engine answers, before it is written in the format that a client wants. */
+  interface Answer {
+    readonly columns: readonly WireColumn[] | undefined
+    /** In the text format of COPY. */
+    readonly lines?: AsyncIterable<Buffer>
+    /** Frames of rows, where the engine writes them itself. */
+    readonly rows?: Buffer
+    tag(rows: number): string
+    close(): Promise<void>
+  }
+
+  async function answerQuery(
+    statement: Statement,
+    values: readonly (string | null)[],
+    types: readonly number[],
+    formats: readonly Format[],
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const constant = constantOf(statement)
+    if (constant)
+      return {
+        columns: constant.columns,
+        lines: linesOf(constant.rows),
+        tag: (rows) => `SELECT ${rows}`,
+        close: async () => {},
+      }
+    const taken = await runner.take(signal)
+    try {
+      const route = await routeFor(taken.session, statement)
+      if (route.engine === 'catalog') {
+        await taken.release()
+        return answerOfCatalog(await askCatalog(statement, values, types, formats, signal))
+      }
+      const shortNames = await shortNamesFor(route, signal)
+      const sql = withLiterals(statement, (number) => literalOf(values[number - 1] ?? null, types[number - 1] ?? 0))
+      const timeoutMs = settings.timeoutMs()
+      const options: StatementOptions = { signal, shortNames, ...(timeoutMs !== undefined && { timeoutMs }) }
+      return await answerOfTables(taken, sql, statement, options)
+    } catch (error) {
+      await taken.release()
+      throw error
+    }
+  }
+
+  async function answerOfTables(taken: Taken, sql: string, statement: Statement, options: StatementOptions): Promise<Answer> {
+    const { columns, bytes, end } = await taken.session.copy(sql, 'postgres', options)
+    let changedRows: number | null = null
+    const pieces = bytes[Symbol.asyncIterator]()
+    let closing: Promise<void> | undefined
+    const close = () => {
+      closing ??= (async () => {
+        await pieces.return?.()
+        await taken.release()
+      })()
+      return closing
+    }
+    async function* lines(): AsyncGenerator<Buffer, void> {
+      for (let piece = await pieces.next(); !piece.done; piece = await pieces.next()) yield piece.value
+      changedRows = (await end).changedRows
+      await close()
+    }
+    const hasColumns = columns.length > 0
+    if (!hasColumns) for await (const _ of lines()); // done when its result is asked for
+    return {
+      columns: hasColumns ? columns.map(wireColumn) : undefined,
+      lines: hasColumns ? lines() : linesOf([]),
+      tag: (rows) => tagOf(statement, hasColumns ? rows : (changedRows ?? 0)),
+      close,
+    }
+  }
+
+  const answerOfCatalog = ({ columns, rows, tag }: CatalogAnswer): Answer => ({
+    columns,
+    rows,
+    tag: () => tag,
+    close: async () => {},
+  })
+
+  function resultOf(
+    { columns, lines, rows, tag }: Answer,
+    formats: readonly Format[],
+    copy: CopyOptions | undefined,
+  ): WireResult {
+    if (copy && lines && columns) {
+      const format: Format = copy.format === 'binary' ? 1 : 0
+      let copied = 0
+      const frames = counted(copyFrames(lines, columns, copy), (count) => {
+        copied += count
+      })
+      return {
+        columns: undefined,
+        copy: { format, columns: columns.length },
+        frames,
+        tag: () => `COPY ${Math.max(0, copied - Number(copy.header) - 2 * format)}`,
+      }
+    }
+    if (copy) throw new WireError('0A000', 'COPY takes rows of tables; what was asked is answered by a SELECT alone.')
+    const frames = rows ? once(rows) : rowFrames(lines ?? linesOf([]), columns ?? [], formats)
+    return { columns, frames, tag }
+  }
+
+  // ------------------------------------------------------------------------------------------------------------ routes, catalogue
+
+  async function routeFor(session: SqlSession, statement: Statement): Promise<Route> {
+    const known = routes.get(statement.text)
+    if (known) return known
+    let route = await routeOf(session, statement.text)
+    // DuckDB cannot read it: PostgreSQL may, as long as no table of the project can be meant.
+    if (route.engine === 'unknown')
+      route = mayName(statement.text, await deps.listTables(async () => ({ session, release: async () => {} })))
+        ? { engine: 'tables', unqualified: [] }
+        : { engine: 'catalog' }
+    if (routes.size >= MAX_ROUTES) routes.clear()
+    routes.set(statement.text, route)
+    return route
+  }
+
+  async function inSession<T>(signal: AbortSignal, work: (session: SqlSession) => Promise<T>): Promise<T> {
+    const { session, release } = await runner.take(signal)
+    try {
+      return await work(session)
+    } finally {
+      await release()
+    }
+  }
+
+  const tablesNow = (signal = new AbortController().signal) => deps.listTables(() => runner.take(signal))
+
+  async function definedCatalog(signal: AbortSignal): Promise<Catalog> {
+    const catalog = deps.catalog()
+    await catalog.define(await tablesNow(signal))
+    return catalog
+  }
+
+  async function askCatalog(
+    statement: Statement,
+    values: readonly (string | null)[],
+    types: readonly number[],
+    formats: readonly Format[],
+    signal: AbortSignal,
+  ): Promise<CatalogAnswer> {
+    const asked = (async () => {
+      const catalog = await definedCatalog(signal)
+      return catalog.ask({ sql: statement.text, searchPath: await searchPath(), types, values, formats })
+    })()
+    const cancelled = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(new WireError('57014', 'The statement was cancelled.')), { once: true })
+    })
+    return Promise.race([asked, cancelled])
+  }
+
+  async function searchPath(): Promise<readonly string[]> {
+    return settings.searchPath() ?? [...new Set((await tablesNow()).map(({ schema }) => schema))].toSorted()
+  }
+
+  /** Tables of the project by the names that a statement gives without a schema. */
+  async function shortNamesFor(route: Route, signal: AbortSignal): Promise<Record<string, TableName>> {
+    if (route.engine !== 'tables' || route.unqualified.length === 0 || !runner.isReadOnly) return {}
+    const tables = await tablesNow(signal)
+    const path = await searchPath()
+    return Object.fromEntries(
+      route.unqualified.flatMap((name) => {
+        const schema = path.find((one) => tables.some((table) => table.schema === one && table.name === name))
+        return schema === undefined ? [] : [[name, { schema, name }]]
+      }),
+    )
+  }
+
+  return {
+    split: (sql) => statementsOf(sql).map(({ text }) => text),
+    parse,
+    status: () => status,
+    failed: () => {
+      if (status === 'T') status = 'E'
+    },
+    parameters: settings.reported(),
+    ended: deps.ended,
+    close: async () => {
+      await closeCursors()
+      await finish('rollback').catch(() => {}) // a process that is gone has nothing to roll back
+      deps.onClose()
+    },
+  }
+}
+
+const ENDING = new Set(['commit', 'end', 'rollback', 'abort'])
+
+const noSavepoints = () => new WireError('0A000', 'Savepoints are not supported: a transaction ends as a whole.')
+
+const SHOW_TABLES =
+  `SELECT table_schema AS schema, table_name AS name FROM information_schema.tables ` +
+  `WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2`
+
+/** What clients ask at the start, answered without a catalogue: that takes seconds to start. */
+const CONSTANTS: Readonly<Record<string, { readonly name: string; readonly value: string }>> = {
+  'select version ( )': { name: 'version', value: `PostgreSQL ${SERVER_VERSION} (Millrace)` },
+  'select pg_catalog . version ( )': { name: 'version', value: `PostgreSQL ${SERVER_VERSION} (Millrace)` },
+}
+
+function constantOf({ tokens }: Statement): { columns: WireColumn[]; rows: readonly (readonly string[])[] } | undefined {
+  if (tokens.length > 8) return undefined
+  const found = CONSTANTS[tokens.map(({ text }) => text.toLowerCase()).join(' ')]
+  return found && { columns: [{ name: found.name, oid: OID.text, modifier: -1 }], rows: [[found.value]] }
+}
+
+const typeOfParameter = (type: string | undefined): number =>
+  type === undefined || type === 'UNKNOWN' ? OID.text : pgType(type).oid
+
+const CHANGES: Readonly<Record<string, string>> = { insert: 'INSERT 0', update: 'UPDATE', delete: 'DELETE', merge: 'MERGE' }
+
+/** `SELECT 5`, `INSERT 0 3`, `CREATE TABLE`. */
+function tagOf(statement: Statement, rows: number): string {
+  const { keyword, tokens } = statement
+  if (isQuery(statement)) return `SELECT ${rows}`
+  const change = CHANGES[keyword]
+  if (change) return `${change} ${rows}`
+  const object = tokens.slice(1, 6).find(({ text }) => /^(table|view|schema|index|sequence|type|macro|function)$/i.test(text))
+  return `${keyword.toUpperCase()}${object && ['create', 'drop', 'alter'].includes(keyword) ? ` ${object.text.toUpperCase()}` : ''}`
+}
+
+/** A statement without a result, and what it does. */
+function effect(tag: string | (() => string), work: () => Promise<unknown>, forget?: WireResult['forget']): WireStatement {
+  return {
+    describe: async () => ({ parameters: [], columns: undefined }),
+    bind: () => ({
+      columns: async () => undefined,
+      open: async () => {
+        const said = typeof tag === 'string' ? tag : tag()
+        await work()
+        return { columns: undefined, frames: linesOf([]), tag: () => said, forget }
+      },
+      cancel: () => {},
+      close: async () => {},
+    }),
+  }
+}
+
+function rowsStatement(
+  columns: readonly WireColumn[],
+  rows: () => Promise<readonly (readonly string[])[]>,
+  tag: string,
+): WireStatement {
+  return {
+    describe: async () => ({ parameters: [], columns }),
+    bind: (_, formats) => ({
+      columns: async () => columns,
+      open: async () => ({ columns, frames: rowFrames(linesOf(await rows()), columns, formats), tag: () => tag }),
+      cancel: () => {},
+      close: async () => {},
+    }),
+  }
+}
+
+const LINE_CODES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
+
+async function* linesOf(rows: readonly (readonly string[])[]): AsyncGenerator<Buffer, void> {
+  const escaped = (text: string) => text.replace(/[\\\t\n\r]/g, (character) => LINE_CODES[character] ?? character)
+  if (rows.length > 0) yield Buffer.from(rows.map((row) => `${row.map(escaped).join('\t')}\n`).join(''))
+}
+
+async function* once(frames: Buffer): AsyncGenerator<Buffer, void> {
+  if (frames.length > 0) yield frames
+}
+
+async function* counted(frames: AsyncIterable<Buffer>, count: (frames: number) => void): AsyncGenerator<Buffer, void> {
+  for await (const part of frames) {
+    count(cutRows(part, Number.POSITIVE_INFINITY).rows)
+    yield part
+  }
+}

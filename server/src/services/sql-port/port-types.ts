@@ -1,0 +1,94 @@
+// Types of DuckDB in the words of PostgreSQL, and values of a client as literals of DuckDB.
+
+import { OID } from '../../engines/pg-wire/values.ts'
+import { type WireColumn, WireError } from '../../engines/pg-wire/wire-session.ts'
+import type { SqlColumn } from '../../engines/sql/sql-engine.ts'
+
+interface PgType {
+  readonly oid: number
+  /** As a definition of a table names it. */
+  readonly name: string
+  readonly modifier?: number
+}
+
+const TYPES: Readonly<Record<string, PgType>> = {
+  BOOLEAN: { oid: OID.bool, name: 'boolean' },
+  TINYINT: { oid: OID.int2, name: 'smallint' },
+  UTINYINT: { oid: OID.int2, name: 'smallint' },
+  SMALLINT: { oid: OID.int2, name: 'smallint' },
+  USMALLINT: { oid: OID.int4, name: 'integer' },
+  INTEGER: { oid: OID.int4, name: 'integer' },
+  UINTEGER: { oid: OID.int8, name: 'bigint' },
+  BIGINT: { oid: OID.int8, name: 'bigint' },
+  UBIGINT: { oid: OID.numeric, name: 'numeric' },
+  HUGEINT: { oid: OID.numeric, name: 'numeric' },
+  UHUGEINT: { oid: OID.numeric, name: 'numeric' },
+  BIGNUM: { oid: OID.numeric, name: 'numeric' },
+  FLOAT: { oid: OID.float4, name: 'real' },
+  DOUBLE: { oid: OID.float8, name: 'double precision' },
+  VARCHAR: { oid: OID.text, name: 'text' },
+  JSON: { oid: OID.json, name: 'json' },
+  BLOB: { oid: OID.bytea, name: 'bytea' },
+  UUID: { oid: OID.uuid, name: 'uuid' },
+  DATE: { oid: OID.date, name: 'date' },
+  TIME: { oid: OID.time, name: 'time' },
+  'TIME WITH TIME ZONE': { oid: OID.timetz, name: 'timetz' },
+  TIMESTAMP: { oid: OID.timestamp, name: 'timestamp' },
+  TIMESTAMP_S: { oid: OID.timestamp, name: 'timestamp' },
+  TIMESTAMP_MS: { oid: OID.timestamp, name: 'timestamp' },
+  TIMESTAMP_NS: { oid: OID.timestamp, name: 'timestamp' },
+  'TIMESTAMP WITH TIME ZONE': { oid: OID.timestamptz, name: 'timestamptz' },
+  INTERVAL: { oid: OID.interval, name: 'interval' },
+}
+const TEXT: PgType = { oid: OID.text, name: 'text' }
+const JSON_TEXT: PgType = { oid: OID.json, name: 'json' }
+
+/** Lists, structs and maps are JSON; whatever PostgreSQL does not know is text. */
+export function pgType(type: string): PgType {
+  const [, precision, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(type) ?? []
+  if (precision !== undefined)
+    return {
+      oid: OID.numeric,
+      name: `numeric(${precision},${scale})`,
+      modifier: ((Number(precision) << 16) | Number(scale)) + 4,
+    }
+  return TYPES[type] ?? (/[\])]$/.test(type) && !type.startsWith('ENUM') ? JSON_TEXT : TEXT)
+}
+
+export const wireColumn = ({ name, type }: SqlColumn): WireColumn => {
+  const { oid, modifier = -1 } = pgType(type)
+  return { name, oid, modifier }
+}
+
+/** Types that a client may give a parameter, as DuckDB names them; the others are literals without a type, as PostgreSQL has them. */
+const PARAMETER_TYPES: Readonly<Record<number, string>> = {
+  [OID.bool]: 'BOOLEAN',
+  [OID.int2]: 'SMALLINT',
+  [OID.int4]: 'INTEGER',
+  [OID.int8]: 'BIGINT',
+  [OID.float4]: 'FLOAT',
+  [OID.float8]: 'DOUBLE',
+  [OID.date]: 'DATE',
+  [OID.time]: 'TIME',
+  [OID.timestamp]: 'TIMESTAMP',
+  [OID.timestamptz]: 'TIMESTAMPTZ',
+  [OID.interval]: 'INTERVAL',
+  [OID.uuid]: 'UUID',
+}
+
+export function literalOf(value: string | null, oid: number): string {
+  if (value === null) return 'NULL'
+  if (value.includes('\0')) throw new WireError('22021', 'A parameter has a NUL, which no text may have.')
+  const quoted = `'${value.replaceAll("'", "''")}'`
+  if (oid === OID.numeric) return `CAST(${quoted} AS ${decimalFor(value)})`
+  if (oid === OID.bytea) return `from_hex(${quoted.replace(/^'\\x/, "'")})`
+  const type = PARAMETER_TYPES[oid]
+  return type ? `CAST(${quoted} AS ${type})` : quoted
+}
+
+/** A decimal that holds the number as it is written. */
+function decimalFor(text: string): string {
+  const [, whole = '', fraction = ''] = /^[+-]?(\d*)\.?(\d*)$/.exec(text.trim()) ?? []
+  const digits = whole.length + fraction.length
+  return digits > 0 && digits <= 38 ? `DECIMAL(${digits},${fraction.length})` : 'DOUBLE'
+}

@@ -1,0 +1,164 @@
+// The PostgreSQL port put together: a listener, logins, a session for each connection.
+
+import { type CatalogTable, createCatalogs } from '../../engines/pg-catalog/catalogs.ts'
+import { createWireListener, type WireListenerDeps } from '../../engines/pg-wire/listener.ts'
+import { type Startup, WireError, type WireSession } from '../../engines/pg-wire/wire-session.ts'
+import type { SqlEngine, SqlSession, SqlTable } from '../../engines/sql/sql-engine.ts'
+import type { Scope } from '../../model/scope.ts'
+import { wireErrorOf } from './port-errors.ts'
+import { createPortLogin, type PortLogin, type PortLoginDeps, type PortWorkspace } from './port-login.ts'
+import { createReadRunner, createWorkspaceRunner, type Taken } from './port-runners.ts'
+import { createPortSession } from './port-session.ts'
+import { createPortSettings } from './port-settings.ts'
+import { pgType } from './port-types.ts'
+
+/** A table as the tables module lists it. */
+export interface ListedTable extends Omit<CatalogTable, 'columns' | 'version'> {
+  readonly state: string
+  columns(): Promise<CatalogTable['columns']>
+}
+
+export interface SqlPortDeps<W extends PortWorkspace> extends PortLoginDeps<W> {
+  readonly engine: Pick<SqlEngine, 'open'>
+  readonly tls?: WireListenerDeps['tls']
+  readonly findTable: (scope: Scope, bucketId: string, name: string) => Promise<SqlTable | undefined>
+  readonly listTables: (scope: Scope) => Promise<readonly ListedTable[]>
+  readonly useWorkspace: (
+    scope: Scope,
+    workspace: W,
+    work: (session: SqlSession) => Promise<void>,
+    signal: AbortSignal,
+  ) => Promise<void>
+  readonly onBug: (error: unknown) => void
+  readonly maxConnections?: number
+}
+
+/** A token that was deleted ends its connections within this time. */
+const CHECK_MS = 1000
+
+export type SqlPort = ReturnType<typeof createSqlPort>
+
+export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
+  const catalogs = createCatalogs()
+  const login = createPortLogin(deps)
+  const definitions = createDefinitions()
+  const checks = new Set<() => void>()
+  const ticker = setInterval(() => {
+    for (const check of checks) check()
+  }, CHECK_MS).unref()
+
+  async function open(startup: Startup, password: string): Promise<WireSession> {
+    const known = await login(startup, password)
+    const ended = Promise.withResolvers<WireError>()
+    const closed = new AbortController()
+    const check = async () => {
+      if (await known.isValid()) return
+      const gone = new WireError('57P01', 'The token or the workspace of this connection was deleted or changed.')
+      ended.resolve(gone)
+      throw gone
+    }
+    const tick = () => void check().catch(() => {}) // a database that does not answer is asked again
+    checks.add(tick)
+    return createPortSession({
+      runner: runnerOf(known, closed.signal),
+      settings: createPortSettings(startup.user, startup.parameters),
+      check,
+      listTables: tablesOf(known),
+      catalog: () => catalogs.get(catalogKey(known)),
+      ended: ended.promise,
+      onClose: () => {
+        checks.delete(tick)
+        closed.abort()
+      },
+    })
+  }
+
+  const runnerOf = ({ scope, workspace }: PortLogin<W>, endOfConnection: AbortSignal) =>
+    workspace
+      ? createWorkspaceRunner((work, signal) => deps.useWorkspace(scope, workspace, work, signal), endOfConnection)
+      : createReadRunner(deps.engine, (schema, name) => deps.findTable(scope, schema, name))
+
+  const tablesOf =
+    ({ scope, workspace }: PortLogin<W>) =>
+    async (take: () => Promise<Taken>): Promise<readonly CatalogTable[]> => {
+      const ofProject = await Promise.all((await deps.listTables(scope)).map(definitions.of))
+      return workspace ? [...(await ofSession(take)), ...ofProject] : ofProject
+    }
+
+  const listener = createWireListener({
+    tls: deps.tls,
+    maxConnections: deps.maxConnections ?? 200,
+    login: open,
+    wireError: (error) => wireErrorOf(error, deps.onBug),
+  })
+  let number: number | undefined
+
+  return {
+    listen: async (wanted: number, host: string): Promise<number> => {
+      number = await listener.listen(wanted, host)
+      return number
+    },
+    /** Undefined until it listens. */
+    number: () => number,
+    catalogPids: catalogs.pids,
+    close: async (): Promise<void> => {
+      clearInterval(ticker)
+      await listener.close()
+      await catalogs.close()
+    },
+  }
+}
+
+/** Tokens that see the same tables share a catalogue. */
+function catalogKey({ scope: { actor, branch }, workspace }: PortLogin<PortWorkspace>): string {
+  const who = actor.isMasterToken || actor.canManageBuckets ? 'all' : `token ${actor.tokenId}`
+  return `${actor.projectId}/${branch.id}/${workspace ? `workspace ${workspace.id}` : who}`
+}
+
+const MAX_DEFINITIONS = 20_000
+
+/** Definitions of tables, read again when the table has changed. */
+function createDefinitions() {
+  const known = new Map<string, Promise<CatalogTable>>()
+
+  async function read({ schema, name, primaryKey, columns }: ListedTable): Promise<CatalogTable> {
+    const typed = (await columns()).map((column) => ({ ...column, type: pgType(column.type).name }))
+    return { schema, name, primaryKey, columns: typed, version: JSON.stringify([typed, primaryKey]) }
+  }
+
+  return {
+    of: (table: ListedTable): Promise<CatalogTable> => {
+      const key = JSON.stringify([table.schema, table.name, table.primaryKey, table.state])
+      const found = known.get(key)
+      if (found) return found
+      if (known.size >= MAX_DEFINITIONS) known.clear()
+      const reading = read(table)
+      known.set(key, reading)
+      reading.catch(() => known.delete(key))
+      return reading
+    },
+  }
+}
+
+/** Tables of a workspace. */
+async function ofSession(take: () => Promise<Taken>): Promise<CatalogTable[]> {
+  const { session, release } = await take()
+  try {
+    const { batches } = await session.query(
+      `SELECT schema_name, table_name, column_name, data_type, is_nullable FROM duckdb_columns()
+       WHERE database_name = 'workspace' AND NOT internal ORDER BY schema_name, table_name, column_index`,
+    )
+    const rows = (await Array.fromAsync(batches)).flat()
+    return [...Map.groupBy(rows, ([schema, name]) => JSON.stringify([schema, name])).values()].map((columns) => {
+      const [schema, name] = columns[0] ?? []
+      const typed = columns.map(([, , column, type, isNullable]) => ({
+        name: String(column),
+        type: pgType(String(type)).name,
+        nullable: isNullable === true,
+      }))
+      return { schema: String(schema), name: String(name), columns: typed, primaryKey: [], version: JSON.stringify(typed) }
+    })
+  } finally {
+    await release()
+  }
+}

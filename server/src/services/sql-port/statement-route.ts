@@ -1,0 +1,95 @@
+// Which engine answers a statement. DuckDB's own parser says which tables it names: those of PostgreSQL's catalogue are answered by a
+// catalogue, the tables of the project by DuckDB. A text in a literal, an alias or a name in a WITH decides nothing.
+
+import { WireError } from '../../engines/pg-wire/wire-session.ts'
+import type { SqlSession } from '../../engines/sql/sql-engine.ts'
+import { statementsOf, type TableName } from '../../engines/sql/statements.ts'
+
+interface Named {
+  /** Tables with their schema, which may be empty. */
+  readonly tables: readonly TableName[]
+  /** Whether it asks for something that only PostgreSQL has, such as its version or a regclass. */
+  readonly isAboutPostgres: boolean
+}
+
+export type Route =
+  | { readonly engine: 'catalog' }
+  /** `unqualified`: names without a schema, which may be tables of the project. */
+  | { readonly engine: 'tables'; readonly unqualified: readonly string[] }
+  /** DuckDB cannot read it. */
+  | { readonly engine: 'unknown' }
+
+/** Functions of PostgreSQL about itself. DuckDB has some of them and answers for itself. */
+const ABOUT_POSTGRES =
+  /^(pg_.*|version|current_(schemas?|database|catalog|setting|user|role)|session_user|user|set_config|format_type|(obj|col|shobj)_description|has_.*_privilege|to_reg\w+|inet_.*|quote_ident|array_lower|array_upper|txid_.*)$/
+/** Functions that are written without brackets, which DuckDB reads as columns. */
+const POSTGRES_WORDS = /^(current_(user|role|catalog|schema)|session_user|user)$/
+const POSTGRES_TYPES = /^(reg\w+|name|oid|xid|cid)$/
+
+export async function routeOf(session: SqlSession, sql: string): Promise<Route> {
+  const named = await namedIn(session, sql)
+  if (named === 'unreadable') return { engine: 'unknown' }
+  if (named === 'other') return { engine: 'tables', unqualified: [] }
+  const isCatalog = ({ schema, name }: TableName) => isCatalogSchema(schema) || (schema === '' && /^pg_/i.test(name))
+  const ofCatalog = named.tables.filter(isCatalog)
+  const others = named.tables.filter((table) => !isCatalog(table))
+  if (ofCatalog.length > 0 && others.length > 0)
+    throw new WireError(
+      '0A000',
+      `A query reads the catalogue ("${ofCatalog[0]?.name}") or tables ("${others[0]?.name}"), not both in one statement.`,
+    )
+  if (ofCatalog.length > 0 || (others.length === 0 && named.isAboutPostgres)) return { engine: 'catalog' }
+  return { engine: 'tables', unqualified: others.filter(({ schema }) => schema === '').map(({ name }) => name) }
+}
+
+const isCatalogSchema = (schema: string): boolean => /^(pg_catalog|information_schema|pg_toast)$/i.test(schema)
+
+/** Whether any word of a text that DuckDB cannot read might be one of these tables. */
+export function mayName(sql: string, tables: readonly TableName[]): boolean {
+  const known = new Set(tables.flatMap(({ schema, name }) => [schema.toLowerCase(), name.toLowerCase()]))
+  return statementsOf(sql).some(({ tokens }) =>
+    tokens.some(({ kind, text }) => (kind === 'word' || kind === 'quoted') && known.has(text.toLowerCase())),
+  )
+}
+
+interface Parsed {
+  readonly error: boolean
+  readonly error_type?: string
+}
+
+async function namedIn(session: SqlSession, sql: string): Promise<Named | 'unreadable' | 'other'> {
+  const { batches } = await session.query('SELECT json_serialize_sql($1::VARCHAR, skip_empty := true, skip_null := true)', {
+    values: [sql],
+  })
+  const [[text] = []] = (await Array.fromAsync(batches)).flat()
+  const parsed = JSON.parse(String(text)) as Parsed // DuckDB's own
+  if (parsed.error) return parsed.error_type === 'not implemented' ? 'other' : 'unreadable'
+  return collect(parsed)
+}
+
+function collect(tree: unknown): Named {
+  const tables: TableName[] = []
+  let isAboutPostgres = false
+  const ctes = new Set<string>()
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return
+    const member = node as Readonly<Record<string, unknown>>
+    const text = (name: string) => (typeof member[name] === 'string' ? (member[name] as string) : '')
+    if (member.type === 'BASE_TABLE') tables.push({ schema: text('schema_name'), name: text('table_name') })
+    if (member.class === 'FUNCTION')
+      isAboutPostgres ||= isCatalogSchema(text('schema')) || ABOUT_POSTGRES.test(text('function_name').toLowerCase())
+    if (member.class === 'COLUMN_REF' && Array.isArray(member.column_names) && member.column_names.length === 1)
+      isAboutPostgres ||= POSTGRES_WORDS.test(String(member.column_names[0]).toLowerCase())
+    if (member.class === 'CAST') isAboutPostgres ||= POSTGRES_TYPES.test(castTo(member.cast_type))
+    if (Array.isArray(member.map))
+      for (const entry of member.map) if (typeof entry?.key === 'string') ctes.add(entry.key.toLowerCase())
+    for (const child of Object.values(member)) visit(child)
+  }
+  visit(tree)
+  return { tables: tables.filter(({ schema, name }) => schema !== '' || !ctes.has(name.toLowerCase())), isAboutPostgres }
+}
+
+function castTo(type: unknown): string {
+  const { type_info: info } = (type ?? {}) as { readonly type_info?: { readonly name?: unknown } }
+  return typeof info?.name === 'string' ? info.name.toLowerCase() : ''
+}

@@ -1,7 +1,7 @@
 // One connection of a client: which statements it may send, and who answers each. Queries over tables run in the SQL engine, questions
 // about tables are answered by a catalogue, and the rest (transactions, settings, cursors) is kept here.
 
-import type { Catalog, CatalogAnswer, CatalogTable } from '../../engines/pg-catalog/catalogs.ts'
+import type { Catalog, CatalogAnswer, CatalogTable } from '../../engines/pg-wire/catalogs.ts'
 import { type CopyOptions, copyFrames, cutRows, rowFrames } from '../../engines/pg-wire/rows.ts'
 import { OID } from '../../engines/pg-wire/values.ts'
 import {

@@ -1,6 +1,6 @@
 // The PostgreSQL port put together: a listener, logins, a session for each connection.
 
-import { type CatalogTable, createCatalogs } from '../../engines/pg-catalog/catalogs.ts'
+import { type CatalogTable, createCatalogs } from '../../engines/pg-wire/catalogs.ts'
 import { createWireListener, type WireListenerDeps } from '../../engines/pg-wire/listener.ts'
 import { type Startup, WireError, type WireSession } from '../../engines/pg-wire/wire-session.ts'
 import type { SqlEngine, SqlSession, SqlTable } from '../../engines/sql/sql-engine.ts'

@@ -3,8 +3,8 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { formatOf, frame, int16, int32, reader } from '../pg-wire/messages.ts'
-import { type Format, type WireColumn, WireError } from '../pg-wire/wire-session.ts'
+import { formatOf, frame, int16, int32, reader } from './messages.ts'
+import { type Format, type WireColumn, WireError } from './wire-session.ts'
 
 const WORKER_FILE = fileURLToPath(new URL('./catalog-worker.ts', import.meta.url))
 const ANSWER_MS = 60_000

@@ -110,6 +110,81 @@ export const ERRORS = {
     text: 'A project has at most {limit} subscriptions. Delete some that are no longer needed.',
   },
 
+  // OAuth broker
+  manageTokenInvalid: {
+    kind: 'unauthenticated',
+    text: 'This route needs the manage token of the stack in the header X-KBC-ManageApiToken. Whoever runs the stack sets it in MILLRACE_MANAGE_TOKEN.',
+  },
+  'oauth.invalidProvider': { kind: 'invalid', text: 'The provider cannot be used - {field}: {reason}.' },
+  'oauth.providerNotFound': {
+    kind: 'not-found',
+    text: 'There is no OAuth provider "{id}". GET /oauth/providers lists those that are there.',
+  },
+  'oauth.providerExists': { kind: 'conflict', text: 'An OAuth provider "{id}" is there already. Change it with PATCH.' },
+  'oauth.providerNeeded': {
+    kind: 'invalid',
+    text: 'The component {component} has no OAuth provider of its own. Name one with the parameter provider; GET /oauth/providers lists them.',
+  },
+  'oauth.noClient': {
+    kind: 'invalid',
+    text: 'The stack has no client at the provider "{provider}". Send appKey and appSecret of your own, or ask the administrator to add one.',
+  },
+  'oauth.userData': {
+    kind: 'invalid',
+    text: 'The addresses of the provider "{provider}" need "{name}" in userData, and "{value}" cannot be part of a host name.',
+  },
+  'oauth.returnUrl': {
+    kind: 'invalid',
+    text: 'returnUrl "{url}" is neither on this stack nor on an origin of MILLRACE_CORS_ORIGINS.',
+  },
+  'oauth.unknownState': {
+    kind: 'invalid',
+    text: 'This authorisation is not under way: it ended already, took longer than 15 minutes, or was never begun here. Begin again.',
+  },
+  'oauth.otherBrowser': {
+    kind: 'invalid',
+    text: 'This authorisation was begun in another browser, or this one keeps no cookies. Begin again, and stay in one browser.',
+  },
+  'oauth.denied': { kind: 'invalid', text: '{provider} did not authorise: {reason}. Begin again to give your consent.' },
+  'oauth.refused': {
+    kind: 'invalid',
+    text: 'The authorisation server {host} refuses the request: {reason}. Check the client and its settings there.',
+  },
+  'oauth.grantGone': { kind: 'invalid', text: 'The authorisation server {host} no longer accepts the grant: {reason}.' },
+  'oauth.badAnswer': { kind: 'invalid', text: 'The authorisation server {host} did not answer as OAuth asks for: {reason}.' },
+  'oauth.unreachable': {
+    kind: 'transient',
+    text: 'The authorisation server {host} cannot be reached: {reason}. Try again later.',
+  },
+  'oauth.credentialsNotFound': {
+    kind: 'not-found',
+    text: 'The component {component} has no OAuth credentials "{id}" in this project.',
+  },
+  'oauth.credentialsExist': {
+    kind: 'conflict',
+    text: 'OAuth credentials "{id}" are there already. Choose another id, or authorise them anew.',
+  },
+  'oauth.tooMany': {
+    kind: 'invalid',
+    text: 'The component {component} has {limit} OAuth credentials in this project, which is the most. Delete some.',
+  },
+  'oauth.withoutProvider': {
+    kind: 'invalid',
+    text: 'The OAuth credentials "{id}" name no provider, so that the stack cannot ask one. Add them again with a provider.',
+  },
+  'oauth.cannotRevoke': {
+    kind: 'invalid',
+    text: 'The provider {provider} has no address to revoke tokens at. Revoke them in your account there, then delete the credentials.',
+  },
+  'oauth.authoriseAgain': {
+    kind: 'invalid',
+    text: 'The OAuth credentials "{id}" cannot be used: {reason}. Authorise them again.',
+  },
+  'oauth.refreshBusy': {
+    kind: 'transient',
+    text: 'The OAuth credentials "{id}" are being refreshed elsewhere and the answer takes too long. Try again.',
+  },
+
   // Streams
   'changes.invalidPosition': {
     kind: 'invalid',

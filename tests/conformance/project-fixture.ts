@@ -38,6 +38,7 @@ const WORKSPACE = '/v2/storage/workspaces/{id}'
 const QUERIES_OF_WORKSPACE = '/query/api/v1/branches/{branchId}/workspaces/{workspaceId}/queries'
 const SOURCE = '/stream/v1/branches/{branchId}/sources/{sourceId}'
 const SINK = `${SOURCE}/sinks/{sinkId}`
+const CREDENTIALS = '/oauth/credentials/{componentId}/{id}'
 const json = (body: (id: Ids) => object) => ({ send: (id: Ids): RequestOptions => ({ json: body(id) }) })
 const metadata = json(({ mark }) => ({ provider: 'test', metadata: [{ key: 'test.key', value: mark }] }))
 const upload = ({ mark }: Ids): RequestOptions => {
@@ -105,6 +106,9 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   '/notification/deliveries/{id}': 'delivery',
   '/notification/events/{event}': 'ownEvent',
   '/notification/project-subscriptions/{id}': 'subscription',
+  '/oauth/credentials/{componentId}': 'component',
+  [CREDENTIALS]: 'credentials',
+  '/oauth/providers/{id}': 'oauthProvider',
   '/vault/variables/scoped/branch/{branchId}': 'branch',
   '/vault/variables/{hash}': 'variable',
   '/query/api/v1/branches/{branchId}': 'streamBranch',
@@ -263,6 +267,12 @@ export const MAKE: readonly Step[] = [
     gives: ({ id }) => ({ trigger: id }),
   },
   {
+    route: 'POST /oauth/credentials/{componentId}',
+    ...json(({ mark }) => ({ id: mark, authorizedFor: mark, '#data': '{"access_token":"x"}' })),
+    gives: ({ id }) => ({ credentials: id }),
+  },
+  { route: 'POST /oauth/links', ...json(() => ({ componentId: COMPONENT })) },
+  {
     route: 'POST /vault/variables',
     ...json(({ mark }) => ({ key: mark, value: mark })),
     gives: ({ hash }) => ({ variable: hash }),
@@ -397,6 +407,8 @@ export const CHANGE: readonly Step[] = [
   { route: 'DELETE /scheduler/schedules/{id}' },
   { route: 'DELETE /scheduler/configurations/{id}' },
   { route: 'DELETE /v2/storage/tokens/{id}' },
+  { route: `POST ${CREDENTIALS}/test` },
+  { route: `DELETE ${CREDENTIALS}` },
   { route: 'DELETE /vault/variables/{hash}' },
   { route: 'DELETE /v2/storage/files/{id}/tags/{path}' },
   { route: 'DELETE /v2/storage/files/{id}' },

@@ -168,6 +168,12 @@ export function membersOf(text: string): Map<string, string> {
   return members
 }
 
+/** The object with a member replaced, or added at its end; the others stay as they were written. */
+export function withMember(text: string, name: string, value: string): string {
+  const members = membersOf(text).set(name, value)
+  return `{${[...members].map(([key, member]) => `${JSON.stringify(key)}:${member}`).join(',')}}`
+}
+
 /** The items of a list, each as its own slice of the text. */
 export function itemsOf(text: string): string[] {
   const items: string[] = []

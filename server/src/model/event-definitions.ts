@@ -290,6 +290,38 @@ export const EVENTS = {
     message: 'Deleted subscription {objectId} to {objectName}',
     params: [],
   },
+
+  'oauth.credentialsCreated': {
+    objectType: 'oauthCredentials',
+    message: 'Created OAuth credentials "{authorizedFor}" ({id}) of {component}',
+    params: ['component', 'id', 'authorizedFor', 'provider?'],
+  },
+  'oauth.credentialsAuthorised': {
+    objectType: 'oauthCredentials',
+    message: 'Authorised again OAuth credentials "{authorizedFor}" ({id}) of {component}',
+    params: ['component', 'id', 'authorizedFor', 'provider?'],
+  },
+  'oauth.credentialsRefreshed': {
+    objectType: 'oauthCredentials',
+    message: 'Refreshed OAuth credentials "{authorizedFor}" ({id}) of {component}',
+    params: ['component', 'id', 'authorizedFor', 'provider?'],
+  },
+  'oauth.credentialsRevoked': {
+    objectType: 'oauthCredentials',
+    message: 'Revoked OAuth credentials "{authorizedFor}" ({id}) of {component}',
+    params: ['component', 'id', 'authorizedFor', 'provider?'],
+  },
+  'oauth.credentialsDeleted': {
+    objectType: 'oauthCredentials',
+    message: 'Deleted OAuth credentials "{authorizedFor}" ({id}) of {component}',
+    params: ['component', 'id', 'authorizedFor', 'provider?'],
+  },
+  'oauth.credentialsLost': {
+    objectType: 'oauthCredentials',
+    message: 'OAuth credentials "{authorizedFor}" ({id}) of {component} must be authorised again: {reason}',
+    params: ['component', 'id', 'authorizedFor', 'reason'],
+    type: 'warn',
+  },
 } as const satisfies Record<string, EventDefinition>
 
 export type EventName = keyof typeof EVENTS

@@ -332,6 +332,16 @@ export interface RunnableComponent {
   readonly processorPosition: 'any' | 'before' | 'after'
 }
 
+/** What the OAuth broker keeps for components. */
+export interface RunOauth {
+  /** JSON text of the record, secrets in clear, and each of them; `isRefreshed`: with an access token that still holds. */
+  credentialsFor(
+    actor: Actor,
+    key: { readonly componentId: string; readonly credentialsId: string },
+    isRefreshed: boolean,
+  ): Promise<{ readonly text: string; readonly values: readonly string[] }>
+}
+
 /** A token for the time of one job, with the rights of who started it. */
 export interface RunTokens {
   issue(scope: RunScope, description: string, expiresInSeconds: number): Promise<{ readonly id: number; readonly value: string }>

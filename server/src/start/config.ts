@@ -147,6 +147,12 @@ export const VARIABLES = {
     secret: true,
     parse: read.token,
   }),
+  MILLRACE_MANAGE_TOKEN: variable({
+    default: 'none: nobody may',
+    sentence: 'Who manages the OAuth providers of the stack must send this as `X-KBC-ManageApiToken`.',
+    secret: true,
+    parse: read.token,
+  }),
   MILLRACE_METRICS_TOKEN: variable({
     default: 'none: everybody who reaches the stack reads them',
     sentence: 'Who reads `/metrics` must send this as `Authorization: Bearer`.',
@@ -529,6 +535,7 @@ function configOf(values: Values, unknown: readonly string[]) {
           },
     secrets: {
       masterToken: values.MILLRACE_MASTER_TOKEN,
+      manageToken: values.MILLRACE_MANAGE_TOKEN,
       metricsToken: values.MILLRACE_METRICS_TOKEN,
       encryptionKeys: values.MILLRACE_ENCRYPTION_KEY,
     },

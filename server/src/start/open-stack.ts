@@ -26,7 +26,8 @@ export interface Stack {
 export async function openStack(config: Config): Promise<Stack> {
   const secrets = createSecrets()
   const { secrets: given, s3, smtpUrl } = config
-  for (const secret of [given.masterToken, given.metricsToken, s3.external?.secretAccessKey, smtpPasswordOf(smtpUrl)])
+  const { masterToken, manageToken, metricsToken } = given
+  for (const secret of [masterToken, manageToken, metricsToken, s3.external?.secretAccessKey, smtpPasswordOf(smtpUrl)])
     if (secret) secrets.add(secret)
   const log = createLog({ level: config.log.level, secrets })
   const clock = shiftedClock(config.clockOffsetMs)
@@ -58,6 +59,7 @@ export async function openStack(config: Config): Promise<Stack> {
     worker: { ...config.worker, egressAllow: config.egressAllow },
     sampleApi: config.sampleApi,
     smtpUrl: config.smtpUrl,
+    manageToken: config.secrets.manageToken,
     tables: config.tables,
     sql: config.sql,
     unknownComponents: config.unknownComponents,

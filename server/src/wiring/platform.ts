@@ -52,6 +52,7 @@ import { unavailableServicesRoutes } from '../services/unavailable-services/unav
 import { createConfigurationModules } from './configurations.ts'
 import { type CoreOptions, openCore } from './core.ts'
 import { createNotificationModules } from './notifications.ts'
+import { createOauthModules } from './oauth.ts'
 import { type ExternalS3, type Objects, openObjectStore } from './object-store.ts'
 import { createQueueModules, DEFAULT_WORKER, type WorkerSettings } from './queue.ts'
 import { createScheduleModules } from './schedules.ts'
@@ -92,6 +93,8 @@ export interface PlatformOptions extends CoreOptions {
   readonly sampleApi?: boolean
   /** Where mail is sent through; without it none is. */
   readonly smtpUrl?: string | undefined
+  /** Who presents it manages the OAuth providers; without it nobody does. */
+  readonly manageToken?: string | undefined
   /** How much tables may take; the defaults of the table engine where nothing is said. */
   readonly tables?: TableSettings | undefined
   /** How much SQL may take; the defaults of the SQL engine where nothing is said. */
@@ -143,6 +146,7 @@ const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>([
   'encryption',
   'import',
   'notification',
+  'oauth',
   'query',
   'queue',
   'scheduler',
@@ -282,6 +286,17 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     diskSpace: () => diskSpaceOf(options.dataDir),
   })
   const fileSlices = createFileSlices(store, access.bucket)
+  const oauthModules = createOauthModules({
+    ...core,
+    dataDir: options.dataDir,
+    clock,
+    log,
+    configurations: configurationModules,
+    egressAllow: worker.egressAllow,
+    corsOrigins: options.corsOrigins,
+    manageToken: options.manageToken,
+    baseUrl,
+  })
   const queueModules = createQueueModules({
     ...core,
     dataDir: options.dataDir,
@@ -292,6 +307,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     tables: tableModules.runTables,
     sql: sqlModules.scripts,
     files: createRunFiles({ files, access, slices: fileSlices, objects: store }),
+    oauth: oauthModules.forRuns,
     workerId,
     notifications: notificationModules.outbox,
     worker,
@@ -416,6 +432,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     scheduleModules.registerRoutes(app)
     notificationModules.registerRoutes(app)
     streamModules.registerRoutes(app)
+    oauthModules.registerRoutes(app)
     app.register(changesRoutes(changeFeed))
   }
   const register = { api: registerApi, elsewhere: () => void app.register(elsewhereRoutes) }
@@ -428,6 +445,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     { stop: () => lease?.release() },
     { stop: objects.close },
     { start: filesLoop.start, stop: filesLoop.stop },
+    { start: oauthModules.start },
     { start: configurationModules.start, stop: configurationModules.stop },
     { stop: tableModules.close },
     { stop: sqlModules.close },

@@ -15,15 +15,18 @@ export interface EgressOptions {
 }
 
 export interface OutgoingRequest {
-  readonly method: 'POST'
+  readonly method: 'GET' | 'POST'
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly timeoutMs: number
+  /** How much of an answer is kept; 4 KB by default. */
+  readonly mostAnswerBytes?: number
 }
 
 export interface OutgoingAnswer {
   readonly status: number
+  readonly contentType: string
   /** The beginning of the answer. */
   readonly text: string
 }
@@ -34,7 +37,7 @@ export interface Egress {
   send(request: OutgoingRequest): Promise<OutgoingAnswer>
 }
 
-const MAX_ANSWER_BYTES = 4096
+const DEFAULT_ANSWER_BYTES = 4096
 
 export function createEgress({ policy, resolveName }: EgressOptions): Egress {
   const guard = createEgressGuard({
@@ -45,7 +48,14 @@ export function createEgress({ policy, resolveName }: EgressOptions): Egress {
 
   const check = (url: URL): void => guard.check(url.hostname, portOf(url))
 
-  async function send({ method, url, headers, body, timeoutMs }: OutgoingRequest): Promise<OutgoingAnswer> {
+  async function send({
+    method,
+    url,
+    headers,
+    body,
+    timeoutMs,
+    mostAnswerBytes = DEFAULT_ANSWER_BYTES,
+  }: OutgoingRequest): Promise<OutgoingAnswer> {
     check(url)
     const signal = AbortSignal.timeout(timeoutMs)
     const open = url.protocol === 'https:' ? requestHttps : requestHttp
@@ -60,7 +70,8 @@ export function createEgress({ policy, resolveName }: EgressOptions): Egress {
     })
     try {
       const answer = await answerTo(request, bytes)
-      return { status: answer.statusCode ?? 0, text: await beginningOf(answer) }
+      const { statusCode: status = 0, headers } = answer
+      return { status, contentType: headers['content-type'] ?? '', text: await beginningOf(answer, mostAnswerBytes) }
     } catch (error) {
       if (signal.aborted) throw new PlatformError('egress.timedOut', { limit: timeoutMs })
       throw error instanceof PlatformError
@@ -83,13 +94,13 @@ const answerTo = (request: ClientRequest, body: Buffer): Promise<IncomingMessage
     request.end(body)
   })
 
-async function beginningOf(answer: IncomingMessage): Promise<string> {
+async function beginningOf(answer: IncomingMessage, mostBytes: number): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     chunks.push(chunk)
     size += chunk.length
-    if (size >= MAX_ANSWER_BYTES) break
+    if (size >= mostBytes) break
   }
-  return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8')
+  return Buffer.concat(chunks).subarray(0, mostBytes).toString('utf8')
 }

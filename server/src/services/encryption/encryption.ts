@@ -27,7 +27,9 @@ export interface Encryption {
   encrypterOf(projectId: number): Promise<(text: string, componentId: string) => string>
   /** The endpoint: `body` is JSON whose `#` values are encrypted, or a text that is encrypted whole. */
   encryptBody(body: string, isJson: boolean, scope: Scope): Promise<string>
-  /** A text that `encryptBody` encrypted for the project alone; for secrets that other modules keep. */
+  /** A text that `encryptBody` encrypted for the same scope; for secrets that other modules keep. */
+  decryptBody(cipher: string, scope: Scope): Promise<string>
+  /** The same for the project alone. */
   decryptForProject(projectId: number, cipher: string): Promise<string>
   rotate: KeyRing['rotate']
 }
@@ -88,11 +90,14 @@ export function createEncryption({ keyRing, componentNames }: EncryptionDeps): E
     return (text: string, componentId: string) => secrets.encrypt(text, componentId)
   }
 
-  async function decryptForProject(projectId: number, cipher: string): Promise<string> {
-    const clear = decryptValue(await keyRing.keysOf(String(projectId)), [{ projectId: String(projectId) }], cipher)
+  async function decryptBody(cipher: string, scope: Scope): Promise<string> {
+    const clear = decryptValue(await keyRing.keysOf(scope.projectId), underEachName(scope), cipher)
     if (clear === undefined) throw new PlatformError('encryption.foreignCipher', { path: '' })
     return clear
   }
 
-  return { secretsOf, decryptForRun, encrypterOf, encryptBody, decryptForProject, rotate: keyRing.rotate }
+  const decryptForProject = (projectId: number, cipher: string): Promise<string> =>
+    decryptBody(cipher, { projectId: String(projectId) })
+
+  return { secretsOf, decryptForRun, encrypterOf, encryptBody, decryptBody, decryptForProject, rotate: keyRing.rotate }
 }

@@ -11,6 +11,7 @@ import { configFile } from './config-file.ts'
 import { openImageParameters, refuseSharedSecrets } from './image-parameters.ts'
 import { failureOf, IN_EVENTS, limitsOf, thrown } from './limits.ts'
 import { readRuntime } from './mapping.ts'
+import { withOauthCredentials } from './oauth-credentials.ts'
 import type { JobRunnerDeps } from './run-job.ts'
 import { refersToVault, replaceVault } from './variables.ts'
 
@@ -48,7 +49,8 @@ export async function runAction(
   }
   const encrypt = await deps.secrets.encrypterOf(scope.projectId)
   const given = await withVault(deps, scope, onlyParameters(request.configData))
-  const { text, values } = await deps.secrets.decrypt(place, encrypt(given, component.id))
+  const opened = await deps.secrets.decrypt(place, encrypt(given, component.id))
+  const { text, values } = await withOauthCredentials(deps, scope.actor, component, opened.text)
   const runtime = readRuntime(JSON.parse(membersOf(given).get('runtime') ?? '{}'))
   const images = await openImageParameters(deps, place, component)
   refuseSharedSecrets(images.values, { configuration: text })
@@ -78,7 +80,7 @@ export async function runAction(
         dataTypesSupport: component.dataTypesSupport,
       }),
       limits,
-      mask: createMask([...values, ...images.values, ...(token ? [token.value] : [])]),
+      mask: createMask([...opened.values, ...values, ...images.values, ...(token ? [token.value] : [])]),
       signal,
       collectStdout: true,
       onEvent: () => {},

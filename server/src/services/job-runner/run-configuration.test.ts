@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { masterActor } from '../../../../tests/support/master-actor.ts'
 import type { StoredConfiguration } from '../../model/run-ports.ts'
 import { configFile, processorConfigFile } from './config-file.ts'
+import { withOauthCredentials } from './oauth-credentials.ts'
 import { chooseRows, type PlanRequest, planRow } from './run-configuration.ts'
 import { replaceSharedCode } from './shared-code.ts'
 import { readState, writeState } from './state.ts'
@@ -141,15 +143,34 @@ test('config.json has parameters, what else was written, image_parameters and ac
   const text = configFile({ configuration, imageParameters: '{"i":1}', action: 'run' })
   assert.equal(text, '{"parameters":{},"api":{"id":12345678901234567890},"image_parameters":{"i":1},"action":"run"}')
   assert.equal(processorConfigFile('{"lines":1}', '{}'), '{"parameters":{"lines":1},"image_parameters":{},"action":"run"}')
-  assert.throws(
-    () =>
-      configFile({
-        configuration: '{"authorization":{"oauth_api":{"id":"1","version":3}}}',
-        imageParameters: '{}',
-        action: 'run',
-      }),
-    /OAuth broker/,
+})
+
+test('authorization.oauth_api.id becomes what the broker keeps; credentials of the configuration stay as they are', async () => {
+  const asked: unknown[] = []
+  const oauth = {
+    credentialsFor: async (...request: unknown[]) => {
+      asked.push(request.slice(1))
+      return { text: '{"#data":"{}"}', values: ['secret'] }
+    },
+  }
+  const fill = (text: string, features: string[] = []) =>
+    withOauthCredentials({ oauth }, masterActor(1), { id: 'c', features }, text)
+  assert.deepEqual(
+    await fill('{"big":12345678901234567890,"authorization":{"context":"x","oauth_api":{"id":"1","version":3}}}'),
+    {
+      text: '{"big":12345678901234567890,"authorization":{"context":"x","oauth_api":{"id":"1","version":3,"credentials":{"#data":"{}"}}}}',
+      values: ['secret'],
+    },
   )
+  await fill('{"authorization":{"oauth_api":{"id":7}}}', ['oauth-refresh'])
+  await fill('{"authorization":{"oauth_api":{"id":7,"refresh":false}}}', ['oauth-refresh'])
+  assert.deepEqual(asked, [
+    [{ componentId: 'c', credentialsId: '1' }, false],
+    [{ componentId: 'c', credentialsId: '7' }, true],
+    [{ componentId: 'c', credentialsId: '7' }, false],
+  ])
+  for (const text of ['{}', '{"authorization":[]}', '{"authorization":{"oauth_api":{"id":"1","credentials":{}}}}'])
+    assert.deepEqual(await fill(text), { text, values: [] })
 })
 
 test('state keeps the component part as written and other members as they are', () => {

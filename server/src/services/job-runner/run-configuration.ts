@@ -3,7 +3,7 @@
 
 import { effectiveConfiguration, processorsText } from '../../../../contract/effective-configuration.ts'
 import type { PlatformError } from '../../kit/errors.ts'
-import { itemsOf, membersOf } from '../../kit/json-text.ts'
+import { itemsOf, membersOf, withMember } from '../../kit/json-text.ts'
 import { readStored } from '../../kit/stored-json.ts'
 import type { QueuedJob } from '../../model/queued-job.ts'
 import type {
@@ -155,11 +155,6 @@ function processorParameters(processors: string | undefined): { readonly before:
 }
 
 const parsed = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text))
-
-const withMember = (text: string, name: string, value: string): string => {
-  const members = [...membersOf(text), [name, value] as const]
-  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${member}`).join(',')}}`
-}
 
 /** A variable may have brought a clear value into a `#` field: sealed first, then everything is opened the same way. */
 async function openSecrets(

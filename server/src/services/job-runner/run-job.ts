@@ -11,6 +11,7 @@ import type {
   LoadedTable,
   ProjectInfo,
   RunnableComponent,
+  RunOauth,
   RunScope,
   RunTokens,
   StoredConfiguration,
@@ -20,6 +21,7 @@ import { createJobLog, type JobLog, type JobLogDeps } from './job-log.ts'
 import { type Gathered, metricsOf, resultOf, usageOf } from './job-result.ts'
 import { sizeOf } from './limits.ts'
 import { invalid } from './mapping.ts'
+import { withOauthCredentials } from './oauth-credentials.ts'
 import { defaultBucketId } from './output-plan.ts'
 import { closeRowAccount, openRowAccount, publishedAccount } from './row-account.ts'
 import type { RowDeps, RowProgress, RowResult, RowRun } from './row-run.ts'
@@ -49,6 +51,7 @@ export interface RunOfJob {
 
 export interface JobRunnerDeps extends RowDeps, StepDeps, JobLogDeps {
   readonly tokens: RunTokens
+  readonly oauth: RunOauth
   readonly project: (projectId: number) => Promise<ProjectInfo>
   readonly log: { error(details: object, text: string): void }
 }
@@ -120,7 +123,7 @@ async function runRows(
       const account = openRowAccount(deps.clock, row?.id ?? null)
       gathered.accounts.push(account)
       const place = placeOf(job)
-      const plan = await planRow(deps, {
+      const planned = await planRow(deps, {
         place,
         stored,
         row,
@@ -128,6 +131,8 @@ async function runRows(
         variableValues: job.variableValues,
         variableOverrides: job.variableOverrides,
       })
+      const opened = await withOauthCredentials(deps, job.actor, component, planned.configuration)
+      const plan = { ...planned, configuration: opened.text, secrets: [...planned.secrets, ...opened.values] }
       gathered.variables = { ...gathered.variables, ...plan.variables }
       gathered.secrets.push(...plan.secrets)
       const { asked, size } = sizeOf(plan.runtime, job.backend)

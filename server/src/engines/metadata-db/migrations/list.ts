@@ -33,6 +33,7 @@ import * as fileProvider from './0741-file-provider.ts'
 import * as notificationEvents from './0760-notification-events.ts'
 import * as changes from './0761-changes.ts'
 import * as workspaces from './0770-workspaces.ts'
+import * as oauth from './0830-oauth.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -73,4 +74,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0760-notification-events', up: notificationEvents.up },
   { name: '0761-changes', up: changes.up },
   { name: '0770-workspaces', up: workspaces.up },
+  { name: '0830-oauth', up: oauth.up },
 ]

@@ -1,0 +1,403 @@
+// The broker against a real authorisation server: oidc-provider, in this process, over real sockets.
+
+import assert from 'node:assert/strict'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import test from 'node:test'
+import {
+  type AuthorisationServer,
+  CLIENT,
+  createBrowser,
+  startAuthorisationServer,
+} from '../../../../tests/support/authorisation-server.ts'
+import { type Job, type ShellStack, shareShellStack } from '../../../../tests/support/shell-stack.ts'
+import type { TestScope } from '../../../../tests/support/test-stack.ts'
+import { until } from '../../../../tests/support/until.ts'
+import type { CredentialsView } from './credentials.ts'
+
+const MANAGE = 'a-manage-token-for-tests'
+const startProject = shareShellStack({ manageToken: MANAGE, worker: { egressAllow: ['127.0.0.1'] } })
+const COMPONENT = 'keboola.ex-generic-v2'
+
+interface Setup {
+  readonly stack: ShellStack
+  readonly server: AuthorisationServer
+  readonly provider: string
+  readonly redirectUrl: string
+}
+
+let count = 0
+
+async function setUp(t: TestScope, options: { accessTokenSeconds?: number; codeSeconds?: number } = {}): Promise<Setup> {
+  const stack = await startProject()
+  const redirectUrl = `${stack.url}/oauth/authorize/${COMPONENT}/callback`
+  const server = await startAuthorisationServer(t, { redirectUrls: [redirectUrl], ...options })
+  const provider = `test-${++count}`
+  const added = await manage(stack, 'POST', '/oauth/manage', { component_id: provider, ...server.definition })
+  assert.equal(added.status, 201, added.text)
+  return { stack, server, provider, redirectUrl }
+}
+
+const manage = (stack: ShellStack, method: string, path: string, json?: object) =>
+  stack.request(method, path, { token: null, headers: { 'X-KBC-ManageApiToken': MANAGE }, ...(json && { json }) })
+
+const startUrl = ({ stack, provider }: Setup, more: Record<string, string> = {}): string =>
+  `${stack.url}/oauth/authorize/${COMPONENT}?${new URLSearchParams({ token: stack.masterToken, provider, id: 'shop', authorizedFor: 'The shop', ...more })}`
+
+/** The whole way of a person; the page at its end. */
+async function authorise(setup: Setup, browser = createBrowser(), more: Record<string, string> = {}) {
+  const start = await browser.visit(startUrl(setup, more))
+  assert.equal(start.status, 302, start.text)
+  const back = await browser.agree(start.location!, setup.server.url)
+  return browser.visit(back)
+}
+
+const credentialsOf = async ({ stack }: Setup, id = 'shop'): Promise<CredentialsView> =>
+  (await stack.request('GET', `/oauth/credentials/${COMPONENT}/${id}`)).json<CredentialsView & Record<string, unknown>>()
+
+/** What a run of the extractor gets, asked at the authorisation server's own API. */
+async function runExtractor({ stack, server }: Setup, oauthApi: object): Promise<Job> {
+  const config = await stack.configure(COMPONENT, {
+    authorization: { oauth_api: oauthApi },
+    parameters: {
+      api: {
+        baseUrl: server.url,
+        authentication: {
+          type: 'oauth20',
+          format: 'json',
+          headers: { Authorization: { function: 'concat', args: ['Bearer ', { authorization: 'data.access_token' }] } },
+        },
+      },
+      config: { outputBucket: 'oauth', jobs: [{ endpoint: 'me', dataType: 'me', dataField: '.' }] },
+    },
+  })
+  return stack.wait(
+    (await stack.request('POST', '/queue/jobs', { json: { component: COMPONENT, config, mode: 'run' } })).json<Job>(),
+  )
+}
+
+test('a person authorises, the credentials are ciphers, and the HTTP extractor works with them', async (t) => {
+  const setup = await setUp(t)
+  const { stack } = setup
+  const end = await authorise(setup)
+  assert.equal(end.status, 200, end.text)
+  assert.match(end.text, /can be used now/)
+
+  const record = await credentialsOf(setup)
+  assert.deepEqual(Object.keys(record).slice(0, 8), [
+    'id',
+    'authorizedFor',
+    'creator',
+    'created',
+    'oauthVersion',
+    'appKey',
+    '#data',
+    '#appSecret',
+  ])
+  assert.match(record.created, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+  assert.equal(record.appKey, CLIENT.id)
+  for (const cipher of [record['#data'], record['#appSecret']]) assert.match(cipher, /^KBC::ProjectSecure::/)
+
+  const job = await runExtractor(setup, { id: 'shop', version: 3 })
+  assert.equal(job.status, 'success', JSON.stringify(job.result))
+  const table = await stack.request('GET', '/v2/storage/tables/in.c-oauth.me/data-preview')
+  assert.match(table.text, /somebody/)
+
+  const events = (await stack.request('GET', '/v2/storage/events')).text
+  assert.match(events, /Created OAuth credentials \\"The shop\\" \(shop\)/)
+})
+
+test('a refused consent, an unknown state, another browser and a second callback leave nothing behind', async (t) => {
+  const setup = await setUp(t)
+  const { stack, server } = setup
+  const browser = createBrowser()
+  const start = await browser.visit(startUrl(setup))
+  const refused = await browser.visit(await browser.agree(start.location!, server.url, true))
+  assert.equal(refused.status, 400)
+  assert.match(refused.text, /Test server did not authorise: access_denied/)
+
+  const returnUrl = `${stack.url}/console/?tab=1`
+  const returning = await browser.visit(startUrl(setup, { returnUrl }))
+  const back = await browser.visit(await browser.agree(returning.location!, server.url, true))
+  assert.equal(back.status, 302)
+  assert.match(back.location!, /\/console\/\?tab=1&error=oauth\.denied&error_description=/)
+  const elsewhere = await browser.visit(startUrl(setup, { returnUrl: 'https://elsewhere.example.com/' }))
+  assert.match(elsewhere.text, /neither on this stack/)
+
+  const callback = await browser.agree((await browser.visit(startUrl(setup))).location!, server.url)
+  const wrongState = callback.replace(/state=[^&]+/, 'state=wrong')
+  for (const address of [wrongState, callback.replace(/[&?]state=[^&]+/, '')])
+    assert.match((await browser.visit(address)).text, /is not under way/)
+  assert.match((await createBrowser().visit(callback)).text, /begun in another browser/)
+  assert.equal((await stack.request('GET', `/oauth/credentials/${COMPONENT}`)).text, '[]')
+
+  assert.equal((await browser.visit(callback)).status, 200, 'what others tried with the state took nothing away')
+  assert.match((await browser.visit(callback)).text, /is not under way/)
+  assert.equal((await credentialsOf(setup)).id, 'shop')
+})
+
+test('a code that is over, and a provider that is down, redirects for ever or answers nonsense, end with a sentence', async (t) => {
+  const setup = await setUp(t, { codeSeconds: 1 })
+  const { server } = setup
+  const browser = createBrowser()
+  const arrive = async () => browser.agree((await browser.visit(startUrl(setup))).location!, server.url)
+  const late = await arrive()
+  const issued = Date.now()
+  await until('the code is over', () => Date.now() > issued + 2000)
+  assert.match((await browser.visit(late)).text, /no longer accepts the grant: invalid_grant/)
+
+  const onToken = (answer: (response: ServerResponse) => void) => (request: IncomingMessage, response: ServerResponse) => {
+    if (request.url !== '/token') return false
+    answer(response)
+    return true
+  }
+  const failures: [RegExp, (response: ServerResponse) => void][] = [
+    [/cannot be reached/, (response) => void response.destroy()],
+    [/cannot be reached: it answered with status 503/, (response) => void response.writeHead(503).end('busy')],
+    [
+      /a redirect \(status 302\), which is not followed/,
+      (response) => void response.writeHead(302, { location: '/token' }).end(),
+    ],
+    [/did not answer as OAuth asks for/, (response) => void response.writeHead(200).end('<html>hello</html>')],
+    [/did not answer as OAuth asks for/, (response) => void response.writeHead(200).end('{"token":1}')],
+    [/bad_verification_code/, (response) => void response.writeHead(200).end('{"error":"bad_verification_code"}')],
+  ]
+  for (const [sentence, answer] of failures) {
+    server.intercept(onToken(answer))
+    const callback = await arrive()
+    const page = await browser.visit(callback)
+    assert.equal(page.status, 400)
+    assert.match(page.text, sentence)
+  }
+  assert.equal(server.asked.filter((path) => path === '/token').length, failures.length + 1, 'each is asked once')
+  assert.equal((await setup.stack.request('GET', `/oauth/credentials/${COMPONENT}`)).text, '[]')
+})
+
+test('what providers answer that bend the standard is understood', async (t) => {
+  const setup = await setUp(t)
+  setup.server.intercept((request, response) => {
+    if (request.url !== '/token') return false
+    response.writeHead(200, { 'content-type': 'application/x-www-form-urlencoded' })
+    response.end('access_token=canary-form-token&scope=all&token_type=bot')
+    return true
+  })
+  assert.equal((await authorise(setup)).status, 200)
+  const job = await runShell(
+    setup.stack,
+    { id: 'shop', version: 3 },
+    'cat "$KBC_DATADIR/config.json" | grep -c canary-form-token',
+  )
+  assert.equal(job.status, 'success', JSON.stringify(job.result))
+})
+
+/** A component in shell instead of the extractor, with credentials of its own. */
+async function runShell(stack: ShellStack, oauthApi: object, script: string): Promise<Job> {
+  await stack.add('test.oauth', script)
+  const found = (await stack.request('GET', `/oauth/credentials/${COMPONENT}`)).json<CredentialsView[]>()
+  assert.ok(found.length > 0)
+  await stack.request('POST', '/oauth/credentials/test.oauth', {
+    json: { id: 'shop', authorizedFor: 'x', '#data': { access_token: 'canary-form-token' } },
+  })
+  const config = await stack.configure('test.oauth', { authorization: { oauth_api: oauthApi } })
+  return stack.wait((await stack.request('POST', '/queue/jobs', { json: { component: 'test.oauth', config } })).json<Job>())
+}
+
+test('an access token that is nearly over is exchanged before a run, once for all that ask, and the rotated token is the next one', async (t) => {
+  const setup = await setUp(t, { accessTokenSeconds: 60 })
+  const { stack, server } = setup
+  assert.equal((await authorise(setup)).status, 200)
+  const exchanges = () => server.asked.filter((path) => path === '/token').length
+  const before = exchanges()
+  const refresh = () => stack.request('POST', `/oauth/credentials/${COMPONENT}/shop/refresh`)
+  const answers = await Promise.all(Array.from({ length: 6 }, refresh))
+  for (const answer of answers) assert.equal(answer.status, 200, answer.text)
+  assert.equal(exchanges() - before, 1, 'six ask, one is sent')
+  assert.ok((await credentialsOf(setup)).refreshed)
+  // The server revokes everything when a refresh token is used twice, so a second exchange proves that the rotated one was kept.
+  const job = await runExtractor(setup, { id: 'shop', version: 3 })
+  assert.equal(job.status, 'success', JSON.stringify(job.result))
+  assert.equal(exchanges() - before, 2)
+  const left = await runExtractor(setup, { id: 'shop', version: 3, refresh: false })
+  assert.equal(left.status, 'success', JSON.stringify(left.result))
+  assert.equal(exchanges() - before, 2, 'a configuration can keep refreshing to itself')
+
+  server.intercept((request, response) => {
+    if (request.url !== '/token') return false
+    response.destroy()
+    return true
+  })
+  assert.equal((await runExtractor(setup, { id: 'shop' })).status, 'success', 'the token that is there still holds')
+  const down = await refresh()
+  assert.equal(down.status, 503)
+  assert.match(down.text, /cannot be reached/)
+  server.intercept(undefined)
+  assert.equal((await refresh()).status, 200)
+  assert.match((await stack.request('GET', '/v2/storage/events')).text, /Refreshed OAuth credentials/)
+})
+
+test('a grant that is gone stops runs with a sentence until somebody authorises again', async (t) => {
+  const setup = await setUp(t, { accessTokenSeconds: 60 })
+  const { stack } = setup
+  await authorise(setup)
+  const tested = () => stack.request('POST', `/oauth/credentials/${COMPONENT}/shop/test`)
+  assert.equal((await tested()).json().status, 'ok')
+  const revoked = await stack.request('POST', `/oauth/credentials/${COMPONENT}/shop/revoke`)
+  assert.equal(revoked.status, 200, revoked.text)
+  assert.match((await tested()).text, /were revoked/)
+  const job = await runExtractor(setup, { id: 'shop', version: 3 })
+  assert.equal(job.status, 'error')
+  assert.equal(job.result.error?.type, 'user')
+  assert.match(job.result.message, /"shop" cannot be used: They were revoked. Authorise them again/)
+
+  await authorise(setup)
+  assert.equal((await tested()).json().status, 'ok')
+  setup.server.intercept((request, response) => {
+    if (request.url !== '/token') return false
+    response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}')
+    return true
+  })
+  const refused = await stack.request('POST', `/oauth/credentials/${COMPONENT}/shop/refresh`)
+  assert.equal(refused.status, 400)
+  assert.match(refused.text, /no longer accepts the grant: invalid_grant. Authorise them again/)
+  assert.match((await credentialsOf(setup)).problem!, /invalid_grant/)
+  setup.server.intercept(undefined)
+  await authorise(setup)
+  assert.equal((await credentialsOf(setup)).problem, null)
+  assert.equal((await runExtractor(setup, { id: 'shop' })).status, 'success')
+  const missing = await runExtractor(setup, { id: 'nobody' })
+  assert.match(missing.result.message, /no OAuth credentials "nobody"/)
+  const events = (await stack.request('GET', '/v2/storage/events')).text
+  for (const sentence of [/Revoked OAuth/, /Authorised again OAuth/, /must be authorised again/]) assert.match(events, sentence)
+})
+
+test('a link leads a person through a page to the provider, and the configuration gets the credentials', async (t) => {
+  const setup = await setUp(t)
+  const { stack, server, provider } = setup
+  const config = await stack.configure(COMPONENT, { parameters: { big: 1 } })
+  const link = await stack.request('POST', '/oauth/links', {
+    json: { componentId: COMPONENT, configurationId: config, provider },
+  })
+  assert.equal(link.status, 201, link.text)
+  const { url } = link.json<{ url: string }>()
+  const browser = createBrowser()
+  const page = await browser.visit(url)
+  assert.equal(page.status, 200, page.text)
+  const hidden = [...page.text.matchAll(/type="hidden" name="([^"]+)" value="([^"]+)"/g)].map(([, name, value]) => [name, value])
+  const action = /action="([^"]+)"/.exec(page.text)![1]!
+  const start = await browser.visit(new URL(action, url).href, { ...Object.fromEntries(hidden), authorizedFor: 'By link' })
+  assert.equal(start.status, 302, start.text)
+  assert.equal((await browser.visit(await browser.agree(start.location!, server.url))).status, 200)
+  const saved = (await stack.request('GET', `/v2/storage/components/${COMPONENT}/configs/${config}`)).json<{
+    configuration: { authorization: { oauth_api: { id: string; version: number } } }
+    version: number
+  }>()
+  const { id, version } = saved.configuration.authorization.oauth_api
+  assert.equal(version, 3)
+  assert.equal((await credentialsOf(setup, id)).authorizedFor, 'By link')
+  const token = new URL(url).searchParams.get('token')!
+  assert.equal((await stack.request('GET', '/v2/storage/tokens', { token })).json<{ expires: string }[]>().length, 1)
+  assert.equal((await stack.request('GET', '/oauth/credentials/test.oauth', { token })).status, 403)
+  assert.match((await browser.visit(url.replace(/token=[^&]+/, 'token=wrong'))).text, /Invalid access token/)
+})
+
+test('the person is sent to the public address, with PKCE, a client of their own and the values of userData', async (t) => {
+  const setup = await setUp(t)
+  const { stack, server, redirectUrl } = setup
+  await manage(stack, 'PATCH', `/oauth/manage/${setup.provider}`, { auth_url: `${server.url}/%%tenant%%/auth` })
+  const asked = await createBrowser().visit(
+    startUrl(setup, { userData: '{"tenant":"acme"}', appKey: 'own', appSecret: 'canary-own', scope: 'only this' }),
+  )
+  const url = new URL(asked.location!)
+  assert.equal(url.pathname, '/acme/auth')
+  const { code_challenge, state, ...rest } = Object.fromEntries(url.searchParams)
+  assert.ok(code_challenge && state)
+  assert.deepEqual(rest, {
+    client_id: 'own',
+    code_challenge_method: 'S256',
+    prompt: 'consent',
+    redirect_uri: redirectUrl,
+    response_type: 'code',
+    scope: 'only this',
+  })
+  for (const tenant of ['', 'a/b', 'evil.example.com#', 'a@b', 'a:1']) {
+    const refused = await createBrowser().visit(startUrl(setup, { userData: JSON.stringify({ tenant }) }))
+    assert.match(refused.text, /cannot be part of a host name/)
+  }
+})
+
+test('providers are managed with the manage token alone, and their secrets are never shown', async (t) => {
+  const { stack, provider, server } = await setUp(t)
+  assert.equal((await stack.request('GET', '/oauth/manage')).status, 401)
+  assert.equal((await stack.request('GET', '/oauth/manage', { headers: { 'X-KBC-ManageApiToken': 'wrong' } })).status, 401)
+  const detail = await manage(stack, 'GET', `/oauth/manage/${provider}`)
+  assert.equal(detail.json().app_key, CLIENT.id)
+  const all = await manage(stack, 'GET', '/oauth/manage')
+  for (const answer of [detail, all]) assert.doesNotMatch(answer.text, /canary/)
+  assert.equal((await manage(stack, 'POST', '/oauth/manage', { component_id: provider, ...server.definition })).status, 409)
+  const bad: [object, RegExp][] = [
+    [{ auth_url: 'http://shop.example.com/auth' }, /must begin with https/],
+    [{ token_url: 'ftp://x' }, /must begin with https/],
+    [{ oauth_version: '1.0' }, /request_token_url: it is missing/],
+    [{ oauth_version: '3.0' }, /oauth_version/],
+  ]
+  for (const [change, sentence] of bad) {
+    const answer = await manage(stack, 'PATCH', `/oauth/manage/${provider}`, change)
+    assert.equal(answer.status, 400, answer.text)
+    assert.match(answer.text, sentence)
+  }
+  const based = { ...server.definition, component_id: `${provider}.based`, provider }
+  assert.equal((await manage(stack, 'POST', '/oauth/manage', based)).status, 201)
+  const circle = await manage(stack, 'PATCH', `/oauth/manage/${provider}`, { provider: `${provider}.based` })
+  assert.match(circle.text, /it refers to itself/)
+  const derived = await manage(stack, 'POST', '/oauth/manage', {
+    component_id: `${provider}.google`,
+    provider: 'google',
+    app_key: 'k',
+    app_secret: 's3',
+  })
+  assert.equal(derived.status, 201, derived.text)
+  const shown = (await stack.request('GET', `/oauth/providers/${provider}.google?componentId=platform.ex-http`)).json()
+  assert.equal(shown.hasClient, true)
+  assert.equal(shown.redirectUrl, `${stack.url}/oauth/authorize/${COMPONENT}/callback`)
+  const list = (await stack.request('GET', '/oauth/providers')).json<{ id: string }[]>()
+  for (const id of ['google', 'microsoft', 'github', 'salesforce', 'hubspot', 'slack', 'shopify', 'trello'])
+    assert.ok(
+      list.some((one) => one.id === id),
+      `${id} is built in`,
+    )
+  assert.equal((await manage(stack, 'DELETE', `/oauth/manage/${provider}`)).status, 204)
+  assert.equal((await manage(stack, 'DELETE', `/oauth/manage/${provider}`)).status, 404)
+  assert.equal((await stack.request('GET', `/oauth/providers/${provider}`)).status, 404)
+})
+
+test('credentials that were brought along are kept as ciphers, for their project and component alone', async () => {
+  const stack = await startProject()
+  const body = {
+    id: 'mine',
+    authorizedFor: 'me',
+    '#data': '{"access_token":"canary-brought"}',
+    appKey: 'k',
+    appSecret: 'canary-secret',
+  }
+  const add = (json: object) => stack.request('POST', '/oauth/credentials/platform.ex-http', { json })
+  const added = await add(body)
+  assert.equal(added.status, 201, added.text)
+  assert.doesNotMatch(added.text, /canary/)
+  assert.equal((await add(body)).status, 409)
+  for (const wrong of [{ id: '' }, { id: 'a b' }, { '#data': [1] }, { authorizedFor: { a: 1 } }, { userData: 'no object' }]) {
+    const answer = await add({ ...body, id: 'other', ...wrong })
+    assert.equal(answer.status, 400, `${JSON.stringify(wrong)}: ${answer.text}`)
+  }
+  assert.equal((await add({ ...body, id: 'other', provider: 'nobody' })).status, 404)
+  assert.equal((await stack.request('GET', '/oauth/credentials/keboola.variables/mine')).status, 404)
+  assert.equal((await stack.request('GET', '/oauth/credentials/no.such')).status, 404)
+  const limited = (await stack.request('POST', '/v2/storage/tokens', { json: { description: 'limited' } })).json<{
+    token: string
+  }>()
+  assert.equal((await stack.request('GET', `/oauth/credentials/${COMPONENT}/mine`, { token: limited.token })).status, 403)
+  const other = await stack.newProject()
+  assert.equal((await stack.request('GET', `/oauth/credentials/${COMPONENT}/mine`, { token: other.masterToken })).status, 404)
+  assert.equal((await stack.request('POST', `/oauth/credentials/${COMPONENT}/mine/refresh`)).status, 400)
+  assert.equal((await stack.request('POST', `/oauth/credentials/${COMPONENT}/mine/test`)).json().status, 'untested')
+  assert.equal((await stack.request('DELETE', `/oauth/credentials/${COMPONENT}/mine`)).status, 204)
+  assert.equal((await stack.request('DELETE', `/oauth/credentials/${COMPONENT}/mine`)).status, 404)
+})

@@ -40,6 +40,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'POST /oauth/credentials/{componentId}/{id}/refresh': 'needs an authorisation server; see oauth.test.ts',
   'POST /oauth/credentials/{componentId}/{id}/revoke': 'needs an authorisation server; see oauth.test.ts',
   'POST /queue/flows/validate': 'takes its flow in its body',
+  'POST /v2/storage/components/{componentId}/configs/validate': 'takes its configuration in its body',
   'POST /syrup/docker/sandbox': 'takes its configuration in its body',
   'POST /sync-actions/actions': 'takes its configuration in its body',
   'POST /docker-runner/docker/{component}/action/{action}': 'takes its configuration in its body',

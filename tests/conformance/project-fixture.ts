@@ -223,6 +223,7 @@ export const MAKE: readonly Step[] = [
     gives: ({ queryJobId }) => ({ queryJob: queryJobId, statement: `${queryJobId}-1` }),
   },
   { route: 'POST /query/api/v1/queries/{queryJobId}/cancel' },
+  { route: `POST ${CONFIGURATION}/validate`, ...json(() => ({})) },
   { route: `POST ${CONFIGURATION}/metadata`, ...metadata, gives: ([{ id }]) => ({ configurationMetadata: id }) },
   { route: `POST ${CONFIGURATION}/versions/{versionId}/create`, ...json(({ mark }) => ({ name: `copy of ${mark}` })) },
   { route: `POST ${ROW}/versions/{versionId}/create`, ...json(() => ({})) },

@@ -30,6 +30,8 @@ import { createReader } from '../services/configurations/reader.ts'
 import { rowsRoutes } from '../services/configurations/rows.routes.ts'
 import { createRows } from '../services/configurations/rows.ts'
 import { createRunAccess } from '../services/configurations/run-access.ts'
+import { validationRoutes } from '../services/configurations/validation.routes.ts'
+import { type ContentRule, createValidation } from '../services/configurations/validation.ts'
 import { createVersions } from '../services/configurations/versions.ts'
 import { encryptionRoutes } from '../services/encryption/encryption.routes.ts'
 import { createEncryption } from '../services/encryption/encryption.ts'
@@ -47,6 +49,8 @@ export interface ConfigurationModulesDeps extends Core {
   readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
   /** What is said against a configuration before it is saved. */
   readonly checkContent: ContentRules['checkContent']
+  /** All that is said against one, by the modules that run it. */
+  readonly contentRules: readonly ContentRule[]
   /** Drops what other modules keep in a branch, before the branch goes. */
   readonly emptyBranch: (trx: Trx, branch: { readonly projectId: number; readonly id: number }) => Promise<void>
 }
@@ -137,6 +141,9 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
       )
       app.register(configurationsRoutes({ configurations, versions, reader }))
       app.register(rowsRoutes({ rows, versions, reader }))
+      app.register(
+        validationRoutes(createValidation({ components, findSchemas: components.find, rules: given.contentRules, reader })),
+      )
       app.register(configurationMetadataRoutes(createConfigurationMetadata(deps)))
       app.register(branchCopiesRoutes(copies, reader))
       app.register(

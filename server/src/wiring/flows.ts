@@ -70,6 +70,7 @@ export function createFlowModules(deps: FlowModulesDeps) {
     runningPhases: createRunningPhases({ db, listRunning: flowQueue.listRunning }),
     validate: validation.validate,
     check: validation.checkSaved,
+    contentProblems: validation.contentProblems,
     /** For the queue. */
     ofQueue: createQueueFlows(flows),
   }

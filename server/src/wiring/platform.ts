@@ -38,6 +38,7 @@ import { guidesRoutes } from '../services/guides/guides.routes.ts'
 import { createGuides } from '../services/guides/guides.ts'
 import { elsewhereRoutes, pagesRoutes, probesRoutes } from '../services/health-and-docs/health-and-docs.routes.ts'
 import { createMetrics } from '../services/health-and-docs/metrics.ts'
+import { createRunRule } from '../services/job-runner/content-rule.ts'
 import { nameRulesRoutes } from '../services/name-rules/name-rules.routes.ts'
 import { sampleApiRoutes } from '../services/sample-api/sample-api.routes.ts'
 import { createSampleApi } from '../services/sample-api/sample-api.ts'
@@ -220,7 +221,17 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     log,
     createJob: storageJobs.create,
     checkContent: (place, configurationId, configuration) => queueModules.checkFlow(place, configurationId, configuration),
+    contentRules: [
+      ({ actor, branch }, { componentId, configurationId }, _content, text) =>
+        queueModules.flowProblems({ projectId: actor.projectId, branchId: branch.id, componentId }, configurationId, text),
+      ({ actor }, { componentId }, content) => scheduleModules.contentRule(actor.projectId, componentId, content),
+      ({ actor, branch }, _place, content) => runRule({ actor, branch }, content),
+    ],
     emptyBranch: (trx, branch) => tableModules.emptyBranch(trx, branch.projectId, branch.id),
+  })
+  const runRule = createRunRule({
+    tableExists: (scope, id) => tableModules.tables.exists(scope, id),
+    componentExists: (id) => configurationModules.components.find(id) !== undefined,
   })
   storageJobsLoop.registerHandler('fileDelete', files.runDelete, 'light')
   for (const [operation, run] of Object.entries(configurationModules.jobs))

@@ -242,6 +242,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
   return {
     queue,
     checkFlow: flows.check,
+    flowProblems: flows.contentProblems,
     runningJobs: createRunningJobs(store),
     runningPhases: flows.runningPhases,
     isolation,

@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Clock } from '../kit/clock.ts'
 import type { Actor } from '../model/actor.ts'
 import type { NotificationPort } from '../model/notification-port.ts'
+import { createScheduleRule } from '../services/scheduler/content-rule.ts'
 import { createFiring } from '../services/scheduler/firing.ts'
 import { runRequestOf } from '../services/scheduler/schedule-configuration.ts'
 import { createSchedulerLoop } from '../services/scheduler/scheduler.loop.ts'
@@ -112,6 +113,8 @@ export function createScheduleModules(deps: ScheduleModulesDeps) {
   return {
     loop,
     lagMs: scheduler.lagMs,
+    /** For checks of configurations. */
+    contentRule: createScheduleRule(scheduler, SCHEDULER_COMPONENT),
     registerRoutes(app: FastifyInstance): void {
       app.register(schedulerRoutes(scheduler))
       app.register(triggersRoutes(triggers))

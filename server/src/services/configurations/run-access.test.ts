@@ -24,6 +24,7 @@ test('a run reads a configuration by either id of its component, with its rows i
     clock: systemClock,
     createJob: none,
     checkContent: async () => [],
+    contentRules: [],
     emptyBranch: none,
   })
   const { inTransaction } = core.metadata

@@ -2,6 +2,7 @@
 // What is not there is a warning when a flow is saved: it may be saved before its configurations, and they may come and go.
 
 import { PlatformError } from '../../kit/errors.ts'
+import { type ContentProblem, pointerOf } from '../../model/content-problem.ts'
 import type { JobWork } from '../../model/flow-ports.ts'
 import type { FlowFormat, FlowPlan } from './flow-plan.ts'
 import { type Problem, problemsText } from './problems.ts'
@@ -42,6 +43,19 @@ export function createFlowValidation({ formatOf, componentExists, findConfigurat
       ...(trail ? [{ level: 'error', path: 'tasks', message: containsItself(trail).message } as const] : []),
     ]
   }
+
+  /** The same for whoever checks a configuration of any component. */
+  const contentProblems = async (
+    place: FlowPlace,
+    configurationId: string | undefined,
+    configuration: string,
+  ): Promise<readonly ContentProblem[]> =>
+    (await validate(place, configurationId, configuration)).map(({ level, path, message }) => ({
+      level,
+      pointer: pointerOf(path),
+      message,
+      rule: 'flow',
+    }))
 
   /** Refuses what could never run; answers warnings as sentences. */
   async function checkSaved(
@@ -123,7 +137,7 @@ export function createFlowValidation({ formatOf, componentExists, findConfigurat
     return visit(place, configurationId, configuration, [])
   }
 
-  return { validate, checkSaved, planToRun }
+  return { validate, contentProblems, checkSaved, planToRun }
 }
 
 const containsItself = (trail: readonly string[]) => new PlatformError('flows.containsItself', { trail: trail.join(' > ') })

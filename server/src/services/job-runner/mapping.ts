@@ -132,7 +132,7 @@ const FileOutput = Type.Object({ source: Type.String({ minLength: 1 }), ...FILE_
 /** PHP writes empty objects as lists. */
 const objectOrEmpty = <T extends TSchema>(schema: T) => optional(Type.Union([schema, Type.Array(Type.Never())]))
 
-const Storage = Type.Object({
+export const Storage = Type.Object({
   input: objectOrEmpty(Type.Object({ tables: optional(Type.Array(TableInput)), files: optional(Type.Array(FileInput)) })),
   output: objectOrEmpty(
     Type.Object({
@@ -150,8 +150,8 @@ const Processor = Type.Object({
   definition: Type.Object({ component: Type.String({ minLength: 1 }), tag: optional(Text) }),
   parameters: Type.Optional(Type.Unknown()),
 })
-const Processors = Type.Object({ before: optional(Type.Array(Processor)), after: optional(Type.Array(Processor)) })
-const Runtime = Type.Object({
+export const Processors = Type.Object({ before: optional(Type.Array(Processor)), after: optional(Type.Array(Processor)) })
+export const Runtime = Type.Object({
   tag: optional(Text),
   image_tag: optional(Text),
   process_timeout: optional(Type.Integer({ minimum: 1 })),
@@ -247,9 +247,9 @@ export const readProcessors = (
 export const readRuntime = (node: unknown): RuntimeSettings =>
   node === undefined || isEmptyList(node) ? {} : read(Runtime, node, 'runtime')
 
-const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
+export const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
-function checkTableInput(table: TableInputMapping, place: string): void {
+export function checkTableInput(table: TableInputMapping, place: string): void {
   if (!table.source && !table.source_search) throw invalid(`${place}.source is missing`)
   const hasValues = (table.where_values?.length ?? 0) > 0
   if (Boolean(table.where_column) !== hasValues) throw invalid(`${place}: where_column and where_values must be given together`)
@@ -266,7 +266,7 @@ function checkTableInput(table: TableInputMapping, place: string): void {
   }
 }
 
-function checkFileInput(file: FileInputMapping, place: string): void {
+export function checkFileInput(file: FileInputMapping, place: string): void {
   const byTags = (file.tags?.length ?? 0) > 0
   const bySource = (file.source?.tags.length ?? 0) > 0
   const byIds = (file.file_ids?.length ?? 0) > 0
@@ -281,7 +281,7 @@ function checkFileInput(file: FileInputMapping, place: string): void {
 
 const TABLE_ID = /^[^.]+\.[^.]+\.[^.]+$/
 
-function checkTableOutput(table: Static<typeof TableOutput>, place: string): TableOutputMapping {
+export function checkTableOutput(table: Static<typeof TableOutput>, place: string): TableOutputMapping {
   const { source, destination, unload_strategy: strategy } = table
   if (strategy) throw invalid(`${place}.unload_strategy "${strategy}" is for results in a workspace; components write files here`)
   if (!source) throw invalid(`${place}.source is missing`)

@@ -8,6 +8,7 @@ import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
+import { type ContentProblem, pointerOf } from '../../model/content-problem.ts'
 import { eventOf, type NewEvent, type Origin, type RecordEvent } from '../../model/event.ts'
 import type { EventName, EventParams } from '../../model/event-definitions.ts'
 import { nextRun, type PlannedRun, upcomingRuns } from './planned-runs.ts'
@@ -164,6 +165,20 @@ export function createScheduler(deps: SchedulerDeps) {
       )
   }
 
+  /** The first thing that activation would refuse of a configuration that is not activated, or not even saved. */
+  async function contentProblems(projectId: number, content: unknown): Promise<readonly ContentProblem[]> {
+    try {
+      const { schedule, policy, target } = readScheduleConfiguration(content)
+      planOf(schedule, policy.dst, zoneOf, clock.now().getTime())
+      await checkTarget(projectId, target)
+      return []
+    } catch (error) {
+      if (!(error instanceof PlatformError)) throw error
+      const { field, reason } = error.details
+      return [{ level: 'error', pointer: pointerOf(String(field)), message: String(reason), rule: 'schedule' }]
+    }
+  }
+
   async function get(actor: Actor, id: number): Promise<ScheduleWithExecutions> {
     return withExecutions(await getRecord(actor, id))
   }
@@ -264,7 +279,20 @@ export function createScheduler(deps: SchedulerDeps) {
     return oldest ? now.getTime() - oldest.getTime() : 0
   }
 
-  return { activate, get, list, remove, removeByConfiguration, refreshToken, next, preview, lagMs, store, zoneOf }
+  return {
+    activate,
+    contentProblems,
+    get,
+    list,
+    remove,
+    removeByConfiguration,
+    refreshToken,
+    next,
+    preview,
+    lagMs,
+    store,
+    zoneOf,
+  }
 }
 
 function needMaster(actor: Actor): void {

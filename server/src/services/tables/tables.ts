@@ -1,6 +1,7 @@
 // The tables of a project: what every other part of the platform asks of them. The subjects have files of their own.
 
 import { isUniqueViolation } from '../../engines/metadata-db/dialects.ts'
+import { PlatformError } from '../../kit/errors.ts'
 import type { Origin } from '../../model/event.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { CreateJob, Requester, StorageJob } from '../../model/storage-job.ts'
@@ -74,6 +75,15 @@ export function createTables(parts: TableParts, createJob: CreateJob) {
     list: catalog.list,
     listOfBucket: catalog.listOfBucket,
     listInBucket: async (scope: Scope, bucketId: string) => catalog.listOfBucket(await buckets.get(scope, bucketId)),
+    /** Whether there is such a table that the caller may read. */
+    exists: (scope: Scope, tableId: string): Promise<boolean> =>
+      catalog.get(scope, tableId).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof PlatformError && error.kind !== 'bug' && error.kind !== 'transient') return false
+          throw error
+        },
+      ),
     rename,
     startRename,
     remove,

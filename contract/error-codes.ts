@@ -877,6 +877,12 @@ export const ERRORS = {
   'scheduler.invalidConfiguration': { kind: 'invalid', text: 'The schedule cannot be activated - {field}: {reason}' },
   // Job runner
   'vault.notFound': { kind: 'not-found', text: 'The vault has no variable "{hash}".' },
+  'usage.limitReached': {
+    kind: 'forbidden',
+    text: 'The project may have {limit} {what}; with this it would have {used}. Delete what is no longer needed, or ask an administrator of the stack for a higher limit ({name}).',
+  },
+  'usage.unknownLimit': { kind: 'invalid', text: '"{name}" is not a limit of projects. There are {known}.' },
+
   'vault.full': { kind: 'invalid', text: 'The vault already holds {limit} variables, which is the most. Remove some.' },
   'jobRunner.invalidConfiguration': { kind: 'invalid', text: 'The configuration cannot be run: {reason}.' },
   'jobRunner.missingVariables': { kind: 'invalid', text: 'No value was given for the variables: {names}.' },

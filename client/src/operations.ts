@@ -121,11 +121,10 @@ export const ROUTES = {
   'ai.notBuilt.put': ['PUT', '/ai/{path}'],
   'ai.notBuilt.post': ['POST', '/ai/{path}'],
   'billing.describe': ['GET', '/billing'],
-  'billing.notBuilt': ['GET', '/billing/{path}'],
-  'billing.notBuilt.delete': ['DELETE', '/billing/{path}'],
-  'billing.notBuilt.patch': ['PATCH', '/billing/{path}'],
-  'billing.notBuilt.put': ['PUT', '/billing/{path}'],
-  'billing.notBuilt.post': ['POST', '/billing/{path}'],
+  'billing.credits': ['GET', '/billing/credits'],
+  'billing.creditsTopUp': ['POST', '/billing/credits'],
+  'billing.limits': ['GET', '/billing/limits'],
+  'billing.usage': ['GET', '/billing/usage'],
   'console.page': ['GET', '/console'],
   'console.get': ['GET', '/console/{path}'],
   'dataScience.describe': ['GET', '/data-science'],
@@ -483,11 +482,10 @@ export interface Operations {
   'ai.notBuilt.put': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
   'ai.notBuilt.post': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
   'billing.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
-  'billing.notBuilt': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'billing.notBuilt.delete': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'billing.notBuilt.patch': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'billing.notBuilt.put': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'billing.notBuilt.post': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'billing.credits': { path: undefined; query: undefined; body: undefined; answer: { readonly remaining: number; readonly consumed: number; readonly purchased: number; readonly stats: { readonly workspaceJobs: ReadonlyArray<unknown>; readonly month: { readonly day?: string; readonly componentId?: string; readonly configurationId?: string; readonly jobs: number; readonly failedJobs: number; readonly jobSeconds: number; readonly sqlSeconds: number; readonly rowsLoaded: number; readonly bytesLoaded: number; readonly bytesRead: number; readonly storageByteHours: number } | null } } }
+  'billing.creditsTopUp': { path: undefined; query: undefined; body: undefined; answer: { readonly remaining: number; readonly consumed: number; readonly purchased: number; readonly stats: { readonly workspaceJobs: ReadonlyArray<unknown>; readonly month: { readonly day?: string; readonly componentId?: string; readonly configurationId?: string; readonly jobs: number; readonly failedJobs: number; readonly jobSeconds: number; readonly sqlSeconds: number; readonly rowsLoaded: number; readonly bytesLoaded: number; readonly bytesRead: number; readonly storageByteHours: number } | null } } }
+  'billing.limits': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<{ readonly name: string; readonly description: string; readonly value: number | null }> }
+  'billing.usage': { path: undefined; query: { readonly from?: string; readonly to?: string; readonly groupBy?: string; readonly format?: 'json' | 'csv' }; body: undefined; answer: ReadonlyArray<{ readonly day?: string; readonly componentId?: string; readonly configurationId?: string; readonly jobs: number; readonly failedJobs: number; readonly jobSeconds: number; readonly sqlSeconds: number; readonly rowsLoaded: number; readonly bytesLoaded: number; readonly bytesRead: number; readonly storageByteHours: number }> | string }
   'console.page': { path: undefined; query: undefined; body: undefined; answer: unknown }
   'console.get': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
   'dataScience.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }

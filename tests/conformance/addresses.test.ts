@@ -30,7 +30,7 @@ const SERVICES = [
   'query',
   'ai',
 ] as const
-const UNBUILT = ['billing', 'sandboxes', 'mlflow', 'spark', 'templates', 'data-science', 'editor', 'ai'] as const
+const UNBUILT = ['sandboxes', 'mlflow', 'spark', 'templates', 'data-science', 'editor', 'ai'] as const
 
 interface Call {
   readonly method: string
@@ -46,6 +46,7 @@ const NATIVE: Readonly<Record<Exclude<(typeof SERVICES)[number], (typeof UNBUILT
   queue: { method: 'GET', path: '/jobs', status: 200 },
   notification: { method: 'GET', path: '/project-subscriptions', status: 200 },
   oauth: { method: 'GET', path: '/credentials/platform.ex-http', status: 200 },
+  billing: { method: 'GET', path: '/credits', status: 200 },
   query: { method: 'GET', path: '/api/v1/queries/1', status: 404, says: /Query job "1" was not found/ },
   stream: { method: 'GET', path: '/v1/branches/default/sources', status: 200 },
   vault: { method: 'GET', path: '/variables', status: 200 },

@@ -1,7 +1,7 @@
 // What can be watched: every number that the alert rules and the dashboard name is there, and tells the truth.
 
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -72,7 +72,8 @@ test('queues, outcomes, storage and schedules are counted as they are', async (t
   await until('the second job waits', async () => (await depth('waiting')) === 1)
   await until('it has waited for a while', async () => (await read('millrace_oldest_waiting_job_seconds{queue="jobs"}')) > 0)
 
-  await writeFile(go, '1')
+  await writeFile(`${go}.new`, '1')
+  await rename(`${go}.new`, go) // with its content, or not at all
   await until('both failed', async () => (await ended('error')) === 2)
   assert.deepEqual([await depth('processing'), await depth('waiting'), await ended('success')], [0, 0, 0])
   assert.equal(await read('millrace_oldest_waiting_job_seconds{queue="jobs"}'), 0)

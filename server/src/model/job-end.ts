@@ -5,11 +5,15 @@ export interface JobEndFacts {
   readonly branchId: number
   readonly isDefaultBranch: boolean
   readonly jobId: number
+  /** `standard`, or a container that only waits for its jobs. */
+  readonly type: string
   readonly componentId: string
   readonly configurationId: string | null
   readonly status: string
   /** Part of a job that is told about as a whole: a row of a container, a phase, a try that is repeated. */
   readonly isPart: boolean
+  /** Bytes of the tables it read. */
+  readonly inputBytes: number
   readonly errorMessage: string | null
   /** Epoch milliseconds. */
   readonly startedAt: number | null

@@ -50,6 +50,7 @@ import { createStorageJobs, type StorageJobs } from '../services/storage-jobs/st
 import { tokensRoutes } from '../services/tokens/tokens.routes.ts'
 import type { Tokens } from '../services/tokens/tokens.ts'
 import { unavailableServicesRoutes } from '../services/unavailable-services/unavailable-services.routes.ts'
+import type { Usage } from '../services/usage/usage.ts'
 import { createConfigurationModules } from './configurations.ts'
 import { type CoreOptions, openCore } from './core.ts'
 import { createNotificationModules } from './notifications.ts'
@@ -61,6 +62,7 @@ import { registerSearch } from './search.ts'
 import { createSqlModules, type SqlModules, type SqlSettings } from './sql.ts'
 import { createStreamModules } from './streams.ts'
 import { createTableModules, type TableModules, type TableSettings } from './tables.ts'
+import { createUsageModules } from './usage.ts'
 
 type Role = 'api' | 'worker' | 'scheduler'
 
@@ -133,6 +135,7 @@ export interface Platform {
   readonly componentsLoop: { tick(): Promise<void> }
   readonly tableModules: TableModules
   readonly sqlModules: SqlModules
+  readonly usage: Usage
   /** Starts the background loops; until then nothing runs by itself. */
   start(): Promise<void>
   close(): Promise<void>
@@ -143,6 +146,7 @@ const CONSOLE_FOLDER = fileURLToPath(new URL('../../../console/dist', import.met
 
 /** Services that exist; the others are described by unavailable-services. */
 const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>([
+  'billing',
   'docker-runner',
   'encryption',
   'import',
@@ -185,6 +189,14 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const restoredAt = options.restoredAt ?? (await backups.restoredAt())
 
   // Modules
+  const usageModules = createUsageModules({
+    ...core,
+    clock,
+    log,
+    tablesOf: (projectId) => tableModules.tables.usageOfProject(projectId),
+    filesOf: (projectId) => files.store.usageOfProject(projectId),
+    findJob: (projectId, id) => queueModules.queue.find(projectId, id),
+  })
   const files = createFiles({
     db,
     inTransaction,
@@ -193,6 +205,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     access,
     recordEvent: events.record,
     providerOf: core.tokens.fileProviderOf,
+    usage: usageModules.usage.port,
   })
   const filesLoop = createFilesLoop({
     files,
@@ -257,6 +270,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       check: (scope, workspaceId) => sqlModules.checkWorkspace(scope, workspaceId),
       openTable: (...table) => sqlModules.openWorkspaceTable(...table),
     },
+    usage: usageModules.usage.port,
     settings: options.tables,
     bucketPermissions: { forget: tokens.forgetBucket, forgotten: tokens.forgetKnown },
     findHolder: tokens.findHolder,
@@ -277,6 +291,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     backendName,
     limits,
     tls: options.tls,
+    onSession: usageModules.onSession,
     settings: options.sql,
   })
   const worker = { ...DEFAULT_WORKER, ...options.worker }
@@ -322,7 +337,11 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     workerId,
     notifications: notificationModules.outbox,
     worker,
-    onJobEnd: notificationModules.outbox.jobEnded,
+    projectLimits: usageModules.usage.jobLimits,
+    onJobEnd: async (trx, job) => {
+      await notificationModules.outbox.jobEnded(trx, job)
+      await usageModules.usage.jobEnded(trx, job)
+    },
     objectStoreUrl: objects.url,
     samplePlaces: () => sample.places(app.listeningOrigin, options.publicUrl),
   })
@@ -362,6 +381,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     disk: () => diskSpaceOf(options.dataDir),
     storageBytes: { files: files.store.totalBytes, tables: tableModules.tables.totalBytes },
     tableWork: tableModules.engine.workload,
+    usage: usageModules.usage.totals,
   })
 
   // HTTP
@@ -410,6 +430,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
         tokens,
         region: options.region,
         limits: { 'components.jobsParallelism': worker.jobs },
+        limitsOf: usageModules.usage.limitsOf,
         usageOf: tableModules.tables.usageOfProject,
         eventsOfToken: async (req, tokenId, query) =>
           eventViews(await events.list(req.actor, query, { branch: req.branch, tokenId }), req, fileStates),
@@ -444,6 +465,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     notificationModules.registerRoutes(app)
     streamModules.registerRoutes(app)
     oauthModules.registerRoutes(app)
+    usageModules.registerRoutes(app)
     app.register(changesRoutes(changeFeed))
   }
   const register = { api: registerApi, elsewhere: () => void app.register(elsewhereRoutes) }
@@ -463,6 +485,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     { role: 'worker', start: tableModules.start, stop: tableModules.stop },
     { role: 'worker', start: sqlModules.loop.start, stop: sqlModules.loop.stop },
     { role: 'worker', start: storageJobsLoop.start, stop: storageJobsLoop.stop },
+    { role: 'worker', start: usageModules.loop.start, stop: usageModules.loop.stop },
     { role: 'worker', start: () => objects.removeHeld(backups) },
     { role: 'worker', ...(restoredAt ? {} : { start: notificationModules.loop.start }), stop: notificationModules.loop.stop },
     { start: queueModules.sweep, stop: () => queueModules.stop(options.graceMs ?? 0) },
@@ -496,6 +519,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     mergeRequestsLoop: { tick: configurationModules.merging.tick },
     tableModules,
     sqlModules,
+    usage: usageModules.usage,
     start: () => startInOrder(background.filter(({ role }) => role === undefined || has(role))),
     close: async () => {
       isClosing = true

@@ -51,6 +51,8 @@ export interface QueueModulesDeps extends Core {
   readonly worker: WorkerSettings
   readonly workerId: string
   readonly notifications: NotificationPort
+  /** Of projects that may run another number of jobs at once. */
+  readonly projectLimits: (trx: Trx) => Promise<ReadonlyMap<number, number>>
   /** In the transaction in which a job ends. */
   readonly onJobEnd: (trx: Trx, job: JobEndFacts) => Promise<void>
   readonly objectStoreUrl: () => string
@@ -220,6 +222,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
     rowsOf: (job) => rowIdsOf(runnerDeps, queuedJob(job)),
     slots: worker.jobs,
     projectLimit: worker.projectJobs,
+    projectLimits: deps.projectLimits,
     isAlone: metadata.dialect === 'sqlite',
     worker: workerId,
   })

@@ -46,6 +46,8 @@ export interface SqlModulesDeps extends Core {
   /** Those of the API: wrong passwords count as wrong tokens. */
   readonly limits: RequestLimits
   readonly tls: TlsPair | undefined
+  /** A session of a project has ended; `runId` is that of the run it belonged to. */
+  readonly onSession: (projectId: number, runId: string | null, ms: number) => void
   readonly settings?: SqlSettings | undefined
 }
 
@@ -83,6 +85,7 @@ export async function createSqlModules(deps: SqlModulesDeps) {
     memoryMb: settings.memoryMb ?? 1536,
     findTable,
     used: workspaces.used,
+    onSession: (projectId, ms) => deps.onSession(projectId, null, ms),
   })
   const queryJobs = createQueryJobs({ workspaces, sessions, results, jobs })
   jobsLoop.registerHandler('workspaceQuery', queryJobs.run)
@@ -117,7 +120,13 @@ export async function createSqlModules(deps: SqlModulesDeps) {
     workspaces,
     workspaceSessions: sessions,
     /** For the job runner. */
-    scripts: createScripts({ engine, findTable, openPart: tables.sqlTables.ofRun, memoryMb: settings.memoryMb ?? 1536 }),
+    scripts: createScripts({
+      engine,
+      findTable,
+      openPart: tables.sqlTables.ofRun,
+      memoryMb: settings.memoryMb ?? 1536,
+      onSession: deps.onSession,
+    }),
     checkWorkspace: async (scope: Scope, workspaceId: number): Promise<void> => {
       await workspaces.get(scope, String(workspaceId))
     },
@@ -138,7 +147,9 @@ export async function createSqlModules(deps: SqlModulesDeps) {
           findBranch: async (projectId, name) => configurations.branches.resolve(projectId, name),
         }),
       )
-      app.register(queryRoutes(createQueries({ engine, findTable })))
+      app.register(
+        queryRoutes(createQueries({ engine, findTable, onSession: (projectId, ms) => deps.onSession(projectId, null, ms) })),
+      )
       app.register(
         workspacesRoutes({
           workspaces,

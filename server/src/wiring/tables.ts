@@ -12,6 +12,7 @@ import type { Clock } from '../kit/clock.ts'
 import type { Actor } from '../model/actor.ts'
 import type { RecordEvent } from '../model/event.ts'
 import type { Scope } from '../model/scope.ts'
+import type { UsagePort } from '../model/usage-port.ts'
 import { createBucketJobs } from '../services/buckets/bucket-jobs.ts'
 import { bucketSharingRoutes } from '../services/buckets/bucket-sharing.routes.ts'
 import { bucketsRoutes } from '../services/buckets/buckets.routes.ts'
@@ -86,6 +87,7 @@ export interface TableModulesDeps {
     scope: EventScope,
     baseUrl: string,
   ) => Promise<unknown[]>
+  readonly usage: UsagePort
   readonly settings?: TableSettings | undefined
 }
 
@@ -141,6 +143,7 @@ export async function createTableModules(deps: TableModulesDeps) {
     buckets: bucketsOfTables,
     metadata: metadata.ofTables,
     projectName: async (id) => (await findProject(id))?.name ?? '',
+    usage: deps.usage,
   })
   const tables = createTables(parts, jobs.create)
   const views = createTableViews(parts)

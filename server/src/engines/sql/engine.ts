@@ -93,9 +93,11 @@ export async function createSqlEngine({ openLocal, scratchDir, settings = {} }: 
       try {
         worker = await takeWorker()
         const used = worker
+        const openedAt = performance.now()
         const release = async (rssMb: number | undefined) => {
           await giveBack(used, rssMb)
           leave()
+          options.onClosed?.(performance.now() - openedAt)
         }
         return await openSession({ worker, openLocal, limits: { ...limits, ...options.limits }, release }, options)
       } catch (error) {

@@ -47,6 +47,8 @@ export interface SessionOptions {
   readonly findTable: (schema: string, name: string) => Promise<SqlTable | undefined>
   readonly limits?: Partial<SqlLimits>
   readonly signal?: AbortSignal
+  /** How long the session was open, when it has ended. */
+  readonly onClosed?: (ms: number) => void
 }
 
 export interface SqlEngine {

@@ -311,6 +311,16 @@ export function createFilesStore(database: Db) {
       return Number(row?.bytes ?? 0)
     },
 
+    async usageOfProject(projectId: number): Promise<{ readonly files: number; readonly bytes: number }> {
+      const row = await db
+        .selectFrom('file')
+        .select((e) => [e.fn.countAll<number>().as('files'), e.fn.sum<number | string | null>('size_bytes').as('bytes')])
+        .where('project_id', '=', projectId)
+        .where('state', '=', 'visible')
+        .executeTakeFirst()
+      return { files: Number(row?.files ?? 0), bytes: Number(row?.bytes ?? 0) }
+    },
+
     /** Everything of a development branch that can still be seen. */
     async deleteOfBranch(trx: Trx, projectId: number, branchId: number, at: Date): Promise<void> {
       await withTables<Tables>(trx)

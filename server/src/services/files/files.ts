@@ -14,6 +14,7 @@ import { type EventSource, eventOf, type Origin, type RecordEvent } from '../../
 import type { FileProvider } from '../../model/file-provider.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { JobHandler } from '../../model/storage-job.ts'
+import type { UsagePort } from '../../model/usage-port.ts'
 import { attachment, fileKey } from './file-key.ts'
 import { type FileQuery, parseFileQuery } from './file-query.ts'
 import { createFilesStore, type FileRecord, type NewFile } from './files.store.ts'
@@ -27,6 +28,7 @@ export interface FilesDeps {
   readonly recordEvent: RecordEvent
   /** The protocol that new files of a project speak. */
   readonly providerOf: (projectId: number) => Promise<FileProvider>
+  readonly usage: UsagePort
 }
 
 export interface FileRequest {
@@ -70,7 +72,7 @@ const MAX_CONTENT_BYTES = 10 * 1024 * 1024
 
 export type Files = ReturnType<typeof createFiles>
 
-export function createFiles({ db, inTransaction, clock, objects, access, recordEvent, providerOf }: FilesDeps) {
+export function createFiles({ db, inTransaction, clock, objects, access, recordEvent, providerOf, usage }: FilesDeps) {
   const store = createFilesStore(db)
 
   const newFile = async (
@@ -131,6 +133,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     const name = request.name.replaceAll('-', '_')
     const made = await newFile(actor, { ...request, name }, origin.runId, 'visible', branch)
     return inTransaction(async (trx) => {
+      await usage.fileAdded(trx, actor.projectId, request.sizeBytes ?? 0)
       const file = await insert(trx, made)
       await announce(trx, actor, file, 'Uploaded', origin)
       return file
@@ -151,6 +154,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     sizeBytes: number,
     origin?: Origin,
   ): Promise<FileRecord> {
+    await usage.fileAdded(trx, file.projectId, sizeBytes)
     const changed = await store.changeState(trx, file.projectId, file.id, ['reserved'], 'visible', clock.now())
     if (!changed) throw new PlatformError('storage.files.notFound')
     await store.confirmSize(trx, file.projectId, file.id, sizeBytes)

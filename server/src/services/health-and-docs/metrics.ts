@@ -15,8 +15,19 @@ export interface MetricSources {
   readonly disk: () => Promise<{ readonly freeBytes: number; readonly totalBytes: number }>
   /** Bytes by what they belong to; reads every record, hence asked once a minute at most. */
   readonly storageBytes: Readonly<Record<string, () => Promise<number>>>
+  /** What each project has used so far. */
+  readonly usage: () => Promise<readonly ProjectUsage[]>
   /** By lane. */
   readonly tableWork: () => Readonly<Record<string, { readonly waiting: number; readonly running: number }>>
+}
+
+interface ProjectUsage {
+  readonly projectId: number
+  readonly job_ms: number
+  readonly sql_ms: number
+  readonly rows_in: number
+  readonly bytes_in: number
+  readonly byte_seconds: number
 }
 
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: number]
@@ -104,6 +115,21 @@ export function createMetrics(sources: MetricSources) {
     ]),
   )
 
+  const ofProjects = rarely(sources.usage)
+  const usageGauge = (name: string, help: string, value: (usage: ProjectUsage) => number) =>
+    gauge(name, help, ['project'], async () =>
+      (await ofProjects()).map((usage) => [{ project: String(usage.projectId) }, value(usage)]),
+    )
+  usageGauge('millrace_project_job_seconds', 'Seconds of jobs of a project so far.', ({ job_ms }) => job_ms / 1000)
+  usageGauge('millrace_project_sql_seconds', 'Seconds of SQL of a project so far.', ({ sql_ms }) => sql_ms / 1000)
+  usageGauge('millrace_project_rows_loaded', 'Rows loaded into tables of a project so far.', ({ rows_in }) => rows_in)
+  usageGauge('millrace_project_bytes_loaded', 'Bytes loaded into tables of a project so far.', ({ bytes_in }) => bytes_in)
+  usageGauge(
+    'millrace_project_storage_byte_hours',
+    'Bytes of a project times the hours they were stored, so far.',
+    ({ byte_seconds }) => byte_seconds / 3600,
+  )
+
   // The label lookup of prom-client, once for each pair instead of for each request.
   const kept = new Map<string, { observe(seconds: number): void }>()
   return {
@@ -118,8 +144,8 @@ export function createMetrics(sources: MetricSources) {
 }
 
 /** The same answer for a while; a failure is asked again. */
-function rarely(read: Read): Read {
-  let answer: Promise<readonly Sample[]> | undefined
+function rarely<T>(read: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined
   let askedAt = 0
   return () => {
     const now = performance.now()

@@ -13,16 +13,23 @@ export function jobEndFacts(job: JobRow, end: JobEnd, now: number): JobEndFacts 
     branchId: job.branch_id,
     isDefaultBranch: job.is_default_branch === 1,
     jobId: job.id,
+    type: job.type,
     componentId: job.component_id,
     configurationId: job.configuration_id,
     status: end.status,
     isPart: job.type === 'phaseContainer' || (job.parent_job_id !== null && !isTask),
+    inputBytes: inputBytesOf(end.metrics),
     errorMessage: end.error,
     startedAt: job.started_at,
     endedAt: now,
     baseUrl: request.baseUrl,
     tasks: tasksOf(end.result),
   }
+}
+
+function inputBytesOf(metrics: string): number {
+  const { storage } = JSON.parse(metrics) as { storage?: { inputTablesBytesSum?: number } } // an empty list before a job has run
+  return storage?.inputTablesBytesSum ?? 0
 }
 
 /** Only the result of a flow has tasks; the others are not read. */

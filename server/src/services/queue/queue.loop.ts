@@ -55,6 +55,8 @@ export interface QueueLoopDeps {
   readonly onMoved: (job: Pick<JobRow, 'id' | 'parent_job_id'>) => void
   readonly slots: number
   readonly projectLimit: number
+  /** Of projects that may run another number of jobs at once. */
+  readonly projectLimits?: (trx: Trx) => Promise<ReadonlyMap<number, number>>
   /** Nobody else can hold a job of this database: leases of an earlier process are void at once. */
   readonly isAlone: boolean
   /** The name under which this process says that it is alive. */
@@ -106,12 +108,18 @@ export function createQueueLoop(deps: QueueLoopDeps) {
     if (await store.hasUnexplained(now)) await explainWaiting()
   }
 
+  async function projectLimits(trx: Trx): Promise<(projectId: number) => number> {
+    const own = await deps.projectLimits?.(trx)
+    return (projectId) => own?.get(projectId) ?? deps.projectLimit
+  }
+
   const claim = (): Promise<JobRow | undefined> =>
     inTransaction(async (trx) => {
       const now = clock.now().getTime()
       await store.serialiseClaims(trx)
       const { projects, parents } = await store.countRunning(trx)
-      const full = [...projects].filter(([, count]) => count >= deps.projectLimit).map(([id]) => id)
+      const limitOf = await projectLimits(trx)
+      const full = [...projects].filter(([id, count]) => count >= limitOf(id)).map(([id]) => id)
       const held = (await store.listLocks(trx)).map((lock) => lock.lock_key)
       const fullParents = new Set<number>()
       for (let found = -1; found !== fullParents.size; ) {
@@ -274,6 +282,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
       if (queued.length === 0) return
       const holders = new Map((await store.listLocks(trx)).map((lock) => [lock.lock_key, lock.job_id]))
       const { projects, parents } = await store.countRunning(trx)
+      const limitOf = await projectLimits(trx)
       for (const job of queued) {
         const holder = job.lock_key === null ? undefined : holders.get(job.lock_key)
         const siblings = job.parent_job_id === null ? 0 : (parents.get(job.parent_job_id) ?? 0)
@@ -282,8 +291,8 @@ export function createQueueLoop(deps: QueueLoopDeps) {
             ? waitingForJob(holder)
             : job.sibling_limit !== null && siblings >= job.sibling_limit
               ? `Waiting for other jobs of job ${job.parent_job_id}: ${job.sibling_limit} run at once.`
-              : (projects.get(job.project_id) ?? 0) >= deps.projectLimit
-                ? `Waiting: the project runs ${deps.projectLimit} jobs at once.`
+              : (projects.get(job.project_id) ?? 0) >= limitOf(job.project_id)
+                ? `Waiting: the project runs ${limitOf(job.project_id)} jobs at once.`
                 : undefined // only for a free worker, and that is no reason of the project's
         if (reason !== undefined) await store.markWaiting(trx, job.id, reason, now)
       }

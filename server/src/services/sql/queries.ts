@@ -7,6 +7,8 @@ import type { Scope } from '../../model/scope.ts'
 export interface QueriesDeps {
   readonly engine: Pick<SqlEngine, 'open'>
   readonly findTable: (scope: Scope, bucketId: string, name: string) => Promise<SqlTable | undefined>
+  /** A session of the project has ended. */
+  readonly onSession: (projectId: number, ms: number) => void
 }
 
 export interface Query {
@@ -20,10 +22,15 @@ export const DEFAULT_JSON_ROWS = 10_000
 
 export type Queries = ReturnType<typeof createQueries>
 
-export function createQueries({ engine, findTable }: QueriesDeps) {
+export function createQueries({ engine, findTable, onSession }: QueriesDeps) {
   /** Resolves when the first bytes are there: what fails before is thrown, what fails later ends the stream. */
   async function run(scope: Scope, { sql, format, limit }: Query, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
-    const session = await engine.open({ mode: 'read', findTable: (schema, name) => findTable(scope, schema, name), signal })
+    const session = await engine.open({
+      mode: 'read',
+      findTable: (schema, name) => findTable(scope, schema, name),
+      signal,
+      onClosed: (ms) => onSession(scope.actor.projectId, ms),
+    })
     try {
       const rows = format === 'json' ? (limit ?? DEFAULT_JSON_ROWS) : limit
       // One more than is shown says whether there are more.

@@ -13,6 +13,8 @@ export interface ScriptsDeps {
   readonly engine: Pick<SqlEngine, 'open'>
   readonly findTable: (scope: Scope, bucketId: string, name: string) => Promise<SqlTable | undefined>
   readonly openPart: (scope: Scope, input: SqlInput) => Promise<SqlTable>
+  /** A session of a run has ended. */
+  readonly onSession: (projectId: number, runId: string, ms: number) => void
   /** Most memory of a session. */
   readonly memoryMb: number
 }
@@ -20,7 +22,7 @@ export interface ScriptsDeps {
 /** The schema under which a script's views find their parts; no bucket has this name. */
 const PARTS = 'sys.input'
 
-export function createScripts({ engine, findTable, openPart, memoryMb }: ScriptsDeps): RunSql {
+export function createScripts({ engine, findTable, openPart, memoryMb, onSession }: ScriptsDeps): RunSql {
   async function run(request: SqlRun, signal: AbortSignal): Promise<void> {
     const { inputs, parts, outputs, database } = request
     const find = async (schema: string, name: string) => {
@@ -33,6 +35,7 @@ export function createScripts({ engine, findTable, openPart, memoryMb }: Scripts
       findTable: find,
       limits: { memoryMb: Math.max(384, Math.min(request.memoryMb, memoryMb)), timeoutMs: request.timeoutMs },
       signal,
+      onClosed: (ms) => onSession(request.scope.projectId, request.scope.runId, ms),
     })
     for (const [i, input] of inputs.entries()) await show(session, input, i, signal)
     for (const part of parts) await runPart(session, part, request, signal)

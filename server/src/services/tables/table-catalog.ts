@@ -13,6 +13,7 @@ import type { Actor } from '../../model/actor.ts'
 import { type EventDetails, type EventSource, eventOf, type NewEvent, type Origin, type RecordEvent } from '../../model/event.ts'
 import type { EventName, EventParams } from '../../model/event-definitions.ts'
 import type { Scope } from '../../model/scope.ts'
+import type { UsagePort } from '../../model/usage-port.ts'
 import { createTablesStore, type TableLayout, type TableRow, type TablesStore } from './tables.store.ts'
 
 /** A bucket, seen from here. */
@@ -77,6 +78,7 @@ export interface TablesDeps {
   readonly buckets: BucketsOfTables
   readonly metadata: MetadataOfTables
   readonly projectName: (projectId: number) => Promise<string>
+  readonly usage: UsagePort
 }
 
 /** A table as somebody sees it, from the bucket they see it in. */

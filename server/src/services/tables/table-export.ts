@@ -92,7 +92,7 @@ const SLICED_NOTE =
   'The slices of this file have no header. For one file with a header send merged=true, ask GET tables/{id}/data, or run millrace table export.'
 
 export function createTableExports<F extends ReservedFile>({ parts, engine, files, scratchDir }: ExportDeps<F>) {
-  const { catalog, store, buckets, recordEvent } = parts
+  const { catalog, store, buckets, recordEvent, usage } = parts
 
   const run: JobHandler = async ({ job, signal, publish }) => {
     const { tableKey, bucketKey, options } = job.input as ExportInput // written by the routes of this module
@@ -113,6 +113,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
         attachments: [attachmentOf(made, outBytes)],
       })
       await recordEvent(trx, job.source, event, job.origin)
+      await usage.exported(trx, job.projectId, job.origin.runId, outBytes)
       return {
         results: { file: { id: made.id }, cacheHit: made === cached, ...(!options.merged && { note: SLICED_NOTE }) },
         metrics: {

@@ -267,6 +267,7 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
       const whole = { ...input, incremental: false }
       await recordEvent(trx, job.source, importStartedEvent(table, whole, load.source), job.origin)
       await recordEvent(trx, job.source, importEvent(table, whole, load), job.origin)
+      await countLoad(trx, job, load.loaded, table.row.sizeBytes)
     }
     return {
       results: await resultView(parts, trx, table, snapshot, job.baseUrl),
@@ -275,6 +276,13 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
       tableKey: table.row.key,
     }
   }
+
+  const countLoad = (
+    trx: Trx,
+    { projectId, origin }: LoadRun['job'],
+    { rowsInFile, bytesInFile }: LoadResult,
+    grownBytes: number,
+  ) => parts.usage.loaded(trx, { projectId, runId: origin.runId, rows: rowsInFile, bytes: bytesInFile, grownBytes })
 
   async function bucketOf({ bucketKey, bucketId }: CreateInput, projectId: number): Promise<BucketRef> {
     const bucket = bucketKey === undefined ? undefined : await buckets.findByKey(bucketKey)
@@ -362,7 +370,9 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
     const what = { imported: true, changed: true, needsCompaction: needsCompaction(loaded.snapshot) }
     await recordEvent(trx, job.source, importStartedEvent(table, input, source), job.origin)
     const value = importEvent(table, input, { source, loaded, columns: importedColumns })
+    const sizeBefore = table.data.sizeBytes
     const row = await catalog.publish(trx, table, loaded.snapshot, what, { source: job.source, origin: job.origin, value })
+    await countLoad(trx, job, loaded, row.sizeBytes - sizeBefore)
     return {
       results: {
         transaction: null,

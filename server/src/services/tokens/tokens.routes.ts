@@ -67,13 +67,20 @@ export interface TokenRoutesDeps {
   readonly eventsOfToken: (req: FastifyRequest, tokenId: number, query: Type.Static<typeof EventListQuery>) => Promise<unknown[]>
   readonly usageOf: (projectId: number) => Promise<{ readonly dataSizeBytes: number; readonly rowsCount: number }>
   readonly region: string
-  /** What this stack allows every project, by name. */
+  /** What the project may use at most, by name. */
+  readonly limitsOf: (projectId: number) => Promise<Readonly<Record<string, number>>>
+  /** What this stack allows every project that has no limit of its own. */
   readonly limits: Readonly<Record<string, number>>
 }
 
-export function tokensRoutes({ tokens, eventsOfToken, usageOf, region, limits }: TokenRoutesDeps): FastifyPluginAsyncTypebox {
-  const limitViews = Object.fromEntries(Object.entries(limits).map(([name, value]) => [name, { name, value }]))
-
+export function tokensRoutes({
+  tokens,
+  eventsOfToken,
+  usageOf,
+  limitsOf,
+  region,
+  limits,
+}: TokenRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
       '/v2/storage/tokens/verify',
@@ -214,10 +221,16 @@ export function tokensRoutes({ tokens, eventsOfToken, usageOf, region, limits }:
       ...(await view(token, baseUrl)),
       isBYODB: false,
       organization: { id: '1' }, // a string: the Go client decodes it as one
-      owner: { ...ownerOf(project, await usageOf(project.id), region), limits: limitViews },
+      owner: {
+        ...ownerOf(project, await usageOf(project.id), region),
+        limits: limitViews({ ...limits, ...(await limitsOf(project.id)) }),
+      },
     }
   }
 }
+
+const limitViews = (limits: Readonly<Record<string, number>>) =>
+  Object.fromEntries(Object.entries(limits).map(([name, value]) => [name, { name, value }]))
 
 const adminOf = (token: Token) => ({
   id: token.id,

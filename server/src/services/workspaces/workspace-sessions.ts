@@ -23,6 +23,8 @@ export interface WorkspaceSessionsDeps {
   readonly memoryMb: number
   readonly findTable: FindTable
   readonly used: (workspace: Workspace) => Promise<void>
+  /** A session of the project has ended. */
+  readonly onSession: (projectId: number, ms: number) => void
 }
 
 const WATCH_MS = 250
@@ -81,6 +83,7 @@ export function createWorkspaceSessions(deps: WorkspaceSessionsDeps) {
         timeoutMs: workspace.statementTimeoutSeconds * 1000,
       },
       signal: either,
+      onClosed: (ms) => deps.onSession(scope.actor.projectId, ms),
     })
     const watch = setInterval(() => void files.sizeMb(workspace.id).then((mb) => mb > quotaMb && full.abort()), WATCH_MS)
     try {

@@ -34,6 +34,7 @@ import * as notificationEvents from './0760-notification-events.ts'
 import * as changes from './0761-changes.ts'
 import * as workspaces from './0770-workspaces.ts'
 import * as oauth from './0830-oauth.ts'
+import * as usage from './0870-usage.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -75,4 +76,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0761-changes', up: changes.up },
   { name: '0770-workspaces', up: workspaces.up },
   { name: '0830-oauth', up: oauth.up },
+  { name: '0870-usage', up: usage.up },
 ]

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { prepareFile } from '../../../../tests/support/file-client.ts'
+import { type TableClient, tableClient } from '../../../../tests/support/table-client.ts'
+import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
+import { until } from '../../../../tests/support/until.ts'
+import type { ProjectLimit } from '../../model/project-limits.ts'
+import type { UsageLine } from './usage-lines.ts'
+
+interface Job {
+  readonly id: number
+  readonly status: string
+  readonly isFinished: boolean
+  readonly result: { readonly message?: string }
+}
+
+let stack: TestStack
+let client: TableClient
+let stop: (() => Promise<void>) | undefined
+before(async () => {
+  stack = await startTestStack({ after: (work: () => Promise<void>) => (stop = work) } as never, {
+    sql: { memoryMb: 512, diskMb: 64 },
+  })
+  client = tableClient(stack)
+  await client.bucket('main')
+  await client.bucket('result', 'out')
+})
+test.after(() => stop?.())
+
+const setLimit = async (name: ProjectLimit, value: number | undefined) => {
+  const { projectId } = (await stack.platform.tokens.authenticate(stack.masterToken))!
+  await stack.platform.metadata.inTransaction((trx) => stack.platform.usage.setLimit(trx, projectId, name, value))
+}
+
+async function usage(query = ''): Promise<UsageLine[]> {
+  const answer = await stack.request('GET', `/billing/usage${query}`)
+  assert.equal(answer.status, 200, answer.text)
+  return answer.json<UsageLine[]>()
+}
+
+async function copyOrders(): Promise<Job> {
+  const configData = {
+    parameters: { blocks: [{ name: 'b', codes: [{ name: 'c', script: ['create table copy as select * from orders'] }] }] },
+    storage: {
+      input: { tables: [{ source: 'in.c-main.orders', destination: 'orders' }] },
+      output: { tables: [{ source: 'copy', destination: 'out.c-result.copy' }] },
+    },
+  }
+  const started = await stack.request('POST', '/queue/jobs', {
+    json: { component: 'platform.sql-transformation', configData, mode: 'run' },
+  })
+  assert.equal(started.status, 201, started.text)
+  const { id } = started.json<Job>()
+  return until(`job ${id} ends`, async () => {
+    const job = (await stack.request('GET', `/queue/jobs/${id}`)).json<Job>()
+    return job.isFinished && job
+  })
+}
+
+test('loads, jobs and queries are counted by day and component', async () => {
+  await client.create('in.c-main', 'orders', 'id,city\n1,Praha\n2,Brno\n3,Ostrava\n')
+  assert.equal((await copyOrders()).status, 'success')
+  const query = await stack.request('POST', '/v2/storage/query', { json: { sql: 'select 1' } })
+  assert.equal(query.status, 200, query.text)
+  const byComponent = await until('the query is counted', async () => {
+    const lines = await usage('?groupBy=component')
+    return (lines.find(({ componentId }) => componentId === '')?.sqlSeconds ?? 0) > 0 && lines
+  })
+  const outside = byComponent.find(({ componentId }) => componentId === '')!
+  const ofJob = byComponent.find(({ componentId }) => componentId?.includes('transformation'))!
+  assert.deepEqual([outside.jobs, outside.rowsLoaded], [0, 3])
+  assert.deepEqual([ofJob.jobs, ofJob.failedJobs, ofJob.rowsLoaded], [1, 0, 3])
+  assert.ok(ofJob.jobSeconds > 0 && ofJob.sqlSeconds > 0 && outside.bytesLoaded > 0)
+
+  const [all] = await usage('?groupBy=')
+  assert.deepEqual([all!.jobs, all!.rowsLoaded], [1, 6])
+  assert.deepEqual(await usage('?from=2001-01-01&to=2001-01-31'), [])
+  const csv = await stack.request('GET', '/billing/usage?format=csv&groupBy=day,component')
+  assert.match(csv.text, /^"day","componentId","jobs","failedJobs",.*\n"\d{4}-\d\d-\d\d","","0",/)
+  for (const path of ['/billing/usage?groupBy=week', '/billing/usage?from=2026-02-01&to=2026-01-01', '/billing/usage?from=x'])
+    assert.equal((await stack.request('GET', path)).status, 400, path)
+})
+
+test('credits are hours of jobs, and POST answers the same', async () => {
+  const credits = (await stack.request('GET', '/billing/credits')).json<{ remaining: number; consumed: number }>()
+  assert.ok(credits.consumed > 0 && credits.remaining > 900_000)
+  assert.deepEqual((await stack.request('POST', '/billing/credits', { json: {} })).json(), credits)
+})
+
+test('storage is counted over time', async () => {
+  await stack.platform.usage.measureStorage()
+  await until('some time has passed', async () => {
+    await stack.platform.usage.measureStorage()
+    const rows = await stack.platform.usage.totals()
+    return rows.some(({ byte_seconds }) => byte_seconds > 0)
+  })
+})
+
+test('a limit of rows per day ends the job that exceeds it, and its table stays as it was', async () => {
+  await setLimit('storage.maxRowsPerDay', 7)
+  const failed = await copyOrders()
+  assert.equal(failed.status, 'error')
+  assert.match(failed.result.message!, /may have 7 rows loaded in a day \(UTC\); with this it would have 9/)
+  assert.equal((await client.detail('out.c-result.copy')).rowsCount, 3)
+  assert.equal((await client.load('in.c-main.orders', 'id,city\n4,Plzen\n', { incremental: 1 })).status, 'success', '7 of 7')
+  await assert.rejects(client.load('in.c-main.orders', 'id,city\n5,Plzen\n', { incremental: 1 }), /usage\.limitReached/)
+  await setLimit('storage.maxRowsPerDay', undefined)
+  assert.equal((await copyOrders()).status, 'success')
+})
+
+test('limits of bytes and files refuse what would exceed them, and tokens show them', async () => {
+  await setLimit('storage.maxFiles', 1)
+  const refused = await stack.request('POST', '/v2/storage/files/prepare', { json: { name: 'more.csv', federationToken: 1 } })
+  assert.equal(refused.status, 403)
+  assert.match(refused.text, /may have 1 files.*storage\.maxFiles/)
+  await setLimit('storage.maxFiles', undefined)
+  await setLimit('storage.maxBytes', 10)
+  assert.equal(
+    (await stack.request('POST', '/v2/storage/files/prepare', { json: { name: 'a.csv', sizeBytes: 100 } })).status,
+    403,
+  )
+  const verified = (await stack.request('GET', '/v2/storage/tokens/verify')).json<{
+    owner: { limits: Record<string, unknown> }
+  }>()
+  assert.deepEqual(verified.owner.limits['storage.maxBytes'], { name: 'storage.maxBytes', value: 10 })
+  const limits = (await stack.request('GET', '/billing/limits')).json<{ name: string; value: number | null }[]>()
+  assert.deepEqual(
+    limits.filter(({ value }) => value !== null).map(({ name, value }) => [name, value]),
+    [['storage.maxBytes', 10]],
+  )
+  await setLimit('storage.maxBytes', undefined)
+  assert.ok((await prepareFile(stack, { name: 'a.csv' })).id)
+  await assert.rejects(setLimit('storage.maxDoors' as ProjectLimit, 1), /"storage.maxDoors" is not a limit of projects/)
+})
+
+test('a limited token sees credits, and not what others did', async () => {
+  const made = await stack.request('POST', '/v2/storage/tokens', { json: { description: 'limited' } })
+  const { token } = made.json<{ token: string }>()
+  assert.equal((await stack.request('GET', '/billing/usage', { token })).status, 403)
+  assert.equal((await stack.request('GET', '/billing/credits', { token })).status, 200)
+})

@@ -1,0 +1,46 @@
+// The wiring of usage: one part of platform.ts, in a file of its own for its length.
+
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { Clock } from '../kit/clock.ts'
+import { createUsageLoop } from '../services/usage/usage.loop.ts'
+import { usageRoutes } from '../services/usage/usage.routes.ts'
+import { createUsage } from '../services/usage/usage.ts'
+import type { Core } from './core.ts'
+
+export interface UsageModulesDeps extends Core {
+  readonly clock: Clock
+  readonly log: FastifyBaseLogger
+  readonly tablesOf: (projectId: number) => Promise<{ readonly dataSizeBytes: number }>
+  readonly filesOf: (projectId: number) => Promise<{ readonly files: number; readonly bytes: number }>
+  readonly findJob: (
+    projectId: number,
+    id: number,
+  ) => Promise<{ readonly component_id: string; readonly configuration_id: string | null } | undefined>
+}
+
+export function createUsageModules({ metadata, tokens, clock, log, tablesOf, filesOf, findJob }: UsageModulesDeps) {
+  const usage = createUsage({
+    db: metadata.db,
+    inTransaction: metadata.inTransaction,
+    clock,
+    tablesOf,
+    filesOf,
+    findJob: async (projectId, id) => findJob(projectId, id),
+    listProjectIds: async () => (await tokens.listProjects()).map(({ id }) => id),
+  })
+  return {
+    usage,
+    /** Queries do not wait until they are counted. */
+    onSession: (projectId: number, runId: string | null, ms: number): void =>
+      void usage
+        .queryEnded(projectId, runId, ms)
+        .catch((err) => log.error({ err, projectId }, 'the time of a query could not be counted')),
+    loop: createUsageLoop({
+      measureStorage: usage.measureStorage,
+      onError: (err) => log.error({ err }, 'the storage of the projects could not be measured; it is tried again'),
+    }),
+    registerRoutes(app: FastifyInstance): void {
+      app.register(usageRoutes({ usage, now: () => clock.now() }))
+    },
+  }
+}

@@ -215,6 +215,10 @@ export const ERRORS = {
   'storage.tokenMissing': { kind: 'unauthenticated', text: 'Access token must be set' },
   'storage.tokenInvalid': { kind: 'unauthenticated', text: 'Invalid access token' },
   'storage.tokens.invalidPermissions': { kind: 'invalid', text: '{reason}' },
+  'storage.tokens.ofPerson': {
+    kind: 'forbidden',
+    text: 'This token belongs to {name} and changes with them only. Change their role or remove them among the people of the project; for a script, create a token of its own.',
+  },
   'storage.tokens.validation': { kind: 'invalid', text: '{reason}' },
   resourceNotFound: { kind: 'not-found', text: 'resource not found' },
   idMissing: { kind: 'invalid', text: 'The id is missing at the end of the address {address}/.' },
@@ -228,6 +232,65 @@ export const ERRORS = {
     text: 'A master token cannot be shared. Create a token of its own for the recipient.',
   },
   accessDenied: { kind: 'forbidden', text: "You don't have access to the resource." },
+
+  projectPaused: {
+    kind: 'conflict',
+    text: 'This project is paused ({reason}): it can be read, and nothing in it starts or changes. A stack admin resumes it.',
+  },
+
+  // People
+  'people.notSignedIn': { kind: 'unauthenticated', text: 'You are not signed in, or your session has ended. Sign in again.' },
+  'people.manageTokenInvalid': { kind: 'unauthenticated', text: 'Invalid manage token' },
+  'people.crossSite': {
+    kind: 'forbidden',
+    text: 'A request with a session that changes something must come from a page of this stack. Scripts use a token, or send the header Origin with the address of the stack.',
+  },
+  'people.projectInvalid': {
+    kind: 'invalid',
+    text: 'The header X-KBC-ProjectId is "{given}", which is not the id of a project. GET /account lists your projects.',
+  },
+  'people.projectMissing': {
+    kind: 'invalid',
+    text: 'You belong to several projects. Say which one is meant with the header X-KBC-ProjectId: {projects}.',
+  },
+  'people.notMember': { kind: 'forbidden', text: 'You do not belong to {project}, or it does not exist.' },
+  'people.viewer': {
+    kind: 'forbidden',
+    text: 'Your role in this project is viewer: you can read, and change nothing. An admin of the project can make you an editor.',
+  },
+  'people.adminNeeded': { kind: 'forbidden', text: 'Only {who} may do this.' },
+  'people.signInFailed': { kind: 'unauthenticated', text: 'The e-mail or the password is wrong.' },
+  'people.codeNeeded': {
+    kind: 'unauthenticated',
+    text: 'Send the code that your authenticator shows, or one of your recovery codes, as code.',
+  },
+  'people.codeWrong': {
+    kind: 'unauthenticated',
+    text: 'The code is wrong or was used before. Wait for the next one; check the time of your device.',
+  },
+  'people.locked': { kind: 'too-many', text: 'Too many wrong attempts to sign in. Try again in {seconds} s.' },
+  'people.linkInvalid': {
+    kind: 'not-found',
+    text: 'This link was used before, has expired or is not complete. Ask for a new one; on the machine of the stack `millrace admin sign-in-link` makes one.',
+  },
+  'people.invalid': { kind: 'invalid', text: '{field}: {reason}' },
+  'people.passwordWrong': { kind: 'forbidden', text: 'Your password is wrong. Send the one you have now.' },
+  'people.unknownEmail': {
+    kind: 'not-found',
+    text: 'There is no person with the e-mail {email} on this stack. Invite them into the project instead.',
+  },
+  'people.memberAlready': {
+    kind: 'conflict',
+    text: '{name} belongs to the project already, as {role}. Change the role instead.',
+  },
+  'people.emailTaken': {
+    kind: 'conflict',
+    text: 'There is a person with the e-mail {email} already. They sign in themselves, and an admin adds them to a project.',
+  },
+  'people.lastAdmin': {
+    kind: 'conflict',
+    text: '{name} is the last stack admin. Make another person a stack admin first.',
+  },
 
   // Table engine: files that are loaded, and the workers that load them. Texts name the place, the offending text and what to change
   invalidCsv: { kind: 'invalid', text: '{reason}' },

@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander'
 import { PlatformError } from '../../server/src/kit/errors.ts'
 import { ConfigError } from '../../server/src/start/config.ts'
 import { VERSION } from '../../server/src/start/version.ts'
+import { addAdminCommands } from './admin.ts'
 import { addBackupCommands } from './backup.ts'
 import { addBranchCommands } from './branch.ts'
 import { addBucketCommands } from './bucket.ts'
@@ -73,6 +74,7 @@ addStreamCommands(program)
 addVaultCommands(program)
 addMigrateCommands(program)
 addBackupCommands(program)
+addAdminCommands(program)
 addDoctorCommand(program)
 
 try {

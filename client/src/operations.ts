@@ -1,6 +1,12 @@
 // Made by tools/client-operations.ts from docs/openapi.json. Do not edit.
 
 export type Error = { readonly error: string; readonly code: string | number; readonly exceptionId: string; readonly status: string; readonly errors?: ReadonlyArray<{ readonly key: string; readonly message: string }>; readonly params?: Readonly<Record<string, unknown>> }
+export type Account = { readonly id: number; readonly name: string; readonly email: string; readonly isStackAdmin: boolean; readonly hasPassword: boolean; readonly hasAuthenticator: boolean; readonly recoveryCodesLeft: number; readonly created: string; readonly projects: ReadonlyArray<{ readonly id: number; readonly name: string; readonly role: 'viewer' | 'editor' | 'admin' }> }
+export type AccountCreateManageTokenBody = { readonly description: string; readonly expiresIn?: number }
+export type AccountSetPasswordBody = { readonly current?: string; readonly password: string }
+export type AccountTurnOffAuthenticatorBody = { readonly password?: string }
+export type AccountTurnOnAuthenticatorBody = { readonly secret: string; readonly code: string; readonly password?: string }
+export type AccountUpdateBody = { readonly name: string }
 export type Branch = { readonly id: number; readonly name: string; readonly description: string; readonly created: string; readonly isDefault: boolean; readonly creatorToken: unknown }
 export type BranchConfigurationsRebaseBody = { readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean; readonly rowsSortOrder?: unknown; readonly version: number; readonly rows?: unknown }
 export type BranchMetadataSetBody = { readonly metadata?: unknown }
@@ -36,8 +42,10 @@ export type File = { readonly id: number; readonly created: string; readonly isP
 export type FilesAddTagBody = { readonly tag: string }
 export type FilesPrepareBody = { readonly name: string; readonly sizeBytes?: number; readonly federationToken?: boolean; readonly contentType?: string; readonly isSliced?: boolean; readonly isPermanent?: boolean; readonly isPublic?: boolean; readonly isEncrypted?: boolean; readonly notify?: boolean; readonly tags?: ReadonlyArray<string> }
 export type FlowsValidateBody = { readonly component: string; readonly configuration: Readonly<Record<string, unknown>>; readonly config?: string }
+export type Invitation = { readonly id: number; readonly email: string; readonly role: 'viewer' | 'editor' | 'admin'; readonly created: string; readonly expires: string; readonly creator: { readonly name: string }; readonly link?: string }
 export type Job = { readonly id: string; readonly runId: string; readonly parentRunId: string; readonly project: { readonly id: string; readonly name: string }; readonly token: { readonly id: string; readonly description: string }; readonly status: string; readonly desiredStatus: string; readonly waitingReason: string | null; readonly mode: string; readonly component: string; readonly config: string | null; readonly configData: Readonly<Record<string, unknown>> | ReadonlyArray<unknown>; readonly configRowIds: ReadonlyArray<string> | null; readonly tag: string; readonly createdTime: string; readonly startTime: string | null; readonly endTime: string | null; readonly delayedStartTime: string | null; readonly durationSeconds: number; readonly result: Readonly<Record<string, unknown>> | ReadonlyArray<unknown>; readonly usageData: ReadonlyArray<unknown>; readonly isFinished: boolean; readonly url: string; readonly error?: { readonly message: string } }
 export type JobRequest = { readonly component?: string; readonly config?: string; readonly configData?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly configRowIds?: ReadonlyArray<string>; readonly row?: string; readonly mode?: 'run' | 'forceRun' | 'debug'; readonly tag?: string; readonly branchId?: string; readonly variableValuesId?: string; readonly variableValuesData?: { readonly values?: ReadonlyArray<{ readonly name: string; readonly value: string | number | boolean | null }> } | ReadonlyArray<unknown>; readonly parallelism?: string; readonly backend?: string | { readonly type?: string; readonly containerType?: string; readonly context?: string } | ReadonlyArray<unknown>; readonly parentRunId?: string; readonly behavior?: { readonly onError?: string } | ReadonlyArray<unknown>; readonly orchestrationJobId?: string; readonly orchestrationTaskId?: string; readonly orchestrationPhaseId?: string; readonly onlyOrchestrationTaskIds?: ReadonlyArray<string>; readonly onlyFlowTaskIds?: ReadonlyArray<string>; readonly previousJobId?: string; readonly delay?: string; readonly delayedStartTime?: string; readonly deduplicationId?: string; readonly executor?: 'dind' | 'k8sContainers' }
+export type ManageToken = { readonly id: number; readonly description: string; readonly created: string; readonly expires: string | null; readonly token?: string }
 export type MergeRequest = { readonly id: number; readonly title: string; readonly state: string }
 export type MergeRequestsApproveBody = { readonly reason?: string }
 export type MergeRequestsChangeSettingsBody = { readonly requiredApprovals: number | null }
@@ -57,6 +65,11 @@ export type OauthAddManagedBody = { readonly component_id: string; readonly frie
 export type OauthAuthorizeByFormBody = { readonly token?: string; readonly id?: string; readonly authorizedFor?: string; readonly returnUrl?: string; readonly userData?: Readonly<Record<string, string>> | string; readonly provider?: string; readonly scope?: string; readonly appKey?: string; readonly appSecret?: string; readonly configurationId?: string }
 export type OauthChangeManagedBody = { readonly friendly_name?: string; readonly oauth_version?: '2.0' | '1.0'; readonly auth_url?: string; readonly token_url?: string; readonly request_token_url?: string; readonly revoke_url?: string; readonly test_url?: string; readonly issuer?: string; readonly scope?: string; readonly pkce?: boolean; readonly client_authentication?: 'post' | 'basic'; readonly auth_parameters?: Readonly<Record<string, string>>; readonly provider?: string; readonly app_key?: string; readonly app_secret?: string }
 export type OauthMakeLinkBody = { readonly componentId: string; readonly configurationId?: string; readonly id?: string; readonly authorizedFor?: string; readonly provider?: string; readonly scope?: string }
+export type Person = { readonly id: number; readonly name: string; readonly email: string; readonly isStackAdmin: boolean }
+export type ProjectInvitationsCreateBody = { readonly email: string; readonly role?: 'viewer' | 'editor' | 'admin'; readonly expirationSeconds?: number }
+export type ProjectUser = { readonly id: number; readonly name: string; readonly email: string; readonly role: 'viewer' | 'editor' | 'admin'; readonly status: string; readonly created: string; readonly tokenId: number; readonly isAutomatic: boolean }
+export type ProjectUsersAddBody = { readonly email: string; readonly role?: 'viewer' | 'editor' | 'admin' }
+export type ProjectUsersUpdateBody = { readonly role: 'viewer' | 'editor' | 'admin' }
 export type QuerySubmitBody = { readonly statements: ReadonlyArray<string>; readonly transactional?: boolean; readonly actorType?: string }
 export type RowsCopyBody = { readonly targetConfigId?: string; readonly changeDescription?: string }
 export type RowsCreateBody = { readonly rowId?: unknown; readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean }
@@ -68,6 +81,10 @@ export type SampleLogInBody = { readonly username: string; readonly password: st
 export type Schedule = { readonly id: string; readonly tokenId: string; readonly configurationId: string; readonly configurationVersionId: string; readonly schedule: { readonly cronTab: string; readonly timezone: string; readonly state: string }; readonly target: { readonly componentId: string; readonly configurationId: string; readonly configurationRowIds: ReadonlyArray<string>; readonly mode: string; readonly tag: string }; readonly executions: ReadonlyArray<{ readonly jobId: string | null; readonly executionTime: string; readonly dueTime: string; readonly status: string; readonly reason: string | null }>; readonly nextExecutionTime: string | null; readonly stoppedReason: string | null }
 export type SchedulerActivateBody = { readonly configurationId: string; readonly configurationVersionId?: string }
 export type SchedulerPreviewBody = { readonly cronTab: string; readonly timezone?: string; readonly dst?: 'once' | 'skip' | 'every'; readonly count?: number }
+export type Session = { readonly id: number; readonly method: string; readonly address: string | null; readonly userAgent: string | null; readonly created: string; readonly lastSeen: string; readonly expires: string; readonly isCurrent: boolean }
+export type SignInDescribeLinkBody = { readonly link: string }
+export type SignInLinkBody = { readonly link: string; readonly name?: string; readonly email?: string; readonly password?: string }
+export type SignInPasswordBody = { readonly email: string; readonly password: string; readonly code?: string }
 export type SniffedFile = { readonly compression: string | null; readonly encoding: string; readonly hasByteOrderMark: boolean; readonly delimiter: string; readonly enclosure: string; readonly lineEnd: string; readonly hasHeader: boolean; readonly columns: ReadonlyArray<{ readonly name: string; readonly type: string; readonly nullable: boolean }>; readonly rows: number; readonly preview: ReadonlyArray<ReadonlyArray<string>>; readonly problems: ReadonlyArray<{ readonly kind: string; readonly line: number; readonly column: number; readonly offset: number; readonly message: string; readonly text: string }>; readonly isLoadable: boolean; readonly sampledBytes: number; readonly isWhole: boolean }
 export type SqlQueryBody = { readonly sql: string; readonly format?: 'json' | 'csv'; readonly limit?: number }
 export type StorageJob = { readonly id: number; readonly status: string; readonly url: string; readonly tableId: string | null; readonly operationName: string; readonly operationParams: Readonly<Record<string, unknown>>; readonly createdTime: string; readonly startTime: string | null; readonly endTime: string | null; readonly runId: string; readonly results: unknown; readonly creatorToken: { readonly id: number; readonly description: string }; readonly metrics: { readonly inCompressed: boolean; readonly inBytes: number; readonly inBytesUncompressed: number; readonly outCompressed: boolean; readonly outBytes: number; readonly outBytesUncompressed: number }; readonly error?: { readonly code: string; readonly message: string; readonly exceptionId: string } }
@@ -114,6 +131,19 @@ export type WorkspacesQueryBody = { readonly query: string }
 /** Method and address of every operation. */
 export const ROUTES = {
   'console.start': ['GET', '/'],
+  'account.get': ['GET', '/account'],
+  'account.update': ['PATCH', '/account'],
+  'account.proposeAuthenticator': ['POST', '/account/authenticator'],
+  'account.turnOnAuthenticator': ['PUT', '/account/authenticator'],
+  'account.turnOffAuthenticator': ['DELETE', '/account/authenticator'],
+  'account.manageTokens': ['GET', '/account/manage-tokens'],
+  'account.createManageToken': ['POST', '/account/manage-tokens'],
+  'account.deleteManageToken': ['DELETE', '/account/manage-tokens/{id}'],
+  'account.setPassword': ['PUT', '/account/password'],
+  'account.sessions': ['GET', '/account/sessions'],
+  'account.endOtherSessions': ['DELETE', '/account/sessions'],
+  'account.endSession': ['DELETE', '/account/sessions/{id}'],
+  'account.signOut': ['POST', '/account/sign-out'],
   'ai.describe': ['GET', '/ai'],
   'ai.notBuilt': ['GET', '/ai/{path}'],
   'ai.notBuilt.delete': ['DELETE', '/ai/{path}'],
@@ -155,6 +185,13 @@ export const ROUTES = {
   'import.describe': ['GET', '/import'],
   'import.uploadFile': ['POST', '/import/upload-file'],
   'import.writeTable': ['POST', '/import/write-table'],
+  'projectInvitations.list': ['GET', '/manage/projects/{projectId}/invitations'],
+  'projectInvitations.create': ['POST', '/manage/projects/{projectId}/invitations'],
+  'projectInvitations.delete': ['DELETE', '/manage/projects/{projectId}/invitations/{invitationId}'],
+  'projectUsers.list': ['GET', '/manage/projects/{projectId}/users'],
+  'projectUsers.add': ['POST', '/manage/projects/{projectId}/users'],
+  'projectUsers.update': ['PATCH', '/manage/projects/{projectId}/users/{userId}'],
+  'projectUsers.remove': ['DELETE', '/manage/projects/{projectId}/users/{userId}'],
   'operations.metrics': ['GET', '/metrics'],
   'mlflow.describe': ['GET', '/mlflow'],
   'mlflow.notBuilt': ['GET', '/mlflow/{path}'],
@@ -234,6 +271,9 @@ export const ROUTES = {
   'scheduler.delete': ['DELETE', '/scheduler/schedules/{id}'],
   'scheduler.next': ['GET', '/scheduler/schedules/{id}/next'],
   'scheduler.refreshToken': ['POST', '/scheduler/schedules/{id}/refreshToken'],
+  'signIn.link': ['POST', '/sign-in/link'],
+  'signIn.describeLink': ['POST', '/sign-in/link/describe'],
+  'signIn.password': ['POST', '/sign-in/password'],
   'spark.describe': ['GET', '/spark'],
   'spark.notBuilt': ['GET', '/spark/{path}'],
   'spark.notBuilt.delete': ['DELETE', '/spark/{path}'],
@@ -475,6 +515,19 @@ export const ROUTES = {
 
 export interface Operations {
   'console.start': { path: undefined; query: undefined; body: undefined; answer: unknown }
+  'account.get': { path: undefined; query: undefined; body: undefined; answer: Account }
+  'account.update': { path: undefined; query: undefined; body: AccountUpdateBody; answer: Account }
+  'account.proposeAuthenticator': { path: undefined; query: undefined; body: undefined; answer: { readonly secret: string; readonly uri: string } }
+  'account.turnOnAuthenticator': { path: undefined; query: undefined; body: AccountTurnOnAuthenticatorBody; answer: { readonly recoveryCodes: ReadonlyArray<string> } }
+  'account.turnOffAuthenticator': { path: undefined; query: undefined; body: AccountTurnOffAuthenticatorBody; answer: undefined }
+  'account.manageTokens': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<ManageToken> }
+  'account.createManageToken': { path: undefined; query: undefined; body: AccountCreateManageTokenBody; answer: ManageToken }
+  'account.deleteManageToken': { path: { readonly id: string }; query: undefined; body: undefined; answer: undefined }
+  'account.setPassword': { path: undefined; query: undefined; body: AccountSetPasswordBody; answer: undefined }
+  'account.sessions': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<Session> }
+  'account.endOtherSessions': { path: undefined; query: undefined; body: undefined; answer: undefined }
+  'account.endSession': { path: { readonly id: string }; query: undefined; body: undefined; answer: undefined }
+  'account.signOut': { path: undefined; query: undefined; body: undefined; answer: undefined }
   'ai.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'ai.notBuilt': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
   'ai.notBuilt.delete': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
@@ -516,6 +569,13 @@ export interface Operations {
   'import.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'import.uploadFile': { path: undefined; query: undefined; body: { readonly data: string; readonly name?: string; readonly isPermanent?: boolean; readonly isPublic?: boolean; readonly isEncrypted?: boolean; readonly notify?: boolean; readonly tags?: ReadonlyArray<string> }; answer: unknown }
   'import.writeTable': { path: undefined; query: undefined; body: { readonly data: string; readonly incremental?: unknown; readonly treatValuesAsNull?: unknown; readonly useTimestampFromDataFile?: unknown; readonly deduplicationStrategy?: unknown; readonly delimiter?: unknown; readonly enclosure?: unknown; readonly escapedBy?: unknown; readonly columns?: unknown; readonly withoutHeaders?: unknown; readonly ignoredLinesCount?: unknown; readonly dataString?: unknown; readonly tableId?: unknown; readonly branchId?: unknown }; answer: { readonly transaction: null; readonly warnings: ReadonlyArray<unknown>; readonly importedColumns: ReadonlyArray<string>; readonly totalRowsCount: number; readonly totalDataSizeBytes: number } }
+  'projectInvitations.list': { path: { readonly projectId: string }; query: undefined; body: undefined; answer: ReadonlyArray<Invitation> }
+  'projectInvitations.create': { path: { readonly projectId: string }; query: undefined; body: ProjectInvitationsCreateBody; answer: Invitation }
+  'projectInvitations.delete': { path: { readonly projectId: string; readonly invitationId: string }; query: undefined; body: undefined; answer: undefined }
+  'projectUsers.list': { path: { readonly projectId: string }; query: undefined; body: undefined; answer: ReadonlyArray<ProjectUser> }
+  'projectUsers.add': { path: { readonly projectId: string }; query: undefined; body: ProjectUsersAddBody; answer: ProjectUser }
+  'projectUsers.update': { path: { readonly projectId: string; readonly userId: string }; query: undefined; body: ProjectUsersUpdateBody; answer: ProjectUser }
+  'projectUsers.remove': { path: { readonly projectId: string; readonly userId: string }; query: undefined; body: undefined; answer: undefined }
   'operations.metrics': { path: undefined; query: undefined; body: undefined; answer: string }
   'mlflow.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'mlflow.notBuilt': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
@@ -595,6 +655,9 @@ export interface Operations {
   'scheduler.delete': { path: { readonly id: string }; query: undefined; body: undefined; answer: undefined }
   'scheduler.next': { path: { readonly id: string }; query: { readonly count?: number }; body: undefined; answer: ReadonlyArray<{ readonly executionTime: string; readonly dst: string | null }> }
   'scheduler.refreshToken': { path: { readonly id: string }; query: undefined; body: undefined; answer: Schedule }
+  'signIn.link': { path: undefined; query: undefined; body: SignInLinkBody; answer: Person }
+  'signIn.describeLink': { path: undefined; query: undefined; body: SignInDescribeLinkBody; answer: { readonly kind: string; readonly email: string | null; readonly role: string | null; readonly project: string | null; readonly creator: string | null; readonly expires: string } }
+  'signIn.password': { path: undefined; query: undefined; body: SignInPasswordBody; answer: Person }
   'spark.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'spark.notBuilt': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
   'spark.notBuilt.delete': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }

@@ -173,6 +173,8 @@ export function openApiDocument(routes: readonly DocumentedRoute[], version: str
       securitySchemes: {
         token: { type: 'apiKey', in: 'header', name: 'X-StorageApi-Token' },
         bearer: { type: 'http', scheme: 'bearer' },
+        session: { type: 'apiKey', in: 'cookie', name: 'millrace_session' },
+        manageToken: { type: 'apiKey', in: 'header', name: 'X-KBC-ManageApiToken' },
       },
     },
   }
@@ -204,7 +206,7 @@ function operationOf(route: DocumentedRoute) {
     tags: [tagOf(route)],
     summary: route.summary,
     'x-scopes': [route.needs],
-    security: needsToken ? [{ token: [] }, { bearer: [] }] : [],
+    security: securityOf(route.needs),
     parameters: parametersOf(route).filter((parameter) => parameter.in !== 'body'),
     ...(body && { requestBody: { required: requiredOf(body).length > 0, content: contentOf(titled(body, route), BODIES) } }),
     ...(route.form && { requestBody: { required: true, content: contentOf(route.form, ['multipart/form-data']) } }),
@@ -234,6 +236,12 @@ function responsesOf(response: JsonSchema | undefined, produces: readonly string
         : { description: 'Success', content: contentOf(schema, produces) },
     ]),
   )
+}
+
+function securityOf(needs: string) {
+  if (needs === 'nothing') return []
+  if (needs === 'session') return [{ session: [] }]
+  return needs === 'person' ? [{ session: [] }, { manageToken: [] }] : [{ token: [] }, { bearer: [] }, { session: [] }]
 }
 
 const errorResponses = (needsToken: boolean) => ({

@@ -22,19 +22,24 @@ import type { TObject } from 'typebox'
 import type { ErrorCode } from '../../../contract/error-codes.ts'
 import { PlatformError } from '../kit/errors.ts'
 import type { FinishedRequest } from '../kit/log.ts'
-import type { Actor } from '../model/actor.ts'
+import { type Actor, mayChangeEverything } from '../model/actor.ts'
 import type { NewEvent, Origin } from '../model/event.ts'
+import type { Person, PersonFinder } from '../model/person.ts'
 import { type AddressOptions, baseUrlOf, isServicePath, namedBranch, rewriteUrl } from './addresses.ts'
 import { registerBodyParsers } from './body.ts'
 import { errorBody, platformErrorOf, statusOf } from './errors-to-http.ts'
 import { parseForm } from './form.ts'
 import type { RequestLimits, TooMany } from './request-limits.ts'
 import { createResponseCache, type Place } from './response-cache.ts'
+import { assertFromOwnPage, readCookie } from './session-cookie.ts'
 import type { TlsPair } from './tls.ts'
 import { validatorCompiler } from './validation.ts'
 
-/** What a route asks of the token: any valid one, a master token, one permission, or nothing at all. */
-export type Needs = 'nothing' | 'token' | 'master' | 'canManageTokens' | 'canManageBuckets' | 'components'
+/**
+ * What a route asks of the token: any valid one, a master token, one permission, or nothing at all. A person's session stands for the token
+ * of that person in the project. `person` and `session` are about people and not about a project: the first also takes a manage token.
+ */
+export type Needs = 'nothing' | 'token' | 'master' | 'canManageTokens' | 'canManageBuckets' | 'components' | 'person' | 'session'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -60,6 +65,8 @@ declare module 'fastify' {
     readonly headers?: Readonly<Record<string, string>>
     /** The answer to GET depends on the database, the address and the token alone, so it is kept while the database stays as it is. */
     readonly answerOf?: 'database'
+    /** Changes nothing although its method could: viewers may use it, and it works while the project is paused. */
+    readonly onlyReads?: true
     /** Requests that come by the thousand: those that succeed are counted and leave no line in the log. */
     readonly quiet?: boolean
     /** Code of validation failures; clients compare some. Default `storage.validation`. */
@@ -70,8 +77,12 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who is asking. Set on every route that needs a token. */
     actor: Actor
-    /** The token as presented; only `tokens/verify` and token-forwarding routes may use it. */
+    /** Who is signed in. Set on routes that need a person or a session. */
+    person: Person
+    /** The token as presented, empty for a session; only `tokens/verify` and token-forwarding routes may use it. */
     tokenValue: string
+    /** Whether the token or the session that was admitted is still good, for answers that take long. */
+    isStillAdmitted(): Promise<boolean>
     /** The branch the address names, or the project's default branch. */
     branch: Branch
     /** The text of a JSON or urlencoded body, for modules that keep JSON exactly as it was sent. */
@@ -108,6 +119,8 @@ export interface HttpDeps extends AddressOptions {
   readonly trustedProxies?: readonly string[]
   /** Finds whose token this is; undefined for wrong, expired, disabled or foreign ones. */
   readonly authenticate: (token: string) => MaybePromise<Actor | undefined>
+  /** Who is signed in; left out: only tokens are known. */
+  readonly people?: PersonFinder
   /** Resolves a branch by id or `default` (undefined: no prefix); undefined when the project has no such branch. */
   readonly findBranch: (projectId: number, name: string | undefined) => MaybePromise<Branch | undefined>
   /** Another number after every commit; undefined (or left out) where the database cannot tell. */
@@ -160,6 +173,15 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     return503OnClosing: false,
   })
   app.decorateRequest('tokenValue', '')
+  app.decorateRequest('isStillAdmitted', async function (this: FastifyRequest) {
+    try {
+      const actor = await (this.tokenValue === '' ? actorOfSession(this, deps) : deps.authenticate(this.tokenValue))
+      return actor?.tokenId === this.actor.tokenId
+    } catch (error) {
+      if (error instanceof PlatformError) return false // the session has ended, or the person has left the project
+      throw error
+    }
+  })
   app.decorateRequest('rawBody', '')
   app.decorateRequest('place', undefined)
   const kept = createResponseCache(deps.databaseVersion ?? (() => undefined))
@@ -194,9 +216,14 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     const query = request.query
     if (query instanceof UnreadableQuery) return done(query.reason as Error) // thrown by parseForm
     if (request.is404 || config.needs === 'nothing') return done()
+    if (config.needs === 'person' || config.needs === 'session') {
+      admitPerson(request, deps).then(() => done(), done)
+      return
+    }
     const actor = authenticate(request, deps)
     const admitToken = (found: Actor | undefined): void => {
-      const tooOften = request.tokenValue === '' ? undefined : deps.limits?.token(request.ip, found?.tokenId)
+      const isGuess = found !== undefined || request.tokenValue !== ''
+      const tooOften = isGuess ? deps.limits?.token(request.ip, found?.tokenId) : undefined
       if (tooOften) done(turnedAway(reply, tooOften))
       else admit(request, found, deps, enter)
     }
@@ -303,8 +330,43 @@ function turnedAway(reply: FastifyReply, { code, seconds }: TooMany): PlatformEr
 /** Whose token is it? Undefined when the request carries none. */
 function authenticate(request: FastifyRequest, deps: HttpDeps): MaybePromise<Actor | undefined> {
   request.tokenValue = tokenOf(request.raw)
-  return request.tokenValue === '' ? undefined : deps.authenticate(request.tokenValue)
+  return request.tokenValue === '' ? actorOfSession(request, deps) : deps.authenticate(request.tokenValue)
 }
+
+/** What the person of the session cookie may do in the project that the header names. */
+async function actorOfSession(request: FastifyRequest, { people }: HttpDeps): Promise<Actor | undefined> {
+  const person = people && (await personOfSession(request, people))
+  return person && (await people.actorOf(person, projectOf(request)))
+}
+
+async function personOfSession(request: FastifyRequest, people: PersonFinder): Promise<Person | undefined> {
+  const session = readCookie(request)
+  if (session === undefined) return undefined
+  const person = await people.ofSession(session)
+  if (!person) throw new PlatformError('people.notSignedIn')
+  if (!isRead(request)) assertFromOwnPage(request)
+  return person
+}
+
+/** Undefined: the header is left out. */
+function projectOf(request: FastifyRequest): number | undefined {
+  const text = headerOf(request, 'x-kbc-projectid')
+  if (text === undefined) return undefined
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new PlatformError('people.projectInvalid', { given: text.slice(0, 40) })
+  return Number(text)
+}
+
+/** For routes about people. A manage token speaks for whoever made it, but not about their own sessions and passwords. */
+async function admitPerson(request: FastifyRequest, { people, limits }: HttpDeps): Promise<void> {
+  const value = request.routeOptions.config.needs === 'person' ? headerOf(request, 'x-kbc-manageapitoken') : undefined
+  const person = people && (await (value === undefined ? personOfSession(request, people) : people.ofManageToken(value)))
+  const tooOften = value === undefined ? undefined : limits?.token(request.ip, person && -person.id) // its own numbers
+  if (tooOften) throw new PlatformError(tooOften.code, { seconds: tooOften.seconds })
+  if (!person) throw new PlatformError(value === undefined ? 'people.notSignedIn' : 'people.manageTokenInvalid')
+  request.person = person
+}
+
+const isRead = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD'
 
 /** May this token use this route, in this branch? */
 function admit(request: FastifyRequest, actor: Actor | undefined, deps: HttpDeps, done: (error?: Error) => void): void {
@@ -327,7 +389,10 @@ function admit(request: FastifyRequest, actor: Actor | undefined, deps: HttpDeps
 function refusalOf(request: FastifyRequest, actor: Actor | undefined, branchName: string | undefined): PlatformError | undefined {
   const { needs = 'token', branch = 'allowed' } = request.routeOptions.config
   if (!actor) return new PlatformError(request.tokenValue === '' ? 'storage.tokenMissing' : 'storage.tokenInvalid')
+  const changes = !isRead(request) && !request.routeOptions.config.onlyReads
+  if (changes && actor.role === 'viewer') return new PlatformError('people.viewer')
   if (!may(actor, needs)) return new PlatformError('accessDenied')
+  if (changes && actor.pausedReason !== undefined) return new PlatformError('projectPaused', { reason: actor.pausedReason })
   if (branchName !== undefined && branch === 'refused')
     return new PlatformError('notImplemented', { what: 'This resource does not exist in a branch. Leave out the branch prefix.' })
   if (branchName === undefined && branch === 'required')
@@ -338,10 +403,10 @@ function refusalOf(request: FastifyRequest, actor: Actor | undefined, branchName
 }
 
 function may(actor: Actor, needs: Needs): boolean {
-  if (actor.isMasterToken || needs === 'token') return true
+  if (mayChangeEverything(actor) || needs === 'token') return needs !== 'canManageTokens' || actor.canManageTokens
   if (needs === 'canManageTokens') return actor.canManageTokens
   if (needs === 'canManageBuckets') return actor.canManageBuckets
-  if (needs === 'components') return actor.canManageBuckets || actor.componentAccess.length > 0
+  if (needs === 'components') return actor.canManageBuckets || actor.role === 'viewer' || actor.componentAccess.length > 0
   return false
 }
 

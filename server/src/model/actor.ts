@@ -2,6 +2,9 @@
 
 export type BucketPermission = 'read' | 'write' | 'manage'
 
+/** What a person may do in a project: read, also change, also manage tokens and people. */
+export type Role = 'viewer' | 'editor' | 'admin'
+
 export interface Actor {
   readonly projectId: number
   readonly tokenId: number
@@ -16,6 +19,10 @@ export interface Actor {
   readonly bucketPermissions: Readonly<Record<string, BucketPermission>>
   /** Component ids this token may configure; empty means none beyond what canManageBuckets gives. */
   readonly componentAccess: readonly string[]
+  /** Of a person; the tokens of scripts have none. */
+  readonly role?: Role | undefined
+  /** Why the project is paused: then it is read, and nothing changes. */
+  readonly pausedReason?: string | undefined
 }
 
 /** The embedded object that records show for who made them. */
@@ -24,9 +31,14 @@ export const creatorTokenOf = (actor: Actor) => ({ id: actor.tokenId, descriptio
 export const isAdmin = (actor: Actor): boolean => actor.isMasterToken
 
 /** Everything of buckets and components is open to these tokens; others see what was given to them, and what they made themselves. */
-export const seesWholeProject = (actor: Actor): boolean => actor.isMasterToken || actor.canManageBuckets
+export const seesWholeProject = (actor: Actor): boolean =>
+  actor.isMasterToken || actor.canManageBuckets || actor.role === 'viewer' // http/ refuses what would change something
+
+/** Whoever may change everything that is not a token or a person: master tokens, admins and editors. */
+export const mayChangeEverything = (actor: Actor): boolean => actor.isMasterToken || actor.role === 'editor'
 
 export function bucketPermissionOf(actor: Actor, bucketId: string): BucketPermission | undefined {
+  if (actor.role === 'viewer') return 'read'
   if (seesWholeProject(actor)) return 'manage'
   return Object.hasOwn(actor.bucketPermissions, bucketId) ? actor.bucketPermissions[bucketId] : undefined
 }

@@ -21,6 +21,22 @@ export const EVENTS = {
   'storage.tokenRefreshed': { objectType: 'token', message: 'Refreshed token "{objectName}"', params: [] },
   'storage.tokenDeleted': { objectType: 'token', message: 'Deleted token "{objectName}"', params: [] },
 
+  'storage.personJoined': { objectType: 'token', message: '{objectName} joined as {role}', params: ['role'] },
+  'storage.personRoleChanged': { objectType: 'token', message: '{objectName} is {role} from now on', params: ['role'] },
+  'storage.personSignedIn': { objectType: 'token', message: '{objectName} signed in ({method})', params: ['method'] },
+  'storage.personAccountChanged': {
+    objectType: 'token',
+    message: '{objectName} changed their account: {what}',
+    params: ['what'],
+  },
+  'storage.personInvited': { objectType: 'project', message: 'Invited {email} as {role}', params: ['email', 'role'] },
+  'storage.personInvitationDeleted': {
+    objectType: 'project',
+    message: 'Took back the invitation of {email}',
+    params: ['email', 'role'],
+  },
+  'storage.personLeft': { objectType: 'token', message: '{objectName} was removed from the project', params: ['role'] },
+
   'storage.fileUploaded': {
     objectType: 'file',
     message: 'Uploaded file {objectName} ({objectId})',

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Isolation } from '../engines/runner/isolation.ts'
 import { systemClock } from '../kit/clock.ts'
 import { PlatformError } from '../kit/errors.ts'
+import { linkUrl } from '../services/people/links.ts'
 import type { Platform } from '../wiring/platform.ts'
 import { openAdminListener } from './admin-listener.ts'
 import { type Config, ConfigError, dropSecrets, readConfig } from './config.ts'
@@ -45,7 +46,12 @@ async function serve(): Promise<void> {
       : undefined
   planned?.start()
   const scheme = config.tls.mode === 'off' ? 'http' : 'https'
-  const url = config.addresses.publicUrl ?? `${scheme}://${host.includes(':') ? `[${host}]` : host}:${address.port}`
+  const url =
+    config.addresses.publicUrl?.replace(/\/+$/, '') ?? `${scheme}://${host.includes(':') ? `[${host}]` : host}:${address.port}`
+
+  // Only the very first start: later ones would print a way in over and over.
+  const signInLink =
+    masterToken !== undefined && config.roles.includes('api') ? linkUrl(url, await platform.people.makeSignInLink()) : undefined
 
   const isolation = config.roles.includes('worker') ? await platform.isolation() : undefined
   if (isolation?.problem !== undefined)
@@ -74,7 +80,7 @@ async function serve(): Promise<void> {
 
 ${addresses(config.roles, url)}
     Object store   ${platform.s3Url()}${sqlLine(sql)}
-    Data folder    ${config.dataDir}${pausedLine(platform.isPausedCopy)}${componentsLine(platform.componentProblems())}${isolationLine(isolation)}${firstToken(masterToken, config.secrets.masterToken !== undefined)}
+    Data folder    ${config.dataDir}${pausedLine(platform.isPausedCopy)}${componentsLine(platform.componentProblems())}${isolationLine(isolation)}${firstToken(masterToken, config.secrets.masterToken !== undefined)}${firstLink(signInLink)}
 `)
   log.info({ url, s3Url: platform.s3Url(), dataDir: config.dataDir, version }, 'ready')
 }
@@ -122,6 +128,12 @@ const firstToken = (token: string | undefined, chosen: boolean): string => {
     ? '\n    Master token   as set in MILLRACE_MASTER_TOKEN'
     : `\n    Master token   ${token}\n                   Keep it: it is shown only this once.`
 }
+
+/** Behind the # of an address, which browsers send to nobody. */
+const firstLink = (link: string | undefined): string =>
+  link === undefined
+    ? ''
+    : `\n    Sign in        ${link}\n                   Makes you the stack admin; it works once, for an hour. \`millrace admin sign-in-link\` makes another.`
 
 class PortInUse extends Error {
   constructor(port: number) {

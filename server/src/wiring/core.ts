@@ -4,6 +4,7 @@
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { makeDataFolder } from '../engines/data-dir/data-dir.ts'
+import { openWith, seal } from '../engines/encryption/cipher.ts'
 import { rootKeysFromEnvironment, rootKeysFromFile } from '../engines/encryption/root-keys.ts'
 import { type MetadataDb, openMetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import { type Clock, systemClock } from '../kit/clock.ts'
@@ -12,6 +13,8 @@ import { createBucketsStore } from '../services/buckets/buckets.store.ts'
 import { type Changes, createChanges } from '../services/changes/changes.ts'
 import { createKeyRing, type KeyRing } from '../services/encryption/key-ring.ts'
 import { createEvents, type Events } from '../services/events/events.ts'
+import { createPeople, type People, type PeopleDeps } from '../services/people/people.ts'
+import { DEFAULT_SESSIONS, type SessionSettings } from '../services/people/sessions.ts'
 import { createTokens, type Tokens } from '../services/tokens/tokens.ts'
 import { createTriggersStore } from '../services/triggers/triggers.store.ts'
 import { METADATA_FILE, ROOT_KEYS_FILE } from './data-files.ts'
@@ -27,6 +30,10 @@ export interface CoreOptions {
   readonly encryptionKeys?: readonly Uint8Array[] | undefined
   readonly log: FastifyBaseLogger
   readonly clock?: Clock
+  /** When sessions end; the defaults when left out. */
+  readonly sessions?: Partial<SessionSettings> | undefined
+  /** Counts wrong attempts to sign in by address; nobody is locked out when it is left out. */
+  readonly limitSignIn?: PeopleDeps['limit']
 }
 
 export interface Core {
@@ -35,6 +42,7 @@ export interface Core {
   readonly tokens: Tokens
   readonly keyRing: KeyRing
   readonly changes: Changes
+  readonly people: People
 }
 
 export async function openCore(options: CoreOptions): Promise<Core> {
@@ -77,5 +85,22 @@ export async function openCore(options: CoreOptions): Promise<Core> {
       encryptionKeys === undefined ? rootKeysFromFile(join(dataDir, ROOT_KEYS_FILE)) : rootKeysFromEnvironment(encryptionKeys),
     projectExists: async (id) => (await tokens.findProject(id)) !== undefined,
   })
-  return { metadata, events, tokens, keyRing, changes }
+  const people = createPeople({
+    db,
+    inTransaction,
+    clock,
+    recordEvent: events.record,
+    recordChange: changes.record,
+    members: tokens.people,
+    admit: tokens.admit,
+    forgetTokens: tokens.forgetKnown,
+    projects: tokens.listProjects,
+    cipher: {
+      seal: async (text, owner) => seal((await keyRing.keysOf(undefined)).current, text, owner),
+      open: async (cipher, owner) => openWith((await keyRing.keysOf(undefined)).byId, cipher, owner),
+    },
+    limit: options.limitSignIn ?? (() => undefined),
+    sessionSettings: { ...DEFAULT_SESSIONS, ...options.sessions },
+  })
+  return { metadata, events, tokens, keyRing, changes, people }
 }

@@ -40,6 +40,7 @@ import { elsewhereRoutes, pagesRoutes, probesRoutes } from '../services/health-a
 import { createMetrics } from '../services/health-and-docs/metrics.ts'
 import { createRunRule } from '../services/job-runner/content-rule.ts'
 import { nameRulesRoutes } from '../services/name-rules/name-rules.routes.ts'
+import type { People } from '../services/people/people.ts'
 import { sampleApiRoutes } from '../services/sample-api/sample-api.routes.ts'
 import { createSampleApi } from '../services/sample-api/sample-api.ts'
 import { stackIndexRoutes } from '../services/stack-index/stack-index.routes.ts'
@@ -56,6 +57,7 @@ import { type CoreOptions, openCore } from './core.ts'
 import { createNotificationModules } from './notifications.ts'
 import { createOauthModules } from './oauth.ts'
 import { type ExternalS3, type Objects, openObjectStore } from './object-store.ts'
+import { registerPeople } from './people.ts'
 import { createQueueModules, DEFAULT_WORKER, type WorkerSettings } from './queue.ts'
 import { createScheduleModules } from './schedules.ts'
 import { registerSearch } from './search.ts'
@@ -112,6 +114,7 @@ export interface Platform {
   readonly app: FastifyInstance
   readonly metadata: MetadataDb
   readonly tokens: Tokens
+  readonly people: People
   readonly objects: Objects
   readonly files: Files
   readonly filesLoop: FilesLoop
@@ -165,7 +168,12 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const { version, log, clock = systemClock } = options
   const has = (role: Role): boolean => options.roles?.includes(role) ?? true
 
-  const core = await openCore(options)
+  const requestLimits = { ...NO_LIMITS, ...options.requestLimits }
+  const signInLimits = createRequestLimits({ ...requestLimits, perAddress: 0, perToken: 0 }, clock)
+  const core = await openCore({
+    ...options,
+    limitSignIn: (address, personId) => signInLimits.token(address, personId)?.seconds,
+  })
   await core.keyRing.check()
   const { metadata, events, tokens } = core
   const { db, inTransaction } = metadata
@@ -173,7 +181,6 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const lease = has('worker') ? await metadata.holdWorkerLease(workerId) : undefined
 
   const backups = createBackups({ db, clock })
-  const requestLimits = { ...NO_LIMITS, ...options.requestLimits }
   const limits = createRequestLimits(requestLimits, clock)
   const s3Limits = createRequestLimits(requestLimits, clock) // uploads count for themselves
   const clientOf = clientAddresses(options.trustedProxies ?? [])
@@ -368,7 +375,6 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     store: core.changes.store,
     clock,
     canonicalId: configurationModules.components.canonicalId,
-    isTokenValid: async (value) => (await tokens.authenticate(value)) !== undefined,
     onError: (err) => log.error({ err }, 'changes could not be read; they are looked at again'),
   })
   let isClosing = false
@@ -396,6 +402,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     publicUrl: options.publicUrl,
     domain: options.domain,
     authenticate: tokens.authenticate,
+    people: core.people.finder,
     findBranch: configurationModules.branches.resolve,
     databaseVersion: metadata.version,
     onRead: events.recordRead,
@@ -436,6 +443,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
           eventViews(await events.list(req.actor, query, { branch: req.branch, tokenId }), req, fileStates),
       }),
     )
+    registerPeople(app, core)
     app.register(eventsRoutes(events, fileStates))
     app.register(nameRulesRoutes)
     app.register(sampleApiRoutes(sample))
@@ -504,6 +512,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     app,
     metadata,
     tokens,
+    people: core.people,
     objects,
     files,
     filesLoop,

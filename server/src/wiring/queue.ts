@@ -260,7 +260,6 @@ export function createQueueModules(deps: QueueModulesDeps) {
         queueRoutes({
           ...routes,
           notifier,
-          isTokenValid: async (value) => (await tokens.authenticate(value)) !== undefined,
           events: { list: (actor, job, page, baseUrl) => eventsOfJob(events, actor, job.id, page, baseUrl) },
         }),
       )

@@ -72,3 +72,11 @@ export function unwrap(root: KeyObject, id: string, owner: string, wrapped: stri
 }
 
 const wrapContext = (id: string, owner: string) => JSON.stringify(['millrace data key', id, owner])
+
+/** With whichever of the keys it was sealed with. Throws when none of them opens it. */
+export function openWith(keys: ReadonlyMap<string, DataKey>, sealed: string, associated: string): string {
+  const key = keys.get(dataKeyIdOf(sealed) ?? '')
+  const text = key && open(key, sealed, associated)
+  if (text === undefined) throw new Error('A sealed text opens with none of the keys there are.')
+  return text
+}

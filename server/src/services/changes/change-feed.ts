@@ -25,7 +25,8 @@ export interface ChangesRequest {
 }
 
 export interface ListenRequest extends ChangesRequest {
-  readonly tokenValue: string
+  /** Whether whoever listens may still do so. */
+  readonly isStillAdmitted: () => Promise<boolean>
   readonly output: ChangeOutput
 }
 
@@ -33,7 +34,6 @@ export interface ChangeFeedDeps {
   readonly store: ChangesStore
   readonly clock: Clock
   readonly canonicalId: (componentId: string) => string
-  readonly isTokenValid: (tokenValue: string) => Promise<boolean>
   readonly onError: (error: unknown) => void
   readonly lookMs?: number
 }
@@ -54,7 +54,7 @@ const MOST_WAITING = 10_000
 
 export type ChangeFeed = ReturnType<typeof createChangeFeed>
 
-export function createChangeFeed({ store, clock, canonicalId, isTokenValid, onError, lookMs = LOOK_MS }: ChangeFeedDeps) {
+export function createChangeFeed({ store, clock, canonicalId, onError, lookMs = LOOK_MS }: ChangeFeedDeps) {
   const streams = new Set<Stream>()
   /** How far the shared reader is; undefined while nobody listens. */
   let position: Position | undefined
@@ -176,7 +176,7 @@ export function createChangeFeed({ store, clock, canonicalId, isTokenValid, onEr
   /** A position of its own now and then, so that a client that saw nothing for a day has not missed anything either. */
   async function keepAlive(): Promise<void> {
     for (const stream of streams) {
-      if (!(await isTokenValid(stream.tokenValue))) leave(stream)
+      if (!(await stream.isStillAdmitted())) leave(stream)
       else if (!stream.waiting) say(stream, stream.position, 'alive', {})
     }
   }

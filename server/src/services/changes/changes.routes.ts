@@ -60,7 +60,7 @@ export function changesRoutes(feed: ChangeFeed): FastifyPluginAsyncTypebox {
         const request = { actor: req.actor, kinds: kindsOf(req.query.kinds), since }
         if (!asksForEvents(req)) return feed.read(request)
         const gone = new Promise<void>((resolve) => reply.raw.once('close', resolve))
-        const leave = await feed.listen({ ...request, tokenValue: req.tokenValue, output: outputOf(reply) })
+        const leave = await feed.listen({ ...request, isStillAdmitted: () => req.isStillAdmitted(), output: outputOf(reply) })
         await gone
         leave()
         return reply

@@ -171,7 +171,6 @@ test('fifty streams cost as many reads as one, and none when all have left', asy
     },
     clock: { now: () => new Date(0) },
     canonicalId: (id) => id,
-    isTokenValid: async () => true,
     onError: (error) => {
       throw error
     },
@@ -181,7 +180,9 @@ test('fifty streams cost as many reads as one, and none when all have left', asy
   const leaves = []
   for (const texts of written) {
     const output = { open: () => {}, write: (text: string) => texts.push(text) > 0, end: () => {} }
-    leaves.push(await feed.listen({ actor: masterActor(1), tokenValue: '', kinds: undefined, since: undefined, output }))
+    leaves.push(
+      await feed.listen({ actor: masterActor(1), isStillAdmitted: async () => true, kinds: undefined, since: undefined, output }),
+    )
   }
   reads = 0
   rows.push(row(2))

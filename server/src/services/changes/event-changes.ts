@@ -23,6 +23,8 @@ const STATES: Readonly<Record<string, readonly [kind: Kind, state: string]>> = {
   'storage.tokenUpdated': ['token', 'changed'],
   'storage.tokenRefreshed': ['token', 'changed'],
   'storage.tokenDeleted': ['token', 'deleted'],
+  'storage.personRoleChanged': ['token', 'changed'],
+  'storage.personLeft': ['token', 'deleted'],
 }
 
 /** Events about something that stays as it is. */

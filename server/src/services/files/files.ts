@@ -9,7 +9,7 @@ import type { Bytes, ObjectStore, OpenObject } from '../../engines/object-store/
 import type { Clock } from '../../kit/clock.ts'
 import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Actor } from '../../model/actor.ts'
+import { type Actor, mayChangeEverything } from '../../model/actor.ts'
 import { type EventSource, eventOf, type Origin, type RecordEvent } from '../../model/event.ts'
 import type { FileProvider } from '../../model/file-provider.ts'
 import type { Scope } from '../../model/scope.ts'
@@ -232,7 +232,8 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
   }
 
   /** The right to read all files is no right to change them. */
-  const mayChange = (actor: Actor, file: FileRecord): boolean => actor.isMasterToken || file.creatorToken.id === actor.tokenId
+  const mayChange = (actor: Actor, file: FileRecord): boolean =>
+    mayChangeEverything(actor) || file.creatorToken.id === actor.tokenId
 
   const maySee = (actor: Actor, file: FileRecord): boolean =>
     actor.isMasterToken ||

@@ -27,8 +27,6 @@ import type { JobRow } from './queue.schema.ts'
 export interface QueueRoutesDeps extends JobRoutesDeps {
   readonly events: JobEventList
   readonly notifier: JobNotifier
-  /** A stream lasts as long as its job, a token perhaps not as long. */
-  readonly isTokenValid: (value: string) => Promise<boolean>
 }
 
 const Jobs = Type.Array(JobView)
@@ -38,7 +36,7 @@ const EventsQuery = Type.Object({
 })
 
 export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
-  const { queue, clock, domain, projectName, events, notifier, isTokenValid } = deps
+  const { queue, clock, domain, projectName, events, notifier } = deps
   const { requestOf, idempotencyKey, runComponent } = createJobStarter(deps)
 
   const viewer = async (req: FastifyRequest): Promise<(job: JobRow) => Record<string, unknown>> => {
@@ -194,7 +192,8 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
         await followJob(reply.raw, {
           follower,
           list: (sinceId, limit) => events.list(req.actor, job, { sinceId, limit }, req.baseUrl),
-          current: async () => ((await isTokenValid(req.tokenValue)) ? queue.get(req.actor, job.id) : undefined),
+          // A stream lasts as long as its job, a token or a session perhaps not as long.
+          current: async () => ((await req.isStillAdmitted()) ? queue.get(req.actor, job.id) : undefined),
           view,
           since,
         })

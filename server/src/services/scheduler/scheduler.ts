@@ -7,7 +7,7 @@
 import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Actor } from '../../model/actor.ts'
+import { type Actor, mayChangeEverything } from '../../model/actor.ts'
 import { type ContentProblem, pointerOf } from '../../model/content-problem.ts'
 import { eventOf, type NewEvent, type Origin, type RecordEvent } from '../../model/event.ts'
 import type { EventName, EventParams } from '../../model/event-definitions.ts'
@@ -296,7 +296,7 @@ export function createScheduler(deps: SchedulerDeps) {
 }
 
 function needMaster(actor: Actor): void {
-  if (!actor.isMasterToken) throw new PlatformError('scheduler.masterTokenNeeded')
+  if (!mayChangeEverything(actor)) throw new PlatformError('scheduler.masterTokenNeeded')
 }
 
 export const scheduleEvent = <N extends EventName>(record: ScheduleRecord, name: N, params: EventParams<N>): NewEvent =>

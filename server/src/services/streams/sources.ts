@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Actor } from '../../model/actor.ts'
+import { type Actor, mayChangeEverything } from '../../model/actor.ts'
 import { type Column, checkColumn, invalidStream } from './columns.ts'
 import { type BatchLimits, createStreamsStore, type Sink, type Source, type SourceType } from './streams.store.ts'
 
@@ -180,7 +180,7 @@ export function createSources({ db, inTransaction, clock, encrypt, decrypt }: So
 export const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex')
 
 function needMaster(actor: Actor): void {
-  if (!actor.isMasterToken) throw new PlatformError('accessDenied')
+  if (!mayChangeEverything(actor)) throw new PlatformError('accessDenied')
 }
 
 function checkSink({ tableId, columns }: Pick<SinkRequest, 'tableId' | 'columns'>): void {

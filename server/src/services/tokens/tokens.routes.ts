@@ -89,8 +89,9 @@ export function tokensRoutes({
         schema: { response: { 200: TokenView } },
       },
       async (req) => {
-        const { token, project } = await tokens.verify(req.tokenValue)
-        return { ...(await withOwner(token, project, req.baseUrl)), token: req.tokenValue }
+        const { token, project } = await tokens.verify(req.actor)
+        const value = req.tokenValue === '' ? {} : { token: req.tokenValue } // a person has none
+        return { ...(await withOwner(token, project, req.baseUrl)), ...value }
       },
     )
 
@@ -212,7 +213,7 @@ export function tokensRoutes({
       ...(token.creatorToken && { creatorToken: token.creatorToken }),
       adminOwner: admins.get(token.creatorToken?.id ?? -1) ?? null,
       ...(componentAccess && { componentAccess: [...componentAccess] }),
-      ...(token.isMasterToken && { admin: adminOf(token) }),
+      ...((token.isMasterToken || token.person) && { admin: adminOf(token) }),
     }
   }
 
@@ -233,11 +234,12 @@ const limitViews = (limits: Readonly<Record<string, number>>) =>
   Object.fromEntries(Object.entries(limits).map(([name, value]) => [name, { name, value }]))
 
 const adminOf = (token: Token) => ({
-  id: token.id,
+  id: token.person?.id ?? token.id,
   name: token.description,
+  ...(token.person && { email: token.person.email }),
   features: [],
   isOrganizationMember: true,
-  role: 'admin',
+  role: token.person?.role ?? 'admin',
   isActivated: true,
   samlParameters: null,
 })

@@ -4,7 +4,7 @@ import type { Generated, Selectable } from 'kysely'
 import { type Db, lockTable, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
 import { readStored } from '../../kit/stored-json.ts'
-import type { BucketPermission } from '../../model/actor.ts'
+import type { BucketPermission, Role } from '../../model/actor.ts'
 import type { BackendName } from '../../model/backend.ts'
 import type { FileProvider } from '../../model/file-provider.ts'
 
@@ -31,6 +31,8 @@ interface Tables {
     settings: Generated<string>
     is_disabled: number
     created_at: number
+    paused_reason: Generated<string | null>
+    delete_after: Generated<number | null>
   }
   token: {
     id: Generated<number>
@@ -45,6 +47,10 @@ interface Tables {
     created_at: number
     refreshed_at: number
     expires_at: number | null
+    person_id: number | null
+    email: string | null
+    role: Role | null
+    is_automatic: number
   }
 }
 
@@ -64,6 +70,19 @@ export interface Project {
   readonly settings: ProjectSettings
   readonly isDisabled: boolean
   readonly createdAt: Date
+  /** Set while it is paused: nothing starts and nothing changes. */
+  readonly pausedReason: string | undefined
+  /** Set when it is deleted: until then it can be brought back. */
+  readonly deleteAfter: Date | undefined
+}
+
+/** Whose token it is, when it is not a script's. */
+export interface TokenPerson {
+  readonly id: number
+  readonly email: string
+  readonly role: Role
+  /** A stack admin who came by, and was not made a member by anybody. */
+  readonly isAutomatic: boolean
 }
 
 export interface Token {
@@ -78,6 +97,7 @@ export interface Token {
   readonly createdAt: Date
   readonly refreshedAt: Date
   readonly expiresAt: Date | undefined
+  readonly person?: TokenPerson | undefined
 }
 
 export type NewToken = Omit<Token, 'id' | 'refreshedAt' | 'isDisabled'>
@@ -138,6 +158,10 @@ export function createTokensStore(database: Db) {
         created_at: token.createdAt.getTime(),
         refreshed_at: token.createdAt.getTime(),
         expires_at: token.expiresAt?.getTime() ?? null,
+        person_id: token.person?.id ?? null,
+        email: token.person?.email ?? null,
+        role: token.person?.role ?? null,
+        is_automatic: token.person?.isAutomatic ? 1 : 0,
       })
       return { ...token, id: made!.id, refreshedAt: token.createdAt, isDisabled: false }
     },
@@ -156,6 +180,54 @@ export function createTokensStore(database: Db) {
         .returningAll()
         .executeTakeFirst()
       return row && toToken(row)
+    },
+
+    findOfPerson: async (projectId: number, personId: number, at: Db = database): Promise<Token | undefined> => {
+      const row = await withTables<Tables>(at)
+        .selectFrom('token')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('person_id', '=', personId)
+        .executeTakeFirst()
+      return row && toToken(row)
+    },
+
+    listOfPerson: async (personId: number, at: Db = database): Promise<Token[]> =>
+      (
+        await withTables<Tables>(at)
+          .selectFrom('token')
+          .selectAll()
+          .where('person_id', '=', personId)
+          .orderBy('project_id')
+          .execute()
+      ).map(toToken),
+
+    updatePerson: async (
+      trx: Trx,
+      token: Token,
+      {
+        description,
+        permissions,
+        isMasterToken,
+        person,
+      }: Pick<NewToken, 'description' | 'permissions' | 'isMasterToken'> & {
+        readonly person: TokenPerson
+      },
+    ): Promise<Token> => {
+      await withTables<Tables>(trx)
+        .updateTable('token')
+        .set({
+          description,
+          permissions: JSON.stringify(permissions),
+          is_master: isMasterToken ? 1 : 0,
+          email: person.email,
+          role: person.role,
+          is_automatic: person.isAutomatic ? 1 : 0,
+        })
+        .where('project_id', '=', token.projectId)
+        .where('id', '=', token.id)
+        .execute()
+      return { ...token, description, permissions, isMasterToken, person }
     },
 
     /** Tokens that name a bucket in their permissions. */
@@ -220,6 +292,28 @@ export function createTokensStore(database: Db) {
       return row && toProject(row)
     },
 
+    updateProject: async (
+      trx: Trx,
+      {
+        id,
+        name,
+        pausedReason,
+        deleteAfter,
+        features,
+      }: Pick<Project, 'id' | 'name' | 'pausedReason' | 'deleteAfter' | 'features'>,
+    ): Promise<void> => {
+      await withTables<Tables>(trx)
+        .updateTable('project')
+        .set({
+          name,
+          features: JSON.stringify(features),
+          paused_reason: pausedReason ?? null,
+          delete_after: deleteAfter?.getTime() ?? null,
+        })
+        .where('id', '=', id)
+        .execute()
+    },
+
     saveSettings: async (trx: Trx, projectId: number, settings: ProjectSettings): Promise<void> => {
       await withTables<Tables>(trx)
         .updateTable('project')
@@ -240,6 +334,8 @@ const toProject = (row: Selectable<Tables['project']>): Project => ({
   settings: readStored<ProjectSettings>(row.settings),
   isDisabled: row.is_disabled === 1,
   createdAt: new Date(row.created_at),
+  pausedReason: row.paused_reason ?? undefined,
+  deleteAfter: row.delete_after === null ? undefined : new Date(row.delete_after),
 })
 
 const toToken = (row: TokenRow): Token => ({
@@ -255,4 +351,7 @@ const toToken = (row: TokenRow): Token => ({
   createdAt: new Date(row.created_at),
   refreshedAt: new Date(row.refreshed_at),
   expiresAt: row.expires_at === null ? undefined : new Date(row.expires_at),
+  ...(row.person_id !== null && {
+    person: { id: row.person_id, email: row.email ?? '', role: row.role ?? 'viewer', isAutomatic: row.is_automatic === 1 },
+  }),
 })

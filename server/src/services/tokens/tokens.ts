@@ -3,16 +3,18 @@
 //  2. Nobody gives away what they do not have (token-permissions.ts).
 //  3. Nobody takes over what may more than they do: neither a new value nor a change nor the end of such a token.
 //  4. A project always has its master token: it cannot be deleted, only refreshed, and only by itself.
+//  5. The token of a person has no value that anybody knows, and changes with the person only (person-tokens.ts).
 
 import { randomUUID, timingSafeEqual } from 'node:crypto'
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { createShortMemory } from '../../kit/short-memory.ts'
 import type { Actor } from '../../model/actor.ts'
 import { eventOf, NO_ORIGIN, type Origin, type RecordEvent } from '../../model/event.ts'
 import { DEFAULT_PROVIDER } from '../../model/file-provider.ts'
+import { createPersonTokens } from './person-tokens.ts'
 import { settingsFrom } from './project-settings.ts'
-import { createTokenCache } from './token-cache.ts'
 import { assertMayGrant, createTokenPermissions, EVERYTHING, type PermissionsRequest } from './token-permissions.ts'
 import { hashOf, newTokenValue } from './token-value.ts'
 import { createTokensStore, type NewToken, type Project, type Token } from './tokens.store.ts'
@@ -59,7 +61,8 @@ export function createTokens(deps: TokensDeps) {
   const { db, inTransaction, clock, recordEvent, bucketIds, onProjectCreated } = deps
   const permissionsFor = createTokenPermissions(bucketIds)
   const store = createTokensStore(db)
-  const cache = createTokenCache(clock, load)
+  const cache = createShortMemory(clock, load)
+  const people = createPersonTokens({ store, clock, recordEvent })
 
   /** Whose token is this? Undefined for wrong, expired and disabled ones alike, so that nothing can be learned from the answer. */
   function authenticate(value: string): Actor | undefined | Promise<Actor | undefined> {
@@ -70,19 +73,29 @@ export function createTokens(deps: TokensDeps) {
   const validActor = (known: { readonly token: Token; readonly actor: Actor } | undefined): Actor | undefined =>
     known && !isExpired(known.token) ? known.actor : undefined
 
-  /** The record behind a value that was authenticated a moment ago, with its project. */
-  async function verify(value: string): Promise<{ readonly token: Token; readonly project: Project }> {
-    const known = await cache.get(hashOf(value))
+  /** The same for the token of a person, whose session was accepted. */
+  async function admit(projectId: number, id: number): Promise<Actor | undefined> {
+    return validActor(await cache.get(keyOf(projectId, id)))
+  }
+
+  /** The record of a token that was admitted a moment ago, with its project. */
+  async function verify({ projectId, tokenId }: Actor): Promise<{ readonly token: Token; readonly project: Project }> {
+    const known = await cache.get(keyOf(projectId, tokenId))
     if (!known) throw new PlatformError('storage.tokenInvalid')
     return known
   }
 
-  async function load(hash: string): Promise<{ token: Token; project: Project; actor: Actor } | undefined> {
-    const token = await store.findByHash(hash)
-    if (!token || !timingSafeEqual(Buffer.from(token.hash), Buffer.from(hash)) || token.isDisabled) return undefined
+  async function load(key: string): Promise<{ token: Token; project: Project; actor: Actor } | undefined> {
+    const token = key.includes('-') ? await store.find(...idsOf(key)) : await findByHash(key)
+    if (!token || token.isDisabled) return undefined
     const project = await store.findProject(token.projectId)
-    if (!project || project.isDisabled) return undefined
-    return { token, project, actor: actorOf(token) }
+    if (!project || project.isDisabled || project.deleteAfter) return undefined
+    return { token, project, actor: { ...actorOf(token), pausedReason: project.pausedReason } }
+  }
+
+  async function findByHash(hash: string): Promise<Token | undefined> {
+    const token = await store.findByHash(hash)
+    return token && timingSafeEqual(Buffer.from(token.hash), Buffer.from(hash)) ? token : undefined
   }
 
   const isExpired = (token: Token): boolean => token.expiresAt !== undefined && token.expiresAt <= clock.now()
@@ -111,6 +124,7 @@ export function createTokens(deps: TokensDeps) {
   /** Rule 3. A token is always its own. */
   async function getOwnOrWeaker(actor: Actor, id: number): Promise<Token> {
     const token = await getVisible(actor, id)
+    if (token.person) throw new PlatformError('storage.tokens.ofPerson', { name: token.description })
     if (actor.isMasterToken || id === actor.tokenId) return token
     if (token.isMasterToken) throw new PlatformError('accessDenied')
     assertMayGrant(actor, token.permissions)
@@ -122,6 +136,7 @@ export function createTokens(deps: TokensDeps) {
   }
 
   async function create(actor: Actor, request: TokenRequest, origin: Origin): Promise<IssuedToken> {
+    if (actor.role && !actor.canManageTokens) throw new PlatformError('accessDenied')
     const permissions = await permissionsFor.request(actor, request)
     const expiresAt = expiryFrom(request.expiresIn)
     const description = descriptionFrom(request.description, `Created by ${actor.tokenDescription}`)
@@ -283,7 +298,7 @@ export function createTokens(deps: TokensDeps) {
     const token =
       wanted.id !== undefined
         ? await store.find(projectId, wanted.id)
-        : (await store.list(projectId)).find(({ description }) => description === wanted.email)
+        : (await store.list(projectId)).find((one) => holderOf(one).email === wanted.email || one.description === wanted.email)
     return token && holderOf(token)
   }
 
@@ -302,7 +317,8 @@ export function createTokens(deps: TokensDeps) {
   /** Whether a token of any project has this id or description. */
   async function isHolder(user: string): Promise<boolean> {
     for (const { id } of await store.listProjects())
-      if ((await store.list(id)).some((token) => String(token.id) === user || token.description === user)) return true
+      if ((await store.list(id)).some((token) => [String(token.id), token.description, token.person?.email].includes(user)))
+        return true
     return false
   }
 
@@ -324,6 +340,8 @@ export function createTokens(deps: TokensDeps) {
 
   return {
     authenticate,
+    admit,
+    people,
     verify,
     list,
     get,
@@ -351,7 +369,7 @@ export function createTokens(deps: TokensDeps) {
     listProjects: store.listProjects,
     actorOfToken: async (projectId: number, id: number) => actorOf(await get(projectId, id)),
     masterActor: async (projectId: number) => {
-      const [master] = await store.listMasters(projectId)
+      const master = (await store.listMasters(projectId)).find(({ person }) => person === undefined)
       if (!master) throw new PlatformError('storage.tokens.notFound', { id: `of project ${projectId}` })
       return actorOf(master)
     },
@@ -368,11 +386,15 @@ export interface Holder {
   readonly email: string | null
 }
 
-const holderOf = ({ id, description }: Token): Holder => ({
+const holderOf = ({ id, description, person }: Token): Holder => ({
   id,
   name: description,
-  email: description.includes('@') ? description : null,
+  email: person?.email ?? (description.includes('@') ? description : null),
 })
+
+/** How the memory names a token by its id; the hash of a value has no dash. */
+const keyOf = (projectId: number, id: number): string => `${projectId}-${id}`
+const idsOf = (key: string) => key.split('-').map(Number) as [projectId: number, id: number] // made by keyOf
 
 function descriptionFrom(asked: string | null | undefined, fallback: string): string {
   const description = asked ?? fallback
@@ -396,6 +418,7 @@ const actorOf = (token: Token): Actor => ({
   canManageDevBranches: token.permissions.canManageDevBranches,
   bucketPermissions: token.permissions.bucketPermissions,
   componentAccess: token.permissions.componentAccess ?? [],
+  role: token.person?.role,
 })
 
 type TokenEvent = 'storage.tokenCreated' | 'storage.tokenUpdated' | 'storage.tokenRefreshed' | 'storage.tokenDeleted'

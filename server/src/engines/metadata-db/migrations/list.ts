@@ -33,6 +33,7 @@ import * as fileProvider from './0741-file-provider.ts'
 import * as notificationEvents from './0760-notification-events.ts'
 import * as changes from './0761-changes.ts'
 import * as workspaces from './0770-workspaces.ts'
+import * as people from './0800-people.ts'
 import * as oauth from './0830-oauth.ts'
 import * as usage from './0870-usage.ts'
 
@@ -75,6 +76,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0760-notification-events', up: notificationEvents.up },
   { name: '0761-changes', up: changes.up },
   { name: '0770-workspaces', up: workspaces.up },
+  { name: '0800-people', up: people.up },
   { name: '0830-oauth', up: oauth.up },
   { name: '0870-usage', up: usage.up },
 ]

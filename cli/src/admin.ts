@@ -1,0 +1,31 @@
+// millrace admin: the way in for whoever owns the machine.
+
+import type { Command } from 'commander'
+import { type Config, readConfig } from '../../server/src/start/config.ts'
+import { withExamples } from './help.ts'
+import { withCore } from './open-core.ts'
+import { print } from './output.ts'
+
+export function addAdminCommands(program: Command): void {
+  const admin = withExamples(
+    program.command('admin').description('the way in for whoever owns this machine'),
+    'millrace admin sign-in-link',
+    'millrace admin sign-in-link --email ann@example.com',
+  )
+
+  admin
+    .command('sign-in-link')
+    .description('make a link that works once, for an hour: a new stack admin, or a person who lost their password')
+    .option('--email <email>', 'sign in as this person')
+    .action(async ({ email }: { email?: string }, command: Command) => {
+      const config = readConfig()
+      const value = await withCore(config, ({ people }) => people.makeSignInLink(email))
+      const answer = { link: `${addressOf(config)}/console/#link=${value}` }
+      print(command, answer, ({ link }) => `${link}\nIt works once, within an hour. Whoever has it is let in.`)
+    })
+}
+
+/** As the stack on this machine is reached when its environment is the same as this one's. */
+const addressOf = ({ addresses, tls, listen }: Config): string =>
+  addresses.publicUrl?.replace(/\/+$/, '') ??
+  `${tls.mode === 'off' ? 'http' : 'https'}://${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${listen.port}`

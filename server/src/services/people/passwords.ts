@@ -1,0 +1,44 @@
+// Passwords as scrypt hashes. The parameters stand with each hash, so that they can rise later without anybody noticing.
+
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
+import { PlatformError } from '../../kit/errors.ts'
+
+const SHORTEST = 10
+const LONGEST = 200
+/** 32 MB for about a tenth of a second; node's threads bound how many run at once. */
+const COST = { N: 2 ** 15, r: 8, p: 3 } as const
+const KEY_BYTES = 32
+
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16)
+  const key = await derive(password, salt, COST)
+  return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64url'), key.toString('base64url')].join('$')
+}
+
+/** Takes as long without a stored password as with one, so that the time does not tell whether the person exists. */
+export async function isPassword(password: string, stored: string | undefined): Promise<boolean> {
+  const [, N, r, p, salt, key] = (stored ?? NOBODYS).split('$')
+  const expected = Buffer.from(key!, 'base64url')
+  const found = await derive(password, Buffer.from(salt!, 'base64url'), { N: Number(N), r: Number(r), p: Number(p) })
+  return timingSafeEqual(found, expected) && stored !== undefined
+}
+
+const NOBODYS = ['scrypt', COST.N, COST.r, COST.p, 'AAAAAAAAAAAAAAAAAAAAAA', Buffer.alloc(KEY_BYTES).toString('base64url')].join(
+  '$',
+)
+
+export function checkPassword(password: string): void {
+  if (password.length < SHORTEST || password.length > LONGEST)
+    throw new PlatformError('people.invalid', {
+      field: 'password',
+      reason: `A password has ${SHORTEST} to ${LONGEST} characters; this one has ${password.length}. Several words in a row make a good one.`,
+    })
+}
+
+const derive = (password: string, salt: Buffer, cost: ScryptOptions): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    // The same letters can be typed in two ways of writing them (NFC and NFD).
+    scrypt(password.normalize('NFC'), salt, KEY_BYTES, { ...cost, maxmem: 256 << 20 }, (error, key) =>
+      error ? reject(error) : resolve(key),
+    )
+  })

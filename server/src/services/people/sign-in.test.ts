@@ -1,0 +1,263 @@
+// Signing in, sessions and the account, over the wire.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Secret, TOTP } from 'otpauth'
+import { newBrowser, newMember, newStackAdmin, PASSWORD } from '../../../../tests/support/person-client.ts'
+import { shareTestStack, startTestStack } from '../../../../tests/support/test-stack.ts'
+
+const startProject = shareTestStack()
+
+let people = 0
+const email = (): string => `person-${++people}@example.com`
+
+test('the link of the first start makes a stack admin once', async () => {
+  const stack = await startProject()
+  const link = await stack.platform.people.makeSignInLink()
+  const browser = newBrowser(stack, email())
+  const described = await browser.ok('POST', '/sign-in/link/describe', { link })
+  assert.equal(described.kind, 'admin')
+  const short = await browser.call('POST', '/sign-in/link', {
+    json: { link, name: 'Ann', email: browser.email, password: 'short' },
+  })
+  assert.equal(short.status, 400)
+  assert.match(short.json<{ error: string }>().error, /10 to 200 characters; this one has 5/)
+  const person = await browser.ok('POST', '/sign-in/link', { link, name: ' Ann  Lee ', email: browser.email, password: PASSWORD })
+  assert.deepEqual({ ...person, id: 0 }, { id: 0, name: 'Ann Lee', email: browser.email, isStackAdmin: true })
+  const again = await newBrowser(stack).call('POST', '/sign-in/link', {
+    json: { link, name: 'Eve', email: email(), password: PASSWORD },
+  })
+  assert.equal(again.status, 404)
+  assert.equal(again.json().code, 'people.linkInvalid')
+})
+
+test('a link expires', async (t) => {
+  let now = Date.now()
+  const stack = await startTestStack(t, { clock: { now: () => new Date(now) } })
+  const link = await stack.platform.people.makeSignInLink()
+  now += 3_600_001
+  const answer = await newBrowser(stack).call('POST', '/sign-in/link', {
+    json: { link, name: 'Ann', email: email(), password: PASSWORD },
+  })
+  assert.equal(answer.status, 404)
+})
+
+test('the cookie is out of reach of scripts and other sites, and its value is new at every sign-in', async () => {
+  const stack = await startProject()
+  const admin = await newStackAdmin(stack, email())
+  const before = admin.cookie()
+  const answer = await admin.signIn()
+  assert.equal(answer.status, 200, answer.text)
+  const [set] = answer.headers.getSetCookie()
+  assert.match(set!, /^millrace_session_\d+=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Strict$/)
+  assert.notEqual(admin.cookie(), before)
+  const planted = newBrowser(stack, admin.email)
+  const value = 'a'.repeat(43)
+  await planted.call('POST', '/sign-in/password', {
+    json: { email: admin.email, password: PASSWORD },
+    headers: { cookie: `${admin.cookie()!.split('=')[0]}=${value}` },
+  })
+  assert.notEqual(planted.cookie()!.split('=')[1], value)
+})
+
+test('behind a proxy with TLS the cookie is Secure and bound to its host', async () => {
+  const stack = await startProject()
+  const admin = await newStackAdmin(stack, email())
+  const headers = { 'x-forwarded-proto': 'https', 'sec-fetch-site': 'same-origin', host: 'stack.example.com' }
+  const answer = await admin.call('POST', '/sign-in/password', { json: { email: admin.email, password: PASSWORD }, headers })
+  assert.match(answer.headers.getSetCookie()[0]!, /^__Host-millrace_session\w*=.*; SameSite=Strict; Secure$/)
+})
+
+test('another site can neither call with the session nor sign anybody in', async () => {
+  const stack = await startProject()
+  const admin = await newStackAdmin(stack, email())
+  const rename = (headers: Record<string, string>) => admin.call('PATCH', '/account', { json: { name: 'Mallory' }, headers })
+  for (const headers of [
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site', origin: stack.url },
+    { origin: '' },
+  ]) {
+    const answer = await rename(headers)
+    assert.equal(answer.status, 403, JSON.stringify(headers))
+    assert.equal(answer.json().code, 'people.crossSite')
+  }
+  const signIn = await admin.call('POST', '/sign-in/password', {
+    json: { email: admin.email, password: PASSWORD },
+    headers: { origin: 'https://evil.example' },
+  })
+  assert.equal(signIn.status, 403)
+  assert.equal((await rename({ 'sec-fetch-site': 'same-origin' })).status, 200)
+})
+
+test('a wrong password and an unknown e-mail are one answer, and both are locked after a few', async () => {
+  const stack = await startProject()
+  const admin = await newStackAdmin(stack, email())
+  const stranger = newBrowser(stack, email())
+  for (const browser of [admin, stranger]) {
+    const answers = []
+    for (let attempt = 0; attempt < 6; attempt++) answers.push(await browser.signIn(undefined, 'wrong password'))
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [401, 401, 401, 401, 401, 429],
+    )
+    assert.equal(answers[0]!.json().error, 'The e-mail or the password is wrong.')
+    assert.match(answers[5]!.json<{ error: string }>().error, /Try again in \d+ s\./)
+  }
+  assert.equal((await admin.signIn()).status, 429, 'the right password is refused too: nothing is learned while it lasts')
+})
+
+test('guesses at once are no way around the limit', async () => {
+  const stack = await startProject()
+  const admin = await newStackAdmin(stack, email())
+  const answers = await Promise.all(Array.from({ length: 30 }, () => admin.signIn(undefined, 'wrong password')))
+  assert.equal(answers.filter(({ status }) => status === 401).length, 5)
+  assert.equal(answers.filter(({ status }) => status === 429).length, 25)
+})
+
+test('wrong sign-ins from one address lock it out', async (t) => {
+  const stack = await startTestStack(t, {
+    requestLimits: { perAddress: 0, perToken: 0, wrongTokens: 3, loopback: true },
+  })
+  const statuses = []
+  for (let attempt = 0; attempt < 4; attempt++) statuses.push((await newBrowser(stack, email()).signIn()).status)
+  assert.deepEqual(statuses, [401, 401, 401, 429])
+})
+
+test('sessions are listed, ended one by one, and sign out ends one on the server', async () => {
+  const stack = await startProject()
+  const admin = await newStackAdmin(stack, email())
+  const other = newBrowser(stack, admin.email)
+  await other.signIn()
+  const third = newBrowser(stack, admin.email)
+  await third.signIn()
+  const list = await admin.ok<{ id: number; isCurrent: boolean; method: string }[]>('GET', '/account/sessions')
+  assert.deepEqual(list.map(({ method }) => method).sort(), ['link', 'password', 'password'])
+  assert.equal(list.filter(({ isCurrent }) => isCurrent).length, 1)
+  const own = (await other.ok<{ id: number; isCurrent: boolean }[]>('GET', '/account/sessions')).find((one) => one.isCurrent)!
+  await admin.ok('DELETE', `/account/sessions/${own.id}`)
+  assert.equal((await other.call('GET', '/account')).status, 401)
+  assert.equal((await admin.call('DELETE', `/account/sessions/${own.id}`)).status, 404)
+  const cookie = admin.cookie()!
+  await admin.ok('POST', '/account/sign-out')
+  assert.equal(admin.cookie(), undefined)
+  const stolen = await admin.call('GET', '/account', { headers: { cookie } })
+  assert.equal(stolen.status, 401)
+  assert.equal(stolen.json().error, 'You are not signed in, or your session has ended. Sign in again.')
+  await third.ok('DELETE', '/account/sessions')
+  assert.equal((await third.call('GET', '/account')).status, 200)
+})
+
+test('a session ends without use, and in any case in the end', async (t) => {
+  let now = Date.now()
+  const HOUR = 3_600_000
+  const stack = await startTestStack(t, {
+    clock: { now: () => new Date(now) },
+    sessions: { idleMs: 2 * HOUR, mostMs: 5 * HOUR },
+  })
+  const admin = await newStackAdmin(stack)
+  for (let hour = 1; hour <= 4; hour++) {
+    now += HOUR
+    assert.equal((await admin.call('GET', '/account')).status, 200, `used again after ${hour} h`)
+  }
+  now += HOUR
+  assert.equal((await admin.call('GET', '/account')).status, 401, 'five hours are the most')
+  await admin.signIn()
+  now += 2 * HOUR
+  assert.equal((await admin.call('GET', '/account')).status, 401, 'two hours without use')
+})
+
+test('a new password needs the old one and ends the other sessions', async () => {
+  const stack = await startProject()
+  const admin = await newStackAdmin(stack, email())
+  const other = newBrowser(stack, admin.email)
+  await other.signIn()
+  const wrong = await admin.call('PUT', '/account/password', { json: { current: 'wrong', password: 'another good one' } })
+  assert.equal(wrong.status, 403)
+  assert.equal(wrong.json().code, 'people.passwordWrong')
+  await admin.ok('PUT', '/account/password', { current: PASSWORD, password: 'another good one' })
+  assert.equal((await admin.call('GET', '/account')).status, 200)
+  assert.equal((await other.call('GET', '/account')).status, 401)
+  assert.equal((await other.signIn()).status, 401)
+  assert.equal((await other.signIn(undefined, 'another good one')).status, 200)
+})
+
+test('an authenticator asks for a code, which works once', async (t) => {
+  let now = Date.now()
+  const stack = await startTestStack(t, { clock: { now: () => new Date(now) } })
+  const admin = await newStackAdmin(stack)
+  const { secret, uri } = await admin.ok<{ secret: string; uri: string }>('POST', '/account/authenticator')
+  assert.match(uri, /^otpauth:\/\/totp\/Millrace:root%40example.com\?issuer=Millrace&secret=/)
+  const totp = new TOTP({ secret: Secret.fromBase32(secret) })
+  const code = () => totp.generate({ timestamp: now })
+  const turnOn = (given: string) =>
+    admin.call('PUT', '/account/authenticator', { json: { secret, code: given, password: PASSWORD } })
+  assert.equal((await turnOn('000000')).status, 401)
+  const answer = await turnOn(code())
+  assert.equal(answer.status, 200, answer.text)
+  const { recoveryCodes } = answer.json<{ recoveryCodes: string[] }>()
+  assert.equal(recoveryCodes.length, 10)
+
+  const missing = await admin.signIn()
+  assert.deepEqual([missing.status, missing.json().code], [401, 'people.codeNeeded'])
+  const replayed = await admin.signIn(code())
+  assert.deepEqual([replayed.status, replayed.json().code], [401, 'people.codeWrong'], 'it was used to turn it on')
+  now += 30_000
+  const both = await Promise.all([admin.signIn(code()), admin.signIn(code())])
+  assert.deepEqual(both.map(({ status }) => status).sort(), [200, 401], 'of two at once one')
+  now += 30_000
+  assert.equal((await admin.signIn(totp.generate({ timestamp: now + 30_000 }))).status, 200, 'a clock that is 30 s ahead')
+  assert.equal((await admin.signIn(totp.generate({ timestamp: now + 90_000 }))).status, 401, 'one that is 90 s ahead')
+  assert.equal((await admin.signIn(recoveryCodes[0]!.toUpperCase())).status, 200)
+  assert.equal((await admin.signIn(recoveryCodes[0])).status, 401, 'a recovery code works once')
+  const { recoveryCodesLeft } = await admin.ok('GET', '/account')
+  assert.equal(recoveryCodesLeft, 9)
+  await admin.ok('DELETE', '/account/authenticator', { password: PASSWORD })
+  assert.equal((await admin.signIn()).status, 200)
+})
+
+test('a link for a person who is there lets them back in, and for nobody else', async () => {
+  const stack = await startProject()
+  const admin = await newStackAdmin(stack, email())
+  const link = await stack.platform.people.makeSignInLink(admin.email)
+  const browser = newBrowser(stack, admin.email)
+  await browser.ok('POST', '/sign-in/link', { link })
+  assert.equal((await browser.ok('GET', '/account')).email, admin.email)
+  await assert.rejects(stack.platform.people.makeSignInLink('nobody@example.com'), /was not found/)
+})
+
+test('an invitation is for one person, once, and never for an account that is there', async () => {
+  const stack = await startProject()
+  const admin = await newStackAdmin(stack, email())
+  const { projectId } = stack
+  const invitee = email()
+  const member = await newMember(stack, admin, { projectId, role: 'editor', email: invitee })
+  const { projects, isStackAdmin } = await member.ok<{ projects: object[]; isStackAdmin: boolean }>('GET', '/account')
+  assert.deepEqual(projects, [{ id: projectId, name: 'Test', role: 'editor' }])
+  assert.equal(isStackAdmin, false)
+  const taken = await admin.call('POST', `/manage/projects/${projectId}/invitations`, { json: { email: invitee } })
+  assert.deepEqual([taken.status, taken.json().code], [409, 'people.emailTaken'])
+  const { id, link } = await admin.ok<{ id: number; link: string }>('POST', `/manage/projects/${projectId}/invitations`, {
+    email: email(),
+  })
+  const list = await admin.ok<Record<string, unknown>[]>('GET', `/manage/projects/${projectId}/invitations`)
+  assert.deepEqual([list.length, list[0]!.role, list[0]!.link], [1, 'viewer', undefined])
+  await admin.ok('DELETE', `/manage/projects/${projectId}/invitations/${id}`)
+  const late = await newBrowser(stack).call('POST', '/sign-in/link', {
+    json: { link: link.split('#link=')[1], name: 'Late', password: PASSWORD },
+  })
+  assert.equal(late.status, 404)
+})
+
+test('a link that two use at once makes one person', async () => {
+  const stack = await startProject()
+  const link = await stack.platform.people.makeSignInLink()
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => {
+      const browser = newBrowser(stack, email())
+      return browser.call('POST', '/sign-in/link', { json: { link, name: 'Ann', email: browser.email, password: PASSWORD } })
+    }),
+  )
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 404, 404, 404, 404])
+})

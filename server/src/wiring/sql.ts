@@ -111,6 +111,7 @@ export async function createSqlModules(deps: SqlModulesDeps) {
     findTable,
     listTables: tables.sqlTables.list,
     useWorkspace: (scope, workspace, work, signal) => sessions.use(scope, workspace, ({ session }) => work(session), { signal }),
+    onSession: (projectId, ms) => deps.onSession(projectId, null, ms),
     onBug: (err) => log.error({ err }, 'a statement of the PostgreSQL port failed by our fault'),
   })
 

@@ -20,7 +20,12 @@ export interface Runner {
 export type FindTable = (schema: string, name: string) => Promise<SqlTable | undefined>
 
 /** Reads tables of the project. A transaction sees each table as it was when it was first named. */
-export function createReadRunner(engine: Pick<SqlEngine, 'open'>, findTable: FindTable): Runner {
+export function createReadRunner(
+  engine: Pick<SqlEngine, 'open'>,
+  findTable: FindTable,
+  /** How long a statement took. */
+  onClosed: (ms: number) => void,
+): Runner {
   let seen: Map<string, Promise<SqlTable | undefined>> | undefined
 
   const find: FindTable = (schema, name) => {
@@ -39,7 +44,7 @@ export function createReadRunner(engine: Pick<SqlEngine, 'open'>, findTable: Fin
   return {
     isReadOnly: true,
     take: async (signal) => {
-      const session = await engine.open({ mode: 'read', findTable: find, signal })
+      const session = await engine.open({ mode: 'read', findTable: find, signal, onClosed })
       return { session, release: session.close }
     },
     begin: async () => {

@@ -29,6 +29,8 @@ export interface SqlPortDeps<W extends PortWorkspace> extends PortLoginDeps<W> {
     work: (session: SqlSession) => Promise<void>,
     signal: AbortSignal,
   ) => Promise<void>
+  /** A session of the project has ended. */
+  readonly onSession: (projectId: number, ms: number) => void
   readonly onBug: (error: unknown) => void
   readonly maxConnections?: number
 }
@@ -76,7 +78,11 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
   const runnerOf = ({ scope, workspace }: PortLogin<W>, endOfConnection: AbortSignal) =>
     workspace
       ? createWorkspaceRunner((work, signal) => deps.useWorkspace(scope, workspace, work, signal), endOfConnection)
-      : createReadRunner(deps.engine, (schema, name) => deps.findTable(scope, schema, name))
+      : createReadRunner(
+          deps.engine,
+          (schema, name) => deps.findTable(scope, schema, name),
+          (ms) => deps.onSession(scope.actor.projectId, ms),
+        )
 
   const tablesOf =
     ({ scope, workspace }: PortLogin<W>) =>

@@ -21,8 +21,8 @@ async function answer({ id, define, ask }: ToCatalog): Promise<void> {
   const send = (said: FromCatalog) => process.send?.(said)
   try {
     const db = await database
-    if (define !== undefined) await db.exec(define)
-    send({ id, frames: ask ? await questioned(db, ask) : new Uint8Array() })
+    if (define !== '') await db.exec(define)
+    send({ id, frames: await questioned(db, ask) })
   } catch (error) {
     send({ id, error: error instanceof Error ? error.message : String(error) })
   }

@@ -36,11 +36,11 @@ export interface CatalogAnswer {
 }
 
 export interface Catalog {
-  /** Makes the catalogue show these tables. */
-  define(tables: readonly CatalogTable[]): Promise<void>
-  ask(question: CatalogQuestion): Promise<CatalogAnswer>
+  /** Answers as a database would that has these tables and no others. */
+  ask(tables: readonly CatalogTable[], question: CatalogQuestion): Promise<CatalogAnswer>
   /** Parameters and columns without an answer. */
   describe(
+    tables: readonly CatalogTable[],
     question: Pick<CatalogQuestion, 'sql' | 'searchPath' | 'types'>,
   ): Promise<Pick<CatalogAnswer, 'columns' | 'parameters'>>
 }
@@ -52,8 +52,9 @@ export interface Question {
 
 export interface ToCatalog {
   readonly id: number
-  readonly define?: string
-  readonly ask?: Question
+  /** Definitions to change before the question is asked; empty for none. */
+  readonly define: string
+  readonly ask: Question
 }
 
 export type FromCatalog = { readonly id: number } & ({ readonly frames: Uint8Array } | { readonly error: string })
@@ -109,7 +110,7 @@ function startCatalog(idleMs: number): CatalogProcess {
     env: { TZ: 'UTC' }, // nothing of the server's, which may hold secrets
   })
   const waiting = new Map<number, (answer: FromCatalog) => void>()
-  const defined = new Map<string, string>()
+  const defined = new Map<string, CatalogTable>()
   let isGone = false
   let number = 0
   let idle = setTimeout(end, idleMs).unref()
@@ -140,6 +141,7 @@ function startCatalog(idleMs: number): CatalogProcess {
         waiting.set(id, resolve)
         child.send({ id, ...message }, () => {}) // a closed channel is followed by the exit
       })
+      if ('error' in answer) end() // what it knows may be half of what it should
       if ('error' in answer) throw new WireError('58000', `The catalogue did not answer: ${answer.error}. Ask again.`)
       return Buffer.from(answer.frames)
     } finally {
@@ -152,17 +154,23 @@ function startCatalog(idleMs: number): CatalogProcess {
     }
   }
 
-  async function define(tables: readonly CatalogTable[]): Promise<void> {
-    const wanted = new Map(tables.map((table) => [`${identifier(table.schema)}.${identifier(table.name)}`, table]))
-    const gone = [...defined].filter(([name, version]) => wanted.get(name)?.version !== version).map(([name]) => name)
-    const added = [...wanted].filter(([name, { version }]) => defined.get(name) !== version)
-    if (gone.length === 0 && added.length === 0) return
-    const schemas = new Set(added.map(([, { schema }]) => `CREATE SCHEMA IF NOT EXISTS ${identifier(schema)};`))
-    const drops = gone.map((name) => `DROP TABLE IF EXISTS ${name};`)
-    const creates = added.map(([name, table]) => `CREATE TABLE ${name} (${definitions(table)});`)
-    await send({ define: [...drops, ...schemas, ...creates].join('\n') })
-    for (const name of gone) defined.delete(name)
-    for (const [name, { version }] of added) defined.set(name, version)
+  /** What has to change for the catalogue to show these tables; from then on it counts as done, since messages keep their order. */
+  function changesFor(tables: readonly CatalogTable[]): string {
+    const wanted = new Map(tables.map((table) => [qualified(table), table]))
+    const gone = [...defined].filter(([name, { version }]) => wanted.get(name)?.version !== version)
+    const added = [...wanted].filter(([name, { version }]) => defined.get(name)?.version !== version)
+    const schemas = new Set(tables.map(({ schema }) => schema))
+    const emptied = new Set(gone.map(([, { schema }]) => schema).filter((schema) => !schemas.has(schema)))
+    for (const [name] of gone) defined.delete(name)
+    for (const [name, table] of added) defined.set(name, table)
+    return [
+      ...gone.map(([name]) => `DROP TABLE IF EXISTS ${name};`),
+      ...[...emptied].map((schema) => `DROP SCHEMA IF EXISTS ${identifier(schema)};`),
+      ...[...new Set(added.map(([, { schema }]) => schema))].map(
+        (schema) => `CREATE SCHEMA IF NOT EXISTS ${identifier(schema)};`,
+      ),
+      ...added.map(([name, table]) => `CREATE TABLE IF NOT EXISTS ${name} (${definitions(table)});`),
+    ].join('\n')
   }
 
   const questionOf = (searchPath: readonly string[], ...messages: Buffer[]): Question => ({
@@ -175,15 +183,15 @@ function startCatalog(idleMs: number): CatalogProcess {
     isGone: () => isGone,
     pid: () => (isGone ? undefined : child.pid),
     end,
-    define,
-    ask: async ({ sql, searchPath, types, values, formats }) =>
+    ask: async (tables, { sql, searchPath, types, values, formats }) =>
       answerFrom(
         await send({
+          define: changesFor(tables),
           ask: questionOf(searchPath, parse(sql, types), bind(values, formats), DESCRIBE_PORTAL, frame('E', text(''), int32(0))),
         }),
       ),
-    describe: async ({ sql, searchPath, types }) =>
-      answerFrom(await send({ ask: questionOf(searchPath, parse(sql, types), DESCRIBE_STATEMENT) })),
+    describe: async (tables, { sql, searchPath, types }) =>
+      answerFrom(await send({ define: changesFor(tables), ask: questionOf(searchPath, parse(sql, types), DESCRIBE_STATEMENT) })),
   }
 }
 
@@ -194,11 +202,26 @@ function refer(child: ChildProcess, isKept: boolean): void {
 
 const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-const definitions = ({ columns, primaryKey }: CatalogTable): string =>
-  [
-    ...columns.map(({ name, type, nullable }) => `${identifier(name)} ${type}${nullable ? '' : ' NOT NULL'}`),
-    ...(primaryKey.length > 0 ? [`PRIMARY KEY (${primaryKey.map(identifier).join(', ')})`] : []),
+/** PostgreSQL cuts names at 63 bytes; a table that is then named as another is left out. */
+const qualified = ({ schema, name }: CatalogTable): string => `${identifier(cut(schema))}.${identifier(cut(name))}`
+const cut = (name: string): string =>
+  Buffer.from(name)
+    .subarray(0, 63)
+    .toString()
+    .replace(/\ufffd$/, '')
+
+/** Most columns of a table, and of a key. */
+const [MOST_COLUMNS, MOST_OF_KEY] = [1600, 32]
+
+function definitions({ columns, primaryKey }: CatalogTable): string {
+  const kept = [...new Map(columns.slice(0, MOST_COLUMNS).map((column) => [cut(column.name), column]))]
+  const key = primaryKey.map(cut)
+  const hasKey = key.length > 0 && key.length <= MOST_OF_KEY && key.every((name) => kept.some(([other]) => other === name))
+  return [
+    ...kept.map(([name, { type, nullable }]) => `${identifier(name)} ${type}${nullable ? '' : ' NOT NULL'}`),
+    ...(hasKey ? [`PRIMARY KEY (${key.map(identifier).join(', ')})`] : []),
   ].join(', ')
+}
 
 // -------------------------------------------------------------------------------------------------------- messages of a client
 

@@ -155,6 +155,8 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
       await send(say.parameterDescription(parameters))
       return send(columns ? say.rowDescription(columns, []) : say.noData())
     }
+    const cursor = portals.has(name) ? undefined : session.cursor(name)
+    if (cursor) return send(say.rowDescription((await cursor.columns()) ?? [], []))
     const open = portalNamed(name)
     const columns = await cancellable(open.portal, open.portal.columns)
     await send(columns ? say.rowDescription(columns, open.formats) : say.noData())

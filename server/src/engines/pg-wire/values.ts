@@ -28,6 +28,23 @@ export const OID = {
   jsonb: 3802,
 } as const
 
+/** Types of arrays, and those of their elements. */
+export const ARRAY_OF: Readonly<Record<number, number>> = {
+  1000: OID.bool,
+  1005: OID.int2,
+  1007: OID.int4,
+  1009: OID.text,
+  1015: OID.varchar,
+  1016: OID.int8,
+  1021: OID.float4,
+  1022: OID.float8,
+  1115: OID.timestamp,
+  1182: OID.date,
+  1185: OID.timestamptz,
+  1231: OID.numeric,
+  2951: OID.uuid,
+}
+
 /** Days and microseconds from 1970 to 2000, where PostgreSQL begins to count. */
 const EPOCH_DAYS = 10_957
 const EPOCH_MICROS = BigInt(EPOCH_DAYS) * 86_400_000_000n
@@ -178,7 +195,8 @@ const DECODERS: Readonly<Record<number, Decode>> = {
 
 /** A binary value of a type as text. Throws for types that nobody sends and for values that are too short. */
 export function textOf(oid: number, bytes: Buffer): string {
-  const decode = DECODERS[oid]
+  const element = ARRAY_OF[oid]
+  const decode = element === undefined ? DECODERS[oid] : (value: Buffer) => arrayText(value, element)
   if (!decode)
     throw new WireError(
       '0A000',
@@ -215,4 +233,33 @@ function numericText(bytes: Buffer): string {
   const whole = range(0, weight + 1).replace(/^0+(?=\d)/, '') || '0'
   const fraction = range(weight + 1, weight + 1 + Math.ceil(scale / 4)).slice(0, scale)
   return `${sign === 0x4000 ? '-' : ''}${whole}${fraction ? `.${fraction}` : ''}`
+}
+
+/** `{1,NULL,"a,b"}`: dimensions, whether there are nulls, the type, then per dimension its size and first index, then the values. */
+function arrayText(bytes: Buffer, element: number): string {
+  const dimensions = bytes.readInt32BE(0)
+  if (dimensions === 0) return '{}'
+  if (dimensions > 1) throw new RangeError('one dimension only')
+  let at = 20
+  const values = Array.from({ length: bytes.readInt32BE(12) }, () => {
+    const length = bytes.readInt32BE(at)
+    const from = at + 4
+    at = from + Math.max(0, length)
+    return length === -1 ? 'NULL' : quotedElement(textOf(element, bytes.subarray(from, at)))
+  })
+  return `{${values.join()}}`
+}
+
+const quotedElement = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`
+
+/** The values of `{1,NULL,"a,b"}`; undefined when it is no array of one dimension. */
+export function elementsOf(text: string): (string | null)[] | undefined {
+  if (!/^\{.*\}$/s.test(text)) return undefined
+  const inside = text.slice(1, -1)
+  if (inside.trim() === '') return []
+  const values = [...inside.matchAll(/\s*(?:"((?:[^"\\]|\\.)*)"|([^",{}]*?))\s*(?:,|$)/gsy)]
+  const length = values.reduce((sum, [whole]) => sum + whole.length, 0)
+  if (length !== inside.length) return undefined
+  const found = values.filter(([whole], i) => i < values.length - 1 || whole !== '' || inside.endsWith(','))
+  return found.map(([, quoted, plain = '']) => quoted?.replace(/\\(.)/gs, '$1') ?? (/^null$/i.test(plain) ? null : plain))
 }

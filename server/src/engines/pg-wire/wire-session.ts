@@ -44,6 +44,8 @@ export interface WireSession {
   split(sql: string): readonly string[]
   /** `types`: object ids that the client gives for parameters; 0 where it gives none. */
   parse(sql: string, types: readonly number[]): Promise<WireStatement>
+  /** What a statement declared; clients ask for its columns as if it were a portal. */
+  cursor(name: string): Pick<WirePortal, 'columns'> | undefined
   /** Idle, in a transaction, or in one that has failed. */
   status(): 'I' | 'T' | 'E'
   /** An error was sent: a transaction that is open has failed. */

@@ -242,7 +242,7 @@ function postgresValue({ type }: SqlColumn, i: number): string {
   if (/^(U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|DECIMAL\(\d+,\d+\)|BIGNUM|UUID)$/.test(type)) return c
   if (type === 'BOOLEAN') return `CASE ${c} WHEN true THEN 't' WHEN false THEN 'f' END`
   if (type === 'DOUBLE' || type === 'FLOAT')
-    return `CASE WHEN isfinite(${c}) THEN ${c}::VARCHAR WHEN isnan(${c}) THEN 'NaN' WHEN ${c} > 0 THEN 'Infinity' ELSE '-Infinity' END`
+    return `CASE WHEN isfinite(${c}) THEN ${c}::VARCHAR WHEN isnan(${c}) THEN 'NaN' WHEN ${c} > 0 THEN 'Infinity' WHEN ${c} < 0 THEN '-Infinity' END`
   if (/^TIMESTAMP_(S|MS|NS)$/.test(type)) return postgresTime(`${c}::TIMESTAMP`)
   if (/^(DATE|TIMESTAMP( WITH TIME ZONE)?)$/.test(type)) return postgresTime(c)
   if (type === 'INTERVAL') return `replace(${c}::VARCHAR, 'month', 'mon')`

@@ -133,12 +133,12 @@ export function nameAt({ tokens }: Statement, at: number): string {
 // ------------------------------------------------------------------------------------------------------------------ parameters
 
 /** The text with literals in the place of `$1`, `$2` ... */
-export function withLiterals(statement: Statement, literal: (number: number) => string): string {
+export function withLiterals(statement: Statement, literal: (number: number, isList: boolean) => string): string {
   const { text, tokens, offset } = statement
   let out = ''
   let from = 0
-  for (const { start, end, number } of parametersIn(statement)) {
-    out += `${text.slice(from, start - offset)} ${literal(number)} `
+  for (const { start, end, number, isList } of parametersIn(statement)) {
+    out += `${text.slice(from, start - offset)} ${literal(number, isList)} `
     from = end - offset
   }
   return tokens.length > 0 ? out + text.slice(from) : text
@@ -147,11 +147,23 @@ export function withLiterals(statement: Statement, literal: (number: number) => 
 export const parameterCount = (statement: Statement): number =>
   Math.max(0, ...parametersIn(statement).map(({ number }) => number))
 
-function parametersIn({ text, tokens, offset }: Statement): { start: number; end: number; number: number }[] {
+interface Parameter {
+  readonly start: number
+  readonly end: number
+  readonly number: number
+  /** `= ANY ($1)` or `$1::INTEGER[]` */
+  readonly isList: boolean
+}
+
+function parametersIn({ text, tokens, offset }: Statement): Parameter[] {
+  const word = (at: number) => tokens[at]?.text.toLowerCase() ?? ''
   return tokens.flatMap((token, i) => {
     const next = tokens[i + 1]
     if (token.kind !== 'symbol' || token.text !== '$' || !next || next.start !== token.end || next.kind !== 'symbol') return []
     const number = Number(text.slice(next.start - offset, next.end - offset))
-    return Number.isInteger(number) && number > 0 ? [{ start: token.start, end: next.end, number }] : []
+    const isList =
+      (['any', 'all'].includes(word(i - 2)) && word(i - 1) === '(') ||
+      (word(i + 2) === ':' && word(i + 3) === ':' && word(i + 5) === '[' && word(i + 6) === ']')
+    return Number.isInteger(number) && number > 0 ? [{ start: token.start, end: next.end, number, isList }] : []
   })
 }

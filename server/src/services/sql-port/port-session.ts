@@ -239,9 +239,8 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     const signal = new AbortController().signal
     const route = await inSession(signal, (session) => routeFor(session, statement))
     if (route.engine === 'catalog') {
-      const catalog = await definedCatalog(signal)
-      const { parameters, columns } = await catalog.describe({ sql: statement.text, searchPath: await searchPath(), types })
-      return { parameters, columns }
+      const tables = await tablesNow(signal)
+      return deps.catalog().describe(tables, { sql: statement.text, searchPath: searchPath(tables), types })
     }
     const shortNames = await shortNamesFor(route, signal)
     return inSession(signal, async (session) => {
@@ -329,7 +328,9 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
         return answerOfCatalog(await askCatalog(statement, values, types, formats, signal))
       }
       const shortNames = await shortNamesFor(route, signal)
-      const sql = withLiterals(statement, (number) => literalOf(values[number - 1] ?? null, types[number - 1] ?? 0))
+      const sql = withLiterals(statement, (number, isList) =>
+        literalOf(values[number - 1] ?? null, types[number - 1] ?? 0, isList),
+      )
       const timeoutMs = settings.timeoutMs()
       const options: StatementOptions = { signal, shortNames, ...(timeoutMs !== undefined && { timeoutMs }) }
       return await answerOfTables(taken, sql, statement, options)
@@ -421,13 +422,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     }
   }
 
-  const tablesNow = (signal = new AbortController().signal) => deps.listTables(() => runner.take(signal))
-
-  async function definedCatalog(signal: AbortSignal): Promise<Catalog> {
-    const catalog = deps.catalog()
-    await catalog.define(await tablesNow(signal))
-    return catalog
-  }
+  const tablesNow = (signal: AbortSignal) => deps.listTables(() => runner.take(signal))
 
   async function askCatalog(
     statement: Statement,
@@ -437,8 +432,8 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     signal: AbortSignal,
   ): Promise<CatalogAnswer> {
     const asked = (async () => {
-      const catalog = await definedCatalog(signal)
-      return catalog.ask({ sql: statement.text, searchPath: await searchPath(), types, values, formats })
+      const tables = await tablesNow(signal)
+      return deps.catalog().ask(tables, { sql: statement.text, searchPath: searchPath(tables), types, values, formats })
     })()
     const cancelled = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(new WireError('57014', 'The statement was cancelled.')), { once: true })
@@ -446,15 +441,14 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     return Promise.race([asked, cancelled])
   }
 
-  async function searchPath(): Promise<readonly string[]> {
-    return settings.searchPath() ?? [...new Set((await tablesNow()).map(({ schema }) => schema))].toSorted()
-  }
+  const searchPath = (tables: readonly CatalogTable[]): readonly string[] =>
+    settings.searchPath() ?? [...new Set(tables.map(({ schema }) => schema))].toSorted()
 
   /** Tables of the project by the names that a statement gives without a schema. */
   async function shortNamesFor(route: Route, signal: AbortSignal): Promise<Record<string, TableName>> {
     if (route.engine !== 'tables' || route.unqualified.length === 0 || !runner.isReadOnly) return {}
     const tables = await tablesNow(signal)
-    const path = await searchPath()
+    const path = searchPath(tables)
     return Object.fromEntries(
       route.unqualified.flatMap((name) => {
         const schema = path.find((one) => tables.some((table) => table.schema === one && table.name === name))
@@ -466,6 +460,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
   return {
     split: (sql) => statementsOf(sql).map(({ text }) => text),
     parse,
+    cursor: (name) => cursors.get(name)?.portal,
     status: () => status,
     failed: () => {
       if (status === 'T') status = 'E'

@@ -1,6 +1,6 @@
 // Types of DuckDB in the words of PostgreSQL, and values of a client as literals of DuckDB.
 
-import { OID } from '../../engines/pg-wire/values.ts'
+import { ARRAY_OF, elementsOf, OID } from '../../engines/pg-wire/values.ts'
 import { type WireColumn, WireError } from '../../engines/pg-wire/wire-session.ts'
 import type { SqlColumn } from '../../engines/sql/sql-engine.ts'
 
@@ -76,14 +76,24 @@ const PARAMETER_TYPES: Readonly<Record<number, string>> = {
   [OID.uuid]: 'UUID',
 }
 
-export function literalOf(value: string | null, oid: number): string {
+/** `isList`: its place takes an array, whether or not the client says so. */
+export function literalOf(value: string | null, oid: number, isList = false): string {
   if (value === null) return 'NULL'
+  const element = ARRAY_OF[oid] ?? (isList && oid === 0 ? OID.text : undefined)
+  if (element !== undefined) return listOf(value, element)
   if (value.includes('\0')) throw new WireError('22021', 'A parameter has a NUL, which no text may have.')
   const quoted = `'${value.replaceAll("'", "''")}'`
   if (oid === OID.numeric) return `CAST(${quoted} AS ${decimalFor(value)})`
   if (oid === OID.bytea) return `from_hex(${quoted.replace(/^'\\x/, "'")})`
   const type = PARAMETER_TYPES[oid]
   return type ? `CAST(${quoted} AS ${type})` : quoted
+}
+
+function listOf(value: string, element: number): string {
+  const elements = elementsOf(value)
+  if (!elements) throw new WireError('22P02', `"${value.slice(0, 60)}" is not an array of one dimension, such as {1,2}.`)
+  const list = `[${elements.map((one) => literalOf(one, element)).join(', ')}]`
+  return elements.length > 0 ? list : `CAST([] AS ${PARAMETER_TYPES[element] ?? 'VARCHAR'}[])`
 }
 
 /** A decimal that holds the number as it is written. */

@@ -66,7 +66,7 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
       settings: createPortSettings(startup.user, startup.parameters),
       check,
       listTables: tablesOf(known),
-      catalog: () => catalogs.get(catalogKey(known)),
+      catalog: () => catalogs.get(String(known.scope.actor.projectId)),
       ended: ended.promise,
       onClose: () => {
         checks.delete(tick)
@@ -113,12 +113,6 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
       await catalogs.close()
     },
   }
-}
-
-/** Tokens that see the same tables share a catalogue. */
-function catalogKey({ scope: { actor, branch }, workspace }: PortLogin<PortWorkspace>): string {
-  const who = actor.isMasterToken || actor.canManageBuckets ? 'all' : `token ${actor.tokenId}`
-  return `${actor.projectId}/${branch.id}/${workspace ? `workspace ${workspace.id}` : who}`
 }
 
 const MAX_DEFINITIONS = 20_000

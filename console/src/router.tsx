@@ -27,6 +27,7 @@ const texts =
 
 /** Editors are large and loaded when they are first opened. */
 const ConfigurationScreen = lazyRouteComponent(() => import('./screens/configuration.tsx'), 'ConfigurationScreen')
+const BuilderScreen = lazyRouteComponent(() => import('./screens/builder.tsx'), 'BuilderScreen')
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
 /** A screen; `names` are the parameters that its address carries. */
@@ -43,6 +44,7 @@ export const router = createRouter({
     route('/sql', SqlScreen),
     route('/components', ComponentsScreen, 'q'),
     route('/components/$componentId/$configurationId', ConfigurationScreen, 'tab', 'row', 'view', 'version', 'to'),
+    route('/builder/$configurationId', BuilderScreen, 'row', 'step', 'job'),
     route('/schedules', SchedulesScreen),
     route('/jobs', JobsScreen, 'status', 'component', 'config', 'page'),
     route('/jobs/$jobId', JobScreen, 'level', 'q'),

@@ -249,7 +249,7 @@ test('an action that fails ends with 1 and the message on standard error', async
   assert.match(stderr, /^The API request failed: \[500\]/)
   assert.match(
     (await action(t, 'dance', {})).stderr,
-    /Unknown action 'dance'\. Known actions: run, testConnection, previewPage, suggest, curlToConfig, openapiToConfig, harToConfig, evaluate/,
+    /Unknown action 'dance'\. Known actions: run, testConnection, previewPage, walkPages, suggest, curlToConfig, openapiToConfig, harToConfig, evaluate/,
   )
 })
 
@@ -292,6 +292,47 @@ test('previewPage shows what a run would do: columns of user data, and the next 
     headers: { 'X-Key': '*****' },
     body: null,
   })
+})
+
+test('walkPages shows the login and every page, and what a failed answer said', async (t) => {
+  const pages: Readonly<Record<string, object>> = { '': { items: [{ id: 1 }], next: 'b' }, b: { items: [{ id: 2 }], next: null } }
+  const { url } = await serve(t, (request, r) => {
+    if (request.url === '/login') return json(r, { token: 't-1' })
+    if (request.headers['x-session'] !== 't-1') return json(r, { message: 'who are you' }, 401)
+    return json(r, pages[new URL(request.url!, 'http://h').searchParams.get('after') ?? ''])
+  })
+  const parameters = {
+    api: {
+      baseUrl: url,
+      authentication: {
+        type: 'login',
+        loginRequest: { endpoint: 'login', method: 'POST' },
+        apiRequest: { headers: { 'X-Session': { response: 'token' } } },
+      },
+      pagination: { method: 'response.param', responseParam: 'next', queryParam: 'after' },
+    },
+    config: { jobs: [{ endpoint: 'x', dataField: 'items' }] },
+  }
+  const kinds = (steps: { kind: string; response: { status: number } }[]) =>
+    steps.map(({ kind, response }) => [kind, response.status])
+  const { answer } = await action(t, 'walkPages', parameters)
+  assert.deepEqual(kinds(answer.steps), [
+    ['login', 200],
+    ['page', 200],
+    ['page', 200],
+  ])
+  assert.deepEqual(
+    answer.steps.slice(1).map((step: { items: object[] }) => step.items),
+    [[{ id: 1 }], [{ id: 2 }]],
+  )
+  assert.match(answer.next.stop, /next/)
+  const login = (await action(t, 'walkPages', { ...parameters, pages: 0 })).answer
+  assert.deepEqual(kinds(login.steps), [['login', 200]])
+  const { authentication: _, ...open } = parameters.api
+  const refused = (await action(t, 'walkPages', { ...parameters, api: open, pages: 1 })).answer
+  assert.deepEqual(kinds(refused.steps), [['page', 401]])
+  assert.match(refused.error, /401/)
+  assert.match((await action(t, 'walkPages', { ...parameters, pages: 11 })).stderr, /'pages' must be from 0 to 10, not 11/)
 })
 
 test('curlToConfig turns a command into a configuration that runs', async (t) => {

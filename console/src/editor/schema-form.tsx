@@ -18,6 +18,8 @@ import { Icon } from '../parts/icon.tsx'
 
 interface FormContext {
   readonly set: SchemaSet
+  /** Groups below the first level are only named until somebody sets them. */
+  readonly base: Path
   readonly document: unknown
   /** What applies where this document says nothing: the root, for a row. */
   readonly inherited: unknown
@@ -33,7 +35,9 @@ const Context = createContext<FormContext | undefined>(undefined)
 const useForm = (): FormContext => useContext(Context)!
 
 export interface SchemaFormProps {
+  /** Of the document, or of the part at `base`. */
   readonly schema: Schema
+  readonly base?: Path
   readonly text: string
   readonly onChange: (text: string) => void
   readonly inherited?: unknown
@@ -43,13 +47,23 @@ export interface SchemaFormProps {
   readonly onOpenJson: () => void
 }
 
-export function SchemaForm({ schema, text, onChange, inherited, saved, suggestions = () => [], onOpenJson }: SchemaFormProps) {
+export function SchemaForm({
+  schema,
+  base = [],
+  text,
+  onChange,
+  inherited,
+  saved,
+  suggestions = () => [],
+  onOpenJson,
+}: SchemaFormProps) {
   const set = { root: schema }
   const document = parsed(text)
   return (
     <Context
       value={{
         set,
+        base,
         document,
         inherited,
         saved,
@@ -59,7 +73,7 @@ export function SchemaForm({ schema, text, onChange, inherited, saved, suggestio
         rename: (path, name) => onChange(renameAt(text, path, name)),
       }}
     >
-      <Members schema={resolve(schema, set)} path={[]} />
+      <Members schema={resolve(schema, set)} path={base} />
     </Context>
   )
 }
@@ -143,12 +157,13 @@ function Unknown({ schema, path }: { schema: Schema; path: Path }) {
 
 /** A part with members of its own. One that is not set is only named until somebody adds it. */
 function Group({ name, schema, path }: { name: string; schema: Schema; path: Path }) {
-  const { set, document, inherited, put } = useForm()
+  const { set, base, document, inherited, put } = useForm()
+  const isBelow = path.length > base.length + 1 || base.length > 0
   const value = valueIn(document, path)
   const above = valueIn(inherited, path)
   const label = labelOf(name, schema)
   const choices = choicesOf(schema, set)
-  if (value === undefined && path.length > 1)
+  if (value === undefined && isBelow)
     return (
       <div className="unset row">
         <span className="med">{label}</span>
@@ -166,7 +181,7 @@ function Group({ name, schema, path }: { name: string; schema: Schema; path: Pat
       <legend>
         {label}
         {value === undefined && above !== undefined ? <span className="from">from root</span> : null}
-        {value !== undefined && path.length > 1 ? (
+        {value !== undefined && isBelow ? (
           <button
             type="button"
             className="btn icon ghost sm"

@@ -1,6 +1,6 @@
 // A configuration: what it says, its rows, what will really run, its state, versions and runs.
 
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { moment } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { CopyButton } from '../parts/copy.tsx'
@@ -19,10 +19,11 @@ import { useNames } from './names.ts'
 import { type ConfigurationPlace, useConfiguration } from './use-configuration.ts'
 
 const route = getRouteApi('/components/$componentId/$configurationId')
+const EXTRACTOR = 'keboola.ex-generic-v2'
 
 export function ConfigurationScreen() {
   const place = route.useParams()
-  const { tab = 'edit' } = route.useSearch()
+  const { tab = 'edit', row } = route.useSearch()
   const query = useConfiguration(place)
   const nameOf = useNames()
   const data = query.data?.configuration
@@ -46,7 +47,22 @@ export function ConfigurationScreen() {
           ? `Version ${data.version}, changed ${moment(data.currentVersion.created)} by ${data.currentVersion.creatorToken.description}: ${data.currentVersion.changeDescription}`
           : undefined
       }
-      actions={<RunButton {...place} />}
+      actions={
+        <>
+          {place.componentId === EXTRACTOR ? (
+            <Link
+              className="btn"
+              to="/builder/$configurationId"
+              params={{ configurationId: place.configurationId }}
+              search={row ? { row } : {}}
+            >
+              <Icon name="bolt" />
+              <span>Open in the builder</span>
+            </Link>
+          ) : null}
+          <RunButton {...place} />
+        </>
+      }
       tabs={
         <Tabs
           label="Parts of the configuration"

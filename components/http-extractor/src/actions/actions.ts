@@ -11,10 +11,12 @@ import { openapiToConfig } from './openapi-to-config.ts'
 import { previewPage } from './preview-page.ts'
 import { suggest } from './suggest.ts'
 import { testConnection } from './test-connection.ts'
+import { walkPages } from './walk-pages.ts'
 
 const ACTIONS: Readonly<Record<string, (deps: ActionDeps) => Promise<JsonValue>>> = {
   testConnection,
   previewPage,
+  walkPages,
   suggest,
   curlToConfig,
   openapiToConfig,

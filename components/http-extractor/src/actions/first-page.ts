@@ -1,4 +1,4 @@
-// The first page of one job, with the request as it went over the wire: what testConnection and previewPage share.
+// One job and its pages, with every request as it went over the wire: what testConnection, previewPage and walkPages share.
 
 import type { Configuration } from '../configuration/configuration.ts'
 import { at, integerAt } from '../configuration/read.ts'
@@ -14,11 +14,17 @@ import { clientOf } from '../run.ts'
 import { createPlan, type RunPlan } from '../run-plan.ts'
 import type { ActionDeps } from './action.ts'
 
-/** Of one request, and of all together: a login, redirects and the page. */
+/** Of one request, and of all together: a login, redirects and the pages. */
 const TIMEOUT_MS = 20_000
 const DEADLINE_SECONDS = 25
 
-export interface FirstPage {
+export interface Exchange {
+  readonly request: HttpRequest
+  readonly response: HttpResponse
+  readonly durationMs: number
+}
+
+export interface OpenJob {
   readonly plan: RunPlan
   readonly client: Client
   readonly configuration: Configuration
@@ -26,13 +32,19 @@ export interface FirstPage {
   /** Its place in config.jobs. */
   readonly index: number
   readonly settings: RequestSettings
-  readonly fetched: Fetched
   /** Every exchange of the way: login, redirects, the page itself last. */
-  readonly exchanges: readonly { readonly request: HttpRequest; readonly response: HttpResponse }[]
+  readonly exchanges: readonly Exchange[]
+  /** What goes out and is noted. */
+  readonly send: Send
+  close(): Promise<void>
+}
+
+export interface FirstPage extends OpenJob {
+  readonly fetched: Fetched
 }
 
 /** `parameters.job` picks one of config.jobs; the first without it. Children need a parent's item and cannot be picked. */
-export async function fetchFirstPage(deps: ActionDeps): Promise<FirstPage> {
+export async function openJob(deps: ActionDeps): Promise<OpenJob> {
   const configuration = deps.configuration()
   const currentStart = Math.floor(deps.now() / 1000)
   const plan = quick(createPlan(configuration, configuration.runs[0]!, { ...deps, previousStart: 0, currentStart }))
@@ -40,24 +52,31 @@ export async function fetchFirstPage(deps: ActionDeps): Promise<FirstPage> {
   const job = plan.jobs[index]
   if (!job) throw new UserError(`There is no job ${index}; the configuration has ${plan.jobs.length}.`)
   const wire = await deps.openWire(plan)
-  const exchanges: { request: HttpRequest; response: HttpResponse }[] = []
-  const noted: Send = async (request) => {
+  const exchanges: Exchange[] = []
+  const send: Send = async (request) => {
+    const began = deps.now()
     const response = await wire.send(request)
-    exchanges.push({ request, response })
+    exchanges.push({ request, response, durationMs: deps.now() - began })
     return response
   }
+  const client = clientOf(plan, send, deps)
+  const settings = requestOf(job, TOP.bound, { client, scope: plan.scope })
+  return { configuration, plan, client, job, index, settings, exchanges, send, close: () => wire.close() }
+}
+
+export async function fetchFirstPage(deps: ActionDeps): Promise<FirstPage> {
+  const open = await openJob(deps)
+  const { plan, client, job, settings } = open
   try {
-    const client = clientOf(plan, noted, deps)
-    const settings = requestOf(job, TOP.bound, { client, scope: plan.scope })
     const fetched = await beforeDeadline(client.fetch(plan.scrollers(job.scroller).first(settings), job.decode), deps)
-    return { configuration, plan, client, job, index, settings, fetched, exchanges }
+    return { ...open, fetched }
   } finally {
-    await wire.close()
+    await open.close()
   }
 }
 
 /** Says itself that it takes too long, before the platform ends the process without a word. */
-async function beforeDeadline<T>(work: Promise<T>, { sleep }: ActionDeps): Promise<T> {
+export async function beforeDeadline<T>(work: Promise<T>, { sleep }: ActionDeps): Promise<T> {
   const done = new AbortController()
   const late = sleep(DEADLINE_SECONDS, done.signal).then(() => {
     throw new UserError(`The API has not answered within the ${DEADLINE_SECONDS} seconds an action may take. A run waits longer.`)

@@ -9,9 +9,9 @@ import { type JsonObject, type JsonValue, objectOf } from '../json/json.ts'
 import { createTables } from '../tables/tables.ts'
 import type { ActionDeps } from './action.ts'
 import { parseCsv } from './csv.ts'
-import { describeRequest, type FirstPage, fetchFirstPage } from './first-page.ts'
+import { describeRequest, type Exchange, type FirstPage, fetchFirstPage, type OpenJob } from './first-page.ts'
 
-const SHOWN_ITEMS = 20
+export const SHOWN_ITEMS = 20
 const SHOWN_ROWS = 20
 const SHOWN_BODY = 20_000
 
@@ -23,15 +23,7 @@ export async function previewPage(deps: ActionDeps): Promise<JsonValue> {
   const last = exchanges.at(-1)!
   return objectOf([
     ['request', describeRequest(last.request)],
-    [
-      'response',
-      objectOf([
-        ['status', last.response.status],
-        ['headers', objectOf(Object.entries(last.response.headers))],
-        ['body', last.response.body.subarray(0, SHOWN_BODY).toString()],
-        ['bytes', last.response.body.length],
-      ]),
-    ],
+    ['response', describeResponse(last)],
     ['warning', warning ?? null],
     ['itemCount', items.length],
     ['items', items.slice(0, SHOWN_ITEMS)],
@@ -39,6 +31,14 @@ export async function previewPage(deps: ActionDeps): Promise<JsonValue> {
     ['next', nextOf(page, items)],
   ])
 }
+
+export const describeResponse = ({ response }: Exchange): JsonObject =>
+  objectOf([
+    ['status', response.status],
+    ['headers', objectOf(Object.entries(response.headers))],
+    ['body', response.body.subarray(0, SHOWN_BODY).toString()],
+    ['bytes', response.body.length],
+  ])
 
 function nextOf({ plan, client, job, settings, fetched }: FirstPage, items: readonly JsonValue[]): JsonObject {
   const scroller = plan.scrollers(job.scroller)
@@ -49,7 +49,11 @@ function nextOf({ plan, client, job, settings, fetched }: FirstPage, items: read
 }
 
 /** Written as a run would write them, in a folder of their own. */
-async function tablesOf({ plan, job }: FirstPage, items: readonly JsonValue[], { log }: ActionDeps): Promise<JsonObject[]> {
+export async function tablesOf(
+  { plan, job }: Pick<OpenJob, 'plan' | 'job'>,
+  items: readonly JsonValue[],
+  { log }: ActionDeps,
+): Promise<JsonObject[]> {
   const dir = mkdtempSync(join(tmpdir(), 'extractor-preview-'))
   try {
     const tables = createTables({

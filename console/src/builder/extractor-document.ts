@@ -1,0 +1,190 @@
+// Where the builder's steps find their values in a configuration of the HTTP extractor, and what they say about them. Pure.
+
+import { isRecord, type Path, valueIn } from '../document/json-text.ts'
+
+export const API: Path = ['parameters', 'api']
+export const CONFIG: Path = ['parameters', 'config']
+export const LOGIN: Path = [...API, 'authentication']
+export const TOKEN_HEADER: Path = [...API, 'http', 'headers', 'Authorization']
+export const jobPath = (index: number): Path => [...CONFIG, 'jobs', index]
+
+/** Where the pages of a job are described: its own scroller when there are several, else the one of the API. */
+export function pagesPath(document: unknown, index: number): Path {
+  const pagination = valueIn(document, [...API, 'pagination'])
+  if (!isRecord(pagination) || pagination.method !== 'multiple') return [...API, 'pagination']
+  const scroller = valueIn(document, [...jobPath(index), 'scroller']) ?? pagination.default
+  return typeof scroller === 'string' ? [...API, 'pagination', 'scrollers', scroller] : [...API, 'pagination']
+}
+
+export const textAt = (document: unknown, path: Path): string => {
+  const value = valueIn(document, path)
+  return value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** The table that the rows of a job go to. */
+export function tableOf(document: unknown, index: number): string {
+  const named = textAt(document, [...jobPath(index), 'dataType'])
+  return named || textAt(document, [...jobPath(index), 'endpoint']).replace(/[^A-Za-z0-9-]+/g, '_')
+}
+
+export interface Kind {
+  readonly id: string
+  readonly name: string
+  readonly note: string
+}
+
+export const LOGINS: readonly Kind[] = [
+  { id: 'none', name: 'None', note: 'the API is open' },
+  { id: 'header', name: 'Token in a header', note: 'Authorization: Bearer' },
+  { id: 'basic', name: 'User and password', note: 'sent with every request' },
+  { id: 'login', name: 'Login request', note: 'its answer gives a token' },
+  { id: 'query', name: 'Key in the address', note: 'signed or plain' },
+  { id: 'oauth10', name: 'OAuth 1.0', note: 'signed requests' },
+  { id: 'oauth20', name: 'OAuth 2.0', note: 'an authorisation of the stack' },
+  { id: 'oauth20.login', name: 'OAuth 2.0 login', note: 'a token for a token' },
+]
+
+export function loginOf(document: unknown): string {
+  const type = valueIn(document, [...LOGIN, 'type'])
+  if (typeof type === 'string') return type
+  return valueIn(document, TOKEN_HEADER) === undefined ? 'none' : 'header'
+}
+
+/** What choosing a login writes: values by path; undefined takes away. */
+export function loginChanges(kind: string): readonly (readonly [Path, unknown])[] {
+  const without = [
+    [LOGIN, undefined],
+    [TOKEN_HEADER, undefined],
+  ] as const
+  if (kind === 'none') return without
+  if (kind === 'header')
+    return [
+      [LOGIN, undefined],
+      [TOKEN_HEADER, { function: 'concat', args: ['Bearer ', { attr: '#token' }] }],
+    ]
+  const login = { type: kind, loginRequest: { endpoint: '', method: 'POST', params: {} }, apiRequest: { headers: {} } }
+  return [...without, [LOGIN, kind === 'login' ? login : { type: kind }]]
+}
+
+export const PAGES: readonly Kind[] = [
+  { id: 'cursor', name: 'Cursor', note: 'largest id so far' },
+  { id: 'offset', name: 'Offset', note: 'skip what was read' },
+  { id: 'pagenum', name: 'Page number', note: '1, 2, 3' },
+  { id: 'response.url', name: 'Next link', note: 'address in the answer' },
+  { id: 'response.param', name: 'Next token', note: 'value in the answer' },
+  { id: 'response.link', name: 'Link header', note: 'address in a header' },
+  { id: 'none', name: 'One page only', note: 'no more requests' },
+]
+
+/** Plain names for the settings of each way, where the schema has only the key. */
+export const PAGE_TITLES: Readonly<Record<string, string>> = {
+  idKey: 'Id in each item',
+  param: 'Sent as',
+  increment: 'Add to it',
+  reverse: 'Take the smallest',
+  limit: 'Items in a page',
+  limitParam: 'Limit sent as',
+  offsetParam: 'Offset sent as',
+  pageParam: 'Page sent as',
+  firstPage: 'First page',
+  firstPageParams: 'Send them with the first page',
+  urlKey: 'Address in the answer',
+  responseParam: 'Value in the answer',
+  queryParam: 'Sent as',
+  includeParams: 'Send the parameters again',
+  rel: 'Relation',
+  nextPageFlag: 'Stop at a flag in the answer',
+  forceStop: 'Stop after pages, time or volume',
+  limitStop: 'Stop when a total is reached',
+  scrollRequest: 'Another request from page 2',
+}
+
+export interface Picture {
+  readonly sent: string
+  readonly values: readonly string[]
+  readonly between: string
+  readonly end: string
+}
+
+/** What a way of paging sends, in three requests. */
+export function pictureOf(settings: unknown): Picture | undefined {
+  const at = (key: string, otherwise: string) => textAt(settings, [key]) || otherwise
+  const limit = Number(at('limit', '100'))
+  const first = Number(at('firstPage', '1'))
+  switch (valueIn(settings, ['method'])) {
+    case 'cursor':
+      return {
+        sent: at('param', 'since_id'),
+        values: ['', '500', '1000'],
+        between: `largest ${at('idKey', 'id')}`,
+        end: 'no items',
+      }
+    case 'offset':
+      return {
+        sent: at('offsetParam', 'offset'),
+        values: ['0', `${limit}`, `${2 * limit}`],
+        between: `${limit} items`,
+        end: `under ${limit}`,
+      }
+    case 'pagenum':
+      return {
+        sent: at('pageParam', 'page'),
+        values: [`${first}`, `${first + 1}`, `${first + 2}`],
+        between: 'one more',
+        end: 'no items',
+      }
+    case 'response.url':
+      return { sent: 'address', values: ['', 'next', 'next'], between: at('urlKey', 'next_page'), end: 'empty' }
+    case 'response.param':
+      return {
+        sent: at('queryParam', 'cursor'),
+        values: ['', 'a81f', 'c03d'],
+        between: at('responseParam', 'next'),
+        end: 'empty',
+      }
+    case 'response.link':
+      return { sent: 'address', values: ['', 'next', 'next'], between: `link ${at('rel', 'next')}`, end: 'no link' }
+    default:
+      return undefined
+  }
+}
+
+export const SINCE_FORMATS: readonly (Kind & { readonly value: unknown })[] = [
+  { id: 'date', name: 'as a date', note: '2026-01-31', value: { function: 'date', args: ['Y-m-d', { time: 'previousStart' }] } },
+  {
+    id: 'time',
+    name: 'as a time',
+    note: '2026-01-31T08:00:00+00:00',
+    value: { function: 'date', args: ['c', { time: 'previousStart' }] },
+  },
+  { id: 'unix', name: 'as seconds', note: '1769846400', value: { time: 'previousStart' } },
+]
+
+/** The parameter that asks for changes only: its name and how the time is written. */
+export function sinceOf(document: unknown, index: number): { readonly name: string; readonly format: string } | undefined {
+  const params = valueIn(document, [...jobPath(index), 'params'])
+  for (const [name, value] of Object.entries(isRecord(params) ? params : {})) {
+    const format = SINCE_FORMATS.find((one) => JSON.stringify(one.value) === JSON.stringify(value))
+    if (format) return { name, format: format.id }
+  }
+  return undefined
+}
+
+const SHOWN_API = ['baseUrl', 'name', 'authentication', 'pagination', 'http']
+const SHOWN_CONFIG = ['jobs', 'outputBucket', 'mappings', 'primaryKey', 'incrementalOutput', 'id']
+
+/** Parts that no step shows; they stay as they are. */
+export function keptPaths(document: unknown): readonly Path[] {
+  const below = (path: Path, shown: readonly string[]) => {
+    const value = valueIn(document, path)
+    const attributes = JSON.stringify(valueIn(document, API) ?? {}) + JSON.stringify(valueIn(document, [...CONFIG, 'jobs']) ?? [])
+    const isAttribute = (name: string) =>
+      attributes.includes(`{"attr":${JSON.stringify(name)}}`) || ['username', '#password'].includes(name)
+    return isRecord(value)
+      ? Object.keys(value)
+          .filter((name) => !shown.includes(name) && !isAttribute(name))
+          .map((name) => [...path, name])
+      : []
+  }
+  return [...below(API, SHOWN_API), ...below(CONFIG, SHOWN_CONFIG), ...below(['parameters'], ['api', 'config'])]
+}

@@ -1,0 +1,347 @@
+// What the API answers to exactly this: the request as sent, the response, its items, the rows they become, what follows and why it stops.
+
+import { type UseMutationResult, useMutation } from '@tanstack/react-query'
+import { jobPath, textAt } from '../builder/extractor-document.ts'
+import { isRecord, parsed, setAt } from '../document/json-text.ts'
+import { Coloured } from '../editor/effective-view.tsx'
+import { bytes, count, plural } from '../format.ts'
+import { CopyButton } from '../parts/copy.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { Scroll } from '../parts/scroll.tsx'
+import { Status, StatusIcon } from '../parts/status.tsx'
+import { Value } from '../parts/value.tsx'
+import { api } from '../session.ts'
+import type { ConfigurationPlace } from './use-configuration.ts'
+
+interface SentRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+}
+
+export interface WalkTable {
+  readonly table: string
+  readonly columns: readonly string[]
+  readonly rowCount: number
+  readonly rows: readonly (readonly string[])[]
+}
+
+export interface WalkStep {
+  readonly kind: 'login' | 'page'
+  readonly page?: number
+  readonly request: SentRequest
+  readonly response: {
+    readonly status: number
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: string
+    readonly bytes: number
+  }
+  readonly durationMs: number
+  readonly warning?: string | null
+  readonly itemCount?: number
+  readonly items?: readonly unknown[]
+  readonly tables?: readonly WalkTable[]
+}
+
+export interface Walk {
+  readonly steps: readonly WalkStep[]
+  readonly next: { readonly stop?: string; readonly request?: SentRequest }
+  readonly error: string | null
+  readonly pages: number
+}
+
+/** An action of the extractor over a configuration that need not be saved. */
+export const runAction = (action: string, configData: string): Promise<unknown> =>
+  api.call('syncActions.run', { body: { componentId: 'keboola.ex-generic-v2', action, configData } })
+
+export const useWalk = (effective: string, index: number) =>
+  useMutation<Walk, Error, number>({
+    mutationFn: async (pages) => {
+      const asked = setAt(setAt(effective, ['parameters', 'pages'], pages), ['parameters', 'job'], index)
+      return { ...((await runAction('walkPages', asked)) as Walk), pages }
+    },
+  })
+
+export function LivePane({
+  walk,
+  page,
+  onPage,
+  onFetch,
+  place,
+  document,
+  index,
+}: {
+  walk: UseMutationResult<Walk, Error, number>
+  page: number | undefined
+  onPage: (page: number) => void
+  onFetch: (pages: number) => void
+  place: ConfigurationPlace
+  document: unknown
+  index: number
+}) {
+  const steps = walk.data?.steps ?? []
+  const shown = steps[page ?? steps.length - 1]
+  return (
+    <section aria-label="Live" className="live-pane">
+      <div className="ph">
+        <h2 className="h">Live</h2>
+        <span className="xs mute hide-s">what is typed, saved or not</span>
+        <button type="button" className="btn sm push" disabled={walk.isPending} onClick={() => onFetch(0)}>
+          Login only
+        </button>
+        <button type="button" className="btn sm" disabled={walk.isPending} onClick={() => onFetch(1)}>
+          1 page
+        </button>
+        <button type="button" className="btn sm pri" disabled={walk.isPending} onClick={() => onFetch(3)}>
+          <Icon name="play" size="sm" />
+          <span>Fetch 3 pages</span>
+          <kbd>Ctrl ↵</kbd>
+        </button>
+      </div>
+      {walk.isPending ? <p className="in mute">Asking the API …</p> : null}
+      {walk.error ? <Problem error={walk.error} /> : null}
+      {walk.data ? <Stations walk={walk.data} shown={page ?? steps.length - 1} onPage={onPage} /> : null}
+      {walk.data?.error ? (
+        <div className="in">
+          <div className="note err" role="alert">
+            <Icon name="st-err" />
+            <p>{walk.data.error}</p>
+          </div>
+        </div>
+      ) : null}
+      {shown ? (
+        <Exchange step={shown} document={document} index={index} />
+      ) : walk.data || walk.isPending || walk.error ? null : (
+        <Nothing />
+      )}
+      {walk.data ? <WhatFollows walk={walk.data} place={place} /> : null}
+    </section>
+  )
+}
+
+const Nothing = () => (
+  <div className="empty">
+    <p className="md soft">
+      Fetch the first pages to see the request as it is sent, the answer, its items, the rows they become, and the request that
+      follows. Nothing is stored.
+    </p>
+  </div>
+)
+
+const statusOf = (step: WalkStep): string => (step.response.status < 400 ? 'success' : 'error')
+
+const nameOf = (step: WalkStep): string => (step.kind === 'login' ? 'Login' : `Page ${step.page ?? ''}`)
+
+const Stations = ({ walk, shown, onPage }: { walk: Walk; shown: number; onPage: (page: number) => void }) => (
+  <fieldset className="walk" aria-label="Requests">
+    {walk.steps.map((step, index) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the order of requests is what names them
+      <button key={index} type="button" className="wk" aria-pressed={index === shown} onClick={() => onPage(index)}>
+        <b>
+          <StatusIcon status={statusOf(step)} />
+          {nameOf(step)}
+        </b>
+        <span className="z">
+          {step.itemCount === undefined
+            ? `${step.response.status}, ${count(step.durationMs)} ms`
+            : plural(step.itemCount, 'item')}
+        </span>
+      </button>
+    ))}
+    {walk.next.request ? (
+      <span className="wk end">
+        <b>
+          <StatusIcon status="created" />
+          Next
+        </b>
+        <span className="z">not sent</span>
+      </span>
+    ) : null}
+  </fieldset>
+)
+
+/** `*****` of the server becomes six dots on their ground. */
+const Masked = ({ text }: { text: string }) =>
+  text.split('*****').map((part, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text
+    <span key={index}>
+      {index > 0 ? <span className="secret">••••••</span> : null}
+      {part}
+    </span>
+  ))
+
+const curlOf = ({ method, url, headers, body }: SentRequest): string =>
+  [
+    `curl -X ${method} '${url}'`,
+    ...Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}'`),
+    ...(body === null ? [] : [`--data-raw '${body.replaceAll("'", "'\\''")}'`]),
+  ].join(' \\\n  ')
+
+function Exchange({ step, document, index }: { step: WalkStep; document: unknown; index: number }) {
+  const { request, response } = step
+  const value = parsed(response.body)
+  const text = value === undefined ? response.body : JSON.stringify(value, null, 2)
+  const dataField = textAt(document, [...jobPath(index), 'dataField'])
+  return (
+    <>
+      <div className="sec">
+        <h3>
+          Request as sent
+          <span className="push">
+            <CopyButton text={curlOf(request)} label="curl" />
+          </span>
+        </h3>
+        <div className="req">
+          <span className="mth">{request.method}</span>
+          <Masked text={request.url} />
+          {Object.entries(request.headers).map(([name, header]) => (
+            <span key={name} className="h">
+              {name}: <Masked text={header} />
+            </span>
+          ))}
+          {request.body ? (
+            <span className="h">
+              <Masked text={request.body} />
+            </span>
+          ) : null}
+        </div>
+      </div>
+      <div className="sec two">
+        <div>
+          <div className="row sec-h">
+            <h3>Response</h3>
+            <Status status={statusOf(step)} text={String(response.status)} />
+            <span className="xs mute tn">
+              {count(step.durationMs)} ms, {bytes(response.bytes)}
+            </span>
+          </div>
+          <Scroll label="Response" className="json">
+            <pre className="code">
+              {text
+                .split('\n')
+                .slice(0, 400)
+                .map((line, at) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: lines of one text
+                  <span key={at} className="block">
+                    <Coloured text={line} />
+                  </span>
+                ))}
+            </pre>
+          </Scroll>
+          <details className="sec-h">
+            <summary className="xs mute">Headers, {Object.keys(response.headers).length}</summary>
+            <dl className="kv xs">
+              {Object.entries(response.headers).map(([name, header]) => (
+                <div key={name} className="contents">
+                  <dt className="mono">{name}</dt>
+                  <dd className="mono">{header}</dd>
+                </div>
+              ))}
+            </dl>
+          </details>
+        </div>
+        <div>
+          <div className="row sec-h">
+            <h3>Items</h3>
+            <span className="xs mute">
+              {step.itemCount === undefined ? 'none here' : `${count(step.itemCount)}${dataField ? ` at ${dataField}` : ''}`}
+            </span>
+          </div>
+          {step.warning ? <p className="xs warn sec-h">{step.warning}</p> : null}
+          <dl className="kv xs sec-h">
+            {fieldsOf(step.items ?? []).map(({ name, kind, share }) => (
+              <div key={name} className="contents">
+                <dt className="mono">{name}</dt>
+                <dd className="row">
+                  <span className="mute">{kind}</span>
+                  <span className="push mute tn">{share}</span>
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </div>
+      </div>
+      {step.tables && step.tables.length > 0 ? <RowsItBecomes tables={step.tables} /> : null}
+    </>
+  )
+}
+
+/** What the items have, how it is written and in how many of them. */
+function fieldsOf(items: readonly unknown[]): readonly { name: string; kind: string; share: string }[] {
+  const records = items.filter(isRecord)
+  const names = [...new Set(records.flatMap((item) => Object.keys(item)))]
+  return names.slice(0, 40).map((name) => {
+    const values = records.map((item) => item[name]).filter((value) => value !== undefined && value !== null)
+    const kinds = [
+      ...new Set(values.map((value) => (Array.isArray(value) ? 'list' : typeof value === 'string' ? 'text' : typeof value))),
+    ]
+    const share = values.length === records.length ? 'all' : `${Math.round((100 * values.length) / records.length)} %`
+    return { name, kind: kinds.join(' or ') || 'empty', share: kinds.includes('list') ? 'own table' : share }
+  })
+}
+
+const RowsItBecomes = ({ tables }: { tables: readonly WalkTable[] }) => (
+  <div className="sec">
+    <h3>
+      Rows it becomes
+      {tables.map(({ table, rowCount }) => (
+        <span key={table} className="tag">
+          {table} {count(rowCount)}
+        </span>
+      ))}
+    </h3>
+    <Scroll label="Resulting rows" className="grid">
+      <table className="t">
+        <thead>
+          <tr>
+            {tables[0]!.columns.map((column) => (
+              <th key={column}>{column}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {tables[0]!.rows.slice(0, 5).map((row) => (
+            <tr key={row.join('\u0000')}>
+              {row.map((value, at) => (
+                <td key={tables[0]!.columns[at]} className="mono xs">
+                  <Value value={value} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  </div>
+)
+
+const WhatFollows = ({ walk }: { walk: Walk; place: ConfigurationPlace }) => {
+  const pages = walk.steps.filter(({ kind }) => kind === 'page').length
+  return (
+    <div className="two">
+      <div className="nx">
+        <h3>Next request</h3>
+        {walk.next.request ? (
+          <code className="xs">
+            <Masked text={`${walk.next.request.method} ${walk.next.request.url}`} />
+          </code>
+        ) : (
+          <p className="xs mute">None.</p>
+        )}
+      </div>
+      <div className="nx">
+        <h3>Why it stopped</h3>
+        <p className="xs soft">
+          {walk.error
+            ? 'The request failed.'
+            : (walk.next.stop ??
+              (walk.pages === 0
+                ? 'Only the login was asked for.'
+                : `You asked for ${plural(walk.pages, 'page')}, and ${pages === 1 ? 'it was' : 'they were'} fetched. A whole run goes on.`))}
+        </p>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,764 @@
+// The forms of the builder's steps. Each writes into the text of the document it belongs to; nothing else in it moves.
+
+import { useMutation } from '@tanstack/react-query'
+import { type ReactNode, useId, useState } from 'react'
+import {
+  API,
+  CONFIG,
+  jobPath,
+  type Kind,
+  LOGIN,
+  LOGINS,
+  loginChanges,
+  loginOf,
+  PAGE_TITLES,
+  PAGES,
+  pagesPath,
+  pictureOf,
+  SINCE_FORMATS,
+  sinceOf,
+  tableOf,
+  textAt,
+} from '../builder/extractor-document.ts'
+import { isRecord, type Path, parsed, renameAt, setAt, valueIn } from '../document/json-text.ts'
+import { choiceFor, choicesOf, resolve, type Schema } from '../document/schema.ts'
+import { SchemaForm, SecretInput } from '../editor/schema-form.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { runAction, type Walk } from './builder-live.tsx'
+import type { OpenDocument } from './configuration-documents.ts'
+
+interface StepProps {
+  readonly step: string
+  readonly index: number
+  readonly root: OpenDocument
+  readonly current: OpenDocument
+  /** What applies: the root with the row over it. */
+  readonly document: unknown
+  readonly schema: Schema | undefined
+  readonly walk: Walk | undefined
+  readonly effective: string
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  address: 'Address',
+  login: 'Login',
+  request: 'Request',
+  pages: 'Pages',
+  columns: 'Columns',
+  new: 'Only what is new',
+  children: 'Children',
+}
+
+export function StepForm(props: StepProps) {
+  const title = TITLES[props.step] ?? 'Address'
+  return (
+    <section aria-label={title}>
+      <div className="ph">
+        <h2 className="h">{title}</h2>
+        <span className="xs mute">
+          {['request', 'new', 'children'].includes(props.step) ? ownerName(props.current) : ownerName(props.root)}
+        </span>
+      </div>
+      <form className="fm stack4" onSubmit={(event) => event.preventDefault()}>
+        {stepOf(props)}
+      </form>
+    </section>
+  )
+}
+
+const ownerName = ({ key, name }: OpenDocument): string => (key === 'root' ? 'shared by all rows' : `row ${name}`)
+
+function stepOf(props: StepProps): ReactNode {
+  switch (props.step) {
+    case 'login':
+      return <LoginStep {...props} />
+    case 'request':
+      return <RequestStep {...props} />
+    case 'pages':
+      return <PagesStep {...props} />
+    case 'columns':
+      return <ColumnsStep {...props} />
+    case 'new':
+      return <NewStep {...props} />
+    case 'children':
+      return <ChildrenStep {...props} />
+    default:
+      return <AddressStep {...props} />
+  }
+}
+
+/** Changes several values of a document at once. */
+const edit = ({ draft }: OpenDocument, changes: readonly (readonly [Path, unknown])[]): void =>
+  draft.edit(changes.reduce((text, [path, value]) => setAt(text, path, value), draft.text))
+
+function Text({
+  owner,
+  path,
+  label,
+  hint,
+  placeholder = '',
+}: {
+  owner: OpenDocument
+  path: Path
+  label: string
+  hint?: string
+  placeholder?: string
+}) {
+  const id = useId()
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <input
+        className="input mono"
+        id={id}
+        placeholder={placeholder}
+        value={textAt(parsed(owner.draft.text), path)}
+        onChange={(event) => edit(owner, [[path, event.target.value === '' ? undefined : event.target.value]])}
+      />
+      {hint ? <span className="hint">{hint}</span> : null}
+    </div>
+  )
+}
+
+const Choose = ({
+  owner,
+  path,
+  label,
+  options,
+  otherwise,
+}: {
+  owner: OpenDocument
+  path: Path
+  label: string
+  options: readonly string[]
+  otherwise: string
+}) => {
+  const id = useId()
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <select
+        className="input"
+        id={id}
+        value={textAt(parsed(owner.draft.text), path) || otherwise}
+        onChange={(event) => edit(owner, [[path, event.target.value]])}
+      >
+        {options.map((option) => (
+          <option key={option}>{option}</option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+const Kinds = ({
+  label,
+  kinds,
+  current,
+  onChoose,
+}: {
+  label: string
+  kinds: readonly Kind[]
+  current: string
+  onChoose: (id: string) => void
+}) => (
+  <div role="radiogroup" aria-label={label} className="opts">
+    {kinds.map(({ id, name, note }) => (
+      // biome-ignore lint/a11y/useSemanticElements: a card with two lines of text
+      <button key={id} type="button" className="opt" role="radio" aria-checked={id === current} onClick={() => onChoose(id)}>
+        <b>{name}</b>
+        <span>{note}</span>
+      </button>
+    ))}
+  </div>
+)
+
+const AddressStep = ({ root }: StepProps) => (
+  <>
+    <Text
+      owner={root}
+      path={[...API, 'baseUrl']}
+      label="Base address"
+      placeholder="https://api.example.com/v1/"
+      hint="Endpoints are relative to it, like links of a page: end it with a slash."
+    />
+    <p className="lbl">Headers of every request</p>
+    <SchemaForm
+      schema={{ type: 'object', additionalProperties: { type: ['string', 'number'] } }}
+      base={[...API, 'http', 'headers']}
+      text={root.draft.text}
+      onChange={root.draft.edit}
+      onOpenJson={() => {}}
+    />
+  </>
+)
+
+/** Names and values that are sent; a secret one is an attribute that is encrypted. */
+function Params({
+  owner,
+  secretOwner,
+  path,
+  label,
+}: {
+  owner: OpenDocument
+  secretOwner: OpenDocument
+  path: Path
+  label: string
+}) {
+  const document = parsed(owner.draft.text)
+  const secrets = parsed(secretOwner.draft.text)
+  const value = valueIn(document, path)
+  const entries = Object.entries(isRecord(value) ? value : {})
+  const [name, setName] = useState('')
+  const add = (isSecret: boolean) => {
+    if (name === '' || entries.some(([known]) => known === name)) return
+    edit(owner, [[[...path, name], isSecret ? { attr: `#${name}` } : '']])
+    setName('')
+  }
+  return (
+    <div className="field">
+      <span className="lbl">{label}</span>
+      <div className="entries">
+        {entries.map(([key, one]) => {
+          const attribute = isRecord(one) && typeof one.attr === 'string' && one.attr.startsWith('#') ? one.attr : undefined
+          return (
+            <div key={key} className="entry-row">
+              <input
+                className="input mono"
+                aria-label={`Name of ${key}`}
+                defaultValue={key}
+                onBlur={(event) =>
+                  event.target.value && event.target.value !== key
+                    ? owner.draft.edit(renameAt(owner.draft.text, [...path, key], event.target.value))
+                    : undefined
+                }
+              />
+              {attribute ? (
+                <SecretInput
+                  id={`secret-${attribute}`}
+                  label={`Value of ${key}`}
+                  name={attribute}
+                  value={valueIn(secrets, [...CONFIG, attribute])}
+                  onChange={(next) => edit(secretOwner, [[[...CONFIG, attribute], next]])}
+                />
+              ) : (
+                <input
+                  className="input mono"
+                  aria-label={`Value of ${key}`}
+                  value={typeof one === 'string' ? one : JSON.stringify(one)}
+                  onChange={(event) => edit(owner, [[[...path, key], typedParameter(event.target.value)]])}
+                />
+              )}
+              <button
+                type="button"
+                className="btn icon ghost sm"
+                aria-label={`Remove ${key}`}
+                onClick={() => edit(owner, [[[...path, key], undefined]])}
+              >
+                <Icon name="x" size="sm" />
+              </button>
+            </div>
+          )
+        })}
+        <div className="row wrap">
+          <input
+            className="input mono"
+            aria-label={`New name, ${label.toLowerCase()}`}
+            placeholder="name"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            onKeyDown={(event) => {
+              if (event.key !== 'Enter') return
+              event.preventDefault()
+              add(false)
+            }}
+          />
+          <button type="button" className="btn sm" disabled={name === ''} onClick={() => add(false)}>
+            Add a value
+          </button>
+          <button type="button" className="btn sm" disabled={name === ''} onClick={() => add(true)}>
+            <Icon name="lock" size="sm" />
+            <span>Add a secret</span>
+          </button>
+        </div>
+      </div>
+    </div>
+  )
+}
+
+/** Numbers stay numbers, and what is JSON is JSON. */
+function typedParameter(text: string): unknown {
+  if (/^-?(0|[1-9]\d{0,14})$/.test(text)) return Number(text)
+  return /^[[{]/.test(text) ? (parsed(text) ?? text) : text
+}
+
+function LoginStep(props: StepProps) {
+  const { root } = props
+  const document = parsed(root.draft.text)
+  const kind = loginOf(document)
+  return (
+    <>
+      <Kinds
+        label="How to log in"
+        kinds={LOGINS}
+        current={kind}
+        onChoose={(id) => (id === kind ? undefined : edit(root, loginChanges(id)))}
+      />
+      {kind === 'basic' ? (
+        <div className="f2">
+          <Text owner={root} path={[...CONFIG, 'username']} label="User" />
+          <SecretField owner={root} name="#password" label="Password" />
+        </div>
+      ) : null}
+      {kind === 'header' ? <SecretField owner={root} name="#token" label="Token" /> : null}
+      {kind === 'login' ? <LoginRequest {...props} /> : null}
+      {['query', 'oauth10', 'oauth20', 'oauth20.login'].includes(kind) ? (
+        <FromSchema {...props} base={LOGIN} definition="authentication" />
+      ) : null}
+    </>
+  )
+}
+
+function SecretField({ owner, name, label }: { owner: OpenDocument; name: string; label: string }) {
+  const id = useId()
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <SecretInput
+        id={id}
+        label={label}
+        name={name}
+        value={valueIn(parsed(owner.draft.text), [...CONFIG, name])}
+        onChange={(value) => edit(owner, [[[...CONFIG, name], value]])}
+      />
+    </div>
+  )
+}
+
+function LoginRequest({ root }: StepProps) {
+  const document = parsed(root.draft.text)
+  const headersPath = [...LOGIN, 'apiRequest', 'headers']
+  const headers = valueIn(document, headersPath)
+  const [header = '', source] = Object.entries(isRecord(headers) ? headers : {})[0] ?? []
+  const answer = isRecord(source) && typeof source.response === 'string' ? source.response : ''
+  const ids = [useId(), useId(), useId()] as const
+  const setHeader = (name: string, path: string) =>
+    edit(root, [[headersPath, { ...(isRecord(headers) ? withoutKey(headers, header) : {}), [name]: { response: path } }]])
+  const expires = valueIn(document, [...LOGIN, 'expires'])
+  const expiryPath = isRecord(expires) ? textAt(expires, ['response']) : ''
+  return (
+    <>
+      <div className="f2">
+        <Text owner={root} path={[...LOGIN, 'loginRequest', 'endpoint']} label="Login address" />
+        <Choose
+          owner={root}
+          path={[...LOGIN, 'loginRequest', 'method']}
+          label="Method"
+          options={['POST', 'FORM', 'GET']}
+          otherwise="GET"
+        />
+      </div>
+      <Params owner={root} secretOwner={root} path={[...LOGIN, 'loginRequest', 'params']} label="Sent with the login" />
+      <div className="f2">
+        <div className="field">
+          <label htmlFor={ids[0]}>Token in the answer</label>
+          <input
+            className="input mono"
+            id={ids[0]}
+            placeholder="token"
+            value={answer}
+            onChange={(event) => setHeader(header || 'Authorization', event.target.value)}
+          />
+        </div>
+        <div className="field">
+          <label htmlFor={ids[1]}>Sent as the header</label>
+          <input
+            className="input mono"
+            id={ids[1]}
+            placeholder="Authorization"
+            value={header}
+            onChange={(event) => setHeader(event.target.value, answer)}
+          />
+        </div>
+        <div className="field">
+          <label htmlFor={ids[2]}>Log in again after the seconds at</label>
+          <input
+            className="input mono"
+            id={ids[2]}
+            placeholder="never"
+            value={expiryPath}
+            onChange={(event) =>
+              edit(root, [
+                [[...LOGIN, 'expires'], event.target.value === '' ? undefined : { response: event.target.value, relative: true }],
+              ])
+            }
+          />
+          <span className="hint">
+            {expiryPath ? `The login is repeated when ${expiryPath} of its answer is over.` : 'The login is made once for a run.'}
+          </span>
+        </div>
+      </div>
+    </>
+  )
+}
+
+const withoutKey = (value: Readonly<Record<string, unknown>>, key: string): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(value).filter(([name]) => name !== key))
+
+const RequestStep = ({ root, current, index, document }: StepProps) => (
+  <>
+    <div className="f2">
+      <Text owner={current} path={[...jobPath(index), 'endpoint']} label="Endpoint" placeholder="orders" />
+      <Choose
+        owner={current}
+        path={[...jobPath(index), 'method']}
+        label="Method"
+        options={['GET', 'POST', 'FORM']}
+        otherwise="GET"
+      />
+      <Text
+        owner={current}
+        path={[...jobPath(index), 'dataField']}
+        label="Items are at"
+        placeholder="found by itself"
+        hint="Path of the list in the answer."
+      />
+      <Text owner={current} path={[...jobPath(index), 'dataType']} label="Table" placeholder={tableOf(document, index)} />
+      <Text owner={root} path={[...CONFIG, 'outputBucket']} label="Bucket" placeholder="made for this configuration" />
+    </div>
+    <Params owner={current} secretOwner={root} path={[...jobPath(index), 'params']} label="Parameters" />
+  </>
+)
+
+function PagesStep(props: StepProps) {
+  const { root, index } = props
+  const document = parsed(root.draft.text)
+  const path = pagesPath(props.document, index)
+  const settings = valueIn(document, path)
+  const method = textAt(settings, ['method']) || 'none'
+  const choose = (id: string) => {
+    if (id === method) return
+    edit(root, [[path, id === 'none' ? undefined : { method: id, ...(id === 'response.param' ? { includeParams: true } : {}) }]])
+  }
+  return (
+    <>
+      <Suggestion {...props} />
+      <Kinds label="How pages follow each other" kinds={PAGES} current={method} onChoose={choose} />
+      <PicturedPages settings={settings} />
+      {method === 'none' ? null : <FromSchema {...props} base={path} definition="pagination" />}
+    </>
+  )
+}
+
+function PicturedPages({ settings }: { settings: unknown }) {
+  const picture = pictureOf(settings)
+  if (!picture) return null
+  const { sent, values, between, end } = picture
+  return (
+    <div>
+      <p className="lbl">What it will do</p>
+      <div
+        className="pic"
+        role="img"
+        aria-label={`Three requests: ${sent} is ${values.map((value) => value || 'not sent').join(', then ')}. It ends at: ${end}.`}
+      >
+        {values.map((value, at) => (
+          <span key={value || 'first'} className="contents">
+            <span className="pg">
+              {sent}
+              <br />
+              <b>{value || 'none'}</b>
+            </span>
+            <span className="ar">{at < values.length - 1 ? between : end}</span>
+          </span>
+        ))}
+        <span className="en">
+          <Icon name="stop" />
+          end
+        </span>
+      </div>
+    </div>
+  )
+}
+
+/** Fields of the chosen kind, from the component's own schema, with plain names. */
+function FromSchema({ root, schema, base, definition }: StepProps & { base: Path; definition: string }) {
+  const whole = schema?.$defs?.[definition]
+  if (!schema || !whole) return null
+  const set = { root: schema }
+  const chosen = choiceFor(valueIn(parsed(root.draft.text), base), choicesOf(resolve(whole, set), set))
+  if (!chosen) return null
+  const properties = Object.fromEntries(
+    Object.entries(chosen.properties ?? {}).map(([name, member]) => [
+      name,
+      PAGE_TITLES[name] ? { ...member, title: PAGE_TITLES[name] } : member,
+    ]),
+  )
+  return (
+    <SchemaForm
+      schema={{ ...chosen, properties, $defs: schema.$defs ?? {} }}
+      base={base}
+      text={root.draft.text}
+      onChange={root.draft.edit}
+      onOpenJson={() => {}}
+    />
+  )
+}
+
+interface Suggested {
+  readonly dataField: Guess
+  readonly pagination: Guess
+  readonly primaryKey: Guess
+  readonly mapping: Readonly<Record<string, unknown>> | null
+}
+interface Guess {
+  readonly value: unknown
+  readonly reason: string
+}
+
+const useSuggestions = (effective: string, index: number) =>
+  useMutation<Suggested, Error, void>({
+    mutationFn: async () => (await runAction('suggest', setAt(effective, ['parameters', 'job'], index))) as Suggested,
+  })
+
+/** What the real answer says about pages and items, with its reason. */
+function Suggestion({ root, current, index, effective, document }: StepProps) {
+  const suggest = useSuggestions(effective, index)
+  const found = suggest.data
+  const apply = () => {
+    if (!found) return
+    if (isRecord(found.pagination.value)) edit(root, [[pagesPath(document, index), found.pagination.value]])
+    if (
+      typeof found.dataField.value === 'string' &&
+      found.dataField.value !== '.' &&
+      textAt(document, [...jobPath(index), 'dataField']) === ''
+    )
+      edit(current, [[[...jobPath(index), 'dataField'], found.dataField.value]])
+  }
+  return (
+    <>
+      <button type="button" className="btn sm" disabled={suggest.isPending} onClick={() => suggest.mutate()}>
+        <Icon name="wand" size="sm" />
+        <span>Suggest from a real answer</span>
+      </button>
+      {suggest.error ? <Problem error={suggest.error} /> : null}
+      {found ? (
+        <div className="note run">
+          <Icon name="wand" />
+          <div className="grow stack2">
+            <p>{found.pagination.reason}</p>
+            <p>{found.dataField.reason}</p>
+          </div>
+          {isRecord(found.pagination.value) || found.dataField.value ? (
+            <button type="button" className="btn sm" onClick={apply}>
+              Use it
+            </button>
+          ) : null}
+        </div>
+      ) : null}
+    </>
+  )
+}
+
+function ColumnsStep({ root, current, index, document, effective, walk }: StepProps) {
+  const suggest = useSuggestions(effective, index)
+  const path = [...CONFIG, 'mappings', tableOf(document, index)]
+  const owner = valueIn(parsed(root.draft.text), path) === undefined ? current : root
+  const mapping = valueIn(parsed(owner.draft.text), path)
+  const entries = Object.entries(isRecord(mapping) ? mapping : {})
+  const found = walk?.steps.flatMap(({ tables }) => tables ?? [])[0]?.columns ?? []
+  const put = (source: string, destination: string, isKey: boolean) =>
+    edit(owner, [[[...path, source], isKey ? { mapping: { destination, primaryKey: true } } : { mapping: { destination } }]])
+  return (
+    <>
+      <p className="mute">
+        {entries.length === 0
+          ? `All columns are taken as they come${found.length > 0 ? `: ${found.join(', ')}` : ''}. A mapping chooses and names them.`
+          : 'Only these columns are taken.'}
+      </p>
+      <div className="row wrap">
+        <button
+          type="button"
+          className="btn sm"
+          disabled={suggest.isPending}
+          onClick={() =>
+            suggest.mutate(undefined, {
+              onSuccess: ({ mapping: suggested }) => (suggested ? edit(owner, [[path, suggested]]) : undefined),
+            })
+          }
+        >
+          <Icon name="wand" size="sm" />
+          <span>Map the columns of a real answer</span>
+        </button>
+        {entries.length > 0 ? (
+          <button type="button" className="btn sm" onClick={() => edit(owner, [[path, undefined]])}>
+            Take all as they come
+          </button>
+        ) : null}
+      </div>
+      {suggest.error ? <Problem error={suggest.error} /> : null}
+      {entries.length > 0 ? (
+        <table className="t columns-table">
+          <thead>
+            <tr>
+              <th>In the item</th>
+              <th>Column</th>
+              <th>Key</th>
+              <th>
+                <span className="vh">Remove</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {entries.map(([source, entry]) => {
+              const destination =
+                typeof entry === 'string' ? entry : textAt(entry, ['mapping', 'destination']) || textAt(entry, ['destination'])
+              const isKey = valueIn(entry, ['mapping', 'primaryKey']) === true
+              const isTable = valueIn(entry, ['type']) === 'table'
+              return (
+                <tr key={source}>
+                  <td className="mono">{source}</td>
+                  <td>
+                    {isTable ? (
+                      <span className="mute">table {destination}</span>
+                    ) : (
+                      <input
+                        className="input mono"
+                        aria-label={`Column of ${source}`}
+                        value={destination}
+                        onChange={(event) => put(source, event.target.value, isKey)}
+                      />
+                    )}
+                  </td>
+                  <td>
+                    {isTable ? null : (
+                      <input
+                        type="checkbox"
+                        aria-label={`${source} is part of the key`}
+                        checked={isKey}
+                        onChange={() => put(source, destination, !isKey)}
+                      />
+                    )}
+                  </td>
+                  <td>
+                    <button
+                      type="button"
+                      className="btn icon ghost sm"
+                      aria-label={`Leave ${source} out`}
+                      onClick={() => edit(owner, [[[...path, source], undefined]])}
+                    >
+                      <Icon name="x" size="sm" />
+                    </button>
+                  </td>
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      ) : null}
+    </>
+  )
+}
+
+function NewStep({ root, current, index, document }: StepProps) {
+  const ids = [useId(), useId(), useId(), useId()] as const
+  const since = sinceOf(document, index)
+  const isIncremental = valueIn(document, [...CONFIG, 'incrementalOutput']) === true
+  const table = tableOf(document, index)
+  const keyPath = [...CONFIG, 'primaryKey', table]
+  const key = valueIn(document, keyPath)
+  const keyText = Array.isArray(key) ? key.join(', ') : typeof key === 'string' ? key : ''
+  const setSince = (name: string, format: string) =>
+    edit(current, [
+      ...(since ? [[[...jobPath(index), 'params', since.name], undefined] as const] : []),
+      ...(name ? [[[...jobPath(index), 'params', name], SINCE_FORMATS.find(({ id }) => id === format)!.value] as const] : []),
+    ])
+  return (
+    <>
+      <div className="field">
+        <label htmlFor={ids[0]}>When the table is there already</label>
+        <select
+          className="input"
+          id={ids[0]}
+          value={isIncremental ? 'add' : 'replace'}
+          onChange={(event) => edit(root, [[[...CONFIG, 'incrementalOutput'], event.target.value === 'add' ? true : undefined]])}
+        >
+          <option value="replace">load it anew</option>
+          <option value="add">add the rows, replace those with the same key</option>
+        </select>
+      </div>
+      <div className="field">
+        <label htmlFor={ids[1]}>Key of {table || 'the table'}</label>
+        <input
+          className="input mono"
+          id={ids[1]}
+          placeholder="id"
+          defaultValue={keyText}
+          onChange={(event) => {
+            const columns = event.target.value
+              .split(',')
+              .map((part) => part.trim())
+              .filter((part) => part !== '')
+            edit(root, [[keyPath, columns.length === 0 ? undefined : columns]])
+          }}
+        />
+        <span className="hint">
+          {keyText || !isIncremental
+            ? 'Columns that tell one row from another.'
+            : 'Without a key rows are only added, also those that are there already.'}
+        </span>
+      </div>
+      <div className="f2">
+        <div className="field">
+          <label htmlFor={ids[2]}>Send the start of the last good run as</label>
+          <input
+            className="input mono"
+            id={ids[2]}
+            placeholder="not sent"
+            value={since?.name ?? ''}
+            onChange={(event) => setSince(event.target.value, since?.format ?? 'date')}
+          />
+        </div>
+        <div className="field">
+          <label htmlFor={ids[3]}>Written</label>
+          <select
+            className="input"
+            id={ids[3]}
+            disabled={!since}
+            value={since?.format ?? 'date'}
+            onChange={(event) => setSince(since?.name ?? '', event.target.value)}
+          >
+            {SINCE_FORMATS.map(({ id, name, note }) => (
+              <option key={id} value={id}>
+                {name}, {note}
+              </option>
+            ))}
+          </select>
+        </div>
+      </div>
+    </>
+  )
+}
+
+const ChildrenStep = ({ current, index, schema }: StepProps) => (
+  <>
+    <p className="mute">
+      A child is asked for once for every item: <span className="id">orders/{'{id}'}/lines</span>, with the id of the item in its
+      place.
+    </p>
+    {schema ? (
+      <SchemaForm
+        schema={{
+          type: 'object',
+          $defs: schema.$defs ?? {},
+          properties: { children: { title: 'Requests for every item', type: 'array', items: { $ref: '#/$defs/job' } } },
+        }}
+        base={jobPath(index)}
+        text={current.draft.text}
+        onChange={current.draft.edit}
+        onOpenJson={() => {}}
+      />
+    ) : null}
+  </>
+)

@@ -1,0 +1,255 @@
+// The extractor builder: steps on the left, what the API answers to exactly this on the right.
+
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { effectiveConfiguration } from '../../../contract/effective-configuration.ts'
+import {
+  API,
+  jobPath,
+  keptPaths,
+  LOGINS,
+  loginOf,
+  PAGES,
+  pagesPath,
+  sinceOf,
+  tableOf,
+  textAt,
+} from '../builder/extractor-document.ts'
+import { useDrafts } from '../document/draft.ts'
+import { isRecord, parsed, pathText, valueIn } from '../document/json-text.ts'
+import { plural } from '../format.ts'
+import { Lines, Loaded } from '../load.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { StatusIcon } from '../parts/status.tsx'
+import { Page } from '../shell/page.tsx'
+import { useKey } from '../use-key.ts'
+import { ImportButton } from './builder-import.tsx'
+import { LivePane, useWalk } from './builder-live.tsx'
+import { StepForm } from './builder-steps.tsx'
+import { documentsOf, draftsName, ROOT, useRun, useSave } from './configuration-documents.ts'
+import { type ConfigurationPlace, type LoadedConfiguration, useConfiguration, useSchemas } from './use-configuration.ts'
+
+const route = getRouteApi('/builder/$configurationId')
+export const EXTRACTOR = 'keboola.ex-generic-v2'
+
+export function BuilderScreen() {
+  const { configurationId } = route.useParams()
+  const place = { componentId: EXTRACTOR, configurationId }
+  const query = useConfiguration(place)
+  return (
+    <Loaded query={query} skeleton={<Lines count={8} />}>
+      {(loaded) => <Builder place={place} loaded={loaded} />}
+    </Loaded>
+  )
+}
+
+const STEPS = [
+  { id: 'address', name: 'Address' },
+  { id: 'login', name: 'Login' },
+  { id: 'request', name: 'Request' },
+  { id: 'pages', name: 'Pages' },
+  { id: 'columns', name: 'Columns' },
+  { id: 'new', name: 'Only what is new' },
+  { id: 'children', name: 'Children' },
+] as const
+
+/** One line below the name of a step: what it says now. */
+function summaryOf(step: string, document: unknown, index: number): string {
+  const at = (...path: (string | number)[]) => textAt(document, [...jobPath(index), ...path])
+  switch (step) {
+    case 'address':
+      return textAt(document, [...API, 'baseUrl']) || 'not set'
+    case 'login':
+      return LOGINS.find(({ id }) => id === loginOf(document))?.name ?? loginOf(document)
+    case 'request':
+      return at('endpoint') ? `${at('method') || 'GET'} ${at('endpoint')}` : 'not set'
+    case 'pages': {
+      const method = textAt(document, [...pagesPath(document, index), 'method'])
+      return PAGES.find(({ id }) => id === (method || 'none'))?.name ?? method
+    }
+    case 'columns': {
+      const mapping = valueIn(document, ['parameters', 'config', 'mappings', tableOf(document, index)])
+      return isRecord(mapping) ? `${plural(Object.keys(mapping).length, 'column')} mapped` : 'as they come'
+    }
+    case 'new':
+      return sinceOf(document, index) ? `since the last run, as ${sinceOf(document, index)!.name}` : 'everything, each time'
+    default: {
+      const children = valueIn(document, [...jobPath(index), 'children'])
+      return Array.isArray(children) && children.length > 0 ? plural(children.length, 'request') : 'none'
+    }
+  }
+}
+
+function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedConfiguration }) {
+  const { row, step = 'address', job = '0' } = route.useSearch()
+  const drafts = useDrafts(draftsName(place))
+  const documents = documentsOf(loaded, drafts)
+  const root = documents[0]!
+  const current = documents.find(({ key }) => key === row) ?? root
+  const schemas = useSchemas(place.componentId)
+  const save = useSave(place, documents)
+  const run = useRun(place)
+  const navigate = useNavigate()
+  const index = Number(job)
+  const effective = effectiveConfiguration(root.draft.text, current.key === ROOT ? undefined : current.draft.text).text
+  const document = parsed(effective)
+  const walk = useWalk(effective, index)
+  const [page, setPage] = useState<number>()
+  const changed = documents.filter(({ draft }) => draft.isChanged)
+  const canSave = changed.length > 0 && !save.isPending
+  const ask = (pages: number) => {
+    setPage(undefined)
+    walk.mutate(pages)
+  }
+  useKey('Ctrl s', 'Save', () => (canSave ? save.mutate('Changed in the builder') : undefined))
+  useKey('Ctrl Enter', 'Fetch 3 pages', () => ask(3))
+  const jobs = valueIn(document, ['parameters', 'config', 'jobs'])
+  const jobCount = Array.isArray(jobs) ? jobs.length : 0
+  const show = (search: object) =>
+    void navigate({ to: '.', search: ((before: object) => ({ ...before, ...search })) as never, replace: true })
+  const works = (id: string): string => {
+    const steps = walk.data?.steps ?? []
+    if (id === 'login')
+      return steps.some(({ kind, response }) => kind === 'login' && response.status < 400)
+        ? 'success'
+        : walk.data?.error && steps.every(({ kind }) => kind === 'login') && steps.length > 0
+          ? 'error'
+          : 'created'
+    if (id === 'address') return steps.length > 0 ? 'success' : 'created'
+    const pages = steps.filter(({ kind }) => kind === 'page')
+    if (id === 'request')
+      return pages.some(({ response }) => response.status < 400) ? 'success' : pages.length > 0 ? 'error' : 'created'
+    if (id === 'pages') return pages.length > 1 ? 'success' : 'created'
+    return 'created'
+  }
+  const name = loaded.configuration.name
+  return (
+    <Page
+      title={`Builder of ${name}`}
+      isWide
+      crumbs={[
+        { name: 'Components', to: '/components' },
+        { name, to: `/components/${place.componentId}/${place.configurationId}` },
+        { name: current.key === ROOT ? 'Builder' : `Builder, row ${current.name}` },
+      ]}
+      say={current.key === ROOT ? name : `${name}, row ${current.name}`}
+      actions={
+        <div className="row wrap builder-bar">
+          <label className="row">
+            <span className="xs mute">Builds</span>
+            <select
+              className="input"
+              value={current.key}
+              onChange={(event) => show({ row: event.target.value === ROOT ? undefined : event.target.value, job: undefined })}
+            >
+              {documents.map(({ key, name: of }) => (
+                <option key={key} value={key}>
+                  {key === ROOT ? 'the configuration' : `row ${of}`}
+                </option>
+              ))}
+            </select>
+          </label>
+          {jobCount > 1 ? (
+            <label className="row">
+              <span className="xs mute">Request</span>
+              <select className="input" value={index} onChange={(event) => show({ job: event.target.value })}>
+                {Array.from({ length: jobCount }, (_, at) => (
+                  <option key={textAt(document, jobPath(at))} value={at}>
+                    {textAt(document, [...jobPath(at), 'endpoint']) || `request ${at + 1}`}
+                  </option>
+                ))}
+              </select>
+            </label>
+          ) : null}
+          <span className="push xs mute">{changed.length > 0 ? 'not saved' : 'saved'}</span>
+          <button type="button" className="btn" disabled={!canSave} onClick={() => save.mutate('Changed in the builder')}>
+            <span>Save</span>
+            <kbd>Ctrl S</kbd>
+          </button>
+          <button
+            type="button"
+            className="btn pri"
+            disabled={save.isPending || run.isPending}
+            onClick={() =>
+              changed.length > 0
+                ? save.mutate('Changed in the builder', { onSuccess: () => run.mutate(rowsToRun(current.key)) })
+                : run.mutate(rowsToRun(current.key))
+            }
+          >
+            <Icon name="play" />
+            <span>{changed.length > 0 ? 'Save and run' : 'Run'}</span>
+          </button>
+        </div>
+      }
+    >
+      {save.error ? <Problem error={save.error} /> : null}
+      {run.error ? <Problem error={run.error} /> : null}
+      <div className="bd">
+        <nav aria-label="Steps">
+          <div className="ph">
+            <h2 className="h">Steps</h2>
+            <ImportButton place={place} root={root} />
+          </div>
+          <div className="steps">
+            <ol className="channel">
+              {STEPS.map(({ id, name: of }) => (
+                <li
+                  key={id}
+                  className={`${works(id) === 'success' ? 'done' : ''} ${step === id ? 'cur' : ''}`}
+                  aria-current={step === id ? 'step' : undefined}
+                >
+                  <span className="dot">
+                    <StatusIcon status={works(id)} />
+                  </span>
+                  <button type="button" className="step" onClick={() => show({ step: id })}>
+                    {of}
+                  </button>
+                  <small>{summaryOf(id, document, index)}</small>
+                </li>
+              ))}
+            </ol>
+          </div>
+          <Kept place={place} document={document} row={row} />
+        </nav>
+        <StepForm
+          key={`${step} ${current.key} ${index}`}
+          step={step}
+          index={index}
+          root={root}
+          current={current}
+          document={document}
+          schema={schemas.root}
+          walk={walk.data}
+          effective={effective}
+        />
+        <LivePane walk={walk} page={page} onPage={setPage} onFetch={ask} place={place} document={document} index={index} />
+      </div>
+    </Page>
+  )
+}
+
+const rowsToRun = (key: string): readonly string[] | undefined => (key === ROOT ? undefined : [key])
+
+/** What the steps do not show stays in the configuration, and can be edited as JSON. */
+function Kept({ place, document, row }: { place: ConfigurationPlace; document: unknown; row: string | undefined }) {
+  const paths = keptPaths(document)
+  return (
+    <div className="kept stack2">
+      {paths.length > 0 ? <p className="xs mute">Kept as JSON, not shown by a step:</p> : null}
+      {paths.map((path) => (
+        <p key={pathText(path)} className="xs id">
+          {pathText(path)}
+        </p>
+      ))}
+      <Link
+        className="xs"
+        to="/components/$componentId/$configurationId"
+        params={place}
+        search={{ view: 'json', ...(row ? { row } : {}) }}
+      >
+        Edit as JSON
+      </Link>
+    </div>
+  )
+}

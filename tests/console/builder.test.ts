@@ -1,0 +1,102 @@
+// The extractor builder: the login-and-cursor extractor of the sample shop, by clicking and typing values only.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkScreens, signedIn, startBrowser } from '../support/browser.ts'
+import { startTestStack } from '../support/test-stack.ts'
+
+test('the extractor builder in a browser', { timeout: 200_000 }, async (t) => {
+  const browser = await startBrowser(t) // ends first: the stack waits for open pages
+  const stack = await startTestStack(t)
+
+  await t.test('a login and a cursor are built against live answers, run, and their rows are a table', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/components')
+    await page.getByRole('heading', { name: 'Nothing is configured yet.' }).waitFor()
+    await page.keyboard.press('n')
+    await page.getByLabel('Component').selectOption({ label: 'HTTP extractor' })
+    await page.getByRole('textbox', { name: 'Name' }).fill('Sample')
+    await page.getByRole('button', { name: 'Make the configuration' }).click()
+    await page.getByRole('link', { name: 'Open in the builder' }).click()
+    await page.getByLabel('Base address').fill(`${stack.url}/sample/`)
+
+    const step = (name: string) => page.getByRole('button', { name, exact: true }).click()
+    await step('Login')
+    await page.getByRole('radio', { name: /^Login request/ }).click()
+    await page.getByLabel('Login address').fill('login')
+    const newName = page.getByLabel('New name, sent with the login')
+    await newName.fill('username')
+    await page.getByRole('button', { name: 'Add a value' }).click()
+    await page.getByLabel('Value of username').fill('ada')
+    await newName.fill('password')
+    await page.getByRole('button', { name: 'Add a secret' }).click()
+    await page.getByLabel('Value of password').fill('wrong')
+    await page.getByLabel('Token in the answer').fill('token')
+    await page.getByLabel('Sent as the header').fill('X-Sample-Session')
+    await page.getByLabel('Log in again after').fill('expiresIn')
+
+    await step('Request')
+    await page.getByLabel('Endpoint').fill('orders')
+    await page.getByLabel('Bucket').fill('built')
+    await page.getByLabel('New name, parameters').fill('limit')
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Value of limit').fill('50')
+
+    const live = page.getByRole('region', { name: 'Live' })
+    await live.getByRole('button', { name: 'Login only' }).click()
+    await live.getByRole('alert').getByText(/401/).waitFor() // the answer that refused is shown, the password is not
+    await live.getByRole('button', { name: /^Failed Login/ }).waitFor()
+    assert.doesNotMatch(await live.innerText(), /"password": ?"wrong"/)
+    await step('Login')
+    await page.getByLabel('Value of password').fill('lovelace')
+    await live.getByRole('button', { name: 'Login only' }).click()
+    await live.getByText('Only the login was asked for.').waitFor()
+
+    await step('Pages')
+    await page.getByRole('button', { name: 'Suggest from a real answer' }).click()
+    await page.getByRole('button', { name: 'Use it' }).click()
+    await page.getByRole('radio', { name: /^Next token/ }).click()
+    await page.getByLabel('Value in the answer').fill('next')
+    await page.getByLabel('Sent as').fill('after')
+    await page.keyboard.press('Control+Enter')
+    await live.getByRole('button', { name: /Page 3/ }).waitFor()
+    await live.getByText('You asked for 3 pages').waitFor()
+    await live.getByText('orders 50').waitFor()
+    await live.getByRole('button', { name: /Page 2/ }).click()
+    await live
+      .getByText(/[?&]after=/)
+      .first()
+      .waitFor()
+
+    await page.getByRole('button', { name: 'Save and run' }).click()
+    const table = page.getByRole('link', { name: /in\.c-built\.orders$/ })
+    await table.first().waitFor({ timeout: 60_000 })
+    await table.first().click()
+    await page.getByRole('heading', { name: /^250 rows, last loaded/ }).waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('a curl command becomes the steps', async () => {
+    const made = await stack.request('POST', '/v2/storage/components/keboola.ex-generic-v2/configs', {
+      json: { configurationId: 'pasted', name: 'Pasted', configuration: { parameters: { cache: { ttl: 60 } } } },
+    })
+    assert.equal(made.status, 201)
+    const { page } = await signedIn(browser, stack, '/builder/pasted')
+    await page.getByText('parameters.cache').waitFor() // what no step shows is named
+    await page.getByRole('button', { name: 'Import' }).click()
+    await page.getByLabel(/A curl command/).fill(`curl '${stack.url}/sample/customers?limit=5' -H 'Authorization: Bearer abc'`)
+    await page.getByRole('button', { name: 'Read it into the steps' }).click()
+    await page.getByText('Read into the steps. Not saved yet.').waitFor()
+    await page.getByRole('button', { name: 'Request', exact: true }).click()
+    assert.equal(await page.getByLabel('Endpoint').inputValue(), 'customers')
+    await page.context().close()
+  })
+
+  await t.test('no step has serious accessibility findings or scrolls sideways', () =>
+    checkScreens(
+      browser,
+      stack,
+      ['login', 'pages', 'new'].map((step) => `/builder/pasted?step=${step}`),
+    ),
+  )
+})

@@ -436,6 +436,32 @@ export const ERRORS = {
   'query.syntax': { kind: 'invalid', text: 'The query "{query}" could not be understood: {reason}.' },
   'import.dataMissing': { kind: 'invalid', text: 'The form has no file. Send it as the multipart field "data".' },
 
+  // Iceberg
+  'iceberg.warehouseNotFound': {
+    kind: 'not-found',
+    text: 'There is no warehouse "{warehouse}". Leave it out for the default branch, or name the id of a branch, `flat`, or both as `123/flat`.',
+  },
+  'iceberg.prefixNotFound': {
+    kind: 'not-found',
+    text: 'The prefix "{prefix}" is not one of the project of this token. Ask `GET /iceberg/v1/config` for it.',
+  },
+  'iceberg.namespaceNotFound': {
+    kind: 'not-found',
+    text: 'The namespace "{namespace}" does not exist, or this token may not read it. Namespaces are buckets, for example in.c-main.',
+  },
+  'iceberg.aliasNotOpen': {
+    kind: 'not-found',
+    text: 'The alias "{table}" shows a part of its table. Its files would show all of it, so that it can be read by the Storage API only.',
+  },
+  'iceberg.preparing': {
+    kind: 'transient',
+    text: 'The files of the table are being written in the shape that other engines read. Try again in some seconds.',
+  },
+  'iceberg.notBuilt': {
+    kind: 'not-built',
+    text: '{what} is not part of this catalogue, which is read only. `GET /iceberg/v1/config` lists what is.',
+  },
+
   // Object store
   'storage.unavailable': { kind: 'transient', text: 'The object store could not {what}. Try again.' },
   'storage.full': {

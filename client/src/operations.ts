@@ -42,6 +42,7 @@ export type File = { readonly id: number; readonly created: string; readonly isP
 export type FilesAddTagBody = { readonly tag: string }
 export type FilesPrepareBody = { readonly name: string; readonly sizeBytes?: number; readonly federationToken?: boolean; readonly contentType?: string; readonly isSliced?: boolean; readonly isPermanent?: boolean; readonly isPublic?: boolean; readonly isEncrypted?: boolean; readonly notify?: boolean; readonly tags?: ReadonlyArray<string> }
 export type FlowsValidateBody = { readonly component: string; readonly configuration: Readonly<Record<string, unknown>>; readonly config?: string }
+export type IcebergTokenBody = { readonly grant_type?: string; readonly client_id?: string; readonly client_secret?: string; readonly scope?: string }
 export type Invitation = { readonly id: number; readonly email: string; readonly role: 'viewer' | 'editor' | 'admin'; readonly created: string; readonly expires: string; readonly creator: { readonly name: string }; readonly link?: string }
 export type Job = { readonly id: string; readonly runId: string; readonly parentRunId: string; readonly project: { readonly id: string; readonly name: string }; readonly token: { readonly id: string; readonly description: string }; readonly status: string; readonly desiredStatus: string; readonly waitingReason: string | null; readonly mode: string; readonly component: string; readonly config: string | null; readonly configData: Readonly<Record<string, unknown>> | ReadonlyArray<unknown>; readonly configRowIds: ReadonlyArray<string> | null; readonly tag: string; readonly createdTime: string; readonly startTime: string | null; readonly endTime: string | null; readonly delayedStartTime: string | null; readonly durationSeconds: number; readonly result: Readonly<Record<string, unknown>> | ReadonlyArray<unknown>; readonly usageData: ReadonlyArray<unknown>; readonly isFinished: boolean; readonly url: string; readonly error?: { readonly message: string } }
 export type JobRequest = { readonly component?: string; readonly config?: string; readonly configData?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly configRowIds?: ReadonlyArray<string>; readonly row?: string; readonly mode?: 'run' | 'forceRun' | 'debug'; readonly tag?: string; readonly branchId?: string; readonly variableValuesId?: string; readonly variableValuesData?: { readonly values?: ReadonlyArray<{ readonly name: string; readonly value: string | number | boolean | null }> } | ReadonlyArray<unknown>; readonly parallelism?: string; readonly backend?: string | { readonly type?: string; readonly containerType?: string; readonly context?: string } | ReadonlyArray<unknown>; readonly parentRunId?: string; readonly behavior?: { readonly onError?: string } | ReadonlyArray<unknown>; readonly orchestrationJobId?: string; readonly orchestrationTaskId?: string; readonly orchestrationPhaseId?: string; readonly onlyOrchestrationTaskIds?: ReadonlyArray<string>; readonly onlyFlowTaskIds?: ReadonlyArray<string>; readonly previousJobId?: string; readonly delay?: string; readonly delayedStartTime?: string; readonly deduplicationId?: string; readonly executor?: 'dind' | 'k8sContainers' }
@@ -182,6 +183,20 @@ export const ROUTES = {
   'operations.health': ['GET', '/health'],
   'operations.guides': ['GET', '/help'],
   'operations.guide': ['GET', '/help/{path}'],
+  'iceberg.describe': ['GET', '/iceberg'],
+  'iceberg.config': ['GET', '/iceberg/v1/config'],
+  'iceberg.token': ['POST', '/iceberg/v1/oauth/tokens'],
+  'iceberg.notBuilt': ['GET', '/iceberg/v1/{path}'],
+  'iceberg.notBuilt.delete': ['DELETE', '/iceberg/v1/{path}'],
+  'iceberg.notBuilt.patch': ['PATCH', '/iceberg/v1/{path}'],
+  'iceberg.notBuilt.put': ['PUT', '/iceberg/v1/{path}'],
+  'iceberg.notBuilt.post': ['POST', '/iceberg/v1/{path}'],
+  'iceberg.namespaces': ['GET', '/iceberg/v1/{prefix}/namespaces'],
+  'iceberg.namespace': ['GET', '/iceberg/v1/{prefix}/namespaces/{namespace}'],
+  'iceberg.tables': ['GET', '/iceberg/v1/{prefix}/namespaces/{namespace}/tables'],
+  'iceberg.loadTable': ['GET', '/iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}'],
+  'iceberg.credentials': ['GET', '/iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}/credentials'],
+  'iceberg.metrics': ['POST', '/iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}/metrics'],
   'import.describe': ['GET', '/import'],
   'import.uploadFile': ['POST', '/import/upload-file'],
   'import.writeTable': ['POST', '/import/write-table'],
@@ -566,6 +581,20 @@ export interface Operations {
   'operations.health': { path: undefined; query: undefined; body: undefined; answer: string }
   'operations.guides': { path: undefined; query: undefined; body: undefined; answer: string }
   'operations.guide': { path: { readonly path: string }; query: undefined; body: undefined; answer: string }
+  'iceberg.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'iceberg.config': { path: undefined; query: { readonly warehouse?: string }; body: undefined; answer: { readonly defaults: Readonly<Record<string, string>>; readonly overrides: Readonly<Record<string, string>>; readonly endpoints: ReadonlyArray<string> } }
+  'iceberg.token': { path: undefined; query: undefined; body: IcebergTokenBody; answer: { readonly access_token: string; readonly token_type: string; readonly issued_token_type: string; readonly expires_in: number } }
+  'iceberg.notBuilt': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'iceberg.notBuilt.delete': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'iceberg.notBuilt.patch': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'iceberg.notBuilt.put': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'iceberg.notBuilt.post': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'iceberg.namespaces': { path: { readonly prefix: string }; query: { readonly parent?: string; readonly pageToken?: string; readonly pageSize?: string }; body: undefined; answer: { readonly namespaces: ReadonlyArray<ReadonlyArray<string>> } }
+  'iceberg.namespace': { path: { readonly prefix: string; readonly namespace: string }; query: undefined; body: undefined; answer: { readonly namespace: ReadonlyArray<string>; readonly properties: Readonly<Record<string, string>> } }
+  'iceberg.tables': { path: { readonly prefix: string; readonly namespace: string }; query: { readonly pageToken?: string; readonly pageSize?: string }; body: undefined; answer: { readonly identifiers: ReadonlyArray<{ readonly namespace: ReadonlyArray<string>; readonly name: string }> } }
+  'iceberg.loadTable': { path: { readonly prefix: string; readonly namespace: string; readonly table: string }; query: { readonly snapshots?: 'all' | 'refs' }; body: undefined; answer: { readonly 'metadata-location': string; readonly metadata: unknown; readonly config: Readonly<Record<string, string>>; readonly 'storage-credentials'?: ReadonlyArray<unknown> } }
+  'iceberg.credentials': { path: { readonly prefix: string; readonly namespace: string; readonly table: string }; query: { readonly planId?: string }; body: undefined; answer: { readonly 'storage-credentials': ReadonlyArray<unknown> } }
+  'iceberg.metrics': { path: { readonly prefix: string; readonly namespace: string; readonly table: string }; query: undefined; body: unknown; answer: undefined }
   'import.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'import.uploadFile': { path: undefined; query: undefined; body: { readonly data: string; readonly name?: string; readonly isPermanent?: boolean; readonly isPublic?: boolean; readonly isEncrypted?: boolean; readonly notify?: boolean; readonly tags?: ReadonlyArray<string> }; answer: unknown }
   'import.writeTable': { path: undefined; query: undefined; body: { readonly data: string; readonly incremental?: unknown; readonly treatValuesAsNull?: unknown; readonly useTimestampFromDataFile?: unknown; readonly deduplicationStrategy?: unknown; readonly delimiter?: unknown; readonly enclosure?: unknown; readonly escapedBy?: unknown; readonly columns?: unknown; readonly withoutHeaders?: unknown; readonly ignoredLinesCount?: unknown; readonly dataString?: unknown; readonly tableId?: unknown; readonly branchId?: unknown }; answer: { readonly transaction: null; readonly warnings: ReadonlyArray<unknown>; readonly importedColumns: ReadonlyArray<string>; readonly totalRowsCount: number; readonly totalDataSizeBytes: number } }

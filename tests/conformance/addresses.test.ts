@@ -28,6 +28,7 @@ const SERVICES = [
   'data-science',
   'editor',
   'query',
+  'iceberg',
   'ai',
 ] as const
 const UNBUILT = ['sandboxes', 'mlflow', 'spark', 'templates', 'data-science', 'editor', 'ai'] as const
@@ -47,6 +48,7 @@ const NATIVE: Readonly<Record<Exclude<(typeof SERVICES)[number], (typeof UNBUILT
   notification: { method: 'GET', path: '/project-subscriptions', status: 200 },
   oauth: { method: 'GET', path: '/credentials/platform.ex-http', status: 200 },
   billing: { method: 'GET', path: '/credits', status: 200 },
+  iceberg: { method: 'GET', path: '/v1/config', status: 200 },
   query: { method: 'GET', path: '/api/v1/queries/1', status: 404, says: /Query job "1" was not found/ },
   stream: { method: 'GET', path: '/v1/branches/default/sources', status: 200 },
   vault: { method: 'GET', path: '/variables', status: 200 },

@@ -36,6 +36,8 @@ const BUCKET = '/v2/storage/buckets/{bucketId}'
 const TABLE = '/v2/storage/tables/{tableId}'
 const WORKSPACE = '/v2/storage/workspaces/{id}'
 const QUERIES_OF_WORKSPACE = '/query/api/v1/branches/{branchId}/workspaces/{workspaceId}/queries'
+const CATALOGUE = '/iceberg/v1/{prefix}'
+const ICEBERG_TABLE = `${CATALOGUE}/namespaces/{namespace}/tables/{table}`
 const SOURCE = '/stream/v1/branches/{branchId}/sources/{sourceId}'
 const SINK = `${SOURCE}/sinks/{sinkId}`
 const CREDENTIALS = '/oauth/credentials/{componentId}/{id}'
@@ -103,6 +105,9 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   '/syrup/queue/jobs/{id}': 'otherJob',
   '/docker-runner/docker/{component}': 'component',
   '/docker-runner/docker/{component}/action/{action}': 'action',
+  [CATALOGUE]: 'project',
+  [`${CATALOGUE}/namespaces/{namespace}`]: 'bucket',
+  [ICEBERG_TABLE]: 'tableName',
   '/notification/deliveries/{id}': 'delivery',
   '/notification/events/{event}': 'ownEvent',
   '/notification/project-subscriptions/{id}': 'subscription',
@@ -170,7 +175,7 @@ export const MAKE: readonly Step[] = [
   {
     route: `POST ${BUCKET}/tables`,
     ...json(({ mark }) => ({ name: 'orders', dataString: `id,name\n1,${mark}\n`, primaryKey: 'id' })),
-    gives: ({ id }) => ({ table: id, column: `${id}.name`, columnName: 'name' }),
+    gives: ({ id, name }) => ({ table: id, tableName: name, column: `${id}.name`, columnName: 'name' }),
   },
   {
     route: `POST ${BUCKET}/tables-async`,
@@ -203,6 +208,7 @@ export const MAKE: readonly Step[] = [
     refers: true,
     gives: ({ id }) => ({ alias: id }),
   },
+  { route: `POST ${ICEBERG_TABLE}/metrics`, ...json(() => ({})) },
   { route: `POST ${TABLE}/snapshots`, ...json(({ mark }) => ({ description: mark })), gives: ({ id }) => ({ snapshot: id }) },
   { route: `POST ${TABLE}/profile`, ...json(() => ({})), gives: ({ uuid }) => ({ profile: uuid }) },
   {

@@ -27,6 +27,7 @@ export const SERVICE_IDS = [
   'data-science',
   'editor',
   'query',
+  'iceberg',
   'ai',
 ] as const
 

@@ -211,7 +211,8 @@ function operationOf(route: DocumentedRoute) {
     ...(body && { requestBody: { required: requiredOf(body).length > 0, content: contentOf(titled(body, route), BODIES) } }),
     ...(route.form && { requestBody: { required: true, content: contentOf(route.form, ['multipart/form-data']) } }),
     ...(route.consumes && { requestBody: { required: true, content: contentOf(body ?? {}, route.consumes) } }),
-    responses: { ...responsesOf(response, route.produces), ...errorResponses(needsToken) },
+    // A route of somebody else's protocol declares its own errors.
+    responses: { ...errorResponses(needsToken), ...responsesOf(response, route.produces) },
   }
 }
 
@@ -233,7 +234,7 @@ function responsesOf(response: JsonSchema | undefined, produces: readonly string
       status,
       schema.type === 'null' || status.startsWith('3')
         ? { description: status.startsWith('3') ? 'Another address' : 'No content' }
-        : { description: 'Success', content: contentOf(schema, produces) },
+        : { description: /^[45]/.test(status) ? 'Error' : 'Success', content: contentOf(schema, produces) },
     ]),
   )
 }

@@ -38,6 +38,7 @@ import { guidesRoutes } from '../services/guides/guides.routes.ts'
 import { createGuides } from '../services/guides/guides.ts'
 import { elsewhereRoutes, pagesRoutes, probesRoutes } from '../services/health-and-docs/health-and-docs.routes.ts'
 import { createMetrics } from '../services/health-and-docs/metrics.ts'
+import { icebergRoutes } from '../services/iceberg/iceberg.routes.ts'
 import { createRunRule } from '../services/job-runner/content-rule.ts'
 import { nameRulesRoutes } from '../services/name-rules/name-rules.routes.ts'
 import type { People } from '../services/people/people.ts'
@@ -152,6 +153,7 @@ const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>([
   'billing',
   'docker-runner',
   'encryption',
+  'iceberg',
   'import',
   'notification',
   'oauth',
@@ -264,7 +266,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     log,
     recordEvent: events.record,
     objects: store,
-    objectBucket: access.bucket,
+    access,
+    authenticate: async (token) => tokens.authenticate(token),
     scratchDir: join(options.dataDir, 'table-scratch'),
     files,
     jobs: storageJobs,
@@ -458,6 +461,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     registerSearch(app, core, configurationModules, tableModules)
     tableModules.registerRoutes(app)
     sqlModules.registerRoutes(app)
+    app.register(icebergRoutes(tableModules.iceberg))
     app.register(filesRoutes({ files, access, createJob: storageJobs.create }))
     app.register(fileHeadRoutes({ heads: createFileHeads({ getFile: files.get, slices: fileSlices, objects: store }) }))
     app.register(

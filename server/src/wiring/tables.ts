@@ -3,6 +3,7 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import type { Db, Trx } from '../engines/metadata-db/dialects.ts'
+import type { ObjectAccess } from '../engines/object-store/object-access.ts'
 import type { ObjectStore } from '../engines/object-store/object-store.ts'
 import { createTableEngine } from '../engines/table-engine/engine.ts'
 import { createTableObjects, localKey } from '../engines/table-engine/objects-and-local-files.ts'
@@ -23,10 +24,13 @@ import type { EventScope } from '../services/events/events.ts'
 import { createFileSlices } from '../services/files/file-slices.ts'
 import type { Files } from '../services/files/files.ts'
 import { createFileOpener } from '../services/files/open-file.ts'
+import { createIcebergStore } from '../services/iceberg/iceberg.store.ts'
+import { createIceberg } from '../services/iceberg/iceberg.ts'
 import type { StorageJobsLoop } from '../services/storage-jobs/storage-jobs.loop.ts'
 import type { StorageJobs } from '../services/storage-jobs/storage-jobs.ts'
 import { createStorageMetadata } from '../services/storage-metadata/storage-metadata.ts'
 import { createLocalTables } from '../services/tables/local-tables.ts'
+import { createOpenTables } from '../services/tables/open-tables.ts'
 import { createDefinitionChanges } from '../services/tables/plan-definition-change.ts'
 import { createStructureChanges } from '../services/tables/plan-structure-change.ts'
 import { createRunTables } from '../services/tables/run-tables.ts'
@@ -60,7 +64,8 @@ export interface TableModulesDeps {
   readonly log: FastifyBaseLogger
   readonly recordEvent: RecordEvent
   readonly objects: ObjectStore
-  readonly objectBucket: string
+  readonly access: ObjectAccess
+  readonly authenticate: (token: string) => Promise<Actor | undefined>
   /** For work in progress; on the disk of the object store, so that finished files move instead of being copied. */
   readonly scratchDir: string
   readonly files: Files
@@ -69,7 +74,7 @@ export interface TableModulesDeps {
   readonly defaultBranchId: (projectId: number) => Promise<number>
   readonly findBranch: (
     projectId: number,
-    name: string,
+    name: string | undefined,
   ) => Promise<{ readonly id: number; readonly isDefault: boolean } | undefined>
   readonly findProject: (id: number) => Promise<Project | undefined>
   readonly backendName: BucketsDeps['backendName']
@@ -100,13 +105,14 @@ export type TableModules = Awaited<ReturnType<typeof createTableModules>>
 
 export async function createTableModules(deps: TableModulesDeps) {
   const { db, inTransaction, clock, log, recordEvent, objects, files, jobs, jobsLoop, findProject } = deps
+  const uriPrefix = `s3://${deps.access.bucket}/`
   const engine = await createTableEngine({
     objects: createTableObjects(objects),
     scratchDir: deps.scratchDir,
-    uriPrefix: `s3://${deps.objectBucket}/`,
+    uriPrefix,
     ...(deps.settings && { settings: deps.settings }),
   })
-  const slices = createFileSlices(objects, deps.objectBucket)
+  const slices = createFileSlices(objects, deps.access.bucket)
   const metadata = createStorageMetadata(db)
 
   const buckets = createBuckets({
@@ -166,7 +172,25 @@ export async function createTableModules(deps: TableModulesDeps) {
     },
     scratchDir: deps.scratchDir,
   })
-  const loop = createTablesLoop({ parts, engine, objects, inTransaction, clock, log, settings: deps.settings ?? {} })
+  const iceberg = createIceberg({
+    tables: createOpenTables({ parts, engine, uriPrefix }),
+    store: createIcebergStore(db),
+    objects,
+    access: deps.access,
+    inTransaction,
+    findBranch: deps.findBranch,
+    authenticate: deps.authenticate,
+  })
+  const loop = createTablesLoop({
+    parts,
+    engine,
+    objects,
+    alsoNeeded: iceberg.everyKey,
+    inTransaction,
+    clock,
+    log,
+    settings: deps.settings ?? {},
+  })
   const local = createLocalTables({
     parts,
     loads,
@@ -247,6 +271,8 @@ export async function createTableModules(deps: TableModulesDeps) {
     tables,
     parts,
     engine,
+    /** For programs that read tables by their files. */
+    iceberg,
     loop,
     /** For the queue: loads and exports of files on this machine. */
     local,

@@ -3,7 +3,7 @@
 //  (2) a delete file that names its segment in another way than the reader does: the reader shows the dead rows;
 //  (3) many files in folders of other tables: readers get credentials for the folder of the table and for few other files.
 
-import type { Column, Segment, TableSnapshot } from './snapshot.ts'
+import { type Column, referencedKeys, type Segment, type TableSnapshot } from './snapshot.ts'
 
 /** Files of other tables that credentials may name one by one; AWS limits a policy to 2,048 characters. */
 export const MAX_FOREIGN_FILES = 8
@@ -39,15 +39,18 @@ export function planOpenShape(snapshot: TableSnapshot, shape: OpenShape): OpenSh
 const isFilledHere = ({ typed }: TableSnapshot, column: Column): boolean => !typed || column.default !== undefined
 
 /** The files of a state that lie neither in the folder of the table nor in one that a first load had for itself. */
-export const foreignKeys = ({ segments }: TableSnapshot, keyPrefix: string): readonly string[] =>
-  segments
-    .flatMap(({ key, deletes }) => (deletes ? [key, deletes.key] : [key]))
-    .filter((key) => folderOf(key, keyPrefix) === undefined)
+export const foreignKeys = (snapshot: TableSnapshot, keyPrefix: string): readonly string[] =>
+  referencedKeys(snapshot).filter((key) => folderOf(key, keyPrefix) === undefined)
 
 const isForeign = ({ key, deletes }: Segment, keyPrefix: string): boolean =>
   folderOf(key, keyPrefix) === undefined || (deletes !== null && folderOf(deletes.key, keyPrefix) === undefined)
 
 const FIRST_LOAD = /^tables\/\d+\/new-[^/]+\//
+
+/** Where the files of a state lie besides the folder of the table: folders of first loads, which end with a slash, and single files. */
+export const placesOutside = (snapshot: TableSnapshot, keyPrefix: string): readonly string[] => [
+  ...new Set(referencedKeys(snapshot).map((key) => folderOf(key, keyPrefix) ?? key)).difference(new Set([keyPrefix])),
+]
 
 /** The folder that may be read as a whole by whoever may read the table; undefined for a file among those of another table. */
 const folderOf = (key: string, keyPrefix: string): string | undefined =>

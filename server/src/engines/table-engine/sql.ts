@@ -32,7 +32,8 @@ export function sqlType(column: Pick<Column, 'type' | 'length'>): string {
   return types[column.type]
 }
 
-function numericLength(length: string | undefined): string {
+/** `precision,scale` as the files have it. */
+export function numericLength(length: string | undefined): string {
   const match = /^(\d{1,2})(?:\s*,\s*(\d{1,2}))?$/.exec(length ?? '')
   if (!match) return DEFAULT_NUMERIC
   const precision = Math.min(38, Math.max(1, Number(match[1])))

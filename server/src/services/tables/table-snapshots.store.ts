@@ -81,6 +81,16 @@ export function createSnapshotsStore(database: Db) {
       return row && toState(row)
     },
 
+    /** The states of a table that can be travelled to, the oldest first. */
+    listStates: async (projectId: number, tableKey: number): Promise<{ readonly id: number; readonly createdAtMs: number }[]> =>
+      db
+        .selectFrom('table_state')
+        .select(['id', 'created_at as createdAtMs'])
+        .where('project_id', '=', projectId)
+        .where('data_table', '=', tableKey)
+        .orderBy('id')
+        .execute(),
+
     /** The state of a table at a moment; undefined when it was not there yet, or that is too long ago. */
     findStateAt: async (tableKey: number, at: Date): Promise<StoredState | undefined> => {
       const row = await db

@@ -22,6 +22,8 @@ export interface TablesLoopDeps {
   readonly parts: TableParts
   readonly engine: Pick<TableEngine, 'compact'>
   readonly objects: Pick<ObjectStore, 'list' | 'delete'>
+  /** Objects below `tables/` that no state names and somebody needs all the same. */
+  readonly alsoNeeded?: () => AsyncIterable<string>
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
   readonly log: Pick<FastifyBaseLogger, 'info' | 'warn' | 'error'>
@@ -43,7 +45,8 @@ const PREFIX = 'tables/'
 /** What credentials of a table could still read is left alone; some minutes more for clocks that differ. */
 const SPARED_MS = (TABLE_CREDENTIALS_SECONDS + 300) * 1000
 
-export function createTablesLoop({ parts, engine, objects, inTransaction, clock, log, settings = {} }: TablesLoopDeps) {
+export function createTablesLoop(deps: TablesLoopDeps) {
+  const { parts, engine, objects, alsoNeeded = async function* () {}, inTransaction, clock, log, settings = {} } = deps
   const { everyMs = 5_000, sweepEveryMs = HOUR_MS, retentionDays = 7, sweepOlderThanMs = DAY_MS } = settings
   const retentionMs = retentionDays * DAY_MS
   const { store } = parts
@@ -109,6 +112,7 @@ export function createTablesLoop({ parts, engine, objects, inTransaction, clock,
       return 0
     }
     for await (const snapshot of store.everySnapshot()) for (const key of referencedKeys(snapshot)) candidates.delete(key)
+    for await (const key of alsoNeeded()) candidates.delete(key)
     const lookedAt = now.getTime()
     const since = new Map([...candidates].map((key) => [key, suspects.get(key) ?? lookedAt]))
     const unneeded = [...candidates].filter((key) => lookedAt - (since.get(key) ?? lookedAt) > SPARED_MS)

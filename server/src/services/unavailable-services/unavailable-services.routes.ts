@@ -25,6 +25,7 @@ const PURPOSE: Readonly<Record<ServiceId, string>> = {
   'data-science': 'Workspaces and data apps.',
   editor: 'Sessions of an SQL editor.',
   query: 'Runs SQL in a workspace.',
+  iceberg: 'A catalogue of Apache Iceberg: other engines read the tables.',
   ai: 'Answers questions and suggests components.',
 }
 

@@ -35,6 +35,7 @@ import * as changes from './0761-changes.ts'
 import * as workspaces from './0770-workspaces.ts'
 import * as people from './0800-people.ts'
 import * as oauth from './0830-oauth.ts'
+import * as iceberg from './0860-iceberg.ts'
 import * as usage from './0870-usage.ts'
 
 export interface Migration {
@@ -78,5 +79,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0770-workspaces', up: workspaces.up },
   { name: '0800-people', up: people.up },
   { name: '0830-oauth', up: oauth.up },
+  { name: '0860-iceberg', up: iceberg.up },
   { name: '0870-usage', up: usage.up },
 ]

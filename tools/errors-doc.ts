@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { ERRORS } from '../contract/error-codes.ts'
+import { CAUSES } from '../contract/failure-causes.ts'
 import { statusOf } from '../server/src/http/errors-to-http.ts'
 import { PlatformError } from '../server/src/kit/errors.ts'
 
@@ -24,8 +25,28 @@ Words in braces are filled in. This page is written by \`node tools/errors-doc.t
 | code | status | text |
 |---|---|---|
 ${rows.join('\n')}
+
+## Causes of failed jobs
+
+A failed job of the queue has \`result.error.cause\`: \`kind\` (one of the list below), \`text\`, \`subject\` (a host, a table: failures of one kind and subject are one group),
+\`where\` {\`pointer\` (JSON pointer into the effective configuration), \`in\` row or configuration, \`rowId\`}, \`request\` {\`method\`, \`url\`, \`status\`, \`endpoint\`, \`page\`},
+\`place\` (\`table\`, \`file\`, \`line\`, \`column\` of a load; \`block\`, \`code\`, \`statement\`, \`line\`, \`character\` of a script), \`since\` (what differs from the last run that ended well:
+its \`job\`, \`endTime\` and \`configVersion\`, \`isConfigurationChanged\`, \`rowsChanged\`), \`advice\`, \`code\` (of the list above) and \`help\` (this page). What is not known is null.
+\`GET /queue/search/failures\` groups failed jobs by cause.
+
+A component of yours may say the same of its failure: before it ends with exit code 1, it writes \`out/failure.json\` with any of \`kind\`, \`subject\`, \`pointer\`, \`request\`, \`place\` and \`advice\`.
+
+| kind | found by | meaning | what to do |
+|---|---|---|---|
+${causes()}
 `
 }
+
+/** Why jobs fail: the same page, so that one address explains a failed request and a failed job. */
+const causes = (): string =>
+  Object.entries(CAUSES)
+    .map(([kind, { by, text, advice }]) => `| \`${kind}\` | ${by} | ${text} | ${advice} |`)
+    .join('\n')
 
 export const ERRORS_DOCUMENT = fileURLToPath(new URL('../docs/errors.md', import.meta.url))
 

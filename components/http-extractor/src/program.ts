@@ -5,10 +5,12 @@
 //   main.ts --replay archive    run against recorded exchanges, without a network
 //   main.ts --schema            print the JSON Schema of the configuration
 
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Audit } from '../../../contract/egress-guard.ts'
+import { FAILURE_FILE } from '../../../contract/failure-causes.ts'
 import { runAction } from './actions/actions.ts'
 import { parseArchive } from './archive/archive.ts'
 import { createRecorder, type Recorder } from './archive/record.ts'
@@ -17,6 +19,7 @@ import { actionOf, type Configuration, hideSecrets, loadConfiguration, readConfi
 import { at, flagAt } from './configuration/read.ts'
 import { configurationSchema } from './configuration/schema.ts'
 import { ApplicationError, UserError } from './errors.ts'
+import { failureFacts } from './failure.ts'
 import { createEgress } from './http/egress.ts'
 import { readEgressPolicy } from './http/egress-policy.ts'
 import type { JsonObject } from './json/json.ts'
@@ -36,15 +39,16 @@ async function main(): Promise<void> {
   if (values.schema) {
     return print(`${JSON.stringify(configurationSchema(), null, 2)}\n`)
   }
-  const dataDir = (process.env.KBC_DATADIR ?? '/data').replace(/\/+$/, '') || '/'
-  const file = loadConfiguration(dataDir)
+  const folder = (process.env.KBC_DATADIR ?? '/data').replace(/\/+$/, '') || '/'
+  const file = loadConfiguration(folder)
   hideSecrets(file, redactor)
-  if (actionOf(file) !== 'run') return runActionOf(file, dataDir)
+  if (actionOf(file) !== 'run') return runActionOf(file, folder)
+  dataDir = folder
 
   const configuration = checkedConfiguration(file)
   log = createLog({ debug: anyRun(configuration, 'debug'), redactor, write: print })
-  if (values.replay !== undefined) await run(configuration, replayed(values.replay, dataDir))
-  else await runLive(configuration, dataDir)
+  if (values.replay !== undefined) await run(configuration, replayed(values.replay, folder))
+  else await runLive(configuration, folder)
   log.info('Extractor finished successfully.')
 }
 
@@ -122,6 +126,8 @@ async function runActionOf(file: JsonObject, dataDir: string): Promise<void> {
   print(`${redactor.redact(exactJson(answer))}\n`)
 }
 
+/** Of a run: where it leaves what is known of its failure. */
+let dataDir: string | undefined
 let log: Log = createLog({ debug: false, redactor, write: print })
 // Whatever escapes is our mistake, and must not look like the user's.
 process.on('uncaughtException', (error) => process.exit(report(error, redactor)))
@@ -136,6 +142,7 @@ function report(error: unknown, { redact }: Redactor): number {
   if (error instanceof UserError) {
     const text = error.message + whereOf(error)
     log.error(text, error.context)
+    leaveFailure(error, redact)
     process.stderr.write(`${redact(text)}\n`)
     return 1
   }
@@ -145,6 +152,17 @@ function report(error: unknown, { redact }: Redactor): number {
       stack: error instanceof Error ? error.stack : null,
     })
   return 2
+}
+
+/** For whoever shows the failure. A run that cannot write this down has failed all the same. */
+function leaveFailure(error: UserError, redact: Redactor['redact']): void {
+  if (dataDir === undefined) return
+  try {
+    mkdirSync(join(dataDir, 'out'), { recursive: true })
+    writeFileSync(join(dataDir, FAILURE_FILE), redact(JSON.stringify(failureFacts(error))))
+  } catch (cause) {
+    log.warning(`What is known of the failure could not be written: ${cause instanceof Error ? cause.message : String(cause)}`)
+  }
 }
 
 /** Which job, and which page if it had come to one, for those who see nothing but the message. */

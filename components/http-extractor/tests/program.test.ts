@@ -197,11 +197,11 @@ test('a replay leaves the archive as it is, whatever characters it holds, also w
   assert.equal(readFileSync(join(dir, 'out', 'tables', 'x'), 'utf8'), tables)
 })
 
-test('a failed run leaves its archive, and nothing else', async (t) => {
+test('a failed run leaves its archive and what is known of the failure, and nothing else', async (t) => {
   const { url } = await serve(t, (_q, r) => json(r, { error: 'no' }, 404))
   const dir = dataFolder(t, { api: { baseUrl: url }, config: { record: true, jobs: [{ endpoint: 'x' }] } })
   assert.equal((await start(dir)).code, 1)
-  assert.deepEqual(readdirSync(join(dir, 'out')), ['files'])
+  assert.deepEqual(readdirSync(join(dir, 'out')), ['failure.json', 'files'])
   assert.deepEqual(readdirSync(dir).sort(), ['config.json', 'out'])
 })
 

@@ -1,6 +1,7 @@
 // The one error type of the platform. Match on `code`, never on the text.
 
 import { ERRORS, type ErrorCode, type ErrorKind } from '../../../contract/error-codes.ts'
+import type { FailureFacts } from '../../../contract/failure-causes.ts'
 
 export type ErrorDetails = Readonly<Record<string, string | number>>
 
@@ -19,6 +20,8 @@ export interface ErrorExtras {
   readonly text?: string
   /** Where clients know one code with two statuses. */
   readonly kind?: ErrorKind
+  /** What else is known, for the cause of a failed job. */
+  readonly facts?: FailureFacts
 }
 
 export class PlatformError extends Error {
@@ -27,6 +30,7 @@ export class PlatformError extends Error {
   readonly details: ErrorDetails
   readonly errors: readonly FieldError[] | undefined
   readonly params: Readonly<Record<string, unknown>> | undefined
+  readonly facts: FailureFacts
 
   constructor(code: ErrorCode, details: ErrorDetails = {}, extras: ErrorExtras = {}) {
     super(extras.text ?? textOf(code, details), extras.cause === undefined ? undefined : { cause: extras.cause })
@@ -36,6 +40,7 @@ export class PlatformError extends Error {
     this.details = details
     this.errors = extras.errors
     this.params = extras.params
+    this.facts = extras.facts ?? {}
   }
 }
 

@@ -150,6 +150,8 @@ export interface SqlScriptPart {
   readonly block: string
   readonly code: string
   readonly script: readonly string[]
+  /** JSON pointer of the script in the configuration. */
+  readonly pointer: string
 }
 
 export interface SqlRun {
@@ -263,6 +265,12 @@ export interface ConfigurationPlace {
   readonly branchId: number
   readonly componentId: string
   readonly configurationId: string
+}
+
+/** What is different from an earlier version of a configuration. */
+export interface ConfigurationChanges {
+  readonly isConfigurationChanged: boolean
+  readonly rowIds: readonly string[]
 }
 
 export interface RunConfigurations {

@@ -1,6 +1,7 @@
 // What modules and the storage-jobs module say to each other: modules create jobs and do their work, that module keeps and runs them.
 
 import { ERRORS, type ErrorCode } from '../../../contract/error-codes.ts'
+import type { FailureFacts } from '../../../contract/failure-causes.ts'
 import type { Trx } from '../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../kit/errors.ts'
 import type { Actor } from './actor.ts'
@@ -84,10 +85,10 @@ export interface JobOutcome {
 }
 
 /** What a failed job failed with, to be thrown by whoever waited for it: code, text and data as the record has them. */
-export function failureOf({ id, error }: Pick<StorageJob, 'id' | 'error'>): PlatformError {
+export function failureOf({ id, error }: Pick<StorageJob, 'id' | 'error'>, facts: FailureFacts = {}): PlatformError {
   const text = error?.message ?? 'The job failed and gave no reason.'
   const code = error && isErrorCode(error.code) ? error.code : 'storage.jobs.failed'
-  return new PlatformError(code, {}, { text, params: { ...error?.contextParams, job: id } })
+  return new PlatformError(code, {}, { text, params: { ...error?.contextParams, job: id }, facts })
 }
 
 export interface JobRun {

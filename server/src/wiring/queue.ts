@@ -29,6 +29,7 @@ import { createQueueStore } from '../services/queue/queue.store.ts'
 import { createQueue } from '../services/queue/queue.ts'
 import { queuedJob } from '../services/queue/queued-job.ts'
 import { createRunningJobs } from '../services/queue/running-jobs.ts'
+import { lastGoodRun } from '../services/queue/usual-duration.ts'
 import { createActionSlots } from '../services/sync-actions/action-slots.ts'
 import { type Caller, syncActionsRoutes } from '../services/sync-actions/sync-actions.routes.ts'
 import { vaultRoutes } from '../services/vault/vault.routes.ts'
@@ -129,6 +130,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
     encrypt: (projectId, value) => encryption.encryptBody(value, false, { projectId: String(projectId) }),
   })
 
+  const store = createQueueStore(db, deps.changes.record)
   const runnerDeps: JobRunnerDeps = {
     inTransaction,
     clock,
@@ -152,6 +154,8 @@ export function createQueueModules(deps: QueueModulesDeps) {
       issue: ({ actor }, description, expiresIn) => tokens.issueForRun(actor, description, expiresIn),
       revoke: ({ actor }, id) => tokens.revokeOfRun(actor, id),
     },
+    changesSince: runAccess.changesSince,
+    lastGood: (job) => lastGoodRun(db, job),
     project: async (projectId) => (await tokens.findProject(projectId)) ?? { name: '', features: [] },
     programs: {
       runner,
@@ -168,7 +172,6 @@ export function createQueueModules(deps: QueueModulesDeps) {
     },
   }
 
-  const store = createQueueStore(db, deps.changes.record)
   const flows = createFlowModules({
     metadata,
     events,

@@ -226,7 +226,11 @@ function readAnswer(response: HttpResponse, request: HttpRequest, format: 'json'
   }
   if (isObject(answer)) return answer
   if (isScalar(answer)) return objectOf([['data', answer]])
-  throw new UserError(`The response to the login request should be an object or a scalar value, given "${kindOf(answer)}".`)
+  throw new UserError(
+    `The response to the login request should be an object or a scalar value, given "${kindOf(answer)}".`,
+  ).withFacts({
+    kind: 'login.failed',
+  })
 }
 
 /** What is not used now may still give access to the API: a refresh token, a session. */
@@ -257,7 +261,7 @@ function expiresAt(
   if (time === undefined || time < Math.floor(now / 1000) * 1000) {
     throw new UserError(
       `Login authentication returned expiry time before current time: '${isScalar(value) ? toText(value) : kindOf(value)}'`,
-    )
+    ).withFacts({ kind: 'login.failed' })
   }
   return time
 }

@@ -14,6 +14,7 @@ export class EgressError extends UserError {
   constructor(hostname: string, port: number, why: string) {
     super(refusalText(hostname, port, why))
     this.name = 'EgressError'
+    this.withFacts({ kind: 'network.refusedHere' })
   }
 }
 

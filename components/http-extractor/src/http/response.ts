@@ -1,7 +1,9 @@
 // Messages about answers nobody wants (spec extractor 10.5): which request, what came back, what to change.
 
+import type { CauseKind } from '../../../../contract/failure-causes.ts'
 import { UserError } from '../errors.ts'
 import { addressText } from './address.ts'
+import { shownRequest } from './confidential.ts'
 import type { HttpRequest, HttpResponse } from './exchange.ts'
 
 const EXCERPT = 120
@@ -24,12 +26,33 @@ export function failedRequest(response: HttpResponse, request: HttpRequest, what
   const { status, statusText, body } = response
   const side = status < 500 ? 'Client' : 'Server'
   const hint = HINTS[status]
-  return new UserError(
+  const error = new UserError(
     `The API request failed: [${status}] ${side} error: \`${request.method} ${addressText(request.address)}\` resulted in a ` +
       `\`${status} ${statusText}\` response: ${excerpt(body)}${hint ? ` ${hint}` : ''}`,
     { request: what, status, body: excerpt(body, 1000) },
   )
+  return error.withFacts({
+    kind: what === 'login' ? 'login.failed' : kindOfStatus(status),
+    request: { ...shown(request), status },
+  })
 }
+
+const BY_STATUS: Readonly<Record<number, CauseKind>> = {
+  401: 'http.unauthorized',
+  403: 'http.forbidden',
+  404: 'http.notFound',
+  410: 'http.notFound',
+  420: 'http.tooManyRequests',
+  429: 'http.tooManyRequests',
+}
+
+const kindOfStatus = (status: number): CauseKind => BY_STATUS[status] ?? (status < 500 ? 'http.rejected' : 'http.serverError')
+
+/** A request as a failure shows it. */
+export const shown = (request: HttpRequest) => ({
+  method: request.method,
+  url: addressText(shownRequest(request).address),
+})
 
 /** An answer that should be JSON, or whatever its `kind` says, and is not. */
 export function undecodable(
@@ -43,5 +66,5 @@ export function undecodable(
     `${what}: ${kind}${why.message} ` +
       `(${request.method} ${addressText(request.address)} answered ${status} with ${body.length === 0 ? 'an empty body' : excerpt(body)})`,
     { contentType: headers['content-type'] ?? null },
-  )
+  ).withFacts({ kind: 'response.unreadable', request: { ...shown(request), status } })
 }

@@ -4,6 +4,7 @@ import { UserError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { requestLine } from './confidential.ts'
 import type { HttpRequest, HttpResponse, Send } from './exchange.ts'
+import { shown } from './response.ts'
 import { TransportError } from './transport-error.ts'
 
 export interface RetryRules {
@@ -78,7 +79,7 @@ function patience(request: HttpRequest, delay: number): number {
   throw new UserError(
     `The API asks to wait ${Math.round(delay)} seconds before the next attempt (${requestLine(request)}), ` +
       `and the run waits at most ${MAX_WAIT_SECONDS}.`,
-  )
+  ).withFacts({ kind: 'http.tooManyRequests', request: shown(request) })
 }
 
 const describe = ({ status, body }: HttpResponse) => ({ status, body: body.subarray(0, 300).toString() })

@@ -1,6 +1,17 @@
 // A request that got no usable answer. The numbers are curl's, because `api.retryConfig.curl.codes` names them.
 
+import type { CauseKind } from '../../../../contract/failure-causes.ts'
 import { UserError } from '../errors.ts'
+
+const BY_CURL: Readonly<Record<number, CauseKind>> = {
+  6: 'network.nameNotFound',
+  7: 'network.unreachable',
+  8: 'response.unreadable',
+  28: 'network.timeout',
+  35: 'network.tls',
+  60: 'network.tls',
+  61: 'response.unreadable',
+}
 
 export class TransportError extends UserError {
   readonly curlCode: number
@@ -9,6 +20,7 @@ export class TransportError extends UserError {
     super(`CURL error ${curlCode}: ${text}`, { curl: curlCode }, cause)
     this.name = 'TransportError'
     this.curlCode = curlCode
+    this.withFacts({ kind: BY_CURL[curlCode] ?? 'network.interrupted' })
   }
 }
 

@@ -7,6 +7,7 @@ import { addressText, originOf, targetOf } from './address.ts'
 import type { Egress } from './egress.ts'
 import type { HttpRequest, HttpResponse, Send } from './exchange.ts'
 import { type Headers, underHeaders, withoutHeaders } from './headers.ts'
+import { shown } from './response.ts'
 import { namedTransportError, TransportError } from './transport-error.ts'
 import { Agent, buildConnector, request as requestBy } from './undici.ts'
 
@@ -58,7 +59,12 @@ export function createTransport(options: TransportOptions): Transport {
     allowH2: false,
   })
 
-  async function send(request: HttpRequest): Promise<HttpResponse> {
+  const send = (request: HttpRequest): Promise<HttpResponse> =>
+    sendOnce(request).catch((error: unknown) => {
+      throw error instanceof UserError ? error.withFacts({ request: shown(request) }) : error
+    })
+
+  async function sendOnce(request: HttpRequest): Promise<HttpResponse> {
     const where = `${request.method} ${addressText(request.address)}`
     // Behind a tunnel the same address is another machine.
     const isPlace = options.connector === undefined && (await egress.admit(request.address))

@@ -38,14 +38,14 @@ function pickField(response: JsonValue, { path, delimiter }: DataField): Picked 
 
 function pickOnlyArray(response: JsonValue, endpoint: string): Picked {
   if (isArray(response)) return { items: response }
-  if (!isObject(response)) throw new UserError('Unknown response from API.')
+  if (!isObject(response)) throw new UserError('Unknown response from API.').withFacts({ kind: 'response.noItems' })
   const arrays = entriesOf(response).filter((entry): entry is [string, JsonValue[]] => isArray(entry[1]))
   if (arrays.length === 0) return { items: [], warning: `No data array found in response! (endpoint: ${endpoint})` }
   if (arrays.length > 1) {
     throw new UserError(
       "More than one array found in response! Use 'dataField' parameter to specify a key to the data array. " +
         `(endpoint: ${endpoint}, arrays in response root: ${arrays.map(([name]) => name).join(', ')})`,
-    )
+    ).withFacts({ kind: 'response.noItems' })
   }
   return { items: arrays[0]![1] }
 }

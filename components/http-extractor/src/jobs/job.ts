@@ -13,6 +13,8 @@ import { type Placeholder, readPlaceholders } from './placeholders.ts'
 import { createRecursionFilter, type ItemFilter } from './recursion-filter.ts'
 
 export interface JobDefinition {
+  /** Where it stands: `config.jobs.0`. */
+  readonly path: string
   /** For messages: the job's id, otherwise a hash of its content. */
   readonly id: string
   readonly endpoint: string
@@ -45,6 +47,7 @@ export function readJob(value: JsonValue, path: string, compatLevel: number): Jo
   })
   const recursion = at(value, 'recursionFilter')
   return {
+    path,
     id: textAt(at(value, 'id'), `${path}.id`) ?? createHash('md5').update(exactJson(value)).digest('hex'),
     endpoint,
     method: methodAt(at(value, 'method'), `${path}.method`),

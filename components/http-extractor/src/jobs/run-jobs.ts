@@ -90,7 +90,7 @@ async function runJob(job: JobDefinition, place: Place, outlet: Outlet, deps: Ru
   const { client, scrollers, store, log, progress } = deps
   const scroller = scrollers(job.scroller)
   const guard = createLoopGuard(scroller.repeats)
-  const { settings, added, first } = withJobContext({ job: job.id, endpoint: job.endpoint }, () => {
+  const { settings, added, first } = withJobContext(job.path, { job: job.id, endpoint: job.endpoint }, () => {
     const settings = requestOf(job, place.bound, deps)
     return { settings, added: addedColumns(job, place, deps), first: scroller.first(settings) }
   })
@@ -100,7 +100,7 @@ async function runJob(job: JobDefinition, place: Place, outlet: Outlet, deps: Ru
 
   for (let number = 1; ; number++) {
     const context = { job: job.id, endpoint: settings.endpoint, page: number }
-    const page = await withJobContext(context, async () => {
+    const page = await withJobContext(job.path, context, async () => {
       const fetched = await answer
       const { items, warning } = job.pick(fetched.response)
       if (isRepeated(fetched, items)) return undefined
@@ -114,12 +114,12 @@ async function runJob(job: JobDefinition, place: Place, outlet: Outlet, deps: Ru
     /** Undefined when there is no further page; then `stopReason` says why. */
     let stopReason = ''
     const sendNext = (): Promise<Fetched> | undefined => {
-      const next = withJobContext(context, () => scroller.next(settings, page))
+      const next = withJobContext(job.path, context, () => scroller.next(settings, page))
       if ('stop' in next) {
         stopReason = next.stop
         return undefined
       }
-      withJobContext(context, () => guard.check(next.request, page.items))
+      withJobContext(job.path, context, () => guard.check(next.request, page.items))
       const sent = ask(next.request, number + 1)
       sent.catch(() => {}) // looked at when its turn comes, or never when this page cannot be stored
       return sent
@@ -129,7 +129,7 @@ async function runJob(job: JobDefinition, place: Place, outlet: Outlet, deps: Ru
     const early = isLeaf ? sendNext() : undefined
     if (early) await turn() // storing does not yield, so let the request leave first
     const storing = outlet.run(() => {
-      withJobContext(context, () =>
+      withJobContext(job.path, context, () =>
         store({ type: job.dataType, items, added, origin: isBodyDecoded ? { body, pick: job.pickAgain } : undefined }),
       )
       progress.page(items.length)
@@ -171,7 +171,7 @@ function* runsOf(child: JobDefinition, items: readonly JsonValue[], path: string
   for (const [at, item] of items.entries()) {
     if (child.recursionFilter && !child.recursionFilter(item)) continue
     const ancestors = [item, ...place.ancestors]
-    const bound = withJobContext({ job: child.id, endpoint: child.endpoint }, () =>
+    const bound = withJobContext(child.path, { job: child.id, endpoint: child.endpoint }, () =>
       bindPlaceholders(child.placeholders, ancestors, deps.scope.nowSeconds),
     )
     for (const [combination, own] of bound.entries()) {

@@ -35,7 +35,7 @@ export function createLoopGuard(repeats: Scroller['repeats']): LoopGuard {
       throw new UserError(
         `Pagination does not advance: page ${page} would ask for the same as page ${rememberedPage} (endpoint '${next.endpoint}'). ` +
           'Check api.pagination, or end the job with api.pagination.forceStop.',
-      )
+      ).withFacts({ kind: 'pagination.endless' })
     }
     if (page >= power * 2 || remembered === undefined) {
       power = page

@@ -190,6 +190,26 @@ export async function listRowsAt(
   return rows.map(rowVersionOf)
 }
 
+/** Ids of the rows that were changed, made or deleted after a version of the configuration. */
+export async function listRowsChangedSince(
+  db: Db,
+  projectId: number,
+  ownerId: number,
+  configurationVersion: number,
+): Promise<readonly string[]> {
+  const rows = await tables(db)
+    .selectFrom('configuration_row_version')
+    .select('row_id')
+    .distinct()
+    .where('project_id', '=', projectId)
+    .where('owner_id', '=', ownerId)
+    .where((eb) => eb.or([eb('configuration_version', '>', configurationVersion), eb('deleted_in', '>', configurationVersion)]))
+    .orderBy('row_id')
+    .limit(100)
+    .execute()
+  return rows.map(({ row_id }) => row_id)
+}
+
 export async function listRowVersions(
   db: Db,
   projectId: number,

@@ -2,11 +2,12 @@
 
 import type { Db } from '../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { ConfigurationChanges } from '../../model/run-ports.ts'
 import type { ComponentLookup } from './access.ts'
 import { findConfiguration, findContents, findRevision, findVersion, lockConfiguration } from './configurations.store.ts'
 import type { ConfigurationsDeps } from './configurations.ts'
 import { type Address, inOrder } from './records.ts'
-import { findRow, listRows, setRowState } from './rows.store.ts'
+import { findRow, listRows, listRowsChangedSince, setRowState } from './rows.store.ts'
 import { saveState } from './versioning.ts'
 
 export interface RunConfiguration {
@@ -49,6 +50,8 @@ export interface RunAccess {
     address: Address,
     version: number,
   ): Promise<Pick<RunConfiguration, 'version' | 'isDisabled' | 'configuration'> | undefined>
+  /** What is different from an earlier version: its own text, and at most 100 rows. */
+  changesSince(address: Address, version: number): Promise<ConfigurationChanges>
   /** Whether there is such a configuration that is not deleted. */
   exists(address: Address): Promise<boolean>
   /**
@@ -103,6 +106,16 @@ export function createRunAccess({
     return { version, isDisabled: found.isDisabled, configuration: contents.get(found.contentVersion) ?? '{}' }
   }
 
+  const changesSince: RunAccess['changesSince'] = async (address, version) => {
+    const record = await findConfiguration(db, canonical(address))
+    const then = record && (await findVersion(db, record.projectId, record.ownerId, version))
+    if (!record || !then) return { isConfigurationChanged: false, rowIds: [] }
+    return {
+      isConfigurationChanged: then.contentVersion !== record.contentVersion,
+      rowIds: await listRowsChangedSince(db, record.projectId, record.ownerId, version),
+    }
+  }
+
   const exists = async (address: Address): Promise<boolean> => (await findRevision(db, canonical(address)))?.isDeleted === false
 
   async function save(trx: Db, given: Address, rowId: string | undefined, state: string): Promise<boolean> {
@@ -149,5 +162,5 @@ export function createRunAccess({
     return found && parsed(found)
   }
 
-  return { find, get, findParsed, findParsedAt, findAt, exists, saveState: save, prepare }
+  return { find, get, findParsed, findParsedAt, findAt, changesSince, exists, saveState: save, prepare }
 }

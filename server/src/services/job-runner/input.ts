@@ -50,11 +50,19 @@ const NOTHING: Inputs = { tables: [], bytes: 0, tableStates: [], fileStates: [],
 export async function readInputs(deps: InputDeps, request: InputRequest): Promise<Inputs> {
   const { mapping } = request
   if (request.staging === 'none') return NOTHING
-  const sources = await Promise.all(mapping.inputTables.map((entry) => findSource(deps, request.scope, entry)))
+  const sources = await Promise.all(
+    mapping.inputTables.map((entry, at) => pointing(`/storage/input/tables/${at}`, () => findSource(deps, request.scope, entry))),
+  )
   refuseClashes(sources)
   // What fails stops the rest, and nothing is still being written afterwards: the folder is about to be removed.
-  const tablesRead = sources.map((source) => (signal: AbortSignal) => readTable(deps, { ...request, signal }, source))
-  const filesRead = mapping.inputFiles.map((entry) => (signal: AbortSignal) => readFiles(deps, { ...request, signal }, entry))
+  const tablesRead = sources.map(
+    (source, at) => (signal: AbortSignal) =>
+      pointing(`/storage/input/tables/${at}`, () => readTable(deps, { ...request, signal }, source)),
+  )
+  const filesRead = mapping.inputFiles.map(
+    (entry, at) => (signal: AbortSignal) =>
+      pointing(`/storage/input/files/${at}`, () => readFiles(deps, { ...request, signal }, entry)),
+  )
   const isSql = request.staging === 'sql'
   const [placesOfTables, files] = await allOrFirstFailure(request.signal, [
     (signal) => allOrFirstFailure(signal, isSql ? [] : tablesRead),
@@ -74,6 +82,16 @@ export async function readInputs(deps: InputDeps, request: InputRequest): Promis
   }
 }
 
+/** A refusal says which entry of the mapping it is about. */
+async function pointing<T>(pointer: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof PlatformError) || error.code !== 'jobRunner.inputMissing') throw error
+    throw new PlatformError(error.code, error.details, { facts: { pointer, ...error.facts } })
+  }
+}
+
 /** An entry of the mapping, the table it means, and the name of the file it becomes. */
 interface Source {
   readonly entry: TableInputMapping
@@ -87,7 +105,7 @@ async function findSource(deps: InputDeps, own: RunScope, entry: TableInputMappi
   const scope = entry.source_branch_id ? await scopeOfBranch(deps, own, String(entry.source_branch_id)) : own
   const id = entry.source ?? (await searchSource(deps, scope, entry.source_search ?? { key: '', value: '' }))
   const table = await deps.tables.find(scope, id)
-  if (!table) throw failure(`the table "${id}" does not exist, or the token may not read it.`)
+  if (!table) throw failure(`the table "${id}" does not exist, or the token may not read it.`, id)
   return { entry, table, name: entry.destination || table.id, scope }
 }
 
@@ -176,7 +194,7 @@ function columnsOf(entry: TableInputMapping, table: TableInfo): readonly string[
   const named = entry.columns?.length ? entry.columns : entry.column_types?.map(({ source }) => source)
   if (!named || named.length === 0) return undefined
   const unknown = named.filter((column) => !table.columns.includes(column))
-  if (unknown.length > 0) throw failure(`the table "${table.id}" has no column ${unknown.join(', ')}.`)
+  if (unknown.length > 0) throw failure(`the table "${table.id}" has no column ${unknown.join(', ')}.`, table.id)
   return named
 }
 
@@ -254,4 +272,9 @@ function safeName(name: string): string {
         .replace(/\uFFFD+$/, '')
 }
 
-const failure = (reason: string): PlatformError => new PlatformError('jobRunner.inputMissing', { reason })
+const failure = (reason: string, table?: string): PlatformError =>
+  new PlatformError(
+    'jobRunner.inputMissing',
+    { reason },
+    { facts: table === undefined ? {} : { subject: table, place: { table } } },
+  )

@@ -1,6 +1,7 @@
 // What a job tells of itself when it ends, gathered while its rows run.
 
 import { type Mask, maskValue } from '../../engines/runner/mask.ts'
+import type { StoredConfiguration } from '../../model/run-ports.ts'
 import { type RowAccount, rowView, spanOf } from './row-account.ts'
 import type { RowProgress, RowResult } from './row-run.ts'
 
@@ -14,6 +15,8 @@ export interface Gathered {
   readonly queued: { readonly startedAt: number; readonly endedAt: number }
   readonly secrets: string[]
   version: string
+  /** What runs, once it was read. */
+  stored: StoredConfiguration | undefined
   variables: Readonly<Record<string, string>>
   /** Of the backend, for the metrics. */
   size: string

@@ -1,5 +1,6 @@
 // How much a component may use (spec platform 1.16), and what a run that ended means (spec platform 1.14).
 
+import type { CauseKind, FailureFacts } from '../../../../contract/failure-causes.ts'
 import type { Limits, RunOutcome } from '../../engines/runner/runner.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { RunnableComponent } from '../../model/run-ports.ts'
@@ -55,22 +56,28 @@ export const IN_EVENTS = 'What it printed is in the events of the job.'
 export interface Failure {
   readonly type: 'user' | 'application'
   readonly message: string
+  readonly kind?: CauseKind
 }
 
 /** Undefined when the component succeeded. */
 export function failureOf(component: RunnableComponent, outcome: RunOutcome, limits: Limits): Failure | undefined {
-  const user = (message: string): Failure => ({ type: 'user', message })
+  const user = (message: string, kind?: CauseKind): Failure => ({ type: 'user', message, ...(kind && { kind }) })
   const { id } = component
   switch (outcome.reason) {
     case 'timeout':
-      return user(`The component ${id} exceeded the timeout of ${limits.timeoutMs / 1000} seconds and was stopped.`)
+      return user(
+        `The component ${id} exceeded the timeout of ${limits.timeoutMs / 1000} seconds and was stopped.`,
+        'run.timeout',
+      )
     case 'memory':
       return user(
         `The component ${id} ran out of memory: more than ${Math.round(limits.memoryBytes / 1e6)} MB. Let it read less at once, or choose a larger backend.`,
+        'run.outOfMemory',
       )
     case 'disk':
       return user(
         `The component ${id} wrote more than ${Math.round(limits.diskBytes / 1e6)} MB, or more than the disk has left, and was stopped.`,
+        'run.diskFull',
       )
     case 'processes':
       return user(`The component ${id} started more processes than it may, and was stopped.`)
@@ -94,9 +101,9 @@ function failureOfExit(component: RunnableComponent, { exitCode, words }: RunOut
 }
 
 /** A failure of a component as the error that ends the run; what it said last is for the log, where nobody else keeps it. */
-export const thrown = (failure: Failure, words?: string): PlatformError =>
+export const thrown = (failure: Failure, words?: string, facts: FailureFacts = {}): PlatformError =>
   new PlatformError(
     failure.type === 'user' ? 'jobRunner.componentFailed' : 'jobRunner.componentBroken',
     { message: failure.message },
-    words ? { cause: new Error(words) } : {},
+    { facts: { ...facts, ...(failure.kind && { kind: failure.kind }) }, ...(words && { cause: new Error(words) }) },
   )

@@ -2,6 +2,7 @@
 
 import { type Static, type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { type FailureFacts, jsonPointer } from '../../../../contract/failure-causes.ts'
 import { PlatformError } from '../../kit/errors.ts'
 
 const Text = Type.String()
@@ -208,7 +209,18 @@ export function read<T extends TSchema>(schema: T, value: unknown, place: string
   throw refusal(`${place}${path} ${words.length > 0 ? `must be one of ${words.join(', ')}` : (error?.message ?? 'is not valid')}`)
 }
 
-export const invalid = (reason: string): PlatformError => new PlatformError('jobRunner.invalidConfiguration', { reason })
+/** A reason that begins with a path, `storage.input.tables[0].source is missing`, says where. */
+export const invalid = (reason: string, facts: FailureFacts = {}): PlatformError =>
+  new PlatformError('jobRunner.invalidConfiguration', { reason }, { facts: { ...pointedAt(reason), ...facts } })
+
+function pointedAt(reason: string): FailureFacts {
+  const path = /^(?:storage|runtime|processors|artifacts)(?:\.\w+|\[\d+\])*/.exec(reason)?.[0]
+  return path === undefined ? {} : { pointer: jsonPointer(path.match(/\w+/g) ?? []) }
+}
+
+/** What a configuration refers to, and is not there. */
+export const gone = (reason: string, pointer?: string): PlatformError =>
+  invalid(reason, { kind: 'configuration.notFound', ...(pointer !== undefined && { pointer }) })
 
 export function readMapping(storage: unknown): Mapping {
   const { input, output } =

@@ -15,6 +15,7 @@ import type {
 } from '../../model/run-ports.ts'
 import { type ArtifactSettings, readArtifacts } from './artifacts.ts'
 import {
+  gone,
   invalid,
   type Mapping,
   type ProcessorDefinition,
@@ -62,7 +63,7 @@ export function chooseRows(stored: StoredConfiguration, wanted: readonly string[
   if (wanted !== null) {
     const rows = stored.rows.filter(({ id }) => wanted.includes(id))
     const missing = wanted.filter((id) => !stored.rows.some((row) => row.id === id))
-    if (rows.length === 0) throw invalid(`none of its rows ${wanted.join(', ')} exists`)
+    if (rows.length === 0) throw gone(`none of its rows ${wanted.join(', ')} exists`)
     return { rows, skipped: missing.map((id) => `The row ${id} does not exist and is left out.`) }
   }
   const disabled = stored.rows.filter(({ isDisabled }) => isDisabled)
@@ -183,11 +184,11 @@ async function sharedCodeOf(
   const rowIds = parsed(membersOf(effective).get('shared_code_row_ids'))
   if (id === undefined || !Array.isArray(rowIds) || rowIds.length === 0) return new Map()
   const stored = await deps.configurations.find({ ...place, componentId: SHARED_CODE, configurationId: id })
-  if (!stored) throw invalid(`its shared code "${id}" does not exist`)
+  if (!stored) throw gone(`its shared code "${id}" does not exist`, '/shared_code_id')
   return new Map(
     rowIds.map((rowId) => {
       const row = stored.rows.find((one) => one.id === String(rowId))
-      if (!row) throw invalid(`the shared code "${id}" has no row "${rowId}"`)
+      if (!row) throw gone(`the shared code "${id}" has no row "${rowId}"`, '/shared_code_row_ids')
       const { code_content } = JSON.parse(row.configuration) as { code_content?: unknown } // shape checked next
       return [row.id, Array.isArray(code_content) ? code_content.map(String) : [String(code_content ?? '')]]
     }),
@@ -208,7 +209,7 @@ async function withVariables(
   const id = scalarOf(effective, 'variables_id')
   if (id === undefined) return { text, used: {} }
   const stored = await deps.configurations.find({ ...request.place, componentId: VARIABLES, configurationId: id })
-  if (!stored) throw invalid(`its variables "${id}" do not exist`)
+  if (!stored) throw gone(`its variables "${id}" do not exist`, '/variables_id')
   const { variables } = JSON.parse(stored.configuration) as VariableConfiguration // read with care
   const given = await sealed(deps, request.place.projectId, [
     ...givenValues(request, stored, scalarOf(effective, 'variables_values_id')),
@@ -244,7 +245,7 @@ function givenValues(
   if (rowId === undefined && variableOverrides.length > 0) return []
   if (rowId === undefined) throw invalid('it uses variables, and neither the job nor the configuration names their values')
   const row = stored.rows.find(({ id }) => id === rowId)
-  if (!row) throw invalid(`the row "${rowId}" with the values of its variables does not exist`)
+  if (!row) throw gone(`the row "${rowId}" with the values of its variables does not exist`, '/variables_values_id')
   const { values } = JSON.parse(row.configuration) as VariableConfiguration // read with care
   return Array.isArray(values) ? values : []
 }
@@ -259,7 +260,7 @@ export const ownConfiguration = (configData: string): StoredConfiguration => ({
 })
 
 export const notFound = (componentId: string, configurationId: string): PlatformError =>
-  invalid(`the configuration "${configurationId}" of ${componentId} does not exist any more`)
+  gone(`the configuration "${configurationId}" of ${componentId} does not exist any more`)
 
 /** The cost context that runs are accounted under, from the job or from the configuration. */
 export const contextOf = ({ backendContext }: QueuedJob, { runtime: { backend } }: RowPlan): string | undefined =>

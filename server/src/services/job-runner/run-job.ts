@@ -5,8 +5,10 @@ import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { CheckpointOwner } from '../../engines/runner/checkpoints.ts'
 import { createMask } from '../../engines/runner/mask.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { JobCause, SinceLastGood } from '../../model/job-cause.ts'
 import { placeOf, type QueuedJob } from '../../model/queued-job.ts'
 import type {
+  ConfigurationChanges,
   ConfigurationPlace,
   LoadedTable,
   ProjectInfo,
@@ -17,10 +19,11 @@ import type {
   StoredConfiguration,
 } from '../../model/run-ports.ts'
 import type { ArtifactOwner } from './artifacts.ts'
+import { causeOf } from './cause.ts'
 import { createJobLog, type JobLog, type JobLogDeps } from './job-log.ts'
 import { type Gathered, metricsOf, resultOf, usageOf } from './job-result.ts'
 import { sizeOf } from './limits.ts'
-import { invalid } from './mapping.ts'
+import { gone } from './mapping.ts'
 import { withOauthCredentials } from './oauth-credentials.ts'
 import { defaultBucketId } from './output-plan.ts'
 import { closeRowAccount, openRowAccount, publishedAccount } from './row-account.ts'
@@ -34,7 +37,8 @@ export interface RunHandle {
   readonly job: QueuedJob
   /** Its reason is `killed`, `lost` or `stopped`. */
   readonly signal: AbortSignal
-  begin(): Promise<void>
+  /** To be called before the first program starts, with the version that runs. */
+  begin(configVersion: number | null): Promise<void>
   hold(trx: Trx): Promise<void>
   /** The last results are published in this transaction: whatever happens next, the job has succeeded. */
   markPublished(trx: Trx, done: Pick<RunOfJob, 'result' | 'metrics'>): Promise<void>
@@ -47,13 +51,23 @@ export interface RunOfJob {
   readonly usage: readonly unknown[]
   readonly metrics: Readonly<Record<string, unknown>>
   readonly error: string | null
+  readonly cause: JobCause | null
 }
 
 export interface JobRunnerDeps extends RowDeps, StepDeps, JobLogDeps {
   readonly tokens: RunTokens
   readonly oauth: RunOauth
   readonly project: (projectId: number) => Promise<ProjectInfo>
+  /** The last run of the same configuration and rows that ended well. */
+  readonly lastGood: (job: QueuedJob) => Promise<LastGoodRun | undefined>
+  readonly changesSince: (place: ConfigurationPlace, version: number) => Promise<ConfigurationChanges>
   readonly log: { error(details: object, text: string): void }
+}
+
+export interface LastGoodRun {
+  readonly jobId: number
+  readonly endedAt: number
+  readonly configVersion: number | null
 }
 
 export async function runJob(deps: JobRunnerDeps, handle: RunHandle): Promise<RunOfJob> {
@@ -74,6 +88,7 @@ export async function runJob(deps: JobRunnerDeps, handle: RunHandle): Promise<Ru
     queued: { startedAt: job.readyAt, endedAt: Math.max(job.readyAt, job.startedAt) },
     secrets: [],
     version: '',
+    stored: undefined,
     variables: {},
     size: 'small',
     context: undefined,
@@ -88,9 +103,10 @@ export async function runJob(deps: JobRunnerDeps, handle: RunHandle): Promise<Ru
       usage: usageOf(gathered, mask),
       metrics: metricsOf(gathered),
       error: null,
+      cause: null,
     }
   } catch (error) {
-    return failed(deps, handle, log, gathered, error)
+    return failed(deps, handle, log, gathered, error, await sinceLastGood(deps, job))
   } finally {
     await log.flush()
   }
@@ -107,8 +123,9 @@ async function runRows(
   const component = deps.components.find(job.componentId)
   if (!component) throw new PlatformError('queue.unknownComponent', { component: job.componentId })
   if (!job.isDefaultBranch && !(await deps.findBranch(job.projectId, String(job.branchId))))
-    throw invalid(`its branch ${job.branchId} does not exist any more`)
+    throw gone(`its branch ${job.branchId} does not exist any more`)
   const stored = await configurationOf(deps, job)
+  gathered.stored = stored
   gathered.version = stored.version === 0 ? '' : String(stored.version)
   const { rows, skipped } = chooseRows(stored, job.rowIds)
   for (const sentence of skipped) log.say('info', sentence)
@@ -249,6 +266,7 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
     deps,
     {
       ...handle,
+      begin: () => handle.begin(planned.version === '' ? null : Number(planned.version)),
       scope,
       steps,
       inputOnly: job.inputOnly,
@@ -319,7 +337,14 @@ const ownerOf = (job: QueuedJob, configurationId: string): ArtifactOwner => ({
 })
 
 /** Rows that are done stay done: their tables and their state are in the project. */
-function failed(deps: JobRunnerDeps, { job, signal }: RunHandle, log: JobLog, gathered: Gathered, error: unknown): RunOfJob {
+function failed(
+  deps: JobRunnerDeps,
+  { job, signal }: RunHandle,
+  log: JobLog,
+  gathered: Gathered,
+  error: unknown,
+  since: SinceLastGood | null,
+): RunOfJob {
   const mask = createMask(gathered.secrets)
   const exceptionId = `job-${job.id}-${randomUUID().slice(0, 8)}`
   const known = error instanceof PlatformError ? error : undefined
@@ -338,13 +363,43 @@ function failed(deps: JobRunnerDeps, { job, signal }: RunHandle, log: JobLog, ga
   if (open)
     closeRowAccount(open, deps.clock, isKilled ? { status: 'terminated', error: undefined } : { status: 'error', error: message })
   log.say(isKilled ? 'warn' : 'error', isKilled ? 'The job was terminated.' : message)
-  const result = { message, ...resultOf(gathered, mask), error: { type: isOurs ? 'application' : 'user', exceptionId } }
+  const cause = causeOf({
+    error,
+    wasStopped: stopped !== undefined,
+    account: open,
+    stored: gathered.stored,
+    since,
+    mask,
+    message,
+  })
+  const result = { message, ...resultOf(gathered, mask), error: { type: isOurs ? 'application' : 'user', exceptionId, cause } }
   return {
     end: isKilled ? 'killed' : 'failed',
     result,
     usage: usageOf(gathered, mask),
     metrics: metricsOf(gathered),
     error: message,
+    cause: isKilled ? null : cause,
+  }
+}
+
+/** Known of stored configurations only. What cannot be found out does not change how the job ends. */
+async function sinceLastGood(deps: JobRunnerDeps, job: QueuedJob): Promise<SinceLastGood | null> {
+  if (job.configurationId === null || job.configData !== null) return null
+  try {
+    const good = await deps.lastGood(job)
+    if (good?.configVersion == null) return null
+    const { isConfigurationChanged, rowIds } = await deps.changesSince(configurationPlace(job), good.configVersion)
+    return {
+      job: String(good.jobId),
+      endTime: new Date(good.endedAt).toISOString(),
+      configVersion: String(good.configVersion),
+      isConfigurationChanged,
+      rowsChanged: rowIds,
+    }
+  } catch (error) {
+    deps.log.error({ err: error, jobId: job.id }, 'what changed since the last good run could not be found out')
+    return null
   }
 }
 

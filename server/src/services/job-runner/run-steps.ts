@@ -16,6 +16,7 @@ import { turnYamlToJson, yamlOf } from '../../engines/runner/yaml-files.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { StagedFile } from '../../model/run-ports.ts'
 import { type ArtifactRun, downloadArtifacts, stageArtifacts, wantsArtifacts } from './artifacts.ts'
+import { readFailure } from './cause.ts'
 import { type ImageRecord, runComponent } from './component-run.ts'
 import { saveStage } from './debug-archive.ts'
 import type { Inputs } from './input.ts'
@@ -140,7 +141,7 @@ async function runProgramStep(deps: RowDeps, run: RowRun, step: Step, place: Row
   }
   if (!failure) return
   if (isPlain && !run.signal.aborted && !run.debug && run.staging.output === 'local') await place.publishAlways()
-  throw thrown(failure)
+  throw thrown(failure, undefined, isPlain ? await readFailure(folder) : {})
 }
 
 /** Nothing was seen of a program that ended at once. */

@@ -60,6 +60,7 @@ function partsOf({ configFile, component }: ScriptStep): SqlScriptPart[] {
       block: block.name ?? `Block ${b + 1}`,
       code: code.name ?? `Code ${c + 1}`,
       script: Array.isArray(code.script) ? code.script : [code.script],
+      pointer: `/parameters/blocks/${b}/codes/${c}/script`,
     })),
   )
 }

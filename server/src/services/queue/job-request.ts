@@ -6,9 +6,9 @@ import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
 import { readStored } from '../../kit/stored-json.ts'
 import type { Actor } from '../../model/actor.ts'
-import { refusal } from './job-search.ts'
 import type { JobStatus } from './job-states.ts'
 import type { JobMode, JobRow, JobType, NewJobRow } from './queue.schema.ts'
+import { refusal } from './refusal.ts'
 
 const Scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
 const id = (options: { description?: string; examples?: string[] } = {}) =>

@@ -6,7 +6,24 @@ import type { Workload } from '../../model/workload.ts'
 import type { EqualColumn, JobSearch } from './job-search.ts'
 import { isFinished, JOB_STATUSES, type JobStatus, QUEUED, RUNNING } from './job-states.ts'
 import { DAY_MS, type DailyRange } from './job-stats.ts'
+import { columnsOf } from './job-view.ts'
 import { type JobRow, tables } from './queue.schema.ts'
+
+/** Failures of one cause and one configuration. */
+export interface FailuresOfConfiguration {
+  readonly kind: string
+  readonly subject: string | null
+  readonly componentId: string
+  readonly configurationId: string | null
+  readonly branchId: number
+  readonly count: number
+  readonly firstAt: number
+  readonly lastAt: number
+  readonly lastJobId: number
+}
+
+/** Most configurations with causes that one answer is made of. */
+const MOST_FAILING = 5_000
 
 const DURATION = sql<number>`(ended_at - started_at)`
 const sortOf = ({ sortBy }: JobSearch) => (sortBy === 'duration' ? DURATION : sql<number>`${sql.ref(sortBy)}`)
@@ -37,14 +54,65 @@ export function createJobSearchStore(database: Db) {
   }
 
   return {
+    /** With `fields`, of each job only the columns that they are made of. */
     search: (projectId: number, search: JobSearch): Promise<JobRow[]> =>
       matching(projectId, search)
-        .selectAll()
+        .$if(search.fields === undefined, (query) => query.selectAll())
+        .$if(search.fields !== undefined, (query) => query.select([...columnsOf(search.fields ?? [])]))
         .orderBy(sortOf(search), (order) => order[search.sortOrder]().nullsLast())
         .orderBy('id', search.sortOrder)
         .limit(search.limit)
         .offset(search.offset)
-        .execute(),
+        .execute() as Promise<JobRow[]>, // as much of it as was asked for
+
+    countByStatus: async (projectId: number, search: JobSearch): Promise<ReadonlyMap<string, number>> => {
+      const rows = await matching(projectId, search)
+        .select(['status', sql<number>`count(*)`.as('count')])
+        .groupBy('status')
+        .execute()
+      return new Map(rows.map(({ status, count }) => [status, Number(count)]))
+    },
+
+    /** Failures by cause and configuration, the newest first. Containers and flows fail because of jobs that are counted themselves. */
+    failures: async (projectId: number, search: JobSearch): Promise<readonly FailuresOfConfiguration[]> => {
+      const rows = await matching(projectId, search)
+        .select(['cause_kind', 'cause_subject', 'component_id', 'configuration_id', 'branch_id'])
+        .select([
+          sql<number>`count(*)`.as('count'),
+          sql<number>`min(ended_at)`.as('first'),
+          sql<number>`max(ended_at)`.as('last'),
+          sql<number>`max(id)`.as('job'),
+        ])
+        .where('cause_kind', 'is not', null)
+        .where('cause_kind', '<>', 'parts.failed')
+        .where('status', '=', 'error')
+        .groupBy(['cause_kind', 'cause_subject', 'component_id', 'configuration_id', 'branch_id'])
+        .orderBy('last', 'desc')
+        .limit(MOST_FAILING)
+        .execute()
+      return rows.map((row) => ({
+        kind: row.cause_kind ?? '',
+        subject: row.cause_subject,
+        componentId: row.component_id,
+        configurationId: row.configuration_id,
+        branchId: row.branch_id,
+        count: Number(row.count),
+        firstAt: Number(row.first),
+        lastAt: Number(row.last),
+        lastJobId: Number(row.job),
+      }))
+    },
+
+    messagesOf: async (projectId: number, jobIds: readonly number[]): Promise<ReadonlyMap<number, string>> => {
+      if (jobIds.length === 0) return new Map()
+      const rows = await db
+        .selectFrom('queue_job')
+        .select(['id', 'error'])
+        .where('project_id', '=', projectId)
+        .where('id', 'in', jobIds)
+        .execute()
+      return new Map(rows.map(({ id, error }) => [id, error ?? '']))
+    },
 
     /** The first `perGroup` jobs of every group, group by group in the order of their first ones; `most` jobs in all. */
     searchGrouped(

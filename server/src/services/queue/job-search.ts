@@ -1,9 +1,10 @@
 // Search of jobs (spec platform 2.5): names and spellings clients use, turned into what the store compares.
 
 import { readByRule } from '../../http/parameters.ts'
-import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
 import { isJobStatus } from './job-states.ts'
+import { isJobField, JOB_FIELDS, type JobField } from './job-view.ts'
+import { refusal } from './refusal.ts'
 
 export type EqualColumn =
   | 'id'
@@ -19,6 +20,8 @@ export type EqualColumn =
   | 'type'
   | 'variable_values_id'
   | 'parent_run_id'
+  | 'config_version'
+  | 'cause_kind'
 export type TimeColumn = 'created_at' | 'started_at' | 'ended_at'
 export type SortColumn = EqualColumn | TimeColumn | 'updated_at' | 'duration'
 
@@ -34,6 +37,8 @@ export interface JobSearch {
   readonly offset: number
   readonly sortBy: SortColumn
   readonly sortOrder: 'asc' | 'desc'
+  /** Undefined: jobs whole. */
+  readonly fields: readonly JobField[] | undefined
 }
 
 export type Query = Readonly<Record<string, unknown>>
@@ -54,8 +59,10 @@ const EQUAL: Readonly<Record<string, EqualColumn>> = {
   type: 'type',
   variableValuesId: 'variable_values_id',
   parentRunId: 'parent_run_id',
+  configVersion: 'config_version',
+  causeKind: 'cause_kind',
 }
-const NUMERIC: ReadonlySet<EqualColumn> = new Set(['id', 'project_id', 'branch_id', 'token_id'])
+const NUMERIC: ReadonlySet<EqualColumn> = new Set(['id', 'project_id', 'branch_id', 'token_id', 'config_version'])
 const TIMES: Readonly<Record<string, TimeColumn>> = { createdTime: 'created_at', startTime: 'started_at', endTime: 'ended_at' }
 const SORTS: Readonly<Record<string, SortColumn>> = {
   id: 'id',
@@ -94,6 +101,8 @@ const FILTERS = {
   type: 'Only jobs of one of these types.',
   variableValuesId: 'Only jobs with one of these rows of values.',
   parentRunId: 'Only jobs that are part of one of these runs.',
+  configVersion: 'Only jobs that ran one of these versions of their configuration.',
+  causeKind: 'Only jobs that failed for one of these causes, such as `http.unauthorized`.',
   createdTimeFrom: 'Only jobs created at this time or later: ISO 8601, or words such as `-2 days`.',
   createdTimeTo: 'Only jobs created at this time or earlier.',
   startTimeFrom: 'Only jobs started at this time or later.',
@@ -110,7 +119,17 @@ const PAGE = {
   sortBy: `One of ${Object.keys(SORTS).join(', ')}; id by default.`,
   sortOrder: '`asc` or `desc`.',
 }
-export const SearchQuery = readByRule({ ...FILTERS, ...PAGE })
+const FIELDS = {
+  fields: `A light form of the list: only these members of each job, separated by commas, such as \`id,status,component,config,startTime,durationMs,usual,cause\`. Members: ${JOB_FIELDS.join(', ')}.`,
+}
+export const SearchQuery = readByRule({ ...FILTERS, ...PAGE, ...FIELDS })
+/** Filters alone: what is counted has no pages. */
+export const CountQuery = readByRule(FILTERS)
+export const FailuresQuery = readByRule({
+  ...FILTERS,
+  endTimeFrom: 'Only jobs ended at this time or later; seven days ago by default.',
+  limit: 'At most this many groups, up to 500; 100 by default.',
+})
 export const GroupedSearchQuery = readByRule({
   ...FILTERS,
   ...PAGE,
@@ -156,6 +175,7 @@ export function parseJobSearch(query: Query, now: Date, canonicalId: (id: string
     offset: numberOf('offset', query.offset, 0, 0, Number.MAX_SAFE_INTEGER),
     sortBy: sortOf(query.sortBy),
     sortOrder: orderOf(query.sortOrder),
+    fields: fieldsOf(query.fields),
   }
 }
 
@@ -178,6 +198,7 @@ const OTHERS: ReadonlySet<string> = new Set([
   'sortOrder',
   'durationSecondsFrom',
   'durationSecondsTo',
+  'fields',
 ])
 
 const listOf = (given: unknown): string[] =>
@@ -199,6 +220,15 @@ function equalValues(
     if (wrong !== undefined) throw refusal(name, `"${wrong.slice(0, 60)}" is not a status of a job.`)
   }
   return column === 'component_id' ? values.map(canonicalId) : [...values]
+}
+
+/** Undefined: all. */
+export function fieldsOf(given: unknown): readonly JobField[] | undefined {
+  if (given === undefined || given === '') return undefined
+  const names = listOf(given).flatMap((names) => names.split(',').map((name) => name.trim()))
+  const wrong = names.find((name) => !isJobField(name))
+  if (wrong !== undefined) throw refusal('fields', `"${wrong.slice(0, 60)}" is not one of ${JOB_FIELDS.join(', ')}.`)
+  return names.filter(isJobField)
 }
 
 function momentOf(name: string, given: unknown, now: Date): number {
@@ -231,6 +261,3 @@ function orderOf(given: unknown): 'asc' | 'desc' {
   if (order !== 'asc' && order !== 'desc') throw refusal('sortOrder', 'This value should be asc or desc.')
   return order
 }
-
-export const refusal = (field: string, reason: string): PlatformError =>
-  new PlatformError('validation.failed', { field, reason }, { errors: [{ key: field, message: reason }] })

@@ -1,7 +1,8 @@
 // How much time the jobs of a project took, day by day (spec platform 2.10). A job counts on the day it ended.
 
 import { calendarDay } from '../../kit/calendar-day.ts'
-import { type Query, refusal } from './job-search.ts'
+import type { Query } from './job-search.ts'
+import { refusal } from './refusal.ts'
 
 export interface DailyRange {
   /** Days since 1970, in the zone of the caller; both belong to the range. */

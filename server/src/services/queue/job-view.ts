@@ -12,6 +12,13 @@ const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T)
 const Time = Type.String({ examples: ['2026-01-31T12:00:00+00:00'] })
 const Loose = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown())])
 
+const Part = Type.Object({ done: Type.Integer(), total: Type.Integer() })
+const JobProgressView = Type.Object(
+  { phase: Type.Optional(Type.String()), rows: Type.Optional(Part), bytes: Type.Optional(Part) },
+  { description: 'How far a job that runs has come, as far as its end is known: rows of the configuration, bytes of the load.' },
+)
+
+/** A job of a list that was asked for with \`fields\` has only those. */
 export const JobView = Type.Object(
   {
     id: Type.String(),
@@ -33,6 +40,25 @@ export const JobView = Type.Object(
     endTime: Nullable(Time),
     delayedStartTime: Nullable(Time),
     durationSeconds: Type.Integer(),
+    durationMs: Type.Integer(),
+    configVersion: Nullable(Type.String({ description: 'The version of the configuration that ran; null before it began.' })),
+    usual: Nullable(
+      Type.Object(
+        {
+          durationMs: Type.Integer(),
+          runs: Type.Integer(),
+          deviation: Nullable(Type.Number({ description: 'Duration of this job in units of the usual one.' })),
+        },
+        { description: 'Median of the last runs of the same configuration and rows that ended well; null without any.' },
+      ),
+    ),
+    progress: Nullable(JobProgressView),
+    cause: Nullable(
+      Type.Object(
+        { kind: Type.String(), subject: Nullable(Type.String()) },
+        { description: 'Why it failed; `result.error.cause` has the whole of it.' },
+      ),
+    ),
     result: Loose,
     usageData: Type.Array(Type.Unknown()),
     isFinished: Type.Boolean(),
@@ -49,54 +75,100 @@ export interface ViewContext {
   readonly now: Date
 }
 
-/** Built with raw pieces: `configData` goes out exactly as it came in, secrets as ciphers. */
-export function jobView(job: JobRow, { projectName, queueUrl, now }: ViewContext): Record<string, unknown> {
-  const request = readStored<StoredRequest>(job.request)
-  return {
-    id: String(job.id),
-    runId: job.run_id,
-    parentRunId: job.parent_run_id,
-    project: { id: String(job.project_id), name: projectName },
-    token: { id: String(job.token_id), description: job.token_description },
-    status: job.status,
-    desiredStatus:
-      job.status === 'terminating' || job.status === 'terminated' || job.status === 'cancelled' ? 'terminating' : 'processing',
-    waitingReason: job.status === 'waiting' ? job.waiting_reason : null,
-    mode: job.mode,
-    component: request.component,
-    config: job.configuration_id,
-    configData: job.config_data === null ? {} : rawJson(job.config_data),
-    configRowIds: job.row_ids === null ? null : rawJson(job.row_ids),
-    tag: job.tag,
-    createdTime: timeOf(job.created_at),
-    startTime: timeOf(job.started_at),
-    endTime: timeOf(job.ended_at),
-    delayedStartTime: request.isDelayed ? timeOf(job.start_after) : null,
-    durationSeconds: durationOf(job, now),
-    result: rawJson(job.result),
-    usageData: rawJson(job.usage),
-    isFinished: isFinished(job.status),
-    url: `${queueUrl}/jobs/${job.id}`,
-    branchId: String(job.branch_id),
-    branchType: job.is_default_branch === 1 ? 'default' : 'dev',
-    variableValuesId: job.variable_values_id,
-    variableValuesData: { values: valuesOf(request) },
-    backend: request.backend ?? {},
-    executor: request.executor,
-    metrics: rawJson(job.metrics),
-    behavior: request.behavior,
-    parallelism: request.parallelism,
-    type: job.type,
-    orchestrationJobId: request.orchestrationJobId,
-    orchestrationTaskId: request.orchestrationTaskId,
-    orchestrationPhaseId: request.orchestrationPhaseId,
-    onlyOrchestrationTaskIds: request.onlyOrchestrationTaskIds,
-    onlyFlowTaskIds: request.onlyFlowTaskIds,
-    previousJobId: request.previousJobId,
-    runnerId: job.worker,
-    deduplicationId: job.deduplication_id?.startsWith(`${IDEMPOTENCY_KEY} `) ? null : job.deduplication_id,
-    ...(job.status === 'error' ? { error: { message: job.error ?? '' } } : {}),
-  }
+interface Shown {
+  readonly job: JobRow
+  readonly request: () => StoredRequest
+  readonly context: ViewContext
+}
+
+const DURATION_COLUMNS = ['started_at', 'ended_at'] as const
+
+/** Every member of a job: the columns it is made of, and how. `configData` goes out exactly as it came in, secrets as ciphers. */
+const FIELDS = {
+  id: [['id'], ({ job }) => String(job.id)],
+  runId: [['run_id'], ({ job }) => job.run_id],
+  parentRunId: [['parent_run_id'], ({ job }) => job.parent_run_id],
+  project: [['project_id'], ({ job, context }) => ({ id: String(job.project_id), name: context.projectName })],
+  token: [['token_id', 'token_description'], ({ job }) => ({ id: String(job.token_id), description: job.token_description })],
+  status: [['status'], ({ job }) => job.status],
+  desiredStatus: [['status'], ({ job }) => (ENDING.includes(job.status) ? 'terminating' : 'processing')],
+  waitingReason: [['status', 'waiting_reason', 'lock_key'], ({ job }) => (job.status === 'waiting' ? job.waiting_reason : null)],
+  mode: [['mode'], ({ job }) => job.mode],
+  component: [['request'], ({ request }) => request().component],
+  config: [['configuration_id'], ({ job }) => job.configuration_id],
+  configVersion: [['config_version'], ({ job }) => (job.config_version === null ? null : String(job.config_version))],
+  configData: [['config_data'], ({ job }) => (job.config_data === null ? {} : rawJson(job.config_data))],
+  configRowIds: [['row_ids'], ({ job }) => (job.row_ids === null ? null : rawJson(job.row_ids))],
+  tag: [['tag'], ({ job }) => job.tag],
+  createdTime: [['created_at'], ({ job }) => timeOf(job.created_at)],
+  startTime: [['started_at'], ({ job }) => timeOf(job.started_at)],
+  endTime: [['ended_at'], ({ job }) => timeOf(job.ended_at)],
+  delayedStartTime: [['request', 'start_after'], ({ job, request }) => (request().isDelayed ? timeOf(job.start_after) : null)],
+  durationSeconds: [DURATION_COLUMNS, ({ job, context }) => Math.round(durationMsOf(job, context.now) / 1000)],
+  durationMs: [DURATION_COLUMNS, ({ job, context }) => durationMsOf(job, context.now)],
+  usual: [['usual_ms', 'usual_runs', ...DURATION_COLUMNS], ({ job, context }) => usualOf(job, context.now)],
+  progress: [['progress'], ({ job }) => (job.progress === null ? null : rawJson(job.progress))],
+  cause: [
+    ['cause_kind', 'cause_subject'],
+    ({ job }) => (job.cause_kind === null ? null : { kind: job.cause_kind, subject: job.cause_subject }),
+  ],
+  result: [['result', 'type'], ({ job }) => rawJson(job.result)],
+  usageData: [['usage'], ({ job }) => rawJson(job.usage)],
+  isFinished: [['status'], ({ job }) => isFinished(job.status)],
+  url: [['id'], ({ job, context }) => `${context.queueUrl}/jobs/${job.id}`],
+  branchId: [['branch_id'], ({ job }) => String(job.branch_id)],
+  branchType: [['is_default_branch'], ({ job }) => (job.is_default_branch === 1 ? 'default' : 'dev')],
+  variableValuesId: [['variable_values_id'], ({ job }) => job.variable_values_id],
+  variableValuesData: [['request'], ({ request }) => ({ values: valuesOf(request()) })],
+  backend: [['request'], ({ request }) => request().backend ?? {}],
+  executor: [['request'], ({ request }) => request().executor],
+  metrics: [['metrics'], ({ job }) => rawJson(job.metrics)],
+  behavior: [['request'], ({ request }) => request().behavior],
+  parallelism: [['request'], ({ request }) => request().parallelism],
+  type: [['type'], ({ job }) => job.type],
+  orchestrationJobId: [['request'], ({ request }) => request().orchestrationJobId],
+  orchestrationTaskId: [['request'], ({ request }) => request().orchestrationTaskId],
+  orchestrationPhaseId: [['request'], ({ request }) => request().orchestrationPhaseId],
+  onlyOrchestrationTaskIds: [['request'], ({ request }) => request().onlyOrchestrationTaskIds],
+  onlyFlowTaskIds: [['request'], ({ request }) => request().onlyFlowTaskIds],
+  previousJobId: [['request'], ({ request }) => request().previousJobId],
+  runnerId: [['worker'], ({ job }) => job.worker],
+  deduplicationId: [
+    ['deduplication_id'],
+    ({ job }) => (job.deduplication_id?.startsWith(`${IDEMPOTENCY_KEY} `) ? null : job.deduplication_id),
+  ],
+  error: [['status', 'error'], ({ job }) => (job.status === 'error' ? { message: job.error ?? '' } : undefined)],
+} satisfies Record<string, readonly [columns: readonly (keyof JobRow)[], show: (shown: Shown) => unknown]>
+
+export type JobField = keyof typeof FIELDS
+export const JOB_FIELDS = Object.keys(FIELDS) as readonly JobField[]
+export const isJobField = (name: string): name is JobField => Object.hasOwn(FIELDS, name)
+
+/** What is read of jobs for these members; what is always needed to show them is part of it. */
+export const columnsOf = (fields: readonly JobField[]): readonly (keyof JobRow)[] => [
+  ...new Set<keyof JobRow>(['id', 'project_id', 'status', ...fields.flatMap((field) => [...FIELDS[field][0]])]),
+]
+
+export function jobView(job: JobRow, context: ViewContext, fields = JOB_FIELDS): Record<string, unknown> {
+  let read: StoredRequest | undefined
+  const request = (): StoredRequest => (read ??= readStored<StoredRequest>(job.request))
+  const shown = { job, context, request }
+  return Object.fromEntries(
+    fields.flatMap((field) => {
+      const value = FIELDS[field][1](shown)
+      return value === undefined ? [] : [[field, value]]
+    }),
+  )
+}
+
+const ENDING: readonly string[] = ['terminating', 'terminated', 'cancelled']
+
+/** How long such runs take, and this one against them: 1 is as usual, 2 twice as long. */
+function usualOf(job: JobRow, now: Date) {
+  if (job.usual_ms === null) return null
+  const duration = durationMsOf(job, now)
+  const deviation = job.usual_ms > 0 && job.started_at !== null ? Math.round((duration / job.usual_ms) * 100) / 100 : null
+  return { durationMs: job.usual_ms, runs: job.usual_runs, deviation }
 }
 
 /** The record of the older job services: the same job, other names (spec platform 2.10). */
@@ -125,7 +197,7 @@ export function legacyJobView(
     createdTime: timeOf(job.created_at),
     startTime: timeOf(job.started_at),
     endTime: timeOf(job.ended_at),
-    durationSeconds: durationOf(job, context.now),
+    durationSeconds: Math.round(durationMsOf(job, context.now) / 1000),
     waitSeconds: Math.max(0, Math.round(waited / 1000)),
     isFinished: isFinished(job.status),
     url: `${context.legacyUrl}/queue/job/${job.id}`,
@@ -143,5 +215,5 @@ const valuesOf = ({ variableValues, variableOverrides = [] }: StoredRequest) => 
 const timeOf = (ms: number | null): string | null => (ms === null ? null : formatTimestamp(new Date(ms)))
 
 /** Only the time of processing counts. */
-const durationOf = (job: JobRow, now: Date): number =>
-  job.started_at === null ? 0 : Math.max(0, Math.round(((job.ended_at ?? now.getTime()) - job.started_at) / 1000))
+const durationMsOf = (job: JobRow, now: Date): number =>
+  job.started_at === null ? 0 : Math.max(0, (job.ended_at ?? now.getTime()) - job.started_at)

@@ -1,6 +1,7 @@
 // The search of the older job service (spec platform 2.10), turned into ours: other names, and a query in the words of its index.
 
-import { type Query, refusal } from './job-search.ts'
+import type { Query } from './job-search.ts'
+import { refusal } from './refusal.ts'
 
 /** Fields of the older record that can be asked for, with our names. */
 const FIELDS: Readonly<Record<string, string>> = {

@@ -17,10 +17,11 @@ import {
   ProjectStats,
   send,
 } from './job-routes.ts'
-import { refusal, SearchQuery } from './job-search.ts'
+import { SearchQuery } from './job-search.ts'
 import { legacyJobView } from './job-view.ts'
 import { legacySearch } from './legacy-search.ts'
 import type { JobRow } from './queue.schema.ts'
+import { refusal } from './refusal.ts'
 
 const OlderSearchQuery = Type.Object(
   {

@@ -9,10 +9,12 @@ import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { readStored } from '../../kit/stored-json.ts'
+import { type JobCause, jobCause } from '../../model/job-cause.ts'
 import { moveJob, waitingForJob } from './job-states.ts'
 import type { JobRow } from './queue.schema.ts'
 import { type Hold, type JobEnd, PUBLISHED, type QueueStore } from './queue.store.ts'
 import type { Queue } from './queue.ts'
+import { usualDuration } from './usual-duration.ts'
 
 /** How a run ended; the loop turns it into a status. */
 export interface JobOutcome {
@@ -21,6 +23,7 @@ export interface JobOutcome {
   readonly usage: readonly unknown[]
   readonly metrics: Readonly<Record<string, unknown>> | readonly []
   readonly error: string | null
+  readonly cause: JobCause | null
 }
 
 /** Why a run is asked to end: by a client, because another worker has the job, or because this node goes down. */
@@ -32,7 +35,7 @@ export interface JobHandle {
   /** Its reason is an AbortReason. */
   readonly signal: AbortSignal
   /** To be called before the first component starts; throws when the job is no longer ours. */
-  begin(): Promise<void>
+  begin(configVersion: number | null): Promise<void>
   /** Throws, inside a transaction that publishes, when the job is no longer ours. */
   hold(trx: Trx): Promise<void>
   /** In the transaction that publishes the last of the job's results: a job that is lost from here on has succeeded all the same. */
@@ -134,7 +137,10 @@ export function createQueueLoop(deps: QueueLoopDeps) {
           }
           if (job.lock_key !== null && !(await store.takeLock(trx, job.lock_key, job.project_id, job.id))) continue
           const started = await store.start(trx, job.id, worker, now, now + LEASE_MS)
-          if (started) return started
+          if (started) {
+            await store.setUsual(trx, started.id, await usualDuration(trx, started))
+            return started
+          }
         }
         // The rows of a container that is full may have been all that was looked at: once more, without them.
       }
@@ -193,8 +199,8 @@ export function createQueueLoop(deps: QueueLoopDeps) {
     const outcome = await deps.runJob({
       job,
       signal,
-      begin: async () => {
-        if (!(await store.markBegun(held))) throw new PlatformError('queue.leaseLost', { id: job.id })
+      begin: async (configVersion) => {
+        if (!(await store.markBegun(held, configVersion))) throw new PlatformError('queue.leaseLost', { id: job.id })
       },
       hold,
       markPublished: (trx, { result, metrics }) =>
@@ -366,17 +372,19 @@ export function createQueueLoop(deps: QueueLoopDeps) {
 function outcomeOfLost(job: JobRow): JobOutcome {
   const known = readStored<Record<string, unknown>>(job.result) // a result is an object
   const metrics = readStored<JobOutcome['metrics']>(job.metrics)
-  if (job.has_begun === PUBLISHED) return { end: 'succeeded', result: known, usage: [], metrics, error: null }
+  if (job.has_begun === PUBLISHED) return { end: 'succeeded', result: known, usage: [], metrics, error: null, cause: null }
   const message = 'The worker that ran this job was lost. What its finished rows had written is kept; run the job again.'
-  const result = { ...known, message, error: { type: 'application', exceptionId: `job-${job.id}` } }
-  return { end: job.status === 'terminating' ? 'killed' : 'failed', result, usage: [], metrics, error: message }
+  const cause = jobCause('run.workerLost', 'internalError')
+  const result = { ...known, message, error: { type: 'application', exceptionId: `job-${job.id}`, cause } }
+  return { end: job.status === 'terminating' ? 'killed' : 'failed', result, usage: [], metrics, error: message, cause }
 }
 
-const KILLED: JobOutcome = { end: 'killed', result: {}, usage: [], metrics: [], error: null }
+const KILLED: JobOutcome = { end: 'killed', result: {}, usage: [], metrics: [], error: null, cause: null }
 
-function outcomeOfRefused({ id }: JobRow, { message }: PlatformError): JobOutcome {
-  const result = { message, error: { type: 'user', exceptionId: `job-${id}` } }
-  return { end: 'failed', result, usage: [], metrics: [], error: message }
+function outcomeOfRefused({ id }: JobRow, { code, message, facts }: PlatformError): JobOutcome {
+  const cause = jobCause(facts.kind ?? 'configuration.invalid', code)
+  const result = { message, error: { type: 'user', exceptionId: `job-${id}`, cause } }
+  return { end: 'failed', result, usage: [], metrics: [], error: message, cause }
 }
 
 /** A kill that arrived while the run was ending counts: the client was told that the job terminates. */
@@ -391,5 +399,6 @@ function endOf(job: JobRow, outcome: JobOutcome): JobEnd {
       error: null,
     }
   const move = outcome.end === 'killed' ? 'fail' : moves[outcome.end]
-  return { ...written, status: moveJob(job.status, move), result: JSON.stringify(outcome.result), error: outcome.error }
+  const { error, cause } = outcome
+  return { ...written, status: moveJob(job.status, move), result: JSON.stringify(outcome.result), error, cause }
 }

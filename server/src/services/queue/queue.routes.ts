@@ -6,6 +6,7 @@ import { type Static, Type } from 'typebox'
 import { serviceUrl } from '../../http/addresses.ts'
 import { asksForEvents, beginEvents } from '../../http/event-stream.ts'
 import { readStored } from '../../kit/stored-json.ts'
+import { FailureGroupView } from './failures.ts'
 import { followJob, type JobEventList } from './job-events.ts'
 import type { JobNotifier } from './job-notifier.ts'
 import { JobBody, requestAgain } from './job-request.ts'
@@ -20,8 +21,8 @@ import {
   ProjectStats,
   send,
 } from './job-routes.ts'
-import { GroupedSearchQuery, numberOf, SearchQuery, searchQuery } from './job-search.ts'
-import { JobView, jobView } from './job-view.ts'
+import { CountQuery, FailuresQuery, fieldsOf, GroupedSearchQuery, numberOf, SearchQuery, searchQuery } from './job-search.ts'
+import { type JobField, JobView, jobView } from './job-view.ts'
 import type { JobRow } from './queue.schema.ts'
 
 export interface QueueRoutesDeps extends JobRoutesDeps {
@@ -30,6 +31,7 @@ export interface QueueRoutesDeps extends JobRoutesDeps {
 }
 
 const Jobs = Type.Array(JobView)
+const StatusCounts = Type.Object({ jobs: Type.Record(Type.String(), Type.Integer()) }, { title: 'JobsByStatus' })
 const EventsQuery = Type.Object({
   sinceId: Type.Optional(Type.String({ maxLength: 64, description: 'Only events after this one.' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'At most this many; 1000 by default.' })),
@@ -39,13 +41,13 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
   const { queue, clock, domain, projectName, events, notifier } = deps
   const { requestOf, idempotencyKey, runComponent } = createJobStarter(deps)
 
-  const viewer = async (req: FastifyRequest): Promise<(job: JobRow) => Record<string, unknown>> => {
+  const viewer = async (req: FastifyRequest, fields?: readonly JobField[]): Promise<(job: JobRow) => Record<string, unknown>> => {
     const context = {
       projectName: await projectName(req.actor.projectId),
       queueUrl: serviceUrl('queue', req.baseUrl, domain),
       now: clock.now(),
     }
-    return (job) => jobView(job, context)
+    return (job) => jobView(job, context, fields)
   }
 
   return async (app) => {
@@ -98,10 +100,33 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
           config: { operation: path.includes('search') ? 'queue.search' : 'queue.list', summary: 'Find jobs, newest first' },
           schema: { querystring: SearchQuery, response: { 200: Jobs } },
         },
-        async (req, reply) =>
-          send(reply, 200, (await queue.search(req.actor, searchQuery(req.query, req.url))).map(await viewer(req))),
+        async (req, reply) => {
+          const query = searchQuery(req.query, req.url)
+          return send(reply, 200, (await queue.search(req.actor, query)).map(await viewer(req, fieldsOf(query.fields))))
+        },
       )
     }
+
+    app.get(
+      '/queue/search/failures',
+      {
+        config: { operation: 'queue.failures', summary: 'Failed jobs grouped by cause, the newest first' },
+        schema: { querystring: FailuresQuery, response: { 200: Type.Array(FailureGroupView) } },
+      },
+      async (req, reply) => {
+        const { limit, ...query } = searchQuery(req.query, req.url)
+        return send(reply, 200, await queue.failures(req.actor, query, numberOf('limit', limit, 100, 1, 500)))
+      },
+    )
+
+    app.get(
+      '/queue/stats/statuses',
+      {
+        config: { operation: 'queue.statuses', summary: 'How many jobs have each status' },
+        schema: { querystring: CountQuery, response: { 200: StatusCounts } },
+      },
+      async (req) => ({ jobs: await queue.counts(req.actor, searchQuery(req.query, req.url)) }),
+    )
 
     app.get(
       '/queue/search/grouped-jobs',

@@ -45,6 +45,14 @@ export interface QueueTables {
     usage: string
     metrics: string
     error: string | null
+    config_version: Generated<number | null>
+    cause_kind: Generated<string | null>
+    cause_subject: Generated<string | null>
+    /** Median of the runs before this one that ended well, and of how many. */
+    usual_ms: Generated<number | null>
+    usual_runs: Generated<number | null>
+    /** JSON of JobProgress, of a job that runs. */
+    progress: Generated<string | null>
   }
   queue_lock: { lock_key: string; project_id: number; job_id: number }
 }

@@ -6,9 +6,11 @@ import { belowRun } from '../../engines/metadata-db/run-ids.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
 import { isSilent } from '../../engines/metadata-db/worker-lease.ts'
 import type { RecordChange } from '../../model/change.ts'
+import type { JobCause } from '../../model/job-cause.ts'
 import { createJobSearchStore } from './job-search.store.ts'
 import { type JobStatus, QUEUED, RUNNING } from './job-states.ts'
 import { type JobRow, type NewJobRow, tables } from './queue.schema.ts'
+import { type EarlierRun, earlierRuns, type RunOf, type UsualDuration } from './usual-duration.ts'
 
 /** How a finished job is written. */
 export interface JobEnd {
@@ -17,6 +19,8 @@ export interface JobEnd {
   readonly usage: string
   readonly metrics: string
   readonly error: string | null
+  /** Of a failure. */
+  readonly cause?: Pick<JobCause, 'kind' | 'subject'> | null
 }
 
 /** Who holds a job: writes of a worker that lost it touch no row. */
@@ -78,6 +82,10 @@ const startQueued = statement((db, start: { jobId: number; worker: string; now: 
     .returningAll(),
 )
 
+const usualOf = statement((db, { jobId, ms, runs }: UsualDuration & { readonly jobId: number }) =>
+  tables(db).updateTable('queue_job').set({ usual_ms: ms, usual_runs: runs }).where('id', '=', jobId).returning('id'),
+)
+
 const anyUnexplained = statement((db, { now }: { now: number }) =>
   tables(db)
     .selectFrom('queue_job')
@@ -99,10 +107,10 @@ const heldJob = statement((db, hold: Hold) =>
     .$call(lockRows(db)),
 )
 
-const beginHeld = statement((db, hold: Hold) =>
+const beginHeld = statement((db, hold: Hold & { readonly configVersion: number | null }) =>
   tables(db)
     .updateTable('queue_job')
-    .set({ has_begun: BEGUN })
+    .set({ has_begun: BEGUN, config_version: hold.configVersion })
     .where('id', '=', hold.jobId)
     .where('worker', '=', hold.worker)
     .where('attempt', '=', hold.attempt)
@@ -110,10 +118,15 @@ const beginHeld = statement((db, hold: Hold) =>
     .returning('id'),
 )
 
-const endJob = statement((db, { jobId, now, ...end }: JobEnd & { readonly jobId: number; readonly now: number }) =>
+interface WrittenEnd extends Omit<JobEnd, 'cause'> {
+  readonly cause_kind: string | null
+  readonly cause_subject: string | null
+}
+
+const endJob = statement((db, { jobId, now, ...end }: WrittenEnd & { readonly jobId: number; readonly now: number }) =>
   tables(db)
     .updateTable('queue_job')
-    .set({ ...end, waiting_reason: null, worker: null, lease_until: null, ended_at: now, updated_at: now })
+    .set({ ...end, progress: null, waiting_reason: null, worker: null, lease_until: null, ended_at: now, updated_at: now })
     .where('id', '=', jobId)
     .returning(CHANGED),
 )
@@ -183,22 +196,8 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
         .execute(),
 
     /** Runs before this one of the same configuration and the same rows that ended well, the newest first. */
-    listEarlierRuns: (job: JobRow, limit: number): Promise<Pick<JobRow, 'id' | 'started_at' | 'ended_at'>[]> =>
-      db
-        .selectFrom('queue_job')
-        .select(['id', 'started_at', 'ended_at'])
-        .where('project_id', '=', job.project_id)
-        .where('component_id', '=', job.component_id)
-        .where('configuration_id', '=', job.configuration_id)
-        .where('branch_id', '=', job.branch_id)
-        .where('type', '=', job.type)
-        .where('row_ids', job.row_ids === null ? 'is' : '=', job.row_ids)
-        .where('id', '<', job.id)
-        .where('status', 'in', ['success', 'warning'])
-        .where((e) => e.or([e('parent_job_id', 'is', null), e('step_group', 'is not', null)]))
-        .orderBy('id', 'desc')
-        .limit(limit)
-        .execute(),
+    listEarlierRuns: (job: RunOf, limit: number, from: Db = database): Promise<readonly EarlierRun[]> =>
+      earlierRuns(from, { ...job, limit }),
 
     findByDeduplicationId: (trx: Trx, projectId: number, deduplicationId: string): Promise<JobRow | undefined> =>
       tables(trx)
@@ -327,6 +326,10 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
     start: async (trx: Trx, jobId: number, worker: string, now: number, leaseUntil: number): Promise<JobRow | undefined> =>
       (await tellAll(trx, await startQueued(trx, { jobId, worker, now, leaseUntil })))[0],
 
+    setUsual: async (trx: Trx, jobId: number, { ms, runs }: UsualDuration): Promise<void> => {
+      await usualOf(trx, { jobId, ms, runs })
+    },
+
     hasUnexplained: async (now: number): Promise<boolean> => (await anyUnexplained(database, { now })).length > 0,
 
     listUnexplained: (trx: Trx, now: number, limit: number) =>
@@ -369,7 +372,8 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
     /** The job, when this worker still holds it; locked until the transaction ends, so that what follows is published once. */
     findHeld: async (trx: Trx, hold: Hold): Promise<JobRow | undefined> => (await heldJob(trx, hold))[0],
 
-    markBegun: async (hold: Hold): Promise<boolean> => (await beginHeld(database, hold)).length > 0,
+    markBegun: async (hold: Hold, configVersion: number | null): Promise<boolean> =>
+      (await beginHeld(database, { ...hold, configVersion })).length > 0,
 
     /** Everything the job had to publish is published with this; only its end is still to be written. */
     markPublished: async (
@@ -397,8 +401,14 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
       return job! // it is held
     },
 
-    end: async (trx: Trx, jobId: number, { status, result, usage, metrics, error }: JobEnd, now: number): Promise<void> => {
-      await tellAll(trx, await endJob(trx, { jobId, now, status, result, usage, metrics, error }))
+    end: async (
+      trx: Trx,
+      jobId: number,
+      { status, result, usage, metrics, error, cause }: JobEnd,
+      now: number,
+    ): Promise<void> => {
+      const why = { cause_kind: cause?.kind ?? null, cause_subject: cause?.subject ?? null }
+      await tellAll(trx, await endJob(trx, { jobId, now, status, result, usage, metrics, error, ...why }))
     },
 
     /** An open container is held by nobody; its rows are. */

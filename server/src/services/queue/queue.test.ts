@@ -12,7 +12,7 @@ import type { JobRow } from './queue.schema.ts'
 import { createQueueStore } from './queue.store.ts'
 import { createQueue } from './queue.ts'
 
-const DONE: JobOutcome = { end: 'succeeded', result: { message: 'done' }, usage: [], metrics: [], error: null }
+const DONE: JobOutcome = { end: 'succeeded', result: { message: 'done' }, usage: [], metrics: [], error: null, cause: null }
 const noFlow = () => assert.fail('there are no flows here')
 const NO_FLOWS = { check: noFlow, open: noFlow, wake: noFlow, progress: noFlow }
 const QUIET = { error: () => {}, warn: () => {} }
@@ -231,13 +231,13 @@ await onBothDatabases('queue', (metadata) => {
     await other.start()
     await until('another worker runs it', () => runs.length === 2)
     assert.equal(runs[1]!.handle.job.attempt, 2)
-    await assert.rejects(runs[0]!.handle.begin(), { code: 'queue.leaseLost' })
+    await assert.rejects(runs[0]!.handle.begin(null), { code: 'queue.leaseLost' })
     await assert.rejects(
       runs[0]!.handle.publish(async () => assert.fail('published')),
       { code: 'queue.leaseLost' },
     )
     runs[0]!.finish(DONE)
-    await runs[1]!.handle.begin()
+    await runs[1]!.handle.begin(null)
     runs[1]!.finish({ ...DONE, result: { message: 'second' } })
     await until('the job has succeeded', async () => (await get(job.id)).status === 'success')
     assert.equal((await get(job.id)).result, '{"message":"second"}')
@@ -248,7 +248,7 @@ await onBothDatabases('queue', (metadata) => {
     const { create, tick, newLoop, runs, sleep, get, stop } = await rig(metadata)
     const job = await create()
     await tick()
-    await runs[0]!.handle.begin()
+    await runs[0]!.handle.begin(null)
     sleep(60_000)
     const next = await create()
     await newLoop().start()
@@ -262,7 +262,7 @@ await onBothDatabases('queue', (metadata) => {
     const { create, tick, newLoop, runs, sleep, get, loop, stop } = await rig(metadata)
     const job = await create()
     await tick()
-    await runs[0]!.handle.begin()
+    await runs[0]!.handle.begin(null)
     sleep(60_000) // nothing renewed the lease: the loop was busy
     await loop.tick()
     assert.equal((await get(job.id)).status, 'processing')

@@ -10,12 +10,14 @@ import { readStored } from '../../kit/stored-json.ts'
 import { type Actor, canUseComponent, seesWholeProject } from '../../model/actor.ts'
 import { type ComponentProblems, componentMissing } from '../../model/component-missing.ts'
 import type { FlowEnd } from '../../model/flow-ports.ts'
+import { jobCause } from '../../model/job-cause.ts'
 import type { JobEndFacts } from '../../model/job-end.ts'
+import { failureGroupView, groupFailures } from './failures.ts'
 import { jobEndFacts } from './job-end.ts'
 import { IDEMPOTENCY_KEY, type JobRequest, jobRow, type ParentJob } from './job-request.ts'
 import { type JobRuntime, runtimeOf } from './job-runtime.ts'
 import { type JobSearch, parseGroups, parseJobSearch, type Query } from './job-search.ts'
-import { isFinished, isWaitingForJob, moveJob, waitingForJob } from './job-states.ts'
+import { isFinished, isWaitingForJob, JOB_STATUSES, moveJob, waitingForJob } from './job-states.ts'
 import { type DailyDuration, dailyDurations, parseDailyRange } from './job-stats.ts'
 import type { JobRow, JobType } from './queue.schema.ts'
 import type { JobEnd, QueueStore } from './queue.store.ts'
@@ -234,7 +236,7 @@ export function createQueue(deps: QueueDeps) {
   const asShown = async (jobs: JobRow[]): Promise<JobRow[]> => Promise.all((await withHolders(jobs)).map(withProgress))
 
   async function withProgress(job: JobRow): Promise<JobRow> {
-    if (job.type !== 'orchestrationContainer' || isFinished(job.status)) return job
+    if (job.type !== 'orchestrationContainer' || isFinished(job.status) || job.result === undefined) return job
     return { ...job, result: JSON.stringify(await deps.flows.progress(store.db, job, false)) }
   }
 
@@ -258,6 +260,20 @@ export function createQueue(deps: QueueDeps) {
 
   const search = async (actor: Actor, query: Query): Promise<JobRow[]> =>
     asShown(await store.search(actor.projectId, await parse(actor, query)))
+
+  /** Every status with its number, those without jobs too. */
+  async function counts(actor: Actor, query: Query): Promise<Readonly<Record<string, number>>> {
+    const found = await store.countByStatus(actor.projectId, await parse(actor, query))
+    return Object.fromEntries(JOB_STATUSES.map((status) => [status, found.get(status) ?? 0]))
+  }
+
+  async function failures(actor: Actor, query: Query, limit: number) {
+    const wanted = await parse(actor, { endTimeFrom: FAILURES_SINCE, ...query })
+    const groups = groupFailures(await store.failures(actor.projectId, wanted)).slice(0, limit)
+    const newest = groups.flatMap(({ configurations }) => configurations.slice(0, 1).map(({ lastJobId }) => lastJobId))
+    const messages = await store.messagesOf(actor.projectId, newest)
+    return groups.map((group) => failureGroupView(group, messages))
+  }
 
   /** The newest jobs of each group; `groupBy` are names of the search. */
   async function searchGrouped(
@@ -395,10 +411,11 @@ export function createQueue(deps: QueueDeps) {
     const flow = (await store.findForUpdate(trx, projectId, id))! // held by the transaction
     const { message, ...more } = how.result
     const isError = how.status === 'error'
-    const result = { message, ...(isError ? { error: { type: 'user', exceptionId: `job-${flow.id}` } } : {}), ...more }
+    const cause = isError ? jobCause('parts.failed', 'jobRunner.componentFailed') : null
+    const result = { message, ...(isError ? { error: { type: 'user', exceptionId: `job-${flow.id}`, cause } } : {}), ...more }
     const moves = { success: 'succeed', warning: 'warn', error: 'fail' } as const
     const ended = { status: moveJob(flow.status, moves[how.status]), result: JSON.stringify(result), usage: '[]', metrics: '[]' }
-    await end(trx, flow, { ...ended, error: isError ? message : null }, clock.now().getTime())
+    await end(trx, flow, { ...ended, error: isError ? message : null, cause }, clock.now().getTime())
   }
 
   /** Makes the jobs of a container's rows, in the order they run; a container without any ends at once. */
@@ -446,6 +463,8 @@ export function createQueue(deps: QueueDeps) {
       store.hasUnfinished(projectId, components.canonicalId(componentId), configurationId),
     get,
     search,
+    counts,
+    failures,
     searchGrouped,
     kill,
     cancelBefore,
@@ -490,6 +509,9 @@ function typeOf({ isFlow }: QueuedComponent, parallelism: string | null, rows: n
 /** A request that is sent again has the same in all of these. */
 const WHAT_RUNS = ['component_id', 'configuration_id', 'branch_id', 'row_ids', 'mode'] as const
 
+/** When the question names no time. */
+const FAILURES_SINCE = '-7 days'
+
 /** Most jobs in one answer, whatever the groups: an answer is held in memory. */
 const MOST_GROUPED = 10_000
 
@@ -510,11 +532,13 @@ function containerEnd(container: JobRow, children: readonly JobRow[]): JobEnd {
     return { ...ended, status, result: JSON.stringify({ message: `${children.length} rows were processed.` }), error: null }
   }
   const tolerated = behavior.onError === 'warning'
+  const cause = tolerated ? null : jobCause('parts.failed', 'jobRunner.componentFailed')
   const result = JSON.stringify({
     message,
-    ...(tolerated ? {} : { error: { type: 'user', exceptionId: `job-${container.id}` } }),
+    ...(tolerated ? {} : { error: { type: 'user', exceptionId: `job-${container.id}`, cause } }),
   })
-  return { ...ended, status: moveJob(container.status, tolerated ? 'warn' : 'fail'), result, error: tolerated ? null : message }
+  const status = moveJob(container.status, tolerated ? 'warn' : 'fail')
+  return { ...ended, status, result, error: tolerated ? null : message, cause }
 }
 
 const rowOf = (job: JobRow): string => readStored<string[]>(job.row_ids ?? '[]').join(', ')

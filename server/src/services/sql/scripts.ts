@@ -1,6 +1,7 @@
 // SQL scripts of transformations: a database that lives as long as the run, the inputs as views, the statements one after the other, the
 // results as CSV files. Tables of the project are only read here; what becomes of the results is the runner's.
 
+import type { CauseKind, FailureFacts } from '../../../../contract/failure-causes.ts'
 import { saveText } from '../../engines/sql/database-files.ts'
 import type { SqlEngine, SqlSession, SqlTable } from '../../engines/sql/sql-engine.ts'
 import { statementsOf } from '../../engines/sql/statements.ts'
@@ -58,27 +59,28 @@ async function show(session: SqlSession, { name, columns, isCopied }: SqlInput, 
       signal,
     })
     .catch((error: unknown) => {
-      throw named(error, `Input table "${name}"`)
+      throw named(error, `Input table "${name}"`, { pointer: `/storage/input/tables/${i}`, place: { table: name } })
     })
 }
 
 async function runPart(
   session: SqlSession,
-  { block, code, script }: SqlScriptPart,
+  { block, code, script, pointer }: SqlScriptPart,
   request: SqlRun,
   signal: AbortSignal,
 ): Promise<void> {
   request.say(`Running block "${block}", code "${code}".`)
   let number = 0
-  for (const text of script) {
+  for (const [at, text] of script.entries()) {
     const place = () => `Block "${block}", code "${code}", statement ${number}`
+    const facts = () => ({ pointer: `${pointer}/${at}`, place: { block, code, statement: number } })
     try {
       for (const statement of statementsOf(text)) {
         number++
         await session.execute(statement.text, { signal })
       }
     } catch (error) {
-      throw named(error, place())
+      throw named(error, place(), facts())
     }
   }
 }
@@ -88,12 +90,12 @@ async function save(session: SqlSession, table: string, path: string, signal: Ab
     const { bytes } = await session.copy(`FROM ${identifier(table)}`, 'csv', { signal })
     await saveText(path, bytes)
   } catch (error) {
-    throw named(error, `Output table "${table}"`)
+    throw named(error, `Output table "${table}"`, { place: { table } })
   }
 }
 
 /** Which part of the script it was. What the stack itself cannot do keeps its own name. */
-function named(error: unknown, place: string): unknown {
+function named(error: unknown, place: string, facts: FailureFacts): unknown {
   if (
     !(error instanceof PlatformError) ||
     (error.kind !== 'invalid' && error.kind !== 'unprocessable' && error.kind !== 'too-large')
@@ -102,6 +104,26 @@ function named(error: unknown, place: string): unknown {
   return new PlatformError(
     'sql.scriptFailed',
     { place, reason: error.message },
-    { cause: error, ...(error.params && { params: error.params }) },
+    { cause: error, facts: withCause(facts, error), ...(error.params && { params: error.params }) },
   )
+}
+
+/** What DuckDB says, by the words it begins with. */
+const KINDS: readonly (readonly [RegExp, CauseKind])[] = [
+  [/^(?:Parser|Syntax) Error/i, 'sql.syntax'],
+  [/^Catalog Error: Table/i, 'sql.unknownTable'],
+  [/^Binder Error: .*(?:column|not found in FROM clause)/i, 'sql.unknownColumn'],
+  [/^(?:Conversion|Out of Range|Invalid Input) Error/i, 'sql.invalidValue'],
+]
+
+function withCause(facts: FailureFacts, { code, message, params }: PlatformError): FailureFacts {
+  const kind =
+    code === 'sql.failed'
+      ? (KINDS.find(([words]) => words.test(message))?.[1] ?? 'sql.failed')
+      : code === 'sql.timeout' || code === 'sql.tooMuch'
+        ? 'sql.tooMuch'
+        : 'sql.syntax'
+  const { line, column } = params ?? {}
+  const position = typeof line === 'number' && typeof column === 'number' ? { line, character: column } : {}
+  return { ...facts, kind, place: { ...facts.place, ...position } }
 }

@@ -1,12 +1,14 @@
 // Loads and exports of files on this machine, for whoever runs components here. Plain functions that wait for the end; the same rules,
 // locks, events and jobs as over HTTP, without a copy of the bytes in between.
 
+import type { FailureFacts } from '../../../../contract/failure-causes.ts'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { RowFilter, TableEngine } from '../../engines/table-engine/table-engine.ts'
 import type { MetadataPair } from '../../http/metadata-items.ts'
 import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { columnNameFrom } from '../../model/column-name.ts'
+import { CAUSE_OF_CODE } from '../../model/job-cause.ts'
 import type { Scope } from '../../model/scope.ts'
 import { failureOf, type JobHandler, type NewStorageJob, type Requester, type StorageJob } from '../../model/storage-job.ts'
 import { type BucketRef, lockOf, refuseAlias, refuseLinked, type TableParts } from './table-catalog.ts'
@@ -106,11 +108,15 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
     const [first] = targets
     if (!first) throw new Error('Nothing to load.')
     let results: readonly LocalResult[] = []
+    let facts: FailureFacts = {}
     const job = await runInline(requester, jobOf(first, targets), async (run) => {
       const either = signal ? AbortSignal.any([run.signal, signal]) : run.signal
       // Now that the locks are ours: another job may have made a table since it was looked for.
       const current = await Promise.all(targets.map((target) => targetOf(requester, target.request)))
-      const prepared = await prepareAll({ job: run.job, signal: either }, current)
+      const prepared = await prepareAll({ job: run.job, signal: either }, current).catch((error: unknown) => {
+        if (error instanceof PlatformError) facts = error.facts
+        throw error
+      })
       results = prepared.map(({ target, load: { table, loaded, warnings } }) => ({
         tableId: table.id,
         name: target.name,
@@ -131,7 +137,7 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
       })
     })
     if (job.status === 'success') return results
-    throw failureOf(job)
+    throw failureOf(job, facts)
   }
 
   /** All of them to the end, so that one message can name every table that is wrong. */
@@ -147,11 +153,14 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
     // One table's error keeps its code; ours, and those worth another try, come before theirs.
     const bug = failed.find(({ reason }) => !(reason instanceof PlatformError && ['invalid', 'too-large'].includes(reason.kind)))
     if (bug) throw bug.reason
-    if (failed.length > 0 && targets.length === 1) throw failed[0]?.reason
-    if (failed.length > 0)
-      throw new PlatformError('storage.tables.loadsFailed', {
-        lines: failed.map(({ id, reason }) => `${id}: ${reason instanceof Error ? reason.message : ''}`).join('\n'),
-      })
+    const [first] = failed
+    if (first && targets.length === 1) throw withFacts(first.id, first.reason)
+    if (first)
+      throw new PlatformError(
+        'storage.tables.loadsFailed',
+        { lines: failed.map(({ id, reason }) => `${id}: ${reason instanceof Error ? reason.message : ''}`).join('\n') },
+        { facts: loadFacts(first.id, first.reason) },
+      )
     return ends.flatMap((end, i) => (end.status === 'fulfilled' ? [{ target: targets[i]!, load: end.value }] : []))
   }
 
@@ -310,3 +319,27 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
 type LocalQuery = Partial<TableQuery> & { readonly limit?: number | undefined }
 
 const nameOf = (file: LocalFile): string => file.name ?? file.path.split('/').at(-1) ?? file.path
+
+/** Which table, file, line and column a load was refused for. */
+function loadFacts(table: string, reason: unknown): FailureFacts {
+  if (!(reason instanceof PlatformError)) return { subject: table, place: { table } }
+  const { file, line, row, column } = reason.details
+  const at = Number(line ?? row)
+  return {
+    ...reason.facts,
+    ...defined({ kind: reason.facts.kind ?? CAUSE_OF_CODE[reason.code] }),
+    subject: table,
+    place: {
+      table,
+      ...(file !== undefined && { file: String(file) }),
+      ...(Number.isSafeInteger(at) && { line: at }),
+      ...(column !== undefined && { column: String(column) }),
+    },
+  }
+}
+
+function withFacts(table: string, reason: unknown): unknown {
+  if (!(reason instanceof PlatformError)) return reason
+  const { code, details, message: text, kind, params, errors, cause } = reason
+  return new PlatformError(code, details, { text, kind, cause, ...defined({ params, errors }), facts: loadFacts(table, reason) })
+}

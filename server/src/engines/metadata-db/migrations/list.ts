@@ -34,6 +34,7 @@ import * as notificationEvents from './0760-notification-events.ts'
 import * as changes from './0761-changes.ts'
 import * as workspaces from './0770-workspaces.ts'
 import * as people from './0800-people.ts'
+import * as jobFacts from './0810-job-facts.ts'
 import * as oauth from './0830-oauth.ts'
 import * as iceberg from './0860-iceberg.ts'
 import * as usage from './0870-usage.ts'
@@ -78,6 +79,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0761-changes', up: changes.up },
   { name: '0770-workspaces', up: workspaces.up },
   { name: '0800-people', up: people.up },
+  { name: '0810-job-facts', up: jobFacts.up },
   { name: '0830-oauth', up: oauth.up },
   { name: '0860-iceberg', up: iceberg.up },
   { name: '0870-usage', up: usage.up },

@@ -1,0 +1,60 @@
+// How the runs of a configuration usually go: how long they take, and which was the last that ended well.
+
+import type { Db } from '../../engines/metadata-db/dialects.ts'
+import { statement } from '../../engines/metadata-db/statement.ts'
+import { medianOf } from '../../kit/median.ts'
+import type { QueuedJob } from '../../model/queued-job.ts'
+import { type JobRow, tables } from './queue.schema.ts'
+
+/** What says which runs are of the same kind. */
+export type RunOf = Pick<JobRow, 'id' | 'project_id' | 'branch_id' | 'component_id' | 'configuration_id' | 'type' | 'row_ids'>
+export type EarlierRun = Pick<JobRow, 'id' | 'started_at' | 'ended_at' | 'config_version'>
+
+/** Every job asks this when it starts. */
+export const earlierRuns = statement((db, job: RunOf & { readonly limit: number }) =>
+  tables(db)
+    .selectFrom('queue_job')
+    .select(['id', 'started_at', 'ended_at', 'config_version'])
+    .where('project_id', '=', job.project_id)
+    .where('component_id', '=', job.component_id)
+    .where('configuration_id', '=', job.configuration_id)
+    .where('branch_id', '=', job.branch_id)
+    .where('type', '=', job.type)
+    .where('row_ids', 'is not distinct from', job.row_ids)
+    .where('id', '<', job.id)
+    .where('status', 'in', ['success', 'warning'])
+    .where((e) => e.or([e('parent_job_id', 'is', null), e('step_group', 'is not', null)]))
+    .orderBy('id', 'desc')
+    .limit(job.limit),
+)
+
+/** Runs that the median is taken of; older ones tell little of how it goes today. */
+const RUNS = 15
+
+export interface UsualDuration {
+  readonly ms: number | null
+  readonly runs: number
+}
+
+/** Of runs of the same configuration and the same rows that ended well; a job without a stored configuration has no others. */
+export async function usualDuration(from: Db, job: RunOf): Promise<UsualDuration> {
+  if (job.configuration_id === null) return { ms: null, runs: 0 }
+  const runs = await earlierRuns(from, { ...job, limit: RUNS })
+  return { ms: medianOf(runs.map(durationOf)), runs: runs.length }
+}
+
+const durationOf = ({ started_at, ended_at }: EarlierRun): number => (ended_at ?? 0) - (started_at ?? 0)
+
+export async function lastGoodRun(db: Db, job: QueuedJob) {
+  const [good] = await earlierRuns(db, {
+    id: job.id,
+    project_id: job.projectId,
+    branch_id: job.branchId,
+    component_id: job.componentId,
+    configuration_id: job.configurationId,
+    type: 'standard',
+    row_ids: job.rowIds === null ? null : JSON.stringify(job.rowIds),
+    limit: 1,
+  })
+  return good && { jobId: good.id, endedAt: good.ended_at ?? 0, configVersion: good.config_version }
+}

@@ -3,6 +3,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, type RouteComponent } from '@tanstack/react-router'
 import { ComponentsScreen } from './screens/components.tsx'
 import { FilesScreen } from './screens/files.tsx'
+import { FlowsScreen } from './screens/flows.tsx'
 import { HomeScreen } from './screens/home.tsx'
 import { JobScreen } from './screens/job.tsx'
 import { JobsScreen } from './screens/jobs.tsx'
@@ -27,6 +28,7 @@ const texts =
 
 /** Editors are large and loaded when they are first opened. */
 const ConfigurationScreen = lazyRouteComponent(() => import('./screens/configuration.tsx'), 'ConfigurationScreen')
+const FlowScreen = lazyRouteComponent(() => import('./screens/flow.tsx'), 'FlowScreen')
 const BuilderScreen = lazyRouteComponent(() => import('./screens/builder.tsx'), 'BuilderScreen')
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
@@ -45,6 +47,8 @@ export const router = createRouter({
     route('/components', ComponentsScreen, 'q'),
     route('/components/$componentId/$configurationId', ConfigurationScreen, 'tab', 'row', 'view', 'version', 'to'),
     route('/builder/$configurationId', BuilderScreen, 'row', 'step', 'job'),
+    route('/flows', FlowsScreen),
+    route('/flows/$componentId/$configurationId', FlowScreen),
     route('/schedules', SchedulesScreen),
     route('/jobs', JobsScreen, 'status', 'component', 'config', 'page'),
     route('/jobs/$jobId', JobScreen, 'level', 'q'),

@@ -3,7 +3,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { ConfigurationRow, Job } from '../../../client/src/operations.ts'
+import type { ConfigurationRow } from '../../../client/src/operations.ts'
 import { moment } from '../format.ts'
 import { useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -12,15 +12,8 @@ import { StatusIcon } from '../parts/status.tsx'
 import { api } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
 import { type OpenDocument, ROOT, useRun } from './configuration-documents.ts'
+import { type RowResult, rowsOf } from './job-rows.ts'
 import type { ConfigurationPlace, LoadedConfiguration } from './use-configuration.ts'
-
-interface RowResult {
-  readonly rowId: string
-  readonly status: string
-  readonly endTime: string | null
-  readonly error: string | null
-  readonly tables?: readonly { readonly id: string }[]
-}
 
 /** How each row ended last, from the newest job that ran it. */
 function useLastResults({ componentId, configurationId }: ConfigurationPlace): ReadonlyMap<string, RowResult> {
@@ -29,8 +22,6 @@ function useLastResults({ componentId, configurationId }: ConfigurationPlace): R
   for (const job of jobs) for (const row of rowsOf(job)) if (!results.has(row.rowId)) results.set(row.rowId, row)
   return results
 }
-
-export const rowsOf = (job: Job): readonly RowResult[] => (job.result as { readonly rows?: readonly RowResult[] }).rows ?? []
 
 export function RowsPane({
   place,

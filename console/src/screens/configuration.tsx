@@ -14,6 +14,7 @@ import { useRun } from './configuration-documents.ts'
 import { ConfigurationEditor } from './configuration-editor.tsx'
 import { StateTab } from './configuration-state.tsx'
 import { VersionsTab } from './configuration-versions.tsx'
+import { FLOW_COMPONENTS } from './flows.tsx'
 import { JobTable } from './jobs.tsx'
 import { useNames } from './names.ts'
 import { type ConfigurationPlace, useConfiguration } from './use-configuration.ts'
@@ -58,6 +59,12 @@ export function ConfigurationScreen() {
             >
               <Icon name="bolt" />
               <span>Open in the builder</span>
+            </Link>
+          ) : null}
+          {FLOW_COMPONENTS.includes(place.componentId) ? (
+            <Link className="btn" to="/flows/$componentId/$configurationId" params={place}>
+              <Icon name="flow" />
+              <span>Open as a graph</span>
             </Link>
           ) : null}
           <RunButton {...place} />

@@ -13,7 +13,10 @@ import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
 import { useKey } from '../use-key.ts'
+import { FlowRun, flowResultOf, flowSentence } from './flow-run.tsx'
 import { JobLog } from './job-log.tsx'
+import { rowsOf } from './job-rows.ts'
+import { JobTimeline } from './job-timeline.tsx'
 import { isOver, secondsOf } from './jobs.tsx'
 import { useNames } from './names.ts'
 
@@ -57,6 +60,8 @@ export function JobScreen() {
 
 function sentenceOf(job: Job, name: string): string {
   const seconds = secondsOf(job)
+  const flow = flowResultOf(job)
+  if (flow) return flowSentence(name, flow)
   if (job.status === 'success') return `${name} succeeded in ${duration(seconds ?? 0)}.`
   if (job.status === 'error') return `${name} failed after ${duration(seconds ?? 0)}.`
   if (job.status === 'processing') return `${name} is running for ${duration(seconds ?? 0)}.`
@@ -71,7 +76,8 @@ const Facts = ({ job, name }: { job: Job; name: string }) => (
       <>
         Configuration{' '}
         <Link to="/components/$componentId/$configurationId" params={{ componentId: job.component, configurationId: job.config }}>
-          {name}, version {(job.result as Result).configVersion ?? 'unknown'}
+          {name}
+          {(job.result as Result).configVersion ? `, version ${(job.result as Result).configVersion}` : ''}
         </Link>
         .
       </>
@@ -82,35 +88,60 @@ const Facts = ({ job, name }: { job: Job; name: string }) => (
 function Actions({ job }: { job: Job }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const rerun = useMutation({
-    mutationFn: () =>
+  const started = (next: { readonly id: string }) => {
+    toast(`Job ${next.id} started.`)
+    void navigate({ to: '/jobs/$jobId', params: { jobId: next.id } })
+  }
+  const isFlow = flowResultOf(job) !== undefined
+  const failedRows = isFlow ? [] : rowsOf(job).filter(({ status }) => status === 'error' || status === 'skipped')
+  const again = useMutation({
+    mutationFn: (rowIds: readonly string[]) =>
       api.call('queue.create', {
         body: {
           component: job.component,
           mode: 'run',
           ...(job.config ? { config: job.config } : {}),
-          ...(job.configRowIds?.length ? { configRowIds: job.configRowIds } : {}),
-        } as never,
+          ...(rowIds.length > 0 ? { configRowIds: rowIds } : {}),
+        },
       }),
-    onSuccess: (next) => {
-      toast(`Job ${next.id} started.`)
-      void navigate({ to: '/jobs/$jobId', params: { jobId: next.id } })
-    },
+    onSuccess: started,
   })
+  const fromFailure = useMutation({ mutationFn: () => api.call('queue.rerun', { path: { id: job.id } }), onSuccess: started })
+  const canResume = isFlow && job.status === 'error'
+  const canRepeatRows = job.status === 'error' && failedRows.length > 0 && failedRows.length < rowsOf(job).length
+  const whole = () => again.mutate(job.configRowIds ?? [])
+  const best = canResume
+    ? () => fromFailure.mutate()
+    : canRepeatRows
+      ? () => again.mutate(failedRows.map(({ rowId }) => rowId))
+      : whole
   const kill = useMutation({
     mutationFn: () => api.call('queue.kill', { path: { id: job.id } as never }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['queue.get'] }),
   })
-  useKey('r', 'Run again', () => rerun.mutate())
-  const error = rerun.error ?? kill.error
+  useKey('r', 'Run again', best)
+  const error = again.error ?? fromFailure.error ?? kill.error
   return (
     <>
       {isOver(job.status) ? (
-        <button type="button" className="btn pri" disabled={rerun.isPending} onClick={() => rerun.mutate()}>
-          <Icon name="rerun" />
-          <span>Run again</span>
-          <kbd>R</kbd>
-        </button>
+        <>
+          {canResume || canRepeatRows ? (
+            <button type="button" className="btn" disabled={again.isPending} onClick={whole}>
+              Run all again
+            </button>
+          ) : null}
+          <button type="button" className="btn pri" disabled={again.isPending || fromFailure.isPending} onClick={best}>
+            <Icon name="rerun" />
+            <span>
+              {canResume
+                ? 'Rerun from failure'
+                : canRepeatRows
+                  ? `Rerun ${plural(failedRows.length, 'failed row')}`
+                  : 'Run again'}
+            </span>
+            <kbd>R</kbd>
+          </button>
+        </>
       ) : (
         <button type="button" className="btn danger" disabled={kill.isPending} onClick={() => kill.mutate()}>
           <Icon name="stop" />
@@ -124,10 +155,13 @@ function Actions({ job }: { job: Job }) {
 
 function Body({ job }: { job: Job }) {
   const result = job.result as Result // described loosely
+  const isFlow = flowResultOf(job) !== undefined
+  const nameOfRow = useRowNames(job)
   return (
     <div className="columns">
       <div className="stack4">
-        {job.status === 'error' ? <Cause job={job} result={result} /> : null}
+        {job.status === 'error' && !isFlow ? <Cause job={job} result={result} /> : null}
+        {isFlow ? <FlowRun job={job} /> : <JobTimeline job={job} nameOfRow={nameOfRow} />}
         <JobLog jobId={job.id} />
       </div>
       <div className="stack4">
@@ -136,6 +170,16 @@ function Body({ job }: { job: Job }) {
       </div>
     </div>
   )
+}
+
+/** Rows by their names, as the configuration calls them now. */
+function useRowNames(job: Job): (rowId: string) => string {
+  const { data } = useLoad(
+    'configurations.get',
+    { path: { componentId: job.component, configurationId: job.config ?? '' } },
+    { enabled: job.config !== null },
+  )
+  return (rowId) => data?.rows.find(({ id }) => id === rowId)?.name || rowId
 }
 
 const Cause = ({ job, result }: { job: Job; result: Result }) => (

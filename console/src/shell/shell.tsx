@@ -26,6 +26,7 @@ const DATA: readonly Place[] = [
 ]
 const WORK: readonly Place[] = [
   { to: '/components', name: 'Components', icon: 'plug' },
+  { to: '/flows', name: 'Flows', icon: 'flow' },
   { to: '/schedules', name: 'Schedules', icon: 'clock' },
   { to: '/jobs', name: 'Jobs', icon: 'jobs' },
 ]
@@ -171,7 +172,7 @@ function StatusLine() {
 /** On a small screen: five places at the bottom. */
 const Tabbar = () => (
   <nav className="tabbar only-s" aria-label="Places">
-    {[...DATA.slice(0, 3), WORK[0]!, WORK[2]!].map(({ to, name, icon }) => (
+    {[...DATA.slice(0, 3), WORK[0]!, WORK.at(-1)!].map(({ to, name, icon }) => (
       <Link key={to} to={to} activeOptions={{ exact: to === '/' }} activeProps={{ 'aria-current': 'page' }}>
         <Icon name={icon} size="lg" />
         {name}

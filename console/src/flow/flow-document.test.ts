@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { addPhase, addTask, conditionText, placeOfProblem, readFlow, removePhase } from './flow-document.ts'
+
+const flow = 'keboola.flow'
+const NEW = { name: 'Orders', componentId: 'c', configId: '1' }
+
+test('phases and tasks are added in a row, and read as columns', () => {
+  let text = '{"other":1.0}'
+  for (let count = 0; count < 3; count++) text = addPhase(text, flow)
+  text = addTask(text, 'phase-2', NEW)
+  const { phases, lines } = readFlow(JSON.parse(text), flow)
+  assert.deepEqual(
+    phases.map(({ id, layer, tasks }) => [id, layer, tasks.length]),
+    [
+      ['phase-1', 0, 0],
+      ['phase-2', 1, 1],
+      ['phase-3', 2, 0],
+    ],
+  )
+  assert.deepEqual(
+    lines.map(({ from, to }) => `${from} ${to}`),
+    ['phase-1 phase-2', 'phase-2 phase-3'],
+  )
+  assert.match(text, /"other": ?1\.0/)
+})
+
+test('a phase that is taken away leaves its neighbours joined, in both formats', () => {
+  for (const component of [flow, 'keboola.orchestrator']) {
+    let text = '{}'
+    for (let count = 0; count < 3; count++) text = addPhase(text, component)
+    text = removePhase(addTask(text, 'phase-2', NEW), component, 'phase-2')
+    const { phases, lines } = readFlow(JSON.parse(text), component)
+    assert.deepEqual(
+      phases.map(({ id }) => id),
+      ['phase-1', 'phase-3'],
+    )
+    assert.deepEqual(
+      lines.map(({ from, to }) => `${from} ${to}`),
+      ['phase-1 phase-3'],
+    )
+    assert.deepEqual((JSON.parse(text) as { tasks: unknown[] }).tasks, [])
+  }
+})
+
+test('conditions are sentences', () => {
+  const status = { type: 'task', task: 'orders', value: 'status' }
+  const is = { type: 'operator', operator: 'EQUALS', operands: [status, { type: 'const', value: 'success' }] }
+  assert.equal(conditionText(is), 'status of orders is success')
+  assert.equal(
+    conditionText({ type: 'operator', operator: 'OR', operands: [is, is] }),
+    'status of orders is success or status of orders is success',
+  )
+  assert.equal(
+    conditionText({ type: 'operator', operator: 'ANY_TASKS_IN_PHASE', phase: 'a', operands: [is] }),
+    'for any task of a: status of orders is success',
+  )
+  assert.equal(conditionText(undefined), '')
+})
+
+test('a place that the server names belongs to a phase or a task', () => {
+  assert.deepEqual(placeOfProblem('tasks[2].task.configId'), { kind: 'task', index: 2 })
+  assert.equal(placeOfProblem('timeLimitSeconds'), undefined)
+})

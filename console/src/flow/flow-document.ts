@@ -1,0 +1,220 @@
+// A flow as people draw it: phases in columns, tasks in phases, lines between. Read from either public format, changed in its text. Pure.
+
+import { isRecord, type Path, parsed, setAt, valueIn } from '../document/json-text.ts'
+
+export interface FlowTask {
+  readonly id: string
+  readonly name: string
+  /** Its place in the list of tasks. */
+  readonly index: number
+  readonly isEnabled: boolean
+  readonly type: string
+  readonly componentId: string
+  readonly configId: string
+}
+
+export interface FlowPhase {
+  readonly id: string
+  readonly name: string
+  readonly index: number
+  /** Which column it stands in. */
+  readonly layer: number
+  readonly tasks: readonly FlowTask[]
+}
+
+export interface FlowLine {
+  readonly from: string
+  readonly to: string
+  /** When it is followed; empty: always. */
+  readonly condition: string
+}
+
+export interface Flow {
+  readonly phases: readonly FlowPhase[]
+  readonly lines: readonly FlowLine[]
+}
+
+const text = (value: unknown): string => (value === undefined || value === null ? '' : String(value))
+const listAt = (document: unknown, key: string): readonly unknown[] => {
+  const value = valueIn(document, [key])
+  return Array.isArray(value) ? (value as readonly unknown[]) : []
+}
+
+/** Orchestrators say which phases come before; flows say which follow. */
+export const isOrchestrator = (componentId: string): boolean => componentId === 'keboola.orchestrator'
+
+export function readFlow(document: unknown, componentId: string): Flow {
+  const phases = listAt(document, 'phases')
+  const tasks = listAt(document, 'tasks').map(readTask)
+  const idOf = (phase: unknown) => text(valueIn(phase, ['id']))
+  const lines = phases.flatMap((phase) => (isOrchestrator(componentId) ? linesBefore(phase) : linesAfter(phase)))
+  const layers = layersOf(phases.map(idOf), lines)
+  return {
+    lines,
+    phases: phases.map((phase, index) => ({
+      id: idOf(phase),
+      name: text(valueIn(phase, ['name'])) || idOf(phase),
+      index,
+      layer: layers.get(idOf(phase)) ?? 0,
+      tasks: tasks.filter(({ phaseId }) => phaseId === idOf(phase)),
+    })),
+  }
+}
+
+function readTask(value: unknown, index: number): FlowTask & { readonly phaseId: string } {
+  const at = (...path: Path) => text(valueIn(value, path))
+  return {
+    id: at('id'),
+    name: at('name') || at('task', 'configId') || at('id'),
+    index,
+    phaseId: at('phase'),
+    isEnabled: valueIn(value, ['enabled']) !== false,
+    type: at('task', 'type') || 'job',
+    componentId: at('task', 'componentId'),
+    configId: at('task', 'configId'),
+  }
+}
+
+const linesBefore = (phase: unknown): readonly FlowLine[] =>
+  listAt(phase, 'dependsOn').map((before) => ({ from: text(before), to: text(valueIn(phase, ['id'])), condition: '' }))
+
+const linesAfter = (phase: unknown): readonly FlowLine[] =>
+  listAt(phase, 'next')
+    .filter((next) => valueIn(next, ['goto']) !== null && valueIn(next, ['goto']) !== undefined)
+    .map((next) => ({
+      from: text(valueIn(phase, ['id'])),
+      to: text(valueIn(next, ['goto'])),
+      condition: conditionText(valueIn(next, ['condition'])),
+    }))
+
+/** The longest way from the beginning; lines that lead back count for nothing. */
+function layersOf(ids: readonly string[], lines: readonly FlowLine[]): ReadonlyMap<string, number> {
+  const order = new Map(ids.map((id, index) => [id, index]))
+  const forward = lines.filter(({ from, to }) => (order.get(from) ?? 0) < (order.get(to) ?? 0))
+  const layers = new Map<string, number>()
+  for (const id of ids)
+    layers.set(id, Math.max(0, ...forward.filter(({ to }) => to === id).map(({ from }) => (layers.get(from) ?? 0) + 1)))
+  return layers
+}
+
+const COMPARED: Readonly<Record<string, string>> = {
+  EQUALS: 'is',
+  NOT_EQUALS: 'is not',
+  GREATER_THAN: 'is greater than',
+  LESS_THAN: 'is less than',
+  INCLUDES: 'includes',
+  CONTAINS: 'contains',
+}
+
+/** A condition as a sentence. */
+export function conditionText(condition: unknown): string {
+  if (condition === undefined || condition === null) return ''
+  const at = (key: string) => text(valueIn(condition, [key]))
+  const operands = listAt(condition, 'operands')
+  switch (at('type')) {
+    case 'const':
+    case 'constant':
+      return typeof valueIn(condition, ['value']) === 'string' ? at('value') : JSON.stringify(valueIn(condition, ['value']))
+    case 'task':
+      return `${at('value') || 'status'} of ${at('task') === '*' ? 'each task' : at('task')}`
+    case 'phase':
+      return `${at('value') || 'status'} of phase ${at('phase')}`
+    case 'variable':
+      return at('value')
+    case 'function':
+      return at('function') === 'COUNT'
+        ? `number of ${operands.map(conditionText).join(', ')}`
+        : `today as ${operands.map(conditionText).join(', ')}`
+    case 'array':
+      return operands.map(conditionText).join(', ')
+    default:
+      return operatorText(at('operator'), at('phase'), operands, condition)
+  }
+}
+
+function operatorText(operator: string, phase: string, operands: readonly unknown[], condition: unknown): string {
+  if (operator === 'AND' || operator === 'OR') return operands.map(conditionText).join(operator === 'AND' ? ' and ' : ' or ')
+  if (COMPARED[operator]) return `${conditionText(operands[0])} ${COMPARED[operator]} ${conditionText(operands[1])}`
+  if (operator === 'ALL_TASKS_IN_PHASE') return `for all tasks of ${phase}: ${operands.map(conditionText).join()}`
+  if (operator === 'ANY_TASKS_IN_PHASE') return `for any task of ${phase}: ${operands.map(conditionText).join()}`
+  if (operator === 'ANY_TASKS_IN_ANY_PHASE') return `for any task: ${operands.map(conditionText).join()}`
+  if (operator === 'CONTINUE_ON_FAILURE') return `only ${listAt(condition, 'tasks').map(text).join(', ')} failed`
+  return JSON.stringify(condition)
+}
+
+const freeId = (taken: readonly string[], prefix: string): string => {
+  let number = taken.length + 1
+  while (taken.includes(`${prefix}-${number}`)) number++
+  return `${prefix}-${number}`
+}
+
+/** A new phase at the end, after the one that was last. */
+export function addPhase(flowText: string, componentId: string): string {
+  const { phases } = readFlow(parsed(flowText), componentId)
+  const id = freeId(
+    phases.map((phase) => phase.id),
+    'phase',
+  )
+  const last = phases.at(-1)
+  const phase = {
+    id,
+    name: `Phase ${phases.length + 1}`,
+    ...(isOrchestrator(componentId) && last ? { dependsOn: [last.id] } : {}),
+  }
+  const added = setAt(flowText, ['phases', phases.length], phase)
+  if (!last || isOrchestrator(componentId)) return added
+  const next = valueIn(parsed(flowText), ['phases', last.index, 'next'])
+  return Array.isArray(next) && next.length > 0
+    ? added
+    : setAt(added, ['phases', last.index, 'next'], [{ id: `to-${id}`, goto: id }])
+}
+
+export interface NewTask {
+  readonly name: string
+  readonly componentId: string
+  readonly configId: string
+}
+
+export function addTask(flowText: string, phaseId: string, { name, componentId, configId }: NewTask): string {
+  const tasks = listAt(parsed(flowText), 'tasks')
+  const id = freeId(
+    tasks.map((task) => text(valueIn(task, ['id']))),
+    'task',
+  )
+  const task = { id, name, phase: phaseId, task: { type: 'job', mode: 'run', componentId, configId } }
+  return setAt(flowText, ['tasks', tasks.length], task)
+}
+
+export const removeTask = (flowText: string, index: number): string => setAt(flowText, ['tasks', index], undefined)
+
+/** Takes a phase away with its tasks; what led to it leads to what followed it. */
+export function removePhase(flowText: string, componentId: string, phaseId: string): string {
+  const { phases, lines } = readFlow(parsed(flowText), componentId)
+  const phase = phases.find(({ id }) => id === phaseId)
+  if (!phase) return flowText
+  let result = phase.tasks
+    .map(({ index }) => index)
+    .toSorted((a, b) => b - a)
+    .reduce(removeTask, flowText)
+  const following = lines.filter(({ from }) => from === phaseId).map(({ to }) => to)
+  const before = lines.filter(({ to }) => to === phaseId).map(({ from }) => from)
+  for (const other of phases) {
+    const path: Path = ['phases', other.index, isOrchestrator(componentId) ? 'dependsOn' : 'next']
+    const list = valueIn(parsed(result), path)
+    if (other.id === phaseId || !Array.isArray(list)) continue
+    const kept = isOrchestrator(componentId)
+      ? [...new Set(list.map(text).flatMap((id) => (id === phaseId ? before : [id])))]
+      : list.flatMap((next: unknown) => {
+          if (text(valueIn(next, ['goto'])) !== phaseId) return [next]
+          return following[0] === undefined || !isRecord(next) ? [] : [{ ...next, goto: following[0] }]
+        })
+    if (JSON.stringify(kept) !== JSON.stringify(list)) result = setAt(result, path, kept.length === 0 ? undefined : kept)
+  }
+  return setAt(result, ['phases', phase.index], undefined)
+}
+
+/** `phases[0].next[1].goto`, as the server names places. */
+export function placeOfProblem(path: string): { readonly kind: 'phase' | 'task'; readonly index: number } | undefined {
+  const found = path.match(/^(phases|tasks)\[(\d+)\]/)
+  return found ? { kind: found[1] === 'phases' ? 'phase' : 'task', index: Number(found[2]) } : undefined
+}

@@ -1,0 +1,96 @@
+// What took how long, one below the other on one axis of time.
+
+import { duration, timeOfDay } from '../format.ts'
+import { Scroll } from './scroll.tsx'
+import { StatusIcon } from './status.tsx'
+
+export interface Bar {
+  readonly name: string
+  readonly from: number
+  readonly to: number
+  /** Which kind of work, for its colour. */
+  readonly tone: 'input' | 'program' | 'load' | 'ok' | 'err' | 'run'
+}
+
+export interface TimelineRow {
+  readonly key: string
+  readonly name: string
+  readonly status: string
+  /** Rows with the same one stand below its name. */
+  readonly group?: string
+  readonly bars: readonly Bar[]
+  readonly note?: string
+}
+
+const TICKS = [0, 0.25, 0.5, 0.75]
+
+export function Timeline({ rows, label }: { rows: readonly TimelineRow[]; label: string }) {
+  const bars = rows.flatMap((row) => row.bars)
+  if (bars.length === 0) return <p className="in mute">Nothing has started yet.</p>
+  const start = Math.min(...bars.map(({ from }) => from))
+  const span = Math.max(1, Math.max(...bars.map(({ to }) => to)) - start)
+  const percent = (time: number) => `${(100 * (time - start)) / span}%`
+  return (
+    <Scroll label={label}>
+      <div className="gt">
+        <span className="ax" />
+        <span className="ax">
+          {TICKS.map((tick) => (
+            <span key={tick} style={{ left: `${100 * tick}%` }}>
+              {timeOfDay(new Date(start + tick * span).toISOString())}
+            </span>
+          ))}
+        </span>
+        <span className="ax" />
+        {rows.map((row, index) => (
+          <TimelineLine
+            key={row.key}
+            row={row}
+            isFirstOfGroup={row.group !== undefined && row.group !== rows[index - 1]?.group}
+            percent={percent}
+          />
+        ))}
+      </div>
+    </Scroll>
+  )
+}
+
+function TimelineLine({
+  row,
+  isFirstOfGroup,
+  percent,
+}: {
+  row: TimelineRow
+  isFirstOfGroup: boolean
+  percent: (time: number) => string
+}) {
+  const ms = row.bars.length === 0 ? 0 : Math.max(...row.bars.map(({ to }) => to)) - Math.min(...row.bars.map(({ from }) => from))
+  return (
+    <>
+      {isFirstOfGroup ? (
+        <>
+          <span className="ph2">{row.group}</span>
+          <span className="ph2" />
+          <span className="ph2" />
+        </>
+      ) : null}
+      <span className="nm">
+        <StatusIcon status={row.status} />
+        <span className="clip">{row.name}</span>
+      </span>
+      <span className="trk">
+        {row.bars.map((bar) => (
+          <i
+            key={`${bar.name} ${bar.from}`}
+            className={`b1 t-${bar.tone}`}
+            style={{ left: percent(bar.from), width: `max(3px, calc(${percent(bar.to)} - ${percent(bar.from)}))` }}
+            title={`${bar.name}: ${Math.round(bar.to - bar.from)} ms`}
+          />
+        ))}
+      </span>
+      <span className="du">
+        {row.note ?? (row.bars.length === 0 ? 'left out' : ms < 1000 ? `${Math.round(ms)} ms` : duration(ms / 1000))}
+      </span>
+    </>
+  )
+}

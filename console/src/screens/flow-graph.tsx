@@ -1,0 +1,146 @@
+// A flow as columns of phases with lines between. For a screen reader it is a list: each task says its name, its state and its phase.
+
+import { useLayoutEffect, useRef, useState } from 'react'
+import type { Flow, FlowPhase, FlowTask } from '../flow/flow-document.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Scroll } from '../parts/scroll.tsx'
+import { StatusIcon } from '../parts/status.tsx'
+
+export interface Mark {
+  readonly status: string
+  readonly note: string
+}
+
+export interface FlowGraphProps {
+  readonly flow: Flow
+  /** `phase 0` or `task 3`, by their places in the lists. */
+  readonly selected: string | undefined
+  readonly onSelect: (key: string) => void
+  readonly markOfTask: (task: FlowTask) => Mark
+  readonly markOfPhase: (phase: FlowPhase) => string
+  /** Left out: the graph is only looked at. */
+  readonly onMove?: (task: FlowTask, phase: FlowPhase) => void
+  readonly onAddTask?: (phase: FlowPhase) => void
+}
+
+interface Edge {
+  readonly key: string
+  readonly d: string
+  readonly tone: string
+}
+
+export function FlowGraph({ flow, selected, onSelect, markOfTask, markOfPhase, onMove, onAddTask }: FlowGraphProps) {
+  const canvas = useRef<HTMLDivElement>(null)
+  const [edges, setEdges] = useState<readonly Edge[]>([])
+  const [dragged, setDragged] = useState<FlowTask>()
+  const layers = [...new Set(flow.phases.map(({ layer }) => layer))].toSorted((a, b) => a - b)
+  const statuses = flow.phases.map((phase) => phaseStatus(phase, markOfTask))
+  const picture = JSON.stringify([flow, statuses])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: lines are drawn anew when what they join has moved
+  useLayoutEffect(() => {
+    const draw = () => setEdges(linesBetween(canvas.current, flow, statuses))
+    draw()
+    const observer = new ResizeObserver(draw)
+    if (canvas.current) observer.observe(canvas.current)
+    return () => observer.disconnect()
+  }, [picture])
+  const moveBy = (task: FlowTask, phase: FlowPhase, step: number) => {
+    const next = flow.phases[phase.index + step]
+    if (next) onMove?.(task, next)
+  }
+  return (
+    <Scroll label="Graph of phases and tasks">
+      <div className="fl" ref={canvas}>
+        <svg className="e" aria-hidden="true">
+          {edges.map(({ key, d, tone }) => (
+            <path key={key} d={d} className={tone} />
+          ))}
+        </svg>
+        {layers.map((layer) => (
+          <ol key={layer} className="fl-layer">
+            {flow.phases
+              .filter((phase) => phase.layer === layer)
+              .map((phase) => (
+                <li
+                  key={phase.id}
+                  className={`phs ${selected === `phase ${phase.index}` ? 'sel' : ''} ${dragged ? 'target' : ''}`}
+                  data-phase={phase.id}
+                  onDragOver={(event) => event.preventDefault()}
+                  onDrop={() => {
+                    if (dragged) onMove?.(dragged, phase)
+                    setDragged(undefined)
+                  }}
+                >
+                  <button type="button" className="phs-h row" onClick={() => onSelect(`phase ${phase.index}`)}>
+                    <b className="clip">{phase.name}</b>
+                    <span className="push xs mute tn">{markOfPhase(phase)}</span>
+                  </button>
+                  {phase.tasks.map((task) => {
+                    const { status, note } = markOfTask(task)
+                    return (
+                      <button
+                        key={task.id}
+                        type="button"
+                        className={`tk ${status === 'error' ? 'bad' : ''} ${status === 'skipped' || !task.isEnabled ? 'dim' : ''} ${selected === `task ${task.index}` ? 'sel' : ''}`}
+                        draggable={onMove !== undefined}
+                        aria-keyshortcuts={onMove ? 'Alt+ArrowLeft Alt+ArrowRight' : undefined}
+                        onDragStart={() => setDragged(task)}
+                        onDragEnd={() => setDragged(undefined)}
+                        onClick={() => onSelect(`task ${task.index}`)}
+                        onKeyDown={(event) => {
+                          const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
+                          if (!event.altKey || step === undefined) return
+                          event.preventDefault()
+                          moveBy(task, phase, step)
+                        }}
+                      >
+                        <span className="a">
+                          <StatusIcon status={task.isEnabled ? status : 'disabled'} />
+                          <span className="clip">{task.name}</span>
+                        </span>
+                        <span className="b clip">{note}</span>
+                      </button>
+                    )
+                  })}
+                  {onAddTask ? (
+                    <button type="button" className="btn sm ghost" onClick={() => onAddTask(phase)}>
+                      <Icon name="plus" size="sm" />
+                      <span>
+                        Add a task<span className="vh"> to {phase.name}</span>
+                      </span>
+                    </button>
+                  ) : null}
+                </li>
+              ))}
+          </ol>
+        ))}
+      </div>
+    </Scroll>
+  )
+}
+
+function phaseStatus(phase: FlowPhase, markOfTask: (task: FlowTask) => Mark): string {
+  const statuses = phase.tasks.map((task) => markOfTask(task).status)
+  if (statuses.includes('error')) return 'bad'
+  if (statuses.includes('processing')) return 'go'
+  return statuses.length > 0 && statuses.every((status) => status === 'success' || status === 'warning') ? 'ok2' : ''
+}
+
+/** From the right side of a phase to the left side of the one that follows. */
+function linesBetween(canvas: HTMLElement | null, flow: Flow, statuses: readonly string[]): readonly Edge[] {
+  if (!canvas) return []
+  const origin = canvas.getBoundingClientRect()
+  const boxOf = (id: string) => canvas.querySelector(`[data-phase="${CSS.escape(id)}"]`)?.getBoundingClientRect()
+  return flow.lines.flatMap(({ from, to }, index) => {
+    const [start, end] = [boxOf(from), boxOf(to)]
+    if (!start || !end) return []
+    const isBack = end.left < start.right
+    const x1 = start.right - origin.left
+    const y1 = start.top - origin.top + Math.min(start.height, 90) / 2
+    const x2 = (isBack ? end.right : end.left) - origin.left
+    const y2 = end.top - origin.top + Math.min(end.height, 90) / 2
+    const middle = isBack ? Math.max(x1, x2) + 16 : (x1 + x2) / 2
+    const tone = statuses[flow.phases.findIndex(({ id }) => id === from)] ?? ''
+    return [{ key: `${index}`, d: `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`, tone }]
+  })
+}

@@ -1,0 +1,187 @@
+// The run of a flow: which task broke the chain, the graph as it is now, the tasks on one axis of time, what a rerun repeats and keeps.
+
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Job } from '../../../client/src/operations.ts'
+import { type Flow, type FlowTask, readFlow } from '../flow/flow-document.ts'
+import { duration, plural } from '../format.ts'
+import { useLoad } from '../load.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Status } from '../parts/status.tsx'
+import { Timeline } from '../parts/timeline.tsx'
+import { FlowGraph } from './flow-graph.tsx'
+
+interface TaskResult {
+  readonly id: string
+  readonly name: string
+  readonly phase: string
+  readonly status: string
+  readonly component: string | null
+  readonly jobId: string | null
+  readonly duration: number
+  readonly startTime: string | null
+  readonly isKept?: boolean
+  readonly results: readonly { readonly result: { readonly message?: string } }[]
+}
+
+interface PhaseResult {
+  readonly id: string
+  readonly name: string
+  readonly status: string
+  readonly duration: number
+}
+
+export interface FlowResult {
+  readonly tasks?: readonly TaskResult[]
+  readonly phases?: readonly PhaseResult[]
+}
+
+export const flowResultOf = (job: Job): FlowResult | undefined => {
+  const result = job.result as FlowResult
+  return result.phases && result.tasks ? result : undefined
+}
+
+/** "Nightly shop finished 5 of 7 tasks. Clean orders failed." */
+export function flowSentence(name: string, { tasks = [] }: FlowResult): string {
+  const done = tasks.filter(({ status }) => status === 'success' || status === 'warning')
+  const failed = tasks.filter(({ status }) => status === 'error')
+  const running = tasks.filter(({ status }) => status === 'processing')
+  const first = `${name} finished ${done.length} of ${plural(tasks.length, 'task')}.`
+  if (failed.length > 0) {
+    const left = tasks.filter(({ status }) => status === 'skipped').length
+    return `${first} ${failed.map((task) => task.name).join(', ')} failed${left > 0 ? `, so ${plural(left, 'task')} ${left === 1 ? 'was' : 'were'} left out` : ''}.`
+  }
+  return running.length > 0
+    ? `${first} ${running.map((task) => task.name).join(', ')} ${running.length === 1 ? 'is' : 'are'} running.`
+    : first
+}
+
+export function FlowRun({ job }: { job: Job }) {
+  const { tasks = [], phases = [] } = flowResultOf(job)!
+  const configuration = useLoad(
+    'configurations.get',
+    { path: { componentId: job.component, configurationId: job.config ?? '' } },
+    { enabled: job.config !== null },
+  ).data?.configuration
+  const [selected, setSelected] = useState<string>()
+  const flow = shownFlow(readFlow(configuration, job.component), phases, tasks)
+  const resultOf = (task: FlowTask) => tasks.find(({ id }) => id === task.id)
+  const failed = tasks.find(({ status }) => status === 'error')
+  const chosen = flow.phases
+    .flatMap((phase) => phase.tasks)
+    .find((task) => (selected ? selected === `task ${task.index}` : task.id === failed?.id))
+  const result = chosen && resultOf(chosen)
+  return (
+    <>
+      <section className="card" aria-labelledby="graph">
+        <header>
+          <h2 id="graph">Graph</h2>
+        </header>
+        <FlowGraph
+          flow={flow}
+          selected={chosen ? `task ${chosen.index}` : selected}
+          onSelect={setSelected}
+          markOfPhase={(phase) => phaseNote(phases.find(({ id }) => id === phase.id))}
+          markOfTask={(task) => ({ status: resultOf(task)?.status ?? 'skipped', note: taskNote(resultOf(task)) })}
+        />
+        {result ? <Selected result={result} tasks={tasks} /> : null}
+      </section>
+      <section className="card" aria-labelledby="timeline">
+        <header>
+          <h2 id="timeline">Timeline</h2>
+        </header>
+        <Timeline
+          label="Timeline of tasks"
+          rows={tasks.map((task) => ({
+            key: task.id,
+            name: task.name,
+            status: task.status,
+            group: phases.find(({ id }) => id === task.phase)?.name ?? task.phase,
+            ...(task.isKept ? { note: 'kept' } : {}),
+            bars: task.startTime
+              ? [
+                  {
+                    name: task.name,
+                    from: Date.parse(task.startTime),
+                    to: Date.parse(task.startTime) + 1000 * task.duration,
+                    tone: task.status === 'error' ? 'err' : task.status === 'processing' ? 'run' : 'ok',
+                  },
+                ]
+              : [],
+          }))}
+        />
+      </section>
+    </>
+  )
+}
+
+/** The configuration may have changed since: what ran is what is shown. */
+function shownFlow(flow: Flow, phases: readonly PhaseResult[], tasks: readonly TaskResult[]): Flow {
+  return {
+    lines: flow.lines,
+    phases: phases.map(({ id, name }, index) => ({
+      id,
+      name,
+      index,
+      layer: flow.phases.find((phase) => phase.id === id)?.layer ?? index,
+      tasks: tasks
+        .filter((task) => task.phase === id)
+        .map((task) => ({
+          id: task.id,
+          name: task.name,
+          index: tasks.indexOf(task),
+          isEnabled: true,
+          type: 'job',
+          componentId: task.component ?? '',
+          configId: '',
+        })),
+    })),
+  }
+}
+
+const phaseNote = (phase: PhaseResult | undefined): string => (phase && phase.duration > 0 ? duration(phase.duration) : '')
+
+function taskNote(task: TaskResult | undefined): string {
+  if (!task || task.status === 'skipped') return 'Left out'
+  if (task.isKept) return 'Kept from the run before'
+  if (task.status === 'error') return `Failed after ${duration(task.duration)}`
+  return task.status === 'waiting' || task.status === 'created' ? 'Waits' : duration(task.duration)
+}
+
+function Selected({ result, tasks }: { result: TaskResult; tasks: readonly TaskResult[] }) {
+  const message = result.results.at(-1)?.result.message
+  const again = tasks.filter(
+    ({ status }) => status === 'error' || status === 'skipped' || status === 'cancelled' || status === 'terminated',
+  )
+  return (
+    <div className="in stack3 flow-selected">
+      <div className="row wrap">
+        <h3 className="h">{result.name}</h3>
+        <Status status={result.status} badge />
+        {result.jobId ? (
+          <Link className="btn sm push" to="/jobs/$jobId" params={{ jobId: result.jobId }}>
+            Open job {result.jobId}
+          </Link>
+        ) : null}
+      </div>
+      {result.status === 'error' && message ? (
+        <div className="note err">
+          <Icon name="st-err" />
+          <p>{message}</p>
+        </div>
+      ) : null}
+      {result.status === 'error' ? (
+        <ul className="xs soft stack2">
+          <li className="row">
+            <Icon name="rerun" size="sm" />
+            Rerunning from here runs {again.map(({ name }) => name).join(', ')}
+          </li>
+          <li className="row">
+            <Icon name="check" size="sm" />
+            and keeps the results of the other {plural(tasks.length - again.length, 'task')}.
+          </li>
+        </ul>
+      ) : null}
+    </div>
+  )
+}

@@ -1,0 +1,91 @@
+// Flows in the console: three phases built by clicking, run, and continued from the task that failed.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkScreens, signedIn, startBrowser } from '../support/browser.ts'
+import { startTestStack } from '../support/test-stack.ts'
+
+const CONFIGS = '/v2/storage/components/keboola.duckdb-transformation/configs'
+
+test('flows in a browser', { timeout: 200_000 }, async (t) => {
+  const browser = await startBrowser(t) // ends first: the stack waits for open pages
+  const stack = await startTestStack(t)
+  const scriptOf = (statement: string) => ({
+    parameters: { blocks: [{ name: 'Block', codes: [{ name: 'Code', script: [statement] }] }] },
+    storage: { output: { tables: [{ source: 'result', destination: 'out.c-flow.result' }] } },
+  })
+  const good = 'create table result as select 1 as n'
+  for (const [id, statement] of [
+    ['Collect', good],
+    ['Clean', 'create table result as select nothing'],
+    ['Deliver', good],
+  ] as const) {
+    const made = await stack.request('POST', CONFIGS, {
+      json: { configurationId: id, name: id, configuration: scriptOf(statement) },
+    })
+    assert.equal(made.status, 201, made.text)
+  }
+  let run = ''
+
+  await t.test('a flow of three phases is built, fails in one task, and is rerun from there', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/flows')
+    await page.getByRole('heading', { name: 'Nothing runs in order yet.' }).waitFor()
+    await page.keyboard.press('n')
+    await page.getByRole('textbox', { name: 'Name' }).fill('Nightly')
+    await page.getByRole('button', { name: 'Make the flow' }).click()
+    await page.getByRole('heading', { name: 'Nightly: 0 tasks in 0 phases.' }).waitFor()
+    for (const [index, task] of ['Collect', 'Clean', 'Deliver'].entries()) {
+      await page.getByRole('button', { name: 'Add a phase' }).click()
+      await page.getByRole('button', { name: `Add a task to Phase ${index + 1}` }).click()
+      await page.getByLabel('Configuration to run').selectOption({ label: `${task}, SQL transformation` })
+      await page.getByRole('button', { name: 'Add the task' }).click()
+    }
+    await page.getByRole('heading', { name: 'Nightly: 3 tasks in 3 phases.' }).waitFor()
+    await page.getByRole('button', { name: /Deliver/ }).focus()
+    await page.keyboard.press('Alt+ArrowLeft') // and back again
+    await page.getByRole('button', { name: /Deliver/ }).focus()
+    await page.keyboard.press('Alt+ArrowRight')
+    await page.getByRole('button', { name: 'Save and run' }).click()
+    await page
+      .getByRole('heading', { name: 'Nightly finished 1 of 3 tasks. Clean failed, so 1 task was left out.' })
+      .waitFor({ timeout: 60_000 })
+    await page.getByText('Rerunning from here runs Clean, Deliver').waitFor()
+    run = new URL(page.url()).pathname
+    const mended = await stack.request('PUT', `${CONFIGS}/Clean`, { json: { configuration: scriptOf(good) } })
+    assert.equal(mended.status, 200, mended.text)
+    await page.getByRole('button', { name: /^Rerun from failure/ }).click()
+    await page.getByRole('heading', { name: 'Nightly finished 3 of 3 tasks.' }).waitFor({ timeout: 60_000 })
+    await page.getByText('Kept from the run before').waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('a mistake is marked on the task it concerns', async () => {
+    const made = await stack.request('POST', '/v2/storage/components/keboola.flow/configs', {
+      json: {
+        configurationId: 'wrong',
+        name: 'Wrong',
+        configuration: {
+          phases: [{ id: 1, name: 'One' }],
+          tasks: [
+            {
+              id: 1,
+              name: 'Lost',
+              phase: 1,
+              task: { type: 'job', componentId: 'keboola.duckdb-transformation', configId: 'none' },
+            },
+          ],
+        },
+      },
+    })
+    assert.equal(made.status, 201, made.text)
+    const { page } = await signedIn(browser, stack, '/flows/keboola.flow/wrong')
+    await page.getByRole('button', { name: /^(Failed|Warning) Lost/ }).waitFor()
+    await page.getByRole('heading', { name: 'To be mended' }).waitFor()
+    await page.context().close()
+  })
+
+  await t.test('no screen has serious accessibility findings or scrolls sideways', () =>
+    checkScreens(browser, stack, ['/flows', '/flows/keboola.flow/wrong', run.replace('/console', '')]),
+  )
+})

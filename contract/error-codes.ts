@@ -287,6 +287,14 @@ export const ERRORS = {
     kind: 'conflict',
     text: 'There is a person with the e-mail {email} already. They sign in themselves, and an admin adds them to a project.',
   },
+  'people.oidcUnavailable': { kind: 'transient', text: 'The sign-in service {issuer} does not answer as it should: {reason}' },
+  'people.oidcRefused': { kind: 'unauthenticated', text: 'The sign-in service {issuer} did not vouch for you: {reason}' },
+  'people.oidcBegin': { kind: 'invalid', text: 'The sign-in took too long or began in another browser. Begin again.' },
+  'people.oidcEmail': { kind: 'forbidden', text: 'The sign-in service did not give a verified e-mail.' },
+  'people.oidcUnknown': {
+    kind: 'forbidden',
+    text: 'Nobody on this stack has the e-mail {email}. An admin of a project can invite you.',
+  },
   'people.lastAdmin': {
     kind: 'conflict',
     text: '{name} is the last stack admin. Make another person a stack admin first.',

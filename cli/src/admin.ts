@@ -26,6 +26,6 @@ export function addAdminCommands(program: Command): void {
 }
 
 /** As the stack on this machine is reached when its environment is the same as this one's. */
-const addressOf = ({ addresses, tls, listen }: Config): string =>
+export const addressOf = ({ addresses, tls, listen }: Config): string =>
   addresses.publicUrl?.replace(/\/+$/, '') ??
   `${tls.mode === 'off' ? 'http' : 'https'}://${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${listen.port}`

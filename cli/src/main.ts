@@ -20,6 +20,7 @@ import { addJobCommands } from './job.ts'
 import { addMigrateCommands } from './migrate.ts'
 import { addNotifyCommands } from './notify.ts'
 import { UserError } from './output.ts'
+import { addPeopleCommands } from './people.ts'
 import { addProjectCommands } from './project.ts'
 import { addRowCommands } from './row.ts'
 import { addScheduleCommands } from './schedule.ts'
@@ -66,6 +67,7 @@ addFlowCommands(program)
 addFileCommands(program)
 addProjectCommands(program)
 addTokenCommands(program)
+addPeopleCommands(program)
 addScheduleCommands(program)
 addTriggerCommands(program)
 addEventCommands(program)

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { SETTING_NAMES } from '../../server/src/services/tokens/project-settings.ts'
+import type { Projects } from '../../server/src/services/tokens/projects.ts'
 import { readConfig } from '../../server/src/start/config.ts'
 import { withExamples } from './help.ts'
 import { withCore } from './open-core.ts'
@@ -32,14 +33,68 @@ export function addProjectCommands(program: Command): void {
     .description('all projects')
     .action(async (_options, command: Command) => {
       const projects = await withCore(readConfig(), ({ tokens }) => tokens.listProjects())
-      const answer = projects.map(({ id, name, createdAt }) => ({ id, name, created: createdAt.toISOString() }))
+      const answer = projects.map(({ id, name, createdAt, pausedReason, deleteAfter }) => ({
+        id,
+        name,
+        created: createdAt.toISOString(),
+        state: deleteAfter
+          ? `deleted, gone after ${deleteAfter.toISOString()}`
+          : pausedReason === undefined
+            ? ''
+            : `paused: ${pausedReason}`,
+      }))
       print(command, answer, (rows) =>
         table(
-          ['ID', 'NAME', 'CREATED'],
-          rows.map((row) => [row.id, row.name, row.created]),
+          ['ID', 'NAME', 'CREATED', 'STATE'],
+          rows.map((row) => [row.id, row.name, row.created, row.state]),
         ),
       )
     })
+
+  const change = async (
+    command: Command,
+    id: string,
+    work: (projects: Projects, id: number) => Promise<{ readonly name: string }>,
+    what: string,
+  ) => {
+    const { name } = await withCore(readConfig(), ({ tokens }) => work(tokens.projects, projectIdFrom(id)))
+    print(command, { id: Number(id), name }, () => `Project ${id} "${name}" ${what}.`)
+  }
+
+  project
+    .command('rename <id> <name>')
+    .description('give a project another name')
+    .action((id: string, name: string, _options, command: Command) =>
+      change(command, id, (projects, at) => projects.rename(at, name, {}), 'has its new name'),
+    )
+
+  project
+    .command('pause <id>')
+    .description('nothing starts or changes in the project; it can be read')
+    .option('--reason <text>', 'everybody who is refused reads it', '')
+    .action((id: string, { reason }: { reason: string }, command: Command) =>
+      change(command, id, (projects, at) => projects.pause(at, reason, {}), 'is paused'),
+    )
+
+  project
+    .command('resume <id>')
+    .description('let a paused project go on')
+    .action((id: string, _options, command: Command) => change(command, id, (projects, at) => projects.resume(at, {}), 'goes on'))
+
+  project
+    .command('delete <id>')
+    .description('nobody gets in any more; everything of it goes when the grace time is over')
+    .option('--days <days>', 'the grace time, 2 to 90 days', Number, 7)
+    .action((id: string, { days }: { days: number }, command: Command) =>
+      change(command, id, (projects, at) => projects.remove(at, days, {}), `is deleted; restore it within ${days} days`),
+    )
+
+  project
+    .command('restore <id>')
+    .description('bring a deleted project back')
+    .action((id: string, _options, command: Command) =>
+      change(command, id, (projects, at) => projects.restore(at, {}), 'is back'),
+    )
 
   project
     .command('set <id> <settings...>')

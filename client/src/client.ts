@@ -19,6 +19,8 @@ export interface ClientOptions {
   /** Address of the stack; empty for the one that served the page. */
   readonly url: string
   readonly token?: () => string | undefined
+  /** What every request carries, for example the project that a session is for. */
+  readonly headers?: () => Readonly<Record<string, string>>
   readonly fetch?: typeof fetch
 }
 
@@ -50,10 +52,15 @@ export interface Client {
   open<O extends OperationName>(operation: O, input?: Input<O>): Promise<Response>
 }
 
-export function createClient({ url, token, fetch: send = globalThis.fetch.bind(globalThis) }: ClientOptions): Client {
+export function createClient({
+  url,
+  token,
+  headers: always,
+  fetch: send = globalThis.fetch.bind(globalThis),
+}: ClientOptions): Client {
   const open: Client['open'] = async (operation, input = {}) => {
     const { method, address, body } = requestOf(operation, input)
-    const headers = new Headers(input.headers)
+    const headers = new Headers({ ...always?.(), ...input.headers })
     const value = token?.()
     if (value) headers.set('X-StorageApi-Token', value)
     if (body !== undefined) headers.set('content-type', 'application/json')

@@ -49,6 +49,7 @@ export type Job = { readonly id: string; readonly runId: string; readonly parent
 export type JobRequest = { readonly component?: string; readonly config?: string; readonly configData?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly configRowIds?: ReadonlyArray<string>; readonly row?: string; readonly mode?: 'run' | 'forceRun' | 'debug'; readonly tag?: string; readonly branchId?: string; readonly variableValuesId?: string; readonly variableValuesData?: { readonly values?: ReadonlyArray<{ readonly name: string; readonly value: string | number | boolean | null }> } | ReadonlyArray<unknown>; readonly parallelism?: string; readonly backend?: string | { readonly type?: string; readonly containerType?: string; readonly context?: string } | ReadonlyArray<unknown>; readonly parentRunId?: string; readonly behavior?: { readonly onError?: string } | ReadonlyArray<unknown>; readonly orchestrationJobId?: string; readonly orchestrationTaskId?: string; readonly orchestrationPhaseId?: string; readonly onlyOrchestrationTaskIds?: ReadonlyArray<string>; readonly onlyFlowTaskIds?: ReadonlyArray<string>; readonly previousJobId?: string; readonly delay?: string; readonly delayedStartTime?: string; readonly deduplicationId?: string; readonly executor?: 'dind' | 'k8sContainers' }
 export type JobsByStatus = { readonly jobs: Readonly<Record<string, number>> }
 export type ManageToken = { readonly id: number; readonly description: string; readonly created: string; readonly expires: string | null; readonly token?: string }
+export type ManagedProject = { readonly id: number; readonly name: string; readonly type: string; readonly created: string; readonly features: ReadonlyArray<string>; readonly isDisabled: boolean; readonly disabled?: { readonly reason: string }; readonly isDeleted: boolean; readonly purgeTime?: string; readonly organization: { readonly id: number; readonly name: string } }
 export type MergeRequest = { readonly id: number; readonly title: string; readonly state: string }
 export type MergeRequestsApproveBody = { readonly reason?: string }
 export type MergeRequestsChangeSettingsBody = { readonly requiredApprovals: number | null }
@@ -73,6 +74,10 @@ export type ProjectInvitationsCreateBody = { readonly email: string; readonly ro
 export type ProjectUser = { readonly id: number; readonly name: string; readonly email: string; readonly role: 'viewer' | 'editor' | 'admin'; readonly status: string; readonly created: string; readonly tokenId: number; readonly isAutomatic: boolean }
 export type ProjectUsersAddBody = { readonly email: string; readonly role?: 'viewer' | 'editor' | 'admin' }
 export type ProjectUsersUpdateBody = { readonly role: 'viewer' | 'editor' | 'admin' }
+export type ProjectsAddFeatureBody = { readonly feature: string }
+export type ProjectsCreateBody = { readonly name: string }
+export type ProjectsPauseBody = { readonly disableReason?: string }
+export type ProjectsUpdateBody = { readonly name: string }
 export type QuerySubmitBody = { readonly statements: ReadonlyArray<string>; readonly transactional?: boolean; readonly actorType?: string }
 export type RowsCopyBody = { readonly targetConfigId?: string; readonly changeDescription?: string }
 export type RowsCreateBody = { readonly rowId?: unknown; readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean }
@@ -115,12 +120,13 @@ export type TablesSetAliasFilterBody = { readonly column?: unknown; readonly ope
 export type TablesSetMetadataBody = { readonly provider?: string; readonly metadata?: unknown; readonly columnsMetadata?: unknown }
 export type TablesSwapBody = { readonly targetTableId: string }
 export type TablesUpdateBody = { readonly displayName: string; readonly async?: boolean }
-export type Token = { readonly id: string; readonly token?: string; readonly description: string; readonly created: string; readonly refreshed: string; readonly uri: string; readonly isMasterToken: boolean; readonly expires: string | null; readonly isExpired: boolean; readonly isDisabled: boolean; readonly creatorToken?: { readonly id: number; readonly description: string }; readonly bucketPermissions: Readonly<Record<string, string>>; readonly componentAccess?: ReadonlyArray<string> }
+export type Token = { readonly id: string; readonly token?: string; readonly description: string; readonly created: string; readonly refreshed: string; readonly uri: string; readonly isMasterToken: boolean; readonly expires: string | null; readonly isExpired: boolean; readonly isDisabled: boolean; readonly creatorToken?: { readonly id: number; readonly description: string }; readonly admin?: { readonly id: number; readonly name: string; readonly role: string }; readonly bucketPermissions: Readonly<Record<string, string>>; readonly componentAccess?: ReadonlyArray<string> }
 export type TokenRequest = { readonly description?: string; readonly expiresIn?: number; readonly canManageBuckets?: boolean; readonly canManageTokens?: boolean; readonly canReadAllFileUploads?: boolean; readonly canPurgeTrash?: boolean; readonly canManageProtectedDefaultBranch?: boolean; readonly canCreateJobs?: boolean; readonly canReadAllProjectEvents?: boolean; readonly canManageDevBranches?: boolean; readonly bucketPermissions?: Readonly<Record<string, string>> | ReadonlyArray<unknown>; readonly componentAccess?: ReadonlyArray<string> }
 export type TokensShareBody = { readonly recipientEmail: string; readonly message: string }
 export type Trigger = { readonly id: string; readonly runWithTokenId: number; readonly component: string; readonly configurationId: string; readonly lastRun: string; readonly coolDownPeriodMinutes: number; readonly creatorToken: { readonly id: number; readonly description: string }; readonly tables: ReadonlyArray<{ readonly tableId: string }> }
 export type TriggersCreateBody = { readonly runWithTokenId: number; readonly component: string; readonly configurationId: string; readonly coolDownPeriodMinutes?: number; readonly tableIds: ReadonlyArray<string> }
 export type TriggersUpdateBody = { readonly runWithTokenId?: number; readonly component?: string; readonly configurationId?: string; readonly coolDownPeriodMinutes?: number; readonly tableIds?: ReadonlyArray<string> }
+export type UsersUpdateBody = { readonly isStackAdmin: boolean }
 export type ValidationAnswer = { readonly isValid: boolean; readonly problems: ReadonlyArray<{ readonly level: string; readonly pointer: string; readonly message: string; readonly rule: string; readonly rowId: string | null }> }
 export type VaultSaveBody = { readonly key: string; readonly value: string; readonly flags?: ReadonlyArray<'encrypted' | 'oauthCredentialsId'>; readonly attributes?: Readonly<Record<string, string>> | ReadonlyArray<unknown> }
 export type Workspace = { readonly id: number; readonly type: 'table'; readonly name: string; readonly component: string | null; readonly configurationId: string | null; readonly configurationVersion: number | null; readonly created: string; readonly connection: { readonly backend: string; readonly host: string; readonly port?: number; readonly database: string; readonly schema: string; readonly user: string; readonly loginType: string; readonly ssoLoginAvailable: boolean; readonly password?: string }; readonly backendSize: string | null; readonly statementTimeoutSeconds: number; readonly creatorToken: { readonly id: number; readonly description: string }; readonly readOnlyStorageAccess: boolean; readonly platformUsageType: string }
@@ -202,13 +208,31 @@ export const ROUTES = {
   'import.describe': ['GET', '/import'],
   'import.uploadFile': ['POST', '/import/upload-file'],
   'import.writeTable': ['POST', '/import/write-table'],
+  'projects.deleted': ['GET', '/manage/deleted-projects'],
+  'projects.restore': ['DELETE', '/manage/deleted-projects/{projectId}'],
+  'projects.organizations': ['GET', '/manage/organizations'],
+  'projects.list': ['GET', '/manage/organizations/{organizationId}/projects'],
+  'projects.create': ['POST', '/manage/organizations/{organizationId}/projects'],
+  'projects.get': ['GET', '/manage/projects/{projectId}'],
+  'projects.update': ['PUT', '/manage/projects/{projectId}'],
+  'projects.delete': ['DELETE', '/manage/projects/{projectId}'],
+  'projects.pause': ['POST', '/manage/projects/{projectId}/disable'],
+  'projects.resume': ['POST', '/manage/projects/{projectId}/enable'],
+  'projects.addFeature': ['POST', '/manage/projects/{projectId}/features'],
+  'projects.removeFeature': ['DELETE', '/manage/projects/{projectId}/features/{feature}'],
   'projectInvitations.list': ['GET', '/manage/projects/{projectId}/invitations'],
   'projectInvitations.create': ['POST', '/manage/projects/{projectId}/invitations'],
   'projectInvitations.delete': ['DELETE', '/manage/projects/{projectId}/invitations/{invitationId}'],
+  'projects.createToken': ['POST', '/manage/projects/{projectId}/tokens'],
   'projectUsers.list': ['GET', '/manage/projects/{projectId}/users'],
   'projectUsers.add': ['POST', '/manage/projects/{projectId}/users'],
   'projectUsers.update': ['PATCH', '/manage/projects/{projectId}/users/{userId}'],
   'projectUsers.remove': ['DELETE', '/manage/projects/{projectId}/users/{userId}'],
+  'users.verify': ['GET', '/manage/tokens/verify'],
+  'users.list': ['GET', '/manage/users'],
+  'users.get': ['GET', '/manage/users/{user}'],
+  'users.update': ['PATCH', '/manage/users/{user}'],
+  'users.remove': ['DELETE', '/manage/users/{user}'],
   'operations.metrics': ['GET', '/metrics'],
   'mlflow.describe': ['GET', '/mlflow'],
   'mlflow.notBuilt': ['GET', '/mlflow/{path}'],
@@ -290,6 +314,7 @@ export const ROUTES = {
   'scheduler.delete': ['DELETE', '/scheduler/schedules/{id}'],
   'scheduler.next': ['GET', '/scheduler/schedules/{id}/next'],
   'scheduler.refreshToken': ['POST', '/scheduler/schedules/{id}/refreshToken'],
+  'signIn.methods': ['GET', '/sign-in'],
   'signIn.link': ['POST', '/sign-in/link'],
   'signIn.describeLink': ['POST', '/sign-in/link/describe'],
   'signIn.password': ['POST', '/sign-in/password'],
@@ -602,13 +627,31 @@ export interface Operations {
   'import.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'import.uploadFile': { path: undefined; query: undefined; body: { readonly data: string; readonly name?: string; readonly isPermanent?: boolean; readonly isPublic?: boolean; readonly isEncrypted?: boolean; readonly notify?: boolean; readonly tags?: ReadonlyArray<string> }; answer: unknown }
   'import.writeTable': { path: undefined; query: undefined; body: { readonly data: string; readonly incremental?: unknown; readonly treatValuesAsNull?: unknown; readonly useTimestampFromDataFile?: unknown; readonly deduplicationStrategy?: unknown; readonly delimiter?: unknown; readonly enclosure?: unknown; readonly escapedBy?: unknown; readonly columns?: unknown; readonly withoutHeaders?: unknown; readonly ignoredLinesCount?: unknown; readonly dataString?: unknown; readonly tableId?: unknown; readonly branchId?: unknown }; answer: { readonly transaction: null; readonly warnings: ReadonlyArray<unknown>; readonly importedColumns: ReadonlyArray<string>; readonly totalRowsCount: number; readonly totalDataSizeBytes: number } }
+  'projects.deleted': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<ManagedProject> }
+  'projects.restore': { path: { readonly projectId: string }; query: undefined; body: undefined; answer: undefined }
+  'projects.organizations': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<{ readonly id: number; readonly name: string }> }
+  'projects.list': { path: { readonly organizationId: string }; query: undefined; body: undefined; answer: ReadonlyArray<ManagedProject> }
+  'projects.create': { path: { readonly organizationId: string }; query: undefined; body: ProjectsCreateBody; answer: ManagedProject }
+  'projects.get': { path: { readonly projectId: string }; query: undefined; body: undefined; answer: ManagedProject }
+  'projects.update': { path: { readonly projectId: string }; query: undefined; body: ProjectsUpdateBody; answer: ManagedProject }
+  'projects.delete': { path: { readonly projectId: string }; query: { readonly days?: number }; body: undefined; answer: undefined }
+  'projects.pause': { path: { readonly projectId: string }; query: undefined; body: ProjectsPauseBody; answer: ManagedProject }
+  'projects.resume': { path: { readonly projectId: string }; query: undefined; body: undefined; answer: ManagedProject }
+  'projects.addFeature': { path: { readonly projectId: string }; query: undefined; body: ProjectsAddFeatureBody; answer: undefined }
+  'projects.removeFeature': { path: { readonly projectId: string; readonly feature: string }; query: undefined; body: undefined; answer: undefined }
   'projectInvitations.list': { path: { readonly projectId: string }; query: undefined; body: undefined; answer: ReadonlyArray<Invitation> }
   'projectInvitations.create': { path: { readonly projectId: string }; query: undefined; body: ProjectInvitationsCreateBody; answer: Invitation }
   'projectInvitations.delete': { path: { readonly projectId: string; readonly invitationId: string }; query: undefined; body: undefined; answer: undefined }
+  'projects.createToken': { path: { readonly projectId: string }; query: undefined; body: TokenRequest; answer: Token }
   'projectUsers.list': { path: { readonly projectId: string }; query: undefined; body: undefined; answer: ReadonlyArray<ProjectUser> }
   'projectUsers.add': { path: { readonly projectId: string }; query: undefined; body: ProjectUsersAddBody; answer: ProjectUser }
   'projectUsers.update': { path: { readonly projectId: string; readonly userId: string }; query: undefined; body: ProjectUsersUpdateBody; answer: ProjectUser }
   'projectUsers.remove': { path: { readonly projectId: string; readonly userId: string }; query: undefined; body: undefined; answer: undefined }
+  'users.verify': { path: undefined; query: undefined; body: undefined; answer: { readonly user: Person; readonly isSessionToken: boolean; readonly type: string } }
+  'users.list': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<Person> }
+  'users.get': { path: { readonly user: string }; query: undefined; body: undefined; answer: Person }
+  'users.update': { path: { readonly user: string }; query: undefined; body: UsersUpdateBody; answer: Person }
+  'users.remove': { path: { readonly user: string }; query: undefined; body: undefined; answer: undefined }
   'operations.metrics': { path: undefined; query: undefined; body: undefined; answer: string }
   'mlflow.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'mlflow.notBuilt': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
@@ -690,6 +733,7 @@ export interface Operations {
   'scheduler.delete': { path: { readonly id: string }; query: undefined; body: undefined; answer: undefined }
   'scheduler.next': { path: { readonly id: string }; query: { readonly count?: number }; body: undefined; answer: ReadonlyArray<{ readonly executionTime: string; readonly dst: string | null }> }
   'scheduler.refreshToken': { path: { readonly id: string }; query: undefined; body: undefined; answer: Schedule }
+  'signIn.methods': { path: undefined; query: undefined; body: undefined; answer: { readonly isSignedIn: boolean; readonly hasPeople: boolean; readonly oidc: { readonly name: string } | null } }
   'signIn.link': { path: undefined; query: undefined; body: SignInLinkBody; answer: Person }
   'signIn.describeLink': { path: undefined; query: undefined; body: SignInDescribeLinkBody; answer: { readonly kind: string; readonly email: string | null; readonly role: string | null; readonly project: string | null; readonly creator: string | null; readonly expires: string } }
   'signIn.password': { path: undefined; query: undefined; body: SignInPasswordBody; answer: Person }

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'react'
 import { ApiError, type OperationName } from '../../client/src/client.ts'
 import { follow } from './event-stream.ts'
 import { observable } from './observable.ts'
-import { signOut } from './session.ts'
+import { loadSession, signOut } from './session.ts'
 
 /** Which answers a change makes old. */
 const CONCERNED: Readonly<Record<string, readonly OperationName[]>> = {
@@ -48,6 +48,7 @@ export function useLiveChanges(): void {
     }
     follow('changes.stream', { query: {} }, stop.signal, onEvent, onConnection).catch((error: unknown) => {
       if (error instanceof ApiError && error.status === 401) signOut()
+      if (error instanceof ApiError && error.code === 'people.notMember') void loadSession()
     })
     return () => {
       stop.abort()

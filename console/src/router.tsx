@@ -1,6 +1,7 @@
 // The addresses of the console. The whole state of a screen is in its address: tab, filter, sort, page, selected row.
 
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, type RouteComponent } from '@tanstack/react-router'
+import { AccountScreen } from './screens/account.tsx'
 import { ComponentsScreen } from './screens/components.tsx'
 import { FilesScreen } from './screens/files.tsx'
 import { FlowsScreen } from './screens/flows.tsx'
@@ -8,6 +9,7 @@ import { HomeScreen } from './screens/home.tsx'
 import { JobScreen } from './screens/job.tsx'
 import { JobsScreen } from './screens/jobs.tsx'
 import { NotFound } from './screens/not-found.tsx'
+import { PeopleScreen } from './screens/people.tsx'
 import { SchedulesScreen } from './screens/schedules.tsx'
 import { SqlScreen } from './screens/sql.tsx'
 import { StorageScreen } from './screens/storage.tsx'
@@ -52,6 +54,8 @@ export const router = createRouter({
     route('/schedules', SchedulesScreen),
     route('/jobs', JobsScreen, 'status', 'component', 'config', 'page'),
     route('/jobs/$jobId', JobScreen, 'level', 'q'),
+    route('/people', PeopleScreen),
+    route('/account', AccountScreen),
     route('/tokens', TokensScreen),
     route('/try', TryScreen, 'first', 'broken', 'repaired'),
   ]),

@@ -1,25 +1,72 @@
-// Who is signed in: the token lives as long as the tab, and goes to the stack that served this page, nowhere else.
+// Who is signed in: a person, by the cookie of their session that no script can read, or a token that lives as long as the tab. Both go to
+// the stack that served this page, nowhere else.
 
 import { createClient } from '../../client/src/client.ts'
+import type { Account } from '../../client/src/operations.ts'
 import { observable } from './observable.ts'
 
-const KEY = 'millrace.token'
-const token = observable(sessionStorage.getItem(KEY) ?? undefined)
+const TOKEN = 'millrace.token'
+const PROJECT = 'millrace.project'
 
-export const currentToken = token.get
-export const useToken = token.use
+export type Session =
+  | { readonly kind: 'unknown' | 'nobody' }
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'person'; readonly account: Account; readonly projectId: number | undefined }
 
-export function signIn(value: string): void {
-  sessionStorage.setItem(KEY, value)
-  token.set(value)
+const session = observable<Session>({ kind: 'unknown' })
+
+export const useSession = session.use
+
+/** Who is signed in, if it is a person. */
+export function usePerson() {
+  const current = session.use()
+  return current.kind === 'person' ? current : undefined
 }
 
-export function signOut(): void {
-  sessionStorage.removeItem(KEY)
-  token.set(undefined)
+/** What every request carries besides the cookie. */
+export function sessionHeaders(): Record<string, string> {
+  const current = session.get()
+  if (current.kind === 'token') return { 'X-StorageApi-Token': current.token }
+  return current.kind === 'person' && current.projectId !== undefined ? { 'X-KBC-ProjectId': String(current.projectId) } : {}
 }
 
-export const api = createClient({ url: '', token: currentToken })
+export const api = createClient({ url: '', headers: sessionHeaders })
 
 /** For the sign-in page: a client with a token that is not accepted yet. */
 export const clientWith = (token: string) => createClient({ url: '', token: () => token })
+
+export function signIn(token: string): void {
+  sessionStorage.setItem(TOKEN, token)
+  session.set({ kind: 'token', token })
+}
+
+/** At the start of the page, after a sign-in, and when something about the person may have changed. */
+export async function loadSession(): Promise<void> {
+  const token = sessionStorage.getItem(TOKEN)
+  if (token !== null) return session.set({ kind: 'token', token })
+  const { isSignedIn } = await api.call('signIn.methods')
+  if (!isSignedIn) return session.set({ kind: 'nobody' })
+  const account = await api.call('account.get')
+  session.set({ kind: 'person', account, projectId: projectOf(account) })
+}
+
+/** The project of this tab, then the one chosen last, then the first. */
+function projectOf({ projects }: Account): number | undefined {
+  const chosen = [sessionStorage.getItem(PROJECT), localStorage.getItem(PROJECT)].map(Number)
+  return chosen.find((id) => projects.some((project) => project.id === id)) ?? projects[0]?.id
+}
+
+export function chooseProject(projectId: number): void {
+  const current = session.get()
+  if (current.kind !== 'person') return
+  sessionStorage.setItem(PROJECT, String(projectId))
+  localStorage.setItem(PROJECT, String(projectId))
+  session.set({ ...current, projectId })
+}
+
+export function signOut(): void {
+  const { kind } = session.get()
+  sessionStorage.removeItem(TOKEN)
+  session.set({ kind: 'nobody' })
+  if (kind === 'person') void api.call('account.signOut').catch(() => undefined) // it may have ended already
+}

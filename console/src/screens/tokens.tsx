@@ -67,7 +67,7 @@ function List({ tokens }: { tokens: readonly Token[] }) {
               <td className="nowrap">{token.expires === null ? 'never' : token.isExpired ? 'expired' : until(token.expires)}</td>
               <td className="id">{token.id}</td>
               <td>
-                {token.isMasterToken ? null : (
+                {token.admin ? null : (
                   <button type="button" className="btn sm danger" onClick={() => remove.mutate(token.id)}>
                     Revoke
                   </button>

@@ -12,7 +12,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Scroll } from '../parts/scroll.tsx'
 import { Value } from '../parts/value.tsx'
-import { api, currentToken } from '../session.ts'
+import { api, sessionHeaders } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
 import { finishStorageJob } from '../storage-job.ts'
@@ -313,7 +313,7 @@ const send = (file: File, onSent: (bytes: number) => void): Promise<number> =>
     form.append('data', file, file.name)
     const request = new XMLHttpRequest()
     request.open('POST', '/import/upload-file')
-    request.setRequestHeader('X-StorageApi-Token', currentToken() ?? '')
+    for (const [name, value] of Object.entries(sessionHeaders())) request.setRequestHeader(name, value)
     request.responseType = 'json'
     request.upload.onprogress = (event) => onSent(event.loaded)
     request.onerror = () => reject(new TypeError('The connection was lost.'))

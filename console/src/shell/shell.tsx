@@ -6,10 +6,11 @@ import { zone } from '../format.ts'
 import { useIsConnected, useLiveChanges } from '../live.ts'
 import { useLoad } from '../load.tsx'
 import { Icon, type IconName, Logo } from '../parts/icon.tsx'
-import { signOut } from '../session.ts'
-import { toggleTheme } from '../theme.ts'
+import { signOut, usePerson } from '../session.ts'
 import { Keyboard } from './keyboard.tsx'
 import { Palette, usePalette } from './palette.tsx'
+import { ProjectSwitch } from './project-switch.tsx'
+import { ThemeButton } from './theme-button.tsx'
 import { Toast } from './toast.tsx'
 
 interface Place {
@@ -30,7 +31,10 @@ const WORK: readonly Place[] = [
   { to: '/schedules', name: 'Schedules', icon: 'clock' },
   { to: '/jobs', name: 'Jobs', icon: 'jobs' },
 ]
-const STACK: readonly Place[] = [{ to: '/tokens', name: 'Tokens', icon: 'key' }]
+const STACK: readonly Place[] = [
+  { to: '/people', name: 'People', icon: 'people' },
+  { to: '/tokens', name: 'Tokens', icon: 'key' },
+]
 
 export function Shell() {
   const palette = usePalette()
@@ -58,7 +62,7 @@ const useRunning = () =>
 
 function Rail({ onSearch }: { onSearch: () => void }) {
   const me = useLoad('tokens.verify').data
-  const project = (me as { owner?: { name?: string } } | undefined)?.owner // verify says more than other answers
+  const person = usePerson()
   const running = useRunning().data?.filter(({ status }) => status === 'processing').length ?? 0
   return (
     <nav className="rail" aria-label="Main">
@@ -66,15 +70,7 @@ function Rail({ onSearch }: { onSearch: () => void }) {
         <Logo />
         <span>Millrace</span>
       </Link>
-      <div className="switch">
-        <span className="grow col">
-          <span className="med clip">{project?.name ?? 'Project'}</span>
-          <span className="xs mute row gap1">
-            <Icon name="branch" size="sm" />
-            Main
-          </span>
-        </span>
-      </div>
+      <ProjectSwitch />
       <button type="button" className="find" onClick={onSearch}>
         <Icon name="search" />
         <span>Search or run</span>
@@ -90,7 +86,7 @@ function Rail({ onSearch }: { onSearch: () => void }) {
           {(me?.description ?? '?').slice(0, 1).toUpperCase()}
         </span>
         <span className="grow col">
-          <span className="med clip">{me?.description ?? ''}</span>
+          <span className="med clip">{person ? <Link to="/account">{person.account.name}</Link> : (me?.description ?? '')}</span>
           <button type="button" className="link xs" onClick={signOut}>
             Sign out
           </button>
@@ -100,18 +96,6 @@ function Rail({ onSearch }: { onSearch: () => void }) {
     </nav>
   )
 }
-
-export const ThemeButton = () => (
-  <button
-    type="button"
-    className="btn icon ghost sm"
-    aria-label="Switch light and dark"
-    title="Switch light and dark"
-    onClick={toggleTheme}
-  >
-    <Icon name="sun" />
-  </button>
-)
 
 const Places = ({ places, counts = {} }: { places: readonly Place[]; counts?: Readonly<Record<string, number>> }) => (
   <div className="nav">

@@ -16,6 +16,13 @@ export interface EventDefinition {
 export const EVENTS = {
   'storage.projectCreated': { objectType: 'project', message: 'Created project "{objectName}"', params: [] },
 
+  'storage.projectRenamed': { objectType: 'project', message: 'Renamed project to "{objectName}"', params: [] },
+  'storage.projectPaused': { objectType: 'project', message: 'Paused project "{objectName}": {reason}', params: ['reason'] },
+  'storage.projectResumed': { objectType: 'project', message: 'Resumed project "{objectName}"', params: [] },
+  'storage.projectDeleted': { objectType: 'project', message: 'Deleted project "{objectName}"', params: [] },
+  'storage.projectRestored': { objectType: 'project', message: 'Brought back project "{objectName}"', params: [] },
+  'storage.projectFeaturesChanged': { objectType: 'project', message: 'Changed features of project "{objectName}"', params: [] },
+
   'storage.tokenCreated': { objectType: 'token', message: 'Created token "{objectName}"', params: [] },
   'storage.tokenUpdated': { objectType: 'token', message: 'Updated token "{objectName}"', params: [] },
   'storage.tokenRefreshed': { objectType: 'token', message: 'Refreshed token "{objectName}"', params: [] },

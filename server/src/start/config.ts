@@ -337,6 +337,48 @@ export const VARIABLES = {
     secret: true,
     parse: read.smtpUrl,
   }),
+  MILLRACE_SESSION_IDLE_HOURS: variable({
+    default: '24',
+    sentence: 'Hours without use after which a person has to sign in again.',
+    parse: read.wholeNumber(1, 8760),
+  }),
+  MILLRACE_SESSION_HOURS: variable({
+    default: '336',
+    sentence: 'Hours after which a person has to sign in again in any case.',
+    parse: read.wholeNumber(1, 8760),
+  }),
+  MILLRACE_OIDC_ISSUER: variable({
+    default: 'none',
+    sentence:
+      'Address of an OpenID Connect provider that people sign in with; with it the client id and its secret are needed too. Its way back is `/sign-in/oidc/callback` of the stack.',
+    parse: read.httpUrl,
+  }),
+  MILLRACE_OIDC_CLIENT_ID: variable({
+    default: 'none',
+    sentence: 'What the provider knows this stack by.',
+    parse: (text) => text,
+  }),
+  MILLRACE_OIDC_CLIENT_SECRET: variable({
+    default: 'none',
+    sentence: 'The secret of the client.',
+    secret: true,
+    parse: (text) => text,
+  }),
+  MILLRACE_OIDC_DOMAINS: variable({
+    default: 'none: people need an invitation',
+    sentence: 'Domains of e-mails that are let in without an invitation, separated by commas.',
+    parse: read.listOf(read.domain),
+  }),
+  MILLRACE_OIDC_ROLE: variable({
+    default: '`viewer`',
+    sentence: 'What people of these domains become in the project below; `none`: nothing, until somebody adds them.',
+    parse: read.oneOf('viewer', 'editor', 'none'),
+  }),
+  MILLRACE_OIDC_PROJECT: variable({
+    default: '1',
+    sentence: 'The project that they join.',
+    parse: read.wholeNumber(1, 2 ** 31),
+  }),
   MILLRACE_BODY_LIMIT_BYTES: variable({
     default: '67108864',
     sentence: 'Largest request body that is held in memory (uploads stream and have no such limit).',
@@ -472,6 +514,13 @@ function contradictions(values: Values): ConfigProblem[] {
   if (wantsFiles && (values.MILLRACE_TLS ?? 'files') === 'files')
     for (const name of files)
       if (!values[name]) problems.push({ name, reason: 'is missing; TLS needs the certificate and its key.' })
+  const ofOidc = ['MILLRACE_OIDC_CLIENT_ID', 'MILLRACE_OIDC_CLIENT_SECRET'] as const
+  for (const name of ofOidc) {
+    if (values.MILLRACE_OIDC_ISSUER && !values[name])
+      problems.push({ name, reason: 'is missing; MILLRACE_OIDC_ISSUER needs it.' })
+    if (values[name] && !values.MILLRACE_OIDC_ISSUER)
+      problems.push({ name, reason: 'is set without MILLRACE_OIDC_ISSUER, so nothing would use it.' })
+  }
   const external = ['MILLRACE_S3_BUCKET', 'MILLRACE_S3_ACCESS_KEY_ID', 'MILLRACE_S3_SECRET_ACCESS_KEY'] as const
   if (values.MILLRACE_S3_ENDPOINT)
     for (const name of external) if (!values[name]) problems.push({ name, reason: 'is missing; MILLRACE_S3_ENDPOINT needs it.' })
@@ -579,12 +628,27 @@ function configOf(values: Values, unknown: readonly string[]) {
     egressAllow: values.MILLRACE_EGRESS_ALLOW ?? [],
     sampleApi: values.MILLRACE_SAMPLE_API !== 'no',
     smtpUrl: values.MILLRACE_SMTP_URL,
+    sessions: {
+      idleMs: (values.MILLRACE_SESSION_IDLE_HOURS ?? 24) * 3_600_000,
+      mostMs: (values.MILLRACE_SESSION_HOURS ?? 336) * 3_600_000,
+    },
+    /** Undefined: nobody signs in by a provider. */
+    oidc: values.MILLRACE_OIDC_ISSUER === undefined ? undefined : oidcOf(values, values.MILLRACE_OIDC_ISSUER),
     clockOffsetMs: values.MILLRACE_TEST_CLOCK_OFFSET_MS ?? 0,
     log: { level: values.MILLRACE_LOG_LEVEL ?? ('info' as const) },
     /** Variables that look like ours and are not: probably misspelt. Worth a warning. */
     unknown,
   }
 }
+
+const oidcOf = (values: Values, issuer: string) => ({
+  issuer,
+  clientId: values.MILLRACE_OIDC_CLIENT_ID!, // contradictions() has seen to both
+  clientSecret: values.MILLRACE_OIDC_CLIENT_SECRET!,
+  domains: values.MILLRACE_OIDC_DOMAINS ?? [],
+  role: values.MILLRACE_OIDC_ROLE === 'none' ? undefined : (values.MILLRACE_OIDC_ROLE ?? ('viewer' as const)),
+  projectId: values.MILLRACE_OIDC_PROJECT ?? 1,
+})
 
 const externalS3 = (values: Values, endpoint: string) => ({
   endpoint,

@@ -27,8 +27,8 @@ export async function openStack(config: Config): Promise<Stack> {
   const secrets = createSecrets()
   const { secrets: given, s3, smtpUrl } = config
   const { masterToken, manageToken, metricsToken } = given
-  for (const secret of [masterToken, manageToken, metricsToken, s3.external?.secretAccessKey, smtpPasswordOf(smtpUrl)])
-    if (secret) secrets.add(secret)
+  const secretsGiven = [masterToken, manageToken, metricsToken, config.oidc?.clientSecret, s3.external?.secretAccessKey]
+  for (const secret of [...secretsGiven, smtpPasswordOf(smtpUrl)]) if (secret) secrets.add(secret)
   const log = createLog({ level: config.log.level, secrets })
   const clock = shiftedClock(config.clockOffsetMs)
   await makeDataFolder(config.dataDir)
@@ -59,6 +59,8 @@ export async function openStack(config: Config): Promise<Stack> {
     worker: { ...config.worker, egressAllow: config.egressAllow },
     sampleApi: config.sampleApi,
     smtpUrl: config.smtpUrl,
+    oidc: config.oidc,
+    sessions: config.sessions,
     manageToken: config.secrets.manageToken,
     tables: config.tables,
     sql: config.sql,

@@ -13,6 +13,7 @@ import { createBucketsStore } from '../services/buckets/buckets.store.ts'
 import { type Changes, createChanges } from '../services/changes/changes.ts'
 import { createKeyRing, type KeyRing } from '../services/encryption/key-ring.ts'
 import { createEvents, type Events } from '../services/events/events.ts'
+import { NO_POLICY, type OidcPolicy } from '../services/people/oidc-sign-in.ts'
 import { createPeople, type People, type PeopleDeps } from '../services/people/people.ts'
 import { DEFAULT_SESSIONS, type SessionSettings } from '../services/people/sessions.ts'
 import { createTokens, type Tokens } from '../services/tokens/tokens.ts'
@@ -32,6 +33,8 @@ export interface CoreOptions {
   readonly clock?: Clock
   /** When sessions end; the defaults when left out. */
   readonly sessions?: Partial<SessionSettings> | undefined
+  /** Whom the sign-in service of the operator lets in. */
+  readonly oidc?: OidcPolicy | undefined
   /** Counts wrong attempts to sign in by address; nobody is locked out when it is left out. */
   readonly limitSignIn?: PeopleDeps['limit']
 }
@@ -94,13 +97,14 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     members: tokens.people,
     admit: tokens.admit,
     forgetTokens: tokens.forgetKnown,
-    projects: tokens.listProjects,
+    projects: tokens.projects.list,
     cipher: {
       seal: async (text, owner) => seal((await keyRing.keysOf(undefined)).current, text, owner),
       open: async (cipher, owner) => openWith((await keyRing.keysOf(undefined)).byId, cipher, owner),
     },
     limit: options.limitSignIn ?? (() => undefined),
     sessionSettings: { ...DEFAULT_SESSIONS, ...options.sessions },
+    oidcPolicy: { ...NO_POLICY, ...options.oidc },
   })
   return { metadata, events, tokens, keyRing, changes, people }
 }

@@ -1,13 +1,63 @@
-// People: their routes.
+// People and projects: their routes, and the end of projects whose grace time is over.
 
 import type { FastifyInstance } from 'fastify'
+import { deleteRowsOfProject } from '../engines/metadata-db/project-rows.ts'
+import { createOidcClient, type OidcSettings } from '../engines/oidc/oidc.ts'
+import type { Clock } from '../kit/clock.ts'
+import type { Log } from '../kit/log.ts'
+import type { Files } from '../services/files/files.ts'
 import { accountRoutes } from '../services/people/account.routes.ts'
+import { oidcRoutes } from '../services/people/oidc.routes.ts'
+import type { OidcPolicy } from '../services/people/oidc-sign-in.ts'
 import { projectPeopleRoutes } from '../services/people/project-people.routes.ts'
 import { signInRoutes } from '../services/people/sign-in.routes.ts'
+import { usersRoutes } from '../services/people/users.routes.ts'
+import { createProjectsLoop } from '../services/tokens/projects.loop.ts'
+import { projectsRoutes } from '../services/tokens/projects.routes.ts'
 import type { Core } from './core.ts'
 
-export function registerPeople(app: FastifyInstance, { people, tokens }: Core): void {
-  app.register(signInRoutes({ people, projectName: async (id) => (await tokens.findProject(id))?.name }))
-  app.register(accountRoutes(people))
-  app.register(projectPeopleRoutes(people))
+export type OidcOptions = OidcSettings & OidcPolicy
+
+export interface PeopleModulesDeps {
+  readonly core: Core
+  readonly clock: Clock
+  readonly log: Log
+  readonly files: Files
+  /** Left out: nobody signs in by a provider. */
+  readonly oidc: OidcOptions | undefined
+}
+
+export function createPeopleModules({ core, clock, log, files, oidc }: PeopleModulesDeps) {
+  const { people, tokens } = core
+  const clients = [oidc].flatMap((settings) => (settings === undefined ? [] : [createOidcClient(settings, clock)]))
+  return {
+    loop: createProjectsLoop({
+      projects: tokens.projects,
+      removeBytes: files.removeBytesOfProject,
+      removeRows: deleteRowsOfProject,
+      onPurged: (projectId) => log.info({ projectId }, 'the grace time of a deleted project is over: everything of it is gone'),
+      onError: (err) => log.error({ err }, 'a deleted project could not be removed; it is tried again'),
+    }),
+    registerRoutes(app: FastifyInstance): void {
+      app.register(
+        signInRoutes({ people, projectName: async (id) => (await tokens.findProject(id))?.name, issuer: oidc?.issuer }),
+      )
+      for (const client of clients) app.register(oidcRoutes({ client, signIn: people.signInByIdentity }))
+      app.register(accountRoutes(people))
+      app.register(projectPeopleRoutes(people))
+      app.register(usersRoutes(people))
+      app.register(
+        projectsRoutes({
+          tokens,
+          people: {
+            member: people.inProject.memberFor,
+            admin: people.inProject.adminIn,
+            actor: people.finder.actorOf,
+            stackAdmin: people.needStackAdmin,
+            projectsOf: people.projectsOf,
+          },
+        }),
+      )
+    },
+  }
 }

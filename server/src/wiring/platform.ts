@@ -58,7 +58,7 @@ import { type CoreOptions, openCore } from './core.ts'
 import { createNotificationModules } from './notifications.ts'
 import { createOauthModules } from './oauth.ts'
 import { type ExternalS3, type Objects, openObjectStore } from './object-store.ts'
-import { registerPeople } from './people.ts'
+import { createPeopleModules, type OidcOptions } from './people.ts'
 import { createQueueModules, DEFAULT_WORKER, type WorkerSettings } from './queue.ts'
 import { createScheduleModules } from './schedules.ts'
 import { registerSearch } from './search.ts'
@@ -88,6 +88,8 @@ export interface PlatformOptions extends CoreOptions {
   readonly restoredAt?: Date | undefined
   /** Left out: everybody who reaches the stack reads the metrics. */
   readonly metricsToken?: string | undefined
+  /** Where people sign in with a provider; left out: with passwords and links only. */
+  readonly oidc?: OidcOptions | undefined
   /** Left out: nobody is limited. */
   readonly requestLimits?: RequestLimitSettings
   /** Proxies whose X-Forwarded-For is believed. */
@@ -135,6 +137,8 @@ export interface Platform {
   readonly schedulerLoop: { tick(now: Date): Promise<number> }
   /** And scheduled merges by this one. */
   readonly mergeRequestsLoop: { tick(): Promise<void> }
+  /** And deleted projects by this one. */
+  readonly projectsLoop: { tick(): Promise<void> }
   /** And new components by this one. */
   readonly componentsLoop: { tick(): Promise<void> }
   readonly tableModules: TableModules
@@ -223,6 +227,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     clock,
     onError: (err) => log.error({ err }, 'the sweep of files failed; it runs again later'),
   })
+
+  const peopleModules = createPeopleModules({ core, clock, log, files, oidc: options.oidc })
 
   const fileStates: FileStates = (actor, ids, baseUrl) => files.statesOf(actor, ids, access.endpointFor(baseUrl))
 
@@ -446,7 +452,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
           eventViews(await events.list(req.actor, query, { branch: req.branch, tokenId }), req, fileStates),
       }),
     )
-    registerPeople(app, core)
+    peopleModules.registerRoutes(app)
     app.register(eventsRoutes(events, fileStates))
     app.register(nameRulesRoutes)
     app.register(sampleApiRoutes(sample))
@@ -490,6 +496,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     { stop: () => lease?.release() },
     { stop: objects.close },
     { start: filesLoop.start, stop: filesLoop.stop },
+    { role: 'worker', start: peopleModules.loop.start, stop: peopleModules.loop.stop },
     { start: oauthModules.start },
     { start: configurationModules.start, stop: configurationModules.stop },
     { stop: tableModules.close },
@@ -529,6 +536,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     storageJobs,
     schedulerLoop: scheduleModules.loop,
     componentsLoop: configurationModules.componentsLoop,
+    projectsLoop: peopleModules.loop,
     mergeRequestsLoop: { tick: configurationModules.merging.tick },
     tableModules,
     sqlModules,

@@ -69,3 +69,8 @@ export const isDatabaseAway = (error: unknown): boolean =>
     codeOf(error),
   ) ||
   (error instanceof Error && /^(Connection terminated|timeout exceeded when trying to connect)/.test(error.message))
+
+/** Of a table with `project_id`: rows of projects in which something may start. Those of paused and deleted ones wait. */
+export const ofWorkingProject = (table: string) =>
+  sql<boolean>`not exists (select 1 from project where project.id = ${sql.ref(`${table}.project_id`)}
+    and (project.paused_reason is not null or project.delete_after is not null))`

@@ -321,6 +321,10 @@ export function createFilesStore(database: Db) {
       return { files: Number(row?.files ?? 0), bytes: Number(row?.bytes ?? 0) }
     },
 
+    async listOfProject(projectId: number): Promise<FileRecord[]> {
+      return withTags(await db.selectFrom('file').selectAll().where('project_id', '=', projectId).orderBy('id').execute())
+    },
+
     /** Everything of a development branch that can still be seen. */
     async deleteOfBranch(trx: Trx, projectId: number, branchId: number, at: Date): Promise<void> {
       await withTables<Tables>(trx)

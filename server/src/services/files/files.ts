@@ -457,6 +457,10 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     link,
     content,
     usageOf: store.usageOf,
+    /** With a deleted project go its files; nobody has credentials for them any more. */
+    async removeBytesOfProject(projectId: number): Promise<void> {
+      for (const file of await store.listOfProject(projectId)) await removeBytes(file)
+    },
     /** With a development branch go its files; their bytes with the next sweep. */
     deleteOfBranch: (trx: Trx, projectId: number, branchId: number) =>
       store.deleteOfBranch(trx, projectId, branchId, clock.now()),

@@ -29,6 +29,7 @@ export function flowsRoutes(validate: FlowValidation['validate']): FastifyPlugin
       {
         config: {
           operation: 'flows.validate',
+          onlyReads: true,
           summary: 'All that is wrong with a flow, each with its path',
           validationCode: 'validation.failed',
         },

@@ -8,7 +8,7 @@ import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { createShortMemory } from '../../kit/short-memory.ts'
-import type { Actor } from '../../model/actor.ts'
+import type { Actor, Role } from '../../model/actor.ts'
 import type { RecordChange } from '../../model/change.ts'
 import type { Origin, RecordEvent } from '../../model/event.ts'
 import { type Member, type Members, sourceOf } from '../../model/members.ts'
@@ -18,6 +18,7 @@ import { createAccountEvents } from './account-events.ts'
 import { createAttempts } from './attempts.ts'
 import { type AuthenticatorsDeps, createAuthenticators } from './authenticators.ts'
 import { createLinks } from './links.ts'
+import { createOidcSignIn, type OidcPolicy } from './oidc-sign-in.ts'
 import { createPeopleStore, type PersonRecord } from './people.store.ts'
 import { emailFrom } from './person-values.ts'
 import { createProjectPeople, notMember } from './project-people.ts'
@@ -39,6 +40,7 @@ export interface PeopleDeps {
   readonly cipher: Pick<AuthenticatorsDeps, 'seal' | 'open'>
   readonly limit: SignInDeps['limit']
   readonly sessionSettings: SessionSettings
+  readonly oidcPolicy: OidcPolicy
 }
 
 export type People = ReturnType<typeof createPeople>
@@ -66,6 +68,7 @@ export function createPeople(deps: PeopleDeps) {
   const shared = { ...deps, store, sessions, links, authenticators, events, attempts, change, inTransaction: change }
   const signIn = createSignIn(shared)
   const account = createAccount(shared)
+  const signInByIdentity = createOidcSignIn({ ...shared, begin: signIn.begin, policy: deps.oidcPolicy })
   const inProject = createProjectPeople({
     ...shared,
     projectExists: async (id) => (await deps.projects()).some((one) => one.id === id),
@@ -162,6 +165,20 @@ export function createPeople(deps: PeopleDeps) {
     if (isStackAdmin && others.length === 0) throw new PlatformError('people.lastAdmin', { name })
   }
 
+  function needStackAdmin({ isStackAdmin }: Person): void {
+    if (!isStackAdmin) throw new PlatformError('people.adminNeeded', { who: 'a stack admin' })
+  }
+
+  /** For the terminal of the machine: whoever owns it needs nobody's permission. */
+  async function inviteFromMachine(projectId: number, email: string, role: Role): Promise<string> {
+    if (!(await deps.projects()).some(({ id }) => id === projectId))
+      throw new PlatformError('notFound', { what: `Project ${projectId}` })
+    const invited = emailFrom(email)
+    if (await store.findPersonByEmail(invited)) throw new PlatformError('people.emailTaken', { email: invited })
+    const link = { kind: 'invitation', projectId, email: invited, role, creator: 'The owner of the stack' } as const
+    return (await change((trx) => links.make(trx, link))).value
+  }
+
   /** For the terminal of the machine: a new stack admin, or the session of a person who is there. */
   async function makeSignInLink(email?: string): Promise<string> {
     const person = email === undefined ? undefined : await getNamed(email)
@@ -174,6 +191,7 @@ export function createPeople(deps: PeopleDeps) {
   return {
     finder,
     signIn,
+    signInByIdentity,
     account,
     inProject,
     projectsOf,
@@ -183,6 +201,8 @@ export function createPeople(deps: PeopleDeps) {
     remove,
     setStackAdmin,
     makeSignInLink,
+    inviteFromMachine,
+    needStackAdmin,
   }
 }
 

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { optionalText } from '../../http/parameters.ts'
-import { assertFromOwnPage, setCookie } from '../../http/session-cookie.ts'
+import { assertFromOwnPage, readCookie, setCookie } from '../../http/session-cookie.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import type { People } from './people.ts'
 import { PersonView, personView } from './person-views.ts'
@@ -16,12 +16,37 @@ const Secret = (description: string) => Type.String({ maxLength: 1000, descripti
 export interface SignInRoutesDeps {
   readonly people: People
   readonly projectName: (projectId: number) => Promise<string | undefined>
+  /** The provider that people sign in with; undefined: none. */
+  readonly issuer: string | undefined
 }
 
-export function signInRoutes({ people: { signIn }, projectName }: SignInRoutesDeps): FastifyPluginAsyncTypebox {
+export function signInRoutes({ people: { signIn, finder }, projectName, issuer }: SignInRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     const config = (operation: string, summary: string) =>
       ({ operation: `signIn.${operation}`, summary, needs: 'nothing', validationCode: 'validation.failed' }) as const
+
+    app.get(
+      '/sign-in',
+      {
+        config: config('methods', 'The ways to sign in on this stack'),
+        schema: {
+          response: {
+            200: Type.Object({
+              isSignedIn: Type.Boolean({ description: 'The session of the request is good.' }),
+              hasPeople: Type.Boolean({ description: 'Somebody can sign in with e-mail and password.' }),
+              oidc: Type.Union([Type.Object({ name: Type.String() }), Type.Null()], {
+                description: 'The provider behind `/sign-in/oidc`.',
+              }),
+            }),
+          },
+        },
+      },
+      async (req) => ({
+        isSignedIn: (await finder.ofSession(readCookie(req) ?? '')) !== undefined,
+        hasPeople: await signIn.hasPeople(),
+        oidc: issuer === undefined ? null : { name: new URL(issuer).host },
+      }),
+    )
 
     app.post(
       '/sign-in/password',

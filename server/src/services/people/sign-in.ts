@@ -108,5 +108,5 @@ export function createSignIn(deps: SignInDeps) {
     if (!(await members.find(projectId, person.id, trx))) await members.join(trx, { projectId, person, role }, { origin })
   }
 
-  return { byPassword, byLink, look: links.look }
+  return { byPassword, byLink, begin, look: links.look, hasPeople: async () => (await store.listPeople()).length > 0 }
 }

@@ -292,8 +292,9 @@ export function createQueueLoop(deps: QueueLoopDeps) {
       for (const job of queued) {
         const holder = job.lock_key === null ? undefined : holders.get(job.lock_key)
         const siblings = job.parent_job_id === null ? 0 : (parents.get(job.parent_job_id) ?? 0)
-        const reason =
-          holder !== undefined
+        const reason = !job.is_startable
+          ? 'Waiting: the project is paused.'
+          : holder !== undefined
             ? waitingForJob(holder)
             : job.sibling_limit !== null && siblings >= job.sibling_limit
               ? `Waiting for other jobs of job ${job.parent_job_id}: ${job.sibling_limit} run at once.`

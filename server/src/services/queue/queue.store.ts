@@ -1,7 +1,7 @@
 // Jobs and locks in the metadata database. A lock is a row whose key is unique: two jobs can never hold one configuration.
 
 import { sql } from 'kysely'
-import { claimRows, type Db, dialectOf, lockRows, type Trx } from '../../engines/metadata-db/dialects.ts'
+import { claimRows, type Db, dialectOf, lockRows, ofWorkingProject, type Trx } from '../../engines/metadata-db/dialects.ts'
 import { belowRun } from '../../engines/metadata-db/run-ids.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
 import { isSilent } from '../../engines/metadata-db/worker-lease.ts'
@@ -300,6 +300,7 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
         .select(['id', 'project_id', 'lock_key', 'parent_job_id', 'sibling_limit', 'type'])
         .where('status', 'in', QUEUED)
         .where('start_after', '<=', now)
+        .where(ofWorkingProject('queue_job'))
       if (fullProjects.length > 0)
         query = query.where((e) => e.or([e('project_id', 'not in', fullProjects), e('type', '!=', 'standard')]))
       if (heldKeys.length > 0) query = query.where((e) => e.or([e('lock_key', 'is', null), e('lock_key', 'not in', heldKeys)]))
@@ -336,6 +337,7 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
       tables(trx)
         .selectFrom('queue_job')
         .select(['id', 'project_id', 'lock_key', 'parent_job_id', 'sibling_limit', 'type', 'status'])
+        .select(ofWorkingProject('queue_job').as('is_startable'))
         .where('status', 'in', QUEUED)
         .where('waiting_reason', 'is', null)
         .where('start_after', '<=', now)

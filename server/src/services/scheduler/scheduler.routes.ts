@@ -149,7 +149,7 @@ export function schedulerRoutes(scheduler: Scheduler): FastifyPluginAsyncTypebox
     app.post(
       '/scheduler/preview',
       {
-        config: { operation: 'scheduler.preview', summary: 'The next runs an expression would have' },
+        config: { operation: 'scheduler.preview', summary: 'The next runs an expression would have', onlyReads: true },
         schema: {
           body: Type.Object({
             cronTab: Type.String({ maxLength: 255, description: 'Five fields of cron.', examples: ['0 6 * * 1-5'] }),

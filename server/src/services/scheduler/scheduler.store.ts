@@ -1,7 +1,7 @@
 // Activated schedules and their executions in the metadata database.
 
 import type { Generated, Selectable } from 'kysely'
-import { claimRows, type Db, lockRows, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { claimRows, type Db, lockRows, ofWorkingProject, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import { readStored } from '../../kit/stored-json.ts'
 import type { Policy, Schedule, ScheduleConfiguration, Target } from './schedule-configuration.ts'
 
@@ -150,6 +150,7 @@ export function createSchedulerStore(database: Db) {
           .selectFrom('schedule')
           .selectAll()
           .where('next_run_at', '<=', now.getTime())
+          .where(ofWorkingProject('schedule'))
           .orderBy('next_run_at')
           .orderBy('id')
           .limit(limit)
@@ -162,6 +163,7 @@ export function createSchedulerStore(database: Db) {
         .selectFrom('schedule')
         .select((e) => e.fn.min('next_run_at').as('due'))
         .where('next_run_at', '<=', now.getTime())
+        .where(ofWorkingProject('schedule'))
         .executeTakeFirst()
       return row?.due == null ? undefined : new Date(row.due)
     },

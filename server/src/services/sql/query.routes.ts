@@ -37,6 +37,7 @@ export function queryRoutes(queries: Queries): FastifyPluginAsyncTypebox {
       {
         config: {
           operation: 'sql.query',
+          onlyReads: true,
           summary: 'Rows of a SQL query over tables of the project, as JSON or CSV',
           produces: ['application/json', 'text/csv'],
         },

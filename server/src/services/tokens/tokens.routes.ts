@@ -4,60 +4,16 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { idFrom } from '../../http/ids.ts'
-import { numberedId, optionalFlag, optionalText } from '../../http/parameters.ts'
-import { CreatorToken, EventListQuery, Timestamp } from '../../http/record-schemas.ts'
+import { numberedId } from '../../http/parameters.ts'
+import { EventListQuery } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { BACKEND } from '../../model/backend.ts'
 import { featuresOf } from '../../model/features.ts'
 import { DEFAULT_PROVIDER } from '../../model/file-provider.ts'
+import { requestFrom, TokenBody, TokenView, tokenViews } from './token-views.ts'
 import type { Project, Token } from './tokens.store.ts'
-import type { Holder, Tokens } from './tokens.ts'
-
-const TokenBody = Type.Object(
-  {
-    description: optionalText('What the token is for.'),
-    expiresIn: Type.Optional(Type.Integer({ description: 'Seconds until the token expires.' })),
-    canManageBuckets: optionalFlag('May make and delete buckets, and use every one.'),
-    canManageTokens: optionalFlag('May make, change and delete tokens.'),
-    canReadAllFileUploads: optionalFlag('May read files that other tokens uploaded.'),
-    canPurgeTrash: optionalFlag('May delete configurations for good.'),
-    canManageProtectedDefaultBranch: optionalFlag('Kept and shown; nothing on this stack asks for it.'),
-    canCreateJobs: optionalFlag('Kept and shown; nothing on this stack asks for it.'),
-    canReadAllProjectEvents: optionalFlag('May read events that other tokens caused.'),
-    canManageDevBranches: optionalFlag('May make and delete branches.'),
-    // An empty PHP map arrives as [].
-    bucketPermissions: Type.Optional(
-      Type.Union([Type.Record(Type.String(), Type.String()), Type.Array(Type.Never())], {
-        description: 'Id of a bucket to `read` or `write`.',
-        examples: [{ 'in.c-main': 'read' }],
-      }),
-    ),
-    componentAccess: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { description: 'Components whose configurations it may use.' }),
-    ),
-  },
-  { title: 'TokenRequest' },
-)
-
-const TokenView = Type.Object(
-  {
-    id: Type.String(),
-    token: Type.Optional(Type.String({ description: 'The clear value; only when it is made, refreshed or verified.' })),
-    description: Type.String(),
-    created: Timestamp,
-    refreshed: Timestamp,
-    uri: Type.String(),
-    isMasterToken: Type.Boolean(),
-    expires: Type.Union([Timestamp, Type.Null()]),
-    isExpired: Type.Boolean(),
-    isDisabled: Type.Boolean(),
-    creatorToken: Type.Optional(CreatorToken),
-    bucketPermissions: Type.Record(Type.String(), Type.String()),
-    componentAccess: Type.Optional(Type.Array(Type.String())),
-  },
-  { title: 'Token' },
-)
+import type { Tokens } from './tokens.ts'
 
 const ById = Type.Object({ id: numberedId('token') })
 
@@ -81,6 +37,8 @@ export function tokensRoutes({
   region,
   limits,
 }: TokenRoutesDeps): FastifyPluginAsyncTypebox {
+  const view = tokenViews(tokens)
+
   return async (app) => {
     app.get(
       '/v2/storage/tokens/verify',
@@ -194,29 +152,6 @@ export function tokensRoutes({
     )
   }
 
-  async function view(token: Token, baseUrl: string, owners?: ReadonlyMap<number, Holder>) {
-    const admins = owners ?? (await tokens.adminOwners(token.projectId))
-    const { componentAccess, bucketPermissions: _, ...flags } = token.permissions
-    return {
-      id: String(token.id),
-      description: token.description,
-      created: formatTimestamp(token.createdAt),
-      refreshed: formatTimestamp(token.refreshedAt),
-      uri: `${baseUrl}/v2/storage/tokens/${token.id}`,
-      isMasterToken: token.isMasterToken,
-      ...flags,
-      expires: token.expiresAt ? formatTimestamp(token.expiresAt) : null,
-      isExpired: tokens.isExpired(token),
-      isDisabled: token.isDisabled,
-      dailyCapacity: 0,
-      bucketPermissions: await tokens.bucketPermissionsOf(token),
-      ...(token.creatorToken && { creatorToken: token.creatorToken }),
-      adminOwner: admins.get(token.creatorToken?.id ?? -1) ?? null,
-      ...(componentAccess && { componentAccess: [...componentAccess] }),
-      ...((token.isMasterToken || token.person) && { admin: adminOf(token) }),
-    }
-  }
-
   async function withOwner(token: Token, project: Project, baseUrl: string) {
     return {
       ...(await view(token, baseUrl)),
@@ -232,17 +167,6 @@ export function tokensRoutes({
 
 const limitViews = (limits: Readonly<Record<string, number>>) =>
   Object.fromEntries(Object.entries(limits).map(([name, value]) => [name, { name, value }]))
-
-const adminOf = (token: Token) => ({
-  id: token.person?.id ?? token.id,
-  name: token.description,
-  ...(token.person && { email: token.person.email }),
-  features: [],
-  isOrganizationMember: true,
-  role: token.person?.role ?? 'admin',
-  isActivated: true,
-  samlParameters: null,
-})
 
 const ownerOf = (
   project: Project,
@@ -275,9 +199,5 @@ const ownerOf = (
   dataRetentionTimeInDays: 7,
   fileStorageProvider: project.settings.provider ?? DEFAULT_PROVIDER,
 })
-
-function requestFrom({ bucketPermissions, ...body }: Type.Static<typeof TokenBody>) {
-  return { ...body, ...(bucketPermissions && !Array.isArray(bucketPermissions) && { bucketPermissions }) }
-}
 
 const tokenId = (text: string): number => idFrom(text, () => new PlatformError('resourceNotFound'))

@@ -15,6 +15,7 @@ import { eventOf, NO_ORIGIN, type Origin, type RecordEvent } from '../../model/e
 import { DEFAULT_PROVIDER } from '../../model/file-provider.ts'
 import { createPersonTokens } from './person-tokens.ts'
 import { settingsFrom } from './project-settings.ts'
+import { createProjects } from './projects.ts'
 import { assertMayGrant, createTokenPermissions, EVERYTHING, type PermissionsRequest } from './token-permissions.ts'
 import { hashOf, newTokenValue } from './token-value.ts'
 import { createTokensStore, type NewToken, type Project, type Token } from './tokens.store.ts'
@@ -63,6 +64,7 @@ export function createTokens(deps: TokensDeps) {
   const store = createTokensStore(db)
   const cache = createShortMemory(clock, load)
   const people = createPersonTokens({ store, clock, recordEvent })
+  const projects = createProjects({ store, change, clock, recordEvent })
 
   /** Whose token is this? Undefined for wrong, expired and disabled ones alike, so that nothing can be learned from the answer. */
   function authenticate(value: string): Actor | undefined | Promise<Actor | undefined> {
@@ -342,6 +344,7 @@ export function createTokens(deps: TokensDeps) {
     authenticate,
     admit,
     people,
+    projects,
     verify,
     list,
     get,

@@ -1,0 +1,14 @@
+import { Icon } from '../parts/icon.tsx'
+import { toggleTheme } from '../theme.ts'
+
+export const ThemeButton = () => (
+  <button
+    type="button"
+    className="btn icon ghost sm"
+    aria-label="Switch light and dark"
+    title="Switch light and dark"
+    onClick={toggleTheme}
+  >
+    <Icon name="sun" />
+  </button>
+)

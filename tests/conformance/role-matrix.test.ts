@@ -1,0 +1,157 @@
+// What each role may do, over every route of the API document: a viewer changes nothing, an editor no tokens and no people, and whoever does
+// not belong to a project is refused by all of it.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { newMember, newStackAdmin, type PersonClient } from '../support/person-client.ts'
+import { startTestStack, type TestStack } from '../support/test-stack.ts'
+
+interface Operation {
+  readonly 'x-scopes': readonly string[]
+  readonly operationId: string
+}
+
+interface Route {
+  readonly method: string
+  readonly path: string
+  readonly id: string
+  readonly needs: string
+}
+
+/** Routes that only read, although their method could change something. A new one is a decision: add it here and say `onlyReads` there. */
+const ONLY_READ: readonly string[] = [
+  'flows.validate',
+  'naming.checkColumnNames',
+  'naming.columnNames',
+  'naming.displayName',
+  'scheduler.preview',
+  'sql.query',
+]
+
+const address = ({ path }: Route): string => path.replace(/\{\w+\}/g, '1')
+const isChange = ({ method, id }: Route): boolean => method !== 'GET' && !ONLY_READ.includes(id)
+
+async function routesOf({ request }: TestStack): Promise<readonly Route[]> {
+  const { paths } = (await request('GET', '/openapi.json')).json<{ paths: Record<string, Record<string, Operation>> }>()
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations)
+      .map(([method, operation]) => ({
+        method: method.toUpperCase(),
+        path,
+        id: operation.operationId,
+        needs: operation['x-scopes'][0]!,
+      }))
+      .filter(({ needs }) => needs !== 'nothing'),
+  )
+}
+
+const codeOf = async (person: PersonClient, route: Route): Promise<[number, unknown]> => {
+  const answer = await person.call(route.method, address(route), route.method === 'GET' ? {} : { json: {} })
+  return [answer.status, answer.text.startsWith('{') ? answer.json().code : undefined]
+}
+
+/** Everything that is stored of a project, apart from the traces of reading. */
+async function contentOf({ platform }: TestStack): Promise<string> {
+  const { db } = platform.metadata
+  const tables = await sql<{ name: string }>`select name from sqlite_master where type = 'table' order by name`.execute(db)
+  const kept = tables.rows.map(({ name }) => name).filter((name) => !/^sqlite|^event|^session$|search/.test(name))
+  assert.ok(kept.includes('token') && kept.includes('configuration') && kept.length > 30, kept.join(' '))
+  const rows = []
+  for (const name of kept) rows.push([name, (await sql`select * from ${sql.table(name)}`.execute(db)).rows])
+  return JSON.stringify(rows)
+}
+
+test('a viewer reads and changes nothing, by any route', { timeout: 300_000 }, async (t) => {
+  const stack = await startTestStack(t)
+  const { projectId } = stack
+  const admin = await newStackAdmin(stack)
+  const viewer = (await newMember(stack, admin, { projectId, role: 'viewer' })).in(projectId)
+  await stack.request('POST', '/v2/storage/buckets', { json: { name: 'main' } })
+  await stack.request('POST', '/v2/storage/buckets/in.c-main/tables', { form: { name: 't', dataString: 'id\n1\n' } })
+  const routes = (await routesOf(stack)).filter(({ needs }) => needs !== 'person' && needs !== 'session')
+  assert.ok(routes.length > 150, `${routes.length} routes`)
+  const before = await contentOf(stack)
+  for (const route of routes) {
+    const [status, code] = await codeOf(viewer, route)
+    if (isChange(route))
+      assert.equal(code === 'people.viewer' || code === 403, true, `${route.method} ${route.path}: ${status} ${code}`)
+    else assert.notEqual(code, 'people.viewer', `${route.method} ${route.path} only reads`)
+    assert.ok(status < 500 || status === 501, `${route.method} ${route.path}: ${status}`)
+  }
+  assert.equal(await contentOf(stack), before)
+  for (const path of [
+    '/v2/storage/buckets',
+    '/v2/storage/tables/in.c-main.t',
+    '/v2/storage/components',
+    '/v2/storage/jobs',
+    '/queue/jobs',
+  ])
+    assert.equal((await viewer.call('GET', path)).status, 200, path)
+  assert.match((await viewer.call('GET', '/v2/storage/tables/in.c-main.t/data-preview')).text, /"1"/)
+})
+
+test('an editor changes everything but tokens and people', async (t) => {
+  const stack = await startTestStack(t)
+  const { projectId } = stack
+  const admin = await newStackAdmin(stack)
+  const editor = (await newMember(stack, admin, { projectId, role: 'editor' })).in(projectId)
+  const { id: otherToken } = await stack
+    .request('POST', '/v2/storage/tokens', { json: { description: 'x' } })
+    .then((a) => a.json<{ id: string }>())
+  const routes = await routesOf(stack)
+  const refused = routes.filter(({ id, method }) => method !== 'GET' && /^(tokens|projectUsers|projectInvitations)\./.test(id))
+  assert.ok(refused.length >= 9, refused.map(({ id }) => id).join(' '))
+  const bodies: Readonly<Record<string, object>> = {
+    'projectUsers.add': { email: 'root@example.com', role: 'admin' },
+    'projectUsers.update': { role: 'admin' },
+    'projectInvitations.create': { email: 'new@example.com', role: 'admin' },
+    'tokens.share': { recipientEmail: 'ann@example.com', message: 'x' },
+  }
+  const before = await contentOf(stack)
+  for (const { method, path, id } of refused) {
+    const at = path
+      .replace('{projectId}', String(projectId))
+      .replace(/\/tokens\/\{id\}/, `/tokens/${otherToken}`)
+      .replace(/\{\w+\}/g, '1')
+    const answer = await editor.call(method, at, { json: bodies[id] ?? {} })
+    assert.equal(answer.status, 403, `${method} ${at}: ${answer.text}`)
+  }
+  assert.equal(await contentOf(stack), before)
+  await editor.ok('POST', '/v2/storage/buckets', { name: 'own' })
+  await editor.ok('POST', '/v2/storage/components/platform.ex-http/configs', { name: 'mine', configurationId: 'mine' })
+  const { creatorToken } = await editor.ok<{ creatorToken: { id: number; description: string } }>(
+    'GET',
+    '/v2/storage/components/platform.ex-http/configs/mine',
+  )
+  const [version] = await editor.ok<{ creatorToken: object }[]>(
+    'GET',
+    '/v2/storage/components/platform.ex-http/configs/mine/versions',
+  )
+  const events = await editor.ok<{ event: string; token: { id: number; name: string } }[]>('GET', '/v2/storage/events')
+  assert.equal(creatorToken.description, `editor-${projectId}`)
+  assert.deepEqual(version!.creatorToken, creatorToken)
+  const made = events.find(({ event }) => event === 'storage.componentConfigurationCreated')!
+  assert.deepEqual([made.token.id, made.token.name], [creatorToken.id, creatorToken.description])
+})
+
+test('nobody reaches a project that they do not belong to', async (t) => {
+  const stack = await startTestStack(t)
+  const other = await stack.newProject('Other')
+  const admin = await newStackAdmin(stack)
+  const stranger = await newMember(stack, admin, { projectId: other.projectId, role: 'admin' })
+  for (const route of await routesOf(stack)) {
+    if (route.needs === 'session') continue
+    const at = route.path.replace('{projectId}', String(stack.projectId)).replace(/\{\w+\}/g, '1')
+    const json = route.method === 'GET' ? {} : { json: { email: 'x@example.com', role: 'admin', name: 'x', feature: 'x' } }
+    if (!route.path.includes('{projectId}') && route.needs === 'person') continue
+    const { status, text } = await stranger.in(stack.projectId).call(route.method, at, json)
+    assert.equal(status, 403, `${route.method} ${at}: ${text}`)
+  }
+  assert.equal((await stranger.in(999).call('GET', '/v2/storage/buckets')).status, 403)
+  assert.equal((await stranger.in(other.projectId).call('GET', '/v2/storage/buckets')).status, 200)
+  const bad = await stranger.call('GET', '/v2/storage/buckets', { headers: { 'x-kbc-projectid': 'first' } })
+  assert.deepEqual([bad.status, bad.json().code], [400, 'people.projectInvalid'])
+  const missing = await admin.call('GET', '/v2/storage/buckets')
+  assert.deepEqual([missing.status, missing.json().code], [400, 'people.projectMissing'])
+})

@@ -1,0 +1,108 @@
+// Journeys of people through the console in a real browser: the first link, an invitation, roles, the account.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Secret, TOTP } from 'otpauth'
+import type { Page } from 'playwright-core'
+import { openPage, startBrowser } from '../support/browser.ts'
+import { newMember, newStackAdmin, PASSWORD } from '../support/person-client.ts'
+import { startTestStack } from '../support/test-stack.ts'
+
+test('people in the console', { timeout: 300_000 }, async (t) => {
+  const stack = await startTestStack(t)
+  const browser = await startBrowser(t)
+
+  const signIn = async (page: Page, email: string): Promise<void> => {
+    await page.goto(`${stack.url}/console/`)
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  }
+
+  let invitation = ''
+  await t.test('the link of the first start makes the stack admin, who invites somebody', async () => {
+    const { page, complaints } = await openPage(browser)
+    const link = await stack.platform.people.makeSignInLink()
+    await page.goto(`${stack.url}/console/#link=${link}`)
+    await page.getByText('This makes you an admin of the whole stack.').waitFor()
+    await page.getByLabel('E-mail').fill('ann@example.com')
+    await page.getByLabel('Name').fill('Ann Lee')
+    await page.getByLabel('New password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.getByRole('link', { name: 'Ann Lee' }).waitFor()
+    assert.doesNotMatch(page.url(), /link=/, 'the link is not left in the address')
+    await page.getByRole('link', { name: 'People' }).first().click()
+    await page.getByRole('heading', { name: '1 person in this project.' }).waitFor()
+    await page.getByRole('button', { name: 'Invite' }).click()
+    await page.getByLabel('E-mail').fill('bob@example.com')
+    await page.getByLabel('Role', { exact: true }).selectOption('editor')
+    await page.getByRole('button', { name: 'Make the link' }).click()
+    invitation = (await page.locator('code').filter({ hasText: '#link=' }).textContent())!
+    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('region', { name: 'Invitations', exact: true }).first().getByText('bob@example.com').waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('the invited joins, and is removed while looking', async () => {
+    const { page } = await openPage(browser)
+    await page.goto(invitation)
+    await page.getByText('Ann Lee invites bob@example.com to the project Test as editor.').waitFor()
+    await page.getByLabel('Name').fill('Bob')
+    await page.getByLabel('New password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.getByRole('heading', { name: 'An empty project, ready for its first table.' }).waitFor()
+    const [bob] = (await stack.platform.people.list()).filter(({ name }) => name === 'Bob')
+    await stack.platform.people.remove(bob!.id, { runId: null, remoteAddress: null, userAgent: null })
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.context().close()
+  })
+
+  await t.test('a wrong password is refused; an authenticator is set up and asked for; sign out ends the session', async () => {
+    const { page } = await openPage(browser)
+    await page.goto(`${stack.url}/console/`)
+    await page.getByLabel('E-mail').fill('ann@example.com')
+    await page.getByLabel('Password').fill('a wrong password')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').getByText('The e-mail or the password is wrong.').waitFor()
+    await signIn(page, 'ann@example.com')
+    await page.getByRole('link', { name: 'Ann Lee' }).click()
+    await page.getByRole('button', { name: 'Set up an authenticator' }).click()
+    const secret = (await page.getByRole('region', { name: 'Authenticator' }).locator('code').textContent())!
+    const totp = new TOTP({ secret: Secret.fromBase32(secret) })
+    await page.getByLabel('Code').fill(totp.generate())
+    await page.getByLabel('Your password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Turn it on' }).click()
+    await page.getByText('It is on. Keep these recovery codes').waitFor()
+    const codes = (await page.getByRole('region', { name: 'Authenticator' }).locator('code').textContent())!.split(' ')
+    assert.equal(codes.length, 10)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await signIn(page, 'ann@example.com')
+    await page.getByLabel('Code').fill(codes[0]!)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('link', { name: 'Ann Lee' }).waitFor()
+    await page.context().close()
+  })
+
+  await t.test('who belongs to two projects switches between them', async () => {
+    const admin = await newStackAdmin(stack)
+    const other = await stack.newProject('Second')
+    const member = await newMember(stack, admin, { projectId: stack.projectId, role: 'viewer', email: 'cleo@example.com' })
+    await admin.ok('POST', `/manage/projects/${other.projectId}/users`, { email: 'cleo@example.com', role: 'editor' })
+    await stack.request('POST', '/v2/storage/buckets', { json: { name: 'second' }, token: other.masterToken })
+    await stack.request('POST', '/v2/storage/buckets/in.c-second/tables', {
+      form: { name: 'goods', dataString: 'id\n1\n' },
+      token: other.masterToken,
+    })
+    const { page } = await openPage(browser)
+    await signIn(page, member.email)
+    await page.getByRole('heading', { name: 'An empty project, ready for its first table.' }).waitFor()
+    await page.getByLabel('Project').selectOption('Second')
+    await page.getByRole('link', { name: 'Storage' }).first().click()
+    await page.getByText('goods').first().waitFor()
+    await page.reload()
+    await page.getByText('goods').first().waitFor()
+    await page.context().close()
+  })
+})

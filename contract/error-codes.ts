@@ -974,6 +974,13 @@ export const ERRORS = {
   'scheduler.invalidConfiguration': { kind: 'invalid', text: 'The schedule cannot be activated - {field}: {reason}' },
   // Job runner
   'vault.notFound': { kind: 'not-found', text: 'The vault has no variable "{hash}".' },
+  'sandboxes.notFound': { kind: 'not-found', text: '{what} "{id}" was not found.' },
+  'sandboxes.unknownType': {
+    kind: 'invalid',
+    text: 'There are no sandboxes of the type "{type}" here. SQL sandboxes are made with {known}; notebooks are not offered.',
+  },
+  'sandboxes.tooMany': { kind: 'invalid', text: 'A project has at most {limit} of them. Delete some that are no longer needed.' },
+
   'usage.limitReached': {
     kind: 'forbidden',
     text: 'The project may have {limit} {what}; with this it would have {used}. Delete what is no longer needed, or ask an administrator of the stack for a higher limit ({name}).',

@@ -33,8 +33,12 @@ export type ConfigurationsSetStateBody = { readonly state?: unknown }
 export type ConfigurationsUpdateBody = { readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean; readonly rowsSortOrder?: unknown }
 export type ConfigurationsValidateBody = { readonly configuration?: unknown; readonly isRow?: boolean }
 export type ConfigurationsValidateSavedBody = { readonly configuration?: unknown }
+export type DataScienceChangeBody = { readonly shared?: boolean; readonly expirationAfterHours?: number }
+export type DataScienceCreateBody = { readonly type: string; readonly shared?: boolean; readonly configurationId?: string; readonly size?: string; readonly branchId?: string | number; readonly expirationAfterHours?: number }
 export type DockerRunnerActionBody = { readonly configData?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly tag?: string; readonly branchId?: string }
 export type DockerRunnerResolveBody = { readonly componentId: string; readonly configId: string; readonly configRowId?: string; readonly configVersion?: string; readonly variableValuesId?: string; readonly variableValuesData?: { readonly values?: ReadonlyArray<{ readonly name: string; readonly value: unknown }> } | ReadonlyArray<unknown>; readonly branchId?: string }
+export type EditorCreateBody = { readonly componentId?: string; readonly configurationId?: string; readonly backendSize?: string; readonly branchId?: string | number; readonly expirationAfterHours?: number }
+export type EditorSession = { readonly id: string; readonly projectId: string; readonly branchId: string; readonly tokenId: string; readonly componentId: string | null; readonly configurationId: string | null; readonly workspaceId: string; readonly workspaceSchema: string; readonly backendType: string; readonly backendSize: string | null; readonly status: string; readonly connection: { readonly user: string; readonly password: string; readonly host: string; readonly port: number | null }; readonly createdTimestamp: string; readonly expirationTimestamp: string | null }
 export type EncryptionMigrateConfigurationBody = { readonly sourceStorageApiToken: string; readonly destinationStack: string; readonly destinationStorageApiToken: string; readonly componentId: string; readonly configId: string; readonly branchId: string }
 export type Event = { readonly id: string | number; readonly uuid: string; readonly event: string; readonly component: string; readonly message: string; readonly type: string; readonly created: string }
 export type EventsCreateBody = { readonly component: string; readonly message: string; readonly description?: string; readonly type?: 'info' | 'success' | 'warn' | 'error'; readonly configurationId?: string; readonly params?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly results?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly duration?: number; readonly runId?: string }
@@ -86,6 +90,9 @@ export type RowsRollBackBody = { readonly changeDescription?: string }
 export type RowsSetStateBody = { readonly state?: unknown }
 export type RowsUpdateBody = { readonly rowId?: unknown; readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean }
 export type SampleLogInBody = { readonly username: string; readonly password: string }
+export type Sandbox = { readonly id: string; readonly projectId: string; readonly tokenId: string; readonly branchId: string; readonly type: string; readonly size: string | null; readonly active: boolean; readonly shared: boolean; readonly configurationId: string | null; readonly physicalId: string; readonly user: string; readonly password: string; readonly host: string; readonly port: number | null; readonly stagingWorkspaceId: string; readonly workspaceDetails: { readonly connection: { readonly database: string; readonly schema: string } }; readonly packages: ReadonlyArray<string>; readonly expirationAfterHours: number; readonly createdTimestamp: string; readonly updatedTimestamp: string; readonly expirationTimestamp: string | null }
+export type SandboxesChangeBody = { readonly shared?: boolean; readonly expirationAfterHours?: number }
+export type SandboxesCreateBody = { readonly type: string; readonly shared?: boolean; readonly configurationId?: string; readonly size?: string; readonly branchId?: string | number; readonly expirationAfterHours?: number }
 export type Schedule = { readonly id: string; readonly tokenId: string; readonly configurationId: string; readonly configurationVersionId: string; readonly schedule: { readonly cronTab: string; readonly timezone: string; readonly state: string }; readonly target: { readonly componentId: string; readonly configurationId: string; readonly configurationRowIds: ReadonlyArray<string>; readonly mode: string; readonly tag: string }; readonly executions: ReadonlyArray<{ readonly jobId: string | null; readonly executionTime: string; readonly dueTime: string; readonly status: string; readonly reason: string | null }>; readonly nextExecutionTime: string | null; readonly stoppedReason: string | null }
 export type SchedulerActivateBody = { readonly configurationId: string; readonly configurationVersionId?: string }
 export type SchedulerPreviewBody = { readonly cronTab: string; readonly timezone?: string; readonly dst?: 'once' | 'skip' | 'every'; readonly count?: number }
@@ -167,11 +174,14 @@ export const ROUTES = {
   'console.page': ['GET', '/console'],
   'console.get': ['GET', '/console/{path}'],
   'dataScience.describe': ['GET', '/data-science'],
-  'dataScience.notBuilt': ['GET', '/data-science/{path}'],
-  'dataScience.notBuilt.delete': ['DELETE', '/data-science/{path}'],
-  'dataScience.notBuilt.patch': ['PATCH', '/data-science/{path}'],
-  'dataScience.notBuilt.put': ['PUT', '/data-science/{path}'],
-  'dataScience.notBuilt.post': ['POST', '/data-science/{path}'],
+  'dataScience.project': ['GET', '/data-science/projects/current'],
+  'dataScience.create': ['POST', '/data-science/sandboxes'],
+  'dataScience.list': ['GET', '/data-science/sandboxes'],
+  'dataScience.get': ['GET', '/data-science/sandboxes/{id}'],
+  'dataScience.change': ['PATCH', '/data-science/sandboxes/{id}'],
+  'dataScience.delete': ['DELETE', '/data-science/sandboxes/{id}'],
+  'dataScience.activate': ['POST', '/data-science/sandboxes/{id}/activate'],
+  'dataScience.deactivate': ['POST', '/data-science/sandboxes/{id}/deactivate'],
   'dockerRunner.describe': ['GET', '/docker-runner'],
   'dockerRunner.resolve': ['POST', '/docker-runner/docker/configuration/resolve'],
   'encryption.encryptOldForComponent': ['POST', '/docker-runner/docker/{componentId}/configs/encrypt'],
@@ -180,11 +190,11 @@ export const ROUTES = {
   'operations.componentPage': ['GET', '/docs/components/{componentId}'],
   'operations.componentIcon': ['GET', '/docs/components/{componentId}/icon.svg'],
   'editor.describe': ['GET', '/editor'],
-  'editor.notBuilt': ['GET', '/editor/{path}'],
-  'editor.notBuilt.delete': ['DELETE', '/editor/{path}'],
-  'editor.notBuilt.patch': ['PATCH', '/editor/{path}'],
-  'editor.notBuilt.put': ['PUT', '/editor/{path}'],
-  'editor.notBuilt.post': ['POST', '/editor/{path}'],
+  'editor.create': ['POST', '/editor/sql/sessions'],
+  'editor.list': ['GET', '/editor/sql/sessions'],
+  'editor.get': ['GET', '/editor/sql/sessions/{id}'],
+  'editor.delete': ['DELETE', '/editor/sql/sessions/{id}'],
+  'editor.resetCredentials': ['POST', '/editor/sql/sessions/{id}/reset-credentials'],
   'encryption.describe': ['GET', '/encryption'],
   'encryption.encrypt': ['POST', '/encryption/encrypt'],
   'encryption.migrateConfiguration': ['POST', '/encryption/migrate-configuration'],
@@ -300,11 +310,14 @@ export const ROUTES = {
   'sample.logIn': ['POST', '/sample/login'],
   'sample.orders': ['GET', '/sample/orders'],
   'sandboxes.describe': ['GET', '/sandboxes'],
-  'sandboxes.notBuilt': ['GET', '/sandboxes/{path}'],
-  'sandboxes.notBuilt.delete': ['DELETE', '/sandboxes/{path}'],
-  'sandboxes.notBuilt.patch': ['PATCH', '/sandboxes/{path}'],
-  'sandboxes.notBuilt.put': ['PUT', '/sandboxes/{path}'],
-  'sandboxes.notBuilt.post': ['POST', '/sandboxes/{path}'],
+  'sandboxes.project': ['GET', '/sandboxes/projects/current'],
+  'sandboxes.create': ['POST', '/sandboxes/sandboxes'],
+  'sandboxes.list': ['GET', '/sandboxes/sandboxes'],
+  'sandboxes.get': ['GET', '/sandboxes/sandboxes/{id}'],
+  'sandboxes.change': ['PATCH', '/sandboxes/sandboxes/{id}'],
+  'sandboxes.delete': ['DELETE', '/sandboxes/sandboxes/{id}'],
+  'sandboxes.activate': ['POST', '/sandboxes/sandboxes/{id}/activate'],
+  'sandboxes.deactivate': ['POST', '/sandboxes/sandboxes/{id}/deactivate'],
   'scheduler.describe': ['GET', '/scheduler'],
   'scheduler.deleteByConfiguration': ['DELETE', '/scheduler/configurations/{id}'],
   'scheduler.preview': ['POST', '/scheduler/preview'],
@@ -586,11 +599,14 @@ export interface Operations {
   'console.page': { path: undefined; query: undefined; body: undefined; answer: unknown }
   'console.get': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
   'dataScience.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
-  'dataScience.notBuilt': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'dataScience.notBuilt.delete': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'dataScience.notBuilt.patch': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'dataScience.notBuilt.put': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'dataScience.notBuilt.post': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'dataScience.project': { path: undefined; query: undefined; body: undefined; answer: { readonly id: string; readonly persistentStorageReady: boolean } }
+  'dataScience.create': { path: undefined; query: undefined; body: DataScienceCreateBody; answer: Sandbox }
+  'dataScience.list': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<Sandbox> }
+  'dataScience.get': { path: { readonly id: string }; query: undefined; body: undefined; answer: Sandbox }
+  'dataScience.change': { path: { readonly id: string }; query: undefined; body: DataScienceChangeBody; answer: Sandbox }
+  'dataScience.delete': { path: { readonly id: string }; query: undefined; body: undefined; answer: undefined }
+  'dataScience.activate': { path: { readonly id: string }; query: undefined; body: undefined; answer: Sandbox }
+  'dataScience.deactivate': { path: { readonly id: string }; query: undefined; body: undefined; answer: Sandbox }
   'dockerRunner.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'dockerRunner.resolve': { path: undefined; query: undefined; body: DockerRunnerResolveBody; answer: unknown }
   'encryption.encryptOldForComponent': { path: { readonly componentId: string }; query: { readonly componentId?: string; readonly projectId?: string; readonly configId?: string; readonly branchType?: string }; body: unknown; answer: unknown }
@@ -599,11 +615,11 @@ export interface Operations {
   'operations.componentPage': { path: { readonly componentId: string }; query: undefined; body: undefined; answer: string }
   'operations.componentIcon': { path: { readonly componentId: string }; query: undefined; body: undefined; answer: string }
   'editor.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
-  'editor.notBuilt': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'editor.notBuilt.delete': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'editor.notBuilt.patch': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'editor.notBuilt.put': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'editor.notBuilt.post': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'editor.create': { path: undefined; query: undefined; body: EditorCreateBody; answer: EditorSession }
+  'editor.list': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<EditorSession> }
+  'editor.get': { path: { readonly id: string }; query: undefined; body: undefined; answer: EditorSession }
+  'editor.delete': { path: { readonly id: string }; query: undefined; body: undefined; answer: undefined }
+  'editor.resetCredentials': { path: { readonly id: string }; query: undefined; body: undefined; answer: EditorSession }
   'encryption.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'encryption.encrypt': { path: undefined; query: { readonly componentId?: string; readonly projectId?: string; readonly configId?: string; readonly branchType?: string }; body: unknown; answer: unknown }
   'encryption.migrateConfiguration': { path: undefined; query: { readonly 'dry-run'?: boolean }; body: EncryptionMigrateConfigurationBody; answer: { readonly message: string; readonly data: { readonly destinationStack: string; readonly componentId: string; readonly configId: string; readonly branchId: string }; readonly warnings: ReadonlyArray<string> } }
@@ -719,11 +735,14 @@ export interface Operations {
   'sample.logIn': { path: undefined; query: undefined; body: SampleLogInBody; answer: { readonly token: string; readonly expiresIn: number } }
   'sample.orders': { path: undefined; query: { readonly after?: string; readonly since?: number; readonly limit?: number; readonly bad?: 'yes' }; body: undefined; answer: { readonly orders: ReadonlyArray<{ readonly id: number; readonly created: string; readonly customerId: number; readonly status: string; readonly total: number; readonly items: ReadonlyArray<{ readonly sku: string; readonly name: string; readonly quantity: number; readonly price: number }> | string }>; readonly next: string | null } }
   'sandboxes.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
-  'sandboxes.notBuilt': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'sandboxes.notBuilt.delete': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'sandboxes.notBuilt.patch': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'sandboxes.notBuilt.put': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'sandboxes.notBuilt.post': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'sandboxes.project': { path: undefined; query: undefined; body: undefined; answer: { readonly id: string; readonly persistentStorageReady: boolean } }
+  'sandboxes.create': { path: undefined; query: undefined; body: SandboxesCreateBody; answer: Sandbox }
+  'sandboxes.list': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<Sandbox> }
+  'sandboxes.get': { path: { readonly id: string }; query: undefined; body: undefined; answer: Sandbox }
+  'sandboxes.change': { path: { readonly id: string }; query: undefined; body: SandboxesChangeBody; answer: Sandbox }
+  'sandboxes.delete': { path: { readonly id: string }; query: undefined; body: undefined; answer: undefined }
+  'sandboxes.activate': { path: { readonly id: string }; query: undefined; body: undefined; answer: Sandbox }
+  'sandboxes.deactivate': { path: { readonly id: string }; query: undefined; body: undefined; answer: Sandbox }
   'scheduler.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'scheduler.deleteByConfiguration': { path: { readonly id: string }; query: undefined; body: undefined; answer: undefined }
   'scheduler.preview': { path: undefined; query: undefined; body: SchedulerPreviewBody; answer: ReadonlyArray<{ readonly executionTime: string; readonly dst: string | null }> }

@@ -31,7 +31,7 @@ const SERVICES = [
   'iceberg',
   'ai',
 ] as const
-const UNBUILT = ['sandboxes', 'mlflow', 'spark', 'templates', 'data-science', 'editor', 'ai'] as const
+const UNBUILT = ['mlflow', 'spark', 'templates', 'ai'] as const
 
 interface Call {
   readonly method: string
@@ -49,6 +49,9 @@ const NATIVE: Readonly<Record<Exclude<(typeof SERVICES)[number], (typeof UNBUILT
   oauth: { method: 'GET', path: '/credentials/platform.ex-http', status: 200 },
   billing: { method: 'GET', path: '/credits', status: 200 },
   iceberg: { method: 'GET', path: '/v1/config', status: 200 },
+  sandboxes: { method: 'GET', path: '/sandboxes', status: 200 },
+  'data-science': { method: 'GET', path: '/sandboxes', status: 200 },
+  editor: { method: 'GET', path: '/sql/sessions', status: 200 },
   query: { method: 'GET', path: '/api/v1/queries/1', status: 404, says: /Query job "1" was not found/ },
   stream: { method: 'GET', path: '/v1/branches/default/sources', status: 200 },
   vault: { method: 'GET', path: '/variables', status: 200 },

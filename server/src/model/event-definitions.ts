@@ -314,6 +314,10 @@ export const EVENTS = {
     params: [],
   },
 
+  'sandboxes.created': { objectType: 'sandbox', message: 'Created {kind} {objectId} ({type})', params: ['kind', 'type'] },
+  'sandboxes.changed': { objectType: 'sandbox', message: 'Changed {kind} {objectId} ({type})', params: ['kind', 'type'] },
+  'sandboxes.deleted': { objectType: 'sandbox', message: 'Deleted {kind} {objectId} ({type})', params: ['kind', 'type'] },
+
   'oauth.credentialsCreated': {
     objectType: 'oauthCredentials',
     message: 'Created OAuth credentials "{authorizedFor}" ({id}) of {component}',

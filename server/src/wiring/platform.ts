@@ -155,6 +155,8 @@ const CONSOLE_FOLDER = fileURLToPath(new URL('../../../console/dist', import.met
 /** Services that exist; the others are described by unavailable-services. */
 const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>([
   'billing',
+  'data-science',
+  'editor',
   'docker-runner',
   'encryption',
   'iceberg',
@@ -163,6 +165,7 @@ const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>([
   'oauth',
   'query',
   'queue',
+  'sandboxes',
   'scheduler',
   'stream',
   'sync-actions',

@@ -11,6 +11,8 @@ import type { TlsPair } from '../http/tls.ts'
 import type { Clock } from '../kit/clock.ts'
 import { BACKEND } from '../model/backend.ts'
 import type { Scope } from '../model/scope.ts'
+import { sandboxesRoutes } from '../services/sandboxes/sandboxes.routes.ts'
+import { createSandboxes } from '../services/sandboxes/sandboxes.ts'
 import { createQueries } from '../services/sql/queries.ts'
 import { queryRoutes } from '../services/sql/query.routes.ts'
 import { createScripts } from '../services/sql/scripts.ts'
@@ -98,6 +100,20 @@ export async function createSqlModules(deps: SqlModulesDeps) {
   jobsLoop.registerHandler('workspaceLoadClone', loading)
   jobsLoop.registerHandler('workspaceBatchDeleteObjects', createObjectsDeletion(workspaces, sessions))
 
+  const sandboxes = createSandboxes({
+    db,
+    inTransaction,
+    clock,
+    recordEvent: deps.events.record,
+    workspaces: {
+      create: async (scope, wanted, of) => workspaces.createForPerson(scope, wanted, of),
+      resetPassword: async (projectId, id) => workspaces.resetPassword(await workspaces.find(projectId, id)),
+      remove: async (projectId, id) => workspaces.remove({ projectId, id }),
+    },
+    encrypt: (projectId, value) => configurations.encryption.encryptBody(value, false, { projectId: String(projectId) }),
+    decrypt: configurations.encryption.decryptForProject,
+  })
+
   const port = createSqlPort({
     engine,
     tls: deps.tls,
@@ -136,6 +152,7 @@ export async function createSqlModules(deps: SqlModulesDeps) {
       workspaces,
       files,
       results,
+      removeExpired: sandboxes.removeExpired,
       clock,
       keepDays: settings.workspaceDays ?? 30,
       onError: (err) => log.error({ err }, 'the sweep of workspaces failed; it runs again later'),
@@ -150,6 +167,13 @@ export async function createSqlModules(deps: SqlModulesDeps) {
       )
       app.register(
         queryRoutes(createQueries({ engine, findTable, onSession: (projectId, ms) => deps.onSession(projectId, null, ms) })),
+      )
+      app.register(
+        sandboxesRoutes({
+          sandboxes,
+          sqlPort: port.number,
+          findBranch: async (projectId, name) => configurations.branches.resolve(projectId, name),
+        }),
       )
       app.register(
         workspacesRoutes({

@@ -30,7 +30,7 @@ const PURPOSE: Readonly<Record<ServiceId, string>> = {
 }
 
 /** Published only because clients stop when the index lacks them; there is nothing below them to be built (spec platform 6.1). */
-const LOOKED_UP: ReadonlySet<ServiceId> = new Set(['data-science', 'editor', 'ai'])
+const LOOKED_UP: ReadonlySet<ServiceId> = new Set(['ai'])
 
 const AnyPath = Type.Object({ '*': Type.String({ description: 'Any address of the service.' }) })
 const Description = Type.Object({

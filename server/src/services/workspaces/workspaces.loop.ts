@@ -7,6 +7,8 @@ export interface WorkspacesLoopDeps {
   readonly workspaces: Pick<Workspaces, 'listUnusedSince' | 'listIds' | 'remove'>
   readonly files: Pick<DatabaseFiles, 'list' | 'remove'>
   readonly results: Pick<ResultFiles, 'removeOlderThan'>
+  /** Removes the sandboxes whose time is over. */
+  readonly removeExpired: () => Promise<void>
   readonly clock: { now(): Date }
   readonly keepDays: number
   readonly onError: (error: unknown) => void
@@ -15,13 +17,22 @@ export interface WorkspacesLoopDeps {
 const EVERY_MS = 10 * 60 * 1000
 const DAY_MS = 24 * 3600 * 1000
 
-export function createWorkspacesLoop({ workspaces, files, results, clock, keepDays, onError }: WorkspacesLoopDeps) {
+export function createWorkspacesLoop({
+  workspaces,
+  files,
+  results,
+  removeExpired,
+  clock,
+  keepDays,
+  onError,
+}: WorkspacesLoopDeps) {
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
 
   async function tick(now: Date): Promise<void> {
     for (const unused of await workspaces.listUnusedSince(new Date(now.getTime() - keepDays * DAY_MS)))
       await workspaces.remove(unused)
+    await removeExpired()
     await results.removeOlderThan(new Date(now.getTime() - DAY_MS))
     const withFile = await files.list() // before the records: a file that is made meanwhile has one
     const known = await workspaces.listIds()

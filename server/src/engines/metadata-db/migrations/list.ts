@@ -38,6 +38,7 @@ import * as jobFacts from './0810-job-facts.ts'
 import * as oauth from './0830-oauth.ts'
 import * as iceberg from './0860-iceberg.ts'
 import * as usage from './0870-usage.ts'
+import * as sandboxes from './0880-sandboxes.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -83,4 +84,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0830-oauth', up: oauth.up },
   { name: '0860-iceberg', up: iceberg.up },
   { name: '0870-usage', up: usage.up },
+  { name: '0880-sandboxes', up: sandboxes.up },
 ]

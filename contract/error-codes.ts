@@ -44,6 +44,10 @@ export const ERRORS = {
   },
   'validation.failed': { kind: 'invalid', text: 'Invalid request:\n - {field}: "{reason}"' },
   'storage.validation': { kind: 'invalid', text: 'Invalid request:\n - {field}: "{reason}"' },
+  dryRunNotPossible: {
+    kind: 'invalid',
+    text: 'This address knows no dryRun, and nothing was changed. Leave dryRun out to make the change.',
+  },
   notFound: { kind: 'not-found', text: '{what} was not found.' },
   'console.notBuilt': {
     kind: 'not-found',

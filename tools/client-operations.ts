@@ -79,7 +79,8 @@ function operationType({ parameters = [], requestBody, responses }: Operation): 
   const body = Object.values(requestBody?.content ?? {})[0]?.schema
   const answers = Object.entries(responses).filter(([status]) => status.startsWith('2'))
   const answer = answers.map(([, { content }]) => Object.values(content ?? {})[0]?.schema)
-  const types = [...new Set(answer.map((schema) => (schema ? typeOf(schema) : 'undefined')))]
+  // Only who asks for a dry run is answered with one: `client.dryRun`.
+  const types = [...new Set(answer.map((schema) => (schema ? typeOf(schema) : 'undefined')))].filter((one) => one !== 'DryRun')
   return `{ path: ${object('path')}; query: ${object('query')}; body: ${body ? typeOf(body) : 'undefined'}; answer: ${types.join(' | ') || 'unknown'} }`
 }
 

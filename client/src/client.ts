@@ -1,6 +1,6 @@
 // A typed client of the Millrace API: `call('tables.get', { path: { tableId } })`. Types and addresses are made from the OpenAPI document.
 
-import { type Operations, ROUTES } from './operations.ts'
+import { type DryRun, type Operations, ROUTES } from './operations.ts'
 
 export type OperationName = keyof Operations & keyof typeof ROUTES
 export type Answer<O extends OperationName> = Operations[O]['answer']
@@ -48,6 +48,8 @@ interface ErrorBody {
 
 export interface Client {
   call<O extends OperationName>(operation: O, input?: Input<O>): Promise<Answer<O>>
+  /** What the call would do, without doing it; for operations that know `dryRun`. */
+  dryRun<O extends OperationName>(operation: O, input?: Input<O>): Promise<DryRun>
   /** The answer itself, for downloads and streams. */
   open<O extends OperationName>(operation: O, input?: Input<O>): Promise<Response>
 }
@@ -71,13 +73,16 @@ export function createClient({
     if (!response.ok) throw new ApiError(response.status, (await response.json().catch(() => undefined)) as ErrorBody | undefined)
     return response
   }
+  const call: Client['call'] = async (operation, input) => {
+    const response = await open(operation, input)
+    const text = await response.text()
+    return (text === '' ? undefined : JSON.parse(text)) as never // the document promises this type
+  }
   return {
     open,
-    call: async (operation, input) => {
-      const response = await open(operation, input)
-      const text = await response.text()
-      return (text === '' ? undefined : JSON.parse(text)) as never // the document promises this type
-    },
+    call,
+    dryRun: (operation, input) =>
+      call(operation, { ...input, query: { ...input?.query, dryRun: true } as never }) as Promise<unknown> as Promise<DryRun>, // as the document promises
   }
 }
 

@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
+import { type EventStream, openEventStream } from '../support/event-stream.ts'
 import { freshPostgres } from '../support/on-both-databases.ts'
 import { startTestStack } from '../support/test-stack.ts'
+import { until } from '../support/until.ts'
 
 async function onPostgres(t: TestContext) {
   const database = await freshPostgres()
@@ -25,6 +27,33 @@ test('text that PostgreSQL cannot hold is refused with a reason', async (t) => {
   for (const answer of answers) {
     assert.equal(answer.status, 400, answer.text)
     assert.match(String(answer.json().error), /NUL/)
+  }
+})
+
+test('the live stream of one node tells what another one changes, also over a reconnect', async (t) => {
+  const one = await onPostgres(t)
+  const two = await startTestStack(t, { databaseUrl: one.databaseUrl, databaseConnections: 3 })
+  const headers = { 'x-storageapi-token': one.masterToken }
+  const stream = await openEventStream(`${two.url}/v2/storage/changes`, headers)
+  await until('it begins', () => stream.events[0]?.event === 'open')
+  const create = async (configurationId: string) => {
+    const json = { name: configurationId, configurationId }
+    const made = await one.request('POST', '/v2/storage/components/keboola.ex-generic-v2/configs', { json })
+    assert.equal(made.status, 201, made.text)
+  }
+  const has = ({ events }: EventStream, id: string) =>
+    events.some(({ event, data }) => event === 'configuration' && data.id === id)
+  await create('first')
+  await until('the other node tells of it', () => has(stream, 'first'))
+  const last = stream.events.at(-1)!.id
+  stream.close()
+  await create('second')
+  // Whoever comes back may be sent to any node.
+  for (const { url } of [one, two]) {
+    const again = await openEventStream(`${url}/v2/storage/changes`, { ...headers, 'last-event-id': last })
+    await until('what was missed arrives', () => has(again, 'second'))
+    assert.equal(has(again, 'first'), false)
+    again.close()
   }
 })
 

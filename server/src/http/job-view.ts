@@ -3,7 +3,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { formatTimestamp } from '../kit/clock.ts'
+import type { DryRunJob } from '../model/dry-run.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../model/storage-job.ts'
+import { isDryRun, untilGone } from './dry-run.ts'
 import { Timestamp } from './record-schemas.ts'
 
 export const JobView = Type.Object(
@@ -52,6 +54,8 @@ export const jobView = (job: StorageJob, baseUrl: string) => ({
 
 /** For routes that do nothing but start a job and answer with it. */
 export const jobStarter =
-  (createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>) =>
+  (createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>, dryRun?: DryRunJob) =>
   async (req: FastifyRequest, reply: FastifyReply, job: NewStorageJob) =>
-    reply.code(202).send(jobView(await createJob(req, job), req.baseUrl))
+    dryRun && isDryRun(req)
+      ? reply.code(200).send(await dryRun(req, job, untilGone(reply)))
+      : reply.code(202).send(jobView(await createJob(req, job), req.baseUrl))

@@ -27,6 +27,7 @@ import type { NewEvent, Origin } from '../model/event.ts'
 import type { Person, PersonFinder } from '../model/person.ts'
 import { type AddressOptions, baseUrlOf, isServicePath, namedBranch, rewriteUrl } from './addresses.ts'
 import { registerBodyParsers } from './body.ts'
+import { refuseUnknownDryRun } from './dry-run.ts'
 import { errorBody, platformErrorOf, statusOf } from './errors-to-http.ts'
 import { parseForm } from './form.ts'
 import type { RequestLimits, TooMany } from './request-limits.ts'
@@ -241,6 +242,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   app.addHook('preValidation', (request, _reply, done) => {
     // No body at all is an empty object: several clients send PUT and POST without one.
     request.body ??= {}
+    refuseUnknownDryRun(request)
     done()
   })
   app.addHook('onSend', (request, reply, payload, done) => {

@@ -9,6 +9,7 @@ import type { Clock } from '../kit/clock.ts'
 import { defined } from '../kit/defined.ts'
 import { createUlids } from '../kit/ulid.ts'
 import type { Actor } from '../model/actor.ts'
+import { undone } from '../model/dry-run.ts'
 import { NO_ORIGIN } from '../model/event.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../model/storage-job.ts'
 import { branchJobs } from '../services/branches/branches.jobs.ts'
@@ -22,6 +23,7 @@ import { createBranchCopies } from '../services/configurations/branch-copies.ts'
 import { createBranchMerging } from '../services/configurations/branch-merging.ts'
 import { configurationsRoutes } from '../services/configurations/configurations.routes.ts'
 import { type ContentRules, createConfigurations } from '../services/configurations/configurations.ts'
+import { type ConfigurationDryRunDeps, createConfigurationDryRuns } from '../services/configurations/dry-run.ts'
 import { configurationMetadataRoutes } from '../services/configurations/metadata.routes.ts'
 import { createConfigurationMetadata } from '../services/configurations/metadata.ts'
 import { migrationRoutes } from '../services/configurations/migration.routes.ts'
@@ -51,6 +53,8 @@ export interface ConfigurationModulesDeps extends Core {
   readonly checkContent: ContentRules['checkContent']
   /** All that is said against one, by the modules that run it. */
   readonly contentRules: readonly ContentRule[]
+  /** Of schedules that run a configuration. */
+  readonly nextRunsOf: ConfigurationDryRunDeps['nextRunsOf']
   /** Drops what other modules keep in a branch, before the branch goes. */
   readonly emptyBranch: (trx: Trx, branch: { readonly projectId: number; readonly id: number }) => Promise<void>
 }
@@ -74,6 +78,14 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
   const versions = createVersions(deps)
   const configurations = createConfigurations({ ...deps, checkContent: given.checkContent })
   const rows = createRows(deps)
+  const tried = { ...deps, inTransaction: undone(inTransaction) }
+  const dryRuns = createConfigurationDryRuns({
+    db,
+    components,
+    configurations: createConfigurations({ ...tried, checkContent: given.checkContent }),
+    versions: createVersions(tried),
+    nextRunsOf: given.nextRunsOf,
+  })
   const branches = createBranches({
     db,
     inTransaction,
@@ -120,6 +132,7 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
     branches,
     merging,
     configurations,
+    configurationsNaming: dryRuns.naming,
     /** For the queue and the runner: configurations as they run, and where their state is saved. */
     runAccess: createRunAccess(deps),
     /** Descriptions as the index publishes them. */
@@ -139,7 +152,7 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
             reader.listAll({ actor, branch, origin }, isDeleted, include),
         }),
       )
-      app.register(configurationsRoutes({ configurations, versions, reader }))
+      app.register(configurationsRoutes({ configurations, versions, dryRuns, reader }))
       app.register(rowsRoutes({ rows, versions, reader }))
       app.register(
         validationRoutes(createValidation({ components, findSchemas: components.find, rules: given.contentRules, reader })),

@@ -258,6 +258,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       ({ actor }, { componentId }, content) => scheduleModules.contentRule(actor.projectId, componentId, content),
       ({ actor, branch }, _place, content) => runRule({ actor, branch }, content),
     ],
+    nextRunsOf: (actor, componentId, configurationId) => scheduleModules.nextRunsOf(actor, componentId, configurationId),
     emptyBranch: (trx, branch) => tableModules.emptyBranch(trx, branch.projectId, branch.id),
   })
   const runRule = createRunRule({
@@ -281,6 +282,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     files,
     jobs: storageJobs,
     jobsLoop: storageJobsLoop,
+    configurationsNaming: configurationModules.configurationsNaming,
     defaultBranchId: async (projectId) => (await configurationModules.branches.get(projectId, 'default')).id,
     findBranch: async (projectId, name) => configurationModules.branches.resolve(projectId, name),
     findProject: tokens.findProject,

@@ -3,13 +3,15 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Clock } from '../kit/clock.ts'
 import type { Actor } from '../model/actor.ts'
+import { undone } from '../model/dry-run.ts'
 import type { NotificationPort } from '../model/notification-port.ts'
 import { createScheduleRule } from '../services/scheduler/content-rule.ts'
+import { createScheduleDryRun } from '../services/scheduler/dry-run.ts'
 import { createFiring } from '../services/scheduler/firing.ts'
 import { runRequestOf } from '../services/scheduler/schedule-configuration.ts'
 import { createSchedulerLoop } from '../services/scheduler/scheduler.loop.ts'
 import { schedulerRoutes } from '../services/scheduler/scheduler.routes.ts'
-import { createScheduler } from '../services/scheduler/scheduler.ts'
+import { createScheduler, type SchedulerDeps } from '../services/scheduler/scheduler.ts'
 import { triggersRoutes } from '../services/triggers/triggers.routes.ts'
 import { createTriggers } from '../services/triggers/triggers.ts'
 import type { ConfigurationModules } from './configurations.ts'
@@ -50,7 +52,7 @@ export function createScheduleModules(deps: ScheduleModulesDeps) {
       baseUrl: baseUrl(),
     })
 
-  const scheduler = createScheduler({
+  const schedulerDeps: SchedulerDeps = {
     db,
     inTransaction,
     clock,
@@ -64,7 +66,9 @@ export function createScheduleModules(deps: ScheduleModulesDeps) {
     findVersion: async (projectId, configurationId, version) =>
       runAccess.findParsedAt(await addressOf(projectId, SCHEDULER_COMPONENT, configurationId), version),
     tokens: { issue: tokens.issueInternal, refresh: tokens.refreshInternal, revoke: tokens.revokeInternal },
-  })
+  }
+  const scheduler = createScheduler(schedulerDeps)
+  const tried = createScheduler({ ...schedulerDeps, inTransaction: undone(inTransaction) })
 
   const { fireDue } = createFiring({
     scheduler,
@@ -113,10 +117,11 @@ export function createScheduleModules(deps: ScheduleModulesDeps) {
   return {
     loop,
     lagMs: scheduler.lagMs,
+    nextRunsOf: scheduler.nextRunsOf,
     /** For checks of configurations. */
     contentRule: createScheduleRule(scheduler, SCHEDULER_COMPONENT),
     registerRoutes(app: FastifyInstance): void {
-      app.register(schedulerRoutes(scheduler))
+      app.register(schedulerRoutes(scheduler, createScheduleDryRun(tried)))
       app.register(triggersRoutes(triggers))
     },
   }

@@ -42,6 +42,7 @@ import { createTableParts } from '../services/tables/table-catalog.ts'
 import { createTableChanges, laneOf } from '../services/tables/table-changes.ts'
 import { tableDataRoutes } from '../services/tables/table-data.routes.ts'
 import { tableDefinitionRoutes } from '../services/tables/table-definition.routes.ts'
+import { createTableDryRuns, type TableDryRunDeps } from '../services/tables/table-dry-run.ts'
 import { createTableExports } from '../services/tables/table-export.ts'
 import { createTableLoads, type LoadDeps } from '../services/tables/table-load.ts'
 import { tableMetadataRoutes } from '../services/tables/table-metadata.routes.ts'
@@ -71,6 +72,7 @@ export interface TableModulesDeps {
   readonly files: Files
   readonly jobs: StorageJobs
   readonly jobsLoop: StorageJobsLoop
+  readonly configurationsNaming: TableDryRunDeps['configurationsNaming']
   readonly defaultBranchId: (projectId: number) => Promise<number>
   readonly findBranch: (
     projectId: number,
@@ -213,6 +215,8 @@ export async function createTableModules(deps: TableModulesDeps) {
 
   function registerRoutes(app: FastifyInstance): void {
     const createJob = jobs.create
+    const dryRuns = createTableDryRuns({ parts, rehearse: jobsLoop.rehearse, configurationsNaming: deps.configurationsNaming })
+    const dryRun = dryRuns.ofJob
     const eventsOf = (objectType: string) => (req: FastifyRequest, objectId: string, query: Static<typeof EventListQuery>) =>
       deps.listEvents(req.actor, query, { branch: req.branch, objectType, objectId }, req.baseUrl)
     app.register(
@@ -220,6 +224,7 @@ export async function createTableModules(deps: TableModulesDeps) {
         buckets,
         sharing,
         createJob,
+        dryRun: async (req, job, bucket, signal) => dryRuns.ofTables(req, job, await tables.listOfBucket(bucket), signal),
         tableViews: async (req, bucket, include) =>
           views.many(await tables.listOfBucket(bucket), new Set([...include, 'metadata']), req.baseUrl),
         metadataViews: metadata.viewsOfBuckets,
@@ -241,7 +246,7 @@ export async function createTableModules(deps: TableModulesDeps) {
           })),
       }),
     )
-    app.register(tablesRoutes({ tables, views, eventsOfTable: eventsOf('table') }))
+    app.register(tablesRoutes({ tables, views, dryRun, eventsOfTable: eventsOf('table') }))
     app.register(
       tableDataRoutes({
         tables,
@@ -253,6 +258,8 @@ export async function createTableModules(deps: TableModulesDeps) {
           checkWorkspace: deps.workspaces.check,
         }),
         exports,
+        createJob,
+        dryRun,
         waitForJob: jobs.waitForSuccess,
         storeFile: async (actor, name, body, origin) =>
           (await files.upload(actor, name, body, async () => ({ name, tags: ['file-import'] }), origin)).id,
@@ -260,8 +267,8 @@ export async function createTableModules(deps: TableModulesDeps) {
     )
     app.register(tableRowsRoutes({ rows: createTableRows({ parts, engine }) }))
     app.register(tableMetadataRoutes({ metadata: createTableMetadata(parts), views }))
-    app.register(tableDefinitionRoutes({ definitions: createDefinitionChanges(parts), createJob }))
-    app.register(tableStructureRoutes({ changes: createStructureChanges(parts), createJob }))
+    app.register(tableDefinitionRoutes({ definitions: createDefinitionChanges(parts), createJob, dryRun }))
+    app.register(tableStructureRoutes({ changes: createStructureChanges(parts), createJob, dryRun }))
     app.register(tableAliasesRoutes({ aliases: createTableAliases(parts), views }))
     app.register(tableSnapshotsRoutes({ snapshots: createTableSnapshots(parts), createJob }))
   }

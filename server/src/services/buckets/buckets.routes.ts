@@ -3,6 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { DryRun, DryRunView, isDryRun, untilGone } from '../../http/dry-run.ts'
 import { idFrom } from '../../http/ids.ts'
 import { includeFrom } from '../../http/include.ts'
 import { JobView, jobStarter } from '../../http/job-view.ts'
@@ -21,7 +22,9 @@ import {
 import { EventListQuery } from '../../http/record-schemas.ts'
 import { scopeOf } from '../../http/scope.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { DryRunAnswer } from '../../model/dry-run.ts'
 import { eventOf } from '../../model/event.ts'
+import type { Scope } from '../../model/scope.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../model/storage-job.ts'
 import { bucketJob } from './bucket-jobs.ts'
 import { BucketView, bucketView } from './bucket-view.ts'
@@ -53,6 +56,8 @@ export interface BucketsRoutesDeps {
   readonly buckets: Buckets
   readonly sharing: SharingRules
   readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
+  /** What a job on the bucket would do. */
+  readonly dryRun: (req: Requester & Scope, job: NewStorageJob, bucket: Bucket, signal: AbortSignal) => Promise<DryRunAnswer>
   /** The tables of a bucket as its detail shows them. */
   readonly tableViews: (req: FastifyRequest, bucket: Bucket, include: ReadonlySet<string>) => Promise<unknown[]>
   readonly metadataViews: (projectId: number, buckets: readonly number[]) => Promise<ReadonlyMap<number, unknown[]>>
@@ -64,7 +69,7 @@ export interface BucketsRoutesDeps {
 }
 
 export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebox {
-  const { buckets, sharing, createJob, tableViews, metadataViews, eventsOfBucket } = deps
+  const { buckets, sharing, createJob, dryRun, tableViews, metadataViews, eventsOfBucket } = deps
 
   async function viewsOf(req: FastifyRequest, found: readonly Bucket[], include: ReadonlySet<string>) {
     const keys = found.map((bucket) => bucket.key)
@@ -187,15 +192,21 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         config: { operation: 'buckets.delete', summary: 'Delete a bucket; force deletes its tables as well' },
         schema: {
           params: ById,
-          querystring: Type.Object({ force: optionalFlag('Delete the tables of the bucket as well.'), async: Async }),
-          response: { 204: Type.Null(), 202: JobView },
+          querystring: Type.Object({
+            force: optionalFlag('Delete the tables of the bucket as well.'),
+            async: Async,
+            dryRun: DryRun,
+          }),
+          response: { 200: DryRunView, 204: Type.Null(), 202: JobView },
         },
       },
       async (req, reply) => {
         const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'manage')
         const force = req.query.force ?? false
         await buckets.checkDelete(bucket, force)
-        if (req.query.async) return startJob(req, reply, bucketJob('bucketDelete', bucket, { bucketKey: bucket.key, force }))
+        const job = bucketJob('bucketDelete', bucket, { bucketKey: bucket.key, force })
+        if (isDryRun(req)) return reply.code(200).send(await dryRun(req, job, bucket, untilGone(reply)))
+        if (req.query.async) return startJob(req, reply, job)
         await sharing.inTransaction((trx) => buckets.remove(trx, req.actor, bucket, req.origin))
         buckets.permissionsForgotten()
         return reply.code(204).send(null)

@@ -28,12 +28,20 @@ export interface Branch {
 }
 
 /** What this module asks of tables. */
+/** A table that went with its bucket. */
+export interface DroppedTable {
+  readonly id: string
+  readonly name: string
+  readonly branchId: number
+}
+
 export interface TablesOfBuckets {
   usage(
     buckets: readonly number[],
   ): Promise<ReadonlyMap<number, { readonly tables: number; readonly rows: number; readonly bytes: number }>>
   /** Drops every table of a bucket, and with them the aliases that show them. */
-  dropAll(trx: Trx, projectId: number, bucket: number): Promise<void>
+  /** Answers the tables and aliases that are gone. */
+  dropAll(trx: Trx, projectId: number, bucket: number): Promise<readonly DroppedTable[]>
   /** Names of the project's aliases that show tables of a bucket, through a link. */
   listAliasesInto(projectId: number, bucket: number): Promise<readonly string[]>
   dropAliasesInto(trx: Trx, projectId: number, bucket: number): Promise<void>
@@ -243,20 +251,23 @@ export function createBuckets(deps: BucketsDeps) {
   }
 
   async function remove(trx: Trx, source: EventSource, bucket: Bucket, origin: Origin): Promise<void> {
-    if (!(await erase(trx, bucket))) throw notFound(source, bucket.id)
+    const dropped = await erase(trx, bucket)
+    if (!dropped) throw notFound(source, bucket.id)
+    for (const { id, name, branchId } of dropped)
+      await recordEvent(trx, source, eventOf('storage.tableDeleted', {}, { objectId: id, objectName: name, branchId }), origin)
     await recordEvent(trx, source, bucketEvent(bucket, 'storage.bucketDeleted', {}), origin)
   }
 
-  /** The record and all that hangs on it. Call `permissions.forgotten` when the transaction has ended. */
-  async function erase(trx: Trx, bucket: Bucket): Promise<boolean> {
-    await tables.dropAll(trx, bucket.projectId, bucket.key)
+  /** The record and all that hangs on it; undefined when it was gone. Call `permissions.forgotten` when the transaction has ended. */
+  async function erase(trx: Trx, bucket: Bucket): Promise<readonly DroppedTable[] | undefined> {
+    const dropped = await tables.dropAll(trx, bucket.projectId, bucket.key)
     if (bucket.sourceKey !== undefined && (await aliasesThrough(bucket, bucket.sourceKey)).length > 0)
       await tables.dropAliasesInto(trx, bucket.projectId, bucket.sourceKey)
     await metadata.forget(trx, bucket.key)
     const isErased = await store.remove(trx, bucket.projectId, bucket.key)
     const sameId = await store.listIds(bucket.projectId, trx)
     if (isErased && !sameId.includes(bucket.id)) await permissions.forget(trx, bucket.projectId, bucket.id)
-    return isErased
+    return isErased ? dropped : undefined
   }
 
   async function setMetadata(actor: Actor, bucket: Bucket, provider: string, pairs: readonly MetadataPair[], origin: Origin) {

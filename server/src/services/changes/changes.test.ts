@@ -94,6 +94,17 @@ test('every kind of change is told with ids, the new state and the version, to i
   )
 })
 
+test('a bucket that is deleted by force tells of each of its tables and their aliases', async () => {
+  const stream = await open()
+  await ok('POST', '/v2/storage/buckets', { name: 'going', stage: 'in' })
+  await ok('POST', '/v2/storage/buckets', { name: 'staying', stage: 'in' })
+  for (const name of ['a', 'b']) await ok('POST', '/v2/storage/buckets/in.c-going/tables', { name, dataString: 'id\n1\n' })
+  await ok('POST', '/v2/storage/buckets/in.c-staying/table-aliases', { sourceTable: 'in.c-going.a', name: 'seen' })
+  await ok('DELETE', '/v2/storage/buckets/in.c-going?force=1')
+  for (const id of ['in.c-going.a', 'in.c-going.b', 'in.c-staying.seen'])
+    await until(`${id} is told about`, () => statesOf(stream, 'table', id).at(-1) === 'deleted')
+})
+
 test('a client that comes back gets what it missed, once, and only the kinds it asked for', async () => {
   const first = await open()
   const before = await ok('POST', CONFIGS, { name: 'before' })

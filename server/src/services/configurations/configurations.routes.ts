@@ -2,12 +2,14 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { DryRun, DryRunView } from '../../http/dry-run.ts'
 import { exactMembers } from '../../http/exact-members.ts'
 import { optionalFlag } from '../../http/parameters.ts'
 import { sendJson } from '../../http/send-json.ts'
 import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Configurations } from './configurations.ts'
+import type { ConfigurationDryRuns } from './dry-run.ts'
 import { readConfigurationInput, readObject } from './input.ts'
 import type { Reader } from './reader.ts'
 import {
@@ -39,6 +41,7 @@ import { configurationText, listOf, versionText, wholeVersionText } from './view
 export interface ConfigurationsRoutesDeps {
   readonly configurations: Configurations
   readonly versions: Versions
+  readonly dryRuns: ConfigurationDryRuns
   readonly reader: Reader
 }
 
@@ -52,7 +55,12 @@ const config = (operation: string, summary: string) =>
 
 const DEFAULT_PAGE = 100
 
-export function configurationsRoutes({ configurations, versions, reader }: ConfigurationsRoutesDeps): FastifyPluginAsyncTypebox {
+export function configurationsRoutes({
+  configurations,
+  versions,
+  dryRuns,
+  reader,
+}: ConfigurationsRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
       CONFIGS,
@@ -134,10 +142,16 @@ export function configurationsRoutes({ configurations, versions, reader }: Confi
       CONFIG,
       {
         config: { ...config('delete', 'Move a configuration to the trash; from there, delete it for good'), headers: IF_MATCH },
-        schema: { params: InConfiguration, response: { 204: Type.Null() } },
+        schema: {
+          params: InConfiguration,
+          querystring: Type.Object({ dryRun: DryRun }),
+          response: { 200: DryRunView, 204: Type.Null() },
+        },
       },
       async (req, reply) => {
         const { componentId, configurationId } = req.params
+        if (req.query.dryRun)
+          return reply.code(200).send(await dryRuns.remove(callerOf(req), componentId, configurationId, expectedVersionOf(req)))
         await configurations.remove(callerOf(req), componentId, configurationId, expectedVersionOf(req))
         return reply.code(204).send(null)
       },
@@ -197,12 +211,18 @@ export function configurationsRoutes({ configurations, versions, reader }: Confi
         },
         schema: {
           params: OfVersion,
+          querystring: Type.Object({ dryRun: DryRun }),
           body: Type.Optional(ChangeBody),
-          response: { 201: Type.Object({ version: Type.String() }) },
+          response: { 200: DryRunView, 201: Type.Object({ version: Type.String() }) },
         },
       },
       async (req, reply) => {
         const { componentId, configurationId, versionId } = req.params
+        if (req.query.dryRun) {
+          const expected = expectedVersionOf(req)
+          const version = versionOf(versionId)
+          return reply.code(200).send(await dryRuns.rollBack(callerOf(req), componentId, configurationId, version, expected))
+        }
         const words = wordsOf(req.body?.changeDescription)
         const record = await versions.rollBack(
           callerOf(req),

@@ -25,6 +25,7 @@ test('a run reads a configuration by either id of its component, with its rows i
     createJob: none,
     checkContent: async () => [],
     contentRules: [],
+    nextRunsOf: async () => [],
     emptyBranch: none,
   })
   const { inTransaction } = core.metadata

@@ -2,10 +2,12 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { DryRun, DryRunView } from '../../http/dry-run.ts'
 import { idFrom } from '../../http/ids.ts'
 import { numberedId } from '../../http/parameters.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { createScheduleDryRun } from './dry-run.ts'
 import type { PlannedRun } from './planned-runs.ts'
 import { MOST_UPCOMING, type Scheduler, type ScheduleWithExecutions } from './scheduler.ts'
 
@@ -46,7 +48,10 @@ const PlannedRunView = Type.Object({
 const ById = Type.Object({ id: numberedId('schedule') })
 const Count = Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_UPCOMING, description: 'How many runs; 10 by default.' }))
 
-export function schedulerRoutes(scheduler: Scheduler): FastifyPluginAsyncTypebox {
+export function schedulerRoutes(
+  scheduler: Scheduler,
+  dryRun: ReturnType<typeof createScheduleDryRun>,
+): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.post(
       '/scheduler/schedules',
@@ -67,12 +72,14 @@ export function schedulerRoutes(scheduler: Scheduler): FastifyPluginAsyncTypebox
               Type.String({ description: 'The version to activate; the current one by default.' }),
             ),
           }),
-          response: { 201: ScheduleView },
+          querystring: Type.Object({ dryRun: DryRun }),
+          response: { 200: DryRunView, 201: ScheduleView },
         },
       },
       async (req, reply) => {
         const { configurationId, configurationVersionId } = req.body
         const wanted = { configurationId, ...(configurationVersionId && { version: configurationVersionId }) }
+        if (req.query.dryRun) return reply.code(200).send(await dryRun(req.actor, wanted, req.origin))
         return reply.code(201).send(view(await scheduler.activate(req.actor, wanted, req.origin)))
       },
     )

@@ -5,7 +5,7 @@
 //  3. Runs use a token of the schedule's own, which ends with the schedule.
 
 import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
-import type { Clock } from '../../kit/clock.ts'
+import { type Clock, formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { type Actor, mayChangeEverything } from '../../model/actor.ts'
 import { type ContentProblem, pointerOf } from '../../model/content-problem.ts'
@@ -68,6 +68,7 @@ export interface ScheduleWithExecutions {
   readonly executions: readonly Execution[]
 }
 
+const RUNS_OF_EACH = 5
 const TOKEN_DESCRIPTION = '[_internal] Scheduler'
 export const LISTED_EXECUTIONS = 20
 export const MOST_UPCOMING = 1000
@@ -261,6 +262,16 @@ export function createScheduler(deps: SchedulerDeps) {
     return upcomingRuns(planOf(schedule, policy.dst, zoneOf, now), Math.min(now, nextRunAt.getTime() - 1), count)
   }
 
+  /** Of every schedule that runs a configuration, soonest first. */
+  async function nextRunsOf(actor: Actor, componentId: string, configurationId: string) {
+    const schedules = await list(actor, { componentId, configurationId })
+    const runs = await Promise.all(schedules.map(({ record }) => next(actor, record.id, RUNS_OF_EACH)))
+    return runs
+      .flat()
+      .sort((a, b) => a.at - b.at)
+      .map(({ at }) => ({ configurationId, executionTime: formatTimestamp(new Date(at)) }))
+  }
+
   /** The same for a form: what would an expression do? */
   function preview(cronTab: string, timezone: string, dst: Policy['dst'] = DEFAULT_POLICY.dst, count = 10): PlannedRun[] {
     const now = clock.now().getTime()
@@ -288,6 +299,7 @@ export function createScheduler(deps: SchedulerDeps) {
     removeByConfiguration,
     refreshToken,
     next,
+    nextRunsOf,
     preview,
     lagMs,
     store,

@@ -9,6 +9,7 @@ import { isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.
 import type { Clock } from '../../kit/clock.ts'
 import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { undone } from '../../model/dry-run.ts'
 import {
   type JobError,
   type JobHandler,
@@ -95,6 +96,48 @@ export function createStorageJobsLoop({
     wake()
     return end.finally(() => inline.delete(row.id))
   }
+
+  /** What a job would do: its handler runs, and what it writes is undone; `look` sees it before that. It waits for no lock and leaves no record. */
+  async function rehearse<T>(
+    requester: Requester,
+    job: NewStorageJob,
+    signal: AbortSignal,
+    look: (trx: Trx) => Promise<T>,
+  ): Promise<{ readonly results: unknown; readonly seen: T }> {
+    const handler = handlers.get(job.operationName)
+    if (!handler) throw new Error(`No handler for ${job.operationName}.`)
+    let seen: { readonly results: unknown; readonly seen: T } | undefined
+    const publish = async (work: (trx: Trx) => Promise<JobOutcome | undefined>): Promise<void> => {
+      seen = await undone(inTransaction)(async (trx) => {
+        const outcome = await work(trx)
+        return { results: outcome?.results ?? null, seen: await look(trx) }
+      })
+    }
+    const outcome = await handler.run({ job: unsaved(requester, job), signal, publish })
+    if (!seen) await publish(async () => outcome ?? undefined)
+    return seen!
+  }
+
+  const unsaved = ({ actor, origin, baseUrl }: Requester, job: NewStorageJob): StorageJob => ({
+    id: 0,
+    projectId: actor.projectId,
+    branchId: job.branchId ?? null,
+    status: 'processing',
+    operationName: job.operationName,
+    operationParams: job.operationParams ?? {},
+    input: JSON.parse(JSON.stringify(job.input ?? null)), // as the record would hold it
+    tableId: job.tableId ?? null,
+    results: null,
+    error: undefined,
+    metrics: NO_METRICS,
+    source: { projectId: actor.projectId, tokenId: actor.tokenId, tokenDescription: actor.tokenDescription },
+    origin,
+    baseUrl,
+    createdAt: clock.now(),
+    startedAt: clock.now(),
+    endedAt: undefined,
+    attempt: 0,
+  })
 
   const leaseEnd = () => clock.now().getTime() + leaseMs
 
@@ -270,7 +313,7 @@ export function createStorageJobsLoop({
     finished(await inTransaction((trx) => end(trx, job, { status: 'error', error: failure, results })))
   }
 
-  return { registerHandler, runInline, start, stop, tick, wake, worker }
+  return { registerHandler, runInline, rehearse, start, stop, tick, wake, worker }
 }
 
 const isWorthARetry = (error: unknown) => error instanceof PlatformError && error.kind === 'transient'

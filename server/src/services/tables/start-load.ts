@@ -3,7 +3,7 @@
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Scope } from '../../model/scope.ts'
-import type { CreateJob, Requester, StorageJob } from '../../model/storage-job.ts'
+import type { CreateJob, NewStorageJob, Requester, StorageJob } from '../../model/storage-job.ts'
 import { type BucketRef, lockOf, refuseAlias, type Table, type TableParts } from './table-catalog.ts'
 import { checkFilters, checkNewTable, writableBucket } from './table-checks.ts'
 import type { CreateInput } from './table-load.ts'
@@ -101,13 +101,16 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile, che
     })
   }
 
-  async function importInto(requester: LoadRequester, table: Table, fields: Fields, fileId?: number): Promise<StorageJob> {
+  const importInto = async (requester: LoadRequester, table: Table, fields: Fields, fileId?: number): Promise<StorageJob> =>
+    createJob(requester, await planImport(requester, table, fields, fileId))
+
+  async function planImport(requester: LoadRequester, table: Table, fields: Fields, fileId?: number): Promise<NewStorageJob> {
     refuseAlias(table)
     const request = readImportRequest(fields, fileId)
     if (request.source.type === 'file') await checkFile(requester, request.source.fileId)
     const source = request.source.type === 'file' ? request.source : await workspaceSource(requester, request.source)
     const { delimiter = ',', enclosure = '"', escapedBy = '', columns = [], withoutHeaders = false } = request.csv
-    return createJob(requester, {
+    return {
       operationName: 'tableImport',
       operationParams: {
         params: { incremental: request.incremental, source: [], withoutHeaders, columns, delimiter, enclosure, escapedBy },
@@ -117,7 +120,7 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile, che
       tableId: table.id,
       branchId: table.bucket.branchId,
       lockKeys: [lockOf(table.bucket, table.row.name)],
-    })
+    }
   }
 
   async function exportOf(requester: LoadRequester, tableId: string, fields: Fields): Promise<StorageJob> {
@@ -159,6 +162,7 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile, che
   return {
     create,
     importInto,
+    planImport,
     exportOf,
     /** Refuses before the data of a request is read. */
     checkBucket: async (scope: Scope, bucketId: string): Promise<void> => {

@@ -105,6 +105,13 @@ export interface Table {
     | undefined
 }
 
+/** What is left to say of a table that went with its bucket. */
+export interface DroppedTable {
+  readonly id: string
+  readonly name: string
+  readonly branchId: number
+}
+
 export interface Reading {
   readonly snapshot: TableSnapshot
   readonly snapshotId: number
@@ -279,11 +286,22 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
   }
 
   /** With a bucket go its tables and every alias to them. */
-  async function dropAllOfBucket(trx: Trx, _projectId: number, bucketKey: number): Promise<void> {
-    const keys = await store.listKeysOfBucket(trx, bucketKey)
-    const aliases = (await Promise.all(keys.map(aliasesOf))).flat().map((alias) => alias.key)
-    for (const key of new Set([...aliases, ...keys])) await metadata.forget(trx, key)
-    await store.remove(trx, [...new Set([...aliases, ...keys])])
+  async function dropAllOfBucket(trx: Trx, _projectId: number, bucketKey: number): Promise<readonly DroppedTable[]> {
+    const own = await store.listOfBuckets([bucketKey], trx)
+    const aliases = (await Promise.all(own.map(({ key }) => aliasesOf(key)))).flat()
+    const dropped = new Map([...own, ...aliases].map((row) => [row.key, row]))
+    for (const key of dropped.keys()) await metadata.forget(trx, key)
+    await store.remove(trx, [...dropped.keys()])
+    return droppedTables([...dropped.values()])
+  }
+
+  async function droppedTables(rows: readonly TableRow[]): Promise<readonly DroppedTable[]> {
+    const places = new Map<number, BucketRef | undefined>()
+    for (const { bucketKey } of rows) if (!places.has(bucketKey)) places.set(bucketKey, await buckets.findByKey(bucketKey))
+    return rows.flatMap(({ bucketKey, name }) => {
+      const bucket = places.get(bucketKey)
+      return bucket ? [{ id: `${bucket.id}.${name}`, name, branchId: bucket.branchId }] : []
+    })
   }
 
   /** Aliases of a project that show tables of a bucket of another one, and the aliases of these. */

@@ -3,13 +3,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { DryRun, DryRunView, untilGone } from '../../http/dry-run.ts'
 import { readFormWithFile } from '../../http/form-with-file.ts'
-import { JobView, jobView } from '../../http/job-view.ts'
+import { JobView, jobStarter, jobView } from '../../http/job-view.ts'
 import { scopeOf } from '../../http/scope.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
+import type { DryRunJob } from '../../model/dry-run.ts'
 import type { Origin } from '../../model/event.ts'
-import type { StorageJob } from '../../model/storage-job.ts'
+import type { CreateJob, StorageJob } from '../../model/storage-job.ts'
 import type { LoadStarter } from './start-load.ts'
 import { refuseAlias } from './table-catalog.ts'
 import { previewCsv, previewJson, type TableExports } from './table-export.ts'
@@ -33,6 +35,8 @@ export interface TableDataDeps {
   readonly tables: Pick<Tables, 'getForChange'>
   readonly starter: LoadStarter
   readonly exports: Pick<TableExports, 'preview' | 'download'>
+  readonly createJob: CreateJob
+  readonly dryRun: DryRunJob
   /** Waits for the end; a failed job throws what it failed with. */
   readonly waitForJob: (job: StorageJob) => Promise<StorageJob>
   /** Stores bytes as a file, for the routes whose request carries the data. */
@@ -54,7 +58,15 @@ const CONTENT_TYPES = {
   jsonl: 'application/x-ndjson',
 }
 
-export function tableDataRoutes({ tables, starter, exports, waitForJob, storeFile }: TableDataDeps): FastifyPluginAsyncTypebox {
+export function tableDataRoutes({
+  tables,
+  starter,
+  exports,
+  createJob,
+  dryRun,
+  waitForJob,
+  storeFile,
+}: TableDataDeps): FastifyPluginAsyncTypebox {
   /** The data in the request itself: a file part, or text in `dataString` or `data`. */
   async function readWithData(req: FastifyRequest): Promise<{ fields: Fields; fileId: number }> {
     const { fields, file } = await readFormWithFile(req, 'data', (arriving) =>
@@ -69,6 +81,8 @@ export function tableDataRoutes({ tables, starter, exports, waitForJob, storeFil
       })
     return { fields, fileId }
   }
+
+  const start = jobStarter(createJob, dryRun)
 
   return async (app) => {
     app.post(
@@ -113,11 +127,16 @@ export function tableDataRoutes({ tables, starter, exports, waitForJob, storeFil
           summary: 'Load a file into a table',
           validationCode: 'storage.tables.validation',
         },
-        schema: { params: ByTable, body: LoadFromFile, response: { 202: JobView } },
+        schema: {
+          params: ByTable,
+          querystring: Type.Object({ dryRun: DryRun }),
+          body: LoadFromFile,
+          response: { 200: DryRunView, 202: JobView },
+        },
       },
       async (req, reply) => {
         const table = await tables.getForChange(scopeOf(req), req.params.tableId)
-        return reply.code(202).send(jobView(await starter.importInto(req, table, req.body), req.baseUrl))
+        return start(req, reply, await starter.planImport(req, table, req.body))
       },
     )
 
@@ -205,9 +224,12 @@ export function tableDataRoutes({ tables, starter, exports, waitForJob, storeFil
         schema: { params: ByTable, querystring: DownloadQuery, response: { 200: Type.Unknown() } },
       },
       async (req, reply) => {
-        const gone = new AbortController()
-        reply.raw.once('close', () => gone.abort())
-        const { bytes, size, format, name } = await exports.download(scopeOf(req), req.params.tableId, req.query, gone.signal)
+        const { bytes, size, format, name } = await exports.download(
+          scopeOf(req),
+          req.params.tableId,
+          req.query,
+          untilGone(reply),
+        )
         return reply
           .type(CONTENT_TYPES[format])
           .headers({ 'content-length': size, 'content-disposition': `attachment; filename="${name}"` })

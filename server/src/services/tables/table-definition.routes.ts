@@ -1,8 +1,11 @@
 // HTTP for the definitions of tables: typed columns, and what can be changed of them later (spec storage 2.5.4).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { DryRun, DryRunView } from '../../http/dry-run.ts'
 import { JobView, jobStarter } from '../../http/job-view.ts'
 import { scopeOf } from '../../http/scope.ts'
+import type { DryRunJob } from '../../model/dry-run.ts'
 import type { CreateJob } from '../../model/storage-job.ts'
 import type { DefinitionChanges } from './plan-definition-change.ts'
 import {
@@ -17,10 +20,11 @@ import {
 export interface TableDefinitionRoutesDeps {
   readonly definitions: DefinitionChanges
   readonly createJob: CreateJob
+  readonly dryRun: DryRunJob
 }
 
-export function tableDefinitionRoutes({ definitions, createJob }: TableDefinitionRoutesDeps): FastifyPluginAsyncTypebox {
-  const start = jobStarter(createJob)
+export function tableDefinitionRoutes({ definitions, createJob, dryRun }: TableDefinitionRoutesDeps): FastifyPluginAsyncTypebox {
+  const start = jobStarter(createJob, dryRun)
 
   return async (app) => {
     app.post(
@@ -44,7 +48,12 @@ export function tableDefinitionRoutes({ definitions, createJob }: TableDefinitio
           summary: 'Change length, nullable, default and description of a column',
           validationCode: 'storage.tables.validation',
         },
-        schema: { params: ByColumn, body: ColumnDefinitionChange, response: { 202: JobView } },
+        schema: {
+          params: ByColumn,
+          querystring: Type.Object({ dryRun: DryRun }),
+          body: ColumnDefinitionChange,
+          response: { 200: DryRunView, 202: JobView },
+        },
       },
       async (req, reply) => {
         const { tableId, column } = req.params
@@ -60,7 +69,12 @@ export function tableDefinitionRoutes({ definitions, createJob }: TableDefinitio
           summary: 'Change display name, description and columns of a table',
           validationCode: 'storage.tables.validation',
         },
-        schema: { params: ByTable, body: TableDefinitionChange, response: { 202: JobView } },
+        schema: {
+          params: ByTable,
+          querystring: Type.Object({ dryRun: DryRun }),
+          body: TableDefinitionChange,
+          response: { 200: DryRunView, 202: JobView },
+        },
       },
       async (req, reply) => start(req, reply, await definitions.change(scopeOf(req), req.params.tableId, req.body)),
     )

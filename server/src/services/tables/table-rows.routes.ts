@@ -2,8 +2,8 @@
 
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
+import { untilGone } from '../../http/dry-run.ts'
 import { Nullable } from '../../http/parameters.ts'
 import { scopeOf } from '../../http/scope.ts'
 import { ByTable, ProfileQuery, RowsQuery } from './table-route-shapes.ts'
@@ -78,13 +78,6 @@ export function tableRowsRoutes({ rows }: { readonly rows: TableRows }): Fastify
       async (req, reply) => rows.profile(scopeOf(req), req.params.tableId, req.query, untilGone(reply)),
     )
   }
-}
-
-/** Nobody computes for a client that has left. */
-function untilGone(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  reply.raw.once('close', () => gone.abort())
-  return gone.signal
 }
 
 /** Row by row: a page may have megabytes, and other requests want their turn. */

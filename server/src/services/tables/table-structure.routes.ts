@@ -2,9 +2,11 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { DryRun, DryRunView } from '../../http/dry-run.ts'
 import { JobView, jobStarter } from '../../http/job-view.ts'
 import { optionalFlag, TableId } from '../../http/parameters.ts'
 import { scopeOf } from '../../http/scope.ts'
+import type { DryRunJob } from '../../model/dry-run.ts'
 import type { CreateJob } from '../../model/storage-job.ts'
 import type { StructureChanges } from './plan-structure-change.ts'
 import { ByColumn, ByTable, NewColumn, NewPrimaryKey, RowsToDelete } from './table-route-shapes.ts'
@@ -12,10 +14,11 @@ import { ByColumn, ByTable, NewColumn, NewPrimaryKey, RowsToDelete } from './tab
 export interface TableStructureRoutesDeps {
   readonly changes: StructureChanges
   readonly createJob: CreateJob
+  readonly dryRun: DryRunJob
 }
 
-export function tableStructureRoutes({ changes, createJob }: TableStructureRoutesDeps): FastifyPluginAsyncTypebox {
-  const start = jobStarter(createJob)
+export function tableStructureRoutes({ changes, createJob, dryRun }: TableStructureRoutesDeps): FastifyPluginAsyncTypebox {
+  const start = jobStarter(createJob, dryRun)
 
   return async (app) => {
     app.post(
@@ -33,8 +36,8 @@ export function tableStructureRoutes({ changes, createJob }: TableStructureRoute
         config: { operation: 'tables.deleteColumn', summary: 'Delete a column' },
         schema: {
           params: ByColumn,
-          querystring: Type.Object({ force: optionalFlag('Delete it from aliases that show it, as well.') }),
-          response: { 202: JobView },
+          querystring: Type.Object({ force: optionalFlag('Delete it from aliases that show it, as well.'), dryRun: DryRun }),
+          response: { 200: DryRunView, 202: JobView },
         },
       },
       async (req, reply) => {
@@ -73,11 +76,17 @@ export function tableStructureRoutes({ changes, createJob }: TableStructureRoute
           summary: 'Delete the rows that match',
           validationCode: 'storage.tables.validation',
         },
-        schema: { params: ByTable, querystring: RowsToDelete, body: RowsToDelete, response: { 202: JobView } },
+        schema: {
+          params: ByTable,
+          querystring: Type.Object({ ...RowsToDelete.properties, dryRun: DryRun }, { additionalProperties: true }),
+          body: RowsToDelete,
+          response: { 200: DryRunView, 202: JobView },
+        },
       },
       async (req, reply) => {
         // New PHP clients send a body, old ones and the command line a query.
-        const fields = { ...req.query, ...req.body }
+        const { dryRun: _, ...query } = req.query
+        const fields = { ...query, ...req.body }
         return start(req, reply, await changes.deleteRows(scopeOf(req), req.params.tableId, fields))
       },
     )

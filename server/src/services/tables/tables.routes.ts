@@ -3,11 +3,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { DryRun, DryRunView, isDryRun, untilGone } from '../../http/dry-run.ts'
 import { includeFrom } from '../../http/include.ts'
 import { JobView, jobView } from '../../http/job-view.ts'
 import { Async, BucketId, include, optionalFlag } from '../../http/parameters.ts'
 import { EventListQuery } from '../../http/record-schemas.ts'
 import { scopeOf } from '../../http/scope.ts'
+import type { DryRunJob } from '../../model/dry-run.ts'
 import { eventOf } from '../../model/event.ts'
 import { ByTable } from './table-route-shapes.ts'
 import { TableView } from './table-view.ts'
@@ -17,6 +19,7 @@ import type { Tables } from './tables.ts'
 export interface TablesRoutesDeps {
   readonly tables: Tables
   readonly views: TableViews
+  readonly dryRun: DryRunJob
   readonly eventsOfTable: (req: FastifyRequest, tableId: string, query: Type.Static<typeof EventListQuery>) => Promise<unknown[]>
 }
 
@@ -33,7 +36,7 @@ const INCLUDES = [
 ]
 const ListQuery = Type.Object({ include: include(...INCLUDES) })
 
-export function tablesRoutes({ tables, views, eventsOfTable }: TablesRoutesDeps): FastifyPluginAsyncTypebox {
+export function tablesRoutes({ tables, views, dryRun, eventsOfTable }: TablesRoutesDeps): FastifyPluginAsyncTypebox {
   /** Nothing said: bucket and metadata. Said, even if empty: exactly that (spec storage 2.5.2). */
   const included = (text: string | undefined) =>
     text === undefined ? new Set(['buckets', 'metadata']) : includeFrom(text, INCLUDES)
@@ -113,13 +116,21 @@ export function tablesRoutes({ tables, views, eventsOfTable }: TablesRoutesDeps)
         config: { operation: 'tables.delete', summary: 'Delete a table; force deletes its aliases as well' },
         schema: {
           params: ByTable,
-          querystring: Type.Object({ force: optionalFlag('Delete the aliases of the table as well.'), async: Async }),
-          response: { 204: Type.Null(), 202: JobView },
+          querystring: Type.Object({
+            force: optionalFlag('Delete the aliases of the table as well.'),
+            async: Async,
+            dryRun: DryRun,
+          }),
+          response: { 200: DryRunView, 204: Type.Null(), 202: JobView },
         },
       },
       async (req, reply) => {
         const { tableId } = req.params
         const { force = false, async: asJob } = req.query
+        if (isDryRun(req)) {
+          const job = await tables.planRemoval(scopeOf(req), tableId, force)
+          return reply.code(200).send(await dryRun(req, job, untilGone(reply)))
+        }
         if (asJob) return reply.code(202).send(jobView(await tables.startRemoval(req, tableId, force), req.baseUrl))
         await tables.remove(scopeOf(req), tableId, force, req.origin)
         return reply.code(204).send(null)

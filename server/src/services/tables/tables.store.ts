@@ -135,6 +135,14 @@ export function createTablesStore(database: Db) {
       return row && toTable(row)
     },
 
+    /** As the transaction sees it; tables that it dropped have none. */
+    countRowsOf: async (trx: Trx, keys: readonly number[]): Promise<number> => {
+      const rows = await inPieces(keys, (piece) =>
+        withTables<Tables>(trx).selectFrom('data_table').select('rows_count').where('id', 'in', piece).execute(),
+      )
+      return rows.reduce((sum, row) => sum + Number(row.rows_count), 0)
+    },
+
     /** A table of the bucket that has this name or shows it. */
     findNamed: async (bucketKey: number, name: string, trx?: Trx): Promise<TableRow | undefined> => {
       const row = await (trx ? withTables<Tables>(trx) : db)
@@ -146,10 +154,15 @@ export function createTablesStore(database: Db) {
       return row && toTable(row)
     },
 
-    listOfBuckets: async (buckets: readonly number[]): Promise<TableRow[]> =>
+    listOfBuckets: async (buckets: readonly number[], trx?: Trx): Promise<TableRow[]> =>
       (
         await inPieces(buckets, (piece) =>
-          db.selectFrom('data_table').selectAll().where('bucket', 'in', piece).orderBy('id').execute(),
+          (trx ? withTables<Tables>(trx) : db)
+            .selectFrom('data_table')
+            .selectAll()
+            .where('bucket', 'in', piece)
+            .orderBy('id')
+            .execute(),
         )
       ).map(toTable),
 
@@ -348,11 +361,6 @@ export function createTablesStore(database: Db) {
         await tx.deleteFrom('data_table').where('id', '=', key).execute()
       }
     },
-
-    listKeysOfBucket: async (trx: Trx, bucketKey: number): Promise<number[]> =>
-      (await withTables<Tables>(trx).selectFrom('data_table').select('id').where('bucket', '=', bucketKey).execute()).map(
-        (row) => row.id,
-      ),
 
     // Exports and profiles
 

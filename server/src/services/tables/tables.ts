@@ -4,7 +4,7 @@ import { isUniqueViolation } from '../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Origin } from '../../model/event.ts'
 import type { Scope } from '../../model/scope.ts'
-import type { CreateJob, Requester, StorageJob } from '../../model/storage-job.ts'
+import type { CreateJob, NewStorageJob, Requester, StorageJob } from '../../model/storage-job.ts'
 import { type BucketRef, type Table, type TableParts, tableEvent, tableExists } from './table-catalog.ts'
 import { checkDisplayName, jobOn, refuseIfLinked, refuseWithAliases } from './table-checks.ts'
 
@@ -52,8 +52,11 @@ export function createTables(parts: TableParts, createJob: CreateJob) {
   }
 
   async function startRemoval(requester: Requester & Scope, tableId: string, force: boolean): Promise<StorageJob> {
-    return createJob(requester, jobOn(await getForRemoval(requester, tableId, force), 'tableDrop', {}))
+    return createJob(requester, await planRemoval(requester, tableId, force))
   }
+
+  const planRemoval = async (scope: Scope, tableId: string, force: boolean): Promise<NewStorageJob> =>
+    jobOn(await getForRemoval(scope, tableId, force), 'tableDrop', {})
 
   /** Tables of one branch that were last written in the range, the longest ago first; `until` says how far this page goes. */
   async function listUnchanged(projectId: number, branchId: number, range: { after: number; until: number }) {
@@ -88,6 +91,7 @@ export function createTables(parts: TableParts, createJob: CreateJob) {
     startRename,
     remove,
     startRemoval,
+    planRemoval,
     /** Epoch milliseconds of the last load; null before the first. */
     importedAt: async (scope: Scope, tableId: string) => (await catalog.get(scope, tableId)).data.lastImportAt?.getTime() ?? null,
     /** Rows and bytes, by bucket and of a whole project. */

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { icebergReader, type Loaded } from '../support/iceberg-reader.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
@@ -35,6 +36,7 @@ for (const archive of FIXTURES) {
     await filesAreThere(stack, facts)
     await configurationsAreThere(stack)
     await permissionsAreThere(stack, facts)
+    await otherEnginesReadThem(stack)
     await workGoesOn(t, stack, facts)
     assert.equal(await stack.stop(), 0)
     await stack.start()
@@ -67,6 +69,34 @@ async function tablesAreThere(stack: Stack): Promise<void> {
     snapshots.map(({ description }) => description),
     ['before'],
   )
+}
+
+/** Files of earlier versions, by the rules of Iceberg: delete files that name the bare key, and a column that came later. */
+async function otherEnginesReadThem(stack: Stack): Promise<void> {
+  const column = await stack.post('/v2/storage/tables/in.c-main.prices/columns', {
+    name: 'unit',
+    definition: { type: 'STRING', default: 'kg' },
+  })
+  assert.equal(column.status, 202, JSON.stringify(column.body))
+  const job = `/v2/storage/jobs/${(column.body as { id: number }).id}`
+  await until('the column is there', async () => (await read(stack, job)).status === 'success')
+  const { url, masterToken } = stack
+  const rowsBy = async (table: string): Promise<unknown> => {
+    const address = `${url}/iceberg/v1/1/namespaces/in.c-main/tables/${table}`
+    const headers = { authorization: `Bearer ${masterToken}`, 'x-iceberg-access-delegation': 'vended-credentials' }
+    const reader = icebergReader((await (await fetch(address, { headers })).json()) as Loaded) // as the protocol says
+    return reader.rows().finally(reader.close)
+  }
+  assert.deepEqual(await rowsBy('orders'), [
+    ['1', '10'],
+    ['2', '20'],
+    ['3', '33'],
+    ['4', '40'],
+  ])
+  assert.deepEqual(await rowsBy('prices'), [['flour', '1.25', 'kg']])
+  const removed = await stack.request('DELETE', '/v2/storage/tables/in.c-main.prices/columns/unit')
+  const removal = `/v2/storage/jobs/${(removed.body as { id: number }).id}`
+  await until('the column is gone', async () => (await read(stack, removal)).status === 'success')
 }
 
 async function filesAreThere(stack: Stack, { fileId }: Facts): Promise<void> {

@@ -13,6 +13,7 @@ export interface Loaded {
   readonly 'metadata-location': string
   readonly metadata: IcebergMetadata
   readonly config: Readonly<Record<string, string>>
+  readonly 'storage-credentials': readonly { readonly prefix: string }[]
 }
 
 export interface IcebergMetadata {
@@ -21,6 +22,7 @@ export interface IcebergMetadata {
   readonly 'current-snapshot-id': number
   readonly 'current-schema-id': number
   readonly 'last-sequence-number': number
+  readonly 'last-updated-ms': number
   readonly schemas: readonly { readonly 'schema-id': number; readonly fields: readonly Field[] }[]
   readonly snapshots: readonly {
     readonly 'snapshot-id': number

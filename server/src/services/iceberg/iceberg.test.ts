@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { IcebergError, IcebergRestCatalog } from 'iceberg-js'
+import { sql } from 'kysely'
 import { icebergReader, type Loaded } from '../../../../tests/support/iceberg-reader.ts'
 import { tableClient } from '../../../../tests/support/table-client.ts'
 import { shareTestStack, startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
@@ -39,7 +40,7 @@ async function refused(work: Promise<unknown>): Promise<{ status: number; type: 
 
 test('upserts, deletes, added, dropped and re-added columns are read by the rules of Iceberg as the API shows them', async () => {
   const stack = await startProject()
-  const { bucket, create, load, rows, succeed } = tableClient(stack)
+  const { bucket, create, load, rows, detail, succeed } = tableClient(stack)
   await bucket()
   await create('in.c-main', 'people', 'id,name,note\n1,a,x\n2,b,y\n3,c,z\n4,d,\n', { primaryKey: 'id' })
   await load('in.c-main.people', 'id,name,note\n2,B,y\n5,e,v\n', { incremental: true })
@@ -49,8 +50,16 @@ test('upserts, deletes, added, dropped and re-added columns are read by the rule
   await load('in.c-main.people', 'id,name,note\n3,C,new\n', { incremental: true })
   await succeed(await stack.request('DELETE', '/v2/storage/tables/in.c-main.people/rows?whereColumn=id&whereValues[]=4'))
   const expected = (await rows('in.c-main.people')).sort()
+  const { lastChangeDate } = await detail('in.c-main.people')
   assert.equal(expected.length, 4)
   assert.deepEqual(await rowsOf(stack, 'people'), expected)
+  const { metadata } = await loaded(stack, 'people')
+  const written = metadata['last-updated-ms']
+  assert.equal(
+    Math.floor(written / 1000),
+    Date.parse(String(lastChangeDate)) / 1000,
+    'files written anew have the time of their rows',
+  )
   assert.deepEqual((await rows('in.c-main.people')).sort(), expected, 'writing files anew changes nothing for the API')
 })
 
@@ -85,12 +94,47 @@ test('every state that is kept can be travelled to, and an append adds one manif
     sequences.toSorted((a, b) => a - b),
   )
   assert.equal(second.metadata['last-sequence-number'], sequences.at(-1))
+  const places = second['storage-credentials'].map(({ prefix }) => prefix)
+  assert.ok(places.includes(`${second.metadata.location}/`))
   for (const { data_file: file, sequence_number: sequence } of await icebergReader(second).entries()) {
-    assert.ok(file.file_path.startsWith(`${second.metadata.location}/`))
+    assert.ok(places.some((place) => file.file_path.startsWith(place)))
     assert.ok(sequence <= second.metadata['last-sequence-number'])
     assert.equal(file.content === 1, file.referenced_data_file !== null)
   }
   reader.close()
+})
+
+test('a table of a thousand files has one manifest, and a file more adds one', async () => {
+  const stack = await startProject()
+  const { bucket, create } = tableClient(stack)
+  await bucket()
+  await create('in.c-main', 't', 'id\n1\n')
+  const { parts } = stack.platform.tableModules
+  const { rows } = await sql<{ id: number }>`select id from data_table where project_id = ${stack.projectId}`.execute(parts.db)
+  const row = await parts.store.findByKey(Number(rows[0]?.id))
+  const stored = await parts.store.findState(row?.snapshotId ?? 0)
+  const [segment] = stored?.snapshot.segments ?? []
+  assert.ok(row && stored && segment)
+  const publish = (files: number) => {
+    const segments = Array.from({ length: files }, (_, i) => ({
+      ...segment,
+      key: `tables/${row.projectId}/${row.key}/${i}.parquet`,
+    }))
+    return parts.inTransaction((trx) => parts.store.publish(trx, row, { ...stored.snapshot, segments }, parts.clock.now(), {}))
+  }
+  await publish(1000)
+  const first = await icebergReader(await loaded(stack, 't')).manifests()
+  assert.deepEqual(
+    first.map((one) => one.added_files_count),
+    [1000],
+  )
+  await publish(1001)
+  const second = await icebergReader(await loaded(stack, 't')).manifests()
+  assert.deepEqual(
+    second.map((one) => one.added_files_count),
+    [1000, 1],
+  )
+  assert.equal(second[0]?.manifest_path, first[0]?.manifest_path)
 })
 
 test('typed columns have the types of Iceberg, and nulls stay nulls', async () => {

@@ -151,7 +151,8 @@ export function createIceberg(deps: IcebergDeps) {
   async function metadataOf(table: OpenTable, { snapshot }: State, shown: readonly Shown[]) {
     return tableMetadata({
       uuid: tableUuid(access.bucket, table.data.projectId, table.key),
-      location: `${uriPrefix}tables/${table.data.projectId}`,
+      // Its own folder, although some files may lie elsewhere: DuckDB picks keys by it, and must not take those of another table.
+      location: `${uriPrefix}${table.keyPrefix.slice(0, -1)}`,
       lastColumnId: snapshot.nextFieldId - 1,
       schemas: await store.listSchemas(table.data),
       snapshots: shown.map((one) => ({

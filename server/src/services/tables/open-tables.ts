@@ -11,7 +11,7 @@ import { keyPrefixOf, needsCompaction } from './table-load.ts'
 import type { TableRow } from './tables.store.ts'
 
 export interface OpenTablesDeps {
-  readonly parts: Pick<TableParts, 'catalog' | 'buckets' | 'store' | 'inTransaction' | 'clock'>
+  readonly parts: Pick<TableParts, 'catalog' | 'buckets' | 'store' | 'inTransaction'>
   readonly engine: Pick<TableEngine, 'inOpenShape'>
   readonly uriPrefix: string
   /** How long an asker waits for files that are being written anew. */
@@ -23,7 +23,7 @@ const WAIT_MS = 10_000
 const TRIES = 3
 
 export function createOpenTables({ parts, engine, uriPrefix, waitMs = WAIT_MS }: OpenTablesDeps) {
-  const { catalog, buckets, store, inTransaction, clock } = parts
+  const { catalog, buckets, store, inTransaction } = parts
   const running = new Map<number, Promise<void>>()
 
   async function find(scope: Scope, bucketId: string, name: string) {
@@ -58,10 +58,14 @@ export function createOpenTables({ parts, engine, uriPrefix, waitMs = WAIT_MS }:
     return work
   }
 
-  async function prepare(row: TableRow, { id, snapshot }: OpenState): Promise<void> {
+  /**
+   * The rows are those of the state before, and so is its time: readers that ask for the state at the begin of their transaction would
+   * otherwise go back to one before it.
+   */
+  async function prepare(row: TableRow, { id, snapshot, createdAtMs }: OpenState): Promise<void> {
     const after = await engine.inOpenShape({ snapshot, keyPrefix: keyPrefixOf(row.projectId, row.key) })
     const what = { onlyOver: id, needsCompaction: needsCompaction(after ?? snapshot) }
-    if (after) await inTransaction((trx) => store.publish(trx, row, after, clock.now(), what))
+    if (after) await inTransaction((trx) => store.publish(trx, row, after, new Date(createdAtMs), what))
   }
 
   async function inTime(data: DataTable, work: Promise<void>): Promise<void> {

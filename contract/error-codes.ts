@@ -516,6 +516,15 @@ export const ERRORS = {
     kind: 'conflict',
     text: '{file} changed while it was being restored. Empty the data folder and restore again.',
   },
+  'backup.noBucket': {
+    kind: 'invalid',
+    text: 'No bucket for backups is set. Set MILLRACE_BACKUP_S3_ENDPOINT, MILLRACE_BACKUP_S3_BUCKET, MILLRACE_BACKUP_S3_ACCESS_KEY_ID and MILLRACE_BACKUP_S3_SECRET_ACCESS_KEY.',
+  },
+  'backup.wrongName': {
+    kind: 'invalid',
+    text: 'A backup in the bucket cannot have the name "{name}". Use up to 100 letters, digits, dots, dashes and underscores, beginning with a letter or digit.',
+  },
+  'backup.notInBucket': { kind: 'not-found', text: 'The bucket has no backup "{name}". The newest it has: {found}.' },
   'backup.nothingThere': { kind: 'invalid', text: '{folder} holds no stack. Set MILLRACE_DATA_DIR to the data folder.' },
   'backup.needsDatabase': {
     kind: 'invalid',

@@ -2,19 +2,20 @@
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { type Verified, verifyBackup } from '../../server/src/engines/backup-folder/verify-backup.ts'
+import type { Verified } from '../../server/src/engines/backup-folder/verify-backup.ts'
 import { askForBackup } from '../../server/src/start/admin-listener.ts'
 import { type Config, readConfig } from '../../server/src/start/config.ts'
-import { backUpStopped, restore, resume } from './open-core.ts'
+import type { DrillResult } from '../../server/src/start/drill.ts'
+import { backUpStopped, drill, restore, resume, withBackupSource } from './open-core.ts'
 import { print, progress, UserError } from './output.ts'
 
 export function addBackupCommands(program: Command): void {
   program
     .command('backup <folder>')
-    .description('copy everything that must survive into a new folder, consistent while the stack runs')
+    .description('copy everything that must survive into a new folder, or as s3:NAME into the bucket of MILLRACE_BACKUP_S3_*')
     .option('--with-key', 'also the root key: whoever has such a backup can read the secrets in it')
     .action(async (folder: string, { withKey = false }: { withKey?: boolean }, command: Command) => {
-      const result = await backUp(readConfig(), { folder: resolve(folder), withKey })
+      const result = await backUp(readConfig(), { folder: placeFrom(folder), withKey })
       print(
         command,
         result,
@@ -30,21 +31,26 @@ export function addBackupCommands(program: Command): void {
 
   program
     .command('restore <folder>')
-    .description('bring a backup back into an empty data folder')
-    .option('--verify', 'check the backup and restore nothing')
+    .description(
+      'bring a backup back into an empty data folder; s3:NAME or s3:latest is one in the bucket of MILLRACE_BACKUP_S3_*',
+    )
+    .option('--verify', 'a drill: check every file, open a copy in a folder of its own, read its objects and tables, remove it')
+    .option('--database <url>', 'with --verify: an empty PostgreSQL for the rows of a backup that has such')
     .option('--run-schedules', 'let schedules fire in the copy: it takes the place of the stack it was made of')
-    .action(async (folder: string, options: { verify?: boolean; runSchedules?: boolean }, command: Command) => {
-      const { verify = false, runSchedules = false } = options
-      const config = verify ? undefined : readConfig()
+    .action(async (folder: string, options: RestoreOptions, command: Command) => {
+      const { verify = false, runSchedules = false, database } = options
+      const config = readConfig()
       const checking = progress('checking')
       const restoring = progress('restoring')
-      const checked = (done: number, total: number) => checking.say(`${done} of ${total} files`)
-      const copied = (done: number, total: number) => restoring.say(`${done} of ${total} files`)
-      const outcome = config
-        ? await restore({ folder: resolve(folder), config, runSchedules }, { verified: checked, copied })
-        : await verifyBackup(resolve(folder), checked)
+      const shown = {
+        verified: (done: number, total: number) => checking.say(`${done} of ${total} files`),
+        copied: (done: number, total: number) => restoring.say(`${done} of ${total} files`),
+      }
+      const outcome: Outcome = await withBackupSource(placeFrom(folder), config.backupBucket, (source) =>
+        verify ? drill({ source, config, databaseUrl: database }, shown) : restore({ source, config, runSchedules }, shown),
+      )
       checking.done('done')
-      const { manifest, damaged } = outcome
+      const { manifest, damaged, copy, reason } = outcome
       const { version, created, withKey, damagedObjects } = manifest
       const answer = {
         ok: damaged.length === 0,
@@ -55,8 +61,8 @@ export function addBackupCommands(program: Command): void {
         damaged,
         damagedObjects,
       }
-      print(command, { ...answer, ...(config && { dataDir: config.dataDir }) }, () =>
-        sentence(outcome, config?.dataDir, runSchedules),
+      print(command, { ...answer, ...(verify ? { copy: copy ?? null, reason } : { dataDir: config.dataDir }) }, () =>
+        verify ? drillSentence(outcome) : sentence(outcome, config.dataDir, runSchedules),
       )
       if (damaged.length === 0) return
       for (const { file, reason } of damaged) console.error(`millrace: ${file} ${reason}`)
@@ -74,6 +80,17 @@ export function addBackupCommands(program: Command): void {
     })
 }
 
+interface RestoreOptions {
+  readonly verify?: boolean
+  readonly database?: string
+  readonly runSchedules?: boolean
+}
+
+type Outcome = Verified & Partial<Pick<DrillResult, 'copy' | 'reason'>>
+
+/** A path is resolved here: a stack that runs has another working folder. */
+const placeFrom = (text: string): string => (text.startsWith('s3:') ? text : resolve(text))
+
 async function backUp(config: Config, order: { folder: string; withKey: boolean }) {
   const bar = progress('backup')
   const show = ({ doneBytes, totalBytes }: { doneBytes: number; totalBytes: number }) => bar.update(doneBytes, totalBytes)
@@ -83,13 +100,25 @@ async function backUp(config: Config, order: { folder: string; withKey: boolean 
   return outcome.result
 }
 
-const sentence = ({ manifest, damaged }: Verified, dataDir: string | undefined, runSchedules: boolean): string => {
-  if (damaged.length > 0)
-    return `The backup is damaged: ${damaged.length} of ${manifest.files.length} files. Nothing was restored.`
-  const what = `${manifest.files.length} files of ${manifest.created}, Millrace ${manifest.version}`
-  if (dataDir === undefined) return `The backup is whole: ${what}.`
+const wrong = ({ manifest, damaged }: Verified): string =>
+  `The backup is damaged: ${damaged.length} of ${manifest.files.length} files. Nothing was restored.`
+
+const whatIn = ({ manifest }: Verified): string =>
+  `${manifest.files.length} files of ${manifest.created}, Millrace ${manifest.version}`
+
+function drillSentence(outcome: Outcome): string {
+  const { damaged, copy, reason } = outcome
+  if (damaged.length > 0) return copy ? 'The backup is whole, but the copy made of it is not.' : wrong(outcome)
+  const seen = copy
+    ? `A copy of it opened: ${copy.projects} projects, ${copy.objects} objects, ${copy.tablesRead} of ${copy.tables} tables read.`
+    : `No copy of it was opened, because ${reason}.`
+  return `The backup is whole: ${whatIn(outcome)}.\n${seen}`
+}
+
+const sentence = (outcome: Verified, dataDir: string, runSchedules: boolean): string => {
+  if (outcome.damaged.length > 0) return wrong(outcome)
   const paused = runSchedules ? '' : '\nSchedules are paused in this copy: `millrace resume` lets them fire.'
-  return manifest.withKey
-    ? `Restored into ${dataDir}: ${what}.${paused}`
-    : `Restored into ${dataDir}: ${what}.${paused}\nThe root key is not in the backup: put the file root-keys back, or set MILLRACE_ENCRYPTION_KEY, before you start.`
+  return outcome.manifest.withKey
+    ? `Restored into ${dataDir}: ${whatIn(outcome)}.${paused}`
+    : `Restored into ${dataDir}: ${whatIn(outcome)}.${paused}\nThe root key is not in the backup: put the file root-keys back, or set MILLRACE_ENCRYPTION_KEY, before you start.`
 }

@@ -6,6 +6,7 @@ import { copyFile, cp, mkdir, mkdtemp, open, readdir, rm, stat, truncate, unlink
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { folderSource } from '../../server/src/engines/backup-folder/backup-source.ts'
 import { verifyBackup } from '../../server/src/engines/backup-folder/verify-backup.ts'
 import { type CliResult, runCli } from '../support/run-cli.ts'
 import { until } from '../support/until.ts'
@@ -209,7 +210,7 @@ test('every flipped byte, cut or missing file is found and named, and nothing is
     await rm(copy, { recursive: true, force: true })
     await cp(whole, copy, { recursive: true })
     await harm(join(copy, file))
-    const named = await verifyBackup(copy).then(
+    const named = await verifyBackup(folderSource(copy)).then(
       ({ damaged }) => damaged.map((found) => found.file),
       (error: Error) => [error.message],
     )

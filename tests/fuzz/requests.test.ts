@@ -1,6 +1,6 @@
 // Any request with any kind of token gets an answer below 500 (501 and 503 excepted: they are answers), in bounded time, and the stack
 // lives on. Without a valid token nothing succeeds that needs one, and what succeeds has a media type that the API document names.
-// `MILLRACE_FUZZ_REQUESTS` sets how many.
+// `MILLRACE_TEST_FUZZ_REQUESTS` sets how many.
 
 import assert from 'node:assert/strict'
 import { request as httpRequest } from 'node:http'
@@ -12,7 +12,7 @@ import { startTestStack, type TestStack } from '../support/test-stack.ts'
 import { until } from '../support/until.ts'
 
 /** On each database. */
-const REQUESTS = Number(process.env.MILLRACE_FUZZ_REQUESTS ?? (process.env.MILLRACE_LONG ? 50_000 : 2_000))
+const REQUESTS = Number(process.env.MILLRACE_TEST_FUZZ_REQUESTS ?? (process.env.MILLRACE_LONG ? 50_000 : 2_000))
 const PARALLEL = 8
 /** Made at a time, so that memory does not grow with their number. */
 const BATCH = 1_000

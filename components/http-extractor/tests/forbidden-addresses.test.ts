@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { Resolve } from '../../../contract/egress-guard.ts'
 import { egressRules } from '../../../contract/egress-rules.ts'
+import { FORMS, LOOPBACK, OTHERS } from '../../../tests/support/address-forms.ts'
 import { createEgress, EgressError } from '../src/http/egress.ts'
 import { readEgressPolicy } from '../src/http/egress-policy.ts'
 import { extract, json, serve } from './harness.ts'
@@ -30,167 +31,6 @@ async function canary(t: TestContext) {
   return { port, connections: () => connections }
 }
 
-// Spellings that reach the loopback interface or this machine when nothing guards them.
-const LOOPBACK = [
-  '127.0.0.1',
-  '127.1',
-  '127.0.1',
-  '127.000.000.001',
-  '127.0.0.2',
-  '127.255.255.254',
-  '2130706433',
-  '0x7f000001',
-  '0x7F000001',
-  '0x7f.0.0.1',
-  '0x7f.0x0.0x0.0x1',
-  '0177.0.0.1',
-  '0177.0.0.01',
-  '017700000001',
-  '0x7f.1',
-  '0177.1',
-  '0',
-  '0.0.0.0',
-  '0x0',
-  '00',
-  '127.0.0.1.',
-  '①②⑦.⓪.⓪.①',
-  '127。0。0。1',
-  '127．0．0．1',
-  '１２７.0.0.1',
-  '%31%32%37.0.0.1',
-  '127.0.0.%31',
-  'localhost',
-  'LOCALHOST',
-  'LocalHost',
-  'localhost.',
-  'api.localhost',
-  'ｌｏｃａｌｈｏｓｔ',
-  'loc%61lhost',
-  '[::1]',
-  '[0:0:0:0:0:0:0:1]',
-  '[0000:0000:0000:0000:0000:0000:0000:0001]',
-  '[::0001]',
-  '[::]',
-  '[::ffff:127.0.0.1]',
-  '[::FFFF:127.0.0.1]',
-  '[::ffff:7f00:1]',
-  '[0:0:0:0:0:ffff:127.0.0.1]',
-  '[::127.0.0.1]',
-  '[::7f00:1]',
-  '[64:ff9b::127.0.0.1]',
-  '[64:ff9b::7f00:1]',
-  '[64:ff9b:1::7f00:1]',
-  '[2002:7f00:1::]',
-  '[2002:7f00:0001::1]',
-  '[2001:0:7f00:1::]',
-  '[2001:0000:4136:e378:8000:63bf:80ff:fffe]',
-]
-
-const OTHERS = [
-  '10.0.0.1',
-  '10.255.255.255',
-  '0x0a000001',
-  '167772161',
-  '012.0.0.1',
-  '172.16.0.1',
-  '172.31.255.254',
-  '2886729729',
-  '192.168.0.1',
-  '192.168.255.255',
-  '0xc0a80001',
-  '0300.0250.0.1',
-  '3232235521',
-  '192.168.1',
-  '100.64.0.1',
-  '100.127.255.254',
-  '100.100.100.200',
-  '169.254.0.1',
-  '169.254.169.254',
-  '169.254.170.2',
-  '0xa9fea9fe',
-  '2852039166',
-  '0251.0376.0251.0376',
-  '169.254.43518',
-  '[::ffff:169.254.169.254]',
-  '[::ffff:a9fe:a9fe]',
-  '[fd00:ec2::254]',
-  '[fe80::1]',
-  '[fe80::a9fe:a9fe]',
-  '[fe80::1%25eth0]',
-  '[febf::1]',
-  '[fc00::1]',
-  '[fdff:ffff::1]',
-  '[fec0::1]',
-  '[ff02::1]',
-  '[ff0e::1]',
-  '[100::1]',
-  '[2001:db8::1]',
-  '[3fff::1]',
-  '[2002:0a00:0001::]',
-  '[2002:c0a8:0101::]',
-  '[2002:a9fe:a9fe::]',
-  '[64:ff9b::10.0.0.1]',
-  '[::ffff:10.0.0.1]',
-  '[::ffff:192.168.0.1]',
-  '[::10.0.0.1]',
-  '168.63.129.16',
-  '192.0.0.1',
-  '192.0.0.192',
-  '192.0.2.1',
-  '192.88.99.1',
-  '198.18.0.1',
-  '198.19.255.255',
-  '198.51.100.1',
-  '203.0.113.1',
-  '224.0.0.1',
-  '239.255.255.250',
-  '240.0.0.1',
-  '255.255.255.255',
-  'metadata',
-  'metadata.google.internal',
-  'METADATA.google.internal',
-  'metadata.goog',
-  'instance-data',
-  'db.internal',
-  'printer.local',
-  'nas.lan',
-  'router.home.arpa',
-]
-
-/** Every way a number can be cut into an address, and every way IPv6 can carry it. */
-function spellings(address: string): string[] {
-  const [a, b, c, d] = address.split('.').map(Number) as [number, number, number, number]
-  const whole = ((a << 24) | (b << 16) | (c << 8) | d) >>> 0
-  const hex = (n: number) => `0x${n.toString(16)}`
-  const octal = (n: number) => `0${n.toString(8)}`
-  const high = ((a << 8) | b).toString(16)
-  const low = ((c << 8) | d).toString(16)
-  return [
-    String(whole),
-    hex(whole),
-    octal(whole),
-    [a, b, c, d].map(hex).join('.'),
-    [a, b, c, d].map(octal).join('.'),
-    [hex(a), octal(b), String(c), hex(d)].join('.'),
-    `${a}.${whole & 0xffffff}`,
-    `${hex(a)}.${b}.${(c << 8) | d}`,
-    `[::ffff:${high}:${low}]`,
-    `[::${high}:${low}]`,
-    `[64:ff9b::${high}:${low}]`,
-    `[2002:${high}:${low}::]`,
-    `[2001:0:${high}:${low}::1]`,
-    `[fe80::5efe:${high}:${low}]`,
-  ]
-}
-
-const FORMS = [
-  ...new Set([
-    ...LOOPBACK,
-    ...OTHERS,
-    ...['127.0.0.1', '169.254.169.254', '10.20.30.40', '192.168.1.1', '172.16.5.4'].flatMap(spellings),
-  ]),
-]
-
 /** Names resolve to the loopback address: a guard that trusts a name would connect. */
 const evilResolver: Resolve = async () => [{ address: '127.0.0.1', family: 4 }]
 
@@ -199,10 +39,13 @@ const config = (baseUrl: string, more: { api?: object; job?: object } = {}) => (
   config: { jobs: [{ endpoint: 'x', ...more.job }] },
 })
 
-test(`${FORMS.length} spellings of forbidden addresses as the base address`, async (t) => {
+/** All of them in the long run, a tenth in the short one. */
+const TRIED = process.env.MILLRACE_LONG ? FORMS : FORMS.filter((_, i) => i % 10 === 0)
+
+test(`${TRIED.length} spellings of forbidden addresses as the base address`, async (t) => {
   const { port, connections } = await canary(t)
   const policy = { mode: 'guarded', allow: [`192.0.2.200:${port}`] } as const // the port is open, so the address must decide
-  for (const form of FORMS) {
+  for (const form of TRIED) {
     const { error, tables } = await extract(config(`http://${form}:${port}/`), { policy, resolve: evilResolver })
     assert.ok(error, form)
     assert.deepEqual(tables, {}, form)
@@ -218,13 +61,13 @@ test('the same spellings as the target of a redirect', async (t) => {
     response.end()
   })
   const policy = { mode: 'guarded', allow: [`127.0.0.1:${outside.port}`, `192.0.2.200:${port}`] } as const
-  for (const form of FORMS) {
+  for (const form of TRIED) {
     target = `http://${form}:${port}/`
     const { error } = await extract(config(outside.url), { policy, resolve: evilResolver })
     assert.ok(error, form)
   }
   assert.equal(connections(), 0)
-  assert.equal(outside.seen.length, FORMS.length, 'every redirect was really sent')
+  assert.equal(outside.seen.length, TRIED.length, 'every redirect was really sent')
 })
 
 const WAYS = [
@@ -440,5 +283,5 @@ test('a policy that cannot be read opens nothing', () => {
 })
 
 test('the list of spellings is long enough', () => {
-  assert.ok(FORMS.length >= 150, `${FORMS.length} forms`)
+  assert.ok(FORMS.length >= 500, `${FORMS.length} forms`)
 })

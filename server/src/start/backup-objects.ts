@@ -1,11 +1,10 @@
 // Objects of an external S3 in a backup: a file for each, and a list of their keys and attributes.
 
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import type { BackupFolder } from '../engines/backup-folder/backup-folder.ts'
+import type { BackupSource } from '../engines/backup-folder/backup-source.ts'
 import type { ObjectAttributes, ObjectInfo, ObjectStore } from '../engines/object-store/object-store.ts'
 import { readStored } from '../kit/stored-json.ts'
 
@@ -81,11 +80,15 @@ async function listAll(store: ObjectStore): Promise<readonly ObjectInfo[]> {
   }
 }
 
-export async function restoreObjects(store: ObjectStore, folder: string, onProgress: (done: number) => void): Promise<void> {
+export async function restoreObjects(
+  store: ObjectStore,
+  source: BackupSource,
+  onProgress: (done: number) => void,
+): Promise<void> {
   let done = 0
-  for await (const line of createInterface({ input: createReadStream(join(folder, INDEX)) })) {
+  for await (const line of createInterface({ input: await source.open(INDEX) })) {
     const { key, path, attributes } = readStored<Entry>(line)
-    await store.put(key, createReadStream(join(folder, path)), { attributes })
+    await store.put(key, await source.open(path), { attributes })
     onProgress(++done)
   }
 }

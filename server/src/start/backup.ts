@@ -3,7 +3,7 @@
 
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { type BackupFolder, createBackupFolder } from '../engines/backup-folder/backup-folder.ts'
+import type { BackupFolder } from '../engines/backup-folder/backup-folder.ts'
 import type { MetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import type { BackupBlob, ObjectsBackup } from '../engines/object-store/disk-backup.ts'
 import type { DiskObjectStore } from '../engines/object-store/disk-object-store.ts'
@@ -13,6 +13,8 @@ import { PlatformError } from '../kit/errors.ts'
 import type { Backups } from '../services/backups/backups.ts'
 import { METADATA_FILE, ROOT_KEYS_FILE } from '../wiring/data-files.ts'
 import { type BackupProgress, COPIES_AT_ONCE, copyObjects } from './backup-objects.ts'
+import { withBackupTarget } from './backup-place.ts'
+import type { BackupBucket } from './config.ts'
 
 export type { BackupProgress }
 
@@ -22,11 +24,14 @@ export interface BackupSources {
   readonly objects: { readonly store: ObjectStore; readonly disk: DiskObjectStore | undefined }
   /** Left out: nobody else uses the stack, and the backup is not counted. */
   readonly backups?: Backups
+  /** Where backups named `s3:NAME` go. */
+  readonly bucket?: BackupBucket | undefined
   readonly clock: Clock
   readonly version: string
 }
 
 export interface BackupOrder {
+  /** A new or empty folder, or `s3:NAME`. */
   readonly folder: string
   /** Also the secrets: the root key for `#` values and the one that signs links. */
   readonly withKey: boolean
@@ -74,11 +79,19 @@ export async function backUp(
 }
 
 async function copyStack(
+  sources: BackupSources,
+  order: BackupOrder,
+  onProgress: (progress: BackupProgress) => void,
+): Promise<BackupResult> {
+  return withBackupTarget(order.folder, sources.bucket, (target) => copyInto(target, sources, order, onProgress))
+}
+
+async function copyInto(
+  target: BackupFolder,
   { dataDir, metadata, objects, clock, version }: BackupSources,
   { folder, withKey }: BackupOrder,
   onProgress: (progress: BackupProgress) => void,
 ): Promise<BackupResult> {
-  const target = await createBackupFolder(folder)
   const created = clock.now().toISOString()
   const kept = objects.disk?.beginBackup()
   try {

@@ -124,6 +124,30 @@ export const VARIABLES = {
       'Where a node with the role `scheduler` puts backups by itself, each in a folder named by its time. Every such node must reach it.',
     parse: (text) => resolve(text),
   }),
+  MILLRACE_BACKUP_S3_ENDPOINT: variable({
+    default: 'none',
+    sentence:
+      'Address of an S3 for backups. With it and no `MILLRACE_BACKUP_FOLDER`, planned backups go there; `millrace backup s3:NAME` and `millrace restore s3:NAME` use it too.',
+    parse: read.httpUrl,
+  }),
+  MILLRACE_BACKUP_S3_REGION: variable({ default: '`us-east-1`', sentence: 'Its region.', parse: read.word }),
+  MILLRACE_BACKUP_S3_BUCKET: variable({
+    default: 'none',
+    sentence: 'Its bucket; keep it apart from the bucket of the files.',
+    parse: read.word,
+  }),
+  MILLRACE_BACKUP_S3_PREFIX: variable({
+    default: '`backups/`',
+    sentence: 'What the names of the backups are put behind.',
+    parse: (text) => `${read.word(text).replace(/\/*$/, '')}/`,
+  }),
+  MILLRACE_BACKUP_S3_ACCESS_KEY_ID: variable({
+    default: 'none',
+    sentence: 'Key for it: list, get, put and delete below the prefix.',
+    parse: read.word,
+    secret: true,
+  }),
+  MILLRACE_BACKUP_S3_SECRET_ACCESS_KEY: variable({ default: 'none', sentence: 'Its secret.', parse: read.word, secret: true }),
   MILLRACE_BACKUP_EVERY_HOURS: variable({
     default: '24',
     sentence: 'How often: at multiples of so many hours from midnight UTC, and at the start when one was missed.',
@@ -527,6 +551,12 @@ function contradictions(values: Values): ConfigProblem[] {
   if (!values.MILLRACE_S3_ENDPOINT)
     for (const name of [...external, 'MILLRACE_S3_ROLE_ARN'] as const)
       if (values[name]) problems.push({ name, reason: 'is set without MILLRACE_S3_ENDPOINT, so nothing would use it.' })
+  for (const name of BACKUP_BUCKET) {
+    if (values.MILLRACE_BACKUP_S3_ENDPOINT && !values[name])
+      problems.push({ name, reason: 'is missing; MILLRACE_BACKUP_S3_ENDPOINT needs it.' })
+    if (!values.MILLRACE_BACKUP_S3_ENDPOINT && values[name])
+      problems.push({ name, reason: 'is set without MILLRACE_BACKUP_S3_ENDPOINT, so nothing would use it.' })
+  }
   return problems
 }
 
@@ -574,14 +604,12 @@ function configOf(values: Values, unknown: readonly string[]) {
     },
     /** Undefined: no planned backups. */
     backups:
-      values.MILLRACE_BACKUP_FOLDER === undefined
+      values.MILLRACE_BACKUP_FOLDER === undefined && values.MILLRACE_BACKUP_S3_ENDPOINT === undefined
         ? undefined
-        : {
-            folder: values.MILLRACE_BACKUP_FOLDER,
-            everyMs: (values.MILLRACE_BACKUP_EVERY_HOURS ?? 24) * 3_600_000,
-            keep: values.MILLRACE_BACKUP_KEEP ?? 7,
-            withKey: values.MILLRACE_BACKUP_WITH_KEY === 'yes',
-          },
+        : backupPlan(values),
+    /** Undefined: backups go into folders. */
+    backupBucket:
+      values.MILLRACE_BACKUP_S3_ENDPOINT === undefined ? undefined : backupBucket(values, values.MILLRACE_BACKUP_S3_ENDPOINT),
     secrets: {
       masterToken: values.MILLRACE_MASTER_TOKEN,
       manageToken: values.MILLRACE_MANAGE_TOKEN,
@@ -656,6 +684,31 @@ const externalS3 = (values: Values, endpoint: string) => ({
   secretAccessKey: values.MILLRACE_S3_SECRET_ACCESS_KEY!,
   roleArn: values.MILLRACE_S3_ROLE_ARN,
 })
+
+const backupPlan = (values: Values) => ({
+  /** Undefined: into the bucket. */
+  folder: values.MILLRACE_BACKUP_FOLDER,
+  everyMs: (values.MILLRACE_BACKUP_EVERY_HOURS ?? 24) * 3_600_000,
+  keep: values.MILLRACE_BACKUP_KEEP ?? 7,
+  withKey: values.MILLRACE_BACKUP_WITH_KEY === 'yes',
+})
+export type BackupPlan = ReturnType<typeof backupPlan>
+
+const BACKUP_BUCKET = [
+  'MILLRACE_BACKUP_S3_BUCKET',
+  'MILLRACE_BACKUP_S3_ACCESS_KEY_ID',
+  'MILLRACE_BACKUP_S3_SECRET_ACCESS_KEY',
+] as const
+
+const backupBucket = (values: Values, endpoint: string) => ({
+  endpoint,
+  region: values.MILLRACE_BACKUP_S3_REGION ?? 'us-east-1',
+  bucket: values.MILLRACE_BACKUP_S3_BUCKET!, // contradictions() has seen to these
+  accessKeyId: values.MILLRACE_BACKUP_S3_ACCESS_KEY_ID!,
+  secretAccessKey: values.MILLRACE_BACKUP_S3_SECRET_ACCESS_KEY!,
+  prefix: values.MILLRACE_BACKUP_S3_PREFIX ?? 'backups/',
+})
+export type BackupBucket = ReturnType<typeof backupBucket>
 
 /** MILLRACE_LONG and MILLRACE_TEST_* belong to the tests and may reach a stack that a test starts. */
 const unknownNames = (environment: Environment): readonly string[] =>

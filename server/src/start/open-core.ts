@@ -55,7 +55,8 @@ export async function backUpStopped(
       try {
         const objects = { store: targets.store ?? disk!, disk } // one of the two is there
         const backups = targets.metadata && createBackups({ db: metadata.db, clock: systemClock })
-        const sources = { dataDir, metadata, objects, clock: systemClock, version: VERSION, ...defined({ backups }) }
+        const place = { dataDir, bucket: config.backupBucket }
+        const sources = { ...place, metadata, objects, clock: systemClock, version: VERSION, ...defined({ backups }) }
         return (await backUp(sources, order, onProgress))! // nobody plans this one
       } finally {
         if (!targets.metadata) await metadata.close()

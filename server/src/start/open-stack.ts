@@ -27,8 +27,9 @@ export async function openStack(config: Config): Promise<Stack> {
   const secrets = createSecrets()
   const { secrets: given, s3, smtpUrl } = config
   const { masterToken, manageToken, metricsToken } = given
-  const secretsGiven = [masterToken, manageToken, metricsToken, config.oidc?.clientSecret, s3.external?.secretAccessKey]
-  for (const secret of [...secretsGiven, smtpPasswordOf(smtpUrl)]) if (secret) secrets.add(secret)
+  const secretsGiven = [masterToken, manageToken, metricsToken, config.oidc?.clientSecret, smtpPasswordOf(smtpUrl)]
+  for (const secret of [...secretsGiven, s3.external?.secretAccessKey, config.backupBucket?.secretAccessKey])
+    if (secret) secrets.add(secret)
   const log = createLog({ level: config.log.level, secrets })
   const clock = shiftedClock(config.clockOffsetMs)
   await makeDataFolder(config.dataDir)
@@ -70,7 +71,7 @@ export async function openStack(config: Config): Promise<Stack> {
     log,
   })
   const { metadata, objects, backups } = platform
-  const sources = { dataDir: config.dataDir, metadata, objects, backups, clock, version: VERSION }
+  const sources = { dataDir: config.dataDir, metadata, objects, backups, bucket: config.backupBucket, clock, version: VERSION }
   return { platform, log, version: VERSION, backUp: (order, onProgress) => backUp(sources, order, onProgress) }
 }
 

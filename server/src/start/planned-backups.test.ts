@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startTestStack } from '../../../tests/support/test-stack.ts'
+import { folderSource } from '../engines/backup-folder/backup-source.ts'
 import { verifyBackup } from '../engines/backup-folder/verify-backup.ts'
 import { systemClock } from '../kit/clock.ts'
 import { backUp } from './backup.ts'
@@ -33,7 +34,7 @@ test('planned backups are made once each, whole, and only the newest are kept', 
   for (hour of [1, 2, 7, 13, 19]) await Promise.all(nodes.map(({ tick }) => tick()))
   assert.deepEqual(problems, [])
   assert.deepEqual((await readdir(folder)).sort(), ['2026-01-01T12-00-00Z', '2026-01-01T18-00-00Z', 'mine.txt'])
-  assert.deepEqual((await verifyBackup(join(folder, '2026-01-01T18-00-00Z'))).damaged, [])
+  assert.deepEqual((await verifyBackup(folderSource(join(folder, '2026-01-01T18-00-00Z')))).damaged, [])
   assert.notEqual(await backups.lastGoodAt(), undefined)
 
   await writeFile(join(folder, '2026-01-02T00-00-00Z'), 'a file where the next one should go')

@@ -1,19 +1,14 @@
 // Backups that the stack makes by itself: at full multiples of an interval, and at the start when one was missed. One node makes each.
 
-import { join } from 'node:path'
-import { backupName, keepNewest } from '../engines/backup-folder/retention.ts'
+import { backupName } from '../engines/backup-folder/retention.ts'
 import type { BackupOrder, BackupResult } from './backup.ts'
-
-export interface BackupPlan {
-  /** Gets a folder for each backup. */
-  readonly folder: string
-  readonly everyMs: number
-  readonly keep: number
-  readonly withKey: boolean
-}
+import { keepNewestOf, placeOf } from './backup-place.ts'
+import type { BackupBucket, BackupPlan } from './config.ts'
 
 export interface PlannedBackupsDeps {
   readonly plan: BackupPlan
+  /** Of a plan without a folder. */
+  readonly bucket?: BackupBucket | undefined
   readonly lastDueAt: () => Promise<number | undefined>
   readonly backUp: (order: BackupOrder) => Promise<BackupResult | undefined>
   readonly now: () => Date
@@ -22,7 +17,7 @@ export interface PlannedBackupsDeps {
 
 const LOOK_MS = 60_000
 
-export function createPlannedBackups({ plan, lastDueAt, backUp, now, log }: PlannedBackupsDeps) {
+export function createPlannedBackups({ plan, bucket, lastDueAt, backUp, now, log }: PlannedBackupsDeps) {
   let timer: NodeJS.Timeout | undefined
   let isRunning = false
 
@@ -31,13 +26,13 @@ export function createPlannedBackups({ plan, lastDueAt, backUp, now, log }: Plan
     try {
       const dueAt = Math.floor(now().getTime() / plan.everyMs) * plan.everyMs
       if (dueAt <= ((await lastDueAt()) ?? 0)) return
-      const folder = join(plan.folder, backupName(new Date(dueAt)))
+      const folder = placeOf(plan, backupName(new Date(dueAt)))
       const made = await backUp({ folder, withKey: plan.withKey, dueAt })
       if (!made) return
-      const removed = await keepNewest(plan.folder, plan.keep)
+      const removed = await keepNewestOf(plan, bucket)
       log.info({ ...made, removed }, 'a planned backup was made')
     } catch (err) {
-      log.error({ err, folder: plan.folder }, 'a planned backup failed')
+      log.error({ err, folder: plan.folder ?? 's3' }, 'a planned backup failed')
     }
   }
 

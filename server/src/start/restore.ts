@@ -1,10 +1,11 @@
 // A backup becomes a stack again: files in an empty data folder, rows in an empty PostgreSQL, objects in an empty bucket.
 
-import { createReadStream, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { BackupSource } from '../engines/backup-folder/backup-source.ts'
 import type { BackupManifest } from '../engines/backup-folder/manifest.ts'
 import { type RestoreProgress, restoreBackup } from '../engines/backup-folder/restore-backup.ts'
 import type { Verified } from '../engines/backup-folder/verify-backup.ts'
@@ -31,36 +32,41 @@ const pausedFile = (dataDir: string): string => join(dataDir, PAUSED_FILE)
 export const restoredAt = (dataDir: string): Date | undefined => statSync(pausedFile(dataDir), { throwIfNoEntry: false })?.mtime
 
 export interface RestoreOrder {
-  readonly folder: string
+  readonly source: BackupSource
   readonly config: Config
   /** The copy takes the place of the stack it was made of. */
   readonly runSchedules: boolean
 }
 
 /** The records last: a restore that was stopped half way is not a stack. */
-export async function restore({ folder, config, runSchedules }: RestoreOrder, progress: RestoreProgress): Promise<Verified> {
+export async function restore({ source, config, runSchedules }: RestoreOrder, progress: RestoreProgress): Promise<Verified> {
   const { dataDir } = config
   return withTargets(config, async ({ metadata, store }) => {
-    const outcome = await restoreBackup(
-      {
-        folder,
-        target: dataDir,
-        last: METADATA_FILE,
-        isElsewhere: (path) => isIn(ROWS_FOLDER, path) || isIn(S3_FOLDER, path),
-        check: (manifest) => checkPlaces(manifest, config, store),
-      },
-      progress,
-    )
+    const outcome = await restoreFiles(source, dataDir, (manifest) => checkPlaces(manifest, config, store), progress)
     if (outcome.damaged.length > 0) return outcome
     const { files } = outcome.manifest
-    if (store) await restoreObjects(store, folder, (done) => progress.copied(done, files.length))
-    if (!runSchedules) await writeFile(pausedFile(dataDir), PAUSED_TEXT, { mode: 0o600 })
-    if (metadata) await restoreMetadata(metadata, folder, outcome.manifest, runSchedules)
+    if (store) await restoreObjects(store, source, (done) => progress.copied(done, files.length))
+    if (!runSchedules) await pause(dataDir)
+    if (metadata) await restoreMetadata(metadata, source, outcome.manifest, runSchedules)
     return outcome
   })
 }
 
-const isIn = (folder: string, path: string): boolean => path.startsWith(`${folder}/`)
+/** What lies in the data folder; rows and objects of other stores stay where they are. */
+export const restoreFiles = (
+  source: BackupSource,
+  target: string,
+  check: (manifest: BackupManifest) => Promise<void>,
+  progress: RestoreProgress,
+): Promise<Verified> =>
+  restoreBackup(
+    { source, target, last: METADATA_FILE, isElsewhere: (path) => isIn(ROWS_FOLDER, path) || isIn(S3_FOLDER, path), check },
+    progress,
+  )
+
+export const pause = (dataDir: string): Promise<void> => writeFile(pausedFile(dataDir), PAUSED_TEXT, { mode: 0o600 })
+
+export const isIn = (folder: string, path: string): boolean => path.startsWith(`${folder}/`)
 
 /** What is kept outside of the data folder must be outside in the backup, too, and the place for it must be empty. */
 async function checkPlaces({ files }: BackupManifest, { database, s3 }: Config, store: ObjectStore | undefined): Promise<void> {
@@ -72,17 +78,17 @@ async function checkPlaces({ files }: BackupManifest, { database, s3 }: Config, 
   if (store && !(await isEmptyStore(store))) throw new PlatformError('backup.bucketNotEmpty', { bucket: s3.bucket })
 }
 
-async function restoreMetadata(
+export async function restoreMetadata(
   metadata: MetadataDb,
-  folder: string,
+  source: BackupSource,
   { files }: BackupManifest,
   runSchedules: boolean,
 ): Promise<void> {
   const tables = files
     .filter(({ path }) => isIn(ROWS_FOLDER, path))
-    .map(({ path }) => ({ table: basename(path, '.jsonl'), lines: linesOf(join(folder, path)) }))
+    .map(({ path }) => ({ table: basename(path, '.jsonl'), lines: linesOf(source, path) }))
   const migrations: string[] = []
-  for await (const line of linesOf(join(folder, ROWS_FOLDER, 'migration.jsonl')))
+  for await (const line of linesOf(source, `${ROWS_FOLDER}/migration.jsonl`))
     migrations.push(readStored<{ name: string }>(line).name)
   await metadata.restore(tables, migrations)
   // Other nodes have data folders of their own; what they share says it, too.
@@ -90,8 +96,8 @@ async function restoreMetadata(
 }
 
 /** Opens the file when the first line is asked for: a reader that waits for its turn would lose what it has read. */
-async function* linesOf(path: string): AsyncIterable<string> {
-  yield* createInterface({ input: createReadStream(path) })
+async function* linesOf(source: BackupSource, path: string): AsyncIterable<string> {
+  yield* createInterface({ input: await source.open(path) })
 }
 
 interface Targets {

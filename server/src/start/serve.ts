@@ -42,7 +42,14 @@ async function serve(): Promise<void> {
   })
   const planned =
     config.backups && config.roles.includes('scheduler') && !platform.isPausedCopy
-      ? createPlannedBackups({ plan: config.backups, lastDueAt: platform.backups.lastDueAt, backUp, now: systemClock.now, log })
+      ? createPlannedBackups({
+          plan: config.backups,
+          bucket: config.backupBucket,
+          lastDueAt: platform.backups.lastDueAt,
+          backUp,
+          now: systemClock.now,
+          log,
+        })
       : undefined
   planned?.start()
   const scheme = config.tls.mode === 'off' ? 'http' : 'https'

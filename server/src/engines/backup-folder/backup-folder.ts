@@ -38,17 +38,10 @@ export async function createBackupFolder(folder: string): Promise<BackupFolder> 
     return hashed
   }
 
-  async function copy(path: string, from: string): Promise<void> {
-    const found = await stat(from).catch(() => undefined)
-    if (found?.isFile()) await write(path, openBytes(from))
-    if (!found?.isDirectory()) return
-    for (const name of (await readdir(from)).sort()) await copy(`${path}/${name}`, join(from, name))
-  }
-
   return {
     locate,
     write,
-    copy,
+    copy: (path, from) => copyInto(write, path, from),
     async seal(path) {
       await syncPath(join(folder, path))
       files.push({ path, ...(await hashFile(join(folder, path))) })
@@ -70,6 +63,15 @@ export async function createBackupFolder(folder: string): Promise<BackupFolder> 
       return { files: files.length, sizeBytes: files.reduce((sum, one) => sum + one.sizeBytes, 0) }
     },
   }
+}
+
+type Write = (path: string, body: Readable) => Promise<Hashed>
+
+export async function copyInto(write: Write, path: string, from: string): Promise<void> {
+  const found = await stat(from).catch(() => undefined)
+  if (found?.isFile()) await write(path, openBytes(from))
+  if (!found?.isDirectory()) return
+  for (const name of (await readdir(from)).sort()) await copyInto(write, `${path}/${name}`, join(from, name))
 }
 
 /** The names in a folder; none when there is no such folder. */

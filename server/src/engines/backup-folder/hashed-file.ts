@@ -31,10 +31,12 @@ export async function writeHashed(path: string, body: Readable): Promise<Hashed>
   return { sizeBytes, sha256: hash.digest('hex') }
 }
 
-export async function hashFile(path: string): Promise<Hashed> {
+export const hashFile = (path: string): Promise<Hashed> => hashBytes(openBytes(path))
+
+export async function hashBytes(body: Readable): Promise<Hashed> {
   const hash = createHash('sha256')
   let sizeBytes = 0
-  for await (const chunk of openBytes(path) as AsyncIterable<Uint8Array>) {
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
     hash.update(chunk)
     sizeBytes += chunk.length
   }

@@ -1,9 +1,9 @@
 // manifest.json: what a backup holds. It is written in exactly one way and carries a hash of itself, so that a flipped byte shows.
 
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { PlatformError } from '../../kit/errors.ts'
+import type { BackupSource } from './backup-source.ts'
 
 export const MANIFEST_FILE = 'manifest.json'
 const FORMAT = 'millrace-backup-1'
@@ -38,13 +38,15 @@ export const manifestText = (info: BackupInfo, files: readonly BackupFile[]): st
 
 const sealOf = (manifest: BackupManifest): string => createHash('sha256').update(JSON.stringify(manifest)).digest('hex')
 
-export async function readManifest(folder: string): Promise<BackupManifest> {
-  const text = await readFile(join(folder, MANIFEST_FILE), 'utf8').catch((cause) => {
+export async function readManifest({ name: folder, open }: BackupSource): Promise<BackupManifest> {
+  const whole = async (): Promise<string> => text(await open(MANIFEST_FILE))
+  const written = await whole().catch((cause: unknown) => {
     throw new PlatformError('backup.notABackup', { folder }, { cause })
   })
   try {
-    const manifest = JSON.parse(text) as BackupManifest // proven by the comparison below: this very program wrote it
-    if (manifest.format !== FORMAT || manifestText(manifest, manifest.files) !== text) throw new Error('The seal does not fit.')
+    const manifest = JSON.parse(written) as BackupManifest // proven by the comparison below: this very program wrote it
+    if (manifest.format !== FORMAT || manifestText(manifest, manifest.files) !== written)
+      throw new Error('The seal does not fit.')
     if (!manifest.files.every(({ path }) => isPlainPath(path))) throw new Error('A path leads out of the folder.')
     return manifest
   } catch (cause) {

@@ -4,7 +4,8 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PlatformError } from '../../kit/errors.ts'
 import { contentOf, syncFolders } from './backup-folder.ts'
-import { openBytes, writeHashed } from './hashed-file.ts'
+import type { BackupSource } from './backup-source.ts'
+import { writeHashed } from './hashed-file.ts'
 import type { BackupFile, BackupManifest } from './manifest.ts'
 import { type OnProgress, type Verified, verifyBackup } from './verify-backup.ts'
 
@@ -14,7 +15,7 @@ export interface RestoreProgress {
 }
 
 export interface RestorePlan {
-  readonly folder: string
+  readonly source: BackupSource
   readonly target: string
   /** The file that makes the folder usable. */
   readonly last: string
@@ -26,24 +27,24 @@ export interface RestorePlan {
 
 /** Answers without having copied anything when something is damaged. */
 export async function restoreBackup(plan: RestorePlan, progress: RestoreProgress): Promise<Verified> {
-  const { folder, target, last, isElsewhere, check } = plan
+  const { source, target, last, isElsewhere, check } = plan
   const before = await contentOf(target)
   if (before.length > 0) throw new PlatformError('backup.dataFolderNotEmpty', { folder: target, found: before[0]! })
-  const verified = await verifyBackup(folder, progress.verified)
+  const verified = await verifyBackup(source, progress.verified)
   if (verified.damaged.length > 0) return verified
   await check(verified.manifest)
   await mkdir(target, { recursive: true, mode: 0o700 })
   const files = verified.manifest.files.filter(({ path }) => !isElsewhere(path))
   const inOrder = [...files.filter(({ path }) => path !== last), ...files.filter(({ path }) => path === last)]
   for (const [i, file] of inOrder.entries()) {
-    await copyFile(folder, target, file)
+    await copyFile(source, target, file)
     progress.copied(i + 1, files.length)
   }
   await syncFolders(target)
   return verified
 }
 
-async function copyFile(folder: string, target: string, { path, sha256 }: BackupFile): Promise<void> {
-  const written = await writeHashed(join(target, path), openBytes(join(folder, path)))
+async function copyFile(source: BackupSource, target: string, { path, sha256 }: BackupFile): Promise<void> {
+  const written = await writeHashed(join(target, path), await source.open(path))
   if (written.sha256 !== sha256) throw new PlatformError('backup.changedWhileRead', { file: path })
 }

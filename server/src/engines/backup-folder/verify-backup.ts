@@ -1,9 +1,9 @@
 // Is this backup whole? Every file against its size and hash, and both databases against themselves.
 
-import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { hashFile } from './hashed-file.ts'
+import type { BackupSource } from './backup-source.ts'
+import { hashBytes } from './hashed-file.ts'
 import { type BackupFile, type BackupManifest, readManifest } from './manifest.ts'
 
 export interface Damage {
@@ -18,23 +18,24 @@ export interface Verified {
 
 export type OnProgress = (doneFiles: number, totalFiles: number) => void
 
-export async function verifyBackup(folder: string, onProgress: OnProgress = () => {}): Promise<Verified> {
-  const manifest = await readManifest(folder)
+export async function verifyBackup(source: BackupSource, onProgress: OnProgress = () => {}): Promise<Verified> {
+  const manifest = await readManifest(source)
   const damaged: Damage[] = []
   for (const [i, file] of manifest.files.entries()) {
-    const reason = await whatIsWrong(folder, file)
+    const reason = await whatIsWrong(source, file)
     if (reason !== undefined) damaged.push({ file: file.path, reason })
     onProgress(i + 1, manifest.files.length)
   }
   return { manifest, damaged }
 }
 
-async function whatIsWrong(folder: string, { path, sizeBytes, sha256 }: BackupFile): Promise<string | undefined> {
-  const found = await hashFile(join(folder, path)).catch((cause: NodeJS.ErrnoException) => cause)
+async function whatIsWrong(source: BackupSource, { path, sizeBytes, sha256 }: BackupFile): Promise<string | undefined> {
+  const hashed = async () => hashBytes(await source.open(path))
+  const found = await hashed().catch((cause: NodeJS.ErrnoException) => cause)
   if (found instanceof Error) return found.code === 'ENOENT' ? 'is missing' : `cannot be read: ${found.message}`
   if (found.sizeBytes !== sizeBytes) return `has ${found.sizeBytes} bytes, and was written with ${sizeBytes}`
   if (found.sha256 !== sha256) return 'has other bytes than those that were written'
-  return path.endsWith('.sqlite') ? checkDatabase(join(folder, path)) : undefined
+  return path.endsWith('.sqlite') ? source.withLocal(path, checkDatabase) : undefined
 }
 
 /** Immutable: looking must not leave a journal beside the file. */

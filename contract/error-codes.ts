@@ -189,6 +189,23 @@ export const ERRORS = {
     text: 'The OAuth credentials "{id}" are being refreshed elsewhere and the answer takes too long. Try again.',
   },
 
+  // Templates
+  'templates.broken': {
+    kind: 'invalid',
+    text: 'The template cannot be used ({file}): {reason}. Whoever keeps the template must correct it.',
+  },
+  'templates.repositoryNotFound': { kind: 'not-found', text: 'There is no repository of templates "{name}".' },
+  'templates.templateNotFound': { kind: 'not-found', text: 'The repository "{repository}" has no template "{id}".' },
+  'templates.versionNotFound': { kind: 'not-found', text: 'The template "{id}" has no version "{version}".' },
+  'templates.instanceNotFound': { kind: 'not-found', text: 'There is no instance "{id}" of a template in this branch.' },
+  'templates.taskNotFound': { kind: 'not-found', text: 'There is no task "{id}" of the templates service in this project.' },
+  'templates.unknownStep': { kind: 'invalid', text: 'The template has no step "{id}". GET .../inputs lists its steps.' },
+  'templates.unknownInput': {
+    kind: 'invalid',
+    text: 'The step "{step}" of the template has no input "{id}". GET .../inputs lists them.',
+  },
+  'templates.invalidInputs': { kind: 'invalid', text: 'The template was not used, because its inputs are not right. {problems}' },
+
   // Streams
   'changes.invalidPosition': {
     kind: 'invalid',

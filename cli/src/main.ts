@@ -29,6 +29,7 @@ import { addStartCommand } from './start.ts'
 import { addStateCommands } from './state.ts'
 import { addStreamCommands } from './stream.ts'
 import { addTableCommands } from './table.ts'
+import { addTemplateCommands } from './template.ts'
 import { addTokenCommands } from './token.ts'
 import { addTriggerCommands } from './trigger.ts'
 import { addVaultCommands } from './vault.ts'
@@ -73,6 +74,7 @@ addTriggerCommands(program)
 addEventCommands(program)
 addNotifyCommands(program)
 addStreamCommands(program)
+addTemplateCommands(program)
 addVaultCommands(program)
 addMigrateCommands(program)
 addBackupCommands(program)

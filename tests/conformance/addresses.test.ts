@@ -31,7 +31,7 @@ const SERVICES = [
   'iceberg',
   'ai',
 ] as const
-const UNBUILT = ['mlflow', 'spark', 'templates', 'ai'] as const
+const UNBUILT = ['mlflow', 'spark', 'ai'] as const
 
 interface Call {
   readonly method: string
@@ -46,6 +46,7 @@ interface Call {
 const NATIVE: Readonly<Record<Exclude<(typeof SERVICES)[number], (typeof UNBUILT)[number]>, Call>> = {
   queue: { method: 'GET', path: '/jobs', status: 200 },
   notification: { method: 'GET', path: '/project-subscriptions', status: 200 },
+  templates: { method: 'GET', path: '/v1/repositories', status: 200 },
   oauth: { method: 'GET', path: '/credentials/platform.ex-http', status: 200 },
   billing: { method: 'GET', path: '/credits', status: 200 },
   iceberg: { method: 'GET', path: '/v1/config', status: 200 },

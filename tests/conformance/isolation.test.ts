@@ -7,7 +7,7 @@ import { type Job, shellStack } from '../support/shell-stack.ts'
 import { type Answer, send, startTestStack, type TestStack } from '../support/test-stack.ts'
 import { until } from '../support/until.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
-import { CHANGE, COMMON, type Ids, MAKE, PARAMETERS, QUERIES, type Step } from './project-fixture.ts'
+import { ALIKE, CHANGE, COMMON, type Ids, MAKE, PARAMETERS, QUERIES, type Step } from './project-fixture.ts'
 
 interface Paths {
   readonly paths: Record<string, Record<string, { readonly 'x-scopes': readonly string[]; readonly operationId: string }>>
@@ -114,7 +114,7 @@ test('a token sees, changes and uses nothing of another project, by any route', 
   }
 
   const stranger = (await stack.newProject('Stranger')).masterToken
-  const asStranger = { mark: 'alpha7', component: 'test.noop', streamBranch: 'default' }
+  const asStranger = { ...ALIKE, mark: 'alpha7' }
   const emptyLists = await readAll(stranger, asStranger, lists)
   const alpha = await makeProject(stack, 'alpha7', receiver, call)
   const beta = await makeProject(stack, 'beta7', receiver, call)
@@ -172,11 +172,10 @@ async function makeProject(stack: TestStack, mark: string, receiver: string, cal
     mark,
     project: `${projectId}`,
     defaultBranch,
-    component: 'test.noop',
+    ...ALIKE,
     tag: '1',
     action: 'x',
     ownEvent: 'own-event',
-    streamBranch: 'default',
     receiver,
   }
   for (const step of MAKE) {

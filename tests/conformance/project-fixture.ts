@@ -25,7 +25,16 @@ export interface Step {
 }
 
 /** Ids that belong to no project. */
-export const COMMON: readonly string[] = ['component', 'tag', 'action', 'ownEvent', 'streamBranch']
+export const COMMON: readonly string[] = [
+  'component',
+  'tag',
+  'action',
+  'ownEvent',
+  'streamBranch',
+  'templateRepository',
+  'template',
+  'templateVersion',
+]
 
 const COMPONENT = 'test.noop'
 const CONFIGURATION = '/v2/storage/components/{componentId}/configs/{configurationId}'
@@ -41,6 +50,8 @@ const ICEBERG_TABLE = `${CATALOGUE}/namespaces/{namespace}/tables/{table}`
 const SOURCE = '/stream/v1/branches/{branchId}/sources/{sourceId}'
 const SINK = `${SOURCE}/sinks/{sinkId}`
 const CREDENTIALS = '/oauth/credentials/{componentId}/{id}'
+const TEMPLATE = '/templates/v1/repositories/{repository}/templates/{template}/{version}'
+const INSTANCE = '/templates/v1/project/{branch}/instances/{instance}'
 const json = (body: (id: Ids) => object) => ({ send: (id: Ids): RequestOptions => ({ json: body(id) }) })
 const metadata = json(({ mark }) => ({ provider: 'test', metadata: [{ key: 'test.key', value: mark }] }))
 const upload = ({ mark }: Ids): RequestOptions => {
@@ -114,6 +125,13 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   '/oauth/credentials/{componentId}': 'component',
   [CREDENTIALS]: 'credentials',
   '/oauth/providers/{id}': 'oauthProvider',
+  '/templates/v1/repositories/{repository}': 'templateRepository',
+  '/templates/v1/repositories/{repository}/templates/{template}': 'template',
+  [TEMPLATE]: 'templateVersion',
+  '/templates/v1/project/{branch}': 'streamBranch',
+  [INSTANCE]: 'instance',
+  [`${INSTANCE}/upgrade/{version}`]: 'templateVersion',
+  '/templates/v1/tasks/{id}': 'templateTask',
   '/vault/variables/scoped/branch/{branchId}': 'branch',
   '/vault/variables/{hash}': 'variable',
   '/sandboxes/sandboxes/{id}': 'sandbox',
@@ -284,6 +302,11 @@ export const MAKE: readonly Step[] = [
     ...json(({ mark }) => ({ id: mark, authorizedFor: mark, '#data': '{"access_token":"x"}' })),
     gives: ({ id }) => ({ credentials: id }),
   },
+  {
+    route: `POST ${TEMPLATE}/use`,
+    ...json(({ mark, table }) => ({ name: mark, steps: summarySteps(table) })),
+    gives: ({ id, outputs }) => ({ instance: outputs.instanceId, templateTask: id }),
+  },
   { route: 'POST /oauth/links', ...json(() => ({ componentId: COMPONENT })) },
   {
     route: 'POST /vault/variables',
@@ -322,6 +345,20 @@ export const MAKE: readonly Step[] = [
   { route: 'POST /syrup/docker/{component}/dry-run', ...run, refers: true },
   { route: 'POST /syrup/docker/{component}/input', ...run, refers: true },
 ]
+
+/** Of the template table-summary. */
+function summarySteps(table: string | undefined): object[] {
+  return [{ id: 'source', inputs: [{ id: 'table', value: table }] }]
+}
+
+/** Ids that every project names alike. */
+export const ALIKE: Ids = {
+  component: COMPONENT,
+  streamBranch: 'default',
+  templateRepository: 'millrace',
+  template: 'table-summary',
+  templateVersion: 'default',
+}
 
 /** What can be done with them, by their project alone; what removes them comes last. */
 export const CHANGE: readonly Step[] = [
@@ -420,6 +457,12 @@ export const CHANGE: readonly Step[] = [
   { route: 'DELETE /scheduler/schedules/{id}' },
   { route: 'DELETE /scheduler/configurations/{id}' },
   { route: 'DELETE /v2/storage/tokens/{id}' },
+  { route: `POST ${TEMPLATE}/validate`, ...json(({ table }) => ({ steps: summarySteps(table) })) },
+  { route: `POST ${TEMPLATE}/preview`, ...json(({ mark, table }) => ({ name: mark, steps: summarySteps(table) })) },
+  { route: `PUT ${INSTANCE}`, ...json(() => ({ name: 'changed' })) },
+  { route: `POST ${INSTANCE}/upgrade/{version}/preview`, ...json(({ table }) => ({ steps: summarySteps(table) })) },
+  { route: `POST ${INSTANCE}/upgrade/{version}`, ...json(({ table }) => ({ steps: summarySteps(table) })) },
+  { route: `DELETE ${INSTANCE}` },
   { route: `POST ${CREDENTIALS}/test` },
   { route: `DELETE ${CREDENTIALS}` },
   { route: 'DELETE /vault/variables/{hash}' },

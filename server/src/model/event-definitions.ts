@@ -318,6 +318,26 @@ export const EVENTS = {
   'sandboxes.changed': { objectType: 'sandbox', message: 'Changed {kind} {objectId} ({type})', params: ['kind', 'type'] },
   'sandboxes.deleted': { objectType: 'sandbox', message: 'Deleted {kind} {objectId} ({type})', params: ['kind', 'type'] },
 
+  'templates.used': {
+    objectType: 'templateInstance',
+    message: 'Used template {template} {version} as "{objectName}" ({objectId})',
+    params: ['repository', 'template', 'version'],
+  },
+  'templates.upgraded': {
+    objectType: 'templateInstance',
+    message: 'Upgraded instance "{objectName}" ({objectId}) to template {template} {version}',
+    params: ['repository', 'template', 'version'],
+  },
+  'templates.instanceChanged': {
+    objectType: 'templateInstance',
+    message: 'Changed instance "{objectName}" ({objectId}) of template {template}',
+    params: ['repository', 'template', 'version'],
+  },
+  'templates.instanceDeleted': {
+    objectType: 'templateInstance',
+    message: 'Deleted instance "{objectName}" ({objectId}) of template {template}',
+    params: ['repository', 'template', 'version'],
+  },
   'oauth.credentialsCreated': {
     objectType: 'oauthCredentials',
     message: 'Created OAuth credentials "{authorizedFor}" ({id}) of {component}',

@@ -403,6 +403,12 @@ export const VARIABLES = {
     sentence: 'The project that they join.',
     parse: read.wholeNumber(1, 2 ** 31),
   }),
+  MILLRACE_TEMPLATE_FOLDERS: variable({
+    default: 'none',
+    sentence:
+      'Folders of templates besides the one that comes with the stack, separated by commas; checkouts of a repository, for example.',
+    parse: read.listOf((text) => resolve(text)),
+  }),
   MILLRACE_BODY_LIMIT_BYTES: variable({
     default: '67108864',
     sentence: 'Largest request body that is held in memory (uploads stream and have no such limit).',
@@ -662,6 +668,7 @@ function configOf(values: Values, unknown: readonly string[]) {
     },
     /** Undefined: nobody signs in by a provider. */
     oidc: values.MILLRACE_OIDC_ISSUER === undefined ? undefined : oidcOf(values, values.MILLRACE_OIDC_ISSUER),
+    templateFolders: values.MILLRACE_TEMPLATE_FOLDERS,
     clockOffsetMs: values.MILLRACE_TEST_CLOCK_OFFSET_MS ?? 0,
     log: { level: values.MILLRACE_LOG_LEVEL ?? ('info' as const) },
     /** Variables that look like ours and are not: probably misspelt. Worth a warning. */

@@ -62,6 +62,7 @@ export async function openStack(config: Config): Promise<Stack> {
     smtpUrl: config.smtpUrl,
     oidc: config.oidc,
     sessions: config.sessions,
+    templateFolders: config.templateFolders,
     manageToken: config.secrets.manageToken,
     tables: config.tables,
     sql: config.sql,

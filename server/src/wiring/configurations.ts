@@ -31,7 +31,7 @@ import { createMigration } from '../services/configurations/migration.ts'
 import { createReader } from '../services/configurations/reader.ts'
 import { rowsRoutes } from '../services/configurations/rows.routes.ts'
 import { createRows } from '../services/configurations/rows.ts'
-import { createRunAccess } from '../services/configurations/run-access.ts'
+import { createRunAccess, type RunAccess } from '../services/configurations/run-access.ts'
 import { validationRoutes } from '../services/configurations/validation.routes.ts'
 import { type ContentRule, createValidation } from '../services/configurations/validation.ts'
 import { createVersions } from '../services/configurations/versions.ts'
@@ -135,6 +135,16 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
     configurationsNaming: dryRuns.naming,
     /** For the queue and the runner: configurations as they run, and where their state is saved. */
     runAccess: createRunAccess(deps),
+    /** The same in a transaction of another module: several changes as one. `check` looks at what the transaction sees. */
+    inside: (trx: Trx, check: (access: RunAccess) => ContentRules['checkContent']) => {
+      const inner = { ...deps, db: trx, inTransaction: <T>(work: (own: Trx) => Promise<T>) => work(trx) }
+      const runAccess = createRunAccess(inner)
+      return {
+        runAccess,
+        configurations: createConfigurations({ ...inner, checkContent: check(runAccess) }),
+        rows: createRows(inner),
+      }
+    },
     /** Descriptions as the index publishes them. */
     publishedComponents: (baseUrl: string) => components.list().map((component) => published(component, baseUrl)),
     /** Storage jobs of these modules, by operation name. */

@@ -30,14 +30,17 @@ export interface FlowModulesDeps extends Pick<Core, 'metadata' | 'events'> {
 export function createFlowModules(deps: FlowModulesDeps) {
   const { metadata, events, clock, log, queue, runAccess, canonicalId, notifications } = deps
   const { db, inTransaction } = metadata
-  const findConfiguration = async (place: FlowPlace, configurationId: string) =>
-    (await runAccess.find({ ...place, configurationId }))?.configuration
+  const findIn = (access: Pick<RunAccess, 'find'>) => async (place: FlowPlace, configurationId: string) =>
+    (await access.find({ ...place, configurationId }))?.configuration
+  const findConfiguration = findIn(runAccess)
 
-  const validation = createFlowValidation({
-    formatOf: (componentId) => flowFormatOf(canonicalId(componentId)),
-    componentExists: deps.componentExists,
-    findConfiguration,
-  })
+  const validationOf = (access: Pick<RunAccess, 'find'>) =>
+    createFlowValidation({
+      formatOf: (componentId) => flowFormatOf(canonicalId(componentId)),
+      componentExists: deps.componentExists,
+      findConfiguration: findIn(access),
+    })
+  const validation = validationOf(runAccess)
 
   const flowQueue = createFlowQueue(queue)
   const flows = createFlows({
@@ -71,6 +74,8 @@ export function createFlowModules(deps: FlowModulesDeps) {
     validate: validation.validate,
     check: validation.checkSaved,
     contentProblems: validation.contentProblems,
+    /** The same over configurations that are being written. */
+    checkWith: (access: Pick<RunAccess, 'find'>) => validationOf(access).checkSaved,
     /** For the queue. */
     ofQueue: createQueueFlows(flows),
   }

@@ -65,6 +65,7 @@ import { registerSearch } from './search.ts'
 import { createSqlModules, type SqlModules, type SqlSettings } from './sql.ts'
 import { createStreamModules } from './streams.ts'
 import { createTableModules, type TableModules, type TableSettings } from './tables.ts'
+import { createTemplateModules } from './templates.ts'
 import { createUsageModules } from './usage.ts'
 
 type Role = 'api' | 'worker' | 'scheduler'
@@ -103,6 +104,8 @@ export interface PlatformOptions extends CoreOptions {
   readonly smtpUrl?: string | undefined
   /** Who presents it manages the OAuth providers; without it nobody does. */
   readonly manageToken?: string | undefined
+  /** Folders of templates besides the one that comes with the stack. */
+  readonly templateFolders?: readonly string[] | undefined
   /** How much tables may take; the defaults of the table engine where nothing is said. */
   readonly tables?: TableSettings | undefined
   /** How much SQL may take; the defaults of the SQL engine where nothing is said. */
@@ -170,6 +173,7 @@ const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>([
   'stream',
   'sync-actions',
   'syrup',
+  'templates',
   'vault',
 ])
 
@@ -376,6 +380,16 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     notifications: notificationModules.outbox,
     baseUrl,
   })
+  const templateModules = createTemplateModules({
+    ...core,
+    clock,
+    log,
+    configurations: configurationModules,
+    queueModules,
+    scheduleModules,
+    folders: options.templateFolders ?? [],
+    baseUrl,
+  })
   const streamModules = createStreamModules({
     ...core,
     dataDir: options.dataDir,
@@ -489,6 +503,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     streamModules.registerRoutes(app)
     oauthModules.registerRoutes(app)
     usageModules.registerRoutes(app)
+    templateModules.registerRoutes(app)
     app.register(changesRoutes(changeFeed))
   }
   const register = { api: registerApi, elsewhere: () => void app.register(elsewhereRoutes) }

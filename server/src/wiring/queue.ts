@@ -249,6 +249,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
     queue,
     checkFlow: flows.check,
     flowProblems: flows.contentProblems,
+    checkFlowWith: flows.checkWith,
     runningJobs: createRunningJobs(store),
     runningPhases: flows.runningPhases,
     isolation,

@@ -1,10 +1,12 @@
 // What starts jobs by itself: schedules and triggers.
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { Trx } from '../engines/metadata-db/dialects.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Actor } from '../model/actor.ts'
 import { undone } from '../model/dry-run.ts'
 import type { NotificationPort } from '../model/notification-port.ts'
+import type { RunAccess } from '../services/configurations/run-access.ts'
 import { createScheduleRule } from '../services/scheduler/content-rule.ts'
 import { createScheduleDryRun } from '../services/scheduler/dry-run.ts'
 import { createFiring } from '../services/scheduler/firing.ts'
@@ -32,6 +34,8 @@ export interface ScheduleModulesDeps extends Core {
 
 const SCHEDULER_COMPONENT = 'keboola.scheduler'
 
+export type ScheduleModules = ReturnType<typeof createScheduleModules>
+
 export function createScheduleModules(deps: ScheduleModulesDeps) {
   const { metadata, events, tokens, clock, log, configurations, queueModules, tableModules, baseUrl } = deps
   const { db, inTransaction } = metadata
@@ -52,23 +56,23 @@ export function createScheduleModules(deps: ScheduleModulesDeps) {
       baseUrl: baseUrl(),
     })
 
-  const schedulerDeps: SchedulerDeps = {
-    db,
-    inTransaction,
-    clock,
-    recordEvent: events.record,
-    schedulerComponentId: SCHEDULER_COMPONENT,
-    canonicalComponentId: components.canonicalId,
-    findConfiguration: async (projectId, componentId, configurationId) =>
-      runAccess.findParsed(await addressOf(projectId, componentId, configurationId)),
-    configurationExists: async (projectId, componentId, configurationId) =>
-      runAccess.exists(await addressOf(projectId, componentId, configurationId)),
-    findVersion: async (projectId, configurationId, version) =>
-      runAccess.findParsedAt(await addressOf(projectId, SCHEDULER_COMPONENT, configurationId), version),
-    tokens: { issue: tokens.issueInternal, refresh: tokens.refreshInternal, revoke: tokens.revokeInternal },
-  }
-  const scheduler = createScheduler(schedulerDeps)
-  const tried = createScheduler({ ...schedulerDeps, inTransaction: undone(inTransaction) })
+  const schedulerOn = (place: Pick<SchedulerDeps, 'db' | 'inTransaction'>, access: RunAccess) =>
+    createScheduler({
+      ...place,
+      clock,
+      recordEvent: events.record,
+      schedulerComponentId: SCHEDULER_COMPONENT,
+      canonicalComponentId: components.canonicalId,
+      findConfiguration: async (projectId, componentId, configurationId) =>
+        access.findParsed(await addressOf(projectId, componentId, configurationId)),
+      configurationExists: async (projectId, componentId, configurationId) =>
+        access.exists(await addressOf(projectId, componentId, configurationId)),
+      findVersion: async (projectId, configurationId, version) =>
+        access.findParsedAt(await addressOf(projectId, SCHEDULER_COMPONENT, configurationId), version),
+      tokens: { issue: tokens.issueInternal, refresh: tokens.refreshInternal, revoke: tokens.revokeInternal },
+    })
+  const scheduler = schedulerOn({ db, inTransaction }, runAccess)
+  const tried = schedulerOn({ db, inTransaction: undone(inTransaction) }, runAccess)
 
   const { fireDue } = createFiring({
     scheduler,
@@ -116,6 +120,8 @@ export function createScheduleModules(deps: ScheduleModulesDeps) {
 
   return {
     loop,
+    /** The same in a transaction of another module. */
+    inside: (trx: Trx, access: RunAccess) => schedulerOn({ db: trx, inTransaction: (work) => work(trx) }, access),
     lagMs: scheduler.lagMs,
     nextRunsOf: scheduler.nextRunsOf,
     /** For checks of configurations. */

@@ -36,6 +36,7 @@ import * as workspaces from './0770-workspaces.ts'
 import * as people from './0800-people.ts'
 import * as jobFacts from './0810-job-facts.ts'
 import * as oauth from './0830-oauth.ts'
+import * as templates from './0831-templates.ts'
 import * as iceberg from './0860-iceberg.ts'
 import * as usage from './0870-usage.ts'
 import * as sandboxes from './0880-sandboxes.ts'
@@ -85,4 +86,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0860-iceberg', up: iceberg.up },
   { name: '0870-usage', up: usage.up },
   { name: '0880-sandboxes', up: sandboxes.up },
+  { name: '0831-templates', up: templates.up },
 ]

@@ -1,0 +1,79 @@
+// A folder of templates, read anew when it is asked for: people edit it, or check out another state of it, while the platform runs.
+
+import type { Dirent } from 'node:fs'
+import { lstat, readdir, readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+
+export interface TemplateFiles {
+  readonly id: string
+  /** `template.json`. */
+  readonly text: string
+  /** The names of its versions, in the order of numbers. */
+  readonly versions: readonly string[]
+}
+
+export interface VersionFiles {
+  /** `manifest.json`. */
+  readonly text: string
+  readonly readme: string
+}
+
+export interface TemplateFolder {
+  readonly path: string
+  /** `repository.json`, or an object with the name of the folder. */
+  repository(): Promise<string>
+  list(): Promise<readonly TemplateFiles[]>
+  find(id: string): Promise<TemplateFiles | undefined>
+  version(id: string, version: string): Promise<VersionFiles | undefined>
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9.-]{0,99}$/
+const MOST_BYTES = 2 ** 20
+const MOST_TEMPLATES = 500
+
+export function createTemplateFolder(path: string): TemplateFolder {
+  const repository = async () => (await textOf(join(path, 'repository.json'))) ?? JSON.stringify({ name: basename(path) })
+
+  async function list(): Promise<readonly TemplateFiles[]> {
+    const found: TemplateFiles[] = []
+    for (const name of (await foldersIn(path)).slice(0, MOST_TEMPLATES)) {
+      const one = await find(name)
+      if (one) found.push(one)
+    }
+    return found
+  }
+
+  async function find(id: string): Promise<TemplateFiles | undefined> {
+    if (!NAME.test(id)) return undefined
+    const text = await textOf(join(path, id, 'template.json'))
+    if (text === undefined) return undefined
+    const byNumber = new Intl.Collator('en', { numeric: true }).compare
+    return { id, text, versions: (await foldersIn(join(path, id))).sort(byNumber) }
+  }
+
+  async function version(id: string, name: string): Promise<VersionFiles | undefined> {
+    if (!NAME.test(id) || !NAME.test(name)) return undefined
+    const text = await textOf(join(path, id, name, 'manifest.json'))
+    return text === undefined ? undefined : { text, readme: (await textOf(join(path, id, name, 'README.md'))) ?? '' }
+  }
+
+  return { path, repository, list, find, version }
+}
+
+async function foldersIn(path: string): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true }).catch((error: NodeJS.ErrnoException): Dirent[] => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  return entries.flatMap((entry) => (entry.isDirectory() && NAME.test(entry.name) ? [entry.name] : [])).sort()
+}
+
+async function textOf(path: string): Promise<string | undefined> {
+  try {
+    const found = await lstat(path)
+    return found.isFile() && found.size <= MOST_BYTES ? await readFile(path, 'utf8') : undefined
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    throw error
+  }
+}

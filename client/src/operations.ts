@@ -128,6 +128,12 @@ export type TablesSetAliasFilterBody = { readonly column?: unknown; readonly ope
 export type TablesSetMetadataBody = { readonly provider?: string; readonly metadata?: unknown; readonly columnsMetadata?: unknown }
 export type TablesSwapBody = { readonly targetTableId: string }
 export type TablesUpdateBody = { readonly displayName: string; readonly async?: boolean }
+export type TemplatesPreviewBody = { readonly name: string; readonly branch?: string; readonly steps: ReadonlyArray<{ readonly id: string; readonly inputs?: ReadonlyArray<{ readonly id: string; readonly value?: unknown }> }> }
+export type TemplatesRenameInstanceBody = { readonly name: string }
+export type TemplatesUpgradeBody = { readonly steps: ReadonlyArray<{ readonly id: string; readonly inputs?: ReadonlyArray<{ readonly id: string; readonly value?: unknown }> }> }
+export type TemplatesUpgradePreviewBody = { readonly steps: ReadonlyArray<{ readonly id: string; readonly inputs?: ReadonlyArray<{ readonly id: string; readonly value?: unknown }> }> }
+export type TemplatesUseBody = { readonly name: string; readonly branch?: string; readonly steps: ReadonlyArray<{ readonly id: string; readonly inputs?: ReadonlyArray<{ readonly id: string; readonly value?: unknown }> }> }
+export type TemplatesValidateBody = { readonly steps: ReadonlyArray<{ readonly id: string; readonly inputs?: ReadonlyArray<{ readonly id: string; readonly value?: unknown }> }> }
 export type Token = { readonly id: string; readonly token?: string; readonly description: string; readonly created: string; readonly refreshed: string; readonly uri: string; readonly isMasterToken: boolean; readonly expires: string | null; readonly isExpired: boolean; readonly isDisabled: boolean; readonly creatorToken?: { readonly id: number; readonly description: string }; readonly admin?: { readonly id: number; readonly name: string; readonly role: string }; readonly bucketPermissions: Readonly<Record<string, string>>; readonly componentAccess?: ReadonlyArray<string> }
 export type TokenRequest = { readonly description?: string; readonly expiresIn?: number; readonly canManageBuckets?: boolean; readonly canManageTokens?: boolean; readonly canReadAllFileUploads?: boolean; readonly canPurgeTrash?: boolean; readonly canManageProtectedDefaultBranch?: boolean; readonly canCreateJobs?: boolean; readonly canReadAllProjectEvents?: boolean; readonly canManageDevBranches?: boolean; readonly bucketPermissions?: Readonly<Record<string, string>> | ReadonlyArray<unknown>; readonly componentAccess?: ReadonlyArray<string> }
 export type TokensShareBody = { readonly recipientEmail: string; readonly message: string }
@@ -378,11 +384,25 @@ export const ROUTES = {
   'syrup.list': ['GET', '/syrup/queue/jobs'],
   'syrup.kill': ['POST', '/syrup/queue/jobs/{id}/kill'],
   'templates.describe': ['GET', '/templates'],
-  'templates.notBuilt': ['GET', '/templates/{path}'],
-  'templates.notBuilt.delete': ['DELETE', '/templates/{path}'],
-  'templates.notBuilt.patch': ['PATCH', '/templates/{path}'],
-  'templates.notBuilt.put': ['PUT', '/templates/{path}'],
-  'templates.notBuilt.post': ['POST', '/templates/{path}'],
+  'templates.healthCheck': ['GET', '/templates/health-check'],
+  'templates.service': ['GET', '/templates/v1'],
+  'templates.listInstances': ['GET', '/templates/v1/project/{branch}/instances'],
+  'templates.instance': ['GET', '/templates/v1/project/{branch}/instances/{instance}'],
+  'templates.renameInstance': ['PUT', '/templates/v1/project/{branch}/instances/{instance}'],
+  'templates.deleteInstance': ['DELETE', '/templates/v1/project/{branch}/instances/{instance}'],
+  'templates.upgrade': ['POST', '/templates/v1/project/{branch}/instances/{instance}/upgrade/{version}'],
+  'templates.upgradeInputs': ['GET', '/templates/v1/project/{branch}/instances/{instance}/upgrade/{version}/inputs'],
+  'templates.upgradePreview': ['POST', '/templates/v1/project/{branch}/instances/{instance}/upgrade/{version}/preview'],
+  'templates.listRepositories': ['GET', '/templates/v1/repositories'],
+  'templates.repository': ['GET', '/templates/v1/repositories/{repository}'],
+  'templates.list': ['GET', '/templates/v1/repositories/{repository}/templates'],
+  'templates.detail': ['GET', '/templates/v1/repositories/{repository}/templates/{template}'],
+  'templates.version': ['GET', '/templates/v1/repositories/{repository}/templates/{template}/{version}'],
+  'templates.inputs': ['GET', '/templates/v1/repositories/{repository}/templates/{template}/{version}/inputs'],
+  'templates.preview': ['POST', '/templates/v1/repositories/{repository}/templates/{template}/{version}/preview'],
+  'templates.use': ['POST', '/templates/v1/repositories/{repository}/templates/{template}/{version}/use'],
+  'templates.validate': ['POST', '/templates/v1/repositories/{repository}/templates/{template}/{version}/validate'],
+  'templates.task': ['GET', '/templates/v1/tasks/{id}'],
   'index.get': ['GET', '/v2/storage'],
   'buckets.refreshTablesInfo': ['POST', '/v2/storage/branch/{branch}/buckets/{bucketId}/refresh-tables-info'],
   'branchConfigurations.diff': ['GET', '/v2/storage/branch/{branch}/components/{componentId}/configs/{configurationId}/diff'],
@@ -803,11 +823,25 @@ export interface Operations {
   'syrup.list': { path: undefined; query: { readonly id?: unknown; readonly projectId?: unknown; readonly runId?: unknown; readonly branchId?: unknown; readonly tokenId?: unknown; readonly tokenDescription?: unknown; readonly componentId?: unknown; readonly component?: unknown; readonly configId?: unknown; readonly config?: unknown; readonly configRowIds?: unknown; readonly status?: unknown; readonly mode?: unknown; readonly type?: unknown; readonly variableValuesId?: unknown; readonly parentRunId?: unknown; readonly configVersion?: unknown; readonly causeKind?: unknown; readonly createdTimeFrom?: unknown; readonly createdTimeTo?: unknown; readonly startTimeFrom?: unknown; readonly startTimeTo?: unknown; readonly endTimeFrom?: unknown; readonly endTimeTo?: unknown; readonly durationSecondsFrom?: unknown; readonly durationSecondsTo?: unknown; readonly filters?: unknown; readonly limit?: unknown; readonly offset?: unknown; readonly sortBy?: unknown; readonly sortOrder?: unknown; readonly fields?: unknown; readonly q?: unknown; readonly since?: unknown; readonly until?: unknown; readonly include?: unknown }; body: undefined; answer: ReadonlyArray<{ readonly id: number; readonly status: string }> }
   'syrup.kill': { path: { readonly id: string }; query: undefined; body: undefined; answer: { readonly id: number; readonly status: string } }
   'templates.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
-  'templates.notBuilt': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'templates.notBuilt.delete': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'templates.notBuilt.patch': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'templates.notBuilt.put': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'templates.notBuilt.post': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'templates.healthCheck': { path: undefined; query: undefined; body: undefined; answer: string }
+  'templates.service': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string } }
+  'templates.listInstances': { path: { readonly branch: string }; query: undefined; body: undefined; answer: { readonly instances: ReadonlyArray<Readonly<Record<string, unknown>>> } }
+  'templates.instance': { path: { readonly branch: string; readonly instance: string }; query: undefined; body: undefined; answer: Readonly<Record<string, unknown>> }
+  'templates.renameInstance': { path: { readonly branch: string; readonly instance: string }; query: undefined; body: TemplatesRenameInstanceBody; answer: Readonly<Record<string, unknown>> }
+  'templates.deleteInstance': { path: { readonly branch: string; readonly instance: string }; query: undefined; body: undefined; answer: { readonly id: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
+  'templates.upgrade': { path: { readonly branch: string; readonly instance: string; readonly version: string }; query: undefined; body: TemplatesUpgradeBody; answer: { readonly id: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
+  'templates.upgradeInputs': { path: { readonly branch: string; readonly instance: string; readonly version: string }; query: undefined; body: undefined; answer: { readonly stepGroups: ReadonlyArray<unknown> } }
+  'templates.upgradePreview': { path: { readonly branch: string; readonly instance: string; readonly version: string }; query: undefined; body: TemplatesUpgradePreviewBody; answer: { readonly id: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
+  'templates.listRepositories': { path: undefined; query: undefined; body: undefined; answer: { readonly repositories: ReadonlyArray<Readonly<Record<string, unknown>>> } }
+  'templates.repository': { path: { readonly repository: string }; query: undefined; body: undefined; answer: Readonly<Record<string, unknown>> }
+  'templates.list': { path: { readonly repository: string }; query: { readonly filter?: string }; body: undefined; answer: { readonly repository: Readonly<Record<string, unknown>>; readonly templates: ReadonlyArray<Readonly<Record<string, unknown>>> } }
+  'templates.detail': { path: { readonly repository: string; readonly template: string }; query: undefined; body: undefined; answer: Readonly<Record<string, unknown>> }
+  'templates.version': { path: { readonly repository: string; readonly template: string; readonly version: string }; query: undefined; body: undefined; answer: Readonly<Record<string, unknown>> }
+  'templates.inputs': { path: { readonly repository: string; readonly template: string; readonly version: string }; query: undefined; body: undefined; answer: { readonly stepGroups: ReadonlyArray<unknown> } }
+  'templates.preview': { path: { readonly repository: string; readonly template: string; readonly version: string }; query: undefined; body: TemplatesPreviewBody; answer: { readonly id: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
+  'templates.use': { path: { readonly repository: string; readonly template: string; readonly version: string }; query: undefined; body: TemplatesUseBody; answer: { readonly id: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
+  'templates.validate': { path: { readonly repository: string; readonly template: string; readonly version: string }; query: undefined; body: TemplatesValidateBody; answer: Readonly<Record<string, unknown>> }
+  'templates.task': { path: { readonly id: string }; query: undefined; body: undefined; answer: { readonly id: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
   'index.get': { path: undefined; query: { readonly exclude?: string }; body: undefined; answer: { readonly host: string; readonly api: string; readonly version: string; readonly revision: string; readonly stack: string; readonly documentation: string; readonly components?: ReadonlyArray<unknown>; readonly services: ReadonlyArray<{ readonly id: string; readonly url: string }>; readonly features: ReadonlyArray<string>; readonly urlTemplates: Readonly<Record<string, string>> } }
   'buckets.refreshTablesInfo': { path: { readonly branch: string; readonly bucketId: string }; query: undefined; body: undefined; answer: StorageJob }
   'branchConfigurations.diff': { path: { readonly branch: string; readonly componentId: string; readonly configurationId: string }; query: undefined; body: undefined; answer: { readonly base: ConfigurationVersion | null; readonly ours: ConfigurationVersion; readonly theirs: ConfigurationVersion | null } }

@@ -83,8 +83,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0800-people', up: people.up },
   { name: '0810-job-facts', up: jobFacts.up },
   { name: '0830-oauth', up: oauth.up },
+  { name: '0831-templates', up: templates.up },
   { name: '0860-iceberg', up: iceberg.up },
   { name: '0870-usage', up: usage.up },
   { name: '0880-sandboxes', up: sandboxes.up },
-  { name: '0831-templates', up: templates.up },
 ]

@@ -41,6 +41,8 @@ import { createMetrics } from '../services/health-and-docs/metrics.ts'
 import { icebergRoutes } from '../services/iceberg/iceberg.routes.ts'
 import { createRunRule } from '../services/job-runner/content-rule.ts'
 import { nameRulesRoutes } from '../services/name-rules/name-rules.routes.ts'
+import { operationsRoutes } from '../services/operations/operations.routes.ts'
+import { createStatus } from '../services/operations/status.ts'
 import type { People } from '../services/people/people.ts'
 import { sampleApiRoutes } from '../services/sample-api/sample-api.routes.ts'
 import { createSampleApi } from '../services/sample-api/sample-api.ts'
@@ -473,6 +475,26 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     )
     peopleModules.registerRoutes(app)
     app.register(eventsRoutes(events, fileStates))
+    app.register(
+      operationsRoutes({
+        now: clock.now,
+        listAudit: events.listOfStack,
+        status: createStatus({
+          version,
+          clock,
+          disk: () => diskSpaceOf(options.dataDir),
+          database: { dialect: metadata.dialect, ask: () => db.selectNoFrom((e) => e.lit(1).as('one')).execute() },
+          objectStore: () => store.list({ prefix: 'tables/', limit: 1 }),
+          workloads: { jobs: queueModules.queue.workload, storage: storageJobs.workload },
+          lastBackupAt: backups.lastGoodAt,
+          restoredAt,
+          scheduleLagMs: scheduleModules.lagMs,
+          stoppedSchedules: scheduleModules.stopped,
+          componentProblems: configurationModules.components.problems,
+          certificate: () => options.tls?.current().cert,
+        }),
+      }),
+    )
     app.register(nameRulesRoutes)
     app.register(sampleApiRoutes(sample))
     app.register(storageJobsRoutes(storageJobs, clock))

@@ -123,6 +123,8 @@ export function createScheduleModules(deps: ScheduleModulesDeps) {
     /** The same in a transaction of another module. */
     inside: (trx: Trx, access: RunAccess) => schedulerOn({ db: trx, inTransaction: (work) => work(trx) }, access),
     lagMs: scheduler.lagMs,
+    /** Of all projects, for those who run the stack. */
+    stopped: () => scheduler.store.listStopped(100),
     nextRunsOf: scheduler.nextRunsOf,
     /** For checks of configurations. */
     contentRule: createScheduleRule(scheduler, SCHEDULER_COMPONENT),

@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { DryRun, DryRunView } from '../../http/dry-run.ts'
 import { exactMembers } from '../../http/exact-members.ts'
+import { EVERYTHING, fieldsFrom, PAGE_PARAMETERS, pageFrom } from '../../http/page.ts'
 import { optionalFlag } from '../../http/parameters.ts'
 import { sendJson } from '../../http/send-json.ts'
 import { defined } from '../../kit/defined.ts'
@@ -68,12 +69,21 @@ export function configurationsRoutes({
         config: config('list', 'List configurations of a component'),
         schema: {
           params: InComponent,
-          querystring: Type.Object({ isDeleted: optionalFlag('True: deleted configurations in place of the others.') }),
+          querystring: Type.Object({
+            isDeleted: optionalFlag('True: deleted configurations in place of the others.'),
+            ...PAGE_PARAMETERS,
+          }),
           response: { 200: Type.Array(ConfigurationView) },
         },
       },
-      async (req, reply) =>
-        sendKept(req, reply, await reader.list(callerOf(req), req.params.componentId, req.query.isDeleted ?? false)),
+      async (req, reply) => {
+        const { isDeleted = false, fields } = req.query
+        const page = pageFrom(req.query) ?? (fields === undefined ? undefined : { limit: EVERYTHING, offset: 0 })
+        if (!page) return sendKept(req, reply, await reader.list(callerOf(req), req.params.componentId, isDeleted))
+        const found = await reader.listPage(callerOf(req), req.params.componentId, isDeleted, page, fieldsFrom(fields))
+        reply.header('x-millrace-total', found.total)
+        return sendJson(reply, found.text)
+      },
     )
 
     app.post(

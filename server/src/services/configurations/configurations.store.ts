@@ -3,6 +3,7 @@
 import type { Insertable, Selectable } from 'kysely'
 import { type Db, dialectOf, lockRows } from '../../engines/metadata-db/dialects.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
+import type { Page } from '../../http/page.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { readStored } from '../../kit/stored-json.ts'
 import {
@@ -135,6 +136,26 @@ export async function listRevisions(
     rowsRevision: row.rows_revision,
     componentId: row.component_id,
   }))
+}
+
+/** A page of them, and how many there are. */
+export async function listRevisionsPage(
+  db: Db,
+  { componentId, isDeleted, projectId, branchId }: ListFilter & { readonly componentId: string },
+  { limit, offset }: Page,
+): Promise<{ readonly listed: readonly Revision[]; readonly total: number }> {
+  const wanted = tables(db)
+    .selectFrom('configuration')
+    .where('project_id', '=', projectId)
+    .where('branch_id', '=', branchId)
+    .where('component_id', '=', componentId)
+    .where('is_deleted', '=', isDeleted ? 1 : 0)
+  const rows = await wanted.select(['id', 'revision', 'rows_revision']).orderBy('id').limit(limit).offset(offset).execute()
+  const counted = await wanted.select((e) => e.fn.countAll<number | string>().as('n')).executeTakeFirst()
+  return {
+    listed: rows.map((row) => ({ ownerId: row.id, revision: row.revision, rowsRevision: row.rows_revision })),
+    total: Number(counted?.n ?? 0),
+  }
 }
 
 export async function findRevisions(

@@ -4,6 +4,7 @@
 //  (3) memory is bounded by MAX_CHARS and MAX_LIST_BYTES, whatever is read.
 
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
+import { type Page, picked } from '../../http/page.ts'
 import {
   addressOf,
   type Caller,
@@ -20,6 +21,7 @@ import {
   type ListFilter,
   listConfigurations,
   listRevisions,
+  listRevisionsPage,
   type Revision,
 } from './configurations.store.ts'
 import { type ConfigurationRecord, inOrder, type RowRecord } from './records.ts'
@@ -49,6 +51,14 @@ export interface Reader {
   /** The answer to a write: the record as it was just saved, with its rows. */
   render(record: ConfigurationRecord): Promise<string>
   list(caller: Caller, componentId: string, isDeleted: boolean): Promise<JsonAnswer>
+  /** A page of the list, with the members that were asked for, and how many configurations there are. */
+  listPage(
+    caller: Caller,
+    componentId: string,
+    isDeleted: boolean,
+    page: Page,
+    fields: readonly string[] | undefined,
+  ): Promise<{ readonly text: string; readonly total: number }>
   /** Every configuration the token may see, by the id of its component that clients are shown. */
   listAll(caller: Caller, isDeleted: boolean, include: IncludeWish): Promise<ReadonlyMap<string, readonly string[]>>
   getRow(caller: Caller, componentId: string, configurationId: string, rowId: string): Promise<RowRecord>
@@ -133,6 +143,15 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
     const answer = jsonAnswer(bytes)
     lists.keep(place, { revisions, answer }, 2 * bytes.length + revisions.length)
     return answer
+  }
+
+  const listPage: Reader['listPage'] = async (caller, componentId, isDeleted, page, fields) => {
+    const component = usableComponent(components, caller.actor, componentId)
+    const filter = { projectId: caller.actor.projectId, branchId: caller.branch.id, componentId: component, isDeleted }
+    const { listed, total } = await listRevisionsPage(db, filter, page)
+    const items = await itemsOf(filter, listed)
+    const texts = items.map((item) => (fields ? JSON.stringify(picked(JSON.parse(item.toString()), fields)) : item.toString()))
+    return { text: listOf(texts), total }
   }
 
   async function itemsOf({ projectId, isDeleted }: ListFilter, listed: readonly Revision[]): Promise<readonly Buffer[]> {
@@ -223,7 +242,7 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
     return inOrder(await listRows(db, owner.projectId, owner.ownerId), owner.rowsSortOrder, creationOf)
   }
 
-  return { get, render, list, listAll, getRow, getRowWithRoot, listRows: rowsInOrder }
+  return { get, render, list, listPage, listAll, getRow, getRowWithRoot, listRows: rowsInOrder }
 }
 
 const [OPEN, COMMA, CLOSE] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')]

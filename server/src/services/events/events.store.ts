@@ -57,6 +57,18 @@ export interface EventFilter {
   readonly words: readonly string[]
 }
 
+export interface StackEventFilter {
+  readonly projectId?: number
+  readonly who?: string
+  readonly tokenId?: number
+  readonly what?: string
+  readonly objectId?: string
+  readonly since?: number
+  readonly until?: number
+  readonly beforeId?: number
+  readonly limit: number
+}
+
 export type SearchColumn =
   | 'event'
   | 'component'
@@ -125,6 +137,21 @@ export function createEventsStore(database: Db) {
         .limit(filter.limit)
         .offset(filter.offset)
         .execute()
+    },
+
+    /** Of all projects, newest first: for those who run the stack. */
+    async listOfStack(filter: StackEventFilter): Promise<EventRow[]> {
+      let query = db.selectFrom('event').selectAll()
+      if (filter.projectId !== undefined) query = query.where('project_id', '=', filter.projectId)
+      if (filter.tokenId !== undefined) query = query.where('token_id', '=', filter.tokenId)
+      if (filter.objectId !== undefined) query = query.where('object_id', '=', filter.objectId)
+      if (filter.since !== undefined) query = query.where('created_at', '>=', filter.since)
+      if (filter.until !== undefined) query = query.where('created_at', '<', filter.until)
+      if (filter.beforeId !== undefined) query = query.where('id', '<', filter.beforeId)
+      const { who, what } = filter
+      if (who !== undefined) query = query.where((e) => contains(e.ref('token_description'), who))
+      if (what !== undefined) query = query.where('event', '>=', what).where('event', '<', `${what}\uffff`)
+      return query.orderBy('id', 'desc').limit(filter.limit).execute()
     },
 
     /** Of all projects: when something last happened here. */

@@ -6,10 +6,18 @@ import { validationError } from '../../http/validation.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { readStored } from '../../kit/stored-json.ts'
 import { type Actor, tablePermissionOf } from '../../model/actor.ts'
 import { type EventSource, type EventType, type NewEvent, NO_ORIGIN, type Origin, type RecordEvent } from '../../model/event.ts'
 import { createLaterEvents } from './events.later.ts'
-import { createEventsStore, type EventFilter, type EventRow, isNumeric, type SearchColumn } from './events.store.ts'
+import {
+  createEventsStore,
+  type EventFilter,
+  type EventRow,
+  isNumeric,
+  type SearchColumn,
+  type StackEventFilter,
+} from './events.store.ts'
 
 const MAX_EVENT_BYTES = 200_000
 const MAX_LIMIT = 10_000
@@ -198,11 +206,28 @@ export function createEvents({ db, inTransaction, clock, onRecorded, onLost = ()
     list,
     get,
     newestAt,
+    /** Of all projects: for those who run the stack. */
+    listOfStack: async (filter: StackEventFilter) => (await store.listOfStack(filter)).map(auditEntry),
     nextTicket: () => inTransaction(store.nextTicket),
     /** Writes what is still gathered. */
     stop: later.flush,
   }
 }
+
+/** An event as an audit shows it. */
+const auditEntry = (row: EventRow) => ({
+  id: row.id,
+  projectId: row.project_id,
+  event: row.event,
+  component: row.component,
+  message: row.message,
+  objectType: row.object_type,
+  objectId: row.object_id,
+  tokenId: row.token_id,
+  tokenDescription: row.token_description,
+  remoteAddress: readStored<{ readonly remoteAddr: string | null }>(row.context).remoteAddr,
+  at: new Date(row.created_at),
+})
 
 /** Members of `results` that components have agreed to send (spec storage 2.10). */
 const REQUIRED_RESULTS: Readonly<Record<string, readonly string[]>> = { 'keboola.keboola-as-code': ['projectId'] }

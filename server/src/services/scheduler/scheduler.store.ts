@@ -157,6 +157,23 @@ export function createSchedulerStore(database: Db) {
           .execute()
       ).map(toRecord),
 
+    /** Of all projects: schedules that stopped by themselves. */
+    listStopped: async (limit: number) =>
+      (
+        await db
+          .selectFrom('schedule')
+          .select(['id', 'project_id', 'configuration_id', 'stopped_reason'])
+          .where('stopped_reason', 'is not', null)
+          .orderBy('id')
+          .limit(limit)
+          .execute()
+      ).map((row) => ({
+        id: row.id,
+        projectId: row.project_id,
+        configurationId: row.configuration_id,
+        reason: row.stopped_reason ?? '',
+      })),
+
     /** When the schedule was due that has been waiting the longest, of all projects; undefined when none is late. */
     oldestDue: async (now: Date): Promise<Date | undefined> => {
       const row = await db

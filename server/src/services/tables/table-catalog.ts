@@ -7,6 +7,7 @@ import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/
 import type { TableSnapshot } from '../../engines/table-engine/snapshot.ts'
 import type { Filter } from '../../engines/table-engine/table-engine.ts'
 import type { MetadataItem, MetadataPair } from '../../http/metadata-items.ts'
+import type { Page } from '../../http/page.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
@@ -117,6 +118,8 @@ export interface Reading {
   readonly snapshotId: number
 }
 
+/** A question to the database can name only so many. */
+const MAX_BUCKETS_OF_PAGE = 10_000
 /** Aliases of aliases end somewhere; this only bounds a loop nobody can build. */
 const MAX_ALIAS_DEPTH = 20
 
@@ -223,6 +226,18 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
     return Promise.all(found.map(({ bucket, row }) => resolve(bucket, row)))
   }
 
+  /** A page of the list, and how many tables there are. Tables of linked buckets are chosen one by one, so such a list is read whole. */
+  async function listPage(scope: Scope, page: Page): Promise<{ readonly tables: Table[]; readonly total: number }> {
+    const visible = await buckets.list(scope)
+    if (visible.length > MAX_BUCKETS_OF_PAGE || visible.some(({ sourceKey }) => sourceKey !== undefined)) {
+      const all = await list(scope)
+      return { tables: all.slice(page.offset, page.offset + page.limit), total: all.length }
+    }
+    const byKey = new Map(visible.map((bucket) => [bucket.key, bucket]))
+    const { rows, total } = await store.listPage([...byKey.keys()], page)
+    return { tables: await Promise.all(rows.map((row) => resolve(byKey.get(row.bucketKey)!, row))), total } // of these buckets only
+  }
+
   /** One whole state of the table: whatever is loaded meanwhile, this stays readable. */
   async function reading(table: Table): Promise<Reading> {
     const id = table.data.snapshotId
@@ -324,6 +339,7 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
     getByKey,
     resolve,
     list,
+    listPage,
     listOfBucket,
     reading,
     insert,

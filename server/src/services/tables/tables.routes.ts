@@ -6,6 +6,7 @@ import { Type } from 'typebox'
 import { DryRun, DryRunView, isDryRun, untilGone } from '../../http/dry-run.ts'
 import { includeFrom } from '../../http/include.ts'
 import { JobView, jobView } from '../../http/job-view.ts'
+import { fieldsFrom, PAGE_PARAMETERS, pageFrom, picked } from '../../http/page.ts'
 import { Async, BucketId, include, optionalFlag } from '../../http/parameters.ts'
 import { EventListQuery } from '../../http/record-schemas.ts'
 import { scopeOf } from '../../http/scope.ts'
@@ -41,14 +42,31 @@ export function tablesRoutes({ tables, views, dryRun, eventsOfTable }: TablesRou
   const included = (text: string | undefined) =>
     text === undefined ? new Set(['buckets', 'metadata']) : includeFrom(text, INCLUDES)
 
+  /** Only what is answered has to be looked up. */
+  const includedFor = (fields: readonly string[]) =>
+    new Set(fields.map((name) => (name === 'bucket' ? 'buckets' : name)).filter((name) => INCLUDES.includes(name)))
+
   return async (app) => {
     app.get(
       '/v2/storage/tables',
       {
         config: { operation: 'tables.list', summary: 'List tables' },
-        schema: { querystring: ListQuery, response: { 200: Type.Array(TableView) } },
+        schema: {
+          querystring: Type.Object({ ...ListQuery.properties, ...PAGE_PARAMETERS }),
+          response: { 200: Type.Array(TableView) },
+        },
       },
-      async (req) => views.many(await tables.list(scopeOf(req)), included(req.query.include), req.baseUrl),
+      async (req, reply) => {
+        const page = pageFrom(req.query)
+        const fields = fieldsFrom(req.query.fields)
+        const found = page
+          ? await tables.listPage(scopeOf(req), page)
+          : { tables: await tables.list(scopeOf(req)), total: undefined }
+        if (found.total !== undefined) reply.header('x-millrace-total', found.total)
+        if (!fields) return views.many(found.tables, included(req.query.include), req.baseUrl)
+        const compact = await views.many(found.tables, includedFor(fields), req.baseUrl)
+        return compact.map((view) => picked(view, fields)) as Type.Static<typeof TableView>[] // as few members as were asked for
+      },
     )
 
     app.get(

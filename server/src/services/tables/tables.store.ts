@@ -8,6 +8,7 @@ import { type Db, lockRows, type Trx, withTables } from '../../engines/metadata-
 import { statement } from '../../engines/metadata-db/statement.ts'
 import { countBytes, countRows, primaryKeyNames, type TableSnapshot } from '../../engines/table-engine/snapshot.ts'
 import type { FilterOperator } from '../../engines/table-engine/table-engine.ts'
+import type { Page } from '../../http/page.ts'
 import { readStored } from '../../kit/stored-json.ts'
 import { createSnapshotsStore } from './table-snapshots.store.ts'
 
@@ -165,6 +166,15 @@ export function createTablesStore(database: Db) {
             .execute(),
         )
       ).map(toTable),
+
+    /** A page of the tables of some buckets, in the order they were made, and how many there are. */
+    listPage: async (buckets: readonly number[], { limit, offset }: Page): Promise<{ rows: TableRow[]; total: number }> => {
+      if (buckets.length === 0) return { rows: [], total: 0 }
+      const wanted = db.selectFrom('data_table').where('bucket', 'in', buckets)
+      const rows = await wanted.selectAll().orderBy('id').limit(limit).offset(offset).execute()
+      const counted = await wanted.select((e) => e.fn.countAll<number | string>().as('n')).executeTakeFirst()
+      return { rows: rows.map(toTable), total: Number(counted?.n ?? 0) }
+    },
 
     listAliasesOf: async (keys: readonly number[], trx?: Trx): Promise<TableRow[]> =>
       (

@@ -76,6 +76,7 @@ export function createTables(parts: TableParts, createJob: CreateJob) {
     get: catalog.get,
     getForChange: catalog.getForChange,
     list: catalog.list,
+    listPage: catalog.listPage,
     listOfBucket: catalog.listOfBucket,
     listInBucket: async (scope: Scope, bucketId: string) => catalog.listOfBucket(await buckets.get(scope, bucketId)),
     /** Whether there is such a table that the caller may read. */

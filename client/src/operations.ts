@@ -83,6 +83,7 @@ export type ProjectUsersUpdateBody = { readonly role: 'viewer' | 'editor' | 'adm
 export type ProjectsAddFeatureBody = { readonly feature: string }
 export type ProjectsCreateBody = { readonly name: string }
 export type ProjectsPauseBody = { readonly disableReason?: string }
+export type ProjectsSetLimitsBody = { readonly limits: ReadonlyArray<{ readonly name: string; readonly value: number }> }
 export type ProjectsUpdateBody = { readonly name: string }
 export type QuerySubmitBody = { readonly statements: ReadonlyArray<string>; readonly transactional?: boolean; readonly actorType?: string }
 export type RowsCopyBody = { readonly targetConfigId?: string; readonly changeDescription?: string }
@@ -242,6 +243,8 @@ export const ROUTES = {
   'projectInvitations.list': ['GET', '/manage/projects/{projectId}/invitations'],
   'projectInvitations.create': ['POST', '/manage/projects/{projectId}/invitations'],
   'projectInvitations.delete': ['DELETE', '/manage/projects/{projectId}/invitations/{invitationId}'],
+  'projects.setLimits': ['POST', '/manage/projects/{projectId}/limits'],
+  'projects.removeLimit': ['DELETE', '/manage/projects/{projectId}/limits/{limit}'],
   'projects.createToken': ['POST', '/manage/projects/{projectId}/tokens'],
   'projectUsers.list': ['GET', '/manage/projects/{projectId}/users'],
   'projectUsers.add': ['POST', '/manage/projects/{projectId}/users'],
@@ -683,6 +686,8 @@ export interface Operations {
   'projectInvitations.list': { path: { readonly projectId: string }; query: undefined; body: undefined; answer: ReadonlyArray<Invitation> }
   'projectInvitations.create': { path: { readonly projectId: string }; query: undefined; body: ProjectInvitationsCreateBody; answer: Invitation }
   'projectInvitations.delete': { path: { readonly projectId: string; readonly invitationId: string }; query: undefined; body: undefined; answer: undefined }
+  'projects.setLimits': { path: { readonly projectId: string }; query: undefined; body: ProjectsSetLimitsBody; answer: ReadonlyArray<{ readonly name: string; readonly value: number }> }
+  'projects.removeLimit': { path: { readonly projectId: string; readonly limit: string }; query: undefined; body: undefined; answer: undefined }
   'projects.createToken': { path: { readonly projectId: string }; query: undefined; body: TokenRequest; answer: Token }
   'projectUsers.list': { path: { readonly projectId: string }; query: undefined; body: undefined; answer: ReadonlyArray<ProjectUser> }
   'projectUsers.add': { path: { readonly projectId: string }; query: undefined; body: ProjectUsersAddBody; answer: ProjectUser }

@@ -23,6 +23,12 @@ export const EVENTS = {
   'storage.projectRestored': { objectType: 'project', message: 'Brought back project "{objectName}"', params: [] },
   'storage.projectFeaturesChanged': { objectType: 'project', message: 'Changed features of project "{objectName}"', params: [] },
 
+  'storage.projectLimitChanged': {
+    objectType: 'project',
+    message: 'Set the limit {name} to {value}',
+    params: ['name', 'value'],
+  },
+
   'storage.tokenCreated': { objectType: 'token', message: 'Created token "{objectName}"', params: [] },
   'storage.tokenUpdated': { objectType: 'token', message: 'Updated token "{objectName}"', params: [] },
   'storage.tokenRefreshed': { objectType: 'token', message: 'Refreshed token "{objectName}"', params: [] },

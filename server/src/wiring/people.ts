@@ -54,6 +54,7 @@ export function createPeopleModules({ core, clock, log, files, oidc }: PeopleMod
             admin: people.inProject.adminIn,
             actor: people.finder.actorOf,
             stackAdmin: people.needStackAdmin,
+            asStackAdmin: people.asStackAdmin,
             projectsOf: people.projectsOf,
           },
         }),

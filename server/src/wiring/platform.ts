@@ -218,6 +218,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     tablesOf: (projectId) => tableModules.tables.usageOfProject(projectId),
     filesOf: (projectId) => files.store.usageOfProject(projectId),
     findJob: (projectId, id) => queueModules.queue.find(projectId, id),
+    asStackAdmin: core.people.asStackAdmin,
   })
   const files = createFiles({
     db,

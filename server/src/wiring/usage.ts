@@ -2,6 +2,7 @@
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Clock } from '../kit/clock.ts'
+import { type LimitsRoutesDeps, limitsRoutes } from '../services/usage/limits.routes.ts'
 import { createUsageLoop } from '../services/usage/usage.loop.ts'
 import { usageRoutes } from '../services/usage/usage.routes.ts'
 import { createUsage } from '../services/usage/usage.ts'
@@ -16,13 +17,25 @@ export interface UsageModulesDeps extends Core {
     projectId: number,
     id: number,
   ) => Promise<{ readonly component_id: string; readonly configuration_id: string | null } | undefined>
+  readonly asStackAdmin: LimitsRoutesDeps['asStackAdmin']
 }
 
-export function createUsageModules({ metadata, tokens, clock, log, tablesOf, filesOf, findJob }: UsageModulesDeps) {
+export function createUsageModules({
+  metadata,
+  events,
+  tokens,
+  clock,
+  log,
+  tablesOf,
+  filesOf,
+  findJob,
+  asStackAdmin,
+}: UsageModulesDeps) {
   const usage = createUsage({
     db: metadata.db,
     inTransaction: metadata.inTransaction,
     clock,
+    recordEvent: events.record,
     tablesOf,
     filesOf,
     findJob: async (projectId, id) => findJob(projectId, id),
@@ -41,6 +54,7 @@ export function createUsageModules({ metadata, tokens, clock, log, tablesOf, fil
     }),
     registerRoutes(app: FastifyInstance): void {
       app.register(usageRoutes({ usage, now: () => clock.now() }))
+      app.register(limitsRoutes({ usage, asStackAdmin }))
     },
   }
 }

@@ -10,7 +10,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import { createShortMemory } from '../../kit/short-memory.ts'
 import type { Actor, Role } from '../../model/actor.ts'
 import type { RecordChange } from '../../model/change.ts'
-import type { Origin, RecordEvent } from '../../model/event.ts'
+import type { EventSource, Origin, RecordEvent } from '../../model/event.ts'
 import { type Member, type Members, sourceOf } from '../../model/members.ts'
 import type { Person, PersonFinder } from '../../model/person.ts'
 import { createAccount } from './account.ts'
@@ -203,6 +203,11 @@ export function createPeople(deps: PeopleDeps) {
     makeSignInLink,
     inviteFromMachine,
     needStackAdmin,
+    /** A stack admin as the source of events of a project. */
+    asStackAdmin: async (person: Person, projectId: number): Promise<EventSource> => {
+      needStackAdmin(person)
+      return sourceOf(await inProject.memberFor(person, projectId))
+    },
   }
 }
 

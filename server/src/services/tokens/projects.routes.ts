@@ -9,8 +9,9 @@ import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import { BACKEND } from '../../model/backend.ts'
+import type { EventSource } from '../../model/event.ts'
 import { featuresOf } from '../../model/features.ts'
-import { type Member, sourceOf } from '../../model/members.ts'
+import type { Member } from '../../model/members.ts'
 import type { Person } from '../../model/person.ts'
 import { GRACE_DAYS } from './projects.ts'
 import { requestFrom, TokenBody, TokenView, tokenViews } from './token-views.ts'
@@ -50,6 +51,8 @@ export interface ProjectRoutesDeps {
     admin(person: Person, projectId: number): Promise<Member>
     actor(person: Person, projectId: number): Promise<Actor>
     stackAdmin(person: Person): void
+    /** As the source of events of the project. */
+    asStackAdmin(person: Person, projectId: number): Promise<EventSource>
     projectsOf(person: Person): Promise<readonly { readonly id: number }[]>
   }
 }
@@ -61,11 +64,7 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
   return async (app) => {
     const config = (operation: string, summary: string) =>
       ({ operation: `projects.${operation}`, summary, needs: 'person', validationCode: 'validation.failed' }) as const
-    /** Who does it, for the event; only a stack admin gets this far. */
-    const asStackAdmin = async (person: Person, projectId: number) => {
-      people.stackAdmin(person)
-      return sourceOf(await people.member(person, projectId))
-    }
+    const { asStackAdmin } = people
 
     app.get(
       '/manage/organizations',

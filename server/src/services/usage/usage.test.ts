@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { prepareFile } from '../../../../tests/support/file-client.ts'
+import { newMember, newStackAdmin } from '../../../../tests/support/person-client.ts'
 import { type TableClient, tableClient } from '../../../../tests/support/table-client.ts'
 import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
 import { until } from '../../../../tests/support/until.ts'
@@ -16,20 +17,23 @@ interface Job {
 
 let stack: TestStack
 let client: TableClient
+let admin: Awaited<ReturnType<typeof newStackAdmin>>
 let stop: (() => Promise<void>) | undefined
 before(async () => {
   stack = await startTestStack({ after: (work: () => Promise<void>) => (stop = work) } as never, {
     sql: { memoryMb: 512, diskMb: 64 },
   })
   client = tableClient(stack)
+  admin = await newStackAdmin(stack)
   await client.bucket('main')
   await client.bucket('result', 'out')
 })
 test.after(() => stop?.())
 
-const setLimit = async (name: ProjectLimit, value: number | undefined) => {
-  const { projectId } = (await stack.platform.tokens.authenticate(stack.masterToken))!
-  await stack.platform.metadata.inTransaction((trx) => stack.platform.usage.setLimit(trx, projectId, name, value))
+/** As a stack admin does. */
+const setLimit = (name: ProjectLimit, value: number | undefined) => {
+  const path = `/manage/projects/${stack.projectId}/limits`
+  return value === undefined ? admin.ok('DELETE', `${path}/${name}`) : admin.ok('POST', path, { limits: [{ name, value }] })
 }
 
 async function usage(query = ''): Promise<UsageLine[]> {
@@ -130,7 +134,16 @@ test('limits of bytes and files refuse what would exceed them, and tokens show t
   )
   await setLimit('storage.maxBytes', undefined)
   assert.ok((await prepareFile(stack, { name: 'a.csv' })).id)
-  await assert.rejects(setLimit('storage.maxDoors' as ProjectLimit, 1), /"storage.maxDoors" is not a limit of projects/)
+  const unknown = await admin.call('POST', `/manage/projects/${stack.projectId}/limits`, {
+    json: { limits: [{ name: 'storage.maxDoors', value: 1 }] },
+  })
+  assert.equal(unknown.status, 400)
+  assert.match(unknown.text, /storage.maxDoors.* is not a limit of projects/)
+  const member = await newMember(stack, admin, { projectId: stack.projectId, role: 'admin' })
+  const refusedMember = await member.call('DELETE', `/manage/projects/${stack.projectId}/limits/storage.maxBytes`)
+  assert.deepEqual([refusedMember.status, refusedMember.json().code], [403, 'people.adminNeeded'])
+  const events = (await stack.request('GET', '/v2/storage/events?limit=100')).json<{ event: string; message: string }[]>()
+  assert.ok(events.some(({ message }) => message === 'Set the limit storage.maxBytes to 10'))
 })
 
 test('a limited token sees credits, and not what others did', async () => {

@@ -4,6 +4,7 @@ import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
+import { type EventSource, eventOf, type Origin, type RecordEvent } from '../../model/event.ts'
 import type { JobEndFacts } from '../../model/job-end.ts'
 import { PROJECT_LIMITS, type ProjectLimit, type ProjectLimits } from '../../model/project-limits.ts'
 import type { LoadUsage, UsagePort } from '../../model/usage-port.ts'
@@ -14,6 +15,7 @@ export interface UsageDeps {
   readonly db: Db
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
+  readonly recordEvent: RecordEvent
   /** What is stored now. */
   readonly tablesOf: (projectId: number) => Promise<{ readonly dataSizeBytes: number }>
   readonly filesOf: (projectId: number) => Promise<{ readonly files: number; readonly bytes: number }>
@@ -31,7 +33,7 @@ const LONGEST_GAP_MS = 2 * 3_600_000
 
 export type Usage = ReturnType<typeof createUsage>
 
-export function createUsage({ db, inTransaction, clock, tablesOf, filesOf, listProjectIds, findJob }: UsageDeps) {
+export function createUsage({ db, inTransaction, clock, recordEvent, tablesOf, filesOf, listProjectIds, findJob }: UsageDeps) {
   const store = createUsageStore(db)
   const today = (): string => dayOf(clock.now())
 
@@ -127,9 +129,21 @@ export function createUsage({ db, inTransaction, clock, tablesOf, filesOf, listP
     return Object.fromEntries(await store.limits(db, projectId))
   }
 
-  /** Undefined takes a limit away. */
-  const setLimit = (trx: Trx, projectId: number, name: string, value: number | undefined): Promise<void> =>
-    store.setLimit(trx, projectId, knownLimit(name), value)
+  /** Undefined takes a limit away. All of them, or none when one of them is not known. */
+  async function changeLimits(
+    projectId: number,
+    limits: Readonly<Record<string, number | undefined>>,
+    { source, origin }: { readonly source: EventSource; readonly origin: Origin },
+  ): Promise<void> {
+    const changes = Object.entries(limits).map(([name, value]) => ({ name: knownLimit(name), value }))
+    await inTransaction(async (trx) => {
+      for (const { name, value } of changes) {
+        await store.setLimit(trx, projectId, name, value)
+        const event = eventOf('storage.projectLimitChanged', { name, value: value ?? null }, { objectId: String(projectId) })
+        await recordEvent(trx, source, event, origin)
+      }
+    })
+  }
 
   return {
     port,
@@ -139,7 +153,7 @@ export function createUsage({ db, inTransaction, clock, tablesOf, filesOf, listP
     list,
     credits,
     limitsOf,
-    setLimit,
+    changeLimits,
     /** For the queue: jobs at once of the projects that have a limit of their own. */
     jobLimits: (trx: Trx) => store.limitsNamed(trx, 'components.jobsParallelism'),
     totals: store.totals,

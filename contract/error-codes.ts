@@ -678,6 +678,10 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'The login type "{type}" is not supported here. Known types: {known}.',
   },
+  'workspace.tooManyValues': {
+    kind: 'unprocessable',
+    text: 'The column "{column}" of "{table}" has more than {limit} different values. Load them as a table instead.',
+  },
   'workspace.resetPasswordNotSupported': { kind: 'invalid', text: 'Workspace {id} has no password: its login type is none.' },
   'storage.backendNotAllowed': { kind: 'invalid', text: 'There is no backend "{backend}" here. Leave it out, or send {known}.' },
   'workspace.loadRequestInputRequired': {

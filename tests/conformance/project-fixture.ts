@@ -218,6 +218,7 @@ export const MAKE: readonly Step[] = [
   { route: `POST ${TABLE}/import`, ...json(({ mark }) => ({ dataString: `id,name\n2,${mark}\n`, incremental: '1' })) },
   { route: `POST ${TABLE}/import-async`, ...json(({ file }) => ({ dataFileId: Number(file), incremental: '1' })), refers: true },
   { route: `POST ${TABLE}/export-async`, ...json(() => ({})) },
+  { route: 'POST /v2/storage/query/export', ...json(({ bucket }) => ({ sql: `SELECT * FROM "${bucket}"."orders"` })) },
   {
     route: 'POST /v2/storage/query',
     ...json(({ bucket }) => ({ sql: `SELECT * FROM "${bucket}"."orders"` })),
@@ -365,6 +366,9 @@ export const CHANGE: readonly Step[] = [
   { route: `POST ${WORKSPACE}/load`, ...loadOrders, refers: true },
   { route: `POST ${WORKSPACE}/input-mapping-load`, ...loadOrders, refers: true },
   { route: `POST ${WORKSPACE}/load-clone`, ...loadOrders, refers: true },
+  { route: 'POST /v2/storage/input-mapping-load/preview', ...loadOrders, refers: true },
+  { route: `POST ${WORKSPACE}/table-export`, ...json(() => ({ tableName: 'orders' })) },
+  { route: `POST ${WORKSPACE}/unload` },
   { route: `POST ${WORKSPACE}/query`, ...json(() => ({ query: 'SELECT * FROM orders' })) },
   { route: `POST ${WORKSPACE}/password` },
   { route: `POST ${WORKSPACE}/objects/batch-delete`, ...json(() => ({ objects: ['orders'] })) },

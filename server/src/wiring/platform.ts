@@ -297,6 +297,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     workspaces: {
       check: (scope, workspaceId) => sqlModules.checkWorkspace(scope, workspaceId),
       openTable: (...table) => sqlModules.openWorkspaceTable(...table),
+      readColumn: (...column) => sqlModules.readWorkspaceColumn(...column),
     },
     usage: usageModules.usage.port,
     settings: options.tables,
@@ -320,6 +321,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     limits,
     tls: options.tls,
     onSession: usageModules.onSession,
+    saveFile: async (actor, name, bytes, origin) => (await files.upload(actor, name, bytes, async () => ({ name }), origin)).id,
     settings: options.sql,
   })
   const worker = { ...DEFAULT_WORKER, ...options.worker }

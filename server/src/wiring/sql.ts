@@ -15,6 +15,7 @@ import { sandboxesRoutes } from '../services/sandboxes/sandboxes.routes.ts'
 import { createSandboxes } from '../services/sandboxes/sandboxes.ts'
 import { createQueries } from '../services/sql/queries.ts'
 import { queryRoutes } from '../services/sql/query.routes.ts'
+import { createQueryExport, createSaveResult } from '../services/sql/result-files.ts'
 import { createScripts } from '../services/sql/scripts.ts'
 import { createSqlPort } from '../services/sql-port/sql-port.ts'
 import type { StorageJobsLoop } from '../services/storage-jobs/storage-jobs.loop.ts'
@@ -27,7 +28,7 @@ import { createLoadRequestReader } from '../services/workspaces/workspace-load-r
 import { createObjectsDeletion } from '../services/workspaces/workspace-objects.ts'
 import { createWorkspaceQuery } from '../services/workspaces/workspace-query.ts'
 import { createWorkspaceSessions } from '../services/workspaces/workspace-sessions.ts'
-import { createWorkspaceUnload } from '../services/workspaces/workspace-unload.ts'
+import { createColumnValues, createTableExport, createWorkspaceUnload } from '../services/workspaces/workspace-unload.ts'
 import { createWorkspacesLoop } from '../services/workspaces/workspaces.loop.ts'
 import { workspacesRoutes } from '../services/workspaces/workspaces.routes.ts'
 import { createWorkspaces } from '../services/workspaces/workspaces.ts'
@@ -45,6 +46,8 @@ export interface SqlModulesDeps extends Core {
   readonly jobs: StorageJobs
   readonly jobsLoop: StorageJobsLoop
   readonly backendName: (projectId: number) => Promise<string | undefined>
+  /** Keeps bytes as a file of the project. */
+  readonly saveFile: Parameters<typeof createSaveResult>[0]
   /** Those of the API: wrong passwords count as wrong tokens. */
   readonly limits: RequestLimits
   readonly tls: TlsPair | undefined
@@ -69,6 +72,7 @@ export async function createSqlModules(deps: SqlModulesDeps) {
   const scratchDir = join(dataDir, 'sql-scratch')
   const engine = await createSqlEngine({ openLocal: objects.openLocal, scratchDir, settings })
   const findTable = tables.sqlTables.find
+  const ofProject = (projectId: number, ms: number) => deps.onSession(projectId, null, ms)
   const files = createDatabaseFiles(join(dataDir, 'workspaces'))
   const results = createResultFiles(join(dataDir, 'query-results'))
 
@@ -87,12 +91,15 @@ export async function createSqlModules(deps: SqlModulesDeps) {
     memoryMb: settings.memoryMb ?? 1536,
     findTable,
     used: workspaces.used,
-    onSession: (projectId, ms) => deps.onSession(projectId, null, ms),
+    onSession: ofProject,
   })
   const queryJobs = createQueryJobs({ workspaces, sessions, results, jobs })
   jobsLoop.registerHandler('workspaceQuery', queryJobs.run)
   const backendName = async (projectId: number) => (await deps.backendName(projectId)) ?? BACKEND
   const loading = createWorkspaceLoad({ workspaces, sessions, findTable, partOf: tables.sqlTables.part })
+  const saveResult = createSaveResult(deps.saveFile)
+  jobsLoop.registerHandler('queryExport', createQueryExport({ engine, findTable, saveResult, onSession: ofProject }))
+  jobsLoop.registerHandler('workspaceTableExport', createTableExport(workspaces, sessions, saveResult))
   const { create, drop } = createWorkspaceJobs(workspaces, backendName, () => port.number())
   jobsLoop.registerHandler('workspaceCreate', create, 'light')
   jobsLoop.registerHandler('workspaceDrop', drop, 'light')
@@ -127,7 +134,7 @@ export async function createSqlModules(deps: SqlModulesDeps) {
     findTable,
     listTables: tables.sqlTables.list,
     useWorkspace: (scope, workspace, work, signal) => sessions.use(scope, workspace, ({ session }) => work(session), { signal }),
-    onSession: (projectId, ms) => deps.onSession(projectId, null, ms),
+    onSession: ofProject,
     onBug: (err) => log.error({ err }, 'a statement of the PostgreSQL port failed by our fault'),
   })
 
@@ -148,6 +155,7 @@ export async function createSqlModules(deps: SqlModulesDeps) {
       await workspaces.get(scope, String(workspaceId))
     },
     openWorkspaceTable: createWorkspaceUnload(workspaces, sessions, scratchDir),
+    readWorkspaceColumn: createColumnValues(workspaces, sessions),
     loop: createWorkspacesLoop({
       workspaces,
       files,
@@ -165,9 +173,7 @@ export async function createSqlModules(deps: SqlModulesDeps) {
           findBranch: async (projectId, name) => configurations.branches.resolve(projectId, name),
         }),
       )
-      app.register(
-        queryRoutes(createQueries({ engine, findTable, onSession: (projectId, ms) => deps.onSession(projectId, null, ms) })),
-      )
+      app.register(queryRoutes(createQueries({ engine, findTable, onSession: ofProject }), jobs.create))
       app.register(
         sandboxesRoutes({
           sandboxes,

@@ -39,7 +39,7 @@ import { createLoadStarter } from '../services/tables/start-load.ts'
 import { tableAliasesRoutes } from '../services/tables/table-aliases.routes.ts'
 import { createTableAliases } from '../services/tables/table-aliases.ts'
 import { createTableParts } from '../services/tables/table-catalog.ts'
-import { createTableChanges, laneOf } from '../services/tables/table-changes.ts'
+import { type ChangeDeps, createTableChanges, laneOf } from '../services/tables/table-changes.ts'
 import { tableDataRoutes } from '../services/tables/table-data.routes.ts'
 import { tableDefinitionRoutes } from '../services/tables/table-definition.routes.ts'
 import { createTableDryRuns, type TableDryRunDeps } from '../services/tables/table-dry-run.ts'
@@ -87,6 +87,7 @@ export interface TableModulesDeps {
   readonly workspaces: {
     readonly check: (scope: Scope, workspaceId: number) => Promise<void>
     readonly openTable: LoadDeps['openWorkspaceTable']
+    readonly readColumn: ChangeDeps['readWorkspaceColumn']
   }
   readonly listEvents: (
     actor: Actor,
@@ -209,7 +210,9 @@ export async function createTableModules(deps: TableModulesDeps) {
   const snapshotJobs = createSnapshotJobs(parts, exports)
   jobsLoop.registerHandler('tableSnapshotCreate', snapshotJobs.create)
   jobsLoop.registerHandler('tableSnapshotDelete', snapshotJobs.remove, 'light')
-  for (const [name, run] of Object.entries(createTableChanges({ parts, engine })))
+  for (const [name, run] of Object.entries(
+    createTableChanges({ parts, engine, readWorkspaceColumn: deps.workspaces.readColumn }),
+  ))
     jobsLoop.registerHandler(name, run, laneOf(name))
   for (const [name, run] of Object.entries(createBucketJobs(buckets, sharing))) jobsLoop.registerHandler(name, run, 'light')
 
@@ -268,7 +271,7 @@ export async function createTableModules(deps: TableModulesDeps) {
     app.register(tableRowsRoutes({ rows: createTableRows({ parts, engine }) }))
     app.register(tableMetadataRoutes({ metadata: createTableMetadata(parts), views }))
     app.register(tableDefinitionRoutes({ definitions: createDefinitionChanges(parts), createJob, dryRun }))
-    app.register(tableStructureRoutes({ changes: createStructureChanges(parts), createJob, dryRun }))
+    app.register(tableStructureRoutes({ changes: createStructureChanges(parts, deps.workspaces.check), createJob, dryRun }))
     app.register(tableAliasesRoutes({ aliases: createTableAliases(parts), views }))
     app.register(tableSnapshotsRoutes({ snapshots: createTableSnapshots(parts), createJob }))
   }

@@ -126,19 +126,26 @@ export interface CopyOptions {
 
 export function copyFrames(chunks: AsyncIterable<Buffer>, columns: readonly WireColumn[], options: CopyOptions) {
   if (options.format === 'binary') return binaryCopy(chunks, columns)
-  const isPlain = options.format === 'text' && options.delimiter === '\t' && options.nullText === '\\N'
+  if (options.format === 'text' && options.delimiter === '\t' && options.nullText === '\\N' && !options.header)
+    return framesOf(chunks, copyLine, (bytes) => bytes + 6)
   const names = columns.map(({ name }) => Buffer.from(name))
   const join = options.format === 'csv' ? csvLine(options) : textLine(options)
   const writeLine: WriteLine = (line, from, to, out, at) => {
-    const text = isPlain ? line.subarray(from, to) : Buffer.from(join(valuesOf(line, from, to, columns.length)))
+    const text = Buffer.from(join(valuesOf(line, from, to, columns.length)))
     const end = at + 5 + text.copy(out, at + 5)
     out[end] = LINE
     return copyHead(out, at, end + 1)
   }
   // A quote for every byte and a pair around each value is the worst that can come of a line.
-  const space = (bytes: number) =>
-    isPlain ? bytes + 6 : bytes * 2 + columns.length * (Buffer.byteLength(options.nullText) + 8) + 16
+  const space = (bytes: number) => bytes * 2 + columns.length * (Buffer.byteLength(options.nullText) + 8) + 16
   return options.header ? withHeader(names, join, framesOf(chunks, writeLine, space)) : framesOf(chunks, writeLine, space)
+}
+
+/** A line as it came: it is in the text format already. */
+const copyLine: WriteLine = (line, from, to, out, at) => {
+  const end = at + 5 + line.copy(out, at + 5, from, to)
+  out[end] = LINE
+  return copyHead(out, at, end + 1)
 }
 
 function copyHead(out: Buffer, at: number, end: number): number {

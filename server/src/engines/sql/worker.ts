@@ -176,6 +176,7 @@ async function run(open: Session, message: RunMessage): Promise<StatementEnd> {
   }
   sendShape()
   if (message.output === 'rows') return sendRows(result, message.limit)
+  if (message.output === 'parquet') throw noQuery()
   return writeRows(result, columns, message.output, open.out, message.limit)
 }
 
@@ -197,6 +198,13 @@ function checkKind(kind: StatementType, mode: 'read' | 'write'): void {
   throw new PlatformError('sql.notAllowed', { what: StatementType[kind], reason, position: 1 })
 }
 
+const noQuery = () =>
+  new PlatformError('sql.notAllowed', {
+    what: 'This statement',
+    reason: 'a Parquet file is made of the rows of a query',
+    position: 1,
+  })
+
 const columnsOf = (prepared: DuckDBPreparedStatement): SqlColumn[] =>
   Array.from({ length: prepared.columnCount }, (_, i) => ({
     name: prepared.columnName(i),
@@ -216,6 +224,7 @@ const isResult = ({ statementType }: DuckDBPreparedStatement): boolean => [SELEC
 function copyStatement({ sql, limit }: RunMessage, format: CopyFormat, columns: readonly SqlColumn[], fifo: string): string {
   const upTo = limit === undefined ? '' : ` LIMIT ${limit}`
   if (format === 'csv') return `COPY (FROM (${sql}\n)${upTo}) TO ${literal(fifo)} (FORMAT csv, HEADER true, USE_TMP_FILE false)`
+  if (format === 'parquet') return `COPY (FROM (${sql}\n)${upTo}) TO ${literal(fifo)} (FORMAT parquet, USE_TMP_FILE false)`
   const from = `FROM (${sql}\n) q(${columns.map((_, i) => `c${i}`).join(', ')})${upTo}`
   if (format === 'postgres')
     return `COPY (SELECT ${columns.map(postgresValue).join(', ')} ${from}) TO ${literal(fifo)} (${COPY_TEXT}, USE_TMP_FILE false)`
@@ -227,11 +236,16 @@ function copyStatement({ sql, limit }: RunMessage, format: CopyFormat, columns: 
 
 /** JSON has no NaN and no Infinity, which DuckDB would write; decimals, which it would round, and huge integers go as text. */
 function jsonValue({ type }: SqlColumn, i: number): string {
+  if (isFraction(type)) return fractionText(`c${i}`)
   if (/^(DECIMAL|U?HUGEINT|BIGNUM)/.test(type)) return `c${i}::VARCHAR`
   if (type === 'DOUBLE' || type === 'FLOAT')
     return `CASE WHEN isfinite(c${i}) THEN to_json(c${i}) ELSE to_json(c${i}::VARCHAR) END`
   return /DOUBLE|FLOAT|DECIMAL/.test(type) ? `c${i}::VARCHAR` : `c${i}`
 }
+
+/** DuckDB writes `.5` for a decimal that has all its digits behind the point; nobody else does. */
+const isFraction = (type: string): boolean => /^DECIMAL\((\d+),\1\)$/.test(type)
+const fractionText = (c: string): string => `regexp_replace(${c}::VARCHAR, '^(-?)(\\.)', '\\10\\2')`
 
 /** No value has a delimiter in it, so that none needs quotes. */
 const COPY_TEXT = String.raw`FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER e'\t', NULLSTR '\N'`
@@ -239,6 +253,7 @@ const COPY_TEXT = String.raw`FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELI
 /** A value as PostgreSQL writes it, in the text format of its COPY. */
 function postgresValue({ type }: SqlColumn, i: number): string {
   const c = `c${i}`
+  if (isFraction(type)) return fractionText(c)
   if (/^(U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|DECIMAL\(\d+,\d+\)|BIGNUM|UUID)$/.test(type)) return c
   if (type === 'BOOLEAN') return `CASE ${c} WHEN true THEN 't' WHEN false THEN 'f' END`
   if (type === 'DOUBLE' || type === 'FLOAT')
@@ -253,8 +268,11 @@ function postgresValue({ type }: SqlColumn, i: number): string {
 const postgresTime = (c: string): string =>
   `CASE WHEN ${c} >= '0001-01-01' THEN ${c}::VARCHAR ELSE regexp_replace(${c}::VARCHAR, '^(.*?) \\(BC\\)(.*)$', '\\1\\2 BC') END`
 
-const escaped = (text: string): string =>
-  ESCAPES.reduce((sql, [character, code]) => `replace(${sql}, ${character}, '${code}')`, text)
+/** One look at each text is cheaper than four replacements, and few need them. */
+const escaped = (text: string): string => {
+  const replaced = ESCAPES.reduce((sql, [character, code]) => `replace(${sql}, ${character}, '${code}')`, text)
+  return `CASE WHEN regexp_matches(${text}, '[\\\\\\t\\n\\r]') THEN ${replaced} ELSE ${text} END`
+}
 
 /** The backslash first: the others add some. */
 const ESCAPES = [
@@ -286,7 +304,7 @@ async function sendRows(result: DuckDBResult, limit = Number.POSITIVE_INFINITY):
 async function writeRows(
   result: DuckDBResult,
   columns: readonly SqlColumn[],
-  format: CopyFormat,
+  format: keyof typeof LINES,
   out: number,
   limit = Number.POSITIVE_INFINITY,
 ): Promise<StatementEnd> {
@@ -300,7 +318,7 @@ async function writeRows(
   return { rows, changedRows: null }
 }
 
-const LINES: Readonly<Record<CopyFormat, (row: readonly SqlValue[]) => string>> = {
+const LINES: Readonly<Record<Exclude<CopyFormat, 'parquet'>, (row: readonly SqlValue[]) => string>> = {
   csv: (row) => row.map(csvValue).join(','),
   json: (row) => jsonLine(row),
   postgres: (row) => row.map(copyValue).join('\t'),

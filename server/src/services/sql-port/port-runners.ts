@@ -58,9 +58,21 @@ export function createReadRunner(
 /** Runs `work` in a session of the workspace, which nobody else has meanwhile. */
 export type UseWorkspace = (work: (session: SqlSession) => Promise<void>, signal: AbortSignal) => Promise<void>
 
+export interface WorkspaceRunnerDeps {
+  readonly use: UseWorkspace
+  readonly endOfConnection: AbortSignal
+  /** Called when a transaction has waited so long for its next statement: nobody else gets into the workspace meanwhile. */
+  readonly onIdle: () => void
+  readonly idleMs: number
+}
+
 /** Reads and writes tables of a workspace. A transaction keeps its session. */
-export function createWorkspaceRunner(use: UseWorkspace, endOfConnection: AbortSignal): Runner {
+export function createWorkspaceRunner({ use, endOfConnection, onIdle, idleMs }: WorkspaceRunnerDeps): Runner {
   let held: Taken | undefined
+  let idle: NodeJS.Timeout | undefined
+  const waitForNext = () => {
+    idle = setTimeout(onIdle, idleMs).unref()
+  }
 
   async function hold(signal: AbortSignal): Promise<Taken> {
     const opened = Promise.withResolvers<SqlSession>()
@@ -83,6 +95,7 @@ export function createWorkspaceRunner(use: UseWorkspace, endOfConnection: AbortS
   async function end(statement: 'COMMIT' | 'ROLLBACK'): Promise<void> {
     const taken = held
     held = undefined
+    clearTimeout(idle)
     if (!taken) return
     try {
       await taken.session.execute(statement)
@@ -93,7 +106,17 @@ export function createWorkspaceRunner(use: UseWorkspace, endOfConnection: AbortS
 
   return {
     isReadOnly: false,
-    take: async (signal) => (held ? { session: held.session, release: async () => {} } : hold(signal)),
+    take: async (signal) => {
+      if (!held) return hold(signal)
+      clearTimeout(idle)
+      return {
+        session: held.session,
+        release: async () => {
+          clearTimeout(idle)
+          if (held) waitForNext()
+        },
+      }
+    },
     begin: async () => {
       const taken = await hold(endOfConnection)
       await taken.session.execute('BEGIN').catch(async (error: unknown) => {
@@ -101,6 +124,7 @@ export function createWorkspaceRunner(use: UseWorkspace, endOfConnection: AbortS
         throw error
       })
       held = taken
+      waitForNext()
     },
     commit: () => end('COMMIT'),
     rollback: () => end('ROLLBACK'),

@@ -283,7 +283,8 @@ test('a statement is cancelled, and the connection goes on', async (t) => {
   const request = Buffer.alloc(16)
   for (const [i, value] of [16, 80_877_102, processID, secretKey].entries()) request.writeInt32BE(value, i * 4)
   await until('the statement is cancelled', async () => {
-    connectSocket(port, '127.0.0.1').end(request)
+    // Closed when it was heard: none may reach the next statement.
+    await new Promise((resolve) => connectSocket(port, '127.0.0.1').end(request).resume().once('close', resolve))
     return Promise.race([running, new Promise<undefined>((resolve) => setTimeout(resolve, 200, undefined))])
   })
   assert.equal((await running).code, '57014')
@@ -320,7 +321,6 @@ test('what a statement failed with has its SQLSTATE and its place', async (t) =>
     ['CREATE TABLE x (a INTEGER)', '25006', /CREATE/],
     [`SELECT * FROM read_csv('/etc/passwd')`, '25006', /read_csv/],
     [`ATTACH '/tmp/x'`, '25006', /ATTACH/],
-    ['SELECT DISTINCT a.i, b.i FROM range(1000000) a(i), range(1000) b(i)', '53200', /64 MB of temporary disk/],
     ['SELECT c.relname FROM pg_class c, orders', '0A000', /not both/],
     ['SAVEPOINT a', '0A000', /Savepoints/],
     [`SET TimeZone = 'Europe/Prague'`, '0A000', /always UTC/],

@@ -37,6 +37,10 @@ export interface SqlPortDeps<W extends PortWorkspace> extends PortLoginDeps<W> {
 
 /** A token that was deleted ends its connections within this time. */
 const CHECK_MS = 1000
+/** A transaction in a workspace that has no statement for so long is undone: it keeps everybody else out. */
+const IDLE_TRANSACTION_MS = 300_000
+const idleTransaction = () =>
+  new WireError('25P03', `The transaction had no statement for ${IDLE_TRANSACTION_MS / 1000} seconds and was undone.`)
 
 export type SqlPort = ReturnType<typeof createSqlPort>
 
@@ -62,7 +66,7 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
     const tick = () => void check().catch(() => {}) // a database that does not answer is asked again
     checks.add(tick)
     return createPortSession({
-      runner: runnerOf(known, closed.signal),
+      runner: runnerOf(known, closed.signal, () => ended.resolve(idleTransaction())),
       settings: createPortSettings(startup.user, startup.parameters),
       check,
       listTables: tablesOf(known),
@@ -75,9 +79,14 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
     })
   }
 
-  const runnerOf = ({ scope, workspace }: PortLogin<W>, endOfConnection: AbortSignal) =>
+  const runnerOf = ({ scope, workspace }: PortLogin<W>, endOfConnection: AbortSignal, onIdle: () => void) =>
     workspace
-      ? createWorkspaceRunner((work, signal) => deps.useWorkspace(scope, workspace, work, signal), endOfConnection)
+      ? createWorkspaceRunner({
+          use: (work, signal) => deps.useWorkspace(scope, workspace, work, signal),
+          endOfConnection,
+          onIdle,
+          idleMs: IDLE_TRANSACTION_MS,
+        })
       : createReadRunner(
           deps.engine,
           (schema, name) => deps.findTable(scope, schema, name),

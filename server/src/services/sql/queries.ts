@@ -13,7 +13,7 @@ export interface QueriesDeps {
 
 export interface Query {
   readonly sql: string
-  readonly format: 'json' | 'csv'
+  readonly format: 'json' | 'csv' | 'parquet'
   /** At most so many rows; json has a limit of its own. */
   readonly limit?: number | undefined
 }

@@ -135,6 +135,7 @@ test('what cannot be answered is refused with a sentence', async () => {
     [`COPY (SELECT 1) TO '/etc/x'`, 400, 'sql.notAllowed', /COPY/],
     [`SELECT * FROM read_csv('/etc/passwd')`, 400, 'sql.notAllowed', /read_csv\(\)/],
     [`SELECT '${'x'.repeat(2 << 20)}'`, 413, 'sql.tooLong', /1048576 bytes/],
+    [`SELECT 1 -- ${'x'.repeat(7_900_000)}`, 413, 'sql.tooLong', /1048576 bytes/],
     ['SELECT DISTINCT a.i, b.i FROM range(1000000) a(i), range(1000) b(i)', 422, 'sql.tooMuch', /64 MB of temporary disk/],
   ] as const) {
     const answer = await ask(sql)
@@ -184,4 +185,14 @@ test('a killed worker fails its query, and the next one is answered', async () =
     while (!(await reader.read()).done);
   })
   assert.deepEqual((await rows('SELECT 1')).rows, [[1]])
+})
+
+test('a thousand columns', async () => {
+  const names = Array.from({ length: 1000 }, (_, i) => `c${i}`)
+  await client.create('in.c-main', 'wide', `${names.join()}\n${names.join()}\n`)
+  const { columns, rows: found } = await rows('SELECT * FROM "in.c-main".wide')
+  assert.equal(columns.length, 1000)
+  assert.deepEqual(found, [names])
+  const sum = await rows(`SELECT list_sum([${names.map((name) => `length(${name})`).join()}])::BIGINT FROM "in.c-main".wide`)
+  assert.deepEqual(sum.rows, [[names.join('').length]])
 })

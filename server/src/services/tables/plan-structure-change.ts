@@ -9,13 +9,17 @@ import { lockOf, refuseAlias, type Table, type TableParts } from './table-catalo
 import { checkFilters, checkFits, jobOn, linksShowing, ownTable } from './table-checks.ts'
 import { MAX_COLUMNS } from './table-load.ts'
 import { checkColumnName } from './table-names.ts'
-import { hasNoFilter, readDeletion } from './table-query.ts'
+import { hasNoFilter, readDeletion, splitWorkspaceFilters } from './table-query.ts'
 import { type Fields, flag, isSet, primaryKeyFrom } from './table-requests.ts'
 import { readType } from './table-types.ts'
 
 export type StructureChanges = ReturnType<typeof createStructureChanges>
 
-export function createStructureChanges(parts: TableParts) {
+export function createStructureChanges(
+  parts: TableParts,
+  /** Refuses workspaces the caller may not use. */
+  checkWorkspace: (scope: Scope, workspaceId: number) => Promise<void>,
+) {
   const { catalog, store, buckets, clock } = parts
 
   async function addColumn(scope: Scope, tableId: string, fields: Fields): Promise<NewStorageJob> {
@@ -96,11 +100,17 @@ export function createStructureChanges(parts: TableParts) {
 
   async function deleteRows(scope: Scope, tableId: string, fields: Fields): Promise<NewStorageJob> {
     const table = await ownTable(parts, scope, tableId)
-    const query = readDeletion(fields, table.columns, clock.now())
-    if (hasNoFilter(query) && !flag(fields, 'allowTruncate'))
+    const { rest, workspaceFilters } = splitWorkspaceFilters(fields, table.columns, clock.now())
+    for (const { by } of workspaceFilters) await checkWorkspace(scope, by.workspaceId)
+    const query = readDeletion(rest, table.columns, clock.now())
+    if (hasNoFilter(query) && workspaceFilters.length === 0 && !flag(fields, 'allowTruncate'))
       throw new PlatformError('storage.tables.validation.unintendedTruncation')
     await checkFilters(parts, table, query)
-    return jobOn(table, 'tableRowsDelete', { query })
+    const { actor, branch } = scope
+    return jobOn(table, 'tableRowsDelete', {
+      query,
+      ...(workspaceFilters.length > 0 && { workspaceFilters, scope: { actor, branch } }),
+    })
   }
 
   async function profile(scope: Scope, tableId: string): Promise<NewStorageJob> {

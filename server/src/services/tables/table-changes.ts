@@ -12,16 +12,17 @@ import {
   setPrimaryKey,
   type TableSnapshot,
 } from '../../engines/table-engine/snapshot.ts'
-import type { TableEngine } from '../../engines/table-engine/table-engine.ts'
+import type { Filter, TableEngine } from '../../engines/table-engine/table-engine.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { NewEvent } from '../../model/event.ts'
+import type { Scope } from '../../model/scope.ts'
 import type { JobHandler, JobRun, StorageJob } from '../../model/storage-job.ts'
 import { STORAGE_PROVIDER, type Table, type TableParts, tableEvent, tableExists } from './table-catalog.ts'
 import { checkFits, refuseIfLinked } from './table-checks.ts'
 import { describeTypes, duplicateKey, keyPrefixOf, needsCompaction, resultView } from './table-load.ts'
-import type { TableQuery } from './table-query.ts'
+import type { TableQuery, WorkspaceFilter } from './table-query.ts'
 import {
   type ColumnChange,
   changeColumn,
@@ -37,6 +38,15 @@ import type { TableLayout } from './tables.store.ts'
 export interface ChangeDeps {
   readonly parts: TableParts
   readonly engine: Pick<TableEngine, 'deleteRows' | 'findDuplicateKey' | 'profile' | 'compact'>
+  /** Different values of a column of a table in a workspace. */
+  readonly readWorkspaceColumn: (scope: Scope, by: WorkspaceFilter['by'], signal: AbortSignal) => Promise<readonly string[]>
+}
+
+interface DeletionInput {
+  readonly query: TableQuery
+  readonly workspaceFilters?: readonly WorkspaceFilter[]
+  /** With whose rights workspaces are read. */
+  readonly scope?: Scope
 }
 
 export interface DefinitionInput {
@@ -51,7 +61,7 @@ export interface DefinitionInput {
 
 export type TableChanges = Readonly<Record<string, JobHandler>>
 
-export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges {
+export function createTableChanges({ parts, engine, readWorkspaceColumn }: ChangeDeps): TableChanges {
   const { catalog, store, buckets, metadata, recordEvent, clock } = parts
 
   /** The table the job names, and its present state. */
@@ -148,14 +158,30 @@ export function createTableChanges({ parts, engine }: ChangeDeps): TableChanges 
     await publishSnapshot(run, table, dropPrimaryKey(snapshot), event)
   }
 
+  /** Filters with the values that tables of workspaces have now; undefined when one of them chooses no row. */
+  async function workspaceValues({ workspaceFilters = [], scope }: DeletionInput, signal: AbortSignal) {
+    const filters: Filter[] = []
+    for (const { filter, by } of scope ? workspaceFilters : []) {
+      const values = await readWorkspaceColumn(scope!, by, signal) // the loop is empty without one
+      if (values.length === 0 && filter.operator === 'eq') return undefined
+      if (values.length > 0) filters.push({ ...filter, values })
+      else throw new PlatformError('storage.tables.validation.unintendedTruncation')
+    }
+    return filters
+  }
+
   const tableRowsDelete: JobHandler = async (run) => {
-    const { input, table } = await begin<{ query: TableQuery }>(run.job)
+    const { input, table } = await begin<DeletionInput>(run.job)
+    const chosen = await workspaceValues(input, run.signal)
+    if (!chosen) return { results: { deletedRows: 0 } }
     const { snapshot } = await catalog.reading(table)
-    const { orderBy: _, columns: __, ...filter } = input.query
+    const { orderBy: _, columns: __, ...rest } = input.query
+    const filter = { ...rest, filters: [...rest.filters, ...chosen] }
     const keyPrefix = keyPrefixOf(run.job.projectId, table.data.key)
     const { snapshot: after, deletedRows } = await engine.deleteRows({ snapshot, ...filter, keyPrefix }, { signal: run.signal })
     const event = tableEvent(table, 'storage.tableRowsDeleted', { deletedRows })
     await publishSnapshot(run, table, after, event, async () => ({ results: { deletedRows } }), true)
+    return undefined
   }
 
   const tableDefinitionCreate: JobHandler = async ({ job, publish }) => {

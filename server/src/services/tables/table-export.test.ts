@@ -161,17 +161,29 @@ test('in a typed table a filter compares by type; the empty value means absent, 
   assert.deepEqual([wrong.status, wrong.json().code], [400, 'storage.tables.filterValue'])
 })
 
-test('rows cannot be deleted by a table of a workspace yet, and the answer says so', async () => {
+test('rows are deleted by the values of a table in a workspace', async () => {
   const stack = await startProject()
-  const { bucket, create, rows } = tableClient(stack)
+  const { bucket, create, rows, succeed, finish } = tableClient(stack)
   await bucket()
-  await create('in.c-main', 't', 'id\n1\n')
+  await create('in.c-main', 't', 'id\n1\n2\n3\n4\n')
   const remove = (filter: object) =>
     stack.request('DELETE', '/v2/storage/tables/in.c-main.t/rows', { json: { whereFilters: [{ column: 'id', ...filter }] } })
-  const by = { workspaceId: 12, table: 'ids', column: 'id' }
-  const gone = await remove({ valuesByTableInWorkspace: by })
-  assert.deepEqual([gone.status, gone.json().code], [501, 'notImplemented'])
-  assert.match(String(gone.json().error), /workspace yet/)
+  const { id } = (await stack.request('POST', '/v2/storage/workspaces', { json: {} })).json<{ id: number }>()
+  const query = (sql: string) => stack.request('POST', `/v2/storage/workspaces/${id}/query`, { json: { query: sql } })
+  await query('CREATE TABLE ids AS SELECT * FROM (VALUES (2), (2), (NULL), (4), (9)) v(id)')
+  const by = { workspaceId: id, table: 'ids', column: 'id' }
+  assert.deepEqual((await succeed(await remove({ valuesByTableInWorkspace: by }))).results, { deletedRows: 2 })
+  assert.deepEqual(await rows('in.c-main.t'), [['1'], ['3']])
+  await query('DELETE FROM ids')
+  assert.deepEqual((await succeed(await remove({ valuesByTableInWorkspace: by }))).results, { deletedRows: 0 })
+  assert.equal((await finish(await remove({ valuesByTableInWorkspace: by, operator: 'ne' }))).status, 'error')
+  await query('INSERT INTO ids VALUES (1)')
+  assert.deepEqual((await succeed(await remove({ valuesByTableInWorkspace: by, operator: 'ne' }))).results, { deletedRows: 1 })
+  assert.match(String((await finish(await remove({ valuesByTableInWorkspace: { ...by, table: 'no' } }))).error?.message), /"no"/)
+  const { masterToken } = await stack.newProject()
+  const foreign = (await stack.request('POST', '/v2/storage/workspaces', { json: {}, token: masterToken })).json<{ id: number }>()
+  assert.equal((await remove({ valuesByTableInWorkspace: { ...by, workspaceId: foreign.id } })).status, 404)
+  assert.equal((await remove({ valuesByTableInWorkspace: by, operator: 'gt' })).status, 400)
   assert.equal((await remove({ valuesByTableInWorkspace: by, values: ['1'] })).status, 400)
   assert.match(String((await remove({ valuesByTableInWorkspace: { workspaceId: 1 } })).json().error), /\[table\].*missing/)
   assert.deepEqual(await rows('in.c-main.t'), [['1']])

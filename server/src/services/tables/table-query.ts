@@ -76,6 +76,45 @@ export function readDeletion(input: QueryInput, columns: readonly string[], now:
   }
 }
 
+/** A filter whose values are those of a column of a table in a workspace, when the job runs. */
+export interface WorkspaceFilter {
+  readonly filter: Filter
+  readonly by: { readonly workspaceId: number; readonly table: string; readonly column: string }
+}
+
+/** The filters of a deletion that name a table of a workspace, and the other parameters without them. */
+export function splitWorkspaceFilters(
+  input: QueryInput,
+  columns: readonly string[],
+  now: Date,
+): { readonly rest: QueryInput; readonly workspaceFilters: readonly WorkspaceFilter[] } {
+  const items = itemsFrom('whereFilters', input.whereFilters)
+  const isByWorkspace = (item: Readonly<Record<string, unknown>>) => !isAbsent(item.valuesByTableInWorkspace)
+  const workspaceFilters = items.flatMap((item, i) => (isByWorkspace(item) ? [workspaceFilter(item, i, columns, now)] : []))
+  if (workspaceFilters.length === 0) return { rest: input, workspaceFilters }
+  return { rest: { ...input, whereFilters: items.filter((item) => !isByWorkspace(item)) }, workspaceFilters }
+}
+
+function workspaceFilter(
+  item: Readonly<Record<string, unknown>>,
+  i: number,
+  columns: readonly string[],
+  now: Date,
+): WorkspaceFilter {
+  const { values, valuesByTableInWorkspace: by, ...rest } = item
+  const field = `whereFilters[${i}][valuesByTableInWorkspace]`
+  if (!isAbsent(values)) throw refusal(`Send either whereFilters[${i}][values] or ${field}, not both.`)
+  const given = (typeof by === 'object' ? by : {}) as Readonly<Record<string, unknown>> // isAbsent has ruled out null
+  const lacking = ['workspaceId', 'table', 'column'].find((name) => isAbsent(given[name]))
+  if (lacking !== undefined) throw missing(`${field}[${lacking}]`)
+  if (!/^\d{1,15}$/.test(String(given.workspaceId))) throw refusal(`${field}[workspaceId] should be the id of a workspace.`)
+  const filter = readFilter({ ...rest, values: ['any'] }, i, columns, now)
+  if (filter.operator !== 'eq' && filter.operator !== 'ne') throw refusal(`With ${field} use the operator eq or ne.`)
+  const table = textOf(`${field}[table]`, given.table)
+  const column = textOf(`${field}[column]`, given.column)
+  return { filter, by: { workspaceId: Number(given.workspaceId), table, column } }
+}
+
 export const hasNoFilter = (query: TableQuery): boolean =>
   query.filters.length === 0 && query.changedSince === undefined && query.changedUntil === undefined && query.search === undefined
 
@@ -135,7 +174,8 @@ function itemsFrom(field: 'whereFilters' | 'orderBy', value: unknown): readonly 
 
 function readFilter(item: Readonly<Record<string, unknown>>, i: number, columns: readonly string[], now: Date): Filter {
   if (isAbsent(item.column)) throw missing(`whereFilters[${i}][column]`)
-  if (!isAbsent(item.valuesByTableInWorkspace)) throw byWorkspace(item, i)
+  if (!isAbsent(item.valuesByTableInWorkspace))
+    throw refusal(`whereFilters[${i}][valuesByTableInWorkspace] chooses rows to delete only. Send "values".`)
   const operator = operatorFrom(isAbsent(item.operator) ? 'eq' : item.operator)
   const column = textOf(`whereFilters[${i}][column]`, item.column)
   if (isEmptyOperator(operator)) {
@@ -150,18 +190,6 @@ function readFilter(item: Readonly<Record<string, unknown>>, i: number, columns:
     throw new PlatformError('storage.tables.filterValues', { operator, column, count: values.length })
   checkColumn(column, columns)
   return { column, operator, values, ...(dataType && { dataType }) }
-}
-
-/** Rows deleted by the values of a table in a workspace: not built (spec storage 2.5.7). */
-function byWorkspace({ values, valuesByTableInWorkspace: by }: Readonly<Record<string, unknown>>, i: number): PlatformError {
-  const field = `whereFilters[${i}][valuesByTableInWorkspace]`
-  if (!isAbsent(values)) return refusal(`Send either whereFilters[${i}][values] or ${field}, not both.`)
-  const given = (typeof by === 'object' ? by : {}) as Readonly<Record<string, unknown>> // isAbsent has ruled out null
-  const lacking = ['workspaceId', 'table', 'column'].find((name) => isAbsent(given[name]))
-  if (lacking !== undefined) return missing(`${field}[${lacking}]`)
-  return new PlatformError('notImplemented', {
-    what: `${field}: rows cannot be deleted by a table of a workspace yet. Read its values, and send them as "values".`,
-  })
 }
 
 function readOrderBy(value: unknown, columns: readonly string[]): OrderBy[] {

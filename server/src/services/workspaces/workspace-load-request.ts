@@ -70,6 +70,7 @@ export function createLoadRequestReader({ findBranch, checkPart }: LoadRequestDe
       incremental,
       overwrite,
       loadType,
+      possibleLoadTypes: canBeView && kind === 'load' ? ['COPY', 'VIEW'] : ['COPY'],
       ...(sourceBranch && { sourceBranch }),
       ...(columns && { columns }),
     }

@@ -23,6 +23,8 @@ export interface LoadItem {
   readonly incremental: boolean
   readonly overwrite: boolean
   readonly loadType: LoadType
+  /** What else the load could be; for dry runs. */
+  readonly possibleLoadTypes: readonly LoadType[]
 }
 
 export interface LoadInput {

@@ -10,11 +10,12 @@ import type { Branch } from '../../http/server.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import type { CreateJob } from '../../model/storage-job.ts'
-import type { LoadInput } from './workspace-load.ts'
+import type { LoadInput, LoadItem } from './workspace-load.ts'
 import type { ReadLoadRequest } from './workspace-load-request.ts'
 import { type DeleteObjectsInput, objectsIn } from './workspace-objects.ts'
 import type { QueryWorkspace } from './workspace-query.ts'
 import type { WorkspaceSessions } from './workspace-sessions.ts'
+import type { TableExportInput } from './workspace-unload.ts'
 import { WorkspaceView, workspaceView } from './workspace-view.ts'
 import type { Workspace } from './workspaces.store.ts'
 import type { OfConfiguration, Workspaces } from './workspaces.ts'
@@ -59,6 +60,40 @@ const LoadBody = Type.Object({
     }),
   ),
   preserve: optionalFlag('True: what the workspace has stays. False (default): it is emptied first.'),
+})
+
+const ExportBody = Type.Object({
+  tableName: Type.String({ minLength: 1, description: 'A table or view of the workspace.' }),
+  fileName: optionalText('Name of the file; the name of the table when left out.'),
+  fileType: Type.Optional(
+    Type.Union([Type.Literal('csv'), Type.Literal('parquet')], { description: '`csv` (default) with a header, or `parquet`.' }),
+  ),
+  gzip: optionalFlag('True: the file is packed.'),
+})
+
+const DryRunView = Type.Object({
+  dryRun: Type.Literal(true),
+  operationName: Type.String(),
+  input: Type.Array(
+    Type.Object({
+      source: Type.String(),
+      destination: Type.String(),
+      loadType: Type.String({ description: 'COPY or VIEW' }),
+      possibleLoadTypes: Type.Array(Type.String()),
+    }),
+  ),
+})
+
+/** What a load would do. */
+const dryRunOf = (items: readonly LoadItem[]): Type.Static<typeof DryRunView> => ({
+  dryRun: true,
+  operationName: 'workspaceLoad',
+  input: items.map(({ source, destination, loadType, possibleLoadTypes }) => ({
+    source,
+    destination,
+    loadType,
+    possibleLoadTypes: [...possibleLoadTypes],
+  })),
 })
 
 export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsyncTypebox {
@@ -167,18 +202,98 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
       },
     )
 
-    for (const path of ['load', 'input-mapping-load'] as const)
-      app.post(
-        `/v2/storage/workspaces/:id/${path}`,
-        {
-          config: {
-            operation: path === 'load' ? 'workspaces.load' : 'workspaces.inputMappingLoad',
-            summary: 'Load tables of the project into a workspace, as copies or views',
-          },
-          schema: { params: ById, body: LoadBody, response: { 202: JobView } },
+    app.post(
+      '/v2/storage/workspaces/:id/load',
+      {
+        config: { operation: 'workspaces.load', summary: 'Load tables of the project into a workspace, as copies or views' },
+        schema: { params: ById, body: LoadBody, response: { 202: JobView } },
+      },
+      async (req, reply) => load(req as Parameters<typeof load>[0], reply, 'workspaceLoad'),
+    )
+
+    app.post(
+      '/v2/storage/workspaces/:id/input-mapping-load',
+      {
+        config: {
+          operation: 'workspaces.inputMappingLoad',
+          summary: 'Load the input mapping of a configuration into a workspace',
         },
-        async (req, reply) => load(req as Parameters<typeof load>[0], reply, 'workspaceLoad'),
-      )
+        schema: {
+          params: ById,
+          querystring: Type.Object({ dryRun: optionalFlag('True: answers what the load would do, and loads nothing.') }),
+          body: LoadBody,
+          response: { 200: DryRunView, 202: JobView },
+        },
+      },
+      async (req, reply) => {
+        if (!req.query.dryRun) return load(req as Parameters<typeof load>[0], reply, 'workspaceLoad')
+        const scope = scopeOf(req)
+        await workspaces.get(scope, req.params.id)
+        return reply.code(200).send(dryRunOf(await deps.readLoadRequest(scope, req.body ?? {}, 'load')))
+      },
+    )
+
+    app.post(
+      '/v2/storage/input-mapping-load/preview',
+      {
+        config: { operation: 'workspaces.inputMappingPreview', summary: 'What a load of an input mapping would do' },
+        schema: {
+          querystring: Type.Object({
+            backend: optionalText('Backend of the workspace that is meant; the one of the project when left out.'),
+          }),
+          body: LoadBody,
+          response: { 200: DryRunView },
+        },
+      },
+      async (req) => {
+        const scope = scopeOf(req)
+        await workspaces.check(scope, { backend: req.query.backend })
+        return dryRunOf(await deps.readLoadRequest(scope, req.body ?? {}, 'load'))
+      },
+    )
+
+    app.post(
+      '/v2/storage/workspaces/:id/table-export',
+      {
+        config: { operation: 'workspaces.exportTable', summary: 'Write a table of a workspace to a file of the project' },
+        schema: { params: ById, body: ExportBody, response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const scope = scopeOf(req)
+        const workspace = await workspaces.get(scope, req.params.id)
+        const { tableName, fileType = 'csv', gzip = false } = req.body
+        const fileName = req.body.fileName ?? `${tableName}.${fileType}${gzip ? '.gz' : ''}`
+        const input: TableExportInput = { workspaceId: workspace.id, tableName, fileName, fileType, gzip, scope }
+        const job = await createJob(req, {
+          operationName: 'workspaceTableExport',
+          operationParams: { workspaceId: workspace.id, tableName, fileName, fileType, gzip },
+          input,
+          branchId: req.branch.id,
+          lockKeys: [lockOf(workspace)],
+        })
+        return reply.code(202).send(jobView(job, req.baseUrl))
+      },
+    )
+
+    app.post(
+      '/v2/storage/workspaces/:id/unload',
+      {
+        config: { operation: 'workspaces.unload', summary: 'Jobs that take back tables a workspace may write directly' },
+        schema: {
+          params: ById,
+          querystring: Type.Object({
+            onlyDirectGrants: optionalFlag('Accepted for clients that send it.'),
+            'only-direct-grants': optionalFlag('Accepted for clients that send it.'),
+          }),
+          response: { 202: Type.Array(JobView) },
+        },
+      },
+      async (req, reply) => {
+        await workspaces.get(scopeOf(req), req.params.id)
+        // No workspace writes tables of the project directly: there is never one to take back.
+        return reply.code(202).send([])
+      },
+    )
 
     app.post(
       '/v2/storage/workspaces/:id/load-clone',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { type TableClient, tableClient } from '../../../../tests/support/table-client.ts'
 import { type RequestOptions, startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
 
@@ -254,4 +255,85 @@ test('a workspace holds what its quota allows, and goes when nobody uses it', as
   assert.deepEqual(await rows(id, 'SELECT a FROM small'), [[1]])
   await loop.tick(new Date(Date.now() + 31 * 86_400_000))
   assert.equal((await stack.request('GET', `${PATH}/${id}`)).status, 404)
+})
+
+/** The bytes of a file that a job made. */
+async function bytesOf(job: { readonly results: Record<string, unknown> | null }): Promise<Buffer> {
+  const { id } = job.results!.file as { id: number }
+  const { url } = (await stack.request('GET', `/v2/storage/files/${id}`)).json<{ url: string }>()
+  return Buffer.from(await (await fetch(url)).arrayBuffer())
+}
+
+test('tables of a workspace and results of queries become files', async () => {
+  const { id } = await make()
+  await query(id, `CREATE TABLE t AS SELECT i, 'row, ' || i AS name FROM range(3) r(i)`)
+  const write = async (json: object) => client.finish(await stack.request('POST', `${PATH}/${id}/table-export`, { json }))
+  const csv = await write({ tableName: 't' })
+  assert.equal(csv.operationName, 'workspaceTableExport')
+  assert.equal(String(await bytesOf(csv)), 'i,name\n0,"row, 0"\n1,"row, 1"\n2,"row, 2"\n')
+  const packed = await bytesOf(await write({ tableName: 't', gzip: true, fileName: 'mine.csv.gz' }))
+  assert.match(String(gunzipSync(packed)), /^i,name\n0,/)
+  const missing = await write({ tableName: 'nothing' })
+  assert.equal(missing.error?.code, 'storage.tableNotFound')
+
+  const ask = (json: object) => stack.request('POST', '/v2/storage/query/export', { json })
+  const parquet = await bytesOf(await client.succeed(await ask({ sql: 'SELECT * FROM "in.c-main".orders', fileType: 'parquet' })))
+  assert.deepEqual([parquet.subarray(0, 4), parquet.subarray(-4)].map(String), ['PAR1', 'PAR1'])
+  const direct = await fetch(new URL('/v2/storage/query', stack.url), {
+    method: 'POST',
+    headers: { 'X-StorageApi-Token': stack.masterToken, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ sql: 'SELECT * FROM "in.c-main".orders', format: 'parquet' }),
+  })
+  assert.equal(String(Buffer.from(await direct.arrayBuffer()).subarray(-4)), 'PAR1')
+  assert.match(String((await client.finish(await ask({ sql: 'SELECT wrong' }))).error?.message), /"wrong" was not found/)
+  assert.match(
+    String((await client.finish(await ask({ sql: 'EXPLAIN SELECT 1', fileType: 'parquet' }))).error?.message),
+    /rows of a query/,
+  )
+  assert.equal((await ask({ sql: 'SELECT 1; SELECT 2' })).status, 400)
+})
+
+test('a dry run says how tables would be loaded, and loads none', async () => {
+  const { id } = await make()
+  const input = [
+    { source: 'in.c-main.orders', destination: 'whole', load_type: 'AUTO' },
+    { source: 'in.c-main.orders', destination: 'part', where_column: 'city', where_values: ['Praha'] },
+  ]
+  const expected = {
+    dryRun: true,
+    operationName: 'workspaceLoad',
+    input: [
+      { source: 'in.c-main.orders', destination: 'whole', loadType: 'VIEW', possibleLoadTypes: ['COPY', 'VIEW'] },
+      { source: 'in.c-main.orders', destination: 'part', loadType: 'COPY', possibleLoadTypes: ['COPY'] },
+    ],
+  }
+  const dry = await stack.request('POST', `${PATH}/${id}/input-mapping-load?dryRun=true`, { json: { input } })
+  assert.deepEqual([dry.status, dry.json()], [200, expected])
+  const preview = await stack.request('POST', '/v2/storage/input-mapping-load/preview?backend=duckdb', { json: { input } })
+  assert.deepEqual([preview.status, preview.json()], [200, expected])
+  assert.deepEqual((await stack.request('GET', `${PATH}/${id}/objects`)).json(), [])
+  const unknown = await stack.request('POST', '/v2/storage/input-mapping-load/preview', {
+    json: { input: [{ source: 'in.c-main.no', destination: 'x' }] },
+  })
+  assert.equal(unknown.json().code, 'workspace.sourceNotFound')
+  assert.deepEqual((await stack.request('POST', `${PATH}/${id}/unload?onlyDirectGrants=true`)).json(), [])
+})
+
+test('a worker that is killed under an unload fails the job; table and workspace stay as they were', async () => {
+  const { id } = await make()
+  await query(id, 'CREATE TABLE big AS SELECT i AS id, repeat(md5(i::VARCHAR), 3) AS text FROM range(60000) r(i)')
+  await query(id, "CREATE TABLE small AS SELECT 1 AS id, 'one' AS text")
+  const unload = (dataObject: string) =>
+    stack.request('POST', '/v2/storage/buckets/in.c-main/tables-async', {
+      json: { name: 'unloaded', dataWorkspaceId: id, dataObject },
+    })
+  const kill = setInterval(() => {
+    for (const pid of stack.platform.sqlModules.engine.workerPids()) process.kill(pid, 'SIGKILL')
+  }, 5)
+  const job = await client.finish(await unload('big')).finally(() => clearInterval(kill))
+  assert.equal(job.status, 'error')
+  assert.equal((await stack.request('GET', '/v2/storage/tables/in.c-main.unloaded')).status, 404)
+  assert.deepEqual(await rows(id, 'SELECT count(*) FROM big'), [[60_000]])
+  await client.succeed(await unload('small'))
+  assert.deepEqual(await client.rows('in.c-main.unloaded'), [['1', 'one']])
 })

@@ -3,15 +3,23 @@
 
 import pg from 'pg'
 import { startPostgres } from '../tests/support/postgres-server.ts'
+import { startStackProcess } from '../tests/support/stack-process.ts'
 import { tableClient } from '../tests/support/table-client.ts'
-import { startTestStack } from '../tests/support/test-stack.ts'
+import { send, type TestStack } from '../tests/support/test-stack.ts'
 import { inTurns, report, round } from './measure.ts'
 import { benchRows } from './table-bench.ts'
 
 const rows = benchRows(1_000_000)
 const ends: (() => unknown)[] = []
-const stack = await startTestStack({ after: (end) => ends.push(end) }, { bodyLimitBytes: 1 << 28 })
-const port = await stack.platform.sqlModules.port.listen(0, '127.0.0.1')
+// A process of its own, as the PostgreSQL has one.
+const running = await startStackProcess({ after: (end: () => unknown) => ends.push(end) } as never, {
+  env: { MILLRACE_SQL_PORT: '0' },
+})
+const [, port] = /postgres:\/\/me@127\.0\.0\.1:(\d+)/.exec(running.output()) ?? []
+const stack = {
+  masterToken: running.masterToken,
+  request: (method, path, options = {}) => send(running.url, method, path, { token: running.masterToken, ...options }),
+} as Pick<TestStack, 'masterToken' | 'request'> as TestStack // what a client of tables needs of it
 const postgres = await startPostgres()
 ends.push(() => postgres.stop())
 
@@ -39,7 +47,13 @@ const csv = `${columns.map(({ name }) => name).join()}\n${Array.from({ length: r
 await client.load('in.c-bench.orders', csv)
 
 const theirs = new pg.Client({ connectionString: postgres.url })
-const ours = new pg.Client({ host: '127.0.0.1', port, user: 'bench', password: stack.masterToken, database: 'default' })
+const ours = new pg.Client({
+  host: '127.0.0.1',
+  port: Number(port),
+  user: 'bench',
+  password: stack.masterToken,
+  database: 'default',
+})
 for (const db of [theirs, ours]) await db.connect()
 await theirs.query(`CREATE TABLE orders AS SELECT i::bigint AS id, 'city ' || i % 1000 AS city, ((i % 100000) / 100.0)::numeric(12,2) AS amount,
   i % 3 = 0 AS paid, timestamp '2024-01-01' + (i % 24) * interval '1 hour' AS at FROM generate_series(0, ${rows - 1}) i`)

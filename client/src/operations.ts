@@ -104,7 +104,8 @@ export type SignInDescribeLinkBody = { readonly link: string }
 export type SignInLinkBody = { readonly link: string; readonly name?: string; readonly email?: string; readonly password?: string }
 export type SignInPasswordBody = { readonly email: string; readonly password: string; readonly code?: string }
 export type SniffedFile = { readonly compression: string | null; readonly encoding: string; readonly hasByteOrderMark: boolean; readonly delimiter: string; readonly enclosure: string; readonly lineEnd: string; readonly hasHeader: boolean; readonly columns: ReadonlyArray<{ readonly name: string; readonly type: string; readonly nullable: boolean }>; readonly rows: number; readonly preview: ReadonlyArray<ReadonlyArray<string>>; readonly problems: ReadonlyArray<{ readonly kind: string; readonly line: number; readonly column: number; readonly offset: number; readonly message: string; readonly text: string }>; readonly isLoadable: boolean; readonly sampledBytes: number; readonly isWhole: boolean }
-export type SqlQueryBody = { readonly sql: string; readonly format?: 'json' | 'csv'; readonly limit?: number }
+export type SqlExportBody = { readonly sql: string; readonly fileName?: string; readonly fileType?: 'csv' | 'parquet'; readonly gzip?: boolean }
+export type SqlQueryBody = { readonly sql: string; readonly format?: 'json' | 'csv' | 'parquet'; readonly limit?: number }
 export type StackStatus = { readonly level: string; readonly version: string; readonly at: string; readonly checks: ReadonlyArray<{ readonly check: string; readonly level: string; readonly text: string; readonly facts: Readonly<Record<string, unknown>> }> }
 export type StorageJob = { readonly id: number; readonly status: string; readonly url: string; readonly tableId: string | null; readonly operationName: string; readonly operationParams: Readonly<Record<string, unknown>>; readonly createdTime: string; readonly startTime: string | null; readonly endTime: string | null; readonly runId: string; readonly results: unknown; readonly creatorToken: { readonly id: number; readonly description: string }; readonly metrics: { readonly inCompressed: boolean; readonly inBytes: number; readonly inBytesUncompressed: number; readonly outCompressed: boolean; readonly outBytes: number; readonly outBytesUncompressed: number }; readonly error?: { readonly code: string; readonly message: string; readonly exceptionId: string } }
 export type StreamCreateSinkBody = { readonly sinkId?: string; readonly type?: 'table'; readonly name: string; readonly description?: string; readonly table: { readonly type?: 'keboola'; readonly tableId: string; readonly mapping: { readonly columns: ReadonlyArray<{ readonly type: 'uuid' | 'datetime' | 'ip' | 'body' | 'headers' | 'path' | 'template'; readonly name: string; readonly primaryKey?: false; readonly path?: string; readonly defaultValue?: string; readonly rawString?: boolean; readonly template?: { readonly language: string; readonly content: string } }> } } }
@@ -149,7 +150,9 @@ export type VaultSaveBody = { readonly key: string; readonly value: string; read
 export type Workspace = { readonly id: number; readonly type: 'table'; readonly name: string; readonly component: string | null; readonly configurationId: string | null; readonly configurationVersion: number | null; readonly created: string; readonly connection: { readonly backend: string; readonly host: string; readonly port?: number; readonly database: string; readonly schema: string; readonly user: string; readonly loginType: string; readonly ssoLoginAvailable: boolean; readonly password?: string }; readonly backendSize: string | null; readonly statementTimeoutSeconds: number; readonly creatorToken: { readonly id: number; readonly description: string }; readonly readOnlyStorageAccess: boolean; readonly platformUsageType: string }
 export type WorkspacesCreateBody = { readonly backend?: string; readonly backendSize?: string; readonly readOnlyStorageAccess?: boolean; readonly loginType?: string; readonly statementTimeoutSeconds?: number; readonly configurationVersion?: number; readonly networkPolicy?: string; readonly useCase?: string; readonly publicKey?: string }
 export type WorkspacesDeleteObjectsBody = { readonly objects: ReadonlyArray<string> }
+export type WorkspacesExportTableBody = { readonly tableName: string; readonly fileName?: string; readonly fileType?: 'csv' | 'parquet'; readonly gzip?: boolean }
 export type WorkspacesInputMappingLoadBody = { readonly input?: unknown; readonly preserve?: boolean }
+export type WorkspacesInputMappingPreviewBody = { readonly input?: unknown; readonly preserve?: boolean }
 export type WorkspacesLoadBody = { readonly input?: unknown; readonly preserve?: boolean }
 export type WorkspacesLoadCloneBody = { readonly input?: unknown; readonly preserve?: boolean }
 export type WorkspacesQueryBody = { readonly query: string }
@@ -509,6 +512,7 @@ export const ROUTES = {
   'files.addTag': ['POST', '/v2/storage/files/{id}/tags'],
   'files.removeTag.delete': ['DELETE', '/v2/storage/files/{id}/tags/{path}'],
   'globalSearch.search': ['GET', '/v2/storage/global-search'],
+  'workspaces.inputMappingPreview': ['POST', '/v2/storage/input-mapping-load/preview'],
   'storageJobs.list': ['GET', '/v2/storage/jobs'],
   'storageJobs.get': ['GET', '/v2/storage/jobs/{id}'],
   'buckets.listListings': ['GET', '/v2/storage/listings'],
@@ -524,6 +528,7 @@ export const ROUTES = {
   'mergeRequests.request-changes': ['PUT', '/v2/storage/merge-request/{id}/request-changes'],
   'mergeRequests.request-review': ['PUT', '/v2/storage/merge-request/{id}/request-review'],
   'sql.query': ['POST', '/v2/storage/query'],
+  'sql.export': ['POST', '/v2/storage/query/export'],
   'buckets.unscheduleRefresh': ['DELETE', '/v2/storage/scheduled-tasks/{taskId}'],
   'tables.search': ['GET', '/v2/storage/search/tables'],
   'buckets.listShared': ['GET', '/v2/storage/shared-buckets'],
@@ -591,6 +596,8 @@ export const ROUTES = {
   'workspaces.deleteObjects': ['POST', '/v2/storage/workspaces/{id}/objects/batch-delete'],
   'workspaces.resetPassword': ['POST', '/v2/storage/workspaces/{id}/password'],
   'workspaces.query': ['POST', '/v2/storage/workspaces/{id}/query'],
+  'workspaces.exportTable': ['POST', '/v2/storage/workspaces/{id}/table-export'],
+  'workspaces.unload': ['POST', '/v2/storage/workspaces/{id}/unload'],
   'vault.describe': ['GET', '/vault'],
   'vault.save': ['POST', '/vault/variables'],
   'vault.list': ['GET', '/vault/variables'],
@@ -952,6 +959,7 @@ export interface Operations {
   'files.addTag': { path: { readonly id: string }; query: undefined; body: FilesAddTagBody; answer: undefined }
   'files.removeTag.delete': { path: { readonly id: string; readonly path: string }; query: undefined; body: undefined; answer: undefined }
   'globalSearch.search': { path: undefined; query: { readonly query: string; readonly limit?: number; readonly offset?: number; readonly types?: ReadonlyArray<'flow' | 'bucket' | 'table' | 'transformation' | 'configuration' | 'configuration-row' | 'workspace' | 'shared-code'> | 'flow' | 'bucket' | 'table' | 'transformation' | 'configuration' | 'configuration-row' | 'workspace' | 'shared-code'; readonly projectIds?: ReadonlyArray<string> | string; readonly branchTypes?: ReadonlyArray<'production' | 'development'> | 'production' | 'development'; readonly branchIds?: ReadonlyArray<string> | string; readonly mode?: 'standard' | 'regex' }; body: undefined; answer: { readonly all: number; readonly items: ReadonlyArray<unknown>; readonly byType: Readonly<Record<string, number>>; readonly byProject: Readonly<Record<string, string>> } }
+  'workspaces.inputMappingPreview': { path: undefined; query: { readonly backend?: string }; body: WorkspacesInputMappingPreviewBody; answer: { readonly dryRun: true; readonly operationName: string; readonly input: ReadonlyArray<{ readonly source: string; readonly destination: string; readonly loadType: string; readonly possibleLoadTypes: ReadonlyArray<string> }> } }
   'storageJobs.list': { path: undefined; query: { readonly limit?: number; readonly offset?: number; readonly runId?: string; readonly storage_job_status?: ReadonlyArray<string> | string; readonly excluded_storage_job_status?: ReadonlyArray<string> | string; readonly created_time?: string; readonly created_time_from?: string; readonly created_time_to?: string; readonly start_time?: string; readonly start_time_from?: string; readonly start_time_to?: string; readonly end_time?: string; readonly end_time_from?: string; readonly end_time_to?: string }; body: undefined; answer: ReadonlyArray<StorageJob> }
   'storageJobs.get': { path: { readonly id: string }; query: undefined; body: undefined; answer: StorageJob }
   'buckets.listListings': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<unknown> }
@@ -967,6 +975,7 @@ export interface Operations {
   'mergeRequests.request-changes': { path: { readonly id: string }; query: undefined; body: MergeRequestsRequestChangesBody; answer: MergeRequest }
   'mergeRequests.request-review': { path: { readonly id: string }; query: undefined; body: MergeRequestsRequestReviewBody; answer: MergeRequest }
   'sql.query': { path: undefined; query: undefined; body: SqlQueryBody; answer: unknown }
+  'sql.export': { path: undefined; query: undefined; body: SqlExportBody; answer: StorageJob }
   'buckets.unscheduleRefresh': { path: { readonly taskId: string }; query: undefined; body: undefined; answer: undefined }
   'tables.search': { path: undefined; query: { readonly metadataKey?: string; readonly metadataValue?: string; readonly metadataProvider?: string; readonly include?: string }; body: undefined; answer: ReadonlyArray<Table> }
   'buckets.listShared': { path: undefined; query: { readonly include?: string }; body: undefined; answer: ReadonlyArray<unknown> }
@@ -1027,13 +1036,15 @@ export interface Operations {
   'workspaces.create': { path: undefined; query: { readonly async?: boolean }; body: WorkspacesCreateBody; answer: Workspace | StorageJob }
   'workspaces.get': { path: { readonly id: string }; query: undefined; body: undefined; answer: Workspace }
   'workspaces.delete': { path: { readonly id: string }; query: { readonly async?: boolean }; body: undefined; answer: StorageJob | undefined }
-  'workspaces.inputMappingLoad': { path: { readonly id: string }; query: undefined; body: WorkspacesInputMappingLoadBody; answer: StorageJob }
+  'workspaces.inputMappingLoad': { path: { readonly id: string }; query: { readonly dryRun?: boolean }; body: WorkspacesInputMappingLoadBody; answer: { readonly dryRun: true; readonly operationName: string; readonly input: ReadonlyArray<{ readonly source: string; readonly destination: string; readonly loadType: string; readonly possibleLoadTypes: ReadonlyArray<string> }> } | StorageJob }
   'workspaces.load': { path: { readonly id: string }; query: undefined; body: WorkspacesLoadBody; answer: StorageJob }
   'workspaces.loadClone': { path: { readonly id: string }; query: undefined; body: WorkspacesLoadCloneBody; answer: StorageJob }
   'workspaces.objects': { path: { readonly id: string }; query: undefined; body: undefined; answer: ReadonlyArray<{ readonly name: string; readonly type: string }> }
   'workspaces.deleteObjects': { path: { readonly id: string }; query: undefined; body: WorkspacesDeleteObjectsBody; answer: StorageJob }
   'workspaces.resetPassword': { path: { readonly id: string }; query: undefined; body: undefined; answer: { readonly password: string } }
   'workspaces.query': { path: { readonly id: string }; query: undefined; body: WorkspacesQueryBody; answer: unknown }
+  'workspaces.exportTable': { path: { readonly id: string }; query: undefined; body: WorkspacesExportTableBody; answer: StorageJob }
+  'workspaces.unload': { path: { readonly id: string }; query: { readonly onlyDirectGrants?: boolean; readonly 'only-direct-grants'?: boolean }; body: undefined; answer: ReadonlyArray<StorageJob> }
   'vault.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'vault.save': { path: undefined; query: undefined; body: VaultSaveBody; answer: { readonly hash: string; readonly key: string; readonly value: string; readonly flags: ReadonlyArray<string>; readonly attributes: Readonly<Record<string, string>> } }
   'vault.list': { path: undefined; query: { readonly key?: string; readonly attributes?: Readonly<Record<string, string>> | string; readonly offset?: number; readonly limit?: number }; body: undefined; answer: ReadonlyArray<{ readonly hash: string; readonly key: string; readonly value: string; readonly flags: ReadonlyArray<string>; readonly attributes: Readonly<Record<string, string>> }> }

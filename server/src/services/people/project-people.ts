@@ -35,7 +35,11 @@ export function createProjectPeople({ store, change, clock, members, links, reco
     if (member) return member
     if (!person.isStackAdmin || !(await projectExists(projectId))) throw notMember(projectId)
     try {
-      return await change((trx) => members.join(trx, { projectId, person, role: 'admin', isAutomatic: true }, {}))
+      return await change(
+        async (trx) =>
+          (await members.find(projectId, person.id, trx)) ??
+          members.join(trx, { projectId, person, role: 'admin', isAutomatic: true }, {}),
+      )
     } catch (error) {
       const other = isUniqueViolation(error) ? await members.find(projectId, person.id) : undefined // another request was faster
       if (other) return other

@@ -65,6 +65,7 @@ export function createReceiving({ db, clock, folder }: ReceivingDeps) {
     const source = await store.findSource(projectId, sourceId)
     if (!source || source.type !== type || !isSame(hashOf(secret), source.secretHash))
       throw new PlatformError('stream.unknownSource')
+    if (!(await store.isWorking(projectId))) throw new PlatformError('projectPaused', { reason: 'its streams take nothing' })
     if (source.isDisabled) throw new PlatformError('stream.disabled', { source: sourceId })
     if (known.size >= MOST_KNOWN) known.clear()
     known.set(keyOf(sender), { source, at: now })

@@ -75,6 +75,8 @@ const Task = Type.Object({
 const Loose = Type.Record(Type.String(), Type.Unknown())
 const BASE = '/stream/v1/branches/:branchId'
 
+const HIDDEN = '***'
+
 export function streamsRoutes({ sources, clock, findBranch, saveTask, findTask }: StreamsRoutesDeps): FastifyPluginAsyncTypebox {
   async function placeOf(req: FastifyRequest): Promise<StreamPlace> {
     const { branchId } = req.params as { branchId: string } // every route below has it
@@ -83,9 +85,11 @@ export function streamsRoutes({ sources, clock, findBranch, saveTask, findTask }
     return { actor: req.actor, branchId: branch.id }
   }
 
-  async function sourceView(source: Source, baseUrl: string) {
+  async function sourceView(source: Source, { actor, baseUrl }: FastifyRequest) {
     const path = source.type === 'http' ? 'stream' : 'otlp'
-    const url = `${baseUrl}/${path}/${source.projectId}/${source.sourceId}/${await sources.secretOf(source)}`
+    // Whoever has the whole address can send records; a viewer changes nothing.
+    const secret = actor.role === 'viewer' ? HIDDEN : await sources.secretOf(source)
+    const url = `${baseUrl}/${path}/${source.projectId}/${source.sourceId}/${secret}`
     return {
       projectId: source.projectId,
       branchId: source.branchId,
@@ -179,7 +183,7 @@ export function streamsRoutes({ sources, clock, findBranch, saveTask, findTask }
       async (req) => {
         const place = await placeOf(req)
         const { page, shown } = paged(await sources.list(place), ({ sourceId }) => sourceId, req.query)
-        const views = await Promise.all(shown.map((source) => sourceView(source, req.baseUrl)))
+        const views = await Promise.all(shown.map((source) => sourceView(source, req)))
         return { projectId: place.actor.projectId, branchId: place.branchId, page, sources: views }
       },
     )
@@ -195,7 +199,7 @@ export function streamsRoutes({ sources, clock, findBranch, saveTask, findTask }
         const { page, shown } = paged(await sources.list(place), ({ sourceId }) => sourceId, req.query)
         const views = await Promise.all(
           shown.map(async (source) => ({
-            ...(await sourceView(source, req.baseUrl)),
+            ...(await sourceView(source, req)),
             sinks: (await sources.listSinks(place, source.sourceId)).map((sink) => sinkView(source, sink)),
           })),
         )
@@ -209,7 +213,7 @@ export function streamsRoutes({ sources, clock, findBranch, saveTask, findTask }
         config: read('getSource', 'Source detail'),
         schema: { params: Type.Object(OfSource), response: { 200: Loose } },
       },
-      async (req) => sourceView(await sources.get(await placeOf(req), req.params.sourceId), req.baseUrl),
+      async (req) => sourceView(await sources.get(await placeOf(req), req.params.sourceId), req),
     )
 
     app.patch(

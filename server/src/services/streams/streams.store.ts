@@ -1,7 +1,7 @@
 // Sources, sinks, finished loads and tasks in the metadata database.
 
 import type { Generated, Selectable } from 'kysely'
-import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { type Db, ofWorkingProject, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import type { Actor } from '../../model/actor.ts'
 import type { Column } from './columns.ts'
 
@@ -150,6 +150,17 @@ export function createStreamsStore(database: Db) {
       if (branchId !== undefined) query = query.where('branch_id', '=', branchId)
       const row = await query.executeTakeFirst()
       return row && toSource(row)
+    },
+
+    /** Whether the project of a source takes records now. */
+    isWorking: async (projectId: number): Promise<boolean> => {
+      const row = await db
+        .selectFrom('stream_source')
+        .select('id')
+        .where('project_id', '=', projectId)
+        .where(ofWorkingProject('stream_source'))
+        .executeTakeFirst()
+      return row !== undefined
     },
 
     findSourceByKey: async (key: number): Promise<Source | undefined> => {

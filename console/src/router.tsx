@@ -10,6 +10,7 @@ import { JobScreen } from './screens/job.tsx'
 import { JobsScreen } from './screens/jobs.tsx'
 import { NotFound } from './screens/not-found.tsx'
 import { PeopleScreen } from './screens/people.tsx'
+import { ProjectsScreen } from './screens/projects.tsx'
 import { SchedulesScreen } from './screens/schedules.tsx'
 import { SqlScreen } from './screens/sql.tsx'
 import { StorageScreen } from './screens/storage.tsx'
@@ -56,6 +57,7 @@ export const router = createRouter({
     route('/jobs/$jobId', JobScreen, 'level', 'q'),
     route('/people', PeopleScreen),
     route('/account', AccountScreen),
+    route('/projects', ProjectsScreen),
     route('/tokens', TokensScreen),
     route('/try', TryScreen, 'first', 'broken', 'repaired'),
   ]),

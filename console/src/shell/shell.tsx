@@ -31,6 +31,7 @@ const WORK: readonly Place[] = [
   { to: '/schedules', name: 'Schedules', icon: 'clock' },
   { to: '/jobs', name: 'Jobs', icon: 'jobs' },
 ]
+const PROJECTS: Place = { to: '/projects', name: 'Projects', icon: 'gear' }
 const STACK: readonly Place[] = [
   { to: '/people', name: 'People', icon: 'people' },
   { to: '/tokens', name: 'Tokens', icon: 'key' },
@@ -80,7 +81,7 @@ function Rail({ onSearch }: { onSearch: () => void }) {
       <p className="nav-h">Build and run</p>
       <Places places={WORK} counts={{ '/jobs': running }} />
       <p className="nav-h">Stack</p>
-      <Places places={STACK} />
+      <Places places={person?.account.isStackAdmin ? [...STACK, PROJECTS] : STACK} />
       <div className="me">
         <span className="avatar" aria-hidden="true">
           {(me?.description ?? '?').slice(0, 1).toUpperCase()}

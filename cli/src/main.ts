@@ -9,6 +9,7 @@ import { addAdminCommands } from './admin.ts'
 import { addBackupCommands } from './backup.ts'
 import { addBranchCommands } from './branch.ts'
 import { addBucketCommands } from './bucket.ts'
+import { addCompletionCommand } from './completion.ts'
 import { addComponentCommands } from './component.ts'
 import { addConfigCommands } from './config.ts'
 import { addDoctorCommand } from './doctor.ts'
@@ -80,6 +81,7 @@ addMigrateCommands(program)
 addBackupCommands(program)
 addAdminCommands(program)
 addDoctorCommand(program)
+addCompletionCommand(program)
 
 try {
   await program.parseAsync()

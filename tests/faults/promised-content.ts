@@ -26,7 +26,7 @@ export async function upload(stack: Stack, promised: Promised): Promise<number> 
     headers: { 'x-storageapi-token': stack.masterToken },
     body: form,
   })
-  assert.equal(response.status, 201)
+  assert.equal(response.status, 200)
   const { id } = (await response.json()) as { id: number }
   promised.files.set(id, sha256(content))
   return id

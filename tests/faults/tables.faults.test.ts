@@ -112,7 +112,7 @@ async function upload(stack: Stack, marker: number): Promise<number> {
     headers: { 'x-storageapi-token': stack.masterToken },
     body: form,
   })
-  assert.equal(answer.status, 201)
+  assert.equal(answer.status, 200)
   return ((await answer.json()) as { id: number }).id
 }
 

@@ -35,6 +35,8 @@ interface Target {
 
 const HEAD_BYTES = 64 * 1024
 const CONNECT_MS = 30_000
+/** For a client that was answered to close its side, too. */
+const LEAVE_MS = 5_000
 const MOST_CONNECTIONS = 512
 const MOST_REFUSALS_TOLD = 20
 
@@ -112,7 +114,7 @@ async function serve(client: Socket, reach: Reach, relays: readonly string[]): P
   const [method = '', address = ''] = line.split(' ')
   if (method === 'RELAY') return relay(client, reader, address, relays)
   const target = targetOf(method, address)
-  if (!target) return answer(client, '400 Bad Request', 'Send CONNECT host:port, or a request with a whole http address.')
+  if (!target) return answer(client, reader, '400 Bad Request', 'Send CONNECT host:port, or a request with a whole http address.')
   try {
     const upstream = await reach(target)
     if (method === 'CONNECT') client.write('HTTP/1.1 200 Connection established\r\n\r\n')
@@ -122,14 +124,16 @@ async function serve(client: Socket, reach: Reach, relays: readonly string[]): P
     const isRefused = error instanceof Refused
     answer(
       client,
+      reader,
       isRefused ? '403 Forbidden' : '502 Bad Gateway',
       isRefused ? error.message : `${target.host} cannot be reached.`,
     )
   }
 }
 
-function answer(client: Socket, status: string, text: string): void {
+function answer(client: Socket, reader: Reader, status: string, text: string): void {
   const body = `${text}\n`
+  reader.leave()
   client.end(
     `HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
@@ -170,6 +174,7 @@ async function serveSocks(client: Socket, reader: Reader, reach: Reach): Promise
   const port = (await reader.take(2)).readUInt16BE()
   if (host === undefined || command !== 1) {
     reply(host === undefined ? SOCKS.unknownAddress : SOCKS.unknownCommand)
+    reader.leave()
     return void client.end()
   }
   try {
@@ -178,6 +183,7 @@ async function serveSocks(client: Socket, reader: Reader, reach: Reach): Promise
     reader.pipeTo(upstream)
   } catch (error) {
     reply(error instanceof Refused ? SOCKS.refused : SOCKS.unreachable)
+    reader.leave()
     client.end()
   }
 }
@@ -213,6 +219,8 @@ interface Reader {
   /** Up to and including the empty line. */
   head(): Promise<string>
   pipeTo(upstream: Socket): void
+  /** Nothing more is wanted: without a reader the end of the connection would never be seen, and it would keep its place for ever. */
+  leave(): void
 }
 
 function createReader(client: Socket): Reader {
@@ -244,6 +252,10 @@ function createReader(client: Socket): Reader {
         end = rest.indexOf('\r\n\r\n')
       }
       return (await take(end + 4)).toString('latin1')
+    },
+    leave() {
+      client.setTimeout(LEAVE_MS, () => client.destroy())
+      void chunks.return?.(undefined).then(() => client.resume())
     },
     pipeTo(upstream) {
       void chunks.return?.(undefined)

@@ -47,12 +47,12 @@ export function importerRoutes({ uploadFile }: ImporterDeps): FastifyPluginAsync
           body: 'stream',
           form: Type.Object({ data: FormFile, ...UploadFields.properties }),
         },
-        schema: { response: { 201: Type.Unknown() } },
+        schema: { response: { 200: Type.Unknown() } },
       },
       async (req, reply) => {
         const { file } = await readFormWithFile(req, 'data', (arriving) => uploadFile(req, incoming(arriving)))
         if (file === undefined) throw new PlatformError('import.dataMissing')
-        return reply.code(201).send(file)
+        return reply.code(200).send(file)
       },
     )
   }

@@ -245,7 +245,8 @@ export const VARIABLES = {
   }),
   MILLRACE_TABLE_WARM_WORKERS: variable({
     default: '1',
-    sentence: 'Idle processes that stay ready for loads and previews, each about 100 MB. 0 starts one when there is work.',
+    sentence:
+      'Idle processes that stay ready for loads and previews, each about 100 MB, until nothing has come for 45 seconds. 0 starts one when there is work.',
     parse: read.wholeNumber(0, 16),
   }),
   MILLRACE_TABLE_WORKER_MEMORY_MB: variable({

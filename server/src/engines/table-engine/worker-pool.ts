@@ -20,6 +20,8 @@ export type Lane = 'long' | 'short'
 export interface PoolSettings {
   readonly lanes: Readonly<Record<Lane, number>>
   readonly warmWorkers: number
+  /** How long one that is more than warm waits for work; a warm one waits half as long again. */
+  readonly idleMs?: number
   readonly workerMemoryMb: number
   readonly workerThreads: number
   readonly spillDir: string
@@ -229,14 +231,19 @@ export class WorkerPool {
     worker.child.send(message, () => {}) // a closed channel is followed by the exit event, which answers
   }
 
-  /** Ready for the next job; idle workers do not keep the server alive, and more than the warm ones end after a while. */
+  /**
+   * Ready for the next job; idle workers do not keep the server alive. Those that are more than warm end after a while, and when nothing
+   * comes the others, too: an idle stack gives its memory back, and the next job starts a process.
+   */
   #rest(worker: Worker): void {
     worker.child.unref()
     worker.child.channel?.unref()
     this.#idle.push(worker)
+    const { idleMs = IDLE_MS, warmWorkers } = this.#settings
     worker.idleTimer = setTimeout(() => {
-      if (this.#idle.length > this.#settings.warmWorkers) this.#kill(worker)
-    }, IDLE_MS).unref()
+      if (this.#idle.length > warmWorkers) return this.#kill(worker)
+      worker.idleTimer = setTimeout(() => this.#kill(worker), idleMs / 2).unref()
+    }, idleMs).unref()
   }
 
   #kill(worker: Worker): void {

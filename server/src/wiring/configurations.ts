@@ -18,6 +18,7 @@ import { createBranches } from '../services/branches/branches.ts'
 import { createComponentsLoop } from '../services/components/components.loop.ts'
 import { componentsRoutes, published } from '../services/components/components.routes.ts'
 import { createComponents, type UnknownComponents } from '../services/components/components.ts'
+import { createWorkerComponents } from '../services/components/worker-components.ts'
 import { branchCopiesRoutes } from '../services/configurations/branch-copies.routes.ts'
 import { createBranchCopies } from '../services/configurations/branch-copies.ts'
 import { createBranchMerging } from '../services/configurations/branch-merging.ts'
@@ -46,6 +47,8 @@ import type { Core } from './core.ts'
 export interface ConfigurationModulesDeps extends Core {
   readonly dataDir: string
   readonly unknownComponents?: UnknownComponents | undefined
+  /** The name of this node as a worker; undefined when it is none. */
+  readonly worker: string | undefined
   readonly clock: Clock
   readonly log: FastifyBaseLogger
   readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
@@ -69,7 +72,8 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
     log,
     ...defined({ unknown: given.unknownComponents }),
   })
-  const componentsLoop = createComponentsLoop(components, log)
+  const workerComponents = createWorkerComponents({ inTransaction, components, worker: given.worker })
+  const componentsLoop = createComponentsLoop({ components, afterLook: workerComponents.publish, log })
   await componentsLoop.tick()
   const encryption = createEncryption({ keyRing, componentNames: components.namesOf })
   const recordEvent = events.record
@@ -128,6 +132,8 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
 
   return {
     components,
+    /** Which components other workers have. */
+    workerComponents,
     encryption,
     branches,
     merging,

@@ -251,10 +251,12 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     onlyNode: metadata.dialect === 'sqlite',
     worker: workerId,
   })
+  storageJobs.internal.onCreated.add(() => metadata.hints.send('storage'))
   const configurationModules = await createConfigurationModules({
     ...core,
     dataDir: options.dataDir,
     unknownComponents: options.unknownComponents,
+    worker: lease && workerId,
     clock,
     log,
     createJob: storageJobs.create,
@@ -555,6 +557,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     { start: queueModules.sweep, stop: () => queueModules.stop(options.graceMs ?? 0) },
     { role: 'worker', ...(restoredAt && { start: () => queueModules.cancelBefore(restoredAt) }) },
     { role: 'worker', start: queueModules.startWorker },
+    { role: 'worker', start: () => metadata.hints.listen('queue', queueModules.look) },
+    { role: 'worker', start: () => metadata.hints.listen('storage', storageJobsLoop.wake) },
     { role: 'api', start: streamModules.loop.start, stop: streamModules.loop.stop },
     { role: 'api', start: changeFeed.start, stop: changeFeed.stop },
     {

@@ -204,6 +204,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
       loop.nudge(killed)
       flows.loop.nudge()
       killed?.forEach(notifier.notify)
+      metadata.hints.send('queue')
     },
   })
   const loop = createQueueLoop({
@@ -226,6 +227,8 @@ export function createQueueModules(deps: QueueModulesDeps) {
     slots: worker.jobs,
     projectLimit: worker.projectJobs,
     projectLimits: deps.projectLimits,
+    hasComponent: (id) => configurations.components.findRunnable(id) !== undefined,
+    findElsewhere: configurations.workerComponents.findAlive,
     isAlone: metadata.dialect === 'sqlite',
     worker: workerId,
   })
@@ -254,7 +257,12 @@ export function createQueueModules(deps: QueueModulesDeps) {
     runningPhases: flows.runningPhases,
     isolation,
     /** Jobs were queued in the transaction of another module. */
-    wake: () => loop.nudge(),
+    wake: () => {
+      loop.nudge()
+      metadata.hints.send('queue')
+    },
+    /** Another node queued jobs. */
+    look: () => loop.nudge(),
     registerRoutes(app: FastifyInstance): void {
       const projectName = async (projectId: number) => (await tokens.findProject(projectId))?.name ?? ''
       const routes = { queue, clock, domain: deps.domain, projectName }

@@ -6,6 +6,7 @@ import { Kysely, sql } from 'kysely'
 import { type Clock, systemClock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Db, DialectName, NoTables, Trx } from './dialects.ts'
+import { createPostgresHints, type Hints, NO_HINTS } from './hints.ts'
 import { migrate } from './migrate.ts'
 import { MIGRATIONS, type Migration } from './migrations/list.ts'
 import { type CopiedTable, copyRows, listTables, restoreRows, type TableRows } from './postgres-copy.ts'
@@ -27,6 +28,8 @@ export interface MetadataDb {
   version(): number | undefined
   /** Says that this worker lives, until it is released: see worker-lease.ts. */
   holdWorkerLease(worker: string): Promise<WorkerLease>
+  /** Between the nodes that share the database. */
+  readonly hints: Hints
   /** A consistent copy, taken while the database is used: one file of SQLite, or the rows of each table of PostgreSQL. */
   backUp(target: MetadataTarget): Promise<void>
   /** Fills a PostgreSQL database that holds nothing with the rows of a copy; it then has the migrations that the copy had. */
@@ -61,6 +64,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
       onLost: (error) => log?.warn({ err: error }, 'A connection to PostgreSQL was lost'),
     })
     const db = new Kysely<NoTables>({ dialect: createPostgresDialect(pool) })
+    const hints = createPostgresHints({ url, query: (text, values) => pool.query(text, [...values]) })
     return {
       db,
       dialect: 'postgres',
@@ -69,6 +73,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
       inTransaction: (work) => inPostgresTransaction(db, work),
       version: () => undefined,
       holdWorkerLease: (worker) => holdWorkerLease(url, worker),
+      hints,
       backUp: (target) => copyRows(pool, target.rows),
       restore: async (tables, names) => {
         const found = (await listTables(pool))[0]
@@ -91,7 +96,10 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
           ? []
           : [`Its locale is "${locale}", not C: lists sort differently, and lists by run id may leave out children.`]
       },
-      close: () => db.destroy(),
+      async close() {
+        await hints.close()
+        await db.destroy()
+      },
     }
   }
   if (path === undefined) throw new Error('openMetadataDb needs a path or a url.')
@@ -105,6 +113,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
     inTransaction,
     version: watcher.version,
     holdWorkerLease: async () => ({ release: async () => {} }), // nobody else looks
+    hints: NO_HINTS,
     backUp: ({ file }) => file((target) => backUpSqlite(path, target)),
     restore: () => Promise.reject(new Error('A SQLite database is restored as the file it is.')),
     check: async () => checkSqlite(path),

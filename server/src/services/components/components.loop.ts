@@ -11,12 +11,22 @@ export interface ComponentsLoop {
   tick(): Promise<void>
 }
 
-export function createComponentsLoop(components: Components, log: { warn(details: object, text: string): void }): ComponentsLoop {
+export interface ComponentsLoopDeps {
+  readonly components: Pick<Components, 'reload'>
+  /** After each look, whether something changed or not. */
+  readonly afterLook: () => Promise<void>
+  readonly log: { warn(details: object, text: string): void }
+}
+
+export function createComponentsLoop({ components, afterLook, log }: ComponentsLoopDeps): ComponentsLoop {
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
 
   const tick = async (): Promise<void> => {
     await components.reload().catch((error: unknown) => log.warn({ err: error }, 'The components folder could not be read'))
+    await afterLook().catch((error: unknown) =>
+      log.warn({ err: error }, 'Other nodes could not be told which components are here'),
+    )
   }
 
   function start(): void {

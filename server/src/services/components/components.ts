@@ -23,6 +23,8 @@ export interface Components {
   /** The id that clients are shown for one they used: the same, except that names of this stack alone give way to the public one. */
   listedId(id: string): string
   list(): readonly ComponentDescription[]
+  /** Ids and aliases of the components that files of this node describe. */
+  ownNames(): readonly string[]
   /** Reads the folder again when it changed. */
   reload(): Promise<void>
   /** What is wrong with the files of the folder, by file and field. */
@@ -86,6 +88,7 @@ export function createComponents({ folder, log, unknown = 'refuse' }: Components
     namesOf: (id) => registry.namesOf.get(canonicalId(id)) ?? [id],
     listedId: (id) => (id.startsWith(STACK_ONLY) ? canonicalId(id) : id),
     list: () => registry.all,
+    ownNames: () => [...lastGood.values()].flatMap(({ id }) => registry.namesOf.get(id) ?? []),
     reload,
     problems: () => problems,
     problemOf: (id) => {

@@ -25,6 +25,7 @@ test('a run reads a configuration by either id of its component, with its rows i
     createJob: none,
     checkContent: async () => [],
     contentRules: [],
+    worker: undefined,
     nextRunsOf: async () => [],
     emptyBranch: none,
   })

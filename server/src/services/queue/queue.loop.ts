@@ -60,6 +60,10 @@ export interface QueueLoopDeps {
   readonly projectLimit: number
   /** Of projects that may run another number of jobs at once. */
   readonly projectLimits?: (trx: Trx) => Promise<ReadonlyMap<number, number>>
+  /** Whether this node can run the component. */
+  readonly hasComponent: (componentId: string) => boolean
+  /** Those of the components that other workers have which are alive. */
+  readonly findElsewhere: (trx: Trx, componentIds: readonly string[], now: number) => Promise<ReadonlySet<string>>
   /** Nobody else can hold a job of this database: leases of an earlier process are void at once. */
   readonly isAlone: boolean
   /** The name under which this process says that it is alive. */
@@ -72,6 +76,8 @@ const BEAT_MS = 1_000
 /** Lost jobs are looked for this often; a lease is much longer. */
 const RECOVERY_MS = 1_000
 const STARTABLE = 50
+/** A job of a component that no node seems to have is left alone for so long: the node that has it may be about to say so. */
+const STRANGE_MS = 5_000
 const OTHERS_MS = 1_000
 const EXPLAINED = 200
 
@@ -125,9 +131,11 @@ export function createQueueLoop(deps: QueueLoopDeps) {
       const full = [...projects].filter(([id, count]) => count >= limitOf(id)).map(([id]) => id)
       const held = (await store.listLocks(trx)).map((lock) => lock.lock_key)
       const fullParents = new Set<number>()
-      for (let found = -1; found !== fullParents.size; ) {
-        found = fullParents.size
-        const startable = await startableOfAll(trx, now, full, held, [...fullParents])
+      const elsewhere = new Set<string>()
+      for (let found = -1; found !== fullParents.size + elsewhere.size; ) {
+        found = fullParents.size + elsewhere.size
+        const startable = await startableOfAll(trx, now, full, held, [...fullParents], [...elsewhere])
+        for (const id of await componentsElsewhere(trx, startable, now)) elsewhere.add(id)
         const runningIn = ({ project_id }: Startable): number => projects.get(project_id) ?? 0
         for (const job of startable.toSorted((a, b) => runningIn(a) - runningIn(b))) {
           const siblings = job.parent_job_id === null ? 0 : (parents.get(job.parent_job_id) ?? 0)
@@ -135,6 +143,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
             fullParents.add(job.parent_job_id!) // only a child has such a limit
             continue
           }
+          if (elsewhere.has(job.component_id) || isStrange(job, now)) continue
           if (job.lock_key !== null && !(await store.takeLock(trx, job.lock_key, job.project_id, job.id))) continue
           const started = await store.start(trx, job.id, worker, now, now + LEASE_MS)
           if (started) {
@@ -142,7 +151,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
             return started
           }
         }
-        // The rows of a container that is full may have been all that was looked at: once more, without them.
+        // The rows of a container that is full, or jobs of other nodes, may have been all that was looked at: once more, without them.
       }
       return undefined
     })
@@ -157,14 +166,26 @@ export function createQueueLoop(deps: QueueLoopDeps) {
     full: readonly number[],
     held: readonly string[],
     fullParents: readonly number[],
+    elsewhere: readonly string[],
   ): Promise<readonly Startable[]> {
-    const oldest = await store.listStartable(trx, now, full, held, fullParents, STARTABLE)
+    const among = { heldKeys: held, fullParents, elsewhere }
+    const oldest = await store.listStartable(trx, now, { ...among, fullProjects: full }, STARTABLE)
     const [first] = oldest
     if (!first || oldest.length < STARTABLE || oldest.some(({ project_id }) => project_id !== first.project_id)) return oldest
     if (Math.abs(now - lastLookAtOthers) < OTHERS_MS) return oldest
     lastLookAtOthers = now
-    return [...(await store.listStartable(trx, now, [...full, first.project_id], held, fullParents, STARTABLE)), ...oldest]
+    const others = { ...among, fullProjects: [...full, first.project_id] }
+    return [...(await store.listStartable(trx, now, others, STARTABLE)), ...oldest]
   }
+
+  /** Components that this node lacks and another one has. Alone there is no other one, and the job says what is missing. */
+  async function componentsElsewhere(trx: Trx, jobs: readonly Startable[], now: number): Promise<Iterable<string>> {
+    const lacking = [...new Set(jobs.map((job) => job.component_id))].filter((id) => !deps.hasComponent(id))
+    return deps.isAlone || lacking.length === 0 ? [] : deps.findElsewhere(trx, lacking, now)
+  }
+
+  const isStrange = (job: Startable, now: number): boolean =>
+    !deps.isAlone && job.created_at > now - STRANGE_MS && !deps.hasComponent(job.component_id)
 
   const OPENERS: Readonly<Record<JobRow['type'], (job: JobRow, hold: Hold, signal: AbortSignal) => Promise<void>>> = {
     standard: run,

@@ -23,6 +23,14 @@ export interface JobEnd {
   readonly cause?: Pick<JobCause, 'kind' | 'subject'> | null
 }
 
+/** Jobs that cannot start here: of full projects and containers, of configurations that are held, of components of other nodes. */
+export interface LeftOut {
+  readonly fullProjects: readonly number[]
+  readonly heldKeys: readonly string[]
+  readonly fullParents: readonly number[]
+  readonly elsewhere: readonly string[]
+}
+
 /** Who holds a job: writes of a worker that lost it touch no row. */
 export interface Hold {
   readonly jobId: number
@@ -286,21 +294,14 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
       return { projects, parents }
     },
 
-    /** Jobs that could start, oldest first, without those of full projects, held configurations and full containers. */
-    listStartable(
-      trx: Trx,
-      now: number,
-      fullProjects: readonly number[],
-      heldKeys: readonly string[],
-      fullParents: readonly number[],
-      limit: number,
-    ) {
+    /** Jobs that could start, oldest first. */
+    listStartable(trx: Trx, now: number, { fullProjects, heldKeys, fullParents, elsewhere }: LeftOut, limit: number) {
       let query = tables(trx)
         .selectFrom('queue_job')
-        .select(['id', 'project_id', 'lock_key', 'parent_job_id', 'sibling_limit', 'type'])
+        .select(['id', 'project_id', 'component_id', 'created_at', 'lock_key', 'parent_job_id', 'sibling_limit', 'type'])
         .where('status', 'in', QUEUED)
         .where('start_after', '<=', now)
-        .where(ofWorkingProject('queue_job'))
+      if (elsewhere.length > 0) query = query.where('component_id', 'not in', elsewhere).where(ofWorkingProject('queue_job'))
       if (fullProjects.length > 0)
         query = query.where((e) => e.or([e('project_id', 'not in', fullProjects), e('type', '!=', 'standard')]))
       if (heldKeys.length > 0) query = query.where((e) => e.or([e('lock_key', 'is', null), e('lock_key', 'not in', heldKeys)]))

@@ -79,6 +79,8 @@ async function rig(
       onMoved: () => {},
       slots,
       projectLimit,
+      hasComponent: () => true,
+      findElsewhere: async () => new Set(),
       isAlone: false,
       log: QUIET,
     })

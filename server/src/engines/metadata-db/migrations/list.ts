@@ -38,6 +38,7 @@ import * as jobFacts from './0810-job-facts.ts'
 import * as oauth from './0830-oauth.ts'
 import * as templates from './0831-templates.ts'
 import * as iceberg from './0860-iceberg.ts'
+import * as workerComponents from './0861-worker-components.ts'
 import * as usage from './0870-usage.ts'
 import * as sandboxes from './0880-sandboxes.ts'
 
@@ -85,6 +86,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0830-oauth', up: oauth.up },
   { name: '0831-templates', up: templates.up },
   { name: '0860-iceberg', up: iceberg.up },
+  { name: '0861-worker-components', up: workerComponents.up },
   { name: '0870-usage', up: usage.up },
   { name: '0880-sandboxes', up: sandboxes.up },
 ]

@@ -1,0 +1,72 @@
+// Two nodes on one PostgreSQL and one S3: each runs what it can, and neither waits for the other's clock.
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import { freshPostgres } from '../support/on-both-databases.ts'
+import { type Job, shellStack } from '../support/shell-stack.ts'
+import { startS3 } from '../support/start-s3.ts'
+import { startTestStack, type TestStack } from '../support/test-stack.ts'
+
+type Roles = readonly ('api' | 'worker' | 'scheduler')[]
+
+async function startNodes(t: TestContext) {
+  const database = await freshPostgres()
+  const s3 = await startS3()
+  t.after(async () => {
+    await s3.close()
+    await database.remove()
+  })
+  const shared = {
+    databaseUrl: (database.location as { url: string }).url, // of PostgreSQL
+    databaseConnections: 3,
+    bucket: 'millrace',
+    externalS3: { endpoint: s3.endpoint, ...s3.sessions.root, roleArn: undefined },
+    encryptionKeys: [randomBytes(32)],
+  }
+  return { node: (roles: Roles) => ({ ...shared, roles }) }
+}
+
+test('a job runs on the node that has its component, whichever looks first', async (t) => {
+  const { node } = await startNodes(t)
+  const first = await shellStack(t, node(['api', 'worker']))
+  await startTestStack(t, node(['worker'])) // it does not have the component
+  await first.add('test.own', 'true')
+  const jobs = await Promise.all(
+    Array.from({ length: 12 }, async () => {
+      const answer = await first.request('POST', '/queue/jobs', { json: { component: 'test.own', mode: 'run', configData: {} } })
+      assert.equal(answer.status, 201, answer.text)
+      return answer.json<Job>()
+    }),
+  )
+  for (const job of jobs) {
+    const { status, result } = await first.wait(job)
+    assert.equal(status, 'success', JSON.stringify(result))
+  }
+})
+
+test('work that one node creates starts on the other at once', async (t) => {
+  const { node } = await startNodes(t)
+  const alone = await startTestStack(t)
+  const api = await startTestStack(t, node(['api']))
+  await startTestStack(t, node(['worker']))
+  const [here, there] = [await timeOfJobs(alone), await timeOfJobs(api)]
+  // Without hints a job waits half a second on average for the other node to look: ten times as long and more.
+  assert.ok(there < 3 * here + 1500, `${Math.round(there)} ms over two nodes, ${Math.round(here)} ms on one`)
+})
+
+/** Ten jobs, one after the other. */
+async function timeOfJobs(stack: TestStack): Promise<number> {
+  const once = async (i: number) => {
+    const made = await stack.request('POST', '/v2/storage/buckets', { json: { name: `b${i}`, stage: 'in' } })
+    assert.equal(made.status, 201, made.text)
+    const job = await stack.request('DELETE', `/v2/storage/buckets/in.c-b${i}?async=1`)
+    assert.equal(job.status, 202, job.text)
+    const { id } = job.json<{ id: number }>()
+    await stack.platform.storageJobs.waitFor(stack.projectId, id, { pollMs: 5 })
+  }
+  await once(0)
+  const began = performance.now()
+  for (let i = 1; i <= 10; i++) await once(i)
+  return performance.now() - began
+}

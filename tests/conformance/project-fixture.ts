@@ -153,6 +153,7 @@ export const QUERIES: Readonly<Record<string, (id: Ids) => string>> = {
   'DELETE /v2/storage/tables/{tableId}/rows': () => 'allowTruncate=1',
   'GET /sync-actions/actions': () => 'componentId=test.noop',
   'GET /v2/storage/global-search': ({ mark }) => `query=${mark}`,
+  'GET /v2/storage/search': ({ mark }) => `text=${mark}`,
   'GET /v2/storage/search/tables': ({ mark }) => `metadataKey=test.key&metadataValue=${mark}`,
   [`GET ${IN_BRANCH}/search/component-configurations`]: () => 'metadataKeys[]=test.key',
   'GET /v2/storage/stats': () => 'runId=1',

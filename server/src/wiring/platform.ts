@@ -63,7 +63,7 @@ import { type ExternalS3, type Objects, openObjectStore } from './object-store.t
 import { createPeopleModules, type OidcOptions } from './people.ts'
 import { createQueueModules, DEFAULT_WORKER, type WorkerSettings } from './queue.ts'
 import { createScheduleModules } from './schedules.ts'
-import { registerSearch } from './search.ts'
+import { registerSearch, registerWordSearch } from './search.ts'
 import { createSqlModules, type SqlModules, type SqlSettings } from './sql.ts'
 import { createStreamModules } from './streams.ts'
 import { createTableModules, type TableModules, type TableSettings } from './tables.ts'
@@ -511,6 +511,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     )
     configurationModules.registerRoutes(app)
     registerSearch(app, core, configurationModules, tableModules)
+    registerWordSearch(app, core, configurationModules, tableModules, { file: files.findNamed, schedule: scheduleModules.find })
     tableModules.registerRoutes(app)
     sqlModules.registerRoutes(app)
     app.register(icebergRoutes(tableModules.iceberg))

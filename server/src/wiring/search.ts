@@ -2,12 +2,42 @@
 
 import type { FastifyInstance } from 'fastify'
 import { listNames } from '../services/configurations/names.ts'
+import { createConfigurationSearch } from '../services/configurations/search.store.ts'
 import { findableBucket, findableConfiguration, findableTable } from '../services/global-search/findable.ts'
 import { globalSearchRoutes } from '../services/global-search/global-search.routes.ts'
 import { createGlobalSearch } from '../services/global-search/global-search.ts'
+import { createJobFinder } from '../services/queue/find-jobs.ts'
+import { searchRoutes } from '../services/search/search.routes.ts'
+import { createSearch, type Source } from '../services/search/search.ts'
+import { createTableSearch } from '../services/tables/table-search.ts'
 import type { ConfigurationModules } from './configurations.ts'
 import type { Core } from './core.ts'
 import type { TableModules } from './tables.ts'
+
+/** The search by a word, for people who type. */
+export function registerWordSearch(
+  app: FastifyInstance,
+  { metadata: { db } }: Core,
+  { components }: ConfigurationModules,
+  { parts }: TableModules,
+  others: { readonly file: Source; readonly schedule: Source },
+): void {
+  const tables = createTableSearch(parts)
+  const configurations = createConfigurationSearch(db, components)
+  app.register(
+    searchRoutes(
+      createSearch({
+        table: tables.tables,
+        column: tables.columns,
+        configuration: configurations.configurations,
+        row: configurations.rows,
+        content: configurations.contents,
+        job: createJobFinder(db, components.canonicalId),
+        ...others,
+      }),
+    ),
+  )
+}
 
 export function registerSearch(
   app: FastifyInstance,

@@ -2,6 +2,7 @@
 
 import { type Expression, type ExpressionBuilder, type Generated, type Selectable, type SqlBool, sql } from 'kysely'
 import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { contains } from '../../engines/metadata-db/like.ts'
 import type { FileProvider } from '../../model/file-provider.ts'
 import type { FileQuery } from './file-query.ts'
 
@@ -137,6 +138,21 @@ export function createFilesStore(database: Db) {
       const rows = await db.selectFrom('file').selectAll().where('project_id', '=', projectId).where('id', '=', id).execute()
       return (await withTags(rows))[0]
     },
+
+    /** Files by a part of their name, newest first; of one token when it may not see all. */
+    listContaining: (projectId: number, tokenId: number | undefined, text: string, limit: number, now: Date) =>
+      db
+        .selectFrom('file')
+        .select(['id', 'name'])
+        .where('project_id', '=', projectId)
+        .where('state', '=', 'visible')
+        .where('branch_id', 'is', null)
+        .where((e) => e.or([e('expires_at', 'is', null), e('expires_at', '>', now.getTime())]))
+        .where((e) => contains(database, e.ref('name'), text))
+        .$if(tokenId !== undefined, (query) => query.where('creator_token_id', '=', tokenId!)) // set, by the line itself
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute(),
 
     async list(projectId: number, filter: FileFilter): Promise<FileRecord[]> {
       let query = db

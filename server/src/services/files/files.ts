@@ -457,6 +457,12 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     link,
     content,
     usageOf: store.usageOf,
+    /** Files by a part of their name. */
+    findNamed: async ({ actor }: Scope, text: string, limit: number) => {
+      const tokenId = actor.isMasterToken || actor.canReadAllFileUploads ? undefined : actor.tokenId
+      const found = await store.listContaining(actor.projectId, tokenId, text, limit, clock.now())
+      return found.map(({ id, name }) => ({ kind: 'file' as const, id: String(id), name }))
+    },
     /** With a deleted project go its files; nobody has credentials for them any more. */
     async removeBytesOfProject(projectId: number): Promise<void> {
       for (const file of await store.listOfProject(projectId)) await removeBytes(file)

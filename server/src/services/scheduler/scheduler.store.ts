@@ -2,6 +2,7 @@
 
 import type { Generated, Selectable } from 'kysely'
 import { claimRows, type Db, lockRows, ofWorkingProject, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { contains } from '../../engines/metadata-db/like.ts'
 import { readStored } from '../../kit/stored-json.ts'
 import type { Policy, Schedule, ScheduleConfiguration, Target } from './schedule-configuration.ts'
 
@@ -156,6 +157,30 @@ export function createSchedulerStore(database: Db) {
           .limit(limit)
           .execute()
       ).map(toRecord),
+
+    /** Schedules whose configuration, or that of their target, contains the text in its id. */
+    listContaining: async (projectId: number, text: string, limit: number) =>
+      (
+        await db
+          .selectFrom('schedule')
+          .select(['id', 'configuration_id', 'target_configuration_id', 'schedule'])
+          .where('project_id', '=', projectId)
+          .where((e) =>
+            e.or([
+              contains(database, e.ref('configuration_id'), text),
+              contains(database, e.ref('target_configuration_id'), text),
+              contains(database, e.ref('schedule'), text),
+            ]),
+          )
+          .orderBy('id')
+          .limit(limit)
+          .execute()
+      ).map((row) => ({
+        kind: 'schedule' as const,
+        id: String(row.id),
+        name: readStored<{ readonly cronTab: string }>(row.schedule).cronTab,
+        configurationId: row.configuration_id,
+      })),
 
     /** Of all projects: schedules that stopped by themselves. */
     listStopped: async (limit: number) =>

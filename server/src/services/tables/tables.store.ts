@@ -5,6 +5,7 @@
 
 import { type Generated, type Selectable, sql } from 'kysely'
 import { type Db, lockRows, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { contains } from '../../engines/metadata-db/like.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
 import { countBytes, countRows, primaryKeyNames, type TableSnapshot } from '../../engines/table-engine/snapshot.ts'
 import type { FilterOperator } from '../../engines/table-engine/table-engine.ts'
@@ -175,6 +176,30 @@ export function createTablesStore(database: Db) {
       const counted = await wanted.select((e) => e.fn.countAll<number | string>().as('n')).executeTakeFirst()
       return { rows: rows.map(toTable), total: Number(counted?.n ?? 0) }
     },
+
+    /** Tables of some buckets whose name, or the name of a column, contains the text. */
+    listContaining: async (
+      buckets: readonly number[],
+      column: 'name' | 'columns',
+      text: string,
+      limit: number,
+    ): Promise<TableRow[]> =>
+      (
+        await inPieces(buckets, (piece) =>
+          db
+            .selectFrom('data_table')
+            .selectAll()
+            .where('bucket', 'in', piece)
+            .where((e) =>
+              column === 'columns'
+                ? contains(database, e.ref('columns'), text)
+                : e.or([contains(database, e.ref('name'), text), contains(database, e.ref('display_name'), text)]),
+            )
+            .orderBy('id')
+            .limit(limit)
+            .execute(),
+        )
+      ).map(toTable),
 
     listAliasesOf: async (keys: readonly number[], trx?: Trx): Promise<TableRow[]> =>
       (

@@ -1,0 +1,11 @@
+// Texts that contain other texts, whatever the case of Latin letters, alike on both databases: SQLite compares with the case here.
+
+import { type Expression, type SqlBool, sql } from 'kysely'
+import { type Db, dialectOf } from './dialects.ts'
+
+export function contains(db: Db, column: Expression<string | null>, text: string): Expression<SqlBool> {
+  const pattern = (wanted: string) => `%${wanted.replace(/[\\%_]/g, '\\$&')}%`
+  return dialectOf(db) === 'sqlite'
+    ? sql<SqlBool>`lower(${column}) like ${pattern(text.toLowerCase())} escape '\\'`
+    : sql<SqlBool>`${column} ilike ${pattern(text)} escape '\\'`
+}

@@ -1,0 +1,38 @@
+// Jobs by their id, or by a part of the id of their configuration, newest first, as far as the token may see them.
+
+import type { Db } from '../../engines/metadata-db/dialects.ts'
+import { contains } from '../../engines/metadata-db/like.ts'
+import { type Actor, canUseComponent } from '../../model/actor.ts'
+import type { Scope } from '../../model/scope.ts'
+import { tables } from './queue.schema.ts'
+
+/** Of what SQL finds, some belongs to components that the token may not use. */
+const SPARE = 4
+
+export const createJobFinder =
+  (db: Db, canonicalId: (componentId: string) => string) =>
+  async ({ actor, branch }: Scope, text: string, limit: number) => {
+    const id = /^\d{1,15}$/.test(text) ? Number(text) : undefined
+    const rows = await tables(db)
+      .selectFrom('queue_job')
+      .select(['id', 'component_id', 'configuration_id', 'status', 'token_id'])
+      .where('project_id', '=', actor.projectId)
+      .where('branch_id', '=', branch.id)
+      .where((e) => e.or([contains(db, e.ref('configuration_id'), text), ...(id === undefined ? [] : [e('id', '=', id)])]))
+      .orderBy('id', 'desc')
+      .limit(SPARE * limit)
+      .execute()
+    return rows
+      .filter((row) => maySee(actor, row.token_id, row.component_id, canonicalId))
+      .slice(0, limit)
+      .map((row) => ({
+        kind: 'job' as const,
+        id: String(row.id),
+        name: `${row.component_id} ${row.status}`,
+        componentId: row.component_id,
+        ...(row.configuration_id !== null && { configurationId: row.configuration_id }),
+      }))
+  }
+
+const maySee = (actor: Actor, tokenId: number, componentId: string, canonicalId: (id: string) => string): boolean =>
+  tokenId === actor.tokenId || canUseComponent(actor, componentId, canonicalId)

@@ -99,6 +99,7 @@ export type SandboxesCreateBody = { readonly type: string; readonly shared?: boo
 export type Schedule = { readonly id: string; readonly tokenId: string; readonly configurationId: string; readonly configurationVersionId: string; readonly schedule: { readonly cronTab: string; readonly timezone: string; readonly state: string }; readonly target: { readonly componentId: string; readonly configurationId: string; readonly configurationRowIds: ReadonlyArray<string>; readonly mode: string; readonly tag: string }; readonly executions: ReadonlyArray<{ readonly jobId: string | null; readonly executionTime: string; readonly dueTime: string; readonly status: string; readonly reason: string | null }>; readonly nextExecutionTime: string | null; readonly stoppedReason: string | null }
 export type SchedulerActivateBody = { readonly configurationId: string; readonly configurationVersionId?: string }
 export type SchedulerPreviewBody = { readonly cronTab: string; readonly timezone?: string; readonly dst?: 'once' | 'skip' | 'every'; readonly count?: number }
+export type SearchResult = { readonly items: ReadonlyArray<{ readonly kind: string; readonly id: string; readonly name: string; readonly tableId?: string; readonly componentId?: string; readonly configurationId?: string; readonly rowId?: string }>; readonly more: ReadonlyArray<string> }
 export type Session = { readonly id: number; readonly method: string; readonly address: string | null; readonly userAgent: string | null; readonly created: string; readonly lastSeen: string; readonly expires: string; readonly isCurrent: boolean }
 export type SignInDescribeLinkBody = { readonly link: string }
 export type SignInLinkBody = { readonly link: string; readonly name?: string; readonly email?: string; readonly password?: string }
@@ -530,6 +531,7 @@ export const ROUTES = {
   'sql.query': ['POST', '/v2/storage/query'],
   'sql.export': ['POST', '/v2/storage/query/export'],
   'buckets.unscheduleRefresh': ['DELETE', '/v2/storage/scheduled-tasks/{taskId}'],
+  'search.everything': ['GET', '/v2/storage/search'],
   'tables.search': ['GET', '/v2/storage/search/tables'],
   'buckets.listShared': ['GET', '/v2/storage/shared-buckets'],
   'snapshots.get': ['GET', '/v2/storage/snapshots/{snapshotId}'],
@@ -977,6 +979,7 @@ export interface Operations {
   'sql.query': { path: undefined; query: undefined; body: SqlQueryBody; answer: unknown }
   'sql.export': { path: undefined; query: undefined; body: SqlExportBody; answer: StorageJob }
   'buckets.unscheduleRefresh': { path: { readonly taskId: string }; query: undefined; body: undefined; answer: undefined }
+  'search.everything': { path: undefined; query: { readonly text: string; readonly kinds?: ReadonlyArray<'table' | 'column' | 'configuration' | 'row' | 'content' | 'file' | 'job' | 'schedule'> | 'table' | 'column' | 'configuration' | 'row' | 'content' | 'file' | 'job' | 'schedule'; readonly limit?: number }; body: undefined; answer: SearchResult }
   'tables.search': { path: undefined; query: { readonly metadataKey?: string; readonly metadataValue?: string; readonly metadataProvider?: string; readonly include?: string }; body: undefined; answer: ReadonlyArray<Table> }
   'buckets.listShared': { path: undefined; query: { readonly include?: string }; body: undefined; answer: ReadonlyArray<unknown> }
   'snapshots.get': { path: { readonly snapshotId: string }; query: undefined; body: undefined; answer: unknown }

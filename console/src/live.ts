@@ -11,7 +11,16 @@ import { loadSession, signOut } from './session.ts'
 const CONCERNED: Readonly<Record<string, readonly OperationName[]>> = {
   job: ['queue.search', 'queue.get'],
   flow: ['queue.search', 'queue.get'],
-  table: ['tables.list', 'tables.get', 'tables.preview', 'tables.events', 'tables.listSnapshots', 'buckets.list'],
+  table: [
+    'tables.list',
+    'tables.get',
+    'tables.preview',
+    'tables.rows',
+    'tables.profileNow',
+    'tables.events',
+    'tables.listSnapshots',
+    'buckets.list',
+  ],
   configuration: ['components.list', 'configurations.get', 'configurations.versions', 'rows.effective'],
   schedule: ['scheduler.list', 'scheduler.next'],
   file: ['files.list'],

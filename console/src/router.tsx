@@ -9,11 +9,13 @@ import { HomeScreen } from './screens/home.tsx'
 import { JobScreen } from './screens/job.tsx'
 import { JobsScreen } from './screens/jobs.tsx'
 import { NotFound } from './screens/not-found.tsx'
+import { NotificationsScreen } from './screens/notifications.tsx'
 import { PeopleScreen } from './screens/people.tsx'
 import { ProjectsScreen } from './screens/projects.tsx'
 import { SchedulesScreen } from './screens/schedules.tsx'
 import { SqlScreen } from './screens/sql.tsx'
 import { StorageScreen } from './screens/storage.tsx'
+import { StreamsScreen } from './screens/streams.tsx'
 import { TableScreen } from './screens/table.tsx'
 import { TokensScreen } from './screens/tokens.tsx'
 import { TryScreen } from './screens/try.tsx'
@@ -43,15 +45,17 @@ export const router = createRouter({
   routeTree: root.addChildren([
     route('/', HomeScreen),
     route('/storage', StorageScreen, 'q', 'sort'),
-    route('/storage/$tableId', TableScreen, 'tab', 'column', 'value', 'sort', 'order'),
+    route('/storage/$tableId', TableScreen, 'tab', 'column', 'op', 'value', 'q', 'sort', 'order', 'page'),
     route('/files', FilesScreen, 'q', 'tag'),
     route('/upload', UploadScreen, 'table'),
     route('/sql', SqlScreen),
-    route('/components', ComponentsScreen, 'q'),
+    route('/components', ComponentsScreen, 'q', 'trash'),
     route('/components/$componentId/$configurationId', ConfigurationScreen, 'tab', 'row', 'view', 'version', 'to'),
     route('/builder/$configurationId', BuilderScreen, 'row', 'step', 'job'),
     route('/flows', FlowsScreen),
     route('/flows/$componentId/$configurationId', FlowScreen),
+    route('/streams', StreamsScreen),
+    route('/notifications', NotificationsScreen),
     route('/schedules', SchedulesScreen),
     route('/jobs', JobsScreen, 'status', 'component', 'config', 'page'),
     route('/jobs/$jobId', JobScreen, 'level', 'q'),

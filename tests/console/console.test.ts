@@ -8,8 +8,8 @@ import { startTestStack } from '../support/test-stack.ts'
 const CSV = 'id,name,price\n1,Tea,3.50\n2,Milk,1.20\n3,"Bread, dark",2.80\n'
 
 test('the console in a browser', { timeout: 300_000 }, async (t) => {
+  const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
-  const browser = await startBrowser(t)
 
   await t.test('a wrong token is refused with the sentence of the server, the right one leads home', async () => {
     const { page } = await openPage(browser)
@@ -35,9 +35,12 @@ test('the console in a browser', { timeout: 300_000 }, async (t) => {
     await page.getByLabel('Column of the filter').selectOption('name')
     await page.getByLabel('Value of the filter').fill('Milk')
     await page.getByLabel('Value of the filter').press('Enter')
-    await page.getByText('1 rows fit').waitFor()
+    await page.getByText(/1 row fits/).waitFor()
     await page.reload() // the whole state is in the address
-    await page.getByText('1 rows fit').waitFor()
+    await page.getByText(/1 row fits/).waitFor()
+    await page.goto(`${stack.url}/console/storage/in.c-main.goods?sort=price&order=desc`)
+    await page.getByRole('columnheader', { name: /price/ }).getByText('all distinct').waitFor() // a profile in the header
+    assert.match(await page.getByRole('row').nth(1).innerText(), /Tea/)
     assert.deepEqual(complaints, [])
     await page.context().close()
   })
@@ -122,6 +125,60 @@ test('the console in a browser', { timeout: 300_000 }, async (t) => {
     await page.context().close()
   })
 
+  await t.test('a deleted configuration is brought back', async () => {
+    const { page } = await signedIn(browser, stack, '/components')
+    await page.getByLabel('Select Shop API', { exact: true }).check()
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByText('Deleted 1 configuration.').waitFor()
+    await page.getByRole('button', { name: 'Deleted' }).click()
+    await page.getByRole('button', { name: 'Bring back' }).click()
+    await page.getByText('It is back, with its rows and versions.').waitFor()
+    await page.goto(`${stack.url}/console/components`)
+    await page.getByRole('link', { name: 'Shop API', exact: true }).waitFor()
+    await page.context().close()
+  })
+
+  await t.test('a schedule is paused and resumed', async () => {
+    const { page } = await signedIn(browser, stack, '/schedules')
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    await page.context().close()
+  })
+
+  await t.test('a stream shows what a body becomes, and a failed job is told to a webhook', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/streams')
+    await page.getByRole('heading', { name: 'No address takes records yet.' }).waitFor()
+    await page.keyboard.press('n')
+    await page.getByRole('textbox', { name: 'Name' }).fill('Web shop')
+    await page.getByLabel('Parts of the body as columns').fill('order.id')
+    await page.getByRole('button', { name: 'Make the address' }).click()
+    await page.getByText('Try a body').click()
+    await page.getByRole('button', { name: 'Show the rows it becomes' }).click()
+    await page.getByRole('definition').getByText('7', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Notifications' }).click()
+    await page.getByRole('heading', { name: 'Nobody hears when something breaks.' }).waitFor()
+    await page.keyboard.press('n')
+    await page.getByLabel('Address of the webhook').fill('https://hooks.example/millrace')
+    await page.getByRole('button', { name: 'Make the notification' }).click()
+    await page.getByRole('cell', { name: 'a job fails' }).waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('single letters run nothing while somebody types JSON', async () => {
+    const made = await stack.request('POST', '/v2/storage/components/keboola.ex-generic-v2/configs', {
+      json: { configurationId: 'typed', name: 'Typed' },
+    })
+    assert.equal(made.status, 201)
+    const { page } = await signedIn(browser, stack, '/components/keboola.ex-generic-v2/typed?view=json')
+    await page.getByLabel('Configuration as JSON').click()
+    await page.keyboard.type('r')
+    await page.getByText('This is not JSON yet').waitFor()
+    assert.match(page.url(), /typed/)
+    await page.context().close()
+  })
+
   await t.test('what others change appears without a reload', async () => {
     const { page } = await signedIn(browser, stack, '/storage')
     await page.getByRole('heading', { name: /^1 table in/ }).waitFor()
@@ -162,6 +219,9 @@ test('the console in a browser', { timeout: 300_000 }, async (t) => {
       '/components',
       '/jobs',
       `/jobs/${job.id}`,
+      '/components?trash=yes',
+      '/streams',
+      '/notifications',
       '/schedules',
       '/tokens',
       '/sql',

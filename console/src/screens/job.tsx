@@ -14,6 +14,7 @@ import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
 import { useKey } from '../use-key.ts'
 import { FlowRun, flowResultOf, flowSentence } from './flow-run.tsx'
+import { CauseCard, type FailedResult, usualText } from './job-cause.tsx'
 import { JobLog } from './job-log.tsx'
 import { rowsOf } from './job-rows.ts'
 import { JobTimeline } from './job-timeline.tsx'
@@ -22,10 +23,8 @@ import { useNames } from './names.ts'
 
 const route = getRouteApi('/jobs/$jobId')
 
-interface Result {
-  readonly message?: string
+interface Result extends FailedResult {
   readonly configVersion?: string
-  readonly error?: { readonly type?: string; readonly exceptionId?: string }
   readonly output?: { readonly tables?: readonly { readonly id: string; readonly rowsCount?: number }[] }
   readonly input?: { readonly tables?: readonly { readonly id: string }[] }
 }
@@ -70,8 +69,10 @@ function sentenceOf(job: Job, name: string): string {
 
 const Facts = ({ job, name }: { job: Job; name: string }) => (
   <>
-    {job.startTime ? `Ran from ${moment(job.startTime)}${job.endTime ? ` to ${timeOfDay(job.endTime)}` : ''}. ` : ''}Started by{' '}
-    {job.token.description}.{' '}
+    {job.startTime
+      ? `Ran from ${moment(job.startTime)}${job.endTime ? ` to ${timeOfDay(job.endTime)}` : ''}.${usualText(job)} `
+      : ''}
+    Started by {job.token.description}.{' '}
     {job.config ? (
       <>
         Configuration{' '}
@@ -160,7 +161,7 @@ function Body({ job }: { job: Job }) {
   return (
     <div className="columns">
       <div className="stack4">
-        {job.status === 'error' && !isFlow ? <Cause job={job} result={result} /> : null}
+        {job.status === 'error' && !isFlow ? <CauseCard job={job} result={result} /> : null}
         {isFlow ? <FlowRun job={job} /> : <JobTimeline job={job} nameOfRow={nameOfRow} />}
         <JobLog jobId={job.id} />
       </div>
@@ -181,47 +182,6 @@ function useRowNames(job: Job): (rowId: string) => string {
   )
   return (rowId) => data?.rows.find(({ id }) => id === rowId)?.name || rowId
 }
-
-const Cause = ({ job, result }: { job: Job; result: Result }) => (
-  <section className="card cause" aria-labelledby="cause">
-    <div className="in stack3">
-      <p className="err st">
-        <Icon name="st-err" />
-        <span id="cause">Cause</span>
-      </p>
-      <p className="lg strong">{result.message}</p>
-      <p className="xs mute">
-        {result.error?.type === 'user'
-          ? 'The configuration or the data is the reason; running it again unchanged will fail again.'
-          : 'The platform or the component failed; running it again may help.'}{' '}
-        {result.error?.exceptionId ? (
-          <>
-            Exception <span className="id">{result.error.exceptionId}</span>
-          </>
-        ) : null}
-      </p>
-      {job.config ? (
-        <div className="row">
-          <Link
-            className="btn"
-            to="/components/$componentId/$configurationId"
-            params={{ componentId: job.component, configurationId: job.config }}
-          >
-            Open the configuration
-          </Link>
-          <Link
-            className="btn ghost"
-            to="/components/$componentId/$configurationId"
-            params={{ componentId: job.component, configurationId: job.config }}
-            search={{ tab: 'versions' }}
-          >
-            What changed
-          </Link>
-        </div>
-      ) : null}
-    </div>
-  </section>
-)
 
 function Results({ result, isOver: ended }: { result: Result; isOver: boolean }) {
   const written = result.output?.tables ?? []

@@ -3,7 +3,7 @@
 import { useMemo } from 'react'
 import { useLoad } from '../load.tsx'
 
-interface Component {
+export interface Component {
   readonly id: string
   readonly name: string
   readonly aliases?: readonly string[]

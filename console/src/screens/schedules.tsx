@@ -1,14 +1,18 @@
 // Schedules: what runs by itself, when next, and how the last runs went.
 
-import { Link } from '@tanstack/react-router'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Schedule } from '../../../client/src/operations.ts'
 import { moment, plural, until, zone } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { Drawer } from '../parts/drawer.tsx'
+import { Problem } from '../parts/problem.tsx'
 import { Scroll } from '../parts/scroll.tsx'
 import { Status } from '../parts/status.tsx'
+import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
+import { toast } from '../shell/toast.tsx'
 import { useNames } from './names.ts'
 import { NewSchedule } from './new-schedule.tsx'
 
@@ -49,6 +53,9 @@ export function SchedulesScreen() {
                       <th>When</th>
                       <th>Next</th>
                       <th>Last</th>
+                      <th>
+                        <span className="vh">Actions</span>
+                      </th>
                     </tr>
                   </thead>
                   <tbody>
@@ -79,6 +86,9 @@ export function SchedulesScreen() {
                           )}
                         </td>
                         <td>{one.executions[0] ? moment(one.executions[0].executionTime) : <i className="null">not yet</i>}</td>
+                        <td>
+                          <ScheduleActions schedule={one} />
+                        </td>
                       </tr>
                     ))}
                   </tbody>
@@ -90,6 +100,58 @@ export function SchedulesScreen() {
       </section>
       {open ? <NextRuns schedule={open} onClose={() => setOpen(undefined)} /> : null}
     </Page>
+  )
+}
+
+/** Paused and resumed in its configuration, as everything else is; the times it would have run meanwhile are left out. */
+function ScheduleActions({ schedule }: { schedule: Schedule }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const isPaused = schedule.schedule.state === 'disabled'
+  const change = useMutation({
+    mutationFn: async (state: 'enabled' | 'disabled') => {
+      const path = { componentId: 'keboola.scheduler', configurationId: schedule.configurationId }
+      const { configuration } = await api.call('configurations.get', { path })
+      const before = configuration.schedule as Readonly<Record<string, unknown>> // what a schedule is made of
+      await api.call('configurations.update', {
+        path,
+        body: {
+          configuration: { ...configuration, schedule: { ...before, state } },
+          changeDescription: state === 'disabled' ? 'Paused' : 'Resumed',
+        },
+      })
+      await api.call('scheduler.activate', { body: { configurationId: schedule.configurationId } })
+    },
+    onSuccess: async (_, state) => {
+      await queries.invalidateQueries({ queryKey: ['scheduler.list'] })
+      toast(state === 'disabled' ? 'Paused.' : 'Resumed.')
+    },
+  })
+  const run = useMutation({
+    mutationFn: () =>
+      api.call('queue.create', {
+        body: { component: schedule.target.componentId, config: schedule.target.configurationId, mode: 'run' },
+      }),
+    onSuccess: (job) => void navigate({ to: '/jobs/$jobId', params: { jobId: job.id } }),
+  })
+  const error = change.error ?? run.error
+  return (
+    <>
+      <span className="row">
+        <button
+          type="button"
+          className="btn sm"
+          disabled={change.isPending}
+          onClick={() => change.mutate(isPaused ? 'enabled' : 'disabled')}
+        >
+          {isPaused ? 'Resume' : 'Pause'}
+        </button>
+        <button type="button" className="btn sm ghost" disabled={run.isPending} onClick={() => run.mutate()}>
+          Run now
+        </button>
+      </span>
+      {error ? <Problem error={error} /> : null}
+    </>
   )
 }
 

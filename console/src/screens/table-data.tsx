@@ -1,50 +1,69 @@
-// The rows of a table: filter by a column, sort, open a long cell.
+// The rows of a table, page by page: a profile in every header, filter, sort, search, copy, and long cells in a drawer.
 
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import type { Answer } from '../../../client/src/client.ts'
 import type { Table } from '../../../client/src/operations.ts'
-import { count } from '../format.ts'
+import { count, plural } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Drawer } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
-import { Icon } from '../parts/icon.tsx'
+import { Icon, type IconName } from '../parts/icon.tsx'
 import { Scroll } from '../parts/scroll.tsx'
 import { Value } from '../parts/value.tsx'
 
 const route = getRouteApi('/storage/$tableId')
 
-const SHOWN_ROWS = 200
+const PAGE_ROWS = 100
+
+type Rows = Answer<'tables.rows'>
+type Profile = Answer<'tables.profileNow'>['columns'][number]
 
 interface Cell {
-  readonly columnName: string
+  readonly column: string
   readonly value: string | null
-  readonly isTruncated: boolean
+  readonly isCut: boolean
 }
-interface Preview {
-  readonly columns: readonly string[]
-  readonly rows: readonly (readonly Cell[])[]
-}
+
+const OPERATORS = [
+  { id: 'eq', name: 'is' },
+  { id: 'ne', name: 'is not' },
+  { id: 'gt', name: 'is over' },
+  { id: 'ge', name: 'is at least' },
+  { id: 'lt', name: 'is under' },
+  { id: 'le', name: 'is at most' },
+] as const
 
 export function TableData({ table }: { table: Table }) {
   const search = route.useSearch()
-  const { column, value, sort, order } = search
+  const { column, op = 'eq', value, sort, order, page = '1', q } = search
   const navigate = useNavigate()
-  const change = (next: Partial<typeof search>) =>
-    void navigate({ to: '.', search: { ...search, ...next } as never, replace: true })
-  const query = useLoad('tables.preview', {
+  const change = (next: Partial<typeof search>) => {
+    const said = Object.entries({ ...search, page: '', ...next }).filter(([, text]) => text !== '')
+    void navigate({ to: '.', search: Object.fromEntries(said) as never, replace: true })
+  }
+  const isFiltered = Boolean((column && value) || q)
+  const filter = {
+    ...(column && value
+      ? { 'whereFilters[0][column]': column, 'whereFilters[0][values][0]': value, 'whereFilters[0][operator]': op }
+      : {}),
+    ...(q ? { fulltextSearch: q } : {}),
+  }
+  const offset = (Number(page) - 1) * PAGE_ROWS
+  const query = useLoad('tables.rows', {
     path: { tableId: table.id },
     query: {
-      format: 'json',
-      limit: SHOWN_ROWS,
-      ...(column && value
-        ? { 'whereFilters[0][column]': column, 'whereFilters[0][values][0]': value, 'whereFilters[0][operator]': 'eq' }
-        : {}),
+      ...filter,
+      limit: PAGE_ROWS,
+      offset,
+      ...(isFiltered ? { count: 'true' } : {}),
       ...(sort ? { 'orderBy[0][column]': sort, 'orderBy[0][order]': order === 'desc' ? 'DESC' : 'ASC' } : {}),
     },
   })
+  const profile = useLoad('tables.profileNow', { path: { tableId: table.id }, query: filter })
+  const profiles = new Map(profile.data?.columns.map((one) => [one.name, one]))
   const [open, setOpen] = useState<Cell>()
-  const columns = table.columns ?? []
   const toggleSort = (name: string) =>
     change(
       sort !== name ? { sort: name, order: 'asc' } : order === 'asc' ? { sort: name, order: 'desc' } : { sort: '', order: '' },
@@ -57,26 +76,52 @@ export function TableData({ table }: { table: Table }) {
           className="input sm"
           aria-label="Column of the filter"
           value={column ?? ''}
-          onChange={(event) => change({ column: event.target.value, value: '' })}
+          onChange={(event) => change({ column: event.target.value, value: '', op: '' })}
         >
           <option value="">All rows</option>
-          {columns.map((name) => (
+          {(table.columns ?? []).map((name) => (
             <option key={name} value={name}>
-              {name} is
+              {name}
             </option>
           ))}
         </select>
-        {column ? <FilterValue key={column} value={value ?? ''} onChange={(text) => change({ value: text })} /> : null}
-        <span className="push mute xs">
-          {query.data ? shownText(query.data as Preview, table, Boolean(column && value)) : null}
-        </span>
+        {column ? (
+          <>
+            <select
+              className="input sm"
+              aria-label="How to compare"
+              value={op}
+              onChange={(event) => change({ op: event.target.value })}
+            >
+              {OPERATORS.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+            <Typed
+              key={column}
+              label="Value of the filter"
+              placeholder="value, then Enter"
+              value={value ?? ''}
+              onDone={(text) => change({ value: text })}
+            />
+          </>
+        ) : null}
+        <Typed
+          key={`search ${q}`}
+          label="Search in all columns"
+          placeholder="search, then Enter"
+          value={q ?? ''}
+          onDone={(text) => change({ q: text })}
+        />
+        {query.data ? <CopyRows rows={query.data} table={table.id} /> : null}
       </div>
       <Loaded query={query} skeleton={<Lines count={8} />}>
-        {(data) => {
-          const preview = data as Preview // described loosely
-          if (preview.rows.length === 0)
-            return <p className="in mute">{column && value ? 'No row fits the filter.' : 'The table has no rows yet.'}</p>
-          return (
+        {(data) =>
+          data.rows.length === 0 ? (
+            <p className="in mute">{isFiltered ? 'No row fits the filter.' : 'The table has no rows yet.'}</p>
+          ) : (
             <Scroll label="Data" className="rows">
               <table className="t">
                 <thead>
@@ -84,53 +129,112 @@ export function TableData({ table }: { table: Table }) {
                     <th className="rn">
                       <span className="vh">Row</span>
                     </th>
-                    {preview.columns.map((name) => (
-                      <th key={name} aria-sort={sort === name ? (order === 'desc' ? 'descending' : 'ascending') : 'none'}>
+                    {data.columns.map(({ name, type }) => (
+                      <th
+                        key={name}
+                        className={isNumber(type, profiles.get(name)) ? 'num' : undefined}
+                        aria-sort={sort === name ? (order === 'desc' ? 'descending' : 'ascending') : 'none'}
+                      >
                         <button type="button" className="cn link" onClick={() => toggleSort(name)} title={`Sort by ${name}`}>
+                          <Icon name={iconOf(type, profiles.get(name))} size="sm" />
                           {name}
                           {table.primaryKey.includes(name) ? <span className="tag">key</span> : null}
                           {sort === name ? <span aria-hidden="true">{order === 'desc' ? '↓' : '↑'}</span> : null}
                         </button>
+                        <ColumnFigure profile={profiles.get(name)} rows={profile.data?.readRows ?? 0} />
                       </th>
                     ))}
                   </tr>
                 </thead>
                 <tbody>
-                  {preview.rows.map((row, index) => (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: rows of a preview have no other name
+                  {data.rows.map((row, index) => (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: a row of a page has no other name
                     <tr key={index}>
-                      <td className="rn tn">{index + 1}</td>
-                      {row.map((cell) => (
-                        <td key={cell.columnName}>
-                          <CellValue cell={cell} onOpen={() => setOpen(cell)} />
-                        </td>
-                      ))}
+                      <td className="rn tn">{count(offset + index + 1)}</td>
+                      {row.map((text, at) => {
+                        const { name, type } = data.columns[at]!
+                        const isCut = data.cut.some(([r, c]) => r === index && c === at)
+                        return (
+                          <td key={name} className={isNumber(type, profiles.get(name)) ? 'num' : undefined}>
+                            <CellValue cell={{ column: name, value: text, isCut }} onOpen={setOpen} />
+                          </td>
+                        )
+                      })}
                     </tr>
                   ))}
                 </tbody>
               </table>
             </Scroll>
           )
-        }}
+        }
       </Loaded>
+      {query.data ? (
+        <Pages
+          rows={query.data}
+          table={table}
+          page={Number(page)}
+          isFiltered={isFiltered}
+          onPage={(next) => change({ page: String(next) })}
+        />
+      ) : null}
       {open ? <CellDrawer cell={open} onClose={() => setOpen(undefined)} /> : null}
     </section>
   )
 }
 
-const shownText = ({ rows }: Preview, { rowsCount }: Table, isFiltered: boolean): string =>
-  isFiltered
-    ? `${count(rows.length)}${rows.length === SHOWN_ROWS ? ' or more' : ''} rows fit`
-    : `first ${count(rows.length)} of ${count(rowsCount ?? rows.length)} rows`
+function Pages({
+  rows,
+  table,
+  page,
+  isFiltered,
+  onPage,
+}: {
+  rows: Rows
+  table: Table
+  page: number
+  isFiltered: boolean
+  onPage: (page: number) => void
+}) {
+  const total = rows.total ?? (isFiltered ? undefined : (table.rowsCount ?? undefined))
+  const last = rows.offset + rows.rows.length
+  return (
+    <div className="toolbar foot">
+      <span className="mute tn">
+        {rows.rows.length === 0 ? 'no rows' : `${count(rows.offset + 1)} to ${count(last)}`}
+        {total === undefined
+          ? ''
+          : isFiltered
+            ? `, ${total === 1 ? '1 row fits' : `${count(total)} rows fit`}`
+            : ` of ${plural(total, 'row')}`}
+      </span>
+      <button type="button" className="btn sm push" disabled={page <= 1} onClick={() => onPage(page - 1)}>
+        Previous
+      </button>
+      <button type="button" className="btn sm" disabled={rows.nextOffset === null} onClick={() => onPage(page + 1)}>
+        Next
+      </button>
+    </div>
+  )
+}
 
-function FilterValue({ value, onChange }: { value: string; onChange: (text: string) => void }) {
+function Typed({
+  value,
+  label,
+  placeholder,
+  onDone,
+}: {
+  value: string
+  label: string
+  placeholder: string
+  onDone: (text: string) => void
+}) {
   const [text, setText] = useState(value)
   return (
-    <Form className="row" onSubmit={() => onChange(text)}>
+    <Form className="row" onSubmit={() => onDone(text)}>
       <input
         className="input sm"
-        aria-label="Value of the filter"
-        placeholder="value, then Enter"
+        aria-label={label}
+        placeholder={placeholder}
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
@@ -138,25 +242,127 @@ function FilterValue({ value, onChange }: { value: string; onChange: (text: stri
   )
 }
 
+/** The rows of this page, for a sheet, a program or a query. */
+function CopyRows({ rows, table }: { rows: Rows; table: string }) {
+  const names = rows.columns.map(({ name }) => name)
+  const cell = (value: string | null) =>
+    value !== null && /[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : (value ?? '')
+  const literal = (value: string | null) => (value === null ? 'null' : `'${value.replaceAll("'", "''")}'`)
+  return (
+    <span className="push row">
+      <CopyButton label="CSV" text={[names, ...rows.rows].map((row) => row.map(cell).join(',')).join('\n')} />
+      <CopyButton
+        label="JSON"
+        text={JSON.stringify(
+          rows.rows.map((row) => Object.fromEntries(row.map((value, at) => [names[at], value]))),
+          null,
+          1,
+        )}
+      />
+      <CopyButton
+        label="SQL"
+        text={`-- ${table}\nselect * from (values\n  ${rows.rows.map((row) => `(${row.map(literal).join(', ')})`).join(',\n  ')}\n) as t(${names.map((name) => `"${name}"`).join(', ')})`}
+      />
+    </span>
+  )
+}
+
+const NUMBERS = /INT|NUM|DEC|FLOAT|DOUBLE|REAL/i
+
+const isNumber = (type: string, profile: Profile | undefined): boolean =>
+  NUMBERS.test(type) || profile?.histogram?.kind === 'number'
+
+function iconOf(type: string, profile: Profile | undefined): IconName {
+  if (isNumber(type, profile)) return 'hash'
+  if (/DATE|TIME/i.test(type) || profile?.histogram?.kind === 'time') return 'clock'
+  return /^\s*[[{]/.test(profile?.top[0]?.value ?? '') ? 'json' : 'text'
+}
+
+const FEW_VALUES = 8
+
+/** The distribution of a column in its header, with the one fact that matters in words. */
+function ColumnFigure({ profile, rows }: { profile: Profile | undefined; rows: number }) {
+  if (!profile) return <span className="fig-line" />
+  const { histogram, top, distinct, empty, nulls } = profile
+  const missing = empty + nulls
+  const share = (part: number) => `${Math.round((100 * part) / Math.max(1, rows))} %`
+  if (histogram && histogram.bins.length > 0 && distinct > FEW_VALUES) {
+    // The ends of the bins: of numbers kept as text, min and max are those of the text.
+    const [from, to] = [histogram.bins[0]!.from, histogram.bins.at(-1)!.to]
+    const most = Math.max(1, ...histogram.bins.map((bin) => bin.rows))
+    return (
+      <span className="fig-line" title={`${from} to ${to}`}>
+        <span className="hist" role="img" aria-label={`From ${from} to ${to}, ${count(distinct)} distinct`}>
+          {histogram.bins.map((bin) => (
+            <i key={bin.from} style={{ height: `${Math.max(4, (100 * bin.rows) / most)}%` }} />
+          ))}
+        </span>
+        <span className="fig-note">
+          {distinct === rows ? 'all distinct' : missing > 0 ? `${share(missing)} empty` : `${briefly(from)} to ${briefly(to)}`}
+        </span>
+      </span>
+    )
+  }
+  return (
+    <span className="fig-line">
+      <span
+        className="share"
+        role="img"
+        aria-label={top.map(({ value, rows: part }) => `${value || 'empty'} ${share(part)}`).join(', ')}
+      >
+        {distinct <= 50
+          ? top
+              .slice(0, 5)
+              .map(({ value, rows: part }) => (
+                <i key={value} style={{ width: share(part).replace(' ', '') }} title={`${value} ${share(part)}`} />
+              ))
+          : null}
+      </span>
+      <span className="fig-note">
+        {distinct === rows && rows > 1
+          ? 'all distinct'
+          : missing > rows / 3
+            ? `${share(missing)} empty`
+            : distinct > 50
+              ? `${count(distinct)} distinct`
+              : top[0]
+                ? `${briefly(top[0].value) || 'empty'} ${share(top[0].rows)}`
+                : 'empty'}
+      </span>
+    </span>
+  )
+}
+
+const briefly = (text: string | null): string => {
+  const short = (text ?? '').replace(/T.*$/, '')
+  return short.length > 14 ? `${short.slice(0, 13)}…` : short
+}
+
 const LONG = 40
 
-function CellValue({ cell: { value, isTruncated, columnName }, onOpen }: { cell: Cell; onOpen: () => void }) {
-  if (value === null || (value.length < LONG && !isTruncated)) return <Value value={value} />
+function CellValue({ cell, onOpen }: { cell: Cell; onOpen: (cell: Cell) => void }) {
+  const { value, isCut, column } = cell
+  if (value === null || (value.length < LONG && !isCut)) return <Value value={value} />
   return (
-    <button type="button" className="cell-button" aria-label={`Open ${columnName}: ${value.slice(0, LONG)}`} onClick={onOpen}>
+    <button
+      type="button"
+      className="cell-button"
+      aria-label={`Open ${column}: ${value.slice(0, LONG)}`}
+      onClick={() => onOpen(cell)}
+    >
       {value}
     </button>
   )
 }
 
-function CellDrawer({ cell: { columnName, value, isTruncated }, onClose }: { cell: Cell; onClose: () => void }) {
+function CellDrawer({ cell: { column, value, isCut }, onClose }: { cell: Cell; onClose: () => void }) {
   const text = value ?? ''
   const pretty = prettyJson(text)
   return (
-    <Drawer title={columnName} onClose={onClose}>
+    <Drawer title={column} onClose={onClose}>
       <div className="row mute xs">
         <span>
-          {count(text.length)} characters{isTruncated ? ', cut by the preview' : ''}
+          {count(text.length)} characters{isCut ? ', cut for this page' : ''}
         </span>
         <span className="push">
           <CopyButton text={text} />

@@ -11,6 +11,7 @@ const PLACES: readonly (readonly [string, string, string])[] = [
   ['f', 'Files', '/files'],
   ['q', 'SQL', '/sql'],
   ['c', 'Components', '/components'],
+  ['l', 'Flows', '/flows'],
   ['e', 'Schedules', '/schedules'],
   ['j', 'Jobs', '/jobs'],
   ['t', 'Tokens', '/tokens'],
@@ -25,7 +26,8 @@ export function Keyboard() {
     const onKey = (event: KeyboardEvent) => {
       const withControl = event.ctrlKey || event.metaKey
       const name = `${withControl ? 'Ctrl ' : ''}${event.key.length === 1 ? event.key.toLowerCase() : event.key}`
-      if (event.altKey || (!withControl && (isTyping(event.target) || document.querySelector('dialog[open]')))) return
+      if (event.altKey || (!withControl && (isTyping(event.composedPath()[0] ?? null) || document.querySelector('dialog[open]'))))
+        return
       const place = isAfterG.current ? PLACES.find(([key]) => key === name) : undefined
       isAfterG.current = name === 'g'
       if (place) return void navigate({ to: place[2] })

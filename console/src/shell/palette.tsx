@@ -116,6 +116,15 @@ function useEntries(query: string, found: readonly Found[], onClose: () => void)
     { key: 'upload', icon: 'upload', name: 'Upload data', note: 'command', run: go('/upload') },
     { key: 'sql', icon: 'sql', name: 'Ask by SQL', note: 'command', run: go('/sql') },
     { key: 'try', icon: 'play', name: 'Try it with the sample shop', note: 'command', run: go('/try') },
+    { key: 'flows', icon: 'flow', name: 'Show flows', note: 'command', run: go('/flows') },
+    { key: 'streams', icon: 'pulse', name: 'Show streams', note: 'command', run: go('/streams') },
+    {
+      key: 'notifications',
+      icon: 'bell',
+      name: 'Tell somebody when something fails',
+      note: 'command',
+      run: go('/notifications'),
+    },
     { key: 'jobs', icon: 'jobs', name: 'Show jobs', note: 'command', run: go('/jobs') },
     { key: 'token', icon: 'key', name: 'Make a token', note: 'command', run: go('/tokens') },
     {

@@ -28,12 +28,14 @@ const DATA: readonly Place[] = [
 const WORK: readonly Place[] = [
   { to: '/components', name: 'Components', icon: 'plug' },
   { to: '/flows', name: 'Flows', icon: 'flow' },
+  { to: '/streams', name: 'Streams', icon: 'pulse' },
   { to: '/schedules', name: 'Schedules', icon: 'clock' },
   { to: '/jobs', name: 'Jobs', icon: 'jobs' },
 ]
 const PROJECTS: Place = { to: '/projects', name: 'Projects', icon: 'gear' }
 const STACK: readonly Place[] = [
   { to: '/people', name: 'People', icon: 'people' },
+  { to: '/notifications', name: 'Notifications', icon: 'bell' },
   { to: '/tokens', name: 'Tokens', icon: 'key' },
 ]
 

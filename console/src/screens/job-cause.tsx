@@ -1,0 +1,129 @@
+// Why a job failed: what happened, where in the configuration, what changed since the last good run, what to do.
+
+import { Link } from '@tanstack/react-router'
+import type { Job } from '../../../client/src/operations.ts'
+import { duration, moment } from '../format.ts'
+import { Icon } from '../parts/icon.tsx'
+
+interface Cause {
+  readonly kind: string
+  readonly text: string
+  readonly subject: string | null
+  readonly where: { readonly pointer: string; readonly in: 'row' | 'configuration'; readonly rowId: string | null } | null
+  readonly request: {
+    readonly method?: string
+    readonly url?: string
+    readonly status?: number | null
+    readonly excerpt?: string | null
+  } | null
+  readonly since: {
+    readonly job: string
+    readonly endTime: string
+    readonly configVersion: string
+    readonly isConfigurationChanged: boolean
+    readonly rowsChanged: readonly string[]
+  } | null
+  readonly advice: string
+  readonly help: string
+}
+
+export interface FailedResult {
+  readonly message?: string
+  readonly error?: { readonly type?: string; readonly exceptionId?: string; readonly cause?: Cause | null }
+}
+
+export function CauseCard({ job, result }: { job: Job; result: FailedResult }) {
+  const cause = result.error?.cause ?? undefined
+  const place = { componentId: job.component, configurationId: job.config ?? '' }
+  const row = cause?.where?.rowId ?? undefined
+  return (
+    <section className="card cause" aria-labelledby="cause">
+      <div className="in stack3">
+        <p className="err st">
+          <Icon name="st-err" />
+          <span id="cause">Cause</span>
+        </p>
+        <p className="lg strong">{cause?.text ?? result.message}</p>
+        {cause ? <p className="md soft">{result.message}</p> : null}
+        {cause?.request?.url ? (
+          <p className="req">
+            <span className="mth">{cause.request.method}</span>
+            {cause.request.url}
+            {cause.request.status ? <span className="h">answered {cause.request.status}</span> : null}
+          </p>
+        ) : null}
+        {cause ? (
+          <dl className="kv">
+            {cause.where ? (
+              <>
+                <dt>Where</dt>
+                <dd className="id">{cause.where.pointer.replace(/^\//, '').replaceAll('/', '.')}</dd>
+              </>
+            ) : null}
+            <dt>What to do</dt>
+            <dd>{cause.advice}</dd>
+            {cause.since ? (
+              <>
+                <dt>Last good run</dt>
+                <dd>
+                  <Link to="/jobs/$jobId" params={{ jobId: cause.since.job }}>
+                    {moment(cause.since.endTime)}
+                  </Link>
+                  {cause.since.isConfigurationChanged
+                    ? `, the configuration has changed since version ${cause.since.configVersion}`
+                    : ', nothing changed in the configuration since'}
+                </dd>
+              </>
+            ) : null}
+          </dl>
+        ) : null}
+        <p className="xs mute">
+          {result.error?.type === 'user'
+            ? 'Running it again unchanged will fail again.'
+            : 'The platform or the component failed; running it again may help.'}{' '}
+          {cause ? <a href={cause.help}>About {cause.kind}</a> : null}
+          {result.error?.exceptionId ? (
+            <>
+              {' '}
+              Exception <span className="id">{result.error.exceptionId}</span>
+            </>
+          ) : null}
+        </p>
+        {job.config ? (
+          <div className="row wrap">
+            <Link className="btn" to="/components/$componentId/$configurationId" params={place} search={row ? { row } : {}}>
+              Open the configuration
+            </Link>
+            {job.component === 'keboola.ex-generic-v2' ? (
+              <Link
+                className="btn"
+                to="/builder/$configurationId"
+                params={{ configurationId: job.config }}
+                search={row ? { row, step: 'request' } : {}}
+              >
+                <Icon name="bolt" />
+                <span>Try it on the first page</span>
+              </Link>
+            ) : null}
+            {cause?.since?.isConfigurationChanged ? (
+              <Link
+                className="btn ghost"
+                to="/components/$componentId/$configurationId"
+                params={place}
+                search={{ tab: 'versions', version: cause.since.configVersion }}
+              >
+                What changed
+              </Link>
+            ) : null}
+          </div>
+        ) : null}
+      </div>
+    </section>
+  )
+}
+
+/** "usual 6 min", and whether this run was far from it. */
+export function usualText(job: Job): string {
+  if (!job.usual) return ''
+  return ` Usual ${duration(job.usual.durationMs / 1000)}, from ${job.usual.runs} runs.`
+}

@@ -95,6 +95,22 @@ test('no canary is found in the data folder, the log or any answer', async (t) =
     201,
   )
   assert.equal((await json('POST', '/encryption/encrypt?projectId=1', secrets())).status, 200)
+  const O = '/oauth/credentials/platform.ex-http'
+  const tokens = () => JSON.stringify({ access_token: canary(), refresh_token: canary() })
+  const credentials = () => ({ id: 'o', authorizedFor: 'me', '#data': tokens(), appKey: 'k', appSecret: canary() })
+  assert.equal((await json('POST', O, credentials())).status, 201)
+  assert.equal((await json('POST', O, credentials())).status, 409)
+  assert.equal((await json('POST', O, { ...credentials(), id: 'not an id' })).status, 400)
+  const authorise = new URLSearchParams({ token: stack.masterToken, provider: 'github', appKey: 'k', appSecret: canary() })
+  const begun = await fetch(`${stack.url}/oauth/authorize/platform.ex-http`, {
+    method: 'POST',
+    body: authorise,
+    redirect: 'manual',
+  })
+  assert.equal(begun.status, 302)
+  const T = '/templates/v1/repositories/millrace/templates/login-api/default'
+  const filled = () => ({ name: 't', steps: [{ id: 'source', inputs: [{ id: 'password', value: canary() }] }] })
+  for (const way of ['preview', 'use']) assert.equal((await json('POST', `${T}/${way}`, filled())).status, 202)
   assert.equal((await send('POST', '/encryption/encrypt', canary(), 'text/plain')).status, 200)
   // Requests that fail: what they carried must not be quoted.
   const broken = JSON.stringify({ configuration: secrets() })
@@ -124,6 +140,8 @@ test('no canary is found in the data folder, the log or any answer', async (t) =
   await json('GET', '/v2/storage/components?include=configuration,rows,state')
   await json('GET', `${V}/v/rows`)
   await json('GET', '/queue/jobs')
+  for (const path of ['', '/o']) assert.equal((await json('GET', `${O}${path}`)).status, 200)
+  assert.equal((await json('GET', '/templates/v1/project/default/instances')).status, 200)
   await json('GET', '/v2/storage/events?limit=1000')
   await json('GET', '/metrics')
   assert.equal(await stack.stop(), 0)

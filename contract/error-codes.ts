@@ -117,7 +117,7 @@ export const ERRORS = {
   // OAuth broker
   manageTokenInvalid: {
     kind: 'unauthenticated',
-    text: 'This route needs the manage token of the stack in the header X-KBC-ManageApiToken. Whoever runs the stack sets it in MILLRACE_MANAGE_TOKEN.',
+    text: 'This route needs the manage token of a stack admin in the header X-KBC-ManageApiToken, or that of the stack (MILLRACE_MANAGE_TOKEN).',
   },
   'oauth.invalidProvider': { kind: 'invalid', text: 'The provider cannot be used - {field}: {reason}.' },
   'oauth.providerNotFound': {

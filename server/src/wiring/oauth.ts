@@ -124,7 +124,13 @@ export function createOauthModules(deps: OauthModulesDeps) {
     start: () => ({ sqlite: () => inTransaction(store.dropLeases), postgres: () => undefined })[metadata.dialect](),
     registerRoutes(app: FastifyInstance): void {
       app.register(oauthRoutes({ credentials, upkeep, providers, redirectUrl, makeLink }))
-      app.register(oauthManageRoutes({ providers, mayManage: isManageToken(deps.manageToken) }))
+      app.register(
+        oauthManageRoutes({
+          providers,
+          isStackToken: isManageToken(deps.manageToken),
+          personOf: deps.people.finder.ofManageToken,
+        }),
+      )
       app.register(
         authorizeRoutes({
           roundTrips,

@@ -11,8 +11,10 @@ import type { Providers } from './providers.ts'
 
 export interface ManageRoutesDeps {
   readonly providers: Providers
-  /** Whether whoever presents this manage token may manage providers. */
-  readonly mayManage: (token: string) => boolean | Promise<boolean>
+  /** Whether it is the manage token of the stack. */
+  readonly isStackToken: (token: string) => boolean
+  /** Whose manage token it is. */
+  readonly personOf: (token: string) => Promise<{ readonly isStackAdmin: boolean } | undefined>
 }
 
 const Secret = Type.Optional(
@@ -34,14 +36,15 @@ const ofProvider = Type.Object({
 const config = {
   needs: 'nothing',
   validationCode: 'validation.failed',
-  headers: { 'X-KBC-ManageApiToken': 'The manage token of the stack (MILLRACE_MANAGE_TOKEN).' },
+  headers: { 'X-KBC-ManageApiToken': 'The manage token of a stack admin, or that of the stack (MILLRACE_MANAGE_TOKEN).' },
 } as const
 
-export function oauthManageRoutes({ providers, mayManage }: ManageRoutesDeps): FastifyPluginAsyncTypebox {
+export function oauthManageRoutes({ providers, isStackToken, personOf }: ManageRoutesDeps): FastifyPluginAsyncTypebox {
   const check = async (req: FastifyRequest): Promise<void> => {
     const header = req.headers['x-kbc-manageapitoken']
     const token = (Array.isArray(header) ? header[0] : header) ?? ''
-    if (token === '' || !(await mayManage(token))) throw new PlatformError('manageTokenInvalid')
+    if (token === '') throw new PlatformError('manageTokenInvalid')
+    if (!isStackToken(token) && !(await personOf(token))?.isStackAdmin) throw new PlatformError('manageTokenInvalid')
   }
 
   return async (app) => {

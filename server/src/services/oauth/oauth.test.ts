@@ -9,6 +9,7 @@ import {
   createBrowser,
   startAuthorisationServer,
 } from '../../../../tests/support/authorisation-server.ts'
+import { newStackAdmin } from '../../../../tests/support/person-client.ts'
 import { type Job, type ShellStack, shareShellStack } from '../../../../tests/support/shell-stack.ts'
 import type { TestScope } from '../../../../tests/support/test-stack.ts'
 import { until } from '../../../../tests/support/until.ts'
@@ -328,6 +329,10 @@ test('providers are managed with the manage token alone, and their secrets are n
   const { stack, provider, server } = await setUp(t)
   assert.equal((await stack.request('GET', '/oauth/manage')).status, 401)
   assert.equal((await stack.request('GET', '/oauth/manage', { headers: { 'X-KBC-ManageApiToken': 'wrong' } })).status, 401)
+  const admin = await newStackAdmin(stack)
+  const { token } = await admin.ok<{ token: string }>('POST', '/account/manage-tokens', { description: 'script' })
+  const byAdmin = await stack.request('GET', '/oauth/manage', { token: null, headers: { 'X-KBC-ManageApiToken': token } })
+  assert.equal(byAdmin.status, 200)
   const detail = await manage(stack, 'GET', `/oauth/manage/${provider}`)
   assert.equal(detail.json().app_key, CLIENT.id)
   const all = await manage(stack, 'GET', '/oauth/manage')

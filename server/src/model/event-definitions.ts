@@ -133,6 +133,12 @@ export const EVENTS = {
     message: 'Imported into table {objectId}',
     params: ['incremental', 'partial', 'csv', 'importedColumns', 'source'],
   },
+  'storage.tableLate': {
+    objectType: 'table',
+    message: 'Table {objectId} is late: it was loaded last at {lastLoad}, and usually is every {usualIntervalSeconds} s',
+    params: ['lastLoad', 'usualIntervalSeconds'],
+    type: 'warn',
+  },
   'storage.tableExported': {
     objectType: 'table',
     message: 'Exported table {objectId}',

@@ -168,8 +168,8 @@ export interface SqlRun {
 }
 
 export interface RunSql {
-  /** Throws `sql.scriptFailed`, which names the block, the code and the statement. */
-  run(request: SqlRun, signal: AbortSignal): Promise<void>
+  /** Answers the tables of the project that statements named. Throws `sql.scriptFailed`, which names the block, the code and the statement. */
+  run(request: SqlRun, signal: AbortSignal): Promise<readonly string[]>
 }
 
 export interface FileInfo {

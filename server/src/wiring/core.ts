@@ -13,6 +13,8 @@ import { createBucketsStore } from '../services/buckets/buckets.store.ts'
 import { type Changes, createChanges } from '../services/changes/changes.ts'
 import { createKeyRing, type KeyRing } from '../services/encryption/key-ring.ts'
 import { createEvents, type Events } from '../services/events/events.ts'
+import { createLoadListener } from '../services/lineage/freshness.ts'
+import { createLineageStore } from '../services/lineage/lineage.store.ts'
 import { NO_POLICY, type OidcPolicy } from '../services/people/oidc-sign-in.ts'
 import { createPeople, type People, type PeopleDeps } from '../services/people/people.ts'
 import { DEFAULT_SESSIONS, type SessionSettings } from '../services/people/sessions.ts'
@@ -67,7 +69,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     db,
     inTransaction,
     clock,
-    onRecorded: changes.recordEvent,
+    onRecorded: [changes.recordEvent, createLoadListener({ store: createLineageStore(db), clock })],
     onLost: (err) => log.warn({ err }, 'Events of reads could not be written'),
   })
   const tokens = createTokens({

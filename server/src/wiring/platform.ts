@@ -57,6 +57,7 @@ import { unavailableServicesRoutes } from '../services/unavailable-services/unav
 import type { Usage } from '../services/usage/usage.ts'
 import { createConfigurationModules } from './configurations.ts'
 import { type CoreOptions, openCore } from './core.ts'
+import { createLineageModules } from './lineage.ts'
 import { createNotificationModules } from './notifications.ts'
 import { createOauthModules } from './oauth.ts'
 import { type ExternalS3, type Objects, openObjectStore } from './object-store.ts'
@@ -146,6 +147,8 @@ export interface Platform {
   readonly projectsLoop: { tick(): Promise<void> }
   /** And new components by this one. */
   readonly componentsLoop: { tick(): Promise<void> }
+  /** Tells of tables that are late by then; answers how many. */
+  readonly tellLateTables: (now: Date) => Promise<number>
   readonly tableModules: TableModules
   readonly sqlModules: SqlModules
   readonly usage: Usage
@@ -308,6 +311,13 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     isHolder: tokens.isHolder,
     listEvents: async (actor, query, scope, baseUrl) =>
       eventViews(await events.list(actor, query, scope), { actor, baseUrl }, fileStates),
+  })
+  const lineageModules = createLineageModules({
+    ...core,
+    clock,
+    log,
+    canonicalId: configurationModules.components.canonicalId,
+    getTable: (scope, id) => tableModules.tables.get(scope, id),
   })
   const sqlModules = await createSqlModules({
     ...core,
@@ -532,6 +542,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     oauthModules.registerRoutes(app)
     usageModules.registerRoutes(app)
     templateModules.registerRoutes(app)
+    lineageModules.registerRoutes(app)
     app.register(changesRoutes(changeFeed))
   }
   const register = { api: registerApi, elsewhere: () => void app.register(elsewhereRoutes) }
@@ -553,6 +564,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     { role: 'worker', start: sqlModules.loop.start, stop: sqlModules.loop.stop },
     { role: 'worker', start: storageJobsLoop.start, stop: storageJobsLoop.stop },
     { role: 'worker', start: usageModules.loop.start, stop: usageModules.loop.stop },
+    { role: 'worker', start: lineageModules.loop.start, stop: lineageModules.loop.stop },
     { role: 'worker', start: () => objects.removeHeld(backups) },
     { role: 'worker', ...(restoredAt ? {} : { start: notificationModules.loop.start }), stop: notificationModules.loop.stop },
     { start: queueModules.sweep, stop: () => queueModules.stop(options.graceMs ?? 0) },
@@ -587,6 +599,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     schedulerLoop: scheduleModules.loop,
     componentsLoop: configurationModules.componentsLoop,
     projectsLoop: peopleModules.loop,
+    tellLateTables: lineageModules.tellLate,
     mergeRequestsLoop: { tick: configurationModules.merging.tick },
     tableModules,
     sqlModules,

@@ -21,6 +21,7 @@ import { resolveConfiguration } from '../services/job-runner/resolve-configurati
 import { runAction } from '../services/job-runner/run-action.ts'
 import { type JobRunnerDeps, rowIdsOf } from '../services/job-runner/run-job.ts'
 import { runQueuedJob } from '../services/job-runner/run-queued-job.ts'
+import { createLineageStore } from '../services/lineage/lineage.store.ts'
 import { createJobNotifier } from '../services/queue/job-notifier.ts'
 import { legacyRoutes } from '../services/queue/legacy.routes.ts'
 import { createQueueLoop } from '../services/queue/queue.loop.ts'
@@ -131,6 +132,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
   })
 
   const store = createQueueStore(db, deps.changes.record)
+  const lineageStore = createLineageStore(db)
   const runnerDeps: JobRunnerDeps = {
     inTransaction,
     clock,
@@ -155,6 +157,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
       revoke: ({ actor }, id) => tokens.revokeOfRun(actor, id),
     },
     changesSince: runAccess.changesSince,
+    recordUse: (trx, use) => lineageStore.recordUse(trx, use, clock.now().getTime()),
     lastGood: (job) => lastGoodRun(db, job),
     project: async (projectId) => (await tokens.findProject(projectId)) ?? { name: '', features: [] },
     programs: {

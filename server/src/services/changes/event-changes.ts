@@ -12,6 +12,7 @@ const STATES: Readonly<Record<string, readonly [kind: Kind, state: string]>> = {
   'storage.tableCreated': ['table', 'created'],
   'storage.tableAliasCreated': ['table', 'created'],
   'storage.tableDeleted': ['table', 'deleted'],
+  'storage.tableLate': ['table', 'late'],
   'storage.componentConfigurationCreated': ['configuration', 'created'],
   'storage.componentConfigurationCopied': ['configuration', 'created'],
   'storage.componentConfigurationRestored': ['configuration', 'created'],

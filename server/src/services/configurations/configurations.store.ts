@@ -185,6 +185,35 @@ export async function listConfigurations(
   return rows.map(recordOf)
 }
 
+/** Configurations and rows of a branch whose text has a mapping or tasks. */
+export async function listLinkingTexts(db: Db, projectId: number, branchId: number) {
+  const heads = await headsWithContent(db)
+    .clearSelect()
+    .select(['configuration.component_id', 'configuration.configuration_id', 'configuration.name', 'content.content'])
+    .where('configuration.project_id', '=', projectId)
+    .where('configuration.branch_id', '=', branchId)
+    .where('configuration.is_deleted', '=', 0)
+    .where((e) => e.or([e('content.content', 'like', '%"storage"%'), e('content.content', 'like', '%"tasks"%')]))
+    .execute()
+  const rows = await tables(db)
+    .selectFrom('configuration')
+    .innerJoin('configuration_row as row', 'row.owner_id', 'configuration.id')
+    .select(['configuration.component_id', 'configuration.configuration_id', 'configuration.name', 'row.row_id', 'row.content'])
+    .where('configuration.project_id', '=', projectId)
+    .where('configuration.branch_id', '=', branchId)
+    .where('configuration.is_deleted', '=', 0)
+    .where('row.is_deleted', '=', 0)
+    .where('row.content', 'like', '%"storage"%')
+    .execute()
+  return [...heads.map((head) => ({ ...head, row_id: null })), ...rows].map((one) => ({
+    componentId: one.component_id,
+    configurationId: one.configuration_id,
+    name: one.name,
+    rowId: one.row_id,
+    content: one.content ?? '{}',
+  }))
+}
+
 export type NewConfiguration = Omit<ConfigurationRecord, 'ownerId'>
 
 /** Two who make the same id at once both find nothing to lock: the index lets one of them through, and the other is told. */

@@ -3,6 +3,7 @@
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { CheckpointOwner } from '../../engines/runner/checkpoints.ts'
 import type { Clock } from '../../kit/clock.ts'
+import type { RecordUse } from '../../model/lineage.ts'
 import type {
   ConfigurationPlace,
   LoadedTable,
@@ -27,6 +28,8 @@ export interface RowDeps extends InputDeps {
   readonly programs: ProgramSettings
   readonly sql: RunSql
   readonly configurations: RunConfigurations
+  /** What a run of a stored configuration read and wrote. */
+  readonly recordUse: RecordUse
   readonly clock: Clock
 }
 
@@ -85,6 +88,8 @@ export interface RowResult {
 export interface RowProgress {
   images: ImageRecord[]
   inputTables: readonly TableInfo[]
+  /** Tables that a script named by itself. */
+  namedTables: readonly string[]
   usage: readonly unknown[]
   /** Clear values that came to the folder with the inputs. */
   readonly secrets: string[]

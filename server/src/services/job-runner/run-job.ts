@@ -162,6 +162,7 @@ async function runRows(
       const progress: RowProgress = {
         images: [],
         inputTables: [],
+        namedTables: [],
         usage: [],
         secrets: gathered.secrets,
         artifacts: { downloaded: [], uploaded: [] },

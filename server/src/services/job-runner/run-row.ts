@@ -131,6 +131,7 @@ async function publishRow(
   await run.log.flush() // what the component said comes before what the storage says of its results
   const commit = async (trx: Trx, loaded: readonly LoadedTable[] = []): Promise<void> => {
     await run.hold(trx)
+    await recordUse(deps, run, progress, loaded, trx)
     await run.onPublish?.(
       trx,
       loaded,
@@ -153,6 +154,26 @@ async function publishRow(
   ]
   if (stored.length > 0) run.log.say('info', `Stored ${listed(stored)}.`)
   return tables
+}
+
+async function recordUse(
+  deps: RowDeps,
+  { scope, output: { componentId, configurationId, rowId } }: RowRun,
+  { inputTables, namedTables }: RowProgress,
+  loaded: readonly LoadedTable[],
+  trx: Trx,
+): Promise<void> {
+  if (configurationId === null) return
+  await deps.recordUse(trx, {
+    projectId: scope.projectId,
+    branchId: scope.branchId,
+    componentId,
+    configurationId,
+    rowId,
+    jobId: Number(scope.runId),
+    read: [...inputTables.map(({ id }) => id), ...namedTables],
+    written: loaded.map(({ id }) => id),
+  })
 }
 
 interface PlannedOutput {

@@ -17,7 +17,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import type { StagedFile } from '../../model/run-ports.ts'
 import { type ArtifactRun, downloadArtifacts, stageArtifacts, wantsArtifacts } from './artifacts.ts'
 import { readFailure } from './cause.ts'
-import { type ImageRecord, runComponent } from './component-run.ts'
+import { runComponent } from './component-run.ts'
 import { saveStage } from './debug-archive.ts'
 import type { Inputs } from './input.ts'
 import type { JobLog } from './job-log.ts'
@@ -25,7 +25,7 @@ import { type Failure, failureOf, thrown } from './limits.ts'
 import { readResultVariables, readStateResult, readUsage } from './results.ts'
 import { inPhase } from './row-account.ts'
 import type { RowDeps, RowProgress, RowRun, Step } from './row-run.ts'
-import { runScript } from './sql-script.ts'
+import { runScript, type ScriptEnd } from './sql-script.ts'
 import type { RunState } from './state.ts'
 
 /** Where the programs of a row work, and what they find there. */
@@ -105,12 +105,14 @@ async function runSqlStep(
 ): Promise<void> {
   const { scope, mapping, log } = run
   const say = (text: string) => log.say('info', text)
-  const script = async (): Promise<ImageRecord> =>
+  const script = async (): Promise<ScriptEnd> =>
     withinQuota(await quotaOf(deps, folder, 'The tables of the script'), run.signal, (signal) =>
       runScript(deps.sql, { ...step, scope, mapping, inputs: sql, folder, say }, signal),
     )
   const phases = { account: progress.account, clock: deps.clock }
-  progress.images.push(await inPhase(phases, 'program', script, () => ({ component: step.component.id })))
+  const { image, namedTables } = await inPhase(phases, 'program', script, () => ({ component: step.component.id }))
+  progress.images.push(image)
+  progress.namedTables = namedTables
 }
 
 async function runProgramStep(deps: RowDeps, run: RowRun, step: Step, place: RowFolder, progress: RowProgress): Promise<void> {

@@ -33,9 +33,15 @@ export interface ScriptStep {
   say(text: string): void
 }
 
-export async function runScript(sql: RunSql, step: ScriptStep, signal: AbortSignal): Promise<ImageRecord> {
+export interface ScriptEnd {
+  readonly image: ImageRecord
+  /** Tables of the project that the script named by itself. */
+  readonly namedTables: readonly string[]
+}
+
+export async function runScript(sql: RunSql, step: ScriptStep, signal: AbortSignal): Promise<ScriptEnd> {
   const tables = [...new Set(step.mapping.outputTables.map(({ source }) => source))]
-  await sql.run(
+  const namedTables = await sql.run(
     {
       scope: step.scope,
       database: join(step.folder.root, 'script.duckdb'),
@@ -48,7 +54,7 @@ export async function runScript(sql: RunSql, step: ScriptStep, signal: AbortSign
     },
     signal,
   )
-  return { id: `sql/${step.component.id}:${step.tag}`, digests: [] }
+  return { image: { id: `sql/${step.component.id}:${step.tag}`, digests: [] }, namedTables }
 }
 
 function partsOf({ configFile, component }: ScriptStep): SqlScriptPart[] {

@@ -103,6 +103,22 @@ export function createJobSearchStore(database: Db) {
       }))
     },
 
+    /** How the newest job of a configuration that has ended did. */
+    newestEnded: async (projectId: number, branchId: number, componentId: string, configurationId: string) => {
+      const job = await db
+        .selectFrom('queue_job')
+        .select(['id', 'status', 'cause_kind', 'error'])
+        .where('project_id', '=', projectId)
+        .where('component_id', '=', componentId)
+        .where('configuration_id', '=', configurationId)
+        .where('branch_id', '=', branchId)
+        .where('ended_at', 'is not', null)
+        .orderBy('id', 'desc')
+        .limit(1)
+        .executeTakeFirst()
+      return job && { id: String(job.id), status: job.status, kind: job.cause_kind, message: job.error }
+    },
+
     messagesOf: async (projectId: number, jobIds: readonly number[]): Promise<ReadonlyMap<number, string>> => {
       if (jobIds.length === 0) return new Map()
       const rows = await db

@@ -123,6 +123,8 @@ const FIELDS = {
   fields: `A light form of the list: only these members of each job, separated by commas, such as \`id,status,component,config,startTime,durationMs,usual,cause\`. Members: ${JOB_FIELDS.join(', ')}.`,
 }
 export const SearchQuery = readByRule({ ...FILTERS, ...PAGE, ...FIELDS })
+/** Events are made of whole jobs. */
+export const LineageQuery = readByRule({ ...FILTERS, ...PAGE, sortOrder: '`asc`, the default, or `desc`.' })
 /** Filters alone: what is counted has no pages. */
 export const CountQuery = readByRule(FILTERS)
 export const FailuresQuery = readByRule({

@@ -12,12 +12,6 @@ const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T)
 const Time = Type.String({ examples: ['2026-01-31T12:00:00+00:00'] })
 const Loose = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown())])
 
-const Part = Type.Object({ done: Type.Integer(), total: Type.Integer() })
-const JobProgressView = Type.Object(
-  { phase: Type.Optional(Type.String()), rows: Type.Optional(Part), bytes: Type.Optional(Part) },
-  { description: 'How far a job that runs has come, as far as its end is known: rows of the configuration, bytes of the load.' },
-)
-
 /** A job of a list that was asked for with \`fields\` has only those. */
 export const JobView = Type.Object(
   {
@@ -52,7 +46,6 @@ export const JobView = Type.Object(
         { description: 'Median of the last runs of the same configuration and rows that ended well; null without any.' },
       ),
     ),
-    progress: Nullable(JobProgressView),
     cause: Nullable(
       Type.Object(
         { kind: Type.String(), subject: Nullable(Type.String()) },
@@ -107,7 +100,6 @@ const FIELDS = {
   durationSeconds: [DURATION_COLUMNS, ({ job, context }) => Math.round(durationMsOf(job, context.now) / 1000)],
   durationMs: [DURATION_COLUMNS, ({ job, context }) => durationMsOf(job, context.now)],
   usual: [['usual_ms', 'usual_runs', ...DURATION_COLUMNS], ({ job, context }) => usualOf(job, context.now)],
-  progress: [['progress'], ({ job }) => (job.progress === null ? null : rawJson(job.progress))],
   cause: [
     ['cause_kind', 'cause_subject'],
     ({ job }) => (job.cause_kind === null ? null : { kind: job.cause_kind, subject: job.cause_subject }),

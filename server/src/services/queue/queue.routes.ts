@@ -21,7 +21,16 @@ import {
   ProjectStats,
   send,
 } from './job-routes.ts'
-import { CountQuery, FailuresQuery, fieldsOf, GroupedSearchQuery, numberOf, SearchQuery, searchQuery } from './job-search.ts'
+import {
+  CountQuery,
+  FailuresQuery,
+  fieldsOf,
+  GroupedSearchQuery,
+  LineageQuery,
+  numberOf,
+  SearchQuery,
+  searchQuery,
+} from './job-search.ts'
 import { type JobField, JobView, jobView } from './job-view.ts'
 import type { JobRow } from './queue.schema.ts'
 
@@ -116,6 +125,23 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
       async (req, reply) => {
         const { limit, ...query } = searchQuery(req.query, req.url)
         return send(reply, 200, await queue.failures(req.actor, query, numberOf('limit', limit, 100, 1, 500)))
+      },
+    )
+
+    app.get(
+      '/queue/search/open-lineage',
+      {
+        config: {
+          operation: 'queue.lineageEvents',
+          summary: 'Run events of OpenLineage of many jobs, as JSON lines',
+          produces: ['application/x-ndjson'],
+        },
+        schema: { querystring: LineageQuery, response: { 200: Type.String() } },
+      },
+      async (req, reply) => {
+        const jobs = await queue.search(req.actor, { sortOrder: 'asc', ...searchQuery(req.query, req.url) })
+        const lines = jobs.flatMap((job) => lineageOf(job, req.baseUrl)).map((event) => `${JSON.stringify(event)}\n`)
+        return reply.type('application/x-ndjson').send(lines.join(''))
       },
     )
 

@@ -134,7 +134,7 @@ interface WrittenEnd extends Omit<JobEnd, 'cause'> {
 const endJob = statement((db, { jobId, now, ...end }: WrittenEnd & { readonly jobId: number; readonly now: number }) =>
   tables(db)
     .updateTable('queue_job')
-    .set({ ...end, progress: null, waiting_reason: null, worker: null, lease_until: null, ended_at: now, updated_at: now })
+    .set({ ...end, waiting_reason: null, worker: null, lease_until: null, ended_at: now, updated_at: now })
     .where('id', '=', jobId)
     .returning(CHANGED),
 )

@@ -24,11 +24,15 @@ export interface ScriptsDeps {
 const PARTS = 'sys.input'
 
 export function createScripts({ engine, findTable, openPart, memoryMb, onSession }: ScriptsDeps): RunSql {
-  async function run(request: SqlRun, signal: AbortSignal): Promise<void> {
+  async function run(request: SqlRun, signal: AbortSignal): Promise<readonly string[]> {
     const { inputs, parts, outputs, database } = request
+    const named = new Set<string>()
     const find = async (schema: string, name: string) => {
       const input = schema === PARTS ? inputs[Number(name)] : undefined
-      return input ? openPart(scopeOf(input.scope), input) : findTable(scopeOf(request.scope), schema, name)
+      if (input) return openPart(scopeOf(input.scope), input)
+      const table = await findTable(scopeOf(request.scope), schema, name)
+      if (table) named.add(`${schema}.${name}`)
+      return table
     }
     await using session = await engine.open({
       mode: 'write',
@@ -41,6 +45,7 @@ export function createScripts({ engine, findTable, openPart, memoryMb, onSession
     for (const [i, input] of inputs.entries()) await show(session, input, i, signal)
     for (const part of parts) await runPart(session, part, request, signal)
     for (const { table, path } of outputs) await save(session, table, path, signal)
+    return [...named]
   }
   return { run }
 }

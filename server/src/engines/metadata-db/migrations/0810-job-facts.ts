@@ -1,5 +1,4 @@
-// What lists of jobs show and are grouped by, beside the result: the version that ran, why it failed, how long it usually takes, how far
-// it is. And what a run remembered before and after.
+// What lists of jobs show and are grouped by, beside the result: the version that ran, why it failed, how long it usually takes.
 
 import { sql } from 'kysely'
 import type { Trx } from '../dialects.ts'
@@ -11,7 +10,6 @@ export async function up(trx: Trx): Promise<void> {
     ['cause_subject', 'text'],
     ['usual_ms', 'bigint'],
     ['usual_runs', 'bigint'],
-    ['progress', 'text'],
   ] as const)
     await trx.schema.alterTable('queue_job').addColumn(column, type).execute()
 
@@ -24,15 +22,4 @@ export async function up(trx: Trx): Promise<void> {
     .execute()
   // Failures from before: nobody wrote down why.
   await sql`update queue_job set cause_kind = 'run.componentFailed' where status = 'error' and type = 'standard'`.execute(trx)
-
-  await trx.schema
-    .createTable('queue_job_state')
-    .addColumn('project_id', 'bigint', (c) => c.notNull())
-    .addColumn('job_id', 'bigint', (c) => c.notNull().references('queue_job.id').onDelete('cascade'))
-    .addColumn('place', 'bigint', (c) => c.notNull())
-    .addColumn('row_id', 'text')
-    .addColumn('before', 'text', (c) => c.notNull())
-    .addColumn('after', 'text')
-    .addPrimaryKeyConstraint('queue_job_state_key', ['job_id', 'place'])
-    .execute()
 }

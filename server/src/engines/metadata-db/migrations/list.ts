@@ -35,6 +35,7 @@ import * as changes from './0761-changes.ts'
 import * as workspaces from './0770-workspaces.ts'
 import * as people from './0800-people.ts'
 import * as jobFacts from './0810-job-facts.ts'
+import * as lineage from './0811-lineage.ts'
 import * as oauth from './0830-oauth.ts'
 import * as templates from './0831-templates.ts'
 import * as iceberg from './0860-iceberg.ts'
@@ -83,6 +84,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0770-workspaces', up: workspaces.up },
   { name: '0800-people', up: people.up },
   { name: '0810-job-facts', up: jobFacts.up },
+  { name: '0811-lineage', up: lineage.up },
   { name: '0830-oauth', up: oauth.up },
   { name: '0831-templates', up: templates.up },
   { name: '0860-iceberg', up: iceberg.up },

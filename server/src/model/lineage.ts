@@ -1,0 +1,30 @@
+// What a run read and wrote, and what configurations say that they read, write and run.
+
+import type { Trx } from '../engines/metadata-db/dialects.ts'
+
+/** Of one run of a stored configuration or of one of its rows. */
+export interface TableUse {
+  readonly projectId: number
+  readonly branchId: number
+  readonly componentId: string
+  readonly configurationId: string
+  readonly rowId: string | null
+  readonly jobId: number
+  readonly read: readonly string[]
+  readonly written: readonly string[]
+}
+
+/** In the transaction that publishes what was written. */
+export type RecordUse = (trx: Trx, use: TableUse) => Promise<void>
+
+/** What a configuration, or a row of it, refers to. */
+export interface ConfigurationLinks {
+  readonly componentId: string
+  readonly configurationId: string
+  readonly name: string
+  readonly rowId: string | null
+  readonly reads: readonly string[]
+  readonly writes: readonly string[]
+  /** Tasks of a flow. */
+  readonly runs: readonly { readonly componentId: string; readonly configurationId: string }[]
+}

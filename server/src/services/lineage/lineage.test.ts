@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { onBothStacks } from '../../../../tests/support/on-both-stacks.ts'
+import type { Job, ShellStack } from '../../../../tests/support/shell-stack.ts'
+import { tableClient } from '../../../../tests/support/table-client.ts'
+import { usualInterval } from './freshness.ts'
+
+const SQL = 'platform.sql-transformation'
+const MINUTE = 60_000
+
+interface Graph {
+  readonly nodes: { readonly id: string; readonly freshness?: { readonly state: string } | null }[]
+  readonly edges: { readonly from: string; readonly to: string; readonly kind: string; readonly jobId: string | null }[]
+}
+
+async function run({ request, wait }: ShellStack, component: string, config: string): Promise<Job> {
+  const answer = await request('POST', '/queue/jobs', { json: { component, config, mode: 'run' } })
+  assert.equal(answer.status, 201, answer.text)
+  return wait(answer.json<Job>())
+}
+
+const graphOf = async ({ request }: ShellStack, query: string, token?: string): Promise<Graph> => {
+  const answer = await request('GET', `/v2/storage/lineage?${query}`, token === undefined ? {} : { token })
+  assert.equal(answer.status, 200, answer.text)
+  return answer.json<Graph>()
+}
+
+/** Orders are read by name and by mapping and become cities; report reads cities and has never run; a flow runs both. */
+async function pipeline(stack: ShellStack) {
+  const tables = tableClient(stack)
+  await tables.bucket('main')
+  await tables.bucket('other')
+  await tables.create('in.c-main', 'orders', 'id,city\n1,Praha\n')
+  await tables.create('in.c-other', 'rates', 'id\n1\n')
+  const transform = await stack.configure(SQL, {
+    parameters: {
+      blocks: [
+        { name: 'B', codes: [{ name: 'C', script: ['CREATE TABLE cities AS SELECT city FROM orders, "in.c-other"."rates"'] }] },
+      ],
+    },
+    storage: {
+      input: { tables: [{ source: 'in.c-main.orders', destination: 'orders' }] },
+      output: { tables: [{ source: 'cities', destination: 'out.c-result.cities' }] },
+    },
+  })
+  await stack.add('test.report', 'true')
+  const storage = { input: { tables: [{ source: 'out.c-result.cities', destination: 'c' }] } }
+  const report = await stack.configure('test.report', {}, [{ name: 'row', configuration: { storage } }])
+  const job = await run(stack, SQL, transform)
+  assert.equal(job.status, 'success', JSON.stringify(job.result))
+  return { tables, transform, report, job }
+}
+
+test('what is usual needs four loads and is not moved by one that came late', () => {
+  assert.equal(usualInterval([0, 10, 20]), null)
+  assert.equal(usualInterval([0, 10, 20, 30]), 10)
+  assert.equal(usualInterval([0, 10, 20, 500, 510]), 10)
+})
+
+await onBothStacks('lineage', (startProject) => {
+  test('a table is used by what ran and by what is only configured', async () => {
+    const stack = await startProject()
+    const { transform, report, job } = await pipeline(stack)
+    const usedBy = async (id: string) => {
+      const answer = await stack.request('GET', `/v2/storage/tables/${id}/used-by`)
+      assert.equal(answer.status, 200, answer.text)
+      return answer.json<{
+        readBy: { configurationId: string; lastJobId: string | null }[]
+        writtenBy: { configurationId: string; lastJobId: string }[]
+      }>()
+    }
+    const cities = await usedBy('out.c-result.cities')
+    assert.deepEqual(
+      cities.writtenBy.map(({ configurationId, lastJobId }) => [configurationId, lastJobId]),
+      [[transform, job.id]],
+    )
+    assert.deepEqual(
+      cities.readBy.map(({ configurationId, lastJobId }) => [configurationId, lastJobId]),
+      [[report, null]],
+    )
+    // Named in the statement, not in the mapping.
+    const rates = await usedBy('in.c-other.rates')
+    assert.deepEqual(
+      rates.readBy.map(({ configurationId }) => configurationId),
+      [transform],
+    )
+    assert.equal((await stack.request('GET', '/v2/storage/tables/in.c-main.nothing/used-by')).status, 404)
+  })
+
+  test('the graph goes up, down and as deep as asked, and hides what a token may not read', async () => {
+    const stack = await startProject()
+    const { transform, report } = await pipeline(stack)
+    const [own, reader] = [`configuration:${SQL}/${transform}`, `configuration:test.report/${report}`]
+    const ids = async (query: string, token?: string) => (await graphOf(stack, query, token)).nodes.map(({ id }) => id).toSorted()
+    const orders = 'table:in.c-main.orders'
+    const canonical = (await graphOf(stack, '')).nodes.map(({ id }) => id)
+    const transformNode = canonical.find((id) => id.endsWith(`/${transform}`))!
+    assert.ok(transformNode, own)
+    assert.deepEqual(
+      await ids('tableId=in.c-main.orders&direction=downstream'),
+      [orders, reader, 'table:out.c-result.cities', transformNode].toSorted(),
+    )
+    assert.deepEqual(await ids('tableId=in.c-main.orders&direction=downstream&depth=1'), [orders, transformNode].toSorted())
+    assert.deepEqual(await ids('tableId=in.c-main.orders&direction=upstream'), [orders])
+    assert.deepEqual(
+      await ids('tableId=out.c-result.cities&direction=upstream'),
+      [orders, 'table:in.c-other.rates', 'table:out.c-result.cities', transformNode].toSorted(),
+    )
+    const limited = await stack.request('POST', '/v2/storage/tokens', {
+      json: { description: 'limited', bucketPermissions: { 'in.c-main': 'read' }, componentAccess: [SQL] },
+    })
+    assert.equal(limited.status, 201, limited.text)
+    const { token } = limited.json<{ token: string }>()
+    assert.deepEqual(await ids('', token), [orders, transformNode].toSorted())
+    const refused = await stack.request('GET', '/v2/storage/lineage?tableId=in.c-other.rates', { token })
+    assert.ok([403, 404].includes(refused.status), refused.text)
+    assert.equal((await stack.request('GET', '/v2/storage/lineage?depth=0')).status, 400)
+    const exported = await stack.request('GET', '/queue/search/open-lineage')
+    const events = exported.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { eventType: string; outputs: { name: string }[] })
+    assert.deepEqual(
+      events.map(({ eventType, outputs }) => [eventType, ...outputs.map(({ name }) => name)]),
+      [['START'], ['COMPLETE', 'out.c-result.cities']],
+    )
+  })
+
+  test('a table that misses its usual load is late once, and is fresh again with the next', async () => {
+    const stack = await startProject()
+    const { tables } = await pipeline(stack)
+    for (const city of ['a', 'b', 'c', 'd']) await tables.load('in.c-main.orders', `id,city\n1,${city}\n`)
+    const fresh = (await stack.request('GET', '/v2/storage/tables/in.c-main.orders/freshness')).json<{
+      state: string
+      usualIntervalMs: number
+    }>()
+    assert.equal(fresh.state, 'fresh')
+    assert.ok(fresh.usualIntervalMs > 0)
+    const lateEvents = async () =>
+      (await stack.request('GET', '/v2/storage/events?limit=200'))
+        .json<{ event: string; objectId: string }[]>()
+        .filter(({ event }) => event === 'storage.tableLate')
+        .map(({ objectId }) => objectId)
+    const later = new Date(Date.now() + 60 * MINUTE)
+    await stack.platform.tellLateTables(later)
+    assert.deepEqual(await lateEvents(), ['in.c-main.orders'])
+    await stack.platform.tellLateTables(later)
+    assert.deepEqual(await lateEvents(), ['in.c-main.orders'])
+    await tables.load('in.c-main.orders', 'id,city\n1,e\n')
+    await stack.platform.tellLateTables(later)
+    assert.equal((await lateEvents()).length, 2)
+  })
+
+  test('tables by lateness tell who writes them and how its last run failed', async () => {
+    const stack = await startProject()
+    const { transform } = await pipeline(stack)
+    const broken = { parameters: { blocks: [{ codes: [{ script: ['SELEC'] }] }] }, storage: {} }
+    await stack.request('PUT', `/v2/storage/components/${SQL}/configs/${transform}`, { json: { configuration: broken } })
+    const failed = await run(stack, SQL, transform)
+    const [first, ...others] = (await stack.request('GET', '/v2/storage/freshness')).json<
+      {
+        tableId: string
+        state: string
+        failure: { jobId: string; kind: string } | null
+        writer: { configurationId: string } | null
+      }[]
+    >()
+    assert.equal(first?.tableId, 'out.c-result.cities')
+    assert.equal(first.writer?.configurationId, transform)
+    assert.deepEqual({ ...first.failure, message: undefined }, { jobId: failed.id, kind: 'sql.syntax', message: undefined })
+    assert.deepEqual(
+      others.map(({ state, failure }) => [state, failure]),
+      [
+        ['unknown', null],
+        ['unknown', null],
+      ],
+    )
+  })
+})

@@ -1,0 +1,219 @@
+// Where data comes from and goes to: what configurations say (mappings, tasks of flows) and what runs really read and wrote. Nobody sees
+// a table or a configuration here that their token may not read, nor what lies behind it.
+
+import { canUseComponent, tablePermissionOf } from '../../model/actor.ts'
+import type { ConfigurationLinks } from '../../model/lineage.ts'
+import type { Scope } from '../../model/scope.ts'
+import { freshnessView } from './freshness.ts'
+import type { LineageStore, UseRow } from './lineage.store.ts'
+
+export interface LineageDeps {
+  readonly store: LineageStore
+  readonly now: () => Date
+  readonly canonicalId: (componentId: string) => string
+  /** What the configurations of a branch refer to. */
+  readonly links: (projectId: number, branchId: number) => Promise<readonly ConfigurationLinks[]>
+  /** Throws when there is no such table, or the token may not read it. */
+  readonly getTable: (scope: Scope, tableId: string) => Promise<unknown>
+  readonly newestJob: (
+    projectId: number,
+    branchId: number,
+    componentId: string,
+    configurationId: string,
+  ) => Promise<NewestJob | undefined>
+}
+
+export interface NewestJob {
+  readonly id: string
+  readonly status: string
+  readonly kind: string | null
+  readonly message: string | null
+}
+
+export type Direction = 'upstream' | 'downstream' | 'both'
+
+interface Edge {
+  readonly from: string
+  readonly to: string
+  readonly kind: 'read' | 'write' | 'run'
+  readonly rowId: string | null
+  /** A job that did it, or null: only the configuration says so. */
+  readonly jobId: string | null
+  readonly time: string | null
+}
+
+const MOST_NODES = 2_000
+const tableNode = (id: string) => `table:${id}`
+const configurationNode = (componentId: string, configurationId: string) => `configuration:${componentId}/${configurationId}`
+
+export type Lineage = ReturnType<typeof createLineage>
+
+export function createLineage(deps: LineageDeps) {
+  const { store, now, canonicalId } = deps
+
+  /** Every edge of the branch that the token may see, those of runs before those of mappings. */
+  async function edgesOf(
+    { actor, branch }: Scope,
+    uses: readonly UseRow[],
+  ): Promise<{ edges: Edge[]; names: Map<string, string> }> {
+    const links = await deps.links(actor.projectId, branch.id)
+    const names = new Map(links.map((one) => [configurationNode(one.componentId, one.configurationId), one.name]))
+    const said = links.flatMap((one) => edgesOfLinks(one))
+    const done = uses.map(edgeOfUse)
+    const known = new Set(done.map(keyOf))
+    const mayTable = (node: string) => tablePermissionOf(actor, node.slice('table:'.length)) !== undefined
+    const mayConfiguration = (node: string) =>
+      canUseComponent(actor, node.slice('configuration:'.length, node.indexOf('/')), canonicalId)
+    const maySee = (node: string) => (node.startsWith('table:') ? mayTable(node) : mayConfiguration(node))
+    const edges = [...done, ...said.filter((edge) => !known.has(keyOf(edge)))].filter(
+      ({ from, to }) => maySee(from) && maySee(to),
+    )
+    return { edges, names }
+  }
+
+  async function usedBy(scope: Scope, tableId: string) {
+    await deps.getTable(scope, tableId)
+    const { actor, branch } = scope
+    const { edges, names } = await edgesOf(scope, await store.listUsesOf(actor.projectId, branch.id, tableId))
+    const node = tableNode(tableId)
+    const user = (id: string, { rowId, jobId, time }: Edge) => ({
+      ...configurationOf(id, names),
+      rowId,
+      lastJobId: jobId,
+      lastTime: time,
+    })
+    return {
+      tableId,
+      readBy: edges.filter(({ from }) => from === node).map((edge) => user(edge.to, edge)),
+      writtenBy: edges.filter(({ to }) => to === node).map((edge) => user(edge.from, edge)),
+    }
+  }
+
+  /** The part of the graph that a table reaches; without a table, all of it. */
+  async function graph(scope: Scope, tableId: string | undefined, direction: Direction, depth: number) {
+    if (tableId !== undefined) await deps.getTable(scope, tableId)
+    const { actor, branch } = scope
+    const { edges, names } = await edgesOf(scope, await store.listUses(actor.projectId, branch.id))
+    const fresh = new Map((await store.listFreshness(actor.projectId, branch.id)).map((row) => [row.table_id, row]))
+    const kept = tableId === undefined ? edges : reached(edges, tableNode(tableId), direction, depth)
+    const all = new Set([...(tableId === undefined ? [] : [tableNode(tableId)]), ...kept.flatMap(({ from, to }) => [from, to])])
+    const shown = new Set([...all].slice(0, MOST_NODES))
+    return {
+      isComplete: shown.size === all.size,
+      nodes: [...shown].map((id) => {
+        if (!id.startsWith('table:')) return { id, kind: 'configuration', ...configurationOf(id, names) }
+        const row = fresh.get(id.slice('table:'.length))
+        return { id, kind: 'table', tableId: id.slice('table:'.length), freshness: row ? freshnessView(row, now()) : null }
+      }),
+      edges: kept.filter(({ from, to }) => shown.has(from) && shown.has(to)),
+    }
+  }
+
+  /** Late tables first, each with what is wrong where it comes from; then tables whose last run failed, then the rest. */
+  async function freshness(scope: Scope, limit: number, offset: number) {
+    const { actor, branch } = scope
+    const all = await store.listFreshness(actor.projectId, branch.id)
+    const rows = all.filter(({ table_id }) => tablePermissionOf(actor, table_id) !== undefined)
+    const late = new Set(
+      rows.map((row) => freshnessView(row, now())).flatMap((row) => (row.state === 'late' ? [row.tableId] : [])),
+    )
+    const uses = await store.listUses(actor.projectId, branch.id)
+    const jobs = new Map<string, Promise<NewestJob | undefined>>()
+    const newest = ({ component_id, configuration_id }: UseRow) => {
+      const key = configurationNode(component_id, configuration_id)
+      const job = jobs.get(key) ?? deps.newestJob(actor.projectId, branch.id, component_id, configuration_id)
+      jobs.set(key, job)
+      return job
+    }
+    const shown = await Promise.all(
+      rows.slice(offset, offset + limit).map(async (row) => {
+        const writer = uses.find((use) => use.direction === 'write' && use.table_id === row.table_id)
+        const isSeen = writer !== undefined && canUseComponent(actor, writer.component_id, canonicalId)
+        const job = isSeen ? await newest(writer) : undefined
+        const failed = job?.status === 'error' ? { jobId: job.id, kind: job.kind, message: job.message } : null
+        const inputs = uses
+          .filter((use) => use.direction === 'read' && isSameConfiguration(use, writer))
+          .map((use) => use.table_id)
+        return {
+          ...freshnessView(row, now()),
+          writer: isSeen
+            ? { componentId: writer.component_id, configurationId: writer.configuration_id, rowId: writer.row_id || null }
+            : null,
+          failure: failed,
+          lateInputs: inputs.filter((id) => late.has(id)),
+        }
+      }),
+    )
+    const weight = (one: { state: string; failure: unknown }) => (one.state === 'late' ? 0 : one.failure !== null ? 1 : 2)
+    return shown.toSorted((a, b) => weight(a) - weight(b) || b.lateByMs - a.lateByMs)
+  }
+
+  async function freshnessOf(scope: Scope, tableId: string) {
+    await deps.getTable(scope, tableId)
+    const row = await store.findFreshness(scope.actor.projectId, scope.branch.id, tableId)
+    if (row) return freshnessView(row, now())
+    return { tableId, state: 'unknown', lastLoadTime: null, usualIntervalMs: null, expectedTime: null, lateByMs: 0 }
+  }
+
+  return { usedBy, graph, freshness, freshnessOf }
+}
+
+const isSameConfiguration = (use: UseRow, other: UseRow | undefined): boolean =>
+  use.component_id === other?.component_id && use.configuration_id === other.configuration_id
+
+const keyOf = ({ from, to, kind, rowId }: Edge): string => JSON.stringify([from, to, kind, rowId])
+
+function edgeOfUse(use: UseRow): Edge {
+  const [table, configuration] = [tableNode(use.table_id), configurationNode(use.component_id, use.configuration_id)]
+  const [from, to] = use.direction === 'read' ? [table, configuration] : [configuration, table]
+  return {
+    from,
+    to,
+    kind: use.direction,
+    rowId: use.row_id || null,
+    jobId: String(use.job_id),
+    time: new Date(use.used_at).toISOString(),
+  }
+}
+
+function edgesOfLinks({ componentId, configurationId, rowId, reads, writes, runs }: ConfigurationLinks): Edge[] {
+  const own = configurationNode(componentId, configurationId)
+  const said = { rowId, jobId: null, time: null }
+  return [
+    ...reads.map((id): Edge => ({ from: tableNode(id), to: own, kind: 'read', ...said })),
+    ...writes.map((id): Edge => ({ from: own, to: tableNode(id), kind: 'write', ...said })),
+    ...runs.map(
+      (task): Edge => ({ from: own, to: configurationNode(task.componentId, task.configurationId), kind: 'run', ...said }),
+    ),
+  ]
+}
+
+function configurationOf(node: string, names: ReadonlyMap<string, string>) {
+  const [componentId = '', ...rest] = node.slice('configuration:'.length).split('/')
+  return { componentId, configurationId: rest.join('/'), name: names.get(node) ?? null }
+}
+
+/** Edges within `depth` steps; a configuration between two tables is a step of its own. */
+function reached(edges: readonly Edge[], start: string, direction: Direction, depth: number): Edge[] {
+  const kept = new Set<Edge>()
+  const walk = (ends: (edge: Edge) => readonly [at: string, next: string]): void => {
+    const seen = new Set([start])
+    let front = new Set([start])
+    for (let step = 0; step < depth && front.size > 0 && seen.size < MOST_NODES; step++) {
+      const ahead = new Set<string>()
+      for (const edge of edges) {
+        const [at, next] = ends(edge)
+        if (edge.kind === 'run' || !front.has(at)) continue
+        kept.add(edge)
+        if (!seen.has(next)) ahead.add(next)
+        seen.add(next)
+      }
+      front = ahead
+    }
+  }
+  if (direction !== 'upstream') walk(({ from, to }) => [from, to])
+  if (direction !== 'downstream') walk(({ from, to }) => [to, from])
+  // Flows that run a configuration of the picture belong to it.
+  const nodes = new Set([...kept].flatMap(({ from, to }) => [from, to]))
+  return [...kept, ...edges.filter(({ kind, to }) => kind === 'run' && nodes.has(to))]
+}

@@ -147,7 +147,8 @@ test('nobody reaches a project that they do not belong to', async (t) => {
   for (const route of await routesOf(stack)) {
     if (route.needs === 'session') continue
     const at = route.path.replace('{projectId}', String(stack.projectId)).replace(/\{\w+\}/g, '1')
-    const json = route.method === 'GET' ? {} : { json: { email: 'x@example.com', role: 'admin', name: 'x', feature: 'x' } }
+    const json =
+      route.method === 'GET' ? {} : { json: { email: 'x@example.com', role: 'admin', name: 'x', feature: 'x', limits: [] } }
     if (!route.path.includes('{projectId}') && route.needs === 'person') continue
     const { status, text } = await stranger.in(stack.projectId).call(route.method, at, json)
     assert.equal(status, 403, `${route.method} ${at}: ${text}`)

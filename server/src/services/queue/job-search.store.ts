@@ -59,7 +59,8 @@ export function createJobSearchStore(database: Db) {
       matching(projectId, search)
         .$if(search.fields === undefined, (query) => query.selectAll())
         .$if(search.fields !== undefined, (query) => query.select([...columnsOf(search.fields ?? [])]))
-        .orderBy(sortOf(search), (order) => order[search.sortOrder]().nullsLast())
+        // Ids are never null, and only the plain order is that of the index.
+        .$if(search.sortBy !== 'id', (query) => query.orderBy(sortOf(search), (order) => order[search.sortOrder]().nullsLast()))
         .orderBy('id', search.sortOrder)
         .limit(search.limit)
         .offset(search.offset)

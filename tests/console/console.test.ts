@@ -41,6 +41,10 @@ test('the console in a browser', { timeout: 300_000 }, async (t) => {
     await page.goto(`${stack.url}/console/storage/in.c-main.goods?sort=price&order=desc`)
     await page.getByRole('columnheader', { name: /price/ }).getByText('all distinct').waitFor() // a profile in the header
     assert.match(await page.getByRole('row').nth(1).innerText(), /Tea/)
+    await page.getByRole('button', { name: 'Export' }).click()
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download' }).click()
+    assert.equal((await download).suggestedFilename(), 'goods.csv')
     assert.deepEqual(complaints, [])
     await page.context().close()
   })

@@ -64,8 +64,15 @@ function sentenceOf(failing: readonly Job[], tables: number): string {
     return tables === 0
       ? 'An empty project, ready for its first table.'
       : `Nothing is broken. ${plural(tables, 'table')} to work with.`
-  const causes = new Set(failing.map(messageOf)).size
+  const causes = new Set(failing.map(causeOf)).size
   return `${plural(failing.length, 'configuration')} failed in the last run, from ${causes === 1 ? 'one cause' : `${causes} causes`}.`
+}
+
+/** Failures of one kind about one thing are one cause, whatever their sentences say. */
+function causeOf(job: Job): string {
+  const text = (job.result as { error?: { cause?: { text?: string } | null } }).error?.cause?.text // described loosely
+  if (!text) return messageOf(job) ?? 'Unknown'
+  return job.cause?.subject ? `${text} (${job.cause.subject})` : text
 }
 
 const FirstSteps = () => (
@@ -96,7 +103,7 @@ const FirstSteps = () => (
 function NeedsYou({ jobs }: { jobs: readonly Job[] }) {
   const nameOf = useNames()
   if (jobs.length === 0) return null
-  const byCause = [...Map.groupBy(jobs, (job) => messageOf(job) ?? 'Unknown')]
+  const byCause = [...Map.groupBy(jobs, causeOf)]
   return (
     <section className="card" aria-labelledby="needs">
       <header>
@@ -146,6 +153,7 @@ function Running({ jobs, isLoaded }: { jobs: readonly Job[]; isLoaded: boolean }
             </Link>
             <span className="push xs mute tn nowrap">
               {job.startTime ? duration(secondsOf(job) ?? 0) : (job.waitingReason ?? 'waiting')}
+              {job.startTime && job.usual ? `, usual ${duration(job.usual.durationMs / 1000)}` : ''}
             </span>
           </li>
         ))}

@@ -1,7 +1,7 @@
 // A table: how many rows, how fresh; then its data, schema, history, snapshots and the ways to use it.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import type { Table } from '../../../client/src/operations.ts'
 import { bytes, count, moment, plural } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
@@ -17,6 +17,7 @@ import { finishStorageJob } from '../storage-job.ts'
 import { bucketOf, tableNameOf } from '../table-id.ts'
 import { DataAccess } from './table-access.tsx'
 import { TableData } from './table-data.tsx'
+import { ExportButton } from './table-export.tsx'
 import { TableHistory } from './table-history.tsx'
 import { TableProfile } from './table-profile.tsx'
 
@@ -51,7 +52,14 @@ export function TableScreen() {
           ? `${plural(table.columns?.length ?? 0, 'column')}, ${bytes(table.dataSizeBytes ?? 0)}${table.isAlias ? ', an alias' : ''}`
           : undefined
       }
-      actions={table && !table.isAlias ? <LoadButton tableId={tableId} /> : undefined}
+      actions={
+        table ? (
+          <>
+            <ExportButton table={table} />
+            {table.isAlias ? null : <LoadButton tableId={tableId} />}
+          </>
+        ) : undefined
+      }
     >
       <Tabs
         label="Parts of the table"
@@ -151,6 +159,7 @@ interface Snapshot {
 
 function Snapshots({ tableId }: { tableId: string }) {
   const queries = useQueryClient()
+  const navigate = useNavigate()
   const list = useLoad('tables.listSnapshots', { path: { tableId }, query: {} })
   const reload = () => queries.invalidateQueries({ queryKey: ['tables.listSnapshots'] })
   const create = useMutation({
@@ -159,6 +168,20 @@ function Snapshots({ tableId }: { tableId: string }) {
     onSuccess: async () => {
       await reload()
       toast('Snapshot made.')
+    },
+  })
+  const restore = useMutation({
+    mutationFn: async ({ id }: Snapshot) => {
+      const name = `${tableNameOf(tableId)}_${id}`
+      await finishStorageJob(
+        await api.call('tables.createAsync', { path: { bucketId: bucketOf(tableId) }, body: { name, snapshotId: id } }),
+      )
+      return `${bucketOf(tableId)}.${name}`
+    },
+    onSuccess: async (made) => {
+      await queries.invalidateQueries({ queryKey: ['tables.list'] })
+      toast(`The table as it was is ${made}.`)
+      void navigate({ to: '/storage/$tableId', params: { tableId: made }, search: {} })
     },
   })
   return (
@@ -170,7 +193,9 @@ function Snapshots({ tableId }: { tableId: string }) {
           <span>Make a snapshot</span>
         </button>
       </header>
-      {create.error ? <Problem error={create.error} /> : null}
+      {[create, restore].map(({ error }, index) =>
+        error ? <Problem key={index === 0 ? 'create' : 'restore'} error={error} /> : null,
+      )}
       <Loaded query={list} skeleton={<Lines />}>
         {(data) => {
           const snapshots = data as readonly Snapshot[] // described loosely
@@ -193,6 +218,9 @@ function Snapshots({ tableId }: { tableId: string }) {
                     <th className="num">Rows</th>
                     <th className="num">Size</th>
                     <th>Id</th>
+                    <th>
+                      <span className="vh">Restore</span>
+                    </th>
                   </tr>
                 </thead>
                 <tbody>
@@ -203,6 +231,11 @@ function Snapshots({ tableId }: { tableId: string }) {
                       <td className="num">{count(one.rowsCount ?? 0)}</td>
                       <td className="num">{bytes(one.dataSizeBytes)}</td>
                       <td className="id">{one.id}</td>
+                      <td>
+                        <button type="button" className="btn sm" disabled={restore.isPending} onClick={() => restore.mutate(one)}>
+                          Make a table of it
+                        </button>
+                      </td>
                     </tr>
                   ))}
                 </tbody>

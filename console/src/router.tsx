@@ -10,6 +10,7 @@ import { JobScreen } from './screens/job.tsx'
 import { JobsScreen } from './screens/jobs.tsx'
 import { NotFound } from './screens/not-found.tsx'
 import { NotificationsScreen } from './screens/notifications.tsx'
+import { OperationsScreen } from './screens/operations.tsx'
 import { PeopleScreen } from './screens/people.tsx'
 import { ProjectsScreen } from './screens/projects.tsx'
 import { SchedulesScreen } from './screens/schedules.tsx'
@@ -17,9 +18,11 @@ import { SqlScreen } from './screens/sql.tsx'
 import { StorageScreen } from './screens/storage.tsx'
 import { StreamsScreen } from './screens/streams.tsx'
 import { TableScreen } from './screens/table.tsx'
+import { TemplatesScreen } from './screens/templates.tsx'
 import { TokensScreen } from './screens/tokens.tsx'
 import { TryScreen } from './screens/try.tsx'
 import { UploadScreen } from './screens/upload.tsx'
+import { UsageScreen } from './screens/usage.tsx'
 import { ScreenFailed } from './shell/screen-failed.tsx'
 import { Shell } from './shell/shell.tsx'
 
@@ -54,6 +57,7 @@ export const router = createRouter({
     route('/builder/$configurationId', BuilderScreen, 'row', 'step', 'job'),
     route('/flows', FlowsScreen),
     route('/flows/$componentId/$configurationId', FlowScreen),
+    route('/templates', TemplatesScreen),
     route('/streams', StreamsScreen),
     route('/notifications', NotificationsScreen),
     route('/schedules', SchedulesScreen),
@@ -63,6 +67,8 @@ export const router = createRouter({
     route('/account', AccountScreen),
     route('/projects', ProjectsScreen),
     route('/tokens', TokensScreen),
+    route('/usage', UsageScreen, 'month'),
+    route('/operations', OperationsScreen, 'who', 'what'),
     route('/try', TryScreen, 'first', 'broken', 'repaired'),
   ]),
   basepath: '/console',

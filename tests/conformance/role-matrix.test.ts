@@ -21,12 +21,16 @@ interface Route {
 
 /** Routes that only read, although their method could change something. A new one is a decision: add it here and say `onlyReads` there. */
 const ONLY_READ: readonly string[] = [
+  'configurations.validate',
+  'configurations.validateSaved',
+  'files.sniffBody',
   'flows.validate',
   'naming.checkColumnNames',
   'naming.columnNames',
   'naming.displayName',
   'scheduler.preview',
   'sql.query',
+  'templates.validate',
 ]
 
 const address = ({ path }: Route): string => path.replace(/\{\w+\}/g, '1')

@@ -93,7 +93,34 @@ test('the console in a browser', { timeout: 300_000 }, async (t) => {
     await page.getByRole('button', { name: 'Repair and run again' }).click()
     await page.getByRole('heading', { name: /^Repaired\./ }).waitFor({ timeout: 60_000 })
     await page.getByRole('link', { name: 'Open the table' }).click()
-    await page.getByRole('heading', { name: /^250 rows, last loaded/ }).waitFor()
+    await page.getByRole('heading', { name: /^25\d rows, last loaded/ }).waitFor()
+    await page.getByRole('link', { name: 'Lineage' }).click()
+    await page.getByRole('region', { name: 'Comes from' }).getByRole('link', { name: /shop/i }).waitFor()
+    await page.getByText('Nothing here reads this table.').waitFor()
+    await page.getByRole('link', { name: 'Usage' }).first().click()
+    await page.getByRole('heading', { name: /^3 jobs ran for .* rows were loaded\.$/ }).waitFor()
+    await page.getByRole('region', { name: 'By configuration' }).getByRole('cell', { name: /shop/i }).waitFor()
+    await page.context().close()
+  })
+
+  await t.test('a template becomes a pipeline, and goes as a whole', async () => {
+    const { masterToken } = await stack.newProject('Templates')
+    const { page, complaints } = await signedIn(browser, { ...stack, masterToken }, '/templates')
+    await page.getByRole('button', { name: 'Use From an API to a report' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('My shop')
+    await page.getByLabel('Password').fill('lovelace')
+    await page.getByRole('button', { name: 'Make it' }).click()
+    const made = page.getByRole('region', { name: 'Made from templates' })
+    await made.getByRole('link', { name: 'My shop', exact: true }).waitFor()
+    const links = await made.getByRole('link').evaluateAll((all) => all.map((link) => link.getAttribute('href')!))
+    assert.ok(links.length >= 3, 'an extractor, a transformation and a flow')
+    assert.ok(
+      links.every((link) => !link.includes('undefined')),
+      links.join(' '),
+    )
+    await made.getByRole('button', { name: 'Delete My shop' }).click()
+    await made.waitFor({ state: 'detached' })
+    assert.deepEqual(complaints, [])
     await page.context().close()
   })
 
@@ -218,16 +245,19 @@ test('the console in a browser', { timeout: 300_000 }, async (t) => {
       '/storage',
       '/storage/in.c-main.goods',
       '/storage/in.c-main.goods?tab=use',
+      '/storage/in.c-main.goods?tab=lineage',
       '/files',
       '/upload',
       '/components',
       '/jobs',
       `/jobs/${job.id}`,
       '/components?trash=yes',
+      '/templates',
       '/streams',
       '/notifications',
       '/schedules',
       '/tokens',
+      '/usage',
       '/sql',
       '/try',
     ]

@@ -40,6 +40,10 @@ test('people in the console', { timeout: 300_000 }, async (t) => {
     invitation = (await page.locator('code').filter({ hasText: '#link=' }).textContent())!
     await page.getByRole('button', { name: 'I have it' }).click()
     await page.getByRole('region', { name: 'Invitations', exact: true }).first().getByText('bob@example.com').waitFor()
+    await page.getByRole('link', { name: 'Operations' }).first().click()
+    await page.getByRole('region', { name: 'Checks' }).getByText('database').waitFor()
+    await page.getByLabel('Beginning of an event').fill('storage.personInvited')
+    await page.getByRole('cell', { name: 'Invited bob@example.com as editor' }).waitFor()
     assert.deepEqual(complaints, [])
     await page.context().close()
   })

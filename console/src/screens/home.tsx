@@ -38,6 +38,7 @@ export function HomeScreen() {
       <div className="columns">
         <div className="stack4">
           <NeedsYou jobs={failing} />
+          <Late />
           <Changed />
         </div>
         <div className="stack4">
@@ -127,6 +128,55 @@ function NeedsYou({ jobs }: { jobs: readonly Job[] }) {
             <Link className="btn pri" to="/jobs/$jobId" params={{ jobId: list[0]!.id }}>
               See cause
             </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+/** Tables that are loaded less often than usual, the latest first. */
+function Late() {
+  const nameOf = useNames()
+  const { data } = useLoad('lineage.freshness', { query: { limit: SHOWN } })
+  const late = (data ?? []).filter(({ state }) => state === 'late')
+  if (late.length === 0) return null
+  return (
+    <section className="card" aria-labelledby="late">
+      <header>
+        <h2 id="late">Late tables</h2>
+        <span className="count warn">{late.length}</span>
+      </header>
+      <ul className="list trouble">
+        {late.map((table) => (
+          <li key={table.tableId}>
+            <StatusIcon status="late" />
+            <div className="grow">
+              <p className="md">
+                <Link className="med" to="/storage/$tableId" params={{ tableId: table.tableId }} search={{ tab: 'lineage' }}>
+                  {table.tableId}
+                </Link>{' '}
+                <span className="soft">
+                  is {duration(table.lateByMs / 1000)} late
+                  {table.usualIntervalMs === null ? '' : `; it is usually loaded every ${duration(table.usualIntervalMs / 1000)}`}
+                  .
+                </span>
+              </p>
+              <p className="xs mute">
+                {table.failure
+                  ? `The last run of ${table.writer ? nameOf(table.writer.componentId, table.writer.configurationId) : 'its writer'} failed.`
+                  : table.lateInputs.length > 0
+                    ? `It waits for ${table.lateInputs.join(', ')}.`
+                    : table.lastLoadTime
+                      ? `Last loaded ${moment(table.lastLoadTime)}.`
+                      : ''}
+              </p>
+            </div>
+            {table.failure ? (
+              <Link className="btn" to="/jobs/$jobId" params={{ jobId: table.failure.jobId }}>
+                See cause
+              </Link>
+            ) : null}
           </li>
         ))}
       </ul>

@@ -19,6 +19,7 @@ import { DataAccess } from './table-access.tsx'
 import { TableData } from './table-data.tsx'
 import { ExportButton } from './table-export.tsx'
 import { TableHistory } from './table-history.tsx'
+import { TableLineage } from './table-lineage.tsx'
 import { TableProfile } from './table-profile.tsx'
 
 const route = getRouteApi('/storage/$tableId')
@@ -70,6 +71,7 @@ export function TableScreen() {
           { id: 'profile', name: 'Profile' },
           { id: 'history', name: 'History' },
           { id: 'snapshots', name: 'Snapshots' },
+          { id: 'lineage', name: 'Lineage' },
           { id: 'use', name: 'Use this data' },
         ]}
       />
@@ -80,6 +82,7 @@ export function TableScreen() {
             if (tab === 'profile') return <TableProfile table={data} />
             if (tab === 'history') return <TableHistory tableId={tableId} />
             if (tab === 'snapshots') return <Snapshots tableId={tableId} />
+            if (tab === 'lineage') return <TableLineage tableId={tableId} />
             if (tab === 'use') return <DataAccess table={data} />
             return <TableData table={data} />
           }}

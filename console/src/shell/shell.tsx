@@ -27,16 +27,22 @@ const DATA: readonly Place[] = [
 ]
 const WORK: readonly Place[] = [
   { to: '/components', name: 'Components', icon: 'plug' },
+  { to: '/templates', name: 'Templates', icon: 'wand' },
   { to: '/flows', name: 'Flows', icon: 'flow' },
   { to: '/streams', name: 'Streams', icon: 'pulse' },
   { to: '/schedules', name: 'Schedules', icon: 'clock' },
   { to: '/jobs', name: 'Jobs', icon: 'jobs' },
 ]
-const PROJECTS: Place = { to: '/projects', name: 'Projects', icon: 'gear' }
+/** For stack admins. */
+const OPERATED: readonly Place[] = [
+  { to: '/projects', name: 'Projects', icon: 'gear' },
+  { to: '/operations', name: 'Operations', icon: 'disk' },
+]
 const STACK: readonly Place[] = [
   { to: '/people', name: 'People', icon: 'people' },
   { to: '/notifications', name: 'Notifications', icon: 'bell' },
   { to: '/tokens', name: 'Tokens', icon: 'key' },
+  { to: '/usage', name: 'Usage', icon: 'history' },
 ]
 
 export function Shell() {
@@ -83,7 +89,7 @@ function Rail({ onSearch }: { onSearch: () => void }) {
       <p className="nav-h">Build and run</p>
       <Places places={WORK} counts={{ '/jobs': running }} />
       <p className="nav-h">Stack</p>
-      <Places places={person?.account.isStackAdmin ? [...STACK, PROJECTS] : STACK} />
+      <Places places={person?.account.isStackAdmin ? [...STACK, ...OPERATED] : STACK} />
       <div className="me">
         <span className="avatar" aria-hidden="true">
           {(me?.description ?? '?').slice(0, 1).toUpperCase()}

@@ -245,8 +245,8 @@ test('a star lets every origin call, and what depends on the origin says so', as
 test('with a domain the services answer by host, and the index publishes those addresses', async (t) => {
   const { platform } = await startTestStack(t, { domain: 'example.com' })
   const get = (host: string, path: string) => platform.app.inject({ method: 'GET', url: path, headers: { host } })
-  assert.equal((await get('templates.example.com', '/')).json().api, 'templates')
-  assert.equal((await get('templates.example.com', '/v1/x')).statusCode, 501)
+  assert.equal((await get('mlflow.example.com', '/')).json().api, 'mlflow')
+  assert.equal((await get('mlflow.example.com', '/v1/x')).statusCode, 501)
   for (const host of ['connection.example.com', 'connection.acme.example.com']) {
     const index = (await get(host, '/v2/storage')).json()
     assert.equal(index.host, host)
@@ -257,7 +257,7 @@ test('with a domain the services answer by host, and the index publishes those a
 
 test('services around storage give the status as code and the name in context.stringCode', async () => {
   const { request } = await startProject()
-  const body = (await request('GET', '/templates/anything')).json<Record<string, unknown> & { context: unknown }>()
+  const body = (await request('GET', '/mlflow/anything')).json<Record<string, unknown> & { context: unknown }>()
   assert.equal(body.code, 501)
   assert.deepEqual(body.context, { stringCode: 'notImplemented' })
   assert.equal(body.message, body.error)

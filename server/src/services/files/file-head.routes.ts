@@ -97,6 +97,7 @@ export function fileHeadRoutes({ heads }: { readonly heads: FileHeads }): Fastif
       {
         config: {
           operation: 'files.sniffBody',
+          onlyReads: true,
           summary: 'How the CSV in the request seems to be written, and its first bad lines',
           body: 'bytes',
           consumes: ['text/csv', '*/*'],

@@ -55,8 +55,8 @@ export function queryRoutes(queries: Queries, createJob: CreateJob): FastifyPlug
         config: {
           operation: 'sql.query',
           onlyReads: true,
-          summary: 'Rows of a SQL query over tables of the project, as JSON or CSV',
-          produces: ['application/json', 'text/csv'],
+          summary: 'Rows of a SQL query over tables of the project, as JSON, CSV or Parquet',
+          produces: ['application/json', 'text/csv', 'application/vnd.apache.parquet'],
         },
         schema: { body: QueryBody, response: { 200: Type.Unknown() } },
       },

@@ -91,7 +91,12 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
     app.get(
       '/templates/health-check',
       {
-        config: { operation: 'templates.healthCheck', summary: 'Whether the templates service answers', needs: 'nothing' },
+        config: {
+          operation: 'templates.healthCheck',
+          summary: 'Whether the templates service answers',
+          needs: 'nothing',
+          produces: ['text/plain'],
+        },
         schema: { response: { 200: Type.String() } },
       },
       async (_req, reply) => reply.type('text/plain').send('OK\n'),
@@ -166,7 +171,7 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
     app.post(
       `${VERSION}/validate`,
       {
-        config: { operation: 'templates.validate', summary: 'Check what was filled in', validationCode },
+        config: { operation: 'templates.validate', summary: 'Check what was filled in', validationCode, onlyReads: true },
         schema: { params: ofVersion, body: StepsBody, response: { 200: Loose } },
       },
       async (req) => {

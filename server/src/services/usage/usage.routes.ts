@@ -67,7 +67,11 @@ export function usageRoutes({ usage, now }: UsageRoutesDeps): FastifyPluginAsync
     app.get(
       '/billing/usage',
       {
-        config: { operation: 'billing.usage', summary: 'What the project used, by day, component and configuration' },
+        config: {
+          operation: 'billing.usage',
+          summary: 'What the project used, by day, component and configuration',
+          produces: ['application/json', 'text/csv'],
+        },
         schema: { querystring: Query, response: { 200: Type.Union([Type.Array(Line), Type.String()]) } },
       },
       async (req, reply) => {

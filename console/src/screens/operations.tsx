@@ -1,0 +1,125 @@
+// Operations: how the stack is doing, and what happened on it. For stack admins.
+
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { moment, plural } from '../format.ts'
+import { Lines, Loaded, useLoad } from '../load.tsx'
+import { FilterField } from '../parts/filter-field.tsx'
+import { Scroll } from '../parts/scroll.tsx'
+import { Status, StatusIcon } from '../parts/status.tsx'
+import { Page } from '../shell/page.tsx'
+
+const route = getRouteApi('/operations')
+/** Levels of checks as the states that the console shows everywhere. */
+const STATES: Readonly<Record<string, string>> = { ok: 'success', warning: 'warning', problem: 'error' }
+const AUDIT_LIMIT = 100
+
+export function OperationsScreen() {
+  const status = useLoad('operations.status')
+  const bad = status.data?.checks.filter(({ level }) => level !== 'ok') ?? []
+  return (
+    <Page
+      title="Operations"
+      crumbs={[{ name: 'Operations' }]}
+      say={
+        !status.data
+          ? 'Operations'
+          : bad.length === 0
+            ? 'The stack is well.'
+            : `${plural(bad.length, 'check wants', 'checks want')} attention.`
+      }
+      sub={status.data ? `Version ${status.data.version}, looked at ${moment(status.data.at)}.` : undefined}
+      actions={
+        <button type="button" className="btn" onClick={() => void status.refetch()}>
+          Look again
+        </button>
+      }
+    >
+      <div className="stack4">
+        <section className="card" aria-label="Checks">
+          <Loaded query={status} skeleton={<Lines count={8} />}>
+            {({ checks }) => (
+              <ul className="list">
+                {checks
+                  .toSorted((a, b) => rankOf(a.level) - rankOf(b.level))
+                  .map(({ check, level, text }) => (
+                    <li key={check}>
+                      <StatusIcon status={STATES[level] ?? level} />
+                      <span className="med">{check}</span>
+                      <span className="soft">{text}</span>
+                      {level === 'ok' ? null : (
+                        <span className="push">
+                          <Status status={STATES[level] ?? level} badge text={level === 'problem' ? 'Mend it' : 'Look at it'} />
+                        </span>
+                      )}
+                    </li>
+                  ))}
+              </ul>
+            )}
+          </Loaded>
+        </section>
+        <Audit />
+      </div>
+    </Page>
+  )
+}
+
+const rankOf = (level: string): number => ['problem', 'warning', 'ok'].indexOf(level)
+
+function Audit() {
+  const { who = '', what = '' } = route.useSearch()
+  const navigate = useNavigate({ from: '/operations' })
+  const query = useLoad('operations.audit', {
+    query: { limit: AUDIT_LIMIT, ...(who !== '' && { who }), ...(what !== '' && { what }) },
+  })
+  return (
+    <section className="card" aria-labelledby="audit">
+      <header className="wrap">
+        <h2 id="audit">Who did what</h2>
+        <span className="push row wrap">
+          <FilterField
+            label="Part of a name"
+            value={who}
+            onChange={(value) => void navigate({ search: (old) => ({ ...old, who: value }), replace: true })}
+          />
+          <FilterField
+            label="Beginning of an event"
+            value={what}
+            onChange={(value) => void navigate({ search: (old) => ({ ...old, what: value }), replace: true })}
+          />
+        </span>
+      </header>
+      <Loaded query={query} skeleton={<Lines count={8} />}>
+        {(entries) =>
+          entries.length === 0 ? (
+            <p className="in mute">Nothing like that happened.</p>
+          ) : (
+            <Scroll label="Events of all projects">
+              <table className="t">
+                <thead>
+                  <tr>
+                    <th>When</th>
+                    <th>Who</th>
+                    <th>What</th>
+                    <th>Event</th>
+                    <th className="num">Project</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {entries.map((entry) => (
+                    <tr key={entry.id}>
+                      <td className="nowrap tn">{moment(entry.at)}</td>
+                      <td>{entry.who.description}</td>
+                      <td>{entry.message}</td>
+                      <td className="id">{entry.event}</td>
+                      <td className="num">{entry.projectId}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </Scroll>
+          )
+        }
+      </Loaded>
+    </section>
+  )
+}

@@ -98,7 +98,7 @@ test('the console in a browser', { timeout: 300_000 }, async (t) => {
     await page.getByRole('region', { name: 'Comes from' }).getByRole('link', { name: /shop/i }).waitFor()
     await page.getByText('Nothing here reads this table.').waitFor()
     await page.getByRole('link', { name: 'Usage' }).first().click()
-    await page.getByRole('heading', { name: /^3 jobs ran for .* rows were loaded\.$/ }).waitFor()
+    await page.getByRole('heading', { name: /^3 jobs ran for .*, and .* rows were loaded\.$/ }).waitFor()
     await page.getByRole('region', { name: 'By configuration' }).getByRole('cell', { name: /shop/i }).waitFor()
     await page.context().close()
   })

@@ -81,18 +81,22 @@ const sum = (lines: readonly Line[], field: 'jobs' | 'failedJobs' | 'jobSeconds'
 
 function sentenceOf(days: readonly Line[]): string {
   const jobs = sum(days, 'jobs')
-  if (jobs === 0 && sum(days, 'rowsLoaded') === 0) return 'Nothing was used in this month.'
-  return `${plural(jobs, 'job')} ran for ${duration(sum(days, 'jobSeconds'))} and ${plural(sum(days, 'rowsLoaded'), 'row')} were loaded.`
+  const rows = sum(days, 'rowsLoaded')
+  if (jobs === 0 && rows === 0) return 'Nothing was used in this month.'
+  const loaded = plural(rows, 'row was loaded', 'rows were loaded')
+  return jobs === 0
+    ? `${loaded}, and no job ran.`
+    : `${plural(jobs, 'job')} ran for ${duration(sum(days, 'jobSeconds'))}, and ${loaded}.`
 }
 
 function Days({ days }: { days: readonly Line[] }) {
+  if (days.length === 0) return null
   const most = Math.max(1, ...days.map((day) => day.jobSeconds))
   return (
     <section className="card" aria-labelledby="by-day">
       <header>
         <h2 id="by-day">By day</h2>
       </header>
-      {days.length === 0 ? <p className="in mute">No day of this month has work.</p> : null}
       <Scroll label="Usage by day">
         <table className="t">
           <thead>
@@ -135,13 +139,13 @@ function Days({ days }: { days: readonly Line[] }) {
 function Configurations({ lines }: { lines: readonly Line[] }) {
   const nameOf = useNames()
   const ranked = lines.filter((line) => line.componentId !== '').toSorted((a, b) => b.jobSeconds - a.jobSeconds)
+  if (ranked.length === 0) return null
   return (
     <section className="card" aria-labelledby="by-configuration">
       <header>
         <h2 id="by-configuration">By configuration</h2>
         <span className="xs mute push">The one that took longest comes first.</span>
       </header>
-      {ranked.length === 0 ? <p className="in mute">No configuration ran.</p> : null}
       <Scroll label="Usage by configuration">
         <table className="t">
           <thead>
@@ -188,7 +192,7 @@ function Limits() {
               <li key={name}>
                 <span>At most so many {description}</span>
                 <span className="id">{name}</span>
-                <span className="push tn">{value === null ? 'no limit' : count(value)}</span>
+                <span className="push tn">{value === null ? 'what the stack allows' : count(value)}</span>
               </li>
             ))}
           </ul>

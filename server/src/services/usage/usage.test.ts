@@ -151,4 +151,6 @@ test('a limited token sees credits, and not what others did', async () => {
   const { token } = made.json<{ token: string }>()
   assert.equal((await stack.request('GET', '/billing/usage', { token })).status, 403)
   assert.equal((await stack.request('GET', '/billing/credits', { token })).status, 200)
+  const viewer = await newMember(stack, admin, { projectId: stack.projectId, role: 'viewer' })
+  assert.equal((await viewer.in(stack.projectId).call('GET', '/billing/usage')).status, 200, 'a viewer reads everything')
 })

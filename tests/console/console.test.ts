@@ -95,7 +95,7 @@ test('the console in a browser', { timeout: 300_000 }, async (t) => {
     await page.getByRole('link', { name: 'Open the table' }).click()
     await page.getByRole('heading', { name: /^25\d rows, last loaded/ }).waitFor()
     await page.getByRole('link', { name: 'Lineage' }).click()
-    await page.getByRole('region', { name: 'Comes from' }).getByRole('link', { name: /shop/i }).waitFor()
+    await page.getByRole('region', { name: 'Comes from' }).getByRole('link', { name: 'Sample shop' }).waitFor()
     await page.getByText('Nothing here reads this table.').waitFor()
     await page.getByRole('link', { name: 'Usage' }).first().click()
     await page.getByRole('heading', { name: /^3 jobs ran for .*, and .* rows were loaded\.$/ }).waitFor()

@@ -6,6 +6,7 @@ import { moment, plural } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Status } from '../parts/status.tsx'
+import { useNames } from './names.ts'
 
 type Node = Lineage['nodes'][number]
 type Edge = Lineage['edges'][number]
@@ -63,6 +64,7 @@ function Side({ tableId, direction, title, empty }: SideProps) {
 }
 
 function Place({ node: { tableId, componentId, configurationId, name } }: { node: Node }) {
+  const nameOf = useNames()
   if (tableId !== undefined)
     return (
       <Link className="clip" to="/storage/$tableId" params={{ tableId }} search={{ tab: 'lineage' }}>
@@ -72,7 +74,7 @@ function Place({ node: { tableId, componentId, configurationId, name } }: { node
   if (componentId === undefined || configurationId === undefined) return <span className="clip">{name}</span>
   return (
     <Link className="clip med" to="/components/$componentId/$configurationId" params={{ componentId, configurationId }}>
-      {name ?? configurationId}
+      {name ?? nameOf(componentId, configurationId)}
     </Link>
   )
 }

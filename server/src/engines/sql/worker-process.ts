@@ -2,7 +2,7 @@
 
 import { type ChildProcess, execFile, fork } from 'node:child_process'
 import { constants, open, rmSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -108,6 +108,7 @@ export class WorkerProcess {
     this.#child.ref()
     this.#child.kill('SIGKILL')
     await this.gone
+    await rm(this.dir, { recursive: true, force: true }) // a session may have made its folder while the process was ending
   }
 
   /** Waits for `start` to resolve; fails when the process ends first. */

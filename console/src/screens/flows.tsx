@@ -6,9 +6,9 @@ import { useState } from 'react'
 import { moment, plural } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { CreateButton } from '../parts/create-button.tsx'
+import { DialogEnd } from '../parts/dialog-end.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
-import { Problem } from '../parts/problem.tsx'
 import { Scroll } from '../parts/scroll.tsx'
 import { Status } from '../parts/status.tsx'
 import { api } from '../session.ts'
@@ -124,15 +124,9 @@ function NewFlow({ onClose }: { onClose: () => void }) {
           <label htmlFor="flow-name">Name</label>
           <input className="input" id="flow-name" required value={name} onChange={(event) => setName(event.target.value)} />
         </div>
-        {create.error ? <Problem error={create.error} /> : null}
-        <div className="row">
-          <button type="button" className="btn push" onClick={onClose}>
-            Close
-          </button>
-          <button type="submit" className="btn pri" disabled={create.isPending}>
-            Make the flow
-          </button>
-        </div>
+        <DialogEnd error={create.error} isPending={create.isPending} onClose={onClose}>
+          Make the flow
+        </DialogEnd>
       </Form>
     </Dialog>
   )

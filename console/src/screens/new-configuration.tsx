@@ -2,9 +2,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { CreateButton } from '../parts/create-button.tsx'
+import { DialogEnd } from '../parts/dialog-end.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
-import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
 import { useCatalogue } from './names.ts'
 
@@ -48,15 +48,9 @@ function NewConfigurationDialog({ onClose }: { onClose: () => void }) {
           <label htmlFor="name">Name</label>
           <input className="input" id="name" required value={name} onChange={(event) => setName(event.target.value)} />
         </div>
-        {create.error ? <Problem error={create.error} /> : null}
-        <div className="row">
-          <button type="button" className="btn push" onClick={onClose}>
-            Close
-          </button>
-          <button type="submit" className="btn pri" disabled={create.isPending}>
-            Make the configuration
-          </button>
-        </div>
+        <DialogEnd error={create.error} isPending={create.isPending} onClose={onClose}>
+          Make the configuration
+        </DialogEnd>
       </Form>
     </Dialog>
   )

@@ -6,6 +6,7 @@ import type { Answer } from '../../../client/src/client.ts'
 import { moment, plural } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { CreateButton } from '../parts/create-button.tsx'
+import { DialogEnd } from '../parts/dialog-end.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
 import { Problem } from '../parts/problem.tsx'
@@ -305,15 +306,9 @@ function NewSubscription({ onClose }: { onClose: () => void }) {
             onChange={(change) => setAddress(change.target.value)}
           />
         </div>
-        {create.error ? <Problem error={create.error} /> : null}
-        <div className="row">
-          <button type="button" className="btn push" onClick={onClose}>
-            Close
-          </button>
-          <button type="submit" className="btn pri" disabled={create.isPending}>
-            Make the notification
-          </button>
-        </div>
+        <DialogEnd error={create.error} isPending={create.isPending} onClose={onClose}>
+          Make the notification
+        </DialogEnd>
       </Form>
     </Dialog>
   )

@@ -8,6 +8,7 @@ import { plural } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { CreateButton } from '../parts/create-button.tsx'
+import { DialogEnd } from '../parts/dialog-end.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -270,15 +271,9 @@ function NewStream({ onClose }: { onClose: () => void }) {
             onChange={(event) => setPaths(event.target.value)}
           />
         </div>
-        {create.error ? <Problem error={create.error} /> : null}
-        <div className="row">
-          <button type="button" className="btn push" onClick={onClose}>
-            Close
-          </button>
-          <button type="submit" className="btn pri" disabled={create.isPending}>
-            Make the address
-          </button>
-        </div>
+        <DialogEnd error={create.error} isPending={create.isPending} onClose={onClose}>
+          Make the address
+        </DialogEnd>
       </Form>
     </Dialog>
   )

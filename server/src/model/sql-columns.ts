@@ -1,5 +1,7 @@
 // Columns of a table on their way into a database: names, types and what empty values mean. Shared by loads of workspaces and scripts.
 
+import { doubleQuoted } from '../kit/double-quoted.ts'
+
 export interface SqlColumnMapping {
   readonly source: string
   readonly destination: string
@@ -32,7 +34,7 @@ export function sqlTypeOf(type: string, length: string): { readonly type: string
   return { type: size !== '' && (known === 'DECIMAL' || known === 'NUMERIC') ? `${known}(${size})` : known }
 }
 
-export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`
+export const identifier = doubleQuoted
 
 /** `CAST("price" AS DECIMAL(10,2)) AS "cost"` */
 export function sqlColumn({ source, destination, type, emptyIsNull }: SqlColumnMapping): string {

@@ -113,7 +113,7 @@ export async function createSqlModules(deps: SqlModulesDeps) {
     clock,
     recordEvent: deps.events.record,
     workspaces: {
-      create: async (scope, wanted, of) => workspaces.createForPerson(scope, wanted, of),
+      create: workspaces.create,
       resetPassword: async (projectId, id) => workspaces.resetPassword(await workspaces.find(projectId, id)),
       remove: async (projectId, id) => workspaces.remove({ projectId, id }),
     },

@@ -2,6 +2,7 @@
 // however long it takes and whoever writes meanwhile. PostgreSQL itself writes and reads the values: none passes through a number of ours.
 
 import type pg from 'pg'
+import { doubleQuoted } from '../../kit/double-quoted.ts'
 
 export interface TableRows {
   readonly table: string
@@ -31,7 +32,7 @@ export async function copyRows(pool: pg.Pool, take: (rows: TableRows) => Promise
 }
 
 async function* linesOf(client: pg.PoolClient, table: string): AsyncIterable<Uint8Array> {
-  await client.query(`declare copied no scroll cursor for select row_to_json(t)::text as line from ${quoted(table)} t`)
+  await client.query(`declare copied no scroll cursor for select row_to_json(t)::text as line from ${doubleQuoted(table)} t`)
   for (;;) {
     const { rows } = await client.query<{ line: string }>(`fetch ${ROWS_AT_ONCE} from copied`)
     if (rows.length === 0) break
@@ -46,12 +47,12 @@ export async function restoreRows(pool: pg.Pool, tables: readonly CopiedTable[])
     await client.query('begin')
     const references = await dropReferences(client)
     for (const { table, lines } of tables) {
-      await client.query(`delete from ${quoted(table)}`)
-      const insert = `insert into ${quoted(table)} overriding system value select * from json_populate_recordset(null::${quoted(table)}, $1::json)`
+      await client.query(`delete from ${doubleQuoted(table)}`)
+      const insert = `insert into ${doubleQuoted(table)} overriding system value select * from json_populate_recordset(null::${doubleQuoted(table)}, $1::json)`
       for await (const batch of batchesOf(lines)) await client.query(insert, [`[${batch.join(',')}]`])
     }
     for (const { table, name, definition } of references)
-      await client.query(`alter table ${table} add constraint ${quoted(name)} ${definition}`)
+      await client.query(`alter table ${table} add constraint ${doubleQuoted(name)} ${definition}`)
     await continueIds(client)
     await client.query('commit')
   })
@@ -67,7 +68,7 @@ async function dropReferences(client: pg.PoolClient) {
     `select conrelid::regclass::text as "table", conname as name, pg_get_constraintdef(oid) as definition
      from pg_constraint where contype = 'f' and connamespace = current_schema()::regnamespace`,
   )
-  for (const { table, name } of rows) await client.query(`alter table ${table} drop constraint ${quoted(name)}`)
+  for (const { table, name } of rows) await client.query(`alter table ${table} drop constraint ${doubleQuoted(name)}`)
   return rows
 }
 
@@ -79,8 +80,8 @@ async function continueIds(client: pg.PoolClient): Promise<void> {
   )
   for (const { table, column } of rows)
     await client.query(
-      `select setval(pg_get_serial_sequence($1, $2), greatest(max(${quoted(column)}), 1), max(${quoted(column)}) is not null) from ${quoted(table)}`,
-      [quoted(table), column],
+      `select setval(pg_get_serial_sequence($1, $2), greatest(max(${doubleQuoted(column)}), 1), max(${doubleQuoted(column)}) is not null) from ${doubleQuoted(table)}`,
+      [doubleQuoted(table), column],
     )
 }
 
@@ -111,5 +112,3 @@ async function onOneClient(pool: pg.Pool, work: (client: pg.PoolClient) => Promi
     client.release(failure !== undefined)
   }
 }
-
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`

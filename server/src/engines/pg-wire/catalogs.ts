@@ -3,6 +3,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { doubleQuoted } from '../../kit/double-quoted.ts'
 import { formatOf, frame, int16, int32, reader } from './messages.ts'
 import { type Format, type WireColumn, WireError } from './wire-session.ts'
 
@@ -165,16 +166,16 @@ function startCatalog(idleMs: number): CatalogProcess {
     for (const [name, table] of added) defined.set(name, table)
     return [
       ...gone.map(([name]) => `DROP TABLE IF EXISTS ${name};`),
-      ...[...emptied].map((schema) => `DROP SCHEMA IF EXISTS ${identifier(schema)};`),
+      ...[...emptied].map((schema) => `DROP SCHEMA IF EXISTS ${doubleQuoted(schema)};`),
       ...[...new Set(added.map(([, { schema }]) => schema))].map(
-        (schema) => `CREATE SCHEMA IF NOT EXISTS ${identifier(schema)};`,
+        (schema) => `CREATE SCHEMA IF NOT EXISTS ${doubleQuoted(schema)};`,
       ),
       ...added.map(([name, table]) => `CREATE TABLE IF NOT EXISTS ${name} (${definitions(table)});`),
     ].join('\n')
   }
 
   const questionOf = (searchPath: readonly string[], ...messages: Buffer[]): Question => ({
-    settings: `SET LOCAL search_path TO ${[...searchPath, 'public'].map(identifier).join(', ')}`,
+    settings: `SET LOCAL search_path TO ${[...searchPath, 'public'].map(doubleQuoted).join(', ')}`,
     messages: [...messages, frame('S')],
   })
 
@@ -200,10 +201,8 @@ function refer(child: ChildProcess, isKept: boolean): void {
   for (const held of [child, child.channel]) isKept ? held?.ref() : held?.unref()
 }
 
-const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`
-
 /** PostgreSQL cuts names at 63 bytes; a table that is then named as another is left out. */
-const qualified = ({ schema, name }: CatalogTable): string => `${identifier(cut(schema))}.${identifier(cut(name))}`
+const qualified = ({ schema, name }: CatalogTable): string => `${doubleQuoted(cut(schema))}.${doubleQuoted(cut(name))}`
 const cut = (name: string): string =>
   Buffer.from(name)
     .subarray(0, 63)
@@ -218,8 +217,8 @@ function definitions({ columns, primaryKey }: CatalogTable): string {
   const key = primaryKey.map(cut)
   const hasKey = key.length > 0 && key.length <= MOST_OF_KEY && key.every((name) => kept.some(([other]) => other === name))
   return [
-    ...kept.map(([name, { type, nullable }]) => `${identifier(name)} ${type}${nullable ? '' : ' NOT NULL'}`),
-    ...(hasKey ? [`PRIMARY KEY (${key.map(identifier).join(', ')})`] : []),
+    ...kept.map(([name, { type, nullable }]) => `${doubleQuoted(name)} ${type}${nullable ? '' : ' NOT NULL'}`),
+    ...(hasKey ? [`PRIMARY KEY (${key.map(doubleQuoted).join(', ')})`] : []),
   ].join(', ')
 }
 

@@ -14,6 +14,7 @@ import {
   ResultReturnType,
   StatementType,
 } from '@duckdb/node-api'
+import { doubleQuoted } from '../../kit/double-quoted.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import {
   BATCHES_AHEAD,
@@ -144,9 +145,9 @@ function close(): void {
 
 async function bind({ binder }: Session, views: readonly View[]): Promise<void> {
   for (const { schema, name, select } of views) {
-    const place = `${PROJECT_CATALOG}.${identifier(schema)}`
+    const place = `${PROJECT_CATALOG}.${doubleQuoted(schema)}`
     await binder.run(`CREATE SCHEMA IF NOT EXISTS ${place}`)
-    await binder.run(`CREATE OR REPLACE VIEW ${place}.${identifier(name)} AS ${select}`)
+    await binder.run(`CREATE OR REPLACE VIEW ${place}.${doubleQuoted(name)} AS ${select}`)
   }
 }
 
@@ -343,7 +344,7 @@ const jsonLine = (row: readonly SqlValue[]): string =>
 const csvValue = (value: SqlValue): string => {
   if (value === null) return ''
   const text = String(value)
-  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return text === '' || /[",\r\n]/.test(text) ? doubleQuoted(text) : text
 }
 
 async function* batchesOf(result: DuckDBResult, limit: number): AsyncGenerator<SqlValue[][]> {
@@ -439,4 +440,3 @@ const send = (message: FromWorker): void => {
 }
 const rssMb = (): number => process.memoryUsage.rss() / (1 << 20)
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
-const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`

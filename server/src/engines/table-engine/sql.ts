@@ -1,5 +1,6 @@
 // SQL text for DuckDB. COPY takes no bound parameters, so values become literals here and nowhere else.
 
+import { doubleQuoted } from '../../kit/double-quoted.ts'
 import type { BaseType, Column } from './snapshot.ts'
 
 /** A NUL would end the statement for the parser; no value of a table has one, but a filter may ask for it. */
@@ -7,7 +8,7 @@ export const literal = (text: string): string => {
   const quoted = `'${text.replaceAll("'", "''")}'`
   return quoted.includes('\0') ? `(${quoted.replaceAll('\0', "' || chr(0) || '")})` : quoted
 }
-export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`
+export const identifier = doubleQuoted
 
 /** Columns are called by field id in every query: user names never meet SQL scoping, case folding or `file_row_number`. */
 export const fieldName = (fieldId: number): string => `c${fieldId}`

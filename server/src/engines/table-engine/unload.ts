@@ -6,6 +6,7 @@ import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip, gzipSync } from 'node:zlib'
+import { csvLine } from '../../kit/double-quoted.ts'
 import type { Database } from './database.ts'
 import { asText, LOAD_TIME, outAs, query } from './relation.ts'
 import { ZSTD } from './segment-file.ts'
@@ -60,8 +61,6 @@ const outAsJson = (column: Column): string =>
   column.type === 'FLOAT'
     ? `CASE WHEN isfinite(${fieldName(column.fieldId)}) THEN ${fieldName(column.fieldId)} END AS ${identifier(column.name)}`
     : outAs(column)
-
-const csvLine = (values: readonly string[]): string => `${values.map((value) => `"${value.replaceAll('"', '""')}"`).join(',')}\n`
 
 const NUMBERED = /^data_(\d+)\./
 

@@ -2,7 +2,7 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { idFrom } from '../../http/ids.ts'
+import { idFrom, projectFrom } from '../../http/ids.ts'
 import { numberedId } from '../../http/parameters.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { linkUrl } from './links.ts'
@@ -15,8 +15,6 @@ const OfUser = Type.Object({ projectId: Project, userId: numberedId('person') })
 const Email = Type.String({ maxLength: 300, description: 'E-mail of the person.' })
 const Nothing = Type.Null()
 
-const projectFrom = (text: string): number =>
-  idFrom(text, () => new PlatformError('people.notMember', { project: `project ${text}` }))
 const userFrom = (text: string): number => idFrom(text, () => new PlatformError('notFound', { what: `Person ${text}` }))
 
 export function projectPeopleRoutes({ inProject }: People): FastifyPluginAsyncTypebox {

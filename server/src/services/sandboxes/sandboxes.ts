@@ -15,7 +15,7 @@ export interface SandboxWorkspaces {
     scope: Scope,
     wanted: { readonly backendSize?: string },
     of?: { readonly componentId: string; readonly configurationId: string },
-  ): Promise<{ readonly workspaceId: number; readonly password: string }>
+  ): Promise<{ readonly workspace: { readonly id: number }; readonly password: string }>
   resetPassword(projectId: number, workspaceId: number): Promise<string>
   remove(projectId: number, workspaceId: number): Promise<void>
 }
@@ -60,7 +60,7 @@ export function createSandboxes({ db, inTransaction, clock, recordEvent, workspa
       throw new PlatformError('sandboxes.unknownType', { type: wanted.type.slice(0, 40), known: SQL_TYPES.join(', ') })
     if ((await store.list(actor.projectId, kind)).length >= MOST) throw new PlatformError('sandboxes.tooMany', { limit: MOST })
     const { componentId, configurationId } = wanted
-    const { workspaceId, password } = await workspaces.create(
+    const { workspace, password } = await workspaces.create(
       scope,
       wanted.size === undefined ? {} : { backendSize: wanted.size },
       componentId === undefined || configurationId === undefined ? undefined : { componentId, configurationId },
@@ -75,7 +75,7 @@ export function createSandboxes({ db, inTransaction, clock, recordEvent, workspa
         token_id: actor.tokenId,
         kind,
         type: wanted.type,
-        workspace_id: workspaceId,
+        workspace_id: workspace.id,
         component_id: componentId ?? null,
         configuration_id: configurationId ?? null,
         size: wanted.size ?? null,

@@ -4,9 +4,10 @@
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import { type RecordLog, readSegment, type Segment, withTextFile } from '../../engines/record-log/record-log.ts'
 import type { Clock } from '../../kit/clock.ts'
+import { csvLine } from '../../kit/double-quoted.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { RunScope, RunTables, TableLoad } from '../../model/run-ports.ts'
-import { csvLine, rowOf, type StreamRecord } from './columns.ts'
+import { rowOf, type StreamRecord } from './columns.ts'
 import { createStreamsStore, type Sink, type Source } from './streams.store.ts'
 
 export interface BatchesDeps {

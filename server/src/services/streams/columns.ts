@@ -105,7 +105,3 @@ function parsedBody({ body, isForm }: StreamRecord): unknown {
     return undefined
   }
 }
-
-/** RFC 4180, every value in quotes. */
-export const csvLine = (values: readonly string[]): string =>
-  `${values.map((value) => `"${value.replaceAll('"', '""')}"`).join(',')}\n`

@@ -8,6 +8,7 @@ import type { Preview, QueryRequest, TableEngine, TableFormat } from '../../engi
 import { suffixOf } from '../../engines/table-engine/unloaded-name.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { defined } from '../../kit/defined.ts'
+import { csvLine } from '../../kit/double-quoted.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { EventAttachment, EventSource, Origin } from '../../model/event.ts'
 import type { EventParams } from '../../model/event-definitions.ts'
@@ -259,11 +260,7 @@ const fingerprintOf = (...parts: readonly unknown[]): string => createHash('sha2
 
 /** Every value quoted, lines ended by LF; an absent value is an empty one, as in exports. */
 export const previewCsv = ({ columns, rows }: Preview): string =>
-  [columns.map(quote).join(','), ...rows.map((row) => row.map(({ value }) => quote(value ?? '')).join(','))]
-    .map((line) => `${line}\n`)
-    .join('')
-
-const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`
+  [columns, ...rows.map((row) => row.map(({ value }) => value ?? ''))].map(csvLine).join('')
 
 export const previewJson = ({ columns, rows }: Preview) => ({
   columns,

@@ -2,7 +2,7 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { idFrom } from '../../http/ids.ts'
+import { projectFrom } from '../../http/ids.ts'
 import { numberedId, optionalText } from '../../http/parameters.ts'
 import { Timestamp } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
@@ -255,9 +255,6 @@ const projectView = (project: Project) => ({
   ...(project.deleteAfter && { purgeTime: formatTimestamp(project.deleteAfter) }),
   organization: { ...ORGANIZATION },
 })
-
-const projectFrom = (text: string): number =>
-  idFrom(text, () => new PlatformError('people.notMember', { project: `project ${text}` }))
 
 function checkOrganization(text: string): void {
   if (text !== String(ORGANIZATION.id)) throw new PlatformError('notFound', { what: `Organization ${text}` })

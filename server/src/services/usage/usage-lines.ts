@@ -1,6 +1,7 @@
 // Sums of usage as clients read them, as JSON and as CSV.
 
-import type { Counters, UsageDay } from './usage.store.ts'
+import { csvLine } from '../../kit/double-quoted.ts'
+import { COUNTERS, type Counters, type UsageDay } from './usage.store.ts'
 
 export const USAGE_GROUPS = ['day', 'component', 'configuration'] as const
 export type UsageGroup = (typeof USAGE_GROUPS)[number]
@@ -43,17 +44,7 @@ export function usageLines(days: readonly UsageDay[], groups: readonly UsageGrou
 const FIELDS = { day: 'day', component: 'componentId', configuration: 'configurationId' } as const
 
 function added(a: UsageDay, b: Counters): UsageDay {
-  return {
-    ...a,
-    jobs: a.jobs + b.jobs,
-    failed_jobs: a.failed_jobs + b.failed_jobs,
-    job_ms: a.job_ms + b.job_ms,
-    sql_ms: a.sql_ms + b.sql_ms,
-    rows_in: a.rows_in + b.rows_in,
-    bytes_in: a.bytes_in + b.bytes_in,
-    bytes_out: a.bytes_out + b.bytes_out,
-    byte_seconds: a.byte_seconds + b.byte_seconds,
-  }
+  return { ...a, ...Object.fromEntries(COUNTERS.map((name) => [name, a[name] + b[name]])) }
 }
 
 const NUMBERS = [
@@ -69,8 +60,5 @@ const NUMBERS = [
 
 export function usageCsv(lines: readonly UsageLine[], groups: readonly UsageGroup[]): string {
   const columns = [...groups.map((group) => FIELDS[group]), ...NUMBERS]
-  const rows = lines.map((line) => columns.map((column) => quoted(String(line[column] ?? ''))))
-  return `${[columns.map(quoted), ...rows].map((row) => row.join(',')).join('\n')}\n`
+  return [columns, ...lines.map((line) => columns.map((column) => String(line[column] ?? '')))].map(csvLine).join('')
 }
-
-const quoted = (value: string): string => `"${value.replaceAll('"', '""')}"`

@@ -1,6 +1,7 @@
 // Tables and views of a workspace.
 
 import type { SqlSession } from '../../engines/sql/sql-engine.ts'
+import { doubleQuoted } from '../../kit/double-quoted.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { JobHandler } from '../../model/storage-job.ts'
@@ -42,7 +43,7 @@ export function createObjectsDeletion(
       async ({ session }) => {
         const known = await objectsIn(session)
         for (const { name, type } of known.filter((one) => objects.includes(one.name)))
-          await session.execute(`DROP ${type} "${name.replaceAll('"', '""')}"`, { signal })
+          await session.execute(`DROP ${type} ${doubleQuoted(name)}`, { signal })
         return objects.filter((name) => !known.some((one) => one.name === name))
       },
       { signal },

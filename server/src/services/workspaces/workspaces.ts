@@ -116,10 +116,6 @@ export function createWorkspaces({ db, inTransaction, clock, backendName, maxSta
   return {
     check,
     create,
-    createForPerson: async (scope: Scope, wanted: NewWorkspace, of?: OfConfiguration) => {
-      const { workspace, password } = await create(scope, wanted, of)
-      return { workspaceId: workspace.id, password }
-    },
     list,
     get,
     remove,

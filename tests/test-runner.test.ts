@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -12,7 +12,11 @@ import { fileURLToPath } from 'node:url'
 import { concernedBy, listTestFiles, moduleOf, shardOf } from '../tools/test-files.ts'
 import { until } from './support/until.ts'
 
-const RUNNER = fileURLToPath(new URL('../tools/test.ts', import.meta.url))
+const TOOLS = fileURLToPath(new URL('../tools', import.meta.url))
+const SUPPORT = fileURLToPath(new URL('support', import.meta.url))
+const RUNNER = join(TOOLS, 'test.ts')
+/** Without what would make the inner runner take itself for a part of this one. */
+const { NODE_TEST_CONTEXT: _, ...ENVIRONMENT } = process.env
 
 /** A repository of these files. */
 function repository(t: TestContext, files: Readonly<Record<string, string>>): string {
@@ -89,9 +93,8 @@ test('SIGTERM ends the files that run, and the last line still says what was don
   skip: process.platform !== 'linux' && 'looks into /proc',
 }, async () => {
   const mark = `runner-${process.pid}-${performance.now()}`
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env // or the inner runner would take itself for a part of this one
   const runner = spawn(process.execPath, [RUNNER, 'components/processors'], {
-    env: { ...env, MARK: mark },
+    env: { ...ENVIRONMENT, MARK: mark },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const marked = () => readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && environOf(pid).includes(`MARK=${mark}`))
@@ -102,6 +105,37 @@ test('SIGTERM ends the files that run, and the last line still says what was don
   assert.match(said, /the file as a whole/, 'the file did not run to its end')
   assert.match(said, /Ended by SIGTERM; 0 files were not run\.\n\d+ passed, \d+ failed\n$/)
   await until('its process is gone', () => marked().length === 0)
+})
+
+test('a few failed files run again when asked, and are named as unstable', async (t) => {
+  const root = repository(t, {
+    'package.json': '{"type":"module"}',
+    'tests/durations.json': '{}',
+    'tests/by-chance.test.ts': `
+      import { existsSync, writeFileSync } from 'node:fs'
+      import { test } from 'node:test'
+      test('passes always', () => {})
+      test('passes the second time', () => {
+        if (existsSync('ran')) return
+        writeFileSync('ran', '')
+        throw new Error('the first time')
+      })`,
+    'tests/never.test.ts': `
+      import { test } from 'node:test'
+      test('passes never', () => { throw new Error('every time') })`,
+  })
+  symlinkSync(SUPPORT, join(root, 'tests/support'))
+  for (const name of ['test.ts', 'test-files.ts']) cpSync(join(TOOLS, name), join(root, 'tools', name))
+  const runs = async (...options: string[]) => {
+    rmSync(join(root, 'ran'), { force: true })
+    const runner = spawn(process.execPath, ['tools/test.ts', ...options], { cwd: root, env: ENVIRONMENT })
+    const [said, [code]] = await Promise.all([text(runner.stdout), once(runner, 'exit')])
+    return { code, lastLine: said.trimEnd().split('\n').at(-1), isUnstable: /UNSTABLE.*the first time/s.test(said) }
+  }
+  assert.deepEqual(await runs('by-chance'), { code: 1, lastLine: '1 passed, 1 failed', isUnstable: false })
+  assert.deepEqual(await runs('--retry', '1', 'by-chance'), { code: 0, lastLine: '2 passed, 0 failed', isUnstable: true })
+  assert.deepEqual(await runs('--retry', '2'), { code: 1, lastLine: '2 passed, 1 failed', isUnstable: true })
+  assert.deepEqual(await runs('--retry', '1'), { code: 1, lastLine: '1 passed, 2 failed', isUnstable: false })
 })
 
 function environOf(pid: string): string {

@@ -25,11 +25,13 @@ const { values: options, positionals: words } = parseArgs({
     shard: { type: 'string' },
     long: { type: 'boolean', default: false },
     record: { type: 'boolean', default: false },
+    retry: { type: 'string', default: '0' },
     list: { type: 'boolean', default: false },
   },
 })
 const durations = JSON.parse(readFileSync(DURATIONS, 'utf8')) as Durations // written by record() below
 const files = chooseFiles()
+const retries = /^\d+$/.test(options.retry) ? Number(options.retry) : refuse(`--retry ${options.retry}: write a number of files.`)
 if (options.list) {
   for (const { path, kind } of files) console.log(`${kind.padEnd(6)} ${path}`)
   process.exit(0)
@@ -40,15 +42,20 @@ if (files.length === 0) {
 }
 
 interface Failure {
-  readonly file: string
   readonly name: string
   readonly error: Error
 }
-const failures: Failure[] = []
-const skipped: string[] = []
-const output = new Map<string, string>()
-const measured: Array<{ readonly file: string; readonly ms: number }> = []
-let passed = 0
+interface Result {
+  readonly file: string
+  readonly failures: readonly Failure[]
+  readonly skipped: readonly string[]
+  readonly passed: number
+  readonly output: string
+  readonly ms: number
+}
+const results = new Map<string, Result>()
+/** First results of files that failed and passed when they ran again. */
+const unstable: Result[] = []
 
 let endedBy: NodeJS.Signals | undefined
 const interrupted = new AbortController()
@@ -69,13 +76,15 @@ const queue = files.map(({ path }) => path)
 // Tests wait for processes, timers and the disk about half of their time, so two files per core keep the cores busy.
 await Promise.all(
   Array.from({ length: 2 * availableParallelism() }, async () => {
-    for (let file = queue.shift(); file !== undefined && !interrupted.signal.aborted; file = queue.shift()) await runFile(file)
+    for (let file = queue.shift(); file !== undefined && !interrupted.signal.aborted; file = queue.shift())
+      results.set(file, await runFile(file))
   }),
 )
+await retryFailed(retries)
 await postgres?.stop()
 if (options.record) record()
 report()
-process.exit(endedBy ? 128 + constants.signals[endedBy] : Math.min(failures.length, 1))
+process.exit(endedBy ? 128 + constants.signals[endedBy] : failed().length > 0 ? 1 : 0)
 
 function chooseFiles(): readonly TestFile[] {
   const { kind, changed, base, shard } = options
@@ -95,48 +104,72 @@ function refuse(reason: string): never {
   process.exit(1)
 }
 
-async function runFile(file: string): Promise<void> {
+async function runFile(file: string): Promise<Result> {
   const begun = performance.now()
-  const before = failures.length
+  const failures: Failure[] = []
+  const skipped: string[] = []
+  let passed = 0
+  let output = ''
   const limitMs = options.long ? FILE_LIMIT_MS.long : FILE_LIMIT_MS.short
   const limit = AbortSignal.timeout(limitMs)
   // The runner ends its child when the signal comes, whichever of the two it is.
   const signal = AbortSignal.any([limit, interrupted.signal])
   for await (const { type, data } of run({ files: [join(ROOT, file)], concurrency: 1, signal })) {
-    if (type === 'test:stdout' || type === 'test:stderr') output.set(file, ((output.get(file) ?? '') + data.message).slice(-8000))
+    if (type === 'test:stdout' || type === 'test:stderr') output = (output + data.message).slice(-8000)
     else if (type === 'test:pass' && data.details.type !== 'suite' && !isFile(data.name)) {
       if (data.skip) skipped.push(`${file}: ${data.name}${typeof data.skip === 'string' ? ` (${data.skip})` : ''}`)
       else passed++
     } else if (type === 'test:fail' && !isConsequence(data.details.error))
       failures.push({
-        file,
         name: isFile(data.name) ? 'the file as a whole' : data.name,
         error: limit.aborted ? new Error(`still running after ${limitMs / 1000} s, ended`) : data.details.error,
       })
   }
   const ms = performance.now() - begun
-  measured.push({ file, ms })
-  console.log(
-    `${failures.slice(before).some((failure) => failure.file === file) ? 'FAIL' : 'ok  '} ${file} ${(ms / 1000).toFixed(1)} s`,
-  )
+  console.log(`${failures.length > 0 ? 'FAIL' : 'ok  '} ${file} ${(ms / 1000).toFixed(1)} s`)
+  return { file, failures, skipped, passed, output, ms }
+}
+
+/** Runs a few failed files once more, each alone. More than `most` failed files are no accident: they stay failed. */
+async function retryFailed(most: number): Promise<void> {
+  const first = failed()
+  if (first.length > most || interrupted.signal.aborted) return
+  for (const result of first) {
+    const again = await runFile(result.file)
+    if (again.failures.length > 0) continue
+    results.set(result.file, again)
+    unstable.push(result)
+  }
+}
+
+function failed(): Result[] {
+  return [...results.values()].filter(({ failures }) => failures.length > 0)
 }
 
 function report(): void {
-  for (const { file, name, error } of failures) console.log(`\n--- ${file}\n    ${name}\n${indent(explain(error))}`)
-  for (const file of new Set(failures.map((failure) => failure.file)))
-    if (output.has(file)) console.log(`\n--- last output of ${file}\n${indent(output.get(file)!.trimEnd())}`)
+  const all = [...results.values()]
+  for (const result of failed()) printFailures(result)
+  if (unstable.length > 0) console.log(`\nUNSTABLE: failed once, passed when they ran again. Find out why.`)
+  for (const result of unstable) printFailures(result)
+  const skipped = all.flatMap((result) => result.skipped)
   if (skipped.length > 0) console.log(`\nSkipped:\n${indent(skipped.join('\n'))}`)
-  console.log(`\nSlowest of ${measured.length} files, ${Math.round((performance.now() - started) / 1000)} s in all:`)
-  for (const { file, ms } of measured.toSorted((a, b) => b.ms - a.ms).slice(0, 10))
+  console.log(`\nSlowest of ${all.length} files, ${Math.round((performance.now() - started) / 1000)} s in all:`)
+  for (const { file, ms } of all.toSorted((a, b) => b.ms - a.ms).slice(0, 10))
     console.log(`  ${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`)
   if (endedBy) console.log(`Ended by ${endedBy}; ${queue.length} files were not run.`)
-  console.log(`${passed} passed, ${failures.length} failed`)
+  const count = (of: (result: Result) => number) => all.reduce((sum, result) => sum + of(result), 0)
+  console.log(`${count(({ passed }) => passed)} passed, ${count(({ failures }) => failures.length)} failed`)
+}
+
+function printFailures({ file, failures, output }: Result): void {
+  for (const { name, error } of failures) console.log(`\n--- ${file}\n    ${name}\n${indent(explain(error))}`)
+  if (output) console.log(`\n--- last output of ${file}\n${indent(output.trimEnd())}`)
 }
 
 /** Keeps the durations for the order of later runs and for shards; files that are gone are dropped. */
 function record(): void {
   const seconds = new Map(Object.entries(durations))
-  for (const { file, ms } of measured) seconds.set(file, Math.max(1, Math.round(ms / 1000)))
+  for (const { file, ms } of results.values()) seconds.set(file, Math.max(1, Math.round(ms / 1000)))
   const present = new Set(listTestFiles(ROOT, {}).map(({ path }) => path))
   const kept = [...seconds].filter(([file, time]) => time > 1 && present.has(file)).sort(([a], [b]) => a.localeCompare(b))
   writeFileSync(DURATIONS, `${JSON.stringify(Object.fromEntries(kept), null, 2)}\n`)

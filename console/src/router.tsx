@@ -52,7 +52,7 @@ export const router = createRouter({
     route('/files', FilesScreen, 'q', 'tag'),
     route('/upload', UploadScreen, 'table'),
     route('/sql', SqlScreen),
-    route('/components', ComponentsScreen, 'q', 'trash'),
+    route('/components', ComponentsScreen, 'q', 'view'),
     route('/components/$componentId/$configurationId', ConfigurationScreen, 'tab', 'row', 'view', 'version', 'to'),
     route('/builder/$configurationId', BuilderScreen, 'row', 'step', 'job'),
     route('/flows', FlowsScreen),

@@ -125,7 +125,61 @@ test('configurations in a browser', { timeout: 200_000 }, async (t) => {
     await page.context().close()
   })
 
+  await t.test('configurations are put into a folder, run and found in the catalogue', async () => {
+    await ok('POST', '', { configurationId: 'other', name: 'Other API', configuration: {} })
+    const flow = {
+      phases: [{ id: 1, name: 'One' }],
+      tasks: [{ id: 1, name: 'Shop', phase: 1, task: { type: 'job', componentId: 'keboola.ex-generic-v2', configId: 'shop' } }],
+    }
+    const made = await stack.request('POST', '/v2/storage/components/keboola.flow/configs', {
+      json: { configurationId: 'nightly', name: 'Nightly', configuration: flow },
+    })
+    assert.equal(made.status, 201, made.text)
+    const { page, complaints } = await signedIn(browser, stack, '/components')
+    await page.getByLabel('Select Shop API', { exact: true }).check()
+    await page.getByLabel('Folder').fill('Shops')
+    await page.getByRole('button', { name: 'Move', exact: true }).click()
+    await page.getByText('Moved 1 configuration to Shops.').waitFor()
+    await page.getByRole('cell', { name: 'Shops', exact: true }).waitFor()
+    await page.getByRole('cell', { name: 'Not in a folder' }).waitFor()
+    await page
+      .getByRole('row', { name: /Shop API/ })
+      .getByRole('link', { name: 'Nightly' })
+      .waitFor() // who uses it
+    const metadata = (await ok('GET', '/shop/metadata')).json<{ key: string; value: string }[]>()
+    assert.deepEqual(
+      metadata.map(({ key, value }) => [key, value]),
+      [['KBC.configuration.folderName', 'Shops']],
+    )
+    await page.getByLabel('Select Other API').check()
+    await page.getByRole('button', { name: 'Disable', exact: true }).click()
+    await page
+      .getByRole('row', { name: /Other API/ })
+      .getByText('Disabled')
+      .waitFor()
+    await page.getByLabel('Select Other API').check()
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByText('Deleted 1 configuration.').waitFor()
+    await page.getByRole('button', { name: 'Deleted', exact: true }).click()
+    await page.getByLabel('Select Other API').check()
+    await page.getByRole('button', { name: 'Restore 1 configuration' }).click()
+    await page.getByText('It is back, with its rows and versions.').waitFor()
+    await page.getByRole('button', { name: 'Catalogue' }).click()
+    await page.getByText('used by 2 configurations').waitFor()
+    await page.getByRole('button', { name: 'Configure HTTP extractor' }).click()
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
   await t.test('no screen has serious accessibility findings or scrolls sideways', () =>
-    checkScreens(browser, stack, [SCREEN, `${SCREEN}?row=orders&view=json`, `${SCREEN}?tab=versions`, `${SCREEN}?tab=state`]),
+    checkScreens(browser, stack, [
+      SCREEN,
+      '/components',
+      '/components?view=catalogue',
+      `${SCREEN}?row=orders&view=json`,
+      `${SCREEN}?tab=versions`,
+      `${SCREEN}?tab=state`,
+    ]),
   )
 })

@@ -251,7 +251,7 @@ test('the console in a browser', { timeout: 300_000 }, async (t) => {
       '/components',
       '/jobs',
       `/jobs/${job.id}`,
-      '/components?trash=yes',
+      '/components?view=deleted',
       '/templates',
       '/streams',
       '/notifications',

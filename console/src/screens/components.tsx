@@ -1,86 +1,65 @@
-// Configurations of components: how each ran lately, run, enable, delete several at once, and bring back what was deleted.
+// Components: what is configured in folders, the catalogue of everything that can be, and what was deleted.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Job } from '../../../client/src/operations.ts'
 import { plural } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { Scroll } from '../parts/scroll.tsx'
-import { Status, wordOf } from '../parts/status.tsx'
+import { useSelection } from '../parts/selection.ts'
 import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
-import { type Component, useComponents } from './names.ts'
-import { NewConfiguration } from './new-configuration.tsx'
-import type { ConfigurationPlace } from './use-configuration.ts'
+import { ConfigurationList, type Entry, entriesOf } from './configuration-list.tsx'
+import { type Component, useCatalogue, useComponents } from './names.ts'
+import { NewConfiguration, NewConfigurationDialog } from './new-configuration.tsx'
 
 const route = getRouteApi('/components')
 
-interface Entry {
-  readonly key: string
-  readonly place: ConfigurationPlace
-  readonly name: string
-  readonly component: Component
-  readonly version: number
-  readonly isDisabled: boolean
-}
-
-const entriesOf = (components: readonly Component[], filter: string): readonly Entry[] =>
-  components.flatMap((component) =>
-    (component.configurations ?? [])
-      .filter((one) => `${one.name} ${component.name} ${one.id}`.toLowerCase().includes(filter.toLowerCase()))
-      .map((one) => ({
-        key: `${component.id} ${one.id}`,
-        place: { componentId: component.id, configurationId: one.id },
-        name: one.name,
-        component,
-        version: one.version,
-        isDisabled: one.isDisabled ?? false,
-      })),
-  )
+const VIEWS = [
+  { id: '', name: 'Configured' },
+  { id: 'catalogue', name: 'Catalogue' },
+  { id: 'deleted', name: 'Deleted' },
+] as const
 
 export function ComponentsScreen() {
-  const { q = '', trash } = route.useSearch()
+  const { q = '', view = '' } = route.useSearch()
   const navigate = useNavigate()
   const query = useComponents()
   const all = query.data ?? []
-  const configured = all.flatMap(({ configurations = [] }) => configurations).length
-  const change = (search: { q?: string; trash?: string }) =>
-    void navigate({ to: '/components', search: { q, ...(trash ? { trash } : {}), ...search }, replace: true })
+  const change = (search: { q?: string; view?: string }) =>
+    void navigate({ to: '/components', search: { q, view, ...search }, replace: true })
   return (
     <Page
       title="Components"
       crumbs={[{ name: 'Components' }]}
-      say={
-        query.data
-          ? configured === 0
-            ? 'Nothing is configured yet.'
-            : `${plural(configured, 'configuration')} of ${plural(all.filter((one) => one.configurations?.length).length, 'component')}.`
-          : 'Components'
-      }
+      say={query.data ? sentenceOf(all) : 'Components'}
       actions={<NewConfiguration />}
     >
       <section className="card" aria-label="Configurations">
         <div className="toolbar">
           <FilterField label="Filter by name" value={q} onChange={(text) => change({ q: text })} />
-          <button
-            type="button"
-            className={trash ? 'chip on' : 'chip'}
-            aria-pressed={trash !== undefined}
-            onClick={() => change({ trash: trash ? '' : 'yes' })}
-          >
-            Deleted
-          </button>
+          {VIEWS.map(({ id, name }) => (
+            <button
+              key={name}
+              type="button"
+              className={id === view ? 'chip on' : 'chip'}
+              aria-pressed={id === view}
+              onClick={() => change({ view: id })}
+            >
+              {name}
+            </button>
+          ))}
         </div>
-        {trash ? (
+        {view === 'deleted' ? (
           <Trash filter={q} />
+        ) : view === 'catalogue' ? (
+          <Catalogue filter={q} configured={all} />
         ) : (
           <Loaded query={query as never} skeleton={<Lines count={8} />}>
-            {() => <List entries={entriesOf(all, q)} />}
+            {() => <ConfigurationList components={all} entries={entriesOf(all, q)} />}
           </Loaded>
         )}
       </section>
@@ -88,163 +67,79 @@ export function ComponentsScreen() {
   )
 }
 
-type BulkAction = 'run' | 'enable' | 'disable' | 'delete'
-
-function useBulk() {
-  const queries = useQueryClient()
-  const refresh = () => queries.invalidateQueries({ queryKey: ['components.list'] })
-  return useMutation({
-    mutationFn: async ({ action, entries }: { action: BulkAction; entries: readonly Entry[] }) => {
-      for (const { place } of entries) {
-        if (action === 'run')
-          await api.call('queue.create', { body: { component: place.componentId, config: place.configurationId, mode: 'run' } })
-        else if (action === 'delete') await api.call('configurations.delete', { path: place })
-        else
-          await api.call('configurations.update', {
-            path: place,
-            body: { isDisabled: action === 'disable', changeDescription: action === 'disable' ? 'Disabled' : 'Enabled' },
-          })
-      }
-    },
-    onSuccess: async (_, { action, entries }) => {
-      await refresh()
-      const what = plural(entries.length, 'configuration')
-      if (action !== 'delete') return toast(`${{ run: 'Started', enable: 'Enabled', disable: 'Disabled' }[action]} ${what}.`)
-      toast(`Deleted ${what}.`, async () => {
-        for (const { place } of entries) await api.call('configurations.restore', { path: place })
-        await refresh()
-      })
-    },
-  })
+function sentenceOf(components: readonly Component[]): string {
+  const configurations = components.flatMap((one) => one.configurations ?? [])
+  if (configurations.length === 0) return 'Nothing is configured yet.'
+  const used = components.filter((one) => one.configurations?.length).length
+  const disabled = configurations.filter(({ isDisabled }) => isDisabled).length
+  return `${plural(configurations.length, 'configuration')} of ${plural(used, 'component')}${disabled > 0 ? `, ${disabled} disabled` : ''}.`
 }
 
-function List({ entries }: { entries: readonly Entry[] }) {
-  const jobs = useLoad('queue.search', { query: { limit: 200 } }).data ?? []
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  const bulk = useBulk()
-  const chosen = entries.filter(({ key }) => selected.has(key))
-  const toggle = (key: string) =>
-    setSelected((before) => {
-      const next = new Set(before)
-      if (!next.delete(key)) next.add(key)
-      return next
-    })
-  const act = (action: BulkAction) => bulk.mutate({ action, entries: chosen }, { onSuccess: () => setSelected(new Set()) })
-  if (entries.length === 0)
-    return (
-      <div className="empty">
-        <p className="md soft">
-          A configuration tells a component what to do: which API to read, where the rows go. Make one, run it, look at its
-          tables.
-        </p>
-      </div>
-    )
+const TYPES: Readonly<Record<string, string>> = {
+  extractor: 'Reads data in',
+  writer: 'Delivers data',
+  transformation: 'Changes data',
+  application: 'Works with data',
+  other: 'Runs other components',
+  processor: 'Changes files before or after a run',
+}
+
+/** Everything that this stack can run, with how often it is used here. */
+function Catalogue({ filter, configured }: { filter: string; configured: readonly Component[] }) {
+  const [made, setMade] = useState<string>()
+  const usedBy = (id: string) => configured.find((one) => one.id === id)?.configurations?.length ?? 0
+  const shown = useCatalogue()
+    .filter(({ name, id, description }) => `${name} ${id} ${description}`.toLowerCase().includes(filter.toLowerCase()))
+    .toSorted((a, b) => usedBy(b.id) - usedBy(a.id) || Number(b.hasRun) - Number(a.hasRun) || a.name.localeCompare(b.name))
+  if (shown.length === 0) return <p className="in mute">No component has this in its name.</p>
   return (
     <>
-      {chosen.length > 0 ? (
-        <div className="toolbar">
-          <span className="mute">{plural(chosen.length, 'configuration')}</span>
-          <button type="button" className="btn sm pri" disabled={bulk.isPending} onClick={() => act('run')}>
-            <Icon name="play" size="sm" />
-            <span>Run</span>
-          </button>
-          <button type="button" className="btn sm" disabled={bulk.isPending} onClick={() => act('enable')}>
-            Enable
-          </button>
-          <button type="button" className="btn sm" disabled={bulk.isPending} onClick={() => act('disable')}>
-            Disable
-          </button>
-          <button type="button" className="btn sm ghost" disabled={bulk.isPending} onClick={() => act('delete')}>
-            Delete
-          </button>
-        </div>
-      ) : null}
-      {bulk.error ? <Problem error={bulk.error} /> : null}
-      <Scroll label="Configurations">
-        <table className="t">
-          <thead>
-            <tr>
-              <th>
-                <span className="vh">Select</span>
-              </th>
-              <th>Configuration</th>
-              <th>Component</th>
-              <th>Last runs</th>
-              <th className="num">Version</th>
-              <th>State</th>
-              <th>Id</th>
-            </tr>
-          </thead>
-          <tbody>
-            {entries.map((entry) => (
-              <tr key={entry.key}>
-                <td>
-                  <input
-                    type="checkbox"
-                    aria-label={`Select ${entry.name}`}
-                    checked={selected.has(entry.key)}
-                    onChange={() => toggle(entry.key)}
-                  />
-                </td>
-                <td>
-                  <Link className="med" to="/components/$componentId/$configurationId" params={entry.place}>
-                    {entry.name}
-                  </Link>
-                </td>
-                <td>{entry.component.name}</td>
-                <td>
-                  <LastRuns jobs={runsOf(jobs, entry)} />
-                </td>
-                <td className="num">{entry.version}</td>
-                <td>{entry.isDisabled ? <Status status="disabled" /> : null}</td>
-                <td className="id">{entry.place.configurationId}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <ul className="catalogue">
+        {shown.map(({ id, name, type, description, hasRun, documentationUrl }) => (
+          <li key={id}>
+            <h2 className="h">{name}</h2>
+            <p className="xs mute">{TYPES[type] ?? type}</p>
+            <p className="soft">{description}</p>
+            <div className="row wrap">
+              <span className="xs mute">
+                {usedBy(id) === 0 ? 'not used yet' : `used by ${plural(usedBy(id), 'configuration')}`}
+              </span>
+              <span className="push" />
+              {documentationUrl ? (
+                <a className="xs" href={documentationUrl}>
+                  About <span className="vh">{name}</span>
+                </a>
+              ) : null}
+              {hasRun && type !== 'processor' ? (
+                <button type="button" className="btn sm" onClick={() => setMade(id)}>
+                  <Icon name="plus" size="sm" />
+                  <span>
+                    Configure <span className="vh">{name}</span>
+                  </span>
+                </button>
+              ) : null}
+            </div>
+          </li>
+        ))}
+      </ul>
+      {made ? <NewConfigurationDialog component={made} onClose={() => setMade(undefined)} /> : null}
     </>
   )
 }
-
-const SHOWN_RUNS = 10
-
-/** The newest ten, oldest first. */
-const runsOf = (jobs: readonly Job[], { place, component }: Entry): readonly Job[] =>
-  jobs
-    .filter(
-      (job) =>
-        job.config === place.configurationId && (job.component === component.id || component.aliases?.includes(job.component)),
-    )
-    .slice(0, SHOWN_RUNS)
-    .toReversed()
-
-const MARKS: Readonly<Record<string, string>> = { error: 'e', warning: 'w', processing: 'r', success: '' }
-
-const LastRuns = ({ jobs }: { jobs: readonly Job[] }) =>
-  jobs.length === 0 ? (
-    <i className="null">never</i>
-  ) : (
-    <span
-      className="spark"
-      role="img"
-      aria-label={`Last runs, oldest first: ${jobs.map(({ status }) => wordOf(status)).join(', ')}`}
-    >
-      {jobs.map(({ id, status }) => (
-        <i key={id} className={MARKS[status] ?? 's'} style={{ height: status === 'error' ? '18px' : '12px' }} />
-      ))}
-    </span>
-  )
 
 function Trash({ filter }: { filter: string }) {
   const queries = useQueryClient()
   const query = useLoad('components.list', { query: { include: 'configuration', isDeleted: true } })
   const entries = entriesOf((query.data ?? []) as unknown as readonly Component[], filter)
+  const selection = useSelection(entries.map(({ key }) => key))
   const restore = useMutation({
-    mutationFn: ({ place }: Entry) => api.call('configurations.restore', { path: place }),
-    onSuccess: async () => {
+    mutationFn: async (chosen: readonly Entry[]) => {
+      for (const { place } of chosen) await api.call('configurations.restore', { path: place })
+    },
+    onSuccess: async (_, { length }) => {
       await queries.invalidateQueries({ queryKey: ['components.list'] })
-      toast('It is back, with its rows and versions.')
+      selection.clear()
+      toast(length === 1 ? 'It is back, with its rows and versions.' : `${length} are back, with their rows and versions.`)
     },
   })
   return (
@@ -254,10 +149,28 @@ function Trash({ filter }: { filter: string }) {
           <p className="in mute">Nothing was deleted.</p>
         ) : (
           <>
+            {selection.keys.length > 0 ? (
+              <div className="toolbar">
+                <button
+                  type="button"
+                  className="btn sm pri"
+                  disabled={restore.isPending}
+                  onClick={() => restore.mutate(entries.filter(({ key }) => selection.has(key)))}
+                >
+                  Restore {plural(selection.keys.length, 'configuration')}
+                </button>
+              </div>
+            ) : null}
             {restore.error ? <Problem error={restore.error} /> : null}
             <ul className="list">
               {entries.map((entry) => (
                 <li key={entry.key}>
+                  <input
+                    type="checkbox"
+                    aria-label={`Select ${entry.name}`}
+                    checked={selection.has(entry.key)}
+                    onChange={() => selection.toggle(entry.key)}
+                  />
                   <span className="med">{entry.name}</span>
                   <span className="mute">{entry.component.name}</span>
                   <span className="id">{entry.place.configurationId}</span>
@@ -265,7 +178,7 @@ function Trash({ filter }: { filter: string }) {
                     type="button"
                     className="btn sm push"
                     disabled={restore.isPending}
-                    onClick={() => restore.mutate(entry)}
+                    onClick={() => restore.mutate([entry])}
                   >
                     Bring back
                   </button>

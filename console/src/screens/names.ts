@@ -10,11 +10,15 @@ export interface Component {
   readonly type: string
   readonly description: string
   readonly hasRun: boolean
+  readonly documentationUrl?: string | null
+  readonly flags?: readonly string[]
   readonly configurations?: readonly {
     readonly id: string
     readonly name: string
     readonly version: number
     readonly isDisabled?: boolean
+    readonly creatorToken?: { readonly description: string }
+    readonly configuration?: unknown
   }[]
 }
 

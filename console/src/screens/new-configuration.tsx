@@ -12,11 +12,12 @@ export const NewConfiguration = () => (
   <CreateButton label="New configuration">{(close) => <NewConfigurationDialog onClose={close} />}</CreateButton>
 )
 
-function NewConfigurationDialog({ onClose }: { onClose: () => void }) {
+/** `component` is the one that was chosen already. */
+export function NewConfigurationDialog({ component = '', onClose }: { component?: string; onClose: () => void }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const choices = useCatalogue().filter((component) => component.hasRun && component.type !== 'processor')
-  const [componentId, setComponentId] = useState('')
+  const choices = useCatalogue().filter((one) => one.hasRun && one.type !== 'processor')
+  const [componentId, setComponentId] = useState(component)
   const [name, setName] = useState('')
   const chosen = componentId || choices[0]?.id || ''
   const create = useMutation({
@@ -36,13 +37,13 @@ function NewConfigurationDialog({ onClose }: { onClose: () => void }) {
         <div className="field">
           <label htmlFor="component">Component</label>
           <select className="input" id="component" value={chosen} onChange={(event) => setComponentId(event.target.value)}>
-            {choices.map((component) => (
-              <option key={component.id} value={component.id}>
-                {component.name}
+            {choices.map((one) => (
+              <option key={one.id} value={one.id}>
+                {one.name}
               </option>
             ))}
           </select>
-          <span className="hint">{choices.find((component) => component.id === chosen)?.description}</span>
+          <span className="hint">{choices.find((one) => one.id === chosen)?.description}</span>
         </div>
         <div className="field">
           <label htmlFor="name">Name</label>

@@ -1,0 +1,24 @@
+import { wordOf } from './status.tsx'
+
+interface Run {
+  readonly id: string
+  readonly status: string
+}
+
+const MARKS: Readonly<Record<string, string>> = { error: 'e', warning: 'w', processing: 'r', success: '' }
+
+/** How the last runs ended, oldest first: a bar each, a failed one higher and notched. */
+export const LastRuns = ({ jobs }: { jobs: readonly Run[] }) =>
+  jobs.length === 0 ? (
+    <i className="null">never</i>
+  ) : (
+    <span
+      className="spark"
+      role="img"
+      aria-label={`Last runs, oldest first: ${jobs.map(({ status }) => wordOf(status)).join(', ')}`}
+    >
+      {jobs.map(({ id, status }) => (
+        <i key={id} className={MARKS[status] ?? 's'} style={{ height: status === 'error' ? '18px' : '12px' }} />
+      ))}
+    </span>
+  )

@@ -173,7 +173,9 @@ export async function createSqlModules(deps: SqlModulesDeps) {
           findBranch: async (projectId, name) => configurations.branches.resolve(projectId, name),
         }),
       )
-      app.register(queryRoutes(createQueries({ engine, findTable, onSession: ofProject }), jobs.create))
+      app.register(
+        queryRoutes(createQueries({ engine, findTable, listTables: tables.sqlTables.list, onSession: ofProject }), jobs.create),
+      )
       app.register(
         sandboxesRoutes({
           sandboxes,

@@ -52,6 +52,13 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
     if (unsentBytes >= FLUSH_BYTES) await flush()
   }
 
+  /** The bytes may change afterwards. */
+  async function sendLent(bytes: Buffer): Promise<void> {
+    if (bytes.length < FLUSH_BYTES) return send(Buffer.from(bytes))
+    await flush()
+    await send(bytes)
+  }
+
   async function flush(): Promise<void> {
     if (unsentBytes === 0) return
     const bytes = unsent.length === 1 ? unsent[0]! : Buffer.concat(unsent) // not empty: unsentBytes > 0
@@ -208,7 +215,7 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
       if (rows === limit) return { rows, isEnd: false }
       const cut = cutRows(open.rest, limit - rows)
       rows += cut.rows
-      await send(open.rest.subarray(0, cut.end))
+      await sendLent(open.rest.subarray(0, cut.end))
       open.rest = open.rest.subarray(cut.end)
     }
   }

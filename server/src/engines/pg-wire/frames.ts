@@ -16,7 +16,7 @@ export class FrameTooLong extends Error {}
 export interface FrameSocket {
   /** The next frame; undefined when the client is gone, or after `stopReading`. Throws FrameTooLong. */
   next(hasKind: boolean, maxBytes: number): Promise<Frame | undefined>
-  /** Resolves when more may be written; false when the client is gone. */
+  /** Resolves when the bytes are not needed any more; false when the client is gone. */
   write(bytes: Buffer): Promise<boolean>
   /** Aborted when the client is gone. */
   readonly gone: AbortSignal
@@ -83,15 +83,13 @@ export function frameSocket(socket: Socket): FrameSocket {
 
   async function write(bytes: Buffer): Promise<boolean> {
     if (gone.signal.aborted || !socket.writable) return false
-    if (socket.write(bytes)) return true
     await new Promise<void>((resolve) => {
       const done = () => {
-        socket.off('drain', done)
         gone.signal.removeEventListener('abort', done)
         resolve()
       }
-      socket.once('drain', done)
       gone.signal.addEventListener('abort', done)
+      socket.write(bytes, done)
     })
     return !gone.signal.aborted
   }

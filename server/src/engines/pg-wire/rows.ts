@@ -7,35 +7,38 @@ import type { Format, WireColumn } from './wire-session.ts'
 
 const [TAB, LINE, BACKSLASH, CAPITAL_N] = [9, 10, 92, 78]
 const CODES: Readonly<Record<number, number>> = { 116: 9, 110: 10, 114: 13, 98: 8, 102: 12, 118: 11 }
-const OUT_BYTES = 64 * 1024
-const EMPTY: Buffer = Buffer.alloc(0)
+const OUT_BYTES = 128 * 1024
 
 /** Writes a line, without its end, to `out`; answers where it ended there. `out` has space for it. */
 type WriteLine = (line: Buffer, from: number, to: number, out: Buffer, at: number) => number
 
-/** Lines of any chunks as frames. `space` says how many bytes a line of some length takes at most. */
+/**
+ * Lines of any chunks as frames, each buffer of them lent until the next is asked for: with new ones for every chunk, more time goes into
+ * collecting them than into the rows. Chunks may be lent in the same way. `space` says how many bytes a line of some length takes at most.
+ */
 async function* framesOf(
   chunks: AsyncIterable<Buffer>,
   writeLine: WriteLine,
   space: (bytes: number) => number,
 ): AsyncGenerator<Buffer, void> {
-  let open = EMPTY
+  let out = Buffer.allocUnsafe(OUT_BYTES)
+  let open: Buffer[] = []
   for await (const chunk of chunks) {
-    const text = open.length > 0 ? Buffer.concat([open, chunk]) : chunk
-    let out = Buffer.allocUnsafe(OUT_BYTES)
     let filled = 0
     let from = 0
-    for (let end = text.indexOf(LINE, from); end !== -1; end = text.indexOf(LINE, from)) {
-      const needed = space(end - from)
+    for (let end = chunk.indexOf(LINE); end !== -1; end = chunk.indexOf(LINE, from)) {
+      const line = open.length > 0 ? Buffer.concat([...open, chunk.subarray(0, end)]) : undefined
+      const needed = space(line?.length ?? end - from)
       if (filled + needed > out.length) {
         if (filled > 0) yield out.subarray(0, filled)
-        out = Buffer.allocUnsafe(Math.max(OUT_BYTES, needed))
         filled = 0
+        if (needed > out.length) out = Buffer.allocUnsafe(needed)
       }
-      filled = writeLine(text, from, end, out, filled)
+      filled = line ? writeLine(line, 0, line.length, out, filled) : writeLine(chunk, from, end, out, filled)
+      open = []
       from = end + 1
     }
-    open = text.subarray(from)
+    if (from < chunk.length) open.push(Buffer.from(chunk.subarray(from)))
     if (filled > 0) yield out.subarray(0, filled)
   }
 }

@@ -31,7 +31,7 @@ export interface WireResult {
   readonly columns: readonly WireColumn[] | undefined
   /** The frames are CopyData instead of rows. */
   readonly copy?: { readonly format: Format; readonly columns: number } | undefined
-  /** Whole frames, ready to be sent, in buffers of moderate size. */
+  /** Whole frames, ready to be sent, in buffers of moderate size, each lent until the next is asked for. */
   readonly frames: AsyncIterator<Buffer>
   /** `SELECT 5`, once the frames have ended; `rows` is how many rows were sent at the last. */
   tag(rows: number): string

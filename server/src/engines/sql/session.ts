@@ -208,7 +208,7 @@ export async function openSession(
 
   async function copy(sql: string, format: CopyFormat, given: StatementOptions = {}): Promise<SqlBytes> {
     const { shape, end, marker, cancel } = await start(sql, format, given)
-    const bytes = textOf(marker, end, cancel)
+    const bytes = textOf(marker, end, cancel, format === 'postgres')
     const { columns } = await shape.catch((error: unknown) => bytes.return().then(() => Promise.reject(error)))
     return {
       columns,
@@ -222,7 +222,7 @@ export async function openSession(
   }
 
   /** The text of a result. The session is free when it was read to its end, or left. */
-  function textOf(marker: string, end: Promise<StatementEnd>, cancel: () => void) {
+  function textOf(marker: string, end: Promise<StatementEnd>, cancel: () => void, isLent: boolean) {
     const text = worker.readUntil(marker)
     let isOver = false
     const over = () => {
@@ -237,7 +237,7 @@ export async function openSession(
           await end // knows better why the process is gone
           throw error
         })
-        if (!done) return { done: false, value }
+        if (!done) return { done: false, value: isLent ? value : Buffer.from(value) }
         over()
         await end // throws what the statement failed with
         return { done: true, value: undefined }

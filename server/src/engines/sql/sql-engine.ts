@@ -88,7 +88,8 @@ export interface SqlSession extends AsyncDisposable {
  * csv: with a header, values quoted where they must be, null empty and the empty text `""`. json: an array per line; integers up to
  * 64 bits and floats are numbers, decimals, times and what is no number to JSON are texts, lists and structs are arrays and objects.
  * parquet: a whole file.
- * postgres: the text format of PostgreSQL's COPY, values written as PostgreSQL writes them, lists and structs as JSON.
+ * postgres: the text format of PostgreSQL's COPY, values written as PostgreSQL writes them, lists and structs as JSON. Its pieces are
+ * lent: each changes when the next is asked for.
  */
 export type CopyFormat = 'csv' | 'json' | 'postgres' | 'parquet'
 

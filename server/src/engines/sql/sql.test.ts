@@ -44,6 +44,10 @@ test('text comes as DuckDB writes it: CSV with a header, or an array per line', 
     await textOf(session, `SELECT id, name, NULL AS none, '' AS empty, 'a"b' AS q FROM "in.c-main".orders WHERE id = 1`),
     'id,name,none,empty,q\n1,name 1,,"","a""b"\n',
   )
+  assert.equal(
+    await textOf(session, `SELECT .5::DECIMAL(2,2) AS "a ""b""", -.25::DECIMAL(2,2) AS c, NULL::DECIMAL(1,1) AS d, 1.5 AS e`),
+    '"a ""b""",c,d,e\n0.50,-0.25,,1.5\n',
+  )
   const values = `1.10::DECIMAL(4,2), 'nan'::DOUBLE, 2::BIGINT ** 60, E'a\\n"\\x01é', DATE '2024-02-29', NULL, [1, 2], {'a': 1}`
   const [line] = (await textOf(session, `SELECT 9007199254740993::BIGINT AS a, ${values}`, 'json')).split('\n')
   assert.equal(line, '[9007199254740993,"1.10","nan",1152921504606847000.0,"a\\n\\"\\u0001é","2024-02-29",null,[1,2],{"a":1}]')

@@ -10,6 +10,8 @@ import { promisify } from 'node:util'
 import { PlatformError } from '../../kit/errors.ts'
 import type { FromWorker, ToWorker } from './protocol.ts'
 
+/** A FIFO holds no more. */
+const READ_BYTES = 64 * 1024
 const WORKER_FILE = fileURLToPath(new URL('./worker.ts', import.meta.url))
 
 export class WorkerProcess {
@@ -17,6 +19,10 @@ export class WorkerProcess {
   readonly fifo: string
   readonly #child: ChildProcess
   readonly #text: Socket
+  /** Filled by the FIFO, one read after the other. */
+  readonly #buffer: Buffer = Buffer.allocUnsafe(READ_BYTES)
+  #filled = 0
+  #onFilled = () => {}
   /** Resolves with the reason when the process is gone. */
   readonly gone: Promise<string>
   #reason: string | undefined
@@ -29,13 +35,18 @@ export class WorkerProcess {
     await promisify(execFile)('mkfifo', [fifo])
     // Opened for both directions: the reader then never sees an end of file between two statements, and opening waits for nobody.
     const fd = await promisify(open)(fifo, constants.O_RDWR | constants.O_NONBLOCK)
-    return new WorkerProcess(dir, fifo, new Socket({ fd, readable: true, writable: false }), memoryMb)
+    return new WorkerProcess(dir, fifo, fd, memoryMb)
   }
 
-  private constructor(dir: string, fifo: string, text: Socket, memoryMb: number) {
+  private constructor(dir: string, fifo: string, fd: number, memoryMb: number) {
     this.dir = dir
     this.fifo = fifo
-    this.#text = text
+    const callback = (bytes: number) => {
+      this.#filled = bytes
+      this.#onFilled()
+      return false // pauses until the buffer may be filled again
+    }
+    this.#text = new Socket({ fd, readable: true, writable: false, onread: { buffer: this.#buffer, callback } })
     this.#text.pause()
     this.#child = fork(WORKER_FILE, {
       detached: true, // a process group of its own: a signal to the server's group must not end a statement half way
@@ -80,22 +91,22 @@ export class WorkerProcess {
     })
   }
 
-  /** The bytes that were written to the FIFO before `marker`. */
+  /** The bytes that were written to the FIFO before `marker`, each piece lent until the next is asked for. */
   async *readUntil(marker: string): AsyncGenerator<Buffer> {
     const end = Buffer.from(marker)
     let held: Buffer = Buffer.alloc(0)
     for (;;) {
-      const chunk = this.#text.read() as Buffer | null // no encoding is set
-      if (chunk === null) {
-        await this.#whileAlive<void>((resolve) => this.#text.once('readable', resolve))
-        continue
-      }
-      const all = held.length ? Buffer.concat([held, chunk]) : chunk
+      await this.#whileAlive<void>((resolve) => {
+        this.#onFilled = resolve
+        this.#text.resume()
+      })
+      const chunk = this.#buffer.subarray(0, this.#filled)
+      const all = held.length > 0 ? Buffer.concat([held, chunk]) : chunk
       const isEnd = all.subarray(-end.length).equals(end) // nothing is written behind a marker until the next statement
-      const ready = all.subarray(0, Math.max(0, all.length - end.length))
+      const ready = all.subarray(0, all.length - (isEnd ? end.length : startOf(end, all)))
       if (ready.length > 0) yield ready
       if (isEnd) return
-      held = all.subarray(ready.length)
+      held = Buffer.from(all.subarray(ready.length))
     }
   }
 
@@ -123,4 +134,11 @@ export class WorkerProcess {
       })
     })
   }
+}
+
+/** How many of the last bytes may be the first of the marker: mostly none, and the bytes pass without a copy. */
+function startOf(marker: Buffer, bytes: Buffer): number {
+  for (let length = Math.min(marker.length - 1, bytes.length); length > 0; length--)
+    if (bytes.subarray(-length).equals(marker.subarray(0, length))) return length
+  return 0
 }

@@ -16,6 +16,7 @@ import {
 } from '@duckdb/node-api'
 import { doubleQuoted } from '../../kit/double-quoted.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { singleQuoted } from '../../kit/single-quoted.ts'
 import {
   BATCHES_AHEAD,
   type FromWorker,
@@ -122,12 +123,12 @@ async function open(settings: OpenMessage): Promise<Session> {
   })
   const connection = await instance.connect()
   if (database !== undefined) {
-    await connection.run(`ATTACH ${literal(database)} AS workspace`)
+    await connection.run(`ATTACH ${singleQuoted(database)} AS workspace`)
     await connection.run('USE workspace')
   }
   await connection.run(`SET max_temp_directory_size = '${limits.diskMb}MiB'`) // among the options above DuckDB shows it and does not obey
-  await connection.run(`SET allowed_directories = [${literal(filesDir)}]`)
-  await connection.run(`SET allowed_paths = [${literal(fifo)}]`)
+  await connection.run(`SET allowed_directories = [${singleQuoted(filesDir)}]`)
+  await connection.run(`SET allowed_paths = [${singleQuoted(fifo)}]`)
   await connection.run('SET enable_external_access = false')
   await connection.run('SET lock_configuration = true')
   const binder = database === undefined ? connection : await instance.connect()
@@ -224,15 +225,22 @@ const isResult = ({ statementType }: DuckDBPreparedStatement): boolean => [SELEC
 
 function copyStatement({ sql, limit }: RunMessage, format: CopyFormat, columns: readonly SqlColumn[], fifo: string): string {
   const upTo = limit === undefined ? '' : ` LIMIT ${limit}`
-  if (format === 'csv') return `COPY (FROM (${sql}\n)${upTo}) TO ${literal(fifo)} (FORMAT csv, HEADER true, USE_TMP_FILE false)`
-  if (format === 'parquet') return `COPY (FROM (${sql}\n)${upTo}) TO ${literal(fifo)} (FORMAT parquet, USE_TMP_FILE false)`
+  const csvOptions = 'FORMAT csv, HEADER true, USE_TMP_FILE false'
+  if (format === 'csv' && !columns.some(({ type }) => isFraction(type)))
+    return `COPY (FROM (${sql}\n)${upTo}) TO ${singleQuoted(fifo)} (${csvOptions})`
+  if (format === 'parquet') return `COPY (FROM (${sql}\n)${upTo}) TO ${singleQuoted(fifo)} (FORMAT parquet, USE_TMP_FILE false)`
   const from = `FROM (${sql}\n) q(${columns.map((_, i) => `c${i}`).join(', ')})${upTo}`
+  if (format === 'csv') {
+    const value = (type: string, c: string) => (isFraction(type) ? fractionText(c) : c)
+    const list = columns.map(({ name, type }, i) => `${value(type, `c${i}`)} AS ${doubleQuoted(name)}`)
+    return `COPY (SELECT ${list.join(', ')} ${from}) TO ${singleQuoted(fifo)} (${csvOptions})`
+  }
   if (format === 'postgres')
-    return `COPY (SELECT ${columns.map(postgresValue).join(', ')} ${from}) TO ${literal(fifo)} (${COPY_TEXT}, USE_TMP_FILE false)`
+    return `COPY (SELECT ${columns.map(postgresValue).join(', ')} ${from}) TO ${singleQuoted(fifo)} (${COPY_TEXT}, USE_TMP_FILE false)`
   const select = `SELECT json_array(${columns.map(jsonValue).join(', ')}) ${from}`
   // JSON text has no line breaks and no control characters: without quotes and with a delimiter that cannot occur each line is one array.
   const raw = String.raw`FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER e'\x01'`
-  return `COPY (${select}) TO ${literal(fifo)} (${raw}, USE_TMP_FILE false)`
+  return `COPY (${select}) TO ${singleQuoted(fifo)} (${raw}, USE_TMP_FILE false)`
 }
 
 /** JSON has no NaN and no Infinity, which DuckDB would write; decimals, which it would round, and huge integers go as text. */
@@ -269,10 +277,11 @@ function postgresValue({ type }: SqlColumn, i: number): string {
 const postgresTime = (c: string): string =>
   `CASE WHEN ${c} >= '0001-01-01' THEN ${c}::VARCHAR ELSE regexp_replace(${c}::VARCHAR, '^(.*?) \\(BC\\)(.*)$', '\\1\\2 BC') END`
 
-/** One look at each text is cheaper than four replacements, and few need them. */
+/** Four looks at each text are cheaper than four replacements or an expression, and few texts need more. */
 const escaped = (text: string): string => {
   const replaced = ESCAPES.reduce((sql, [character, code]) => `replace(${sql}, ${character}, '${code}')`, text)
-  return `CASE WHEN regexp_matches(${text}, '[\\\\\\t\\n\\r]') THEN ${replaced} ELSE ${text} END`
+  const isSpecial = ESCAPES.map(([character]) => `contains(${text}, ${character})`).join(' OR ')
+  return `CASE WHEN ${isSpecial} THEN ${replaced} ELSE ${text} END`
 }
 
 /** The backslash first: the others add some. */
@@ -439,4 +448,3 @@ const send = (message: FromWorker): void => {
   process.send?.(message, () => {}) // a parent that is gone does not listen, and the disconnect ends this process
 }
 const rssMb = (): number => process.memoryUsage.rss() / (1 << 20)
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`

@@ -1,12 +1,16 @@
 // One statement over tables of a project, and its result as a stream. The session lives as long as the result is read.
 
 import type { SqlColumn, SqlEngine, SqlTable } from '../../engines/sql/sql-engine.ts'
+import { singleStatement, type TableName } from '../../engines/sql/statements.ts'
 import { defined } from '../../kit/defined.ts'
+import { singleQuoted } from '../../kit/single-quoted.ts'
 import type { Scope } from '../../model/scope.ts'
 
 export interface QueriesDeps {
   readonly engine: Pick<SqlEngine, 'open'>
   readonly findTable: (scope: Scope, bucketId: string, name: string) => Promise<SqlTable | undefined>
+  /** Every table the asker may read. */
+  readonly listTables: (scope: Scope) => Promise<readonly TableName[]>
   /** A session of the project has ended. */
   readonly onSession: (projectId: number, ms: number) => void
 }
@@ -22,12 +26,21 @@ export const DEFAULT_JSON_ROWS = 10_000
 
 export type Queries = ReturnType<typeof createQueries>
 
-export function createQueries({ engine, findTable, onSession }: QueriesDeps) {
+/** The list of tables, as a table that a session can bind; no bucket has such a name. */
+const LIST = { schema: 'sys.project', name: 'tables' }
+
+export function createQueries({ engine, findTable, listTables, onSession }: QueriesDeps) {
+  async function find(scope: Scope, schema: string, name: string): Promise<SqlTable | undefined> {
+    if (schema !== LIST.schema || name !== LIST.name) return findTable(scope, schema, name)
+    const select = selectOf(await listTables(scope))
+    return { version: select, keys: [], select: () => select }
+  }
+
   /** Resolves when the first bytes are there: what fails before is thrown, what fails later ends the stream. */
   async function run(scope: Scope, { sql, format, limit }: Query, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
     const session = await engine.open({
       mode: 'read',
-      findTable: (schema, name) => findTable(scope, schema, name),
+      findTable: (schema, name) => find(scope, schema, name),
       signal,
       onClosed: (ms) => onSession(scope.actor.projectId, ms),
     })
@@ -35,7 +48,7 @@ export function createQueries({ engine, findTable, onSession }: QueriesDeps) {
       const rows = format === 'json' ? (limit ?? DEFAULT_JSON_ROWS) : limit
       // One more than is shown says whether there are more.
       const asked = format === 'json' && rows !== undefined ? rows + 1 : rows
-      const { columns, bytes } = await session.copy(sql, format, { signal, ...defined({ limit: asked }) })
+      const { columns, bytes } = await session.copy(readable(sql), format, { signal, ...defined({ limit: asked }) })
       const body = format === 'json' ? jsonBody(columns, bytes, rows ?? DEFAULT_JSON_ROWS) : bytes
       return await startedWith(body, () => session.close())
     } catch (error) {
@@ -44,6 +57,23 @@ export function createQueries({ engine, findTable, onSession }: QueriesDeps) {
     }
   }
   return { run }
+}
+
+/** `SHOW TABLES [FROM "in.c-bucket"]` and `DESCRIBE` alone, which DuckDB would answer for itself, as a query over the list of tables. */
+function readable(sql: string): string {
+  const { tokens } = singleStatement(sql)
+  const [words, from] = [tokens.map(({ text }) => text.toLowerCase()).join(' '), tokens.at(-1)]
+  const list = `SELECT * FROM "${LIST.schema}"."${LIST.name}"`
+  if (/^(show (all )?tables|desc(ribe)?)$/.test(words)) return `${list} ORDER BY ALL`
+  if (/^show tables (from|in) /.test(words) && tokens.length === 4 && from)
+    return `${list} WHERE "schema" = ${singleQuoted(from.text)} ORDER BY ALL`
+  return sql
+}
+
+function selectOf(tables: readonly TableName[]): string {
+  const rows = tables.map(({ schema, name }) => `(${singleQuoted(schema)}, ${singleQuoted(name)})`)
+  const values = rows.length > 0 ? `VALUES ${rows.join(', ')}` : `SELECT '', '' WHERE false`
+  return `SELECT "schema", "name" FROM (${values}) t("schema", "name")`
 }
 
 /** `{"columns": [...], "rows": [[...], ...], "rowCount": 2, "isTruncated": false}` from an array per line. */

@@ -112,6 +112,35 @@ test('an alias shows the columns and rows that it has', async () => {
   assert.match(hidden.json<{ error: string }>().error, /"price" not found/)
 })
 
+test('SHOW TABLES lists what the token may read, and DESCRIBE the columns of a table', async () => {
+  const { columns, rows: all } = await rows('SHOW TABLES')
+  assert.deepEqual(
+    columns.map(({ name }) => name),
+    ['schema', 'name'],
+  )
+  assert.ok(all.some(([schema, name]) => schema === 'in.c-main' && name === 'orders'))
+  assert.deepEqual((await rows('show all tables')).rows, all)
+  assert.deepEqual((await rows('DESCRIBE')).rows, all)
+  assert.deepEqual((await rows('SHOW TABLES FROM "out.c-seen"')).rows, [['out.c-seen', 'praha']])
+  assert.equal((await ask(`SHOW TABLES FROM "out.c-seen"`, { format: 'csv' })).text, 'schema,name\nout.c-seen,praha\n')
+  const made = await stack.request('POST', '/v2/storage/tokens', {
+    json: { description: 'seen', bucketPermissions: { 'out.c-seen': 'read' } },
+  })
+  const { token } = made.json<{ token: string }>()
+  assert.deepEqual((await ask('SHOW TABLES;', {}, token)).json<Rows>().rows, [['out.c-seen', 'praha']])
+  const { masterToken } = await stack.newProject()
+  assert.deepEqual((await ask('SHOW TABLES', {}, masterToken)).json<Rows>().rows, [])
+  const described = await rows('DESCRIBE "in.c-main".orders')
+  assert.deepEqual(
+    described.rows.map((row) => row.slice(0, 2)),
+    [
+      ['id', 'VARCHAR'],
+      ['city', 'VARCHAR'],
+      ['price', 'VARCHAR'],
+    ],
+  )
+})
+
 test('a token reads what it may, and no project names the tables of another', async () => {
   const made = await stack.request('POST', '/v2/storage/tokens', {
     json: { description: 'seen', bucketPermissions: { 'out.c-seen': 'read' } },
@@ -136,6 +165,7 @@ test('what cannot be answered is refused with a sentence', async () => {
     [`SELECT * FROM read_csv('/etc/passwd')`, 400, 'sql.notAllowed', /read_csv\(\)/],
     [`SELECT '${'x'.repeat(2 << 20)}'`, 413, 'sql.tooLong', /1048576 bytes/],
     [`SELECT 1 -- ${'x'.repeat(7_900_000)}`, 413, 'sql.tooLong', /1048576 bytes/],
+    [`SELECT 1 -- ${'x'.repeat(10_000_000)}`, 413, 'bodyTooLarge', /bytes/],
     ['SELECT DISTINCT a.i, b.i FROM range(1000000) a(i), range(1000) b(i)', 422, 'sql.tooMuch', /64 MB of temporary disk/],
   ] as const) {
     const answer = await ask(sql)

@@ -103,6 +103,21 @@ export const ERRORS = {
   'egress.timedOut': { kind: 'transient', text: 'No complete answer within {limit} milliseconds.' },
   'egress.failed': { kind: 'transient', text: 'The connection failed: {reason}.' },
 
+  'proxy.outside': { kind: 'invalid', text: 'The path "{path}" leads outside the registered server. Leave out `..`.' },
+  'proxy.unreachable': { kind: 'transient', text: 'The server at {address} did not answer: {reason}. Start it, or try again.' },
+  'spark.notRegistered': {
+    kind: 'transient',
+    text: 'No Spark cluster is registered with this stack. The operator registers one with MILLRACE_SPARK_URL=spark://host:7077 and starts the stack again.',
+  },
+  'spark.noPages': {
+    kind: 'transient',
+    text: 'The pages of the Spark cluster at {address} are not known. The operator sets MILLRACE_SPARK_PAGES_URL=http://host:8080 and starts the stack again.',
+  },
+  'mlflow.notRegistered': {
+    kind: 'transient',
+    text: 'No MLflow server is registered with this stack. The operator registers one with MILLRACE_MLFLOW_URL=http://host:5000 and starts the stack again.',
+  },
+
   'mail.failed': { kind: 'transient', text: 'The mail server did not take the message: {reason}' },
 
   // Notifications

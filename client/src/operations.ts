@@ -66,6 +66,7 @@ export type MergeRequestsRequestChangesBody = { readonly reason?: string }
 export type MergeRequestsRequestReviewBody = { readonly reason?: string }
 export type MergeRequestsUpdateBody = { readonly title?: string; readonly description?: string; readonly externalId?: string | null; readonly autoMergeStrategy?: 'immediately' | 'scheduled' | 'none'; readonly autoMergeAt?: string | null; readonly reviewerIds?: ReadonlyArray<number> }
 export type MetadataItem = { readonly id: string; readonly key: string; readonly value: string; readonly timestamp: string }
+export type MlflowServer = { readonly url: string; readonly version: string | null; readonly problem: string | null }
 export type NamingCheckColumnNamesBody = { readonly columnNames: ReadonlyArray<string> }
 export type NamingColumnNamesBody = { readonly columnNames: ReadonlyArray<string> }
 export type NamingDisplayNameBody = { readonly displayName: string }
@@ -107,6 +108,7 @@ export type SignInDescribeLinkBody = { readonly link: string }
 export type SignInLinkBody = { readonly link: string; readonly name?: string; readonly email?: string; readonly password?: string }
 export type SignInPasswordBody = { readonly email: string; readonly password: string; readonly code?: string }
 export type SniffedFile = { readonly compression: string | null; readonly encoding: string; readonly hasByteOrderMark: boolean; readonly delimiter: string; readonly enclosure: string; readonly lineEnd: string; readonly hasHeader: boolean; readonly columns: ReadonlyArray<{ readonly name: string; readonly type: string; readonly nullable: boolean }>; readonly rows: number; readonly preview: ReadonlyArray<ReadonlyArray<string>>; readonly problems: ReadonlyArray<{ readonly kind: string; readonly line: number; readonly column: number; readonly offset: number; readonly message: string; readonly text: string }>; readonly isLoadable: boolean; readonly sampledBytes: number; readonly isWhole: boolean }
+export type SparkCluster = { readonly url: string; readonly version: string | null; readonly problem: string | null; readonly pagesUrl: string | null; readonly cluster: { readonly status: string; readonly workers: { readonly alive: number; readonly all: number }; readonly cores: { readonly all: number; readonly used: number }; readonly memoryMb: { readonly all: number; readonly used: number }; readonly applications: ReadonlyArray<{ readonly id: string; readonly name: string; readonly jobId: string; readonly state: string; readonly cores: number; readonly memoryPerExecutorMb: number; readonly startedAt: string }> } | null }
 export type SqlExportBody = { readonly sql: string; readonly fileName?: string; readonly fileType?: 'csv' | 'parquet'; readonly gzip?: boolean }
 export type SqlQueryBody = { readonly sql: string; readonly format?: 'json' | 'csv' | 'parquet'; readonly limit?: number }
 export type StackStatus = { readonly level: string; readonly version: string; readonly at: string; readonly checks: ReadonlyArray<{ readonly check: string; readonly level: string; readonly text: string; readonly facts: Readonly<Record<string, unknown>> }> }
@@ -264,11 +266,12 @@ export const ROUTES = {
   'users.remove': ['DELETE', '/manage/users/{user}'],
   'operations.metrics': ['GET', '/metrics'],
   'mlflow.describe': ['GET', '/mlflow'],
-  'mlflow.notBuilt': ['GET', '/mlflow/{path}'],
-  'mlflow.notBuilt.delete': ['DELETE', '/mlflow/{path}'],
-  'mlflow.notBuilt.patch': ['PATCH', '/mlflow/{path}'],
-  'mlflow.notBuilt.put': ['PUT', '/mlflow/{path}'],
-  'mlflow.notBuilt.post': ['POST', '/mlflow/{path}'],
+  'mlflow.server': ['GET', '/mlflow/server'],
+  'mlflow.request': ['GET', '/mlflow/{path}'],
+  'mlflow.request.post': ['POST', '/mlflow/{path}'],
+  'mlflow.request.put': ['PUT', '/mlflow/{path}'],
+  'mlflow.request.patch': ['PATCH', '/mlflow/{path}'],
+  'mlflow.request.delete': ['DELETE', '/mlflow/{path}'],
   'notification.describe': ['GET', '/notification'],
   'notification.deliveries': ['GET', '/notification/deliveries'],
   'notification.delivery': ['GET', '/notification/deliveries/{id}'],
@@ -354,11 +357,9 @@ export const ROUTES = {
   'signIn.describeLink': ['POST', '/sign-in/link/describe'],
   'signIn.password': ['POST', '/sign-in/password'],
   'spark.describe': ['GET', '/spark'],
-  'spark.notBuilt': ['GET', '/spark/{path}'],
-  'spark.notBuilt.delete': ['DELETE', '/spark/{path}'],
-  'spark.notBuilt.patch': ['PATCH', '/spark/{path}'],
-  'spark.notBuilt.put': ['PUT', '/spark/{path}'],
-  'spark.notBuilt.post': ['POST', '/spark/{path}'],
+  'spark.cluster': ['GET', '/spark/cluster'],
+  'spark.frontPage': ['GET', '/spark/pages'],
+  'spark.page': ['GET', '/spark/pages/{path}'],
   'stream.describe': ['GET', '/stream'],
   'stream.aggregateSources': ['GET', '/stream/v1/branches/{branchId}/aggregation/sources'],
   'stream.createSource': ['POST', '/stream/v1/branches/{branchId}/sources'],
@@ -717,11 +718,12 @@ export interface Operations {
   'users.remove': { path: { readonly user: string }; query: undefined; body: undefined; answer: undefined }
   'operations.metrics': { path: undefined; query: undefined; body: undefined; answer: string }
   'mlflow.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
-  'mlflow.notBuilt': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'mlflow.notBuilt.delete': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'mlflow.notBuilt.patch': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'mlflow.notBuilt.put': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'mlflow.notBuilt.post': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'mlflow.server': { path: undefined; query: undefined; body: undefined; answer: MlflowServer }
+  'mlflow.request': { path: { readonly path: string }; query: undefined; body: unknown; answer: unknown }
+  'mlflow.request.post': { path: { readonly path: string }; query: undefined; body: unknown; answer: unknown }
+  'mlflow.request.put': { path: { readonly path: string }; query: undefined; body: unknown; answer: unknown }
+  'mlflow.request.patch': { path: { readonly path: string }; query: undefined; body: unknown; answer: unknown }
+  'mlflow.request.delete': { path: { readonly path: string }; query: undefined; body: unknown; answer: unknown }
   'notification.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'notification.deliveries': { path: undefined; query: { readonly subscriptionId?: string; readonly status?: 'waiting' | 'delivered' | 'failed' | 'cancelled'; readonly beforeId?: string; readonly limit?: number }; body: undefined; answer: ReadonlyArray<{ readonly id: string; readonly messageId: string; readonly subscriptionId: string | null; readonly event: string; readonly recipient: { readonly channel: string; readonly address: string; readonly url?: string; readonly template?: unknown; readonly signingSecret?: string }; readonly status: string; readonly createdAt: string; readonly endedAt: string | null; readonly nextAttemptAt: string | null; readonly attempts: ReadonlyArray<{ readonly attemptedAt: string; readonly durationMs: number; readonly statusCode: number | null; readonly answer: string; readonly error: string | null }> }> }
   'notification.delivery': { path: { readonly id: string }; query: undefined; body: undefined; answer: { readonly id: string; readonly messageId: string; readonly subscriptionId: string | null; readonly event: string; readonly recipient: { readonly channel: string; readonly address: string; readonly url?: string; readonly template?: unknown; readonly signingSecret?: string }; readonly status: string; readonly createdAt: string; readonly endedAt: string | null; readonly nextAttemptAt: string | null; readonly attempts: ReadonlyArray<{ readonly attemptedAt: string; readonly durationMs: number; readonly statusCode: number | null; readonly answer: string; readonly error: string | null }> } }
@@ -807,11 +809,9 @@ export interface Operations {
   'signIn.describeLink': { path: undefined; query: undefined; body: SignInDescribeLinkBody; answer: { readonly kind: string; readonly email: string | null; readonly role: string | null; readonly project: string | null; readonly creator: string | null; readonly expires: string } }
   'signIn.password': { path: undefined; query: undefined; body: SignInPasswordBody; answer: Person }
   'spark.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
-  'spark.notBuilt': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'spark.notBuilt.delete': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'spark.notBuilt.patch': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'spark.notBuilt.put': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
-  'spark.notBuilt.post': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'spark.cluster': { path: undefined; query: undefined; body: undefined; answer: SparkCluster }
+  'spark.frontPage': { path: undefined; query: undefined; body: undefined; answer: unknown }
+  'spark.page': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
   'stream.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'stream.aggregateSources': { path: { readonly branchId: string }; query: { readonly limit?: number; readonly afterId?: string }; body: undefined; answer: Readonly<Record<string, unknown>> }
   'stream.createSource': { path: { readonly branchId: string }; query: undefined; body: StreamCreateSourceBody; answer: { readonly taskId: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }

@@ -145,6 +145,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   [SOURCE]: 'source',
   [SINK]: 'sink',
   '/stream/v1/tasks/{path}': 'task',
+  '/mlflow/{path}': 'mark',
 }
 
 /** What some routes must be asked, so that they answer. */

@@ -295,7 +295,9 @@ function complaintAbout(answer: WildAnswer, wild: Wild, operation: Operation | u
   if (status >= 500 && ![501, 503, 507].includes(status)) return 'a failure of ours'
   if (!operation || status < 200 || status > 299) return undefined
   const isKnown = wild.token !== 'none' && wild.token !== 'expired'
-  if (!isKnown && operation['x-scopes'][0] !== 'nothing') return 'a success without a valid token'
+  // An empty rest of an address leaves the root of its service, which says what it is for.
+  const isRoot = wild.template === '/mlflow/{path}' && /^\/mlflow\/*$/.test(wild.path)
+  if (!isKnown && !isRoot && operation['x-scopes'][0] !== 'nothing') return 'a success without a valid token'
   const { content } = operation.responses[status] ?? {}
   const mediaType = (answer.contentType ?? '').split(';')[0]!.trim()
   if (content && mediaType !== '' && !(mediaType in content) && !('*/*' in content)) return `an undocumented ${mediaType}`

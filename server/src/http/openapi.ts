@@ -74,7 +74,7 @@ function missingFrom(route: DocumentedRoute, others: readonly DocumentedRoute[])
     ...(others.some((other) => idOf(other) === idOf(route)) ? ['operation name of its own'] : []),
     ...(route.summary ? [] : ['summary']),
     ...(Object.keys(response ?? {}).some((status) => /^([23]|501)/.test(status)) ? [] : ['response schema']),
-    ...(route.isStream && !route.form ? ['form'] : []),
+    ...(route.isStream && !route.form && !route.consumes ? ['form'] : []),
     ...(route.isRaw && !route.consumes ? ['media types of its body'] : []),
     ...pathNames(route.url)
       .filter((name) => !Object.hasOwn(known, name))

@@ -245,8 +245,8 @@ test('a star lets every origin call, and what depends on the origin says so', as
 test('with a domain the services answer by host, and the index publishes those addresses', async (t) => {
   const { platform } = await startTestStack(t, { domain: 'example.com' })
   const get = (host: string, path: string) => platform.app.inject({ method: 'GET', url: path, headers: { host } })
-  assert.equal((await get('mlflow.example.com', '/')).json().api, 'mlflow')
-  assert.equal((await get('mlflow.example.com', '/v1/x')).statusCode, 501)
+  assert.equal((await get('ai.example.com', '/')).json().api, 'ai')
+  assert.equal((await get('ai.example.com', '/v1/x')).statusCode, 404)
   for (const host of ['connection.example.com', 'connection.acme.example.com']) {
     const index = (await get(host, '/v2/storage')).json()
     assert.equal(index.host, host)
@@ -257,9 +257,9 @@ test('with a domain the services answer by host, and the index publishes those a
 
 test('services around storage give the status as code and the name in context.stringCode', async () => {
   const { request } = await startProject()
-  const body = (await request('GET', '/mlflow/anything')).json<Record<string, unknown> & { context: unknown }>()
-  assert.equal(body.code, 501)
-  assert.deepEqual(body.context, { stringCode: 'notImplemented' })
+  const body = (await request('GET', '/ai/anything')).json<Record<string, unknown> & { context: unknown }>()
+  assert.equal(body.code, 404)
+  assert.deepEqual(body.context, { stringCode: 'serviceNotFound' })
   assert.equal(body.message, body.error)
   assert.equal(body.status, 'error')
 })

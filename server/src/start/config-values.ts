@@ -63,6 +63,18 @@ export const httpUrl: Parse<string> = (text) => {
   return url.href.replace(/\/+$/, '')
 }
 
+/** A standalone master (several with commas), Spark Connect, or threads of the node itself. */
+export const sparkUrl: Parse<string> = (text) =>
+  /^(spark:\/\/[\w.-]+:\d+(,[\w.-]+:\d+)*|sc:\/\/[\w.-]+(:\d+)?(\/\S*)?|local(\[(\*|\d+)\])?)$/.test(text)
+    ? text
+    : refuse('not the address of a Spark cluster, such as spark://host:7077, sc://host:15002 or local[*].')
+
+/** `{project}` stands for the id of a project: each has a server, or a part of one, of its own. */
+export const urlOfProject: Parse<string> = (text) => {
+  httpUrl(text.replaceAll('{project}', '1'))
+  return text.replace(/\/+$/, '')
+}
+
 export const origin: Parse<string> = (text) => {
   if (text === '*') return text
   const url = httpUrl(text)

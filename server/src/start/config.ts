@@ -362,6 +362,23 @@ export const VARIABLES = {
     secret: true,
     parse: read.smtpUrl,
   }),
+  MILLRACE_SPARK_URL: variable({
+    default: 'none',
+    sentence:
+      'The Spark cluster of this stack: `spark://host:7077` (a standalone master), `sc://host:15002` (Spark Connect) or `local[*]`. Without it the `spark` service answers 503.',
+    parse: read.sparkUrl,
+  }),
+  MILLRACE_SPARK_PAGES_URL: variable({
+    default: 'port 8080 of the host in `spark://`',
+    sentence: 'The pages of the Spark master, from which the `spark` service reads what runs.',
+    parse: read.httpUrl,
+  }),
+  MILLRACE_MLFLOW_URL: variable({
+    default: 'none',
+    sentence:
+      'The MLflow server that `/mlflow` stands for. `{project}` in it is replaced by the id of the project; without it all projects share one server. Without the variable `/mlflow` answers 503.',
+    parse: read.urlOfProject,
+  }),
   MILLRACE_SESSION_IDLE_HOURS: variable({
     default: '24',
     sentence: 'Hours without use after which a person has to sign in again.',
@@ -663,6 +680,11 @@ function configOf(values: Values, unknown: readonly string[]) {
     egressAllow: values.MILLRACE_EGRESS_ALLOW ?? [],
     sampleApi: values.MILLRACE_SAMPLE_API !== 'no',
     smtpUrl: values.MILLRACE_SMTP_URL,
+    servers: {
+      sparkUrl: values.MILLRACE_SPARK_URL,
+      sparkPagesUrl: values.MILLRACE_SPARK_PAGES_URL,
+      mlflowUrl: values.MILLRACE_MLFLOW_URL,
+    },
     sessions: {
       idleMs: (values.MILLRACE_SESSION_IDLE_HOURS ?? 24) * 3_600_000,
       mostMs: (values.MILLRACE_SESSION_HOURS ?? 336) * 3_600_000,

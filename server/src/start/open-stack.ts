@@ -60,6 +60,7 @@ export async function openStack(config: Config): Promise<Stack> {
     worker: { ...config.worker, egressAllow: config.egressAllow },
     sampleApi: config.sampleApi,
     smtpUrl: config.smtpUrl,
+    servers: config.servers,
     oidc: config.oidc,
     sessions: config.sessions,
     templateFolders: config.templateFolders,

@@ -44,6 +44,8 @@ import { nameRulesRoutes } from '../services/name-rules/name-rules.routes.ts'
 import { operationsRoutes } from '../services/operations/operations.routes.ts'
 import { createStatus } from '../services/operations/status.ts'
 import type { People } from '../services/people/people.ts'
+import { registeredServersRoutes } from '../services/registered-servers/registered-servers.routes.ts'
+import { createRegisteredServers, type ServerAddresses } from '../services/registered-servers/registered-servers.ts'
 import { sampleApiRoutes } from '../services/sample-api/sample-api.routes.ts'
 import { createSampleApi } from '../services/sample-api/sample-api.ts'
 import { stackIndexRoutes } from '../services/stack-index/stack-index.routes.ts'
@@ -105,6 +107,8 @@ export interface PlatformOptions extends CoreOptions {
   readonly sampleApi?: boolean
   /** Where mail is sent through; without it none is. */
   readonly smtpUrl?: string | undefined
+  /** Servers beside the stack: Spark and MLflow. */
+  readonly servers?: ServerAddresses | undefined
   /** Who presents it manages the OAuth providers; without it nobody does. */
   readonly manageToken?: string | undefined
   /** Folders of templates besides the one that comes with the stack. */
@@ -169,12 +173,14 @@ const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>([
   'encryption',
   'iceberg',
   'import',
+  'mlflow',
   'notification',
   'oauth',
   'query',
   'queue',
   'sandboxes',
   'scheduler',
+  'spark',
   'stream',
   'sync-actions',
   'syrup',
@@ -511,6 +517,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       }),
     )
     app.register(nameRulesRoutes)
+    app.register(registeredServersRoutes(createRegisteredServers(options.servers ?? {})))
     app.register(sampleApiRoutes(sample))
     app.register(storageJobsRoutes(storageJobs, clock))
     app.register(

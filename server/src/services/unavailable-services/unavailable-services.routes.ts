@@ -1,4 +1,4 @@
-// The published services that are not built: each address answers with what the service is for, and 501 or 404 for everything below it (spec platform 6.1).
+// The addresses of the index: each says what its service is for. Below those that clients only look up, everything is 404 (spec platform 6.1).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -15,7 +15,7 @@ const PURPOSE: Readonly<Record<ServiceId, string>> = {
   encryption: 'Turns secrets into ciphers that only this stack can open.',
   sandboxes: 'Workspaces and data apps.',
   mlflow: 'Tracking of models by an MLflow server.',
-  spark: 'Spark clusters for workspaces.',
+  spark: 'The Spark cluster that the operator registered.',
   scheduler: 'Runs configurations on a cron expression.',
   'sync-actions': 'Short actions of components that answer at once.',
   notification: 'Messages about jobs to people and programs.',
@@ -29,9 +29,6 @@ const PURPOSE: Readonly<Record<ServiceId, string>> = {
   ai: 'Answers questions and suggests components.',
 }
 
-/** Published only because clients stop when the index lacks them; there is nothing below them to be built (spec platform 6.1). */
-const LOOKED_UP: ReadonlySet<ServiceId> = new Set(['ai'])
-
 const AnyPath = Type.Object({ '*': Type.String({ description: 'Any address of the service.' }) })
 const Description = Type.Object({
   api: Type.String(),
@@ -40,7 +37,10 @@ const Description = Type.Object({
   isBuilt: Type.Boolean(),
 })
 
-/** `built` are the services that have a module of their own: they get the description only. */
+/**
+ * `built` are the services that have a module of their own: they get the description only. The others are published only because clients
+ * stop when the index lacks them; there is nothing below them to be built.
+ */
 export function unavailableServicesRoutes(ids: readonly ServiceId[], built: ReadonlySet<ServiceId>): FastifyPluginAsyncTypebox {
   return async (app) => {
     for (const id of ids) {
@@ -60,8 +60,7 @@ export function unavailableServicesRoutes(ids: readonly ServiceId[], built: Read
           schema: { params: AnyPath, response: { 501: Type.Unknown() } },
         },
         async () => {
-          if (LOOKED_UP.has(id)) throw new PlatformError('serviceNotFound', { service: id, purpose: PURPOSE[id] })
-          throw new PlatformError('notImplemented', { what: `The ${id} service is not part of this stack yet. ${PURPOSE[id]}` })
+          throw new PlatformError('serviceNotFound', { service: id, purpose: PURPOSE[id] })
         },
       )
     }

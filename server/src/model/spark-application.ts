@@ -1,0 +1,9 @@
+// How an application on a shared Spark cluster says which project and job it belongs to: by its name.
+
+export const sparkApplicationName = (projectId: number, jobId: number | string): string => `millrace-${projectId}-${jobId}`
+
+/** Undefined for an application that no job of this project started. */
+export function jobOfApplication(name: string, projectId: number): string | undefined {
+  const prefix = sparkApplicationName(projectId, '')
+  return name.startsWith(prefix) ? name.slice(prefix.length) : undefined
+}

@@ -104,6 +104,17 @@ for (const [database, start] of Object.entries(STARTS))
     const refused = await trial('POST', `${table}/import-async`, { dataFileId: bad }, 400)
     assert.equal(refused.json().code, 'invalidCsv')
 
+    const made = await tried('POST', '/v2/storage/buckets/in.c-main/tables-async', { name: 'new', dataFileId: more })
+    assert.deepEqual([made.tableId, made.rows, made.tables], ['in.c-main.new', { before: 0, after: 2 }, ['in.c-main.new']])
+    assert.equal((made.results as { id: string }).id, 'in.c-main.new')
+    for (const [body, status] of [
+      [{ name: 'new', dataFileId: bad }, 400],
+      [{ name: 'orders', dataFileId: more }, 400],
+      [{ name: 'new', dataFileId: 99_999 }, 404],
+    ] as const)
+      await trial('POST', '/v2/storage/buckets/in.c-main/tables-async', body, status)
+    await trial('POST', '/v2/storage/buckets/in.c-nothing/tables-async', { name: 'new', dataFileId: more }, 404)
+
     const rows = await tried('DELETE', `${table}/rows`, { whereColumn: 'id', whereValues: ['1', '2', '9'] })
     assert.deepEqual([rows.results, rows.rows], [{ deletedRows: 2 }, { before: 3, after: 1 }])
     await trial('DELETE', `${table}/rows`, undefined, 400) // no filter
@@ -123,6 +134,12 @@ for (const [database, start] of Object.entries(STARTS))
     const back = await tried('POST', `${configs}/shop/versions/1/rollback`)
     assert.deepEqual(back.results, { version: '4', isContentChanged: true, rows: [{ id: 'r1', change: 'removed' }] })
     await trial('POST', `${configs}/shop/versions/99/rollback`, undefined, 404)
+    const row = `${configs}/shop/rows/r1`
+    assert.equal((await tried('DELETE', row)).operationName, 'configurationRowDelete')
+    const rowBack = await tried('POST', `${row}/versions/1/rollback`)
+    assert.deepEqual(rowBack.results, { version: '2', isContentChanged: false })
+    await trial('DELETE', `${configs}/shop/rows/nope`, undefined, 404)
+    await trial('POST', `${row}/versions/99/rollback`, undefined, 404)
     const activated = await tried('POST', '/scheduler/schedules', { configurationId: 'daily' })
     assert.equal(activated.nextRuns.length, 10)
     await trial('POST', '/scheduler/schedules', { configurationId: 'nope' }, 404)

@@ -253,10 +253,10 @@ function withoutEventsOf(tokenId: string, text: string): string {
   return JSON.stringify(events.filter((event) => String(event.token?.id) !== tokenId))
 }
 
-/** Signatures, ids of errors, positions in the log of changes and running times differ from one answer to the next. */
+/** Signatures, ids of errors, positions in the log of changes, running times and lateness differ from one answer to the next. */
 function withoutChance(text: string): string {
   return text.replace(
-    /X-Amz-[^"]*|"(exceptionId|lastEventId|AccessKeyId|SecretAccessKey|SessionToken|Expiration|s3\.[-\w]+)":"[^"]*"|"\w*[sS]econds":[\d.]+|"(consumed|remaining|bytesRead)":[\d.]+/g,
+    /X-Amz-[^"]*|"(exceptionId|lastEventId|AccessKeyId|SecretAccessKey|SessionToken|Expiration|s3\.[-\w]+)":"[^"]*"|"\w*[sS]econds":[\d.]+|"(consumed|remaining|bytesRead|lateByMs)":[\d.]+|"state":"(fresh|late)"/g,
     '',
   )
 }

@@ -88,20 +88,20 @@ test(`${KILLS} kills: jobs end once, state and data agree, nothing is published 
   assert.deepEqual(strange, [])
   t.diagnostic(`${jobs.filter(({ status }) => status === 'success').length} of ${jobs.length} jobs succeeded`)
   for (const config of configs) {
-    const successes = jobs.filter((job) => job.config === config && job.status === 'success').length
+    const successes = jobs.filter((job) => job.config === config && job.status === 'success').map(({ id }) => id)
     await compare(stack, config, successes)
     // The configuration is free: the next job runs at once.
-    await runToSuccess(stack, config)
-    await compare(stack, config, successes + 1)
+    await compare(stack, config, [...successes, await runToSuccess(stack, config)])
   }
   const left = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && environOf(pid).includes(`TMPDIR=${stack.dataDir}/runs/`))
   assert.deepEqual(left, [], 'no process of a component is left')
 })
 
-async function runToSuccess(stack: Stack, config: string): Promise<void> {
+async function runToSuccess(stack: Stack, config: string): Promise<string> {
   const { id } = (await stack.post('/queue/test.count/run', { config })).body as Job
   await until(`job ${id} ends`, async () => (await getJob(stack, id)).isFinished)
   assert.equal((await getJob(stack, id)).status, 'success')
+  return id
 }
 
 /** A few jobs at a time, so that they run rather than queue up. */
@@ -123,21 +123,39 @@ async function createUntilItDies(stack: Stack, config: string, created: Map<stri
   }
 }
 
-/** The table holds 0 to n-1, each once, the state says n, and n is the number of jobs that succeeded. */
-async function compare(stack: Stack, config: string, successes: number): Promise<void> {
+/**
+ * The table holds 0 to n-1, each once, the state says n, and n is the number of jobs that succeeded. Lineage names the last of them: what
+ * it wrote and that it wrote it are one transaction.
+ */
+async function compare(stack: Stack, config: string, successes: readonly string[]): Promise<void> {
   const detail = (await stack.get(`/v2/storage/components/test.count/configs/${config}`)).body as {
     state: { component?: { n: number } }
   }
   const n = detail.state.component?.n ?? 0
-  const preview =
-    n === 0 ? '' : String((await stack.get(`/v2/storage/tables/in.c-test-count-${config}.numbers/data-preview?limit=1000`)).body)
+  const table = `/v2/storage/tables/in.c-test-count-${config}.numbers`
+  const preview = n === 0 ? '' : String((await stack.get(`${table}/data-preview?limit=1000`)).body)
   const numbers = [...preview.matchAll(/"(\d+)"/g)].map(([, number]) => Number(number)).sort((a, b) => a - b)
   assert.deepEqual(
     numbers,
     Array.from({ length: n }, (_, number) => number),
     `configuration ${config}: data and state disagree`,
   )
-  assert.equal(n, successes, `configuration ${config}: ${successes} jobs succeeded and ${n} results were published`)
+  const told = `configuration ${config}: ${successes.length} jobs succeeded and ${n} results were published`
+  assert.equal(n, successes.length, told)
+  if (n === 0) return
+  const { writtenBy } = (await stack.get(`${table}/used-by`)).body as { writtenBy: { lastJobId: string }[] }
+  const last = String(Math.max(...successes.map(Number)))
+  assert.deepEqual(
+    writtenBy.map(({ lastJobId }) => lastJobId),
+    [last],
+    'lineage names another job than the one that wrote last',
+  )
+  const states = (await stack.get(`/queue/jobs/${last}/states`)).body as { before: object; after: { component: { n: number } } }[]
+  assert.deepEqual(
+    states.map(({ after }) => after.component.n),
+    [n],
+    'the state that the last job left',
+  )
 }
 
 function environOf(pid: string): string {

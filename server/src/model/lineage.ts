@@ -17,11 +17,29 @@ export interface TableUse {
 /** In the transaction that publishes what was written. */
 export type RecordUse = (trx: Trx, use: TableUse) => Promise<void>
 
+export interface ConfigurationName {
+  readonly componentId: string
+  readonly configurationId: string
+  readonly name: string
+}
+
+/** A table that shows another one. */
+export interface AliasOfTable {
+  readonly aliasId: string
+  readonly sourceId: string
+}
+
+/** Where the rows of a table are: of an alias or a table of a linked bucket, the table that it shows. */
+export interface TablePlace {
+  readonly projectId: number
+  readonly branchId: number
+  readonly tableId: string
+}
+
 /** What a configuration, or a row of it, refers to. */
 export interface ConfigurationLinks {
   readonly componentId: string
   readonly configurationId: string
-  readonly name: string
   readonly rowId: string | null
   readonly reads: readonly string[]
   readonly writes: readonly string[]

@@ -131,6 +131,7 @@ export interface RunTables {
     loads: readonly TableLoad[],
     commit: (trx: Trx, loaded: readonly LoadedTable[]) => Promise<void>,
     signal: AbortSignal,
+    onLoaded?: OnBytes,
   ): Promise<readonly LoadedTable[]>
 }
 
@@ -165,6 +166,8 @@ export interface SqlRun {
   readonly memoryMb: number
   readonly timeoutMs: number
   say(text: string): void
+  /** So many statements are done. */
+  onStatement?(done: number, total: number): void
 }
 
 export interface RunSql {
@@ -273,10 +276,13 @@ export interface ConfigurationChanges {
   readonly rowIds: readonly string[]
 }
 
+/** So many bytes of a known total are done. */
+export type OnBytes = (done: number, total: number) => void
+
 export interface RunConfigurations {
   find(place: ConfigurationPlace): Promise<StoredConfiguration | undefined>
-  /** Saves the state without a new version, `#` values encrypted; false when the configuration or row is gone. */
-  saveState(trx: Trx, place: ConfigurationPlace, rowId: string | null, state: string): Promise<boolean>
+  /** Saves the state without a new version, `#` values encrypted, and answers it as stored; undefined when the configuration or row is gone. */
+  saveState(trx: Trx, place: ConfigurationPlace, rowId: string | null, state: string): Promise<string | undefined>
 }
 
 export interface SecretPlace {

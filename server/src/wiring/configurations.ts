@@ -87,6 +87,7 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
     db,
     components,
     configurations: createConfigurations({ ...tried, checkContent: given.checkContent }),
+    rows: createRows(tried),
     versions: createVersions(tried),
     nextRunsOf: given.nextRunsOf,
   })
@@ -169,7 +170,7 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
         }),
       )
       app.register(configurationsRoutes({ configurations, versions, dryRuns, reader }))
-      app.register(rowsRoutes({ rows, versions, reader }))
+      app.register(rowsRoutes({ rows, versions, reader, dryRuns }))
       app.register(
         validationRoutes(createValidation({ components, findSchemas: components.find, rules: given.contentRules, reader })),
       )

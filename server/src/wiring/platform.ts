@@ -311,6 +311,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       readColumn: (...column) => sqlModules.readWorkspaceColumn(...column),
     },
     usage: usageModules.usage.port,
+    freshnessAt: (place) => lineageModules.freshnessAt(place),
     settings: options.tables,
     bucketPermissions: { forget: tokens.forgetBucket, forgotten: tokens.forgetKnown },
     findHolder: tokens.findHolder,
@@ -323,7 +324,9 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     clock,
     log,
     canonicalId: configurationModules.components.canonicalId,
-    getTable: (scope, id) => tableModules.tables.get(scope, id),
+    getTable: tableModules.tables.get,
+    placeOf: tableModules.tables.placeOf,
+    aliases: tableModules.tables.listAliases,
   })
   const sqlModules = await createSqlModules({
     ...core,

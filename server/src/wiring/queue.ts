@@ -30,6 +30,7 @@ import { createQueueStore } from '../services/queue/queue.store.ts'
 import { createQueue } from '../services/queue/queue.ts'
 import { queuedJob } from '../services/queue/queued-job.ts'
 import { createRunningJobs } from '../services/queue/running-jobs.ts'
+import { createStateHistory } from '../services/queue/state-history.store.ts'
 import { lastGoodRun } from '../services/queue/usual-duration.ts'
 import { createActionSlots } from '../services/sync-actions/action-slots.ts'
 import { type Caller, syncActionsRoutes } from '../services/sync-actions/sync-actions.routes.ts'
@@ -132,6 +133,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
   })
 
   const store = createQueueStore(db, deps.changes.record)
+  const stateHistory = createStateHistory(db)
   const lineageStore = createLineageStore(db)
   const runnerDeps: JobRunnerDeps = {
     inTransaction,
@@ -158,6 +160,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
     },
     changesSince: runAccess.changesSince,
     recordUse: (trx, use) => lineageStore.recordUse(trx, use, clock.now().getTime()),
+    recordState: stateHistory.record,
     lastGood: (job) => lastGoodRun(db, job),
     project: async (projectId) => (await tokens.findProject(projectId)) ?? { name: '', features: [] },
     programs: {
@@ -199,6 +202,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
       canonicalId: components.canonicalId,
     },
     configurations: { get: runAccess.get },
+    states: stateHistory,
     flows: flows.ofQueue,
     encrypt: async (projectId, componentId, text) => (await encryption.secretsOf(projectId)).encrypt(text, componentId),
     findBranch: async (projectId, name) => branches.resolve(projectId, name),
@@ -221,6 +225,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
         { runner: runnerDeps, prepare: runAccess.prepare, holdBranch: branches.hold },
         { ...handle, job: queuedJob(handle.job) },
       ),
+    recordState: stateHistory.record,
     onMoved: (job) => {
       notifier.moved(job)
       flows.loop.nudge()

@@ -38,7 +38,7 @@ import { createSqlTables } from '../services/tables/sql-tables.ts'
 import { createLoadStarter } from '../services/tables/start-load.ts'
 import { tableAliasesRoutes } from '../services/tables/table-aliases.routes.ts'
 import { createTableAliases } from '../services/tables/table-aliases.ts'
-import { createTableParts } from '../services/tables/table-catalog.ts'
+import { createTableParts, type TablesDeps } from '../services/tables/table-catalog.ts'
 import { type ChangeDeps, createTableChanges, laneOf } from '../services/tables/table-changes.ts'
 import { tableDataRoutes } from '../services/tables/table-data.routes.ts'
 import { tableDefinitionRoutes } from '../services/tables/table-definition.routes.ts'
@@ -96,6 +96,7 @@ export interface TableModulesDeps {
     baseUrl: string,
   ) => Promise<unknown[]>
   readonly usage: UsagePort
+  readonly freshnessAt: TablesDeps['freshnessAt']
   readonly settings?: TableSettings | undefined
 }
 
@@ -153,6 +154,7 @@ export async function createTableModules(deps: TableModulesDeps) {
     metadata: metadata.ofTables,
     projectName: async (id) => (await findProject(id))?.name ?? '',
     usage: deps.usage,
+    freshnessAt: deps.freshnessAt,
   })
   const tables = createTables(parts, jobs.create)
   const views = createTableViews(parts)
@@ -263,6 +265,7 @@ export async function createTableModules(deps: TableModulesDeps) {
         exports,
         createJob,
         dryRun,
+        dryRunOfCreate: dryRuns.ofCreate,
         waitForJob: jobs.waitForSuccess,
         storeFile: async (actor, name, body, origin) =>
           (await files.upload(actor, name, body, async () => ({ name, tags: ['file-import'] }), origin)).id,

@@ -189,7 +189,7 @@ export async function listConfigurations(
 export async function listLinkingTexts(db: Db, projectId: number, branchId: number) {
   const heads = await headsWithContent(db)
     .clearSelect()
-    .select(['configuration.component_id', 'configuration.configuration_id', 'configuration.name', 'content.content'])
+    .select(['configuration.component_id', 'configuration.configuration_id', 'content.content'])
     .where('configuration.project_id', '=', projectId)
     .where('configuration.branch_id', '=', branchId)
     .where('configuration.is_deleted', '=', 0)
@@ -198,7 +198,7 @@ export async function listLinkingTexts(db: Db, projectId: number, branchId: numb
   const rows = await tables(db)
     .selectFrom('configuration')
     .innerJoin('configuration_row as row', 'row.owner_id', 'configuration.id')
-    .select(['configuration.component_id', 'configuration.configuration_id', 'configuration.name', 'row.row_id', 'row.content'])
+    .select(['configuration.component_id', 'configuration.configuration_id', 'row.row_id', 'row.content'])
     .where('configuration.project_id', '=', projectId)
     .where('configuration.branch_id', '=', branchId)
     .where('configuration.is_deleted', '=', 0)
@@ -208,10 +208,20 @@ export async function listLinkingTexts(db: Db, projectId: number, branchId: numb
   return [...heads.map((head) => ({ ...head, row_id: null })), ...rows].map((one) => ({
     componentId: one.component_id,
     configurationId: one.configuration_id,
-    name: one.name,
     rowId: one.row_id,
     content: one.content ?? '{}',
   }))
+}
+
+/** Every configuration of a branch with its name, those in the trash too: what they did is still told of. */
+export async function listConfigurationNames(db: Db, projectId: number, branchId: number) {
+  const rows = await tables(db)
+    .selectFrom('configuration')
+    .select(['component_id', 'configuration_id', 'name'])
+    .where('project_id', '=', projectId)
+    .where('branch_id', '=', branchId)
+    .execute()
+  return rows.map((row) => ({ componentId: row.component_id, configurationId: row.configuration_id, name: row.name }))
 }
 
 export type NewConfiguration = Omit<ConfigurationRecord, 'ownerId'>

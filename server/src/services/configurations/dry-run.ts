@@ -1,4 +1,4 @@
-// What deleting a configuration or rolling it back would do: the same code, over transactions that are undone.
+// What deleting a configuration or a row, or rolling it back, would do: the same code, over transactions that are undone.
 
 import type { Db } from '../../engines/metadata-db/dialects.ts'
 import type { Actor } from '../../model/actor.ts'
@@ -8,6 +8,7 @@ import { type Caller, type ComponentLookup, type ExpectedVersion, mayUse } from 
 import type { WholeVersion } from './configuration-with-rows.ts'
 import type { Configurations } from './configurations.ts'
 import { listNaming } from './naming.store.ts'
+import type { RowPlace, Rows } from './rows.ts'
 import type { Versions } from './versions.ts'
 
 export interface ConfigurationDryRunDeps {
@@ -15,14 +16,17 @@ export interface ConfigurationDryRunDeps {
   readonly components: ComponentLookup
   /** Over transactions that are undone. */
   readonly configurations: Pick<Configurations, 'remove'>
-  readonly versions: Pick<Versions, 'rollBack' | 'get'>
+  readonly rows: Pick<Rows, 'remove' | 'rollBack'>
+  readonly versions: Pick<Versions, 'rollBack' | 'get' | 'getOfRow'>
   /** Of schedules that run the configuration. */
   readonly nextRunsOf: (actor: Actor, componentId: string, configurationId: string) => Promise<DryRunAnswer['nextRuns']>
 }
 
 export type ConfigurationDryRuns = ReturnType<typeof createConfigurationDryRuns>
 
-export function createConfigurationDryRuns({ db, components, configurations, versions, nextRunsOf }: ConfigurationDryRunDeps) {
+export function createConfigurationDryRuns(deps: ConfigurationDryRunDeps) {
+  const { db, components, configurations, rows, versions, nextRunsOf } = deps
+
   /** Configurations that the caller may see and that name one of these texts as a value. */
   async function naming({ actor, branch }: Scope, texts: readonly string[]): Promise<readonly NamingConfiguration[]> {
     const found = await listNaming(db, actor.projectId, branch.id, texts)
@@ -52,6 +56,20 @@ export function createConfigurationDryRuns({ db, components, configurations, ver
     return answer(caller, componentId, configurationId, 'configurationRollback', results)
   }
 
+  async function removeRow(caller: Caller, place: RowPlace, expected: ExpectedVersion) {
+    await rows.remove(caller, place, undefined, expected)
+    return answer(caller, place.componentId, place.configurationId, 'configurationRowDelete', null)
+  }
+
+  async function rollBackRow(caller: Caller, place: RowPlace, version: number, expected: ExpectedVersion) {
+    const { componentId, configurationId, rowId } = place
+    const chosen = await versions.getOfRow(caller, componentId, configurationId, rowId, version)
+    const after = await rows.rollBack(caller, place, version, undefined, expected)
+    const before = await versions.getOfRow(caller, componentId, configurationId, rowId, after.version - 1)
+    const results = { version: String(after.version), isContentChanged: before.configuration !== chosen.configuration }
+    return answer(caller, componentId, configurationId, 'configurationRowRollback', results)
+  }
+
   async function answer(
     caller: Caller,
     componentId: string,
@@ -74,7 +92,7 @@ export function createConfigurationDryRuns({ db, components, configurations, ver
     }
   }
 
-  return { naming, remove, rollBack }
+  return { naming, remove, rollBack, removeRow, rollBackRow }
 }
 
 /** How each row would differ; rows that stay as they are do not count. */

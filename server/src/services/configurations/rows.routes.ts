@@ -2,11 +2,13 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { DryRun, DryRunView } from '../../http/dry-run.ts'
 import { exactMembers } from '../../http/exact-members.ts'
 import { optionalText } from '../../http/parameters.ts'
 import { sendJson } from '../../http/send-json.ts'
 import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { ConfigurationDryRuns } from './dry-run.ts'
 import { effectiveText } from './effective.ts'
 import { readObject, readRowInput } from './input.ts'
 import type { Reader } from './reader.ts'
@@ -39,6 +41,7 @@ export interface RowsRoutesDeps {
   readonly rows: Rows
   readonly versions: Versions
   readonly reader: Reader
+  readonly dryRuns: Pick<ConfigurationDryRuns, 'removeRow' | 'rollBackRow'>
 }
 
 const config = (operation: string, summary: string) =>
@@ -49,7 +52,7 @@ const RowCopyBody = Type.Object({
   changeDescription: ChangeDescription,
 })
 
-export function rowsRoutes({ rows, versions, reader }: RowsRoutesDeps): FastifyPluginAsyncTypebox {
+export function rowsRoutes({ rows, versions, reader, dryRuns }: RowsRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
       ROWS,
@@ -125,9 +128,16 @@ export function rowsRoutes({ rows, versions, reader }: RowsRoutesDeps): FastifyP
       ROW,
       {
         config: { ...config('delete', 'Delete a row; the configuration gets a new version'), headers: IF_MATCH },
-        schema: { params: InRow, body: Type.Optional(ChangeBody), response: { 204: Type.Null() } },
+        schema: {
+          params: InRow,
+          querystring: Type.Object({ dryRun: DryRun }),
+          body: Type.Optional(ChangeBody),
+          response: { 200: DryRunView, 204: Type.Null() },
+        },
       },
       async (req, reply) => {
+        if (req.query.dryRun)
+          return reply.code(200).send(await dryRuns.removeRow(callerOf(req), req.params, expectedVersionOf(req)))
         await rows.remove(callerOf(req), req.params, wordsOf(req.body?.changeDescription), expectedVersionOf(req))
         return reply.code(204).send(null)
       },
@@ -186,15 +196,18 @@ export function rowsRoutes({ rows, versions, reader }: RowsRoutesDeps): FastifyP
       `${ROW}/versions/:versionId/rollback`,
       {
         config: { ...config('rollBack', 'Make a row as it was in an old version; its state stays as it is'), headers: IF_MATCH },
-        schema: { params: OfRowVersion, body: Type.Optional(ChangeBody), response: { 201: RowView } },
+        schema: {
+          params: OfRowVersion,
+          querystring: Type.Object({ dryRun: DryRun }),
+          body: Type.Optional(ChangeBody),
+          response: { 200: DryRunView, 201: RowView },
+        },
       },
       async (req, reply) => {
+        const [version, expected] = [versionOf(req.params.versionId), expectedVersionOf(req)]
+        if (req.query.dryRun) return reply.code(200).send(await dryRuns.rollBackRow(callerOf(req), req.params, version, expected))
         const words = wordsOf(req.body?.changeDescription)
-        return sendJson(
-          reply,
-          rowText(await rows.rollBack(callerOf(req), req.params, versionOf(req.params.versionId), words, expectedVersionOf(req))),
-          201,
-        )
+        return sendJson(reply, rowText(await rows.rollBack(callerOf(req), req.params, version, words, expected)), 201)
       },
     )
 

@@ -56,9 +56,9 @@ export interface RunAccess {
   exists(address: Address): Promise<boolean>
   /**
    * Saves what a component remembers, in the transaction that makes the run's outcome visible. Makes no version.
-   * Clear `#` values are encrypted. False when the configuration or the row was deleted meanwhile.
+   * Clear `#` values are encrypted. Answers what is stored now; undefined when the configuration or the row was deleted meanwhile.
    */
-  saveState(trx: Db, address: Address, rowId: string | undefined, state: string): Promise<boolean>
+  saveState(trx: Db, address: Address, rowId: string | undefined, state: string): Promise<string | undefined>
   /** Encryption keys are read before the transaction begins: call it first, once for each project. */
   prepare(projectId: number): Promise<void>
 }
@@ -118,20 +118,22 @@ export function createRunAccess({
 
   const exists = async (address: Address): Promise<boolean> => (await findRevision(db, canonical(address)))?.isDeleted === false
 
-  async function save(trx: Db, given: Address, rowId: string | undefined, state: string): Promise<boolean> {
+  async function save(trx: Db, given: Address, rowId: string | undefined, state: string): Promise<string | undefined> {
     const address = canonical(given)
     const secrets = await secretsOf(address.projectId)
     const record = await lockConfiguration(trx, address)
-    if (!record || record.isDeleted) return false
+    if (!record || record.isDeleted) return undefined
     if (rowId === undefined) {
-      await saveState(trx, record, secrets.encrypt(state, record.componentId, record.state))
-      return true
+      const stored = secrets.encrypt(state, record.componentId, record.state)
+      await saveState(trx, record, stored)
+      return stored
     }
     const row = await findRow(trx, record.projectId, record.ownerId, rowId)
-    if (!row || row.isDeleted) return false
-    await setRowState(trx, record.projectId, record.ownerId, rowId, secrets.encrypt(state, record.componentId, row.state))
+    if (!row || row.isDeleted) return undefined
+    const stored = secrets.encrypt(state, record.componentId, row.state)
+    await setRowState(trx, record.projectId, record.ownerId, rowId, stored)
     await saveState(trx, record, record.state, { rowsChanged: true })
-    return true
+    return stored
   }
 
   const prepare = async (projectId: number): Promise<void> => {

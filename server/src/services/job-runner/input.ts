@@ -5,7 +5,17 @@ import { type DataFolder, writeDataFile } from '../../engines/runner/data-folder
 import { allOrFirstFailure } from '../../kit/all-or-first-failure.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
-import type { FileInfo, RunFiles, RunScope, RunTables, S3Place, SqlInput, TableInfo, TableQuery } from '../../model/run-ports.ts'
+import type {
+  FileInfo,
+  OnBytes,
+  RunFiles,
+  RunScope,
+  RunTables,
+  S3Place,
+  SqlInput,
+  TableInfo,
+  TableQuery,
+} from '../../model/run-ports.ts'
 import { sqlTypeOf } from '../../model/sql-columns.ts'
 import { fileManifest, tableManifest } from './manifests.ts'
 import type { FileInputMapping, Mapping, TableInputMapping } from './mapping.ts'
@@ -42,6 +52,8 @@ export interface InputRequest {
   readonly staging: 'local' | 's3' | 'sql' | 'none'
   readonly signal: AbortSignal
   readonly now: Date
+  /** Tables that were read, by their size. */
+  readonly onRead?: OnBytes
 }
 
 const NOTHING: Inputs = { tables: [], bytes: 0, tableStates: [], fileStates: [], processed: [], secrets: [], sql: [] }
@@ -55,10 +67,14 @@ export async function readInputs(deps: InputDeps, request: InputRequest): Promis
   )
   refuseClashes(sources)
   // What fails stops the rest, and nothing is still being written afterwards: the folder is about to be removed.
-  const tablesRead = sources.map(
-    (source, at) => (signal: AbortSignal) =>
-      pointing(`/storage/input/tables/${at}`, () => readTable(deps, { ...request, signal }, source)),
-  )
+  const total = sources.reduce((sum, { table }) => sum + table.dataSizeBytes, 0)
+  let done = 0
+  const tablesRead = sources.map((source, at) => async (signal: AbortSignal) => {
+    const place = await pointing(`/storage/input/tables/${at}`, () => readTable(deps, { ...request, signal }, source))
+    done += source.table.dataSizeBytes
+    request.onRead?.(done, total)
+    return place
+  })
   const filesRead = mapping.inputFiles.map(
     (entry, at) => (signal: AbortSignal) =>
       pointing(`/storage/input/files/${at}`, () => readFiles(deps, { ...request, signal }, entry)),

@@ -21,6 +21,8 @@ export interface Gathered {
   /** Of the backend, for the metrics. */
   size: string
   context: string | undefined
+  /** The row that runs, when it saves its state. */
+  running: { readonly rowId: string | null; readonly before: string } | undefined
 }
 
 /** Variables are masked too: one may have filled a `#` field, and a component may tell what it was given. */

@@ -3,6 +3,7 @@
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { CheckpointOwner } from '../../engines/runner/checkpoints.ts'
 import type { Clock } from '../../kit/clock.ts'
+import type { ProgressOfRow, RecordState } from '../../model/job-progress.ts'
 import type { RecordUse } from '../../model/lineage.ts'
 import type {
   ConfigurationPlace,
@@ -30,6 +31,7 @@ export interface RowDeps extends InputDeps {
   readonly configurations: RunConfigurations
   /** What a run of a stored configuration read and wrote. */
   readonly recordUse: RecordUse
+  readonly recordState: RecordState
   readonly clock: Clock
 }
 
@@ -55,7 +57,7 @@ export interface RowRun {
   readonly secrets: readonly string[]
   readonly output: Omit<OutputContext, 'now'>
   /** Where the state is saved; undefined when it is not. */
-  readonly statePlace: { readonly place: ConfigurationPlace; readonly rowId: string | null } | undefined
+  readonly statePlace: StatePlace | undefined
   readonly debug: DebugArchive | undefined
   /** The row ends before its first program starts. */
   readonly inputOnly: boolean
@@ -65,6 +67,8 @@ export interface RowRun {
   readonly checkpoint: CheckpointOwner | undefined
   readonly log: JobLog
   readonly signal: AbortSignal
+  /** How far the row is. */
+  tell(progress: ProgressOfRow): void
   /** To be called before the first program starts. */
   begin(): Promise<void>
   /** Fails when the job is no longer ours; part of every transaction that publishes. */
@@ -72,6 +76,13 @@ export interface RowRun {
   publish<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   /** Told in the transaction that publishes the row. */
   onPublish?(trx: Trx, tables: readonly LoadedTable[], artifacts: readonly number[]): Promise<void>
+}
+
+/** `before`: the state as it was stored when the row began. */
+export interface StatePlace {
+  readonly place: ConfigurationPlace
+  readonly rowId: string | null
+  readonly before: string
 }
 
 export interface RowResult {

@@ -6,6 +6,7 @@ import type { CheckpointOwner } from '../../engines/runner/checkpoints.ts'
 import { createMask } from '../../engines/runner/mask.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { JobCause, SinceLastGood } from '../../model/job-cause.ts'
+import type { JobProgress, StateOfRun } from '../../model/job-progress.ts'
 import { placeOf, type QueuedJob } from '../../model/queued-job.ts'
 import type {
   ConfigurationChanges,
@@ -43,6 +44,8 @@ export interface RunHandle {
   /** The last results are published in this transaction: whatever happens next, the job has succeeded. */
   markPublished(trx: Trx, done: Pick<RunOfJob, 'result' | 'metrics'>): Promise<void>
   publish<T>(work: (trx: Trx) => Promise<T>): Promise<T>
+  /** How far it is; written down once in a while. */
+  tell(progress: JobProgress): void
 }
 
 export interface RunOfJob {
@@ -52,6 +55,8 @@ export interface RunOfJob {
   readonly metrics: Readonly<Record<string, unknown>>
   readonly error: string | null
   readonly cause: JobCause | null
+  /** What the row that failed would have gone on from; null when there is none. */
+  readonly unsavedState: StateOfRun | null
 }
 
 export interface JobRunnerDeps extends RowDeps, StepDeps, JobLogDeps {
@@ -92,6 +97,7 @@ export async function runJob(deps: JobRunnerDeps, handle: RunHandle): Promise<Ru
     variables: {},
     size: 'small',
     context: undefined,
+    running: undefined,
   }
   try {
     const message = await runRows(deps, handle, scope, log, gathered)
@@ -104,6 +110,7 @@ export async function runJob(deps: JobRunnerDeps, handle: RunHandle): Promise<Ru
       metrics: metricsOf(gathered),
       error: null,
       cause: null,
+      unsavedState: null,
     }
   } catch (error) {
     return failed(deps, handle, log, gathered, error, await sinceLastGood(deps, job))
@@ -139,6 +146,7 @@ async function runRows(
       if (handle.signal.aborted) throw new PlatformError('jobRunner.componentFailed', { message: 'The job was terminated.' })
       const account = openRowAccount(deps.clock, row?.id ?? null)
       gathered.accounts.push(account)
+      gathered.running = isStateSaved(job) ? { rowId: row?.id ?? null, before: row?.state ?? stored.state } : undefined
       const place = placeOf(job)
       const planned = await planRow(deps, {
         place,
@@ -180,6 +188,8 @@ async function runRows(
           plan,
           log,
           progress,
+          stateBefore: row?.state ?? stored.state,
+          tell: (part) => handle.tell({ ...part, rowsDone: index, rowsTotal: rows.length, rowId: row?.id ?? null }),
           version: gathered.version,
           onPublish:
             index === rows.length - 1
@@ -188,6 +198,7 @@ async function runRows(
         }),
       )
       closeRowAccount(account, deps.clock, { status: 'success', error: undefined })
+      gathered.running = undefined
     }
   } finally {
     if (token) await deps.tokens.revoke(scope, token.id)
@@ -250,7 +261,11 @@ const configurationPlace = ({ projectId, branchId, componentId, configurationId 
   configurationId: configurationId ?? '',
 })
 
-interface Planned extends PlannedRow {
+const isStateSaved = ({ configurationId, configData, mode }: QueuedJob): boolean =>
+  configurationId !== null && configData === null && mode !== 'debug'
+
+interface Planned extends PlannedRow, Pick<RowRun, 'tell'> {
+  readonly stateBefore: string
   readonly bucketComponentId: string
   readonly log: JobLog
   readonly progress: RowProgress
@@ -262,7 +277,7 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
   const { scope, component, plan, token } = planned
   const { steps, secrets: opened } = await openSteps(deps, job, planned)
   planned.progress.secrets.push(...opened)
-  const isSaved = job.configurationId !== null && job.configData === null && job.mode !== 'debug'
+  const isSaved = isStateSaved(job)
   return runRow(
     deps,
     {
@@ -286,7 +301,8 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
         bucketComponentId: planned.bucketComponentId,
         dataTypesSupport: plan.mapping.dataTypesSupport ?? component.dataTypesSupport,
       },
-      statePlace: isSaved ? { place: configurationPlace(job), rowId: plan.rowId } : undefined,
+      statePlace: isSaved ? { place: configurationPlace(job), rowId: plan.rowId, before: planned.stateBefore } : undefined,
+      tell: planned.tell,
       debug:
         job.mode === 'debug'
           ? {
@@ -381,6 +397,7 @@ function failed(
     metrics: metricsOf(gathered),
     error: message,
     cause: isKilled ? null : cause,
+    unsavedState: gathered.running ? { ...gathered.running, projectId: job.projectId, jobId: job.id, after: null } : null,
   }
 }
 

@@ -10,7 +10,7 @@ import { withinQuota } from '../../engines/runner/disk-quota.ts'
 import { createMask } from '../../engines/runner/mask.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { mapBounded } from '../../kit/map-bounded.ts'
-import type { LoadedTable, NewFile, RunScope, StagedFile } from '../../model/run-ports.ts'
+import type { LoadedTable, NewFile, OnBytes, RunScope, StagedFile } from '../../model/run-ports.ts'
 import { saveStage } from './debug-archive.ts'
 import { type Inputs, readInputs } from './input.ts'
 import { type OutputContext, type PlannedLoad, planFiles, planTableFiles, planTables } from './output-plan.ts'
@@ -49,6 +49,7 @@ async function runInFolder(
   try {
     const state = readState(run.state)
     const phases = { account: progress.account, clock: deps.clock }
+    run.tell({ phase: 'input' })
     const read = () => readWithinQuota(deps, run, folder, state)
     const inputs = await inPhase(phases, 'input', read, ({ tables, bytes }) => ({ tables: tables.length, bytes }))
     progress.inputTables = inputs.tables
@@ -67,6 +68,7 @@ async function runInFolder(
       await saveStage(run.debug, folder, 'stage_output.zip', remembered)
       return { ...emptyResult(inputs), images: progress.images, usage: output.usage }
     }
+    run.tell({ phase: 'load' })
     const saved = writeState(state, output.state, inputs.tableStates, inputs.fileStates)
     const publish = () =>
       publishRow(deps, run, { folder, state: saved, artifacts: output.artifacts, processed: inputs.processed }, progress)
@@ -88,7 +90,8 @@ async function runInFolder(
 /** What is read counts in the run's share of the disk, like what it writes. */
 async function readWithinQuota(deps: RowDeps, run: RowRun, folder: DataFolder, state: RunState): Promise<Inputs> {
   const { mapping, staging, scope } = run
-  const request = { scope, mapping, state, folder, staging: staging.input, now: deps.clock.now() }
+  const onRead: OnBytes = (done, total) => run.tell({ phase: 'input', done, total, unit: 'bytes' })
+  const request = { scope, mapping, state, folder, staging: staging.input, now: deps.clock.now(), onRead }
   const isEmpty = mapping.inputTables.length + mapping.inputFiles.length === 0
   if (isEmpty) return readInputs(deps, { ...request, signal: run.signal })
   return withinQuota(await quotaOf(deps, folder, 'The tables and files of the input mapping'), run.signal, (signal) =>
@@ -139,10 +142,7 @@ async function publishRow(
     )
     for (const file of [...files, ...artifacts]) await file.publish(trx)
     for (const { fileId, tags } of processed) await deps.files.addTags(trx, run.scope, fileId, tags)
-    const saved =
-      run.statePlace === undefined ||
-      (await deps.configurations.saveState(trx, run.statePlace.place, run.statePlace.rowId, state))
-    if (!saved) run.log.say('warn', 'The state was not saved: the configuration was deleted while the job ran.')
+    await saveState(deps, run, state, trx)
   }
   const isNothing = loads.length + files.length + artifacts.length + processed.length === 0 && run.statePlace === undefined
   const tables = isNothing ? [] : await loadTables(deps, run, loads, commit)
@@ -154,6 +154,20 @@ async function publishRow(
   ]
   if (stored.length > 0) run.log.say('info', `Stored ${listed(stored)}.`)
   return tables
+}
+
+async function saveState(deps: RowDeps, { scope, statePlace, log }: RowRun, state: string, trx: Trx): Promise<void> {
+  if (statePlace === undefined) return
+  const { place, rowId, before } = statePlace
+  const saved = await deps.configurations.saveState(trx, place, rowId, state)
+  if (saved === undefined) log.say('warn', 'The state was not saved: the configuration was deleted while the job ran.')
+  await deps.recordState(trx, {
+    projectId: scope.projectId,
+    jobId: Number(scope.runId),
+    rowId,
+    before,
+    after: saved ?? null,
+  })
 }
 
 async function recordUse(
@@ -220,7 +234,9 @@ async function loadTables(
     return []
   }
   const filled = await mapBounded(loads, STAGED_AT_ONCE, (load) => withDeferredValues(deps, run.scope, load))
-  return deps.tables.loadAll(run.scope, filled, commit, run.signal)
+  return deps.tables.loadAll(run.scope, filled, commit, run.signal, (done, total) =>
+    run.tell({ phase: 'load', done, total, unit: 'bytes' }),
+  )
 }
 
 /** Delete rules whose values are in another table get them now. */

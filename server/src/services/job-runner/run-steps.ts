@@ -59,6 +59,7 @@ export async function runSteps(deps: RowDeps, run: RowRun, place: RowFolder, pro
     }
     if (run.inputOnly) break
     if (!step.isMain) run.log.say('info', `Running processor ${step.component.id}.`)
+    run.tell({ phase: 'program', component: step.component.id })
     if (step.component.definition.type === 'sql') await runSqlStep(deps, run, step, place, progress)
     else await runProgramStep(deps, run, step, place, progress)
     if (!step.isMain) continue
@@ -105,12 +106,14 @@ async function runSqlStep(
 ): Promise<void> {
   const { scope, mapping, log } = run
   const say = (text: string) => log.say('info', text)
+  const component = step.component.id
+  const onStatement = (done: number, total: number) => run.tell({ phase: 'program', component, done, total, unit: 'statements' })
   const script = async (): Promise<ScriptEnd> =>
     withinQuota(await quotaOf(deps, folder, 'The tables of the script'), run.signal, (signal) =>
-      runScript(deps.sql, { ...step, scope, mapping, inputs: sql, folder, say }, signal),
+      runScript(deps.sql, { ...step, scope, mapping, inputs: sql, folder, say, onStatement }, signal),
     )
   const phases = { account: progress.account, clock: deps.clock }
-  const { image, namedTables } = await inPhase(phases, 'program', script, () => ({ component: step.component.id }))
+  const { image, namedTables } = await inPhase(phases, 'program', script, () => ({ component }))
   progress.images.push(image)
   progress.namedTables = namedTables
 }

@@ -31,6 +31,7 @@ export interface ScriptStep {
   readonly limits: ComponentLimits
   readonly folder: DataFolder
   say(text: string): void
+  onStatement(done: number, total: number): void
 }
 
 export interface ScriptEnd {
@@ -51,6 +52,7 @@ export async function runScript(sql: RunSql, step: ScriptStep, signal: AbortSign
       memoryMb: Math.floor(step.limits.memoryBytes / 1e6),
       timeoutMs: step.limits.timeoutMs,
       say: step.say,
+      onStatement: step.onStatement,
     },
     signal,
   )

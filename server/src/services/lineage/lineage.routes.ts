@@ -2,21 +2,13 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { FRESHNESS, FreshnessView } from '../../http/freshness.ts'
 import { Nullable, Offset, TableId } from '../../http/parameters.ts'
 import { scopeOf } from '../../http/scope.ts'
 import type { Direction, Lineage } from './lineage.ts'
 
 const ByTable = Type.Object({ tableId: TableId })
 const Time = Type.String({ examples: ['2026-01-31T12:00:00.000Z'] })
-const FRESHNESS = {
-  tableId: Type.String(),
-  state: Type.String({ description: '`late`, `fresh`, or `unknown`: it was loaded fewer than four times.' }),
-  lastLoadTime: Nullable(Time),
-  usualIntervalMs: Nullable(Type.Integer({ description: 'Median of the intervals between the last loads.' })),
-  expectedTime: Nullable(Time),
-  lateByMs: Type.Integer(),
-}
-const FreshnessView = Type.Object(FRESHNESS, { title: 'Freshness' })
 const User = Type.Object({
   componentId: Type.String(),
   configurationId: Type.String(),
@@ -26,7 +18,12 @@ const User = Type.Object({
   lastTime: Nullable(Time),
 })
 const UsedByView = Type.Object(
-  { tableId: Type.String(), readBy: Type.Array(User), writtenBy: Type.Array(User) },
+  {
+    tableId: Type.String(),
+    readBy: Type.Array(User),
+    writtenBy: Type.Array(User),
+    aliases: Type.Array(Type.String(), { description: 'Tables that show this one.' }),
+  },
   { title: 'UsedBy' },
 )
 const GraphView = Type.Object(
@@ -47,7 +44,7 @@ const GraphView = Type.Object(
       Type.Object({
         from: Type.String(),
         to: Type.String(),
-        kind: Type.String({ description: '`read`, `write`, or `run`: a task of a flow.' }),
+        kind: Type.String({ description: '`read`, `write`, `run`: a task of a flow, or `alias`: a table that shows another.' }),
         rowId: Nullable(Type.String()),
         jobId: Nullable(Type.String({ description: 'The last job that did; null: only the configuration says so.' })),
         time: Nullable(Time),

@@ -9,7 +9,7 @@ const SQL = 'platform.sql-transformation'
 const MINUTE = 60_000
 
 interface Graph {
-  readonly nodes: { readonly id: string; readonly freshness?: { readonly state: string } | null }[]
+  readonly nodes: { readonly id: string; readonly name?: string | null; readonly freshness?: { readonly state: string } | null }[]
   readonly edges: { readonly from: string; readonly to: string; readonly kind: string; readonly jobId: string | null }[]
 }
 
@@ -126,6 +126,42 @@ await onBothStacks('lineage', (startProject) => {
     )
   })
 
+  test('aliases are steps of the graph, and every configuration that wrote has its name', async () => {
+    const stack = await startProject()
+    const tables = tableClient(stack)
+    await tables.bucket('main')
+    await tables.bucket('shown')
+    await stack.add('test.writer', 'printf "id\\n1\\n" > "$KBC_DATADIR/out/tables/in.c-main.orders"')
+    const writer = await stack.configure('test.writer', { parameters: {} }) // no mapping: only its runs tell of it
+    const job = await run(stack, 'test.writer', writer)
+    assert.equal(job.status, 'success', JSON.stringify(job.result))
+    const alias = { sourceTable: 'in.c-main.orders', name: 'seen' }
+    const made = await stack.request('POST', '/v2/storage/buckets/in.c-shown/table-aliases', { json: alias })
+    assert.equal(made.status, 201, made.text)
+    const { nodes, edges } = await graphOf(stack, 'tableId=in.c-shown.seen&direction=upstream')
+    const node = `configuration:test.writer/${writer}`
+    assert.deepEqual(nodes.map(({ id }) => id).toSorted(), [node, 'table:in.c-main.orders', 'table:in.c-shown.seen'])
+    assert.equal(typeof nodes.find(({ id }) => id === node)?.name, 'string')
+    assert.deepEqual(edges.map(({ from, to, kind }) => [from, to, kind]).toSorted(), [
+      [node, 'table:in.c-main.orders', 'write'],
+      ['table:in.c-main.orders', 'table:in.c-shown.seen', 'alias'],
+    ])
+    const usedBy = await stack.request('GET', '/v2/storage/tables/in.c-main.orders/used-by')
+    assert.deepEqual(usedBy.json<{ aliases: string[]; readBy: unknown[] }>(), {
+      ...usedBy.json<object>(),
+      aliases: ['in.c-shown.seen'],
+      readBy: [],
+    })
+    const limited = await stack.request('POST', '/v2/storage/tokens', {
+      json: { description: 'limited', bucketPermissions: { 'in.c-main': 'read' } },
+    })
+    const { token } = limited.json<{ token: string }>()
+    assert.deepEqual((await graphOf(stack, '', token)).edges, [])
+    await stack.request('DELETE', `/v2/storage/components/test.writer/configs/${writer}`)
+    const kept = (await graphOf(stack, '')).nodes.find(({ id }) => id === node)
+    assert.equal(typeof kept?.name, 'string', 'it is in the trash, and still wrote the table')
+  })
+
   test('a table that misses its usual load is late once, and is fresh again with the next', async () => {
     const stack = await startProject()
     const { tables } = await pipeline(stack)
@@ -136,6 +172,13 @@ await onBothStacks('lineage', (startProject) => {
     }>()
     assert.equal(fresh.state, 'fresh')
     assert.ok(fresh.usualIntervalMs > 0)
+    await stack.request('POST', '/v2/storage/buckets/in.c-other/table-aliases', {
+      json: { sourceTable: 'in.c-main.orders', name: 'o' },
+    })
+    for (const id of ['in.c-main.orders', 'in.c-other.o']) {
+      const detail = (await stack.request('GET', `/v2/storage/tables/${id}`)).json<{ freshness: object }>()
+      assert.deepEqual({ ...detail.freshness, lateByMs: 0 }, { ...fresh, lateByMs: 0 }, `detail of ${id}`)
+    }
     const lateEvents = async () =>
       (await stack.request('GET', '/v2/storage/events?limit=200'))
         .json<{ event: string; objectId: string }[]>()

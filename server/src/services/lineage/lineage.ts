@@ -2,7 +2,7 @@
 // a table or a configuration here that their token may not read, nor what lies behind it.
 
 import { canUseComponent, tablePermissionOf } from '../../model/actor.ts'
-import type { ConfigurationLinks } from '../../model/lineage.ts'
+import type { AliasOfTable, ConfigurationLinks, ConfigurationName, TablePlace } from '../../model/lineage.ts'
 import type { Scope } from '../../model/scope.ts'
 import { freshnessView } from './freshness.ts'
 import type { LineageStore, UseRow } from './lineage.store.ts'
@@ -13,8 +13,14 @@ export interface LineageDeps {
   readonly canonicalId: (componentId: string) => string
   /** What the configurations of a branch refer to. */
   readonly links: (projectId: number, branchId: number) => Promise<readonly ConfigurationLinks[]>
+  /** Of all configurations of a branch, with a mapping or without. */
+  readonly names: (projectId: number, branchId: number) => Promise<readonly ConfigurationName[]>
+  /** Aliases that the token may read, of tables that it may read. */
+  readonly aliases: (scope: Scope) => Promise<readonly AliasOfTable[]>
   /** Throws when there is no such table, or the token may not read it. */
   readonly getTable: (scope: Scope, tableId: string) => Promise<unknown>
+  /** The same, and where its rows are. */
+  readonly placeOf: (scope: Scope, tableId: string) => Promise<TablePlace>
   readonly newestJob: (
     projectId: number,
     branchId: number,
@@ -35,7 +41,7 @@ export type Direction = 'upstream' | 'downstream' | 'both'
 interface Edge {
   readonly from: string
   readonly to: string
-  readonly kind: 'read' | 'write' | 'run'
+  readonly kind: 'read' | 'write' | 'run' | 'alias'
   readonly rowId: string | null
   /** A job that did it, or null: only the configuration says so. */
   readonly jobId: string | null
@@ -44,6 +50,7 @@ interface Edge {
 
 const MOST_NODES = 2_000
 const tableNode = (id: string) => `table:${id}`
+const tableOf = (node: string) => node.slice('table:'.length)
 const configurationNode = (componentId: string, configurationId: string) => `configuration:${componentId}/${configurationId}`
 
 export type Lineage = ReturnType<typeof createLineage>
@@ -52,16 +59,18 @@ export function createLineage(deps: LineageDeps) {
   const { store, now, canonicalId } = deps
 
   /** Every edge of the branch that the token may see, those of runs before those of mappings. */
-  async function edgesOf(
-    { actor, branch }: Scope,
-    uses: readonly UseRow[],
-  ): Promise<{ edges: Edge[]; names: Map<string, string> }> {
-    const links = await deps.links(actor.projectId, branch.id)
-    const names = new Map(links.map((one) => [configurationNode(one.componentId, one.configurationId), one.name]))
-    const said = links.flatMap((one) => edgesOfLinks(one))
+  async function edgesOf(scope: Scope, uses: readonly UseRow[]): Promise<{ edges: Edge[]; names: Map<string, string> }> {
+    const { actor, branch } = scope
+    const [links, named, aliases] = await Promise.all([
+      deps.links(actor.projectId, branch.id),
+      deps.names(actor.projectId, branch.id),
+      deps.aliases(scope),
+    ])
+    const names = new Map(named.map((one) => [configurationNode(one.componentId, one.configurationId), one.name]))
+    const said = [...links.flatMap(edgesOfLinks), ...aliases.map(edgeOfAlias)]
     const done = uses.map(edgeOfUse)
     const known = new Set(done.map(keyOf))
-    const mayTable = (node: string) => tablePermissionOf(actor, node.slice('table:'.length)) !== undefined
+    const mayTable = (node: string) => tablePermissionOf(actor, tableOf(node)) !== undefined
     const mayConfiguration = (node: string) =>
       canUseComponent(actor, node.slice('configuration:'.length, node.indexOf('/')), canonicalId)
     const maySee = (node: string) => (node.startsWith('table:') ? mayTable(node) : mayConfiguration(node))
@@ -84,8 +93,9 @@ export function createLineage(deps: LineageDeps) {
     })
     return {
       tableId,
-      readBy: edges.filter(({ from }) => from === node).map((edge) => user(edge.to, edge)),
-      writtenBy: edges.filter(({ to }) => to === node).map((edge) => user(edge.from, edge)),
+      readBy: edges.filter(({ from, kind }) => from === node && kind === 'read').map((edge) => user(edge.to, edge)),
+      writtenBy: edges.filter(({ to, kind }) => to === node && kind === 'write').map((edge) => user(edge.from, edge)),
+      aliases: edges.filter(({ from, kind }) => from === node && kind === 'alias').map(({ to }) => tableOf(to)),
     }
   }
 
@@ -102,8 +112,8 @@ export function createLineage(deps: LineageDeps) {
       isComplete: shown.size === all.size,
       nodes: [...shown].map((id) => {
         if (!id.startsWith('table:')) return { id, kind: 'configuration', ...configurationOf(id, names) }
-        const row = fresh.get(id.slice('table:'.length))
-        return { id, kind: 'table', tableId: id.slice('table:'.length), freshness: row ? freshnessView(row, now()) : null }
+        const row = fresh.get(tableOf(id))
+        return { id, kind: 'table', tableId: tableOf(id), freshness: row ? freshnessView(row, now()) : null }
       }),
       edges: kept.filter(({ from, to }) => shown.has(from) && shown.has(to)),
     }
@@ -148,14 +158,15 @@ export function createLineage(deps: LineageDeps) {
     return shown.toSorted((a, b) => weight(a) - weight(b) || b.lateByMs - a.lateByMs)
   }
 
-  async function freshnessOf(scope: Scope, tableId: string) {
-    await deps.getTable(scope, tableId)
-    const row = await store.findFreshness(scope.actor.projectId, scope.branch.id, tableId)
+  const freshnessOf = async (scope: Scope, tableId: string) => freshnessAt(await deps.placeOf(scope, tableId))
+
+  async function freshnessAt({ projectId, branchId, tableId }: TablePlace) {
+    const row = await store.findFreshness(projectId, branchId, tableId)
     if (row) return freshnessView(row, now())
     return { tableId, state: 'unknown', lastLoadTime: null, usualIntervalMs: null, expectedTime: null, lateByMs: 0 }
   }
 
-  return { usedBy, graph, freshness, freshnessOf }
+  return { usedBy, graph, freshness, freshnessOf, freshnessAt }
 }
 
 const isSameConfiguration = (use: UseRow, other: UseRow | undefined): boolean =>
@@ -187,6 +198,15 @@ function edgesOfLinks({ componentId, configurationId, rowId, reads, writes, runs
     ),
   ]
 }
+
+const edgeOfAlias = ({ aliasId, sourceId }: AliasOfTable): Edge => ({
+  from: tableNode(sourceId),
+  to: tableNode(aliasId),
+  kind: 'alias',
+  rowId: null,
+  jobId: null,
+  time: null,
+})
 
 function configurationOf(node: string, names: ReadonlyMap<string, string>) {
   const [componentId = '', ...rest] = node.slice('configuration:'.length).split('/')

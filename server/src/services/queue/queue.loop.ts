@@ -10,6 +10,8 @@ import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { readStored } from '../../kit/stored-json.ts'
 import { type JobCause, jobCause } from '../../model/job-cause.ts'
+import type { JobProgress, RecordState, StateOfRun } from '../../model/job-progress.ts'
+import { createProgressWriter } from './job-progress.ts'
 import { moveJob, waitingForJob } from './job-states.ts'
 import type { JobRow } from './queue.schema.ts'
 import { type Hold, type JobEnd, PUBLISHED, type QueueStore } from './queue.store.ts'
@@ -24,6 +26,8 @@ export interface JobOutcome {
   readonly metrics: Readonly<Record<string, unknown>> | readonly []
   readonly error: string | null
   readonly cause: JobCause | null
+  /** Of a row that failed. */
+  readonly unsavedState: StateOfRun | null
 }
 
 /** Why a run is asked to end: by a client, because another worker has the job, or because this node goes down. */
@@ -42,6 +46,7 @@ export interface JobHandle {
   markPublished(trx: Trx, done: Pick<JobOutcome, 'result' | 'metrics'>): Promise<void>
   /** A transaction that commits only while the job is still ours. */
   publish<T>(work: (trx: Trx) => Promise<T>): Promise<T>
+  tell(progress: JobProgress): void
 }
 
 export interface QueueLoopDeps {
@@ -50,6 +55,7 @@ export interface QueueLoopDeps {
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
   readonly runJob: (handle: JobHandle) => Promise<JobOutcome>
+  readonly recordState: RecordState
   /** Rows a container has to run, in order. */
   readonly rowsOf: (job: JobRow) => Promise<readonly string[]>
   /** Reads a flow that was claimed; what it answers begins its run. */
@@ -80,6 +86,9 @@ const STARTABLE = 50
 const STRANGE_MS = 5_000
 const OTHERS_MS = 1_000
 const EXPLAINED = 200
+/** How often a job tells how far it is. */
+const PROGRESS_MS = 1_000
+const NO_FACTS = { usage: [], metrics: [], cause: null, unsavedState: null } as const
 
 type Startable = Awaited<ReturnType<QueueStore['listStartable']>>[number]
 
@@ -217,25 +226,34 @@ export function createQueueLoop(deps: QueueLoopDeps) {
       const current = await store.findHeld(trx, held)
       if (current?.status !== 'processing') throw new PlatformError('queue.leaseLost', { id: job.id })
     }
-    const outcome = await deps.runJob({
-      job,
-      signal,
-      begin: async (configVersion) => {
-        if (!(await store.markBegun(held, configVersion))) throw new PlatformError('queue.leaseLost', { id: job.id })
-      },
-      hold,
-      markPublished: (trx, { result, metrics }) =>
-        store.markPublished(trx, job.id, { result: JSON.stringify(result), metrics: JSON.stringify(metrics) }),
-      publish: (work) =>
-        inTransaction(async (trx) => {
-          await hold(trx)
-          return work(trx)
-        }),
+    const progress = createProgressWriter({
+      write: (known) => inTransaction((trx) => store.setProgress(trx, held, known)),
+      everyMs: PROGRESS_MS,
+      onError: (error) => deps.log.warn({ err: error, jobId: job.id }, 'the progress of a job could not be written'),
     })
+    const outcome = await deps
+      .runJob({
+        job,
+        signal,
+        begin: async (configVersion) => {
+          if (!(await store.markBegun(held, configVersion))) throw new PlatformError('queue.leaseLost', { id: job.id })
+        },
+        hold,
+        markPublished: (trx, { result, metrics }) =>
+          store.markPublished(trx, job.id, { result: JSON.stringify(result), metrics: JSON.stringify(metrics) }),
+        publish: (work) =>
+          inTransaction(async (trx) => {
+            await hold(trx)
+            return work(trx)
+          }),
+        tell: progress.tell,
+      })
+      .finally(progress.stop)
     await inTransaction(async (trx) => {
       const current = await store.findHeld(trx, held)
       if (!current)
         return deps.log.warn({ jobId: job.id }, 'a job was finished by a worker that no longer held it; nothing was written')
+      if (outcome.unsavedState) await deps.recordState(trx, outcome.unsavedState)
       await deps.queue().end(trx, current, endOf(current, outcome), clock.now().getTime())
     })
   }
@@ -394,19 +412,19 @@ export function createQueueLoop(deps: QueueLoopDeps) {
 function outcomeOfLost(job: JobRow): JobOutcome {
   const known = readStored<Record<string, unknown>>(job.result) // a result is an object
   const metrics = readStored<JobOutcome['metrics']>(job.metrics)
-  if (job.has_begun === PUBLISHED) return { end: 'succeeded', result: known, usage: [], metrics, error: null, cause: null }
+  if (job.has_begun === PUBLISHED) return { ...NO_FACTS, end: 'succeeded', result: known, metrics, error: null }
   const message = 'The worker that ran this job was lost. What its finished rows had written is kept; run the job again.'
   const cause = jobCause('run.workerLost', 'internalError')
   const result = { ...known, message, error: { type: 'application', exceptionId: `job-${job.id}`, cause } }
-  return { end: job.status === 'terminating' ? 'killed' : 'failed', result, usage: [], metrics, error: message, cause }
+  return { ...NO_FACTS, end: job.status === 'terminating' ? 'killed' : 'failed', result, metrics, error: message, cause }
 }
 
-const KILLED: JobOutcome = { end: 'killed', result: {}, usage: [], metrics: [], error: null, cause: null }
+const KILLED: JobOutcome = { ...NO_FACTS, end: 'killed', result: {}, error: null }
 
 function outcomeOfRefused({ id }: JobRow, { code, message, facts }: PlatformError): JobOutcome {
   const cause = jobCause(facts.kind ?? 'configuration.invalid', code)
   const result = { message, error: { type: 'user', exceptionId: `job-${id}`, cause } }
-  return { end: 'failed', result, usage: [], metrics: [], error: message, cause }
+  return { ...NO_FACTS, end: 'failed', result, error: message, cause }
 }
 
 /** A kill that arrived while the run was ending counts: the client was told that the job terminates. */

@@ -33,6 +33,7 @@ import {
 } from './job-search.ts'
 import { type JobField, JobView, jobView } from './job-view.ts'
 import type { JobRow } from './queue.schema.ts'
+import { StateOfRowView, stateView } from './state-history-view.ts'
 
 export interface QueueRoutesDeps extends JobRoutesDeps {
   readonly events: JobEventList
@@ -190,6 +191,18 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
       '/queue/jobs/:id',
       { config: { operation: 'queue.get', summary: 'Job detail' }, schema: { params: ById, response: { 200: JobView } } },
       async (req, reply) => send(reply, 200, (await viewer(req))(await queue.get(req.actor, jobId(req.params.id)))),
+    )
+
+    app.get(
+      '/queue/jobs/:id/states',
+      {
+        config: { operation: 'queue.states', summary: 'What each row of a job remembered before and after its run' },
+        schema: { params: ById, response: { 200: Type.Array(StateOfRowView) } },
+      },
+      async (req, reply) => {
+        const states = await queue.states(req.actor, jobId(req.params.id))
+        return send(reply, 200, states.map(stateView))
+      },
     )
 
     app.post(

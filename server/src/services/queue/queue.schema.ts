@@ -51,6 +51,8 @@ export interface QueueTables {
     /** Median of the runs before this one that ended well, and of how many. */
     usual_ms: Generated<number | null>
     usual_runs: Generated<number | null>
+    /** JSON of a JobProgress; only while it runs. */
+    progress: Generated<string | null>
   }
   queue_lock: { lock_key: string; project_id: number; job_id: number }
 }

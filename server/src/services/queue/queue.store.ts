@@ -7,6 +7,7 @@ import { statement } from '../../engines/metadata-db/statement.ts'
 import { isSilent } from '../../engines/metadata-db/worker-lease.ts'
 import type { RecordChange } from '../../model/change.ts'
 import type { JobCause } from '../../model/job-cause.ts'
+import type { JobProgress } from '../../model/job-progress.ts'
 import { createJobSearchStore } from './job-search.store.ts'
 import { type JobStatus, QUEUED, RUNNING } from './job-states.ts'
 import { type JobRow, type NewJobRow, tables } from './queue.schema.ts'
@@ -126,6 +127,17 @@ const beginHeld = statement((db, hold: Hold & { readonly configVersion: number |
     .returning('id'),
 )
 
+const setProgressOfHeld = statement((db, { progress, ...hold }: Hold & { readonly progress: string }) =>
+  tables(db)
+    .updateTable('queue_job')
+    .set({ progress })
+    .where('id', '=', hold.jobId)
+    .where('worker', '=', hold.worker)
+    .where('attempt', '=', hold.attempt)
+    .where('status', '=', 'processing')
+    .returning(CHANGED),
+)
+
 interface WrittenEnd extends Omit<JobEnd, 'cause'> {
   readonly cause_kind: string | null
   readonly cause_subject: string | null
@@ -134,7 +146,7 @@ interface WrittenEnd extends Omit<JobEnd, 'cause'> {
 const endJob = statement((db, { jobId, now, ...end }: WrittenEnd & { readonly jobId: number; readonly now: number }) =>
   tables(db)
     .updateTable('queue_job')
-    .set({ ...end, waiting_reason: null, worker: null, lease_until: null, ended_at: now, updated_at: now })
+    .set({ ...end, waiting_reason: null, worker: null, lease_until: null, progress: null, ended_at: now, updated_at: now })
     .where('id', '=', jobId)
     .returning(CHANGED),
 )
@@ -379,6 +391,11 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
     markBegun: async (hold: Hold, configVersion: number | null): Promise<boolean> =>
       (await beginHeld(database, { ...hold, configVersion })).length > 0,
 
+    /** Nothing of a job that this worker does not hold any more. */
+    setProgress: async (trx: Trx, hold: Hold, progress: JobProgress): Promise<void> => {
+      await tellAll(trx, await setProgressOfHeld(trx, { ...hold, progress: JSON.stringify(progress) }))
+    },
+
     /** Everything the job had to publish is published with this; only its end is still to be written. */
     markPublished: async (
       trx: Trx,
@@ -427,7 +444,7 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
     giveBack: async (trx: Trx, jobId: number, now: number): Promise<void> => {
       const given = await tables(trx)
         .updateTable('queue_job')
-        .set({ status: 'created', worker: null, lease_until: null, started_at: null, updated_at: now })
+        .set({ status: 'created', worker: null, lease_until: null, progress: null, started_at: null, updated_at: now })
         .where('id', '=', jobId)
         .returning(CHANGED)
         .execute()

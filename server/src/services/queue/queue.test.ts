@@ -11,8 +11,17 @@ import { createQueueLoop, type JobHandle, type JobOutcome, type QueueLoop } from
 import type { JobRow } from './queue.schema.ts'
 import { createQueueStore } from './queue.store.ts'
 import { createQueue } from './queue.ts'
+import { createStateHistory } from './state-history.store.ts'
 
-const DONE: JobOutcome = { end: 'succeeded', result: { message: 'done' }, usage: [], metrics: [], error: null, cause: null }
+const DONE: JobOutcome = {
+  end: 'succeeded',
+  result: { message: 'done' },
+  usage: [],
+  metrics: [],
+  error: null,
+  cause: null,
+  unsavedState: null,
+}
 const noFlow = () => assert.fail('there are no flows here')
 const NO_FLOWS = { check: noFlow, open: noFlow, wake: noFlow, progress: noFlow }
 const QUIET = { error: () => {}, warn: () => {} }
@@ -57,6 +66,7 @@ async function rig(
       }),
     },
     flows: NO_FLOWS,
+    states: createStateHistory(db),
     encrypt: async (_, __, text) => text,
     findBranch: async (_, name) => (name === 'default' ? branch : name === 'dev' ? { id: 7, isDefault: false } : undefined),
     onChange: (killed) => {
@@ -74,6 +84,7 @@ async function rig(
           runs.push({ handle, finish })
           handle.signal.addEventListener('abort', () => stopping && finish({ ...DONE, end: 'killed' }))
         }),
+      recordState: createStateHistory(db).record,
       rowsOf,
       openFlow: NO_FLOWS.open,
       onMoved: () => {},

@@ -21,6 +21,7 @@ import { isFinished, isWaitingForJob, JOB_STATUSES, moveJob, waitingForJob } fro
 import { type DailyDuration, dailyDurations, parseDailyRange } from './job-stats.ts'
 import type { JobRow, JobType } from './queue.schema.ts'
 import type { JobEnd, QueueStore } from './queue.store.ts'
+import type { KeptState } from './state-history.store.ts'
 
 export interface QueuedComponent {
   readonly id: string
@@ -76,6 +77,7 @@ export interface QueueDeps {
   readonly components: QueueComponents
   readonly configurations: QueueConfigurations
   readonly flows: QueueFlows
+  readonly states: { listOfJob(projectId: number, jobId: number): Promise<readonly KeptState[]> }
   /** Encrypts clear `#` values of a configuration that came with the job itself. */
   readonly encrypt: (projectId: number, componentId: string, text: string) => Promise<string>
   readonly findBranch: (
@@ -221,6 +223,13 @@ export function createQueue(deps: QueueDeps) {
     if (!job) throw new PlatformError('queue.jobNotFound', { id })
     if (!maySee(actor, job)) throw new PlatformError('accessDenied')
     return (await asShown([job]))[0]!
+  }
+
+  /** The state belongs to the configuration: whoever may not read that does not see it, not even of their own job. */
+  async function states(actor: Actor, id: number): Promise<readonly KeptState[]> {
+    const job = await get(actor, id)
+    if (!canUseComponent(actor, job.component_id, components.canonicalId)) throw new PlatformError('accessDenied')
+    return deps.states.listOfJob(actor.projectId, id)
   }
 
   /** Jobs of the components that a token may use, and its own: clients poll what they started. */
@@ -462,6 +471,7 @@ export function createQueue(deps: QueueDeps) {
     hasUnfinished: (projectId: number, componentId: string, configurationId: string): Promise<boolean> =>
       store.hasUnfinished(projectId, components.canonicalId(componentId), configurationId),
     get,
+    states,
     search,
     counts,
     failures,

@@ -43,7 +43,10 @@ export function createScripts({ engine, findTable, openPart, memoryMb, onSession
       onClosed: (ms) => onSession(request.scope.projectId, request.scope.runId, ms),
     })
     for (const [i, input] of inputs.entries()) await show(session, input, i, signal)
-    for (const part of parts) await runPart(session, part, request, signal)
+    const total = countStatements(parts)
+    let done = 0
+    const onStatement = () => request.onStatement?.(++done, Math.max(done, total))
+    for (const part of parts) await runPart(session, part, { ...request, onStatement }, signal)
     for (const { table, path } of outputs) await save(session, table, path, signal)
     return [...named]
   }
@@ -68,10 +71,19 @@ async function show(session: SqlSession, { name, columns, isCopied }: SqlInput, 
     })
 }
 
+/** A text that cannot be split is refused when its turn comes. */
+function countStatements(parts: readonly SqlScriptPart[]): number {
+  try {
+    return parts.flatMap(({ script }) => script).reduce((count, text) => count + statementsOf(text).length, 0)
+  } catch {
+    return 0
+  }
+}
+
 async function runPart(
   session: SqlSession,
   { block, code, script, pointer }: SqlScriptPart,
-  request: SqlRun,
+  request: Pick<SqlRun, 'say'> & { onStatement(): void },
   signal: AbortSignal,
 ): Promise<void> {
   request.say(`Running block "${block}", code "${code}".`)
@@ -83,6 +95,7 @@ async function runPart(
       for (const statement of statementsOf(text)) {
         number++
         await session.execute(statement.text, { signal })
+        request.onStatement()
       }
     } catch (error) {
       throw named(error, place(), facts())

@@ -9,6 +9,7 @@ import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { columnNameFrom } from '../../model/column-name.ts'
 import { CAUSE_OF_CODE } from '../../model/job-cause.ts'
+import type { OnBytes } from '../../model/run-ports.ts'
 import type { Scope } from '../../model/scope.ts'
 import { failureOf, type JobHandler, type NewStorageJob, type Requester, type StorageJob } from '../../model/storage-job.ts'
 import { type BucketRef, lockOf, refuseAlias, refuseLinked, type TableParts } from './table-catalog.ts'
@@ -88,6 +89,8 @@ interface Target {
   readonly input: CreateInput | ImportInput
 }
 
+const bytesOf = ({ source }: Target): number => source.slices.reduce((sum, slice) => sum + slice.sizeBytes, 0)
+
 export type LocalTables = ReturnType<typeof createLocalTables>
 
 export function createLocalTables({ parts, loads, exports, engine, runInline, localKey, createBucket }: LocalTablesDeps) {
@@ -102,6 +105,7 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
     requests: readonly LocalLoad[],
     commit?: (trx: Trx, loaded: readonly LocalResult[]) => Promise<void>,
     signal?: AbortSignal,
+    onLoaded?: OnBytes,
   ): Promise<readonly LocalResult[]> {
     const targets: Target[] = []
     for (const request of requests) targets.push(await targetOf(requester, request))
@@ -113,7 +117,7 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
       const either = signal ? AbortSignal.any([run.signal, signal]) : run.signal
       // Now that the locks are ours: another job may have made a table since it was looked for.
       const current = await Promise.all(targets.map((target) => targetOf(requester, target.request)))
-      const prepared = await prepareAll({ job: run.job, signal: either }, current).catch((error: unknown) => {
+      const prepared = await prepareAll({ job: run.job, signal: either }, current, onLoaded).catch((error: unknown) => {
         if (error instanceof PlatformError) facts = error.facts
         throw error
       })
@@ -122,7 +126,7 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
         name: target.name,
         columns: table.columns,
         rows: loaded.rowsInFile,
-        bytes: target.source.slices.reduce((sum, slice) => sum + slice.sizeBytes, 0),
+        bytes: bytesOf(target),
         warnings,
       }))
       await run.publish(async (trx) => {
@@ -141,11 +145,19 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
   }
 
   /** All of them to the end, so that one message can name every table that is wrong. */
-  async function prepareAll(run: LoadRun, targets: readonly Target[]) {
+  async function prepareAll(run: LoadRun, targets: readonly Target[], onLoaded?: OnBytes) {
+    const total = targets.reduce((sum, target) => sum + bytesOf(target), 0)
+    let done = 0
     const ends = await Promise.allSettled(
-      targets.map(({ input, source }) =>
-        'tableKey' in input ? loads.prepareImport(run, input, source) : loads.prepareCreate(run, input, source),
-      ),
+      targets.map(async (target) => {
+        const { input, source } = target
+        const load = await ('tableKey' in input
+          ? loads.prepareImport(run, input, source)
+          : loads.prepareCreate(run, input, source))
+        done += bytesOf(target)
+        onLoaded?.(done, total)
+        return load
+      }),
     )
     const failed = ends.flatMap((end, i) =>
       end.status === 'rejected' ? [{ id: targets[i]?.id ?? '', reason: end.reason as unknown }] : [],

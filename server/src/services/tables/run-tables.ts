@@ -1,6 +1,7 @@
 // Tables as a run of a component sees them: the port of the job runner (model/run-ports.ts), filled by this module.
 
 import { randomUUID } from 'node:crypto'
+import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import { localFileSize, takeColumnValues } from '../../engines/table-engine/objects-and-local-files.ts'
 import { metadataView } from '../../http/metadata-items.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
@@ -110,7 +111,7 @@ export function createRunTables({ parts, local, scratchDir }: RunTablesDeps): Ru
       await local.exportTo(scopeOf(scope), tableId, path, queryOf(query), signal)
     },
     exportFile: (scope, tableId, query, signal) => local.exportFile(requesterOf(scope), tableId, queryOf(query), signal),
-    async loadAll(scope, loads, commit, signal) {
+    async loadAll(scope, loads, commit, signal, onLoaded) {
       const requests = await mapBounded(loads, 8, localLoad)
       const shown = ({ tableId, rows, ...result }: LocalResult): LoadedTable => ({
         ...result,
@@ -118,7 +119,8 @@ export function createRunTables({ parts, local, scratchDir }: RunTablesDeps): Ru
         displayName: result.name,
         importedRowsCount: rows,
       })
-      const results = await local.load(requesterOf(scope), requests, (trx, loaded) => commit(trx, loaded.map(shown)), signal)
+      const publish = (trx: Trx, loaded: readonly LocalResult[]) => commit(trx, loaded.map(shown))
+      const results = await local.load(requesterOf(scope), requests, publish, signal, onLoaded)
       return results.map(shown)
     },
   }

@@ -37,7 +37,15 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile, che
   const { catalog, clock } = parts
 
   /** A new table from a file, a snapshot or an earlier state. `fileId`: the file that came with the request itself. */
-  async function create(requester: LoadRequester, bucketId: string, fields: Fields, fileId?: number): Promise<StorageJob> {
+  const create = async (requester: LoadRequester, bucketId: string, fields: Fields, fileId?: number): Promise<StorageJob> =>
+    createJob(requester, await planCreate(requester, bucketId, fields, fileId))
+
+  async function planCreate(
+    requester: LoadRequester,
+    bucketId: string,
+    fields: Fields,
+    fileId?: number,
+  ): Promise<NewStorageJob & { readonly input: CreateInput }> {
     const request = readCreateRequest(fields, clock.now(), fileId)
     const { name, displayName, primaryKey, csv } = request
     const bucket = await findBucket(requester, bucketId)
@@ -45,7 +53,7 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile, che
     const source = await sourceOf(requester, request)
     const input: CreateInput = { bucketKey: bucket?.key, bucketId, name, displayName, source, primaryKey, csv }
     const { delimiter = ',', enclosure = '"', escapedBy = '', columns = [] } = csv
-    return createJob(requester, {
+    return {
       operationName: 'tableCreate',
       operationParams: {
         params: { name, displayName, primaryKey, delimiter, enclosure, escapedBy, columns, incremental: false },
@@ -61,7 +69,7 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile, che
       input,
       branchId: bucket?.branchId ?? requester.branch.id,
       lockKeys: bucket ? [lockOf(bucket, name)] : [],
-    })
+    }
   }
 
   /** Undefined when there is none: clients expect a job that fails then (spec storage 2.5.3). */
@@ -161,6 +169,7 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile, che
 
   return {
     create,
+    planCreate,
     importInto,
     planImport,
     exportOf,

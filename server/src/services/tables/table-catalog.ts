@@ -6,6 +6,7 @@
 import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
 import type { TableSnapshot } from '../../engines/table-engine/snapshot.ts'
 import type { Filter } from '../../engines/table-engine/table-engine.ts'
+import type { Freshness } from '../../http/freshness.ts'
 import type { MetadataItem, MetadataPair } from '../../http/metadata-items.ts'
 import type { Page } from '../../http/page.ts'
 import type { Clock } from '../../kit/clock.ts'
@@ -13,6 +14,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import { type EventDetails, type EventSource, eventOf, type NewEvent, type Origin, type RecordEvent } from '../../model/event.ts'
 import type { EventName, EventParams } from '../../model/event-definitions.ts'
+import type { AliasOfTable, TablePlace } from '../../model/lineage.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { UsagePort } from '../../model/usage-port.ts'
 import { createTablesStore, type TableLayout, type TableRow, type TablesStore } from './tables.store.ts'
@@ -80,6 +82,7 @@ export interface TablesDeps {
   readonly metadata: MetadataOfTables
   readonly projectName: (projectId: number) => Promise<string>
   readonly usage: UsagePort
+  readonly freshnessAt: (place: TablePlace) => Promise<Freshness>
 }
 
 /** A table as somebody sees it, from the bucket they see it in. */
@@ -207,6 +210,26 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
       isAlias: source.alias !== undefined,
       projectId: source.projectId,
     }
+  }
+
+  /** Where the rows of a table are. */
+  async function placeOf({ id, bucket, row, data }: Table): Promise<TablePlace> {
+    const isOwn = data.key === row.key && bucket.sourceKey === undefined
+    const home = isOwn ? bucket : await buckets.findByKey(data.bucketKey)
+    if (!home) throw new PlatformError('storage.tables.dropped')
+    return { projectId: home.projectId, branchId: home.branchId, tableId: isOwn ? id : `${home.id}.${data.name}` }
+  }
+
+  /** Of the branch, with the tables they show; those of a linked bucket under the name they have here. */
+  async function listAliases(scope: Scope): Promise<AliasOfTable[]> {
+    const visible = (await buckets.list(scope)).filter(({ branchId }) => branchId === scope.branch.id)
+    const ids = new Map(visible.map(({ key, sourceKey, id }) => [sourceKey ?? key, id]))
+    const pairs = await store.listAliasPairs(scope.actor.projectId)
+    return pairs.flatMap(({ alias, source }) => {
+      const [aliasBucket, sourceBucket] = [ids.get(alias.bucketKey), ids.get(source.bucketKey)]
+      if (aliasBucket === undefined || sourceBucket === undefined) return []
+      return [{ aliasId: `${aliasBucket}.${alias.name}`, sourceId: `${sourceBucket}.${source.name}` }]
+    })
   }
 
   async function listOfBucket(bucket: BucketRef): Promise<Table[]> {
@@ -346,6 +369,8 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
     publish,
     drop,
     aliasesOf,
+    placeOf,
+    listAliases,
     dropAllOfBucket,
     listAliasesInto: async (projectId: number, bucketKey: number) =>
       (await aliasesInto(projectId, bucketKey)).map(({ name }) => name),

@@ -3,7 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { DryRun, DryRunView, untilGone } from '../../http/dry-run.ts'
+import { DryRun, DryRunView, isDryRun, untilGone } from '../../http/dry-run.ts'
 import { readFormWithFile } from '../../http/form-with-file.ts'
 import { JobView, jobStarter, jobView } from '../../http/job-view.ts'
 import { scopeOf } from '../../http/scope.ts'
@@ -14,6 +14,7 @@ import type { Origin } from '../../model/event.ts'
 import type { CreateJob, StorageJob } from '../../model/storage-job.ts'
 import type { LoadStarter } from './start-load.ts'
 import { refuseAlias } from './table-catalog.ts'
+import type { TableDryRuns } from './table-dry-run.ts'
 import { previewCsv, previewJson, type TableExports } from './table-export.ts'
 import { type Fields, refuseKeyList } from './table-requests.ts'
 import {
@@ -37,6 +38,7 @@ export interface TableDataDeps {
   readonly exports: Pick<TableExports, 'preview' | 'download'>
   readonly createJob: CreateJob
   readonly dryRun: DryRunJob
+  readonly dryRunOfCreate: TableDryRuns['ofCreate']
   /** Waits for the end; a failed job throws what it failed with. */
   readonly waitForJob: (job: StorageJob) => Promise<StorageJob>
   /** Stores bytes as a file, for the routes whose request carries the data. */
@@ -64,6 +66,7 @@ export function tableDataRoutes({
   exports,
   createJob,
   dryRun,
+  dryRunOfCreate,
   waitForJob,
   storeFile,
 }: TableDataDeps): FastifyPluginAsyncTypebox {
@@ -93,9 +96,18 @@ export function tableDataRoutes({
           summary: 'Create a table from a file, a snapshot or an earlier state',
           validationCode: 'storage.tables.validation',
         },
-        schema: { params: ByBucket, body: NewTableFromSource, response: { 202: JobView } },
+        schema: {
+          params: ByBucket,
+          querystring: Type.Object({ dryRun: DryRun }),
+          body: NewTableFromSource,
+          response: { 200: DryRunView, 202: JobView },
+        },
       },
-      async (req, reply) => reply.code(202).send(jobView(await starter.create(req, req.params.bucketId, req.body), req.baseUrl)),
+      async (req, reply) => {
+        const job = await starter.planCreate(req, req.params.bucketId, req.body)
+        if (isDryRun(req)) return reply.code(200).send(await dryRunOfCreate(req, job, untilGone(reply)))
+        return reply.code(202).send(jobView(await createJob(req, job), req.baseUrl))
+      },
     )
 
     app.post(

@@ -6,6 +6,7 @@ import type { DryRunAnswer, NamingConfiguration } from '../../model/dry-run.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { NewStorageJob, Requester } from '../../model/storage-job.ts'
 import type { Table, TableParts } from './table-catalog.ts'
+import type { CreateInput } from './table-load.ts'
 
 export interface TableDryRunDeps {
   readonly parts: TableParts
@@ -65,5 +66,28 @@ export function createTableDryRuns({ parts, rehearse, configurationsNaming }: Ta
       return dryRun(requester, job, [await catalog.getByKey(requester.actor.projectId, tableKey)], signal)
     },
     ofTables: dryRun,
+    /** Of a job that makes a table. */
+    ofCreate: async (
+      requester: Requester & Scope,
+      job: NewStorageJob & { readonly input: CreateInput },
+      signal: AbortSignal,
+    ): Promise<DryRunAnswer> => {
+      const { bucketKey, bucketId, name } = job.input
+      const { results, seen } = await rehearse(requester, job, signal, async (trx) =>
+        bucketKey === undefined ? undefined : store.findNamed(bucketKey, name, trx),
+      )
+      const tableId = `${bucketId}.${name}`
+      const { actor, branch } = requester
+      return {
+        isDryRun: true,
+        operationName: job.operationName,
+        tableId,
+        results,
+        rows: { before: 0, after: seen?.rowsCount ?? 0 },
+        tables: [tableId],
+        configurations: await configurationsNaming({ actor, branch }, [tableId]),
+        nextRuns: [],
+      }
+    },
   }
 }

@@ -2,6 +2,7 @@
 
 import { Type } from 'typebox'
 import type { Column } from '../../engines/table-engine/snapshot.ts'
+import { type Freshness, FreshnessView } from '../../http/freshness.ts'
 import { type MetadataItem, metadataView } from '../../http/metadata-items.ts'
 import { Timestamp } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
@@ -29,6 +30,7 @@ export const TableView = Type.Object(
     columnMetadata: Type.Optional(Type.Record(Type.String(), Items)),
     bucket: Type.Optional(Type.Unknown()),
     definition: Type.Optional(Type.Unknown()),
+    freshness: Type.Optional(FreshnessView),
   },
   { title: 'Table' },
 )
@@ -49,6 +51,7 @@ export interface TableExtras {
   readonly columns?: boolean
   readonly attributes?: boolean
   readonly definition?: TableDefinition | undefined
+  readonly freshness?: Freshness | undefined
   readonly sourceProjectName?: string | undefined
   readonly sourceMetadata?: readonly MetadataItem[] | undefined
   readonly sourceColumnMetadata?: ColumnsMetadata | undefined
@@ -86,6 +89,7 @@ export function tableView(table: Table, baseUrl: string, extras: TableExtras = {
     ...(extras.attributes && { attributes: [] }),
     ...(extras.bucket && { bucket: extras.bucket }),
     ...(extras.definition && { definition: definitionView(table, extras.definition) }),
+    ...(extras.freshness && { freshness: extras.freshness }),
     ...(source && { sourceTable: sourceView(table, baseUrl, extras) }),
     ...(row.alias && {
       aliasColumnsAutoSync: row.alias.columns === undefined,

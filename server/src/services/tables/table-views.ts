@@ -6,7 +6,7 @@ import { type TableDefinition, tableView } from './table-view.ts'
 export type TableViews = ReturnType<typeof createTableViews>
 
 /** The routes of tables answer with these, and the buckets routes where they show the tables of a bucket. */
-export function createTableViews({ catalog, buckets, metadata, projectName }: TableParts) {
+export function createTableViews({ catalog, buckets, metadata, projectName, freshnessAt }: TableParts) {
   async function many(found: readonly Table[], include: ReadonlySet<string>, baseUrl: string) {
     const byProject = Map.groupBy(found, (table) => table.row.projectId)
     const own = new Map<number, Awaited<ReturnType<typeof metadataOf>>>()
@@ -62,11 +62,12 @@ export function createTableViews({ catalog, buckets, metadata, projectName }: Ta
 
   async function detail(table: Table, baseUrl: string) {
     const { row } = table
-    const [own, columns, bucket, definition] = await Promise.all([
+    const [own, columns, bucket, definition, freshness] = await Promise.all([
       metadata.listTables(row.projectId, [row.key]),
       metadata.listColumns(row.projectId, [row.key]),
       buckets.view(table.bucket, baseUrl),
       definitionOf(table),
+      catalog.placeOf(table).then(freshnessAt),
     ])
     return tableView(table, baseUrl, {
       columns: true,
@@ -75,6 +76,7 @@ export function createTableViews({ catalog, buckets, metadata, projectName }: Ta
       columnMetadata: columns.get(row.key) ?? {},
       bucket,
       definition,
+      freshness,
       ...(await sourceExtras(table, { metadata: true, columns: true })),
     })
   }

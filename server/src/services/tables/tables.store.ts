@@ -208,6 +208,21 @@ export function createTablesStore(database: Db) {
         )
       ).map(toTable),
 
+    /** Every alias of a project with the table it shows. */
+    async listAliasPairs(projectId: number) {
+      const rows = await db
+        .selectFrom('data_table as alias')
+        .innerJoin('data_table as source', 'source.id', 'alias.alias_source')
+        .select(['alias.bucket', 'alias.name', 'source.bucket as sourceBucket', 'source.name as sourceName'])
+        .where('alias.project_id', '=', projectId)
+        .orderBy('alias.id')
+        .execute()
+      return rows.map(({ bucket, name, sourceBucket, sourceName }) => ({
+        alias: { bucketKey: bucket, name },
+        source: { bucketKey: sourceBucket, name: sourceName },
+      }))
+    },
+
     /** Aliases of a project to tables of a bucket. */
     listAliasesInto: async (projectId: number, bucketKey: number): Promise<TableRow[]> =>
       (

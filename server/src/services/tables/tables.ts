@@ -74,6 +74,8 @@ export function createTables(parts: TableParts, createJob: CreateJob) {
 
   return {
     get: catalog.get,
+    placeOf: async (scope: Scope, tableId: string) => catalog.placeOf(await catalog.get(scope, tableId)),
+    listAliases: catalog.listAliases,
     getForChange: catalog.getForChange,
     list: catalog.list,
     listPage: catalog.listPage,

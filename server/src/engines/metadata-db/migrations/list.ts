@@ -42,6 +42,7 @@ import * as iceberg from './0860-iceberg.ts'
 import * as workerComponents from './0861-worker-components.ts'
 import * as usage from './0870-usage.ts'
 import * as sandboxes from './0880-sandboxes.ts'
+import * as jobProgressAndStates from './0920-job-progress-and-states.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -91,4 +92,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0861-worker-components', up: workerComponents.up },
   { name: '0870-usage', up: usage.up },
   { name: '0880-sandboxes', up: sandboxes.up },
+  { name: '0920-job-progress-and-states', up: jobProgressAndStates.up },
 ]

@@ -1,0 +1,17 @@
+// Whether a table is as fresh as usual, as the API shows it (spec storage 2.5.12).
+
+import { Type } from 'typebox'
+import { Nullable } from './parameters.ts'
+
+const Time = Type.String({ examples: ['2026-01-31T12:00:00.000Z'] })
+
+export const FRESHNESS = {
+  tableId: Type.String({ description: 'The table whose loads count: of an alias, the table it shows.' }),
+  state: Type.String({ description: '`late`, `fresh`, or `unknown`: it was loaded fewer than four times.' }),
+  lastLoadTime: Nullable(Time),
+  usualIntervalMs: Nullable(Type.Integer({ description: 'Median of the intervals between the last loads.' })),
+  expectedTime: Nullable(Time),
+  lateByMs: Type.Integer(),
+}
+export const FreshnessView = Type.Object(FRESHNESS, { title: 'Freshness' })
+export type Freshness = Type.Static<typeof FreshnessView>

@@ -1,6 +1,7 @@
-// Home: what failed first, what runs now, what comes next, what changed last.
+// Home: is the data right and fresh. What failed and what is late first, then the graph, what runs, what comes, how much came.
 
 import { Link } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import type { Job } from '../../../client/src/operations.ts'
 import { count, duration, hourAndMinute, moment, plural, until, zone } from '../format.ts'
 import { useSeconds } from '../live.ts'
@@ -9,8 +10,10 @@ import { Icon } from '../parts/icon.tsx'
 import { Scroll } from '../parts/scroll.tsx'
 import { Status, StatusIcon } from '../parts/status.tsx'
 import { Page } from '../shell/page.tsx'
-import { isOver, messageOf, secondsOf } from './jobs.tsx'
+import { AssetGraph } from './asset-graph.tsx'
+import { isOver, messageOf, progressOf, secondsOf } from './jobs.tsx'
 import { useComponents, useExisting, useNames } from './names.ts'
+import { Volume } from './volume.tsx'
 
 const LOOKED_AT = 200
 const SHOWN = 8
@@ -21,12 +24,16 @@ export function HomeScreen() {
   const exists = useExisting()
   const failing = failingNow(jobs.data ?? []).filter((job) => exists(job.component, job.config))
   const isEmpty = tables.data?.length === 0 && jobs.data?.length === 0
+  const late = useLate()
+  const newest = useMemo(() => newestOf(jobs.data ?? []), [jobs.data])
+  const isHealthy = failing.length + late.length === 0
+  const running = (jobs.data ?? []).filter((job) => !isOver(job.status))
   return (
     <Page
       title="Home"
       crumbs={[{ name: 'Home' }]}
-      say={jobs.data && tables.data ? sentenceOf(failing, tables.data.length) : 'Home'}
-      sub={`Judged by the last run of each configuration. Times are ${zone}.`}
+      say={jobs.data && tables.data ? sentenceOf(failing, late.length, tables.data.length) : 'Home'}
+      sub={`Judged by the last run of each configuration and by how often each table is usually loaded. Times are ${zone}.`}
       actions={
         <Link className="btn pri" to="/upload">
           <Icon name="upload" />
@@ -35,19 +42,34 @@ export function HomeScreen() {
       }
     >
       {isEmpty ? <FirstSteps /> : null}
-      <div className="columns">
-        <div className="stack4">
-          <NeedsYou jobs={failing} />
-          <Late />
-          <Changed />
+      <div className="stack4">
+        <div className="columns">
+          <div className="stack4">
+            <NeedsYou jobs={failing} />
+            <Late tables={late} />
+            {isHealthy ? <Changed /> : null}
+          </div>
+          <div className="stack4">
+            <Running jobs={running} isLoaded={jobs.data !== undefined} />
+            {isHealthy ? <Next /> : null}
+          </div>
         </div>
-        <div className="stack4">
-          <Running jobs={(jobs.data ?? []).filter((job) => !isOver(job.status))} isLoaded={jobs.data !== undefined} />
-          <Next />
-        </div>
+        <AssetGraph jobOf={(component, config) => newest.get(`${component} ${config}`)} />
+        {isHealthy ? null : (
+          <div className="columns">
+            <Changed />
+            <Next />
+          </div>
+        )}
+        {isEmpty ? null : <Volume tables={tables.data ?? []} />}
       </div>
     </Page>
   )
+}
+
+/** The newest job of each configuration. Jobs come newest first. */
+function newestOf(jobs: readonly Job[]): ReadonlyMap<string, Job> {
+  return new Map(jobs.toReversed().map((job) => [`${job.component} ${job.config}`, job]))
 }
 
 /** Of each configuration the newest run that has ended, when it failed. Jobs come newest first. */
@@ -60,13 +82,16 @@ function failingNow(jobs: readonly Job[]): readonly Job[] {
   return [...newest.values()].filter((job) => job.status === 'error')
 }
 
-function sentenceOf(failing: readonly Job[], tables: number): string {
-  if (failing.length === 0)
+function sentenceOf(failing: readonly Job[], late: number, tables: number): string {
+  if (failing.length + late === 0)
     return tables === 0
       ? 'An empty project, ready for its first table.'
       : `Nothing is broken. ${plural(tables, 'table')} to work with.`
   const causes = new Set(failing.map(causeOf)).size
-  return `${plural(failing.length, 'configuration')} failed in the last run, from ${causes === 1 ? 'one cause' : `${causes} causes`}.`
+  const failed = `${plural(failing.length, 'configuration')} failed in the last run, from ${causes === 1 ? 'one cause' : `${causes} causes`}.`
+  if (late === 0) return failed
+  const lateTables = `${late} of ${plural(tables, 'table')} ${late === 1 ? 'is' : 'are'} late`
+  return failing.length === 0 ? `${lateTables}.` : `${lateTables}, and ${failed}`
 }
 
 /** Failures of one kind about one thing are one cause, whatever their sentences say. */
@@ -136,10 +161,13 @@ function NeedsYou({ jobs }: { jobs: readonly Job[] }) {
 }
 
 /** Tables that are loaded less often than usual, the latest first. */
-function Late() {
+function useLate() {
+  const { data } = useLoad('lineage.freshness', { query: { limit: LOOKED_AT } })
+  return (data ?? []).filter(({ state }) => state === 'late')
+}
+
+function Late({ tables: late }: { tables: ReturnType<typeof useLate> }) {
   const nameOf = useNames()
-  const { data } = useLoad('lineage.freshness', { query: { limit: SHOWN } })
-  const late = (data ?? []).filter(({ state }) => state === 'late')
   if (late.length === 0) return null
   return (
     <section className="card" aria-labelledby="late">
@@ -148,7 +176,7 @@ function Late() {
         <span className="count warn">{late.length}</span>
       </header>
       <ul className="list trouble">
-        {late.map((table) => (
+        {late.slice(0, SHOWN).map((table) => (
           <li key={table.tableId}>
             <StatusIcon status="late" />
             <div className="grow">
@@ -198,17 +226,41 @@ function Running({ jobs, isLoaded }: { jobs: readonly Job[]; isLoaded: boolean }
         {jobs.slice(0, SHOWN).map((job) => (
           <li key={job.id}>
             <StatusIcon status={job.status} />
-            <Link className="med clip" to="/jobs/$jobId" params={{ jobId: job.id }}>
-              {nameOf(job.component, job.config)}
-            </Link>
-            <span className="push xs mute tn nowrap">
-              {job.startTime ? duration(secondsOf(job) ?? 0) : (job.waitingReason ?? 'waiting')}
-              {job.startTime && job.usual ? `, usual ${duration(job.usual.durationMs / 1000)}` : ''}
-            </span>
+            <RunningJob job={job} name={nameOf(job.component, job.config)} />
           </li>
         ))}
       </ul>
     </section>
+  )
+}
+
+function RunningJob({ job, name }: { job: Job; name: string }) {
+  const progress = progressOf(job)
+  return (
+    <div className="grow running-job">
+      <Link className="med clip" to="/jobs/$jobId" params={{ jobId: job.id }}>
+        {name}
+      </Link>
+      <span className="xs mute tn nowrap">
+        {progress && progress.leftSeconds > 0 ? `about ${duration(progress.leftSeconds)} left` : ''}
+      </span>
+      {progress ? (
+        <div
+          className="meter"
+          role="progressbar"
+          aria-label={`Progress of ${name}`}
+          aria-valuenow={Math.round(progress.share * 100)}
+          aria-valuemin={0}
+          aria-valuemax={100}
+        >
+          <i style={{ width: `${progress.share * 100}%` }} />
+        </div>
+      ) : null}
+      <span className="xs mute tn whole">
+        {job.startTime ? duration(secondsOf(job) ?? 0) : (job.waitingReason ?? 'Waits for a free place')}
+        {job.startTime && job.usual ? `, usual ${duration(job.usual.durationMs / 1000)}` : ''}
+      </span>
+    </div>
   )
 }
 

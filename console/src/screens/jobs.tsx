@@ -12,12 +12,28 @@ import { useNames } from './names.ts'
 const route = getRouteApi('/jobs')
 
 const PAGE_ROWS = 50
+/** A job that takes longer than usual is not over. */
+const MOST_SHARE = 0.95
 const STATUSES = ['processing', 'waiting', 'error', 'warning', 'success', 'terminated', 'cancelled']
 
 export const isOver = (status: string): boolean => ['success', 'warning', 'error', 'terminated', 'cancelled'].includes(status)
 
 export const secondsOf = ({ startTime, endTime, durationSeconds }: Job): number | undefined =>
   startTime === null ? undefined : endTime === null ? sinceSeconds(startTime) : (durationSeconds ?? 0)
+
+/** How far a running job is: by the time it usually takes, which is all that is known before it ends. */
+export function progressOf(job: Job): { readonly share: number; readonly leftSeconds: number } | undefined {
+  const seconds = secondsOf(job)
+  if (job.status !== 'processing' || seconds === undefined || !job.usual) return undefined
+  const usual = job.usual.durationMs / 1000
+  return { share: Math.min(seconds / Math.max(usual, 1), MOST_SHARE), leftSeconds: Math.max(0, usual - seconds) }
+}
+
+/** ", 64 %"; nothing while nothing is known. */
+export function progressText(job: Job, before = ''): string {
+  const progress = progressOf(job)
+  return progress ? `${before}about ${Math.round(progress.share * 100)} %` : ''
+}
 
 /** The sentence a job ended with. */
 export const messageOf = (job: Job): string | undefined => (job.result as { message?: string }).message // described loosely

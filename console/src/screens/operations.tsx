@@ -10,7 +10,7 @@ import { Page } from '../shell/page.tsx'
 
 const route = getRouteApi('/operations')
 /** Levels of checks as the states that the console shows everywhere. */
-const STATES: Readonly<Record<string, string>> = { ok: 'success', warning: 'warning', problem: 'error' }
+export const LEVEL_STATES: Readonly<Record<string, string>> = { ok: 'success', warning: 'warning', problem: 'error' }
 const AUDIT_LIMIT = 100
 
 export function OperationsScreen() {
@@ -43,12 +43,16 @@ export function OperationsScreen() {
                   .toSorted((a, b) => rankOf(a.level) - rankOf(b.level))
                   .map(({ check, level, text }) => (
                     <li key={check}>
-                      <StatusIcon status={STATES[level] ?? level} />
+                      <StatusIcon status={LEVEL_STATES[level] ?? level} />
                       <span className="med">{check}</span>
                       <span className="soft">{text}</span>
                       {level === 'ok' ? null : (
                         <span className="push">
-                          <Status status={STATES[level] ?? level} badge text={level === 'problem' ? 'Mend it' : 'Look at it'} />
+                          <Status
+                            status={LEVEL_STATES[level] ?? level}
+                            badge
+                            text={level === 'problem' ? 'Mend it' : 'Look at it'}
+                          />
                         </span>
                       )}
                     </li>

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type AssetEdge, type AssetNode, fold, layOut } from './asset-layout.ts'
+
+const table = (tableId: string): AssetNode => ({ id: `table:${tableId}`, kind: 'table', tableId })
+const configuration = (name: string): AssetNode => ({ id: name, kind: 'configuration', name })
+const edge = (from: string, to: string): AssetEdge => ({ from, to, kind: 'write', rowId: null, jobId: null, time: null })
+const columnsOf = (placed: ReturnType<typeof layOut>) => Object.fromEntries(placed.map(({ node, column }) => [node.id, column]))
+
+test('tables lie right of what writes them, and readers right of tables', () => {
+  const placed = layOut({
+    nodes: [configuration('report'), table('in.c-a.orders'), configuration('shop'), table('out.c-a.sums')],
+    edges: [edge('shop', 'table:in.c-a.orders'), edge('table:in.c-a.orders', 'report'), edge('report', 'table:out.c-a.sums')],
+  })
+  assert.deepEqual(columnsOf(placed), { shop: 0, 'table:in.c-a.orders': 1, report: 2, 'table:out.c-a.sums': 3 })
+})
+
+test('a configuration that reads what it writes does not loop for ever', () => {
+  const placed = layOut({
+    nodes: [configuration('merge'), table('in.c-a.all')],
+    edges: [edge('merge', 'table:in.c-a.all'), edge('table:in.c-a.all', 'merge')],
+  })
+  assert.equal(placed.length, 2)
+})
+
+test('lines that would cross are untangled', () => {
+  const placed = layOut({
+    nodes: [configuration('a'), configuration('b'), table('in.c-x.of-b'), table('in.c-x.of-a')],
+    edges: [edge('a', 'table:in.c-x.of-a'), edge('b', 'table:in.c-x.of-b')],
+  })
+  const rowOf = (id: string) => placed.find(({ node }) => node.id === id)!.row
+  assert.equal(rowOf('a') < rowOf('b'), rowOf('table:in.c-x.of-a') < rowOf('table:in.c-x.of-b'))
+})
+
+test('too many tables are folded by bucket, with one line for all of theirs', () => {
+  const tables = Array.from({ length: 60 }, (_, index) => table(`in.c-${index < 50 ? 'many' : 'few'}.t${index}`))
+  const { nodes, edges } = fold({
+    nodes: [configuration('shop'), ...tables],
+    edges: tables.map(({ id }) => edge('shop', id)),
+  })
+  assert.deepEqual(
+    nodes.map(({ id, tables: members }) => [id, members?.length]),
+    [
+      ['shop', undefined],
+      ['bucket:in.c-many', 50],
+      ['bucket:in.c-few', 10],
+    ],
+  )
+  assert.equal(edges.length, 2)
+})

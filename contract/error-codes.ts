@@ -823,6 +823,14 @@ export const ERRORS = {
   'storage.buckets.invalidAlias': { kind: 'invalid', text: '{reason}' },
   'storage.validation.primaryKey': { kind: 'invalid', text: '{reason}' },
   'storage.snapshots.notFound': { kind: 'not-found', text: 'Snapshot {id} was not found.' },
+  'storage.snapshots.otherTable': {
+    kind: 'invalid',
+    text: 'Snapshot {id} is not one of the table "{table}". Make a new table of it instead.',
+  },
+  'storage.snapshots.otherColumns': {
+    kind: 'invalid',
+    text: 'The table "{table}" had other columns, types or another key then, so its rows cannot be put back. Make a new table of that state instead.',
+  },
   'storage.validation.timeTravelNotSupported': {
     kind: 'invalid',
     text: 'The table "{table}" is an alias and has no earlier states of its own. Ask for those of the table behind it.',

@@ -448,6 +448,7 @@ export const CHANGE: readonly Step[] = [
   { route: `DELETE ${TABLE}/metadata/{metadataId}` },
   { route: 'DELETE /v2/storage/columns/{columnId}/metadata/{metadataId}' },
   { route: `DELETE ${BUCKET}/metadata/{metadataId}` },
+  { route: `POST ${TABLE}/restore`, ...json(({ snapshot }) => ({ snapshotId: snapshot })), refers: true },
   { route: 'DELETE /v2/storage/snapshots/{snapshotId}' },
   { route: `DELETE ${TABLE}`, ...onAlias },
   { route: `DELETE ${TABLE}/columns/{column}` },

@@ -144,6 +144,11 @@ export const EVENTS = {
     message: 'Exported table {objectId}',
     params: ['columns', 'limit', 'gzip', 'fileId', 'cacheHit?'],
   },
+  'storage.tableRestored': {
+    objectType: 'table',
+    message: 'Restored the rows of table {objectId}',
+    params: ['snapshotId?', 'timestamp?'],
+  },
   'storage.tableSnapshotCreated': {
     objectType: 'table',
     message: 'Created a snapshot of table {objectId}',

@@ -211,6 +211,7 @@ export async function createTableModules(deps: TableModulesDeps) {
   jobsLoop.registerHandler('tableExport', exports.run)
   const snapshotJobs = createSnapshotJobs(parts, exports)
   jobsLoop.registerHandler('tableSnapshotCreate', snapshotJobs.create)
+  jobsLoop.registerHandler('tableRestore', snapshotJobs.restore, 'light')
   jobsLoop.registerHandler('tableSnapshotDelete', snapshotJobs.remove, 'light')
   for (const [name, run] of Object.entries(
     createTableChanges({ parts, engine, readWorkspaceColumn: deps.workspaces.readColumn }),
@@ -276,7 +277,7 @@ export async function createTableModules(deps: TableModulesDeps) {
     app.register(tableDefinitionRoutes({ definitions: createDefinitionChanges(parts), createJob, dryRun }))
     app.register(tableStructureRoutes({ changes: createStructureChanges(parts, deps.workspaces.check), createJob, dryRun }))
     app.register(tableAliasesRoutes({ aliases: createTableAliases(parts), views }))
-    app.register(tableSnapshotsRoutes({ snapshots: createTableSnapshots(parts), createJob }))
+    app.register(tableSnapshotsRoutes({ snapshots: createTableSnapshots(parts), createJob, dryRun }))
   }
 
   return {

@@ -2,11 +2,13 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { DryRun, DryRunView } from '../../http/dry-run.ts'
 import { idFrom } from '../../http/ids.ts'
 import { JobView, jobStarter } from '../../http/job-view.ts'
 import { numberedId, readByRule } from '../../http/parameters.ts'
 import { scopeOf } from '../../http/scope.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { DryRunJob } from '../../model/dry-run.ts'
 import type { CreateJob } from '../../model/storage-job.ts'
 import { ByTable } from './table-route-shapes.ts'
 import { snapshotDetail, snapshotView, type TableSnapshots } from './table-snapshots.ts'
@@ -14,6 +16,7 @@ import { snapshotDetail, snapshotView, type TableSnapshots } from './table-snaps
 export interface TableSnapshotsRoutesDeps {
   readonly snapshots: TableSnapshots
   readonly createJob: CreateJob
+  readonly dryRun: DryRunJob
 }
 
 const BySnapshot = Type.Object({ snapshotId: numberedId('snapshot') })
@@ -21,8 +24,8 @@ const BySnapshot = Type.Object({ snapshotId: numberedId('snapshot') })
 const snapshotIdFrom = (text: string): number =>
   idFrom(text, () => new PlatformError('storage.snapshots.notFound', { id: text.slice(0, 40) }))
 
-export function tableSnapshotsRoutes({ snapshots, createJob }: TableSnapshotsRoutesDeps): FastifyPluginAsyncTypebox {
-  const start = jobStarter(createJob)
+export function tableSnapshotsRoutes({ snapshots, createJob, dryRun }: TableSnapshotsRoutesDeps): FastifyPluginAsyncTypebox {
+  const start = jobStarter(createJob, dryRun)
 
   return async (app) => {
     app.post(
@@ -48,6 +51,23 @@ export function tableSnapshotsRoutes({ snapshots, createJob }: TableSnapshotsRou
         const found = await snapshots.list(scopeOf(req), req.params.tableId, req.query)
         return found.map((snapshot) => snapshotView(snapshot, req.baseUrl))
       },
+    )
+
+    app.post(
+      '/v2/storage/tables/:tableId/restore',
+      {
+        config: { operation: 'tables.restore', summary: 'Put the rows of an earlier state back into a table' },
+        schema: {
+          params: ByTable,
+          querystring: Type.Object({ dryRun: DryRun }),
+          body: readByRule({
+            snapshotId: 'Kept state of this table whose rows come back.',
+            timestamp: 'Or a moment, as ISO 8601: the rows that the table had then.',
+          }),
+          response: { 200: DryRunView, 202: JobView },
+        },
+      },
+      async (req, reply) => start(req, reply, await snapshots.restore(scopeOf(req), req.params.tableId, req.body)),
     )
 
     app.get(

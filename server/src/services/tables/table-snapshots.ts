@@ -1,19 +1,25 @@
 // Snapshots that people keep, and how the API shows them (spec storage 2.5.8).
 
-import { primaryKeyNames } from '../../engines/table-engine/snapshot.ts'
+import { countBytes, countRows, primaryKeyNames } from '../../engines/table-engine/snapshot.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { parseMoment } from '../../kit/relative-time.ts'
 import { type Actor, tablePermissionOf } from '../../model/actor.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { NewStorageJob } from '../../model/storage-job.ts'
 import type { TableParts } from './table-catalog.ts'
-import { jobOn } from './table-checks.ts'
+import { jobOn, ownTable } from './table-checks.ts'
 import { type Fields, isSet, whole } from './table-requests.ts'
 import type { SnapshotRecord } from './table-snapshots.store.ts'
 
 export type TableSnapshots = ReturnType<typeof createTableSnapshots>
 
-export function createTableSnapshots({ catalog, store }: TableParts) {
+/** Where the rows of a table come back from. */
+export type RestoreInput = { readonly snapshotId: number } | { readonly timestamp: number }
+
+export function createTableSnapshots(parts: TableParts) {
+  const { catalog, store, clock } = parts
+
   async function create(scope: Scope, tableId: string, fields: Fields): Promise<NewStorageJob> {
     const table = await catalog.getForChange(scope, tableId)
     // A snapshot holds the whole table, with all that an alias hides.
@@ -45,7 +51,24 @@ export function createTableSnapshots({ catalog, store }: TableParts) {
     return { operationName: 'tableSnapshotDelete', operationParams: input, input, tableId }
   }
 
-  return { create, list, get, remove }
+  /** Puts the rows of a kept state, or of a moment, back into their table. */
+  async function restore(scope: Scope, tableId: string, fields: Fields): Promise<NewStorageJob> {
+    const table = await ownTable(parts, scope, tableId)
+    if (isSet(fields.snapshotId) === isSet(fields.timestamp))
+      throw new PlatformError('storage.tables.validation', {
+        reason: 'Send either snapshotId or timestamp: where the rows come from.',
+      })
+    if (isSet(fields.snapshotId)) {
+      const { id, tableKey } = await get(scope.actor, whole('snapshotId', fields.snapshotId))
+      if (tableKey !== table.row.key) throw new PlatformError('storage.snapshots.otherTable', { id, table: table.id })
+      return jobOn(table, 'tableRestore', { snapshotId: id })
+    }
+    const moment = parseMoment(String(fields.timestamp), clock.now())
+    if (!moment || moment > clock.now()) throw new PlatformError('storage.timetravel.invalid')
+    return jobOn(table, 'tableRestore', { timestamp: moment.getTime() }, { timestamp: formatTimestamp(moment) })
+  }
+
+  return { create, list, get, remove, restore }
 }
 
 export const snapshotView = (kept: SnapshotRecord, baseUrl: string) => ({
@@ -56,6 +79,8 @@ export const snapshotView = (kept: SnapshotRecord, baseUrl: string) => ({
   type: 'table',
   creatorToken: kept.creatorToken,
   dataFileId: kept.dataFileId ?? null,
+  rowsCount: countRows(kept.snapshot),
+  dataSizeBytes: countBytes(kept.snapshot),
 })
 
 export const snapshotDetail = (kept: SnapshotRecord, baseUrl: string) => ({

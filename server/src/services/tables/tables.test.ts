@@ -477,6 +477,45 @@ test('an alias shows its table through a filter and some columns, and takes no d
   assert.equal((await stack.request('GET', '/v2/storage/tables/out.c-views.all')).status, 404)
 })
 
+test('the rows of a snapshot and of a moment are put back, as a dry run first, and the state before stays reachable', async (t) => {
+  let nowMs = Date.now()
+  const stack = await startTestStack(t, { clock: { now: () => new Date(nowMs) } })
+  const { bucket, create, load, rows, succeed, finish } = tableClient(stack)
+  await bucket()
+  await create('in.c-main', 't', 'id,name\n1,a\n', { primaryKey: 'id' })
+  await create('in.c-main', 'other', 'id,name\n7,x\n')
+  const keep = async (table: string) => {
+    const job = await succeed(await stack.request('POST', `/v2/storage/tables/${table}/snapshots`, { json: {} }))
+    return job.results as { id: string; rowsCount: number }
+  }
+  const [kept, foreign] = [await keep('in.c-main.t'), await keep('in.c-main.other')]
+  assert.equal(kept.rowsCount, 1)
+  nowMs += 60_000
+  await load('in.c-main.t', 'id,name\n2,b\n3,c\n')
+  const loadedAt = Math.floor(nowMs / 1000) + 1
+  nowMs += 60_000
+  const restore = (json: object, query = '') => stack.request('POST', `/v2/storage/tables/in.c-main.t/restore${query}`, { json })
+  const tried = (await restore({ snapshotId: kept.id }, '?dryRun=1')).json<{ rows: { before: number; after: number } }>()
+  assert.deepEqual(tried.rows, { before: 2, after: 1 })
+  assert.equal((await rows('in.c-main.t')).length, 2, 'a dry run changes nothing')
+  assert.deepEqual((await succeed(await restore({ snapshotId: kept.id }))).results, { totalRowsCount: 1 })
+  assert.deepEqual(await rows('in.c-main.t'), [['1', 'a']])
+  await succeed(await restore({ timestamp: loadedAt }))
+  assert.deepEqual((await rows('in.c-main.t')).map(([id]) => id).sort(), ['2', '3'])
+  await load('in.c-main.t', 'id,name\n3,d\n', { incremental: true })
+  assert.equal((await rows('in.c-main.t')).length, 2, 'the key still holds')
+  for (const [body, code] of [
+    [{}, 'storage.tables.validation'],
+    [{ snapshotId: foreign.id }, 'storage.snapshots.otherTable'],
+    [{ snapshotId: 999 }, 'storage.snapshots.notFound'],
+    [{ timestamp: new Date(nowMs + 3_600_000).toISOString() }, 'storage.timetravel.invalid'],
+  ] as const)
+    assert.equal((await restore(body)).json<{ code: string }>().code, code)
+  await succeed(await stack.request('POST', '/v2/storage/tables/in.c-main.t/columns', { json: { name: 'more' } }))
+  const refused = await finish(await restore({ snapshotId: kept.id }))
+  assert.equal(refused.error?.code, 'storage.snapshots.otherColumns')
+})
+
 test('a snapshot keeps a state, a table is made from it, and from any moment the table has been through', async (t) => {
   let nowMs = Date.now()
   const stack = await startTestStack(t, { clock: { now: () => new Date(nowMs) } })

@@ -47,7 +47,7 @@ const route = <P extends string, K extends string = never>(path: P, component: R
 export const router = createRouter({
   routeTree: root.addChildren([
     route('/', HomeScreen),
-    route('/storage', StorageScreen, 'q', 'sort'),
+    route('/storage', StorageScreen, 'q', 'sort', 'size', 'age'),
     route('/storage/$tableId', TableScreen, 'tab', 'column', 'op', 'value', 'q', 'sort', 'order', 'page'),
     route('/files', FilesScreen, 'q', 'tag'),
     route('/upload', UploadScreen, 'table'),

@@ -1,10 +1,10 @@
-// Storage: every table of the project, by bucket, with a filter that also looks at columns.
+// Storage: every table of the project, by bucket, filtered by name, column, size and age.
 
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useMemo, useRef } from 'react'
 import type { Table } from '../../../client/src/operations.ts'
-import { bytes, count, moment, plural } from '../format.ts'
+import { bytes, count, moment, parseTime, plural } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -22,9 +22,43 @@ const COMPARE: Readonly<Record<Exclude<Sort, 'name'>, (a: Table, b: Table) => nu
   changed: (a, b) => (b.lastChangeDate ?? '').localeCompare(a.lastChangeDate ?? ''),
 }
 
+const DAY_MS = 86_400_000
+/** Smallest size in bytes, by what the filter is called in the address. */
+const SIZES: readonly (readonly [string, string, number])[] = [
+  ['1M', 'over 1 MB', 1e6],
+  ['100M', 'over 100 MB', 1e8],
+  ['1G', 'over 1 GB', 1e9],
+]
+/** Whether a table fits, by the days since its last change; undefined when it was never loaded. */
+const AGES: readonly (readonly [string, string, (days: number | undefined) => boolean])[] = [
+  ['1d', 'in the last day', (days) => days !== undefined && days < 1],
+  ['7d', 'in the last 7 days', (days) => days !== undefined && days < 7],
+  ['older', 'longer than 30 days ago', (days) => days !== undefined && days > 30],
+  ['never', 'never', (days) => days === undefined],
+]
+
+interface Filter {
+  readonly q: string
+  readonly size: string | undefined
+  readonly age: string | undefined
+}
+
+function matcherOf({ q, size, age }: Filter): (table: Table) => boolean {
+  const asked = q.trim().toLowerCase()
+  const least = SIZES.find(([id]) => id === size)?.[2] ?? 0
+  const fitsAge = AGES.find(([id]) => id === age)?.[2] ?? (() => true)
+  return ({ id, columns = [], dataSizeBytes, lastChangeDate }) =>
+    (id.toLowerCase().includes(asked) || columns.some((name) => name.toLowerCase().includes(asked))) &&
+    (dataSizeBytes ?? 0) >= least &&
+    fitsAge(lastChangeDate === null ? undefined : (Date.now() - parseTime(lastChangeDate).getTime()) / DAY_MS)
+}
+
 export function StorageScreen() {
-  const { q = '', sort = 'name' } = route.useSearch()
+  const search = route.useSearch()
+  const { q = '', sort = 'name', size, age } = search
   const navigate = useNavigate()
+  const change = (next: Partial<typeof search>) =>
+    void navigate({ to: '/storage', search: { ...search, ...next }, replace: true })
   const query = useLoad('tables.list', { query: { include: 'columns' } })
   const tables = query.data ?? []
   const total = tables.reduce((sum, table) => sum + (table.dataSizeBytes ?? 0), 0)
@@ -49,18 +83,12 @@ export function StorageScreen() {
     >
       <section className="card" aria-label="Tables">
         <div className="toolbar">
-          <FilterField
-            value={q}
-            label="Filter by name or column"
-            onChange={(text) => void navigate({ to: '/storage', search: { q: text, sort }, replace: true })}
-          />
-          <label className="row">
-            <span className="mute">Sorted by</span>
-            <select
-              className="input sm"
-              value={sort}
-              onChange={(event) => void navigate({ to: '/storage', search: { q, sort: event.target.value }, replace: true })}
-            >
+          <FilterField value={q} label="Filter by name or column" onChange={(text) => change({ q: text })} />
+          <Choice label="Size" value={size} options={SIZES} onChange={(text) => change({ size: text })} />
+          <Choice label="Changed" value={age} options={AGES} onChange={(text) => change({ age: text })} />
+          <label className="row push">
+            <span className="mute nowrap">Sorted by</span>
+            <select className="input sm" value={sort} onChange={(event) => change({ sort: event.target.value })}>
               <option value="name">bucket and name</option>
               <option value="rows">rows</option>
               <option value="size">size</option>
@@ -69,12 +97,35 @@ export function StorageScreen() {
           </label>
         </div>
         <Loaded query={query} skeleton={<Lines count={8} />}>
-          {(all) => (all.length === 0 ? <NoTables /> : <TableList lines={linesOf(all, q, sort as Sort)} filter={q} />)}
+          {(all) =>
+            all.length === 0 ? <NoTables /> : <TableList lines={linesOf(all.filter(matcherOf({ q, size, age })), sort as Sort)} />
+          }
         </Loaded>
       </section>
     </Page>
   )
 }
+
+interface ChoiceProps {
+  readonly label: string
+  readonly value: string | undefined
+  readonly options: readonly (readonly [string, string, unknown])[]
+  readonly onChange: (value: string) => void
+}
+
+const Choice = ({ label, value, options, onChange }: ChoiceProps) => (
+  <label className="row">
+    <span className="mute">{label}</span>
+    <select className="input sm" aria-label={label} value={value ?? ''} onChange={(event) => onChange(event.target.value)}>
+      <option value="">any</option>
+      {options.map(([id, name]) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  </label>
+)
 
 const NoTables = () => (
   <div className="empty">
@@ -93,11 +144,7 @@ const NoTables = () => (
   </div>
 )
 
-function linesOf(tables: readonly Table[], filter: string, sort: Sort): readonly Line[] {
-  const asked = filter.trim().toLowerCase()
-  const matches = ({ id, columns = [] }: Table) =>
-    id.toLowerCase().includes(asked) || columns.some((name) => name.toLowerCase().includes(asked))
-  const found = asked === '' ? tables : tables.filter(matches)
+function linesOf(found: readonly Table[], sort: Sort): readonly Line[] {
   if (sort !== 'name' && COMPARE[sort]) return found.toSorted(COMPARE[sort]).map((table) => ({ table }))
   const byBucket = Map.groupBy(
     found.toSorted((a, b) => a.id.localeCompare(b.id)),
@@ -107,7 +154,7 @@ function linesOf(tables: readonly Table[], filter: string, sort: Sort): readonly
 }
 
 /** Only the rows that are seen exist, so ten thousand tables scroll as ten do. */
-function TableList({ lines, filter }: { lines: readonly Line[]; filter: string }) {
+function TableList({ lines }: { lines: readonly Line[] }) {
   const frame = useRef<HTMLDivElement>(null)
   const rowHeight = useMemo(
     () => Number.parseInt(getComputedStyle(document.documentElement).getPropertyValue('--row-h'), 10) || 36,
@@ -119,7 +166,7 @@ function TableList({ lines, filter }: { lines: readonly Line[]; filter: string }
     estimateSize: () => rowHeight,
     overscan: 12,
   })
-  if (lines.length === 0) return <p className="in mute">No table and no column is called “{filter}”.</p>
+  if (lines.length === 0) return <p className="in mute">No table fits: neither its name nor a column, or its size and age.</p>
   return (
     <div className="rows" ref={frame}>
       <div className="vrow titles tables-grid">

@@ -1,0 +1,128 @@
+// Looking after data in a browser: the health of a project, columns, snapshots, large lists.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkScreens, signedIn, startBrowser } from '../support/browser.ts'
+import { startTestStack } from '../support/test-stack.ts'
+
+const ORDERS = 'id,name,price\n1,Tea,3.50\n2,Milk,1.20\n3,Bread,2.80\n'
+
+test('data in a browser', { timeout: 300_000 }, async (t) => {
+  const browser = await startBrowser(t) // ends first: the stack waits for open pages
+  const stack = await startTestStack(t)
+  const ask = async (method: string, path: string, json: unknown) => {
+    const answer = await stack.request(method, path, { json })
+    assert.ok(answer.status < 300, `${method} ${path}: ${answer.text}`)
+    return answer.json<{ id: string }>()
+  }
+  const load = async (table: string, dataString: string) => {
+    const answer = await stack.request('POST', '/v2/storage/buckets/in.c-shop/tables', {
+      form: { name: table, dataString, primaryKey: 'id' },
+    })
+    assert.equal(answer.status, 201, answer.text)
+  }
+  await ask('POST', '/v2/storage/buckets', { stage: 'in', name: 'shop' })
+  await load('orders', ORDERS)
+
+  await t.test('the start page shows where data comes from and goes to, as a graph and as a list', async () => {
+    const sums = 'keboola.duckdb-transformation'
+    await ask('POST', `/v2/storage/components/${sums}/configs`, {
+      configurationId: 'sums',
+      name: 'Sums',
+      configuration: {
+        storage: {
+          input: { tables: [{ source: 'in.c-shop.orders', destination: 'orders' }] },
+          output: { tables: [{ source: 'sums', destination: 'out.c-shop.sums' }] },
+        },
+        parameters: { blocks: [{ name: 'a', codes: [{ name: 'b', script: ['create table sums as select 1 as n'] }] }] },
+      },
+    })
+    const { page, complaints } = await signedIn(browser, stack, '/')
+    const graph = page.getByRole('region', { name: /^Asset graph: 1 configuration, 2 tables/ })
+    await graph.getByRole('link', { name: /Sums.*Has not run yet/ }).waitFor()
+    await ask('POST', '/queue/jobs', { component: sums, config: 'sums', mode: 'run' })
+    await graph.getByRole('link', { name: /Sums.*Ran today/ }).waitFor({ timeout: 60_000 })
+    await graph.getByRole('link', { name: /orders/ }).waitFor()
+    await page.getByRole('button', { name: 'List' }).click()
+    const row = page.getByRole('row', { name: /^Sums/ })
+    assert.match(await row.innerText(), /orders\s+sums/)
+    await page.getByRole('img', { name: /^Rows loaded per day\. Today 4 so far\.$/ }).waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('a column is described, added and deleted, each with what it would do before', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/storage/in.c-shop.orders?tab=schema')
+    await page.getByRole('button', { name: 'Change price' }).click()
+    await page.getByLabel('Description').fill('In crowns')
+    await page.getByRole('button', { name: 'See what the change would do' }).click()
+    await page.getByText(/Every row fits the change\. Used by Sums/).waitFor()
+    await page.getByRole('button', { name: 'Change price', exact: true }).last().click()
+    await page.getByRole('cell', { name: 'In crowns' }).waitFor()
+    await page.getByRole('textbox', { name: 'Name' }).fill('note')
+    await page.getByRole('button', { name: 'Add the column' }).click()
+    await page.getByRole('button', { name: 'Change note' }).click()
+    await page.getByRole('button', { name: 'See what deleting it would do' }).click()
+    await page.getByText('note would go from 3 rows.').waitFor()
+    await page.getByRole('button', { name: 'Delete note' }).click()
+    await page.getByRole('cell', { name: 'note', exact: true }).waitFor({ state: 'detached' })
+    await page.getByRole('region', { name: 'Primary key' }).getByLabel('name', { exact: true }).check()
+    await page.getByText('All rows are different in it: it can be the key.').waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('a snapshot is compared with now, put back, and that is undone', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/storage/in.c-shop.orders?tab=snapshots')
+    await page.getByLabel('What the snapshot is for').fill('before the sale')
+    await page.getByRole('button', { name: 'Make a snapshot' }).click()
+    await page.getByRole('cell', { name: 'before the sale' }).waitFor()
+    const emptied = await stack.request('DELETE', '/v2/storage/tables/in.c-shop.orders/rows?allowTruncate=1')
+    assert.equal(emptied.status, 202)
+    await page.getByRole('heading', { name: /^0 rows/ }).waitFor()
+    await page.getByRole('button', { name: 'Compare and restore' }).click()
+    await page.getByText('The table would have 3 rows instead of 0.').waitFor()
+    await page.getByRole('button', { name: 'Put these rows back' }).click()
+    await page.getByRole('heading', { name: /^3 rows/ }).waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('heading', { name: /^0 rows/ }).waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('no screen has serious accessibility findings or scrolls sideways', async () => {
+    await checkScreens(browser, stack, ['/', '/storage/in.c-shop.orders?tab=schema', '/storage/in.c-shop.orders?tab=snapshots'])
+  })
+
+  await t.test('a list of thousands of tables keeps only those that are seen, and finds one by a column', async () => {
+    const { masterToken } = await stack.newProject('Large')
+    const { page } = await signedIn(browser, { ...stack, masterToken }, '/')
+    const tables = Array.from({ length: 10_000 }, (_, index) => ({
+      id: `in.c-b${index % 100}.table_${index}`,
+      name: `table_${index}`,
+      displayName: `table_${index}`,
+      primaryKey: [],
+      rowsCount: index,
+      dataSizeBytes: index * 1000,
+      lastChangeDate: '2026-01-01T00:00:00+0000',
+      lastImportDate: null,
+      isAlias: false,
+      isTyped: false,
+      columns: ['id', index === 7777 ? 'needle' : 'name'],
+    }))
+    await page.route('**/v2/storage/tables?*', (route) => route.fulfill({ json: tables }))
+    await page.goto(`${stack.url}/console/storage`)
+    await page.getByRole('heading', { name: '10,000 tables in 100 buckets, 50 GB.' }).waitFor()
+    const list = page.locator('.rows')
+    assert.ok((await list.locator('a').count()) < 100, 'only the rows that are seen exist')
+    await list.evaluate((frame) => frame.scrollTo(0, frame.scrollHeight))
+    await page.getByRole('link', { name: /table_9999/ }).waitFor()
+    await page.getByLabel('Size', { exact: true }).selectOption('over 1 MB')
+    await page.getByLabel('Filter by name or column').fill('needle')
+    await page.getByRole('link', { name: /table_7777/ }).waitFor()
+    assert.equal(await list.locator('a').count(), 1)
+    assert.match(page.url(), /q=needle/)
+    assert.match(page.url(), /size=1M/)
+    await page.context().close()
+  })
+})

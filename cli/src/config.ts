@@ -135,7 +135,8 @@ export function addConfigCommands(program: Command): void {
     .argument('<id>')
     .argument('<from>', 'version')
     .argument('<to>', 'version')
-    .action(async (component: string, id: string, from: string, to: string, { branch }: Chosen, command: Command) => {
+    .action(async (...given: [string, string, string, string, Chosen, Command]) => {
+      const [component, id, from, to, { branch }, command] = given
       const client = createClient(command)
       const versionOf = async (version: string) =>
         filesOf(component, await getText(client, placeOf(branch, component, `${id}/versions/${encodeURIComponent(version)}`)))

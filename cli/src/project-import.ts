@@ -186,7 +186,7 @@ async function importConfiguration({ client, report, once }: Target, moved: Move
       const steps = [...moved.versions.filter(({ version }) => version !== moved.version), moved]
       let before: MovedVersion | undefined
       for (const step of steps) {
-        await takeStep(client, configs, path, id, before, step)
+        await takeStep(client, { configs, path, configurationId: id }, before, step)
         before = step
       }
       await client.request('PUT', `${path}/state`, { json: { state: moved.state ?? {} } })
@@ -223,9 +223,7 @@ const SCHEDULERS: ReadonlySet<string> = new Set(['keboola.scheduler', 'platform.
 /** One version after the other: what differs from the version before is sent, with the description it had. */
 async function takeStep(
   client: Client,
-  configs: string,
-  path: string,
-  configurationId: string,
+  { configs, path, configurationId }: { readonly configs: string; readonly path: string; readonly configurationId: string },
   before: MovedVersion | undefined,
   step: MovedVersion,
 ): Promise<void> {

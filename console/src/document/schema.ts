@@ -108,30 +108,17 @@ export function problemsOf(
     return [{ path, isError: true, message: `Must be ${typesOf(whole).join(' or ')}, not ${typeNameOf(value)}.` }]
   if (whole.enum && !whole.enum.includes(value))
     return [{ path, isError: true, message: `Must be one of ${whole.enum.map(String).join(', ')}.` }]
-  if (Array.isArray(value))
-    return value.flatMap((one: unknown, index) => problemsBelow(whole, value, index, one, set, isPart, path))
+  const problemsBelow = (name: string | number, one: unknown): readonly SchemaProblem[] => {
+    const described = memberSchema(whole, name, value, set)
+    return described ? problemsOf(one, described, set, isPart, [...path, name]) : []
+  }
+  if (Array.isArray(value)) return value.flatMap((one: unknown, index) => problemsBelow(index, one))
   if (!isRecord(value)) return []
   const required = isPart ? [] : [...(whole.required ?? []), ...(chosen?.required ?? [])]
   const missing = required
     .filter((name) => !(name in value))
     .map((name) => ({ path, isError: true, message: `"${name}" is missing.` }))
-  return [
-    ...missing,
-    ...Object.entries(value).flatMap(([name, one]) => problemsBelow(whole, value, name, one, set, isPart, path)),
-  ]
-}
-
-function problemsBelow(
-  whole: Schema,
-  value: unknown,
-  name: string | number,
-  one: unknown,
-  set: SchemaSet,
-  isPart: boolean,
-  path: Path,
-): readonly SchemaProblem[] {
-  const described = memberSchema(whole, name, value, set)
-  return described ? problemsOf(one, described, set, isPart, [...path, name]) : []
+  return [...missing, ...Object.entries(value).flatMap(([name, one]) => problemsBelow(name, one))]
 }
 
 function notAChoice(choices: readonly Schema[]): string {

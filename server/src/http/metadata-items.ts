@@ -12,6 +12,13 @@ export interface MetadataPair {
   readonly value: string
 }
 
+/** Pairs to set, by whom and when. */
+export interface MetadataWrite {
+  readonly provider: string
+  readonly pairs: readonly MetadataPair[]
+  readonly at: Date
+}
+
 /** `value` is the member `metadata` of a body: a list, a map of a form, or a string holding the JSON of one. */
 export function readMetadataItems(value: unknown): readonly MetadataPair[] {
   const list = typeof value === 'string' ? parse(value) : value

@@ -156,7 +156,7 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
     publishedComponents: (baseUrl: string) => components.list().map((component) => published(component, baseUrl)),
     /** Storage jobs of these modules, by operation name. */
     jobs: {
-      ...branchJobs({ branches, merge: (trx, from, into, source) => copies.merge(trx, from.projectId, from, into, source) }),
+      ...branchJobs({ branches, merge: (trx, from, into, source) => copies.merge(trx, from.projectId, { from, into }, source) }),
       [MERGE_REQUEST_JOB]: merging.run,
     },
     registerRoutes(app: FastifyInstance): void {

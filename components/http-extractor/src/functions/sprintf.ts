@@ -8,23 +8,21 @@ const DIRECTIVE = /%(?:(%)|(?:(\d+)\$)?((?:[-+ 0]|'[\s\S])*)(\d+)?(?:\.(\d+))?l?
 
 export function sprintf(format: string, args: readonly Printable[]): string {
   let next = 0
-  return format.replace(
-    DIRECTIVE,
-    (_all, percent: string | undefined, position: string | undefined, flags: string, width = '0', precision, conversion) => {
-      if (percent) return '%'
-      if (conversion === undefined) throw new RangeError('the format ends in the middle of a directive')
-      const index = position === undefined ? next++ : Number(position) - 1
-      if (index < 0) throw new RangeError('argument numbers start at 1')
-      if (index >= args.length) throw new RangeError(`the format asks for argument ${index + 1}, but there are ${args.length}`)
-      return directive(
-        args[index]!,
-        readFlags(flags),
-        Number(width),
-        precision === undefined ? null : Number(precision),
-        conversion,
-      )
-    },
-  )
+  return format.replace(DIRECTIVE, (_all, ...groups: (string | undefined)[]) => {
+    const [percent, position, flags = '', width = '0', precision, conversion] = groups
+    if (percent) return '%'
+    if (conversion === undefined) throw new RangeError('the format ends in the middle of a directive')
+    const index = position === undefined ? next++ : Number(position) - 1
+    if (index < 0) throw new RangeError('argument numbers start at 1')
+    if (index >= args.length) throw new RangeError(`the format asks for argument ${index + 1}, but there are ${args.length}`)
+    return directive(
+      args[index]!,
+      readFlags(flags),
+      Number(width),
+      precision === undefined ? null : Number(precision),
+      conversion,
+    )
+  })
 }
 
 interface Flags {

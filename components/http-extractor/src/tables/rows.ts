@@ -97,6 +97,7 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
   }
 
   /** Cells and text in one walk. False when a key comes after one that it should precede. */
+  // biome-ignore lint/complexity/useMaxParams: called for every row, where an object for the parameters would cost more than the call.
   function writeInStep(
     object: PlainObject,
     node: Node,

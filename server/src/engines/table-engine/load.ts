@@ -42,7 +42,8 @@ export async function load(deps: LoadDeps, request: LoadRequest, run: RunOptions
     deps.files.withLocal(needed, async (local) => {
       const written = await writeSegments(deps, request, local, dir, run)
       const fresh = written.filter((s) => s.rows > 0)
-      const resolved = keyed && fresh.length > 0 ? await resolve(deps, request, before, fresh, local, dir, run) : NOTHING_RESOLVED
+      const resolved =
+        keyed && fresh.length > 0 ? await resolve(deps, request, { before, fresh, local, workDir: dir }, run) : NOTHING_RESOLVED
       const segments = await publish(deps, request, before, fresh, resolved)
       const rowsInFile = sum(written, (s) => s.rows)
       const { replaced, unchanged, duplicate } = resolved
@@ -92,13 +93,17 @@ async function writeSegments(
   return allOrFirstFailure(run.signal, batches.map(write))
 }
 
+interface ToResolve {
+  readonly before: TableSnapshot
+  readonly fresh: readonly Written[]
+  readonly local: LocalPaths
+  readonly workDir: string
+}
+
 function resolve(
   { pool, uriPrefix }: LoadDeps,
   { mode, fileColumns }: LoadRequest,
-  before: TableSnapshot,
-  fresh: readonly Written[],
-  local: LocalPaths,
-  workDir: string,
+  { before, fresh, local, workDir }: ToResolve,
   run: RunOptions,
 ): Promise<ResolvedKeys> {
   const job = {

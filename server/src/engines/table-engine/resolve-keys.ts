@@ -74,7 +74,13 @@ async function resolveExisting(
     const segment = job.snapshot.segments[Number(seg)]
     if (!segment) continue
     const path = join(job.workDir, `old-${seg}.parquet`)
-    existing[segment.key] = await deleteFrom(db, segment, `SELECT pos FROM hit WHERE seg = ${seg}`, Number(count), job, path)
+    existing[segment.key] = await deleteFrom(
+      db,
+      segment,
+      { positions: `SELECT pos FROM hit WHERE seg = ${seg}`, count: Number(count) },
+      job,
+      path,
+    )
   }
   return { existing, replaced: counts.reduce((sum, [, count]) => sum + Number(count), 0) }
 }
@@ -137,15 +143,15 @@ function inSteps(columns: readonly Column[]): Column[][] {
 export async function deleteFrom(
   db: Database,
   segment: Segment,
-  dying: string,
-  count: number,
+  /** A select of the positions, and how many it gives. */
+  dying: { readonly positions: string; readonly count: number },
   { local, uriPrefix }: Pick<ResolveKeysJob, 'local' | 'uriPrefix'>,
   path: string,
 ): Promise<SegmentChange> {
-  const rows = (segment.deletes?.rows ?? 0) + count
+  const rows = (segment.deletes?.rows ?? 0) + dying.count
   if (rows === segment.rows) return { kind: 'gone' }
   const before = segment.deletes ? `SELECT pos FROM read_parquet(${literal(pathOf(local, segment.deletes.key))}) UNION ALL ` : ''
-  await db.run(copyToDeleteFile(`${before}${dying}`, `${uriPrefix}${segment.key}`, path))
+  await db.run(copyToDeleteFile(`${before}${dying.positions}`, `${uriPrefix}${segment.key}`, path))
   return { kind: 'deletes', path, rows, bytes: (await stat(path)).size, uriPrefix }
 }
 

@@ -32,8 +32,7 @@ export async function deleteRows(db: Database, job: DeleteRowsJob): Promise<Dele
     changes[segment.key] = await deleteFrom(
       db,
       segment,
-      'SELECT pos FROM dying',
-      dying,
+      { positions: 'SELECT pos FROM dying', count: dying },
       job,
       join(job.workDir, `deletes-${i}.parquet`),
     )
@@ -44,7 +43,13 @@ export async function deleteRows(db: Database, job: DeleteRowsJob): Promise<Dele
 export async function nameDeletes(db: Database, job: NameDeletesJob): Promise<Record<string, SegmentChange>> {
   const changes: Record<string, SegmentChange> = {}
   for (const [i, segment] of job.segments.entries())
-    changes[segment.key] = await deleteFrom(db, segment, NO_POSITIONS, 0, job, join(job.workDir, `deletes-${i}.parquet`))
+    changes[segment.key] = await deleteFrom(
+      db,
+      segment,
+      { positions: NO_POSITIONS, count: 0 },
+      job,
+      join(job.workDir, `deletes-${i}.parquet`),
+    )
   return changes
 }
 

@@ -70,7 +70,7 @@ export function createBucketJobs(buckets: Buckets, sharing: SharingRules): Reado
     const bucket = await bucketOf(job)
     const input = inputOf<{ sharing: Sharing; parameters: SharingParameters }>(job)
     await publish(async (trx) => ({
-      results: bucketView(await sharing.share(trx, job.source, bucket, input.sharing, input.parameters, job.origin), job.baseUrl),
+      results: bucketView(await sharing.share(trx, job, bucket, input.sharing, input.parameters), job.baseUrl),
     }))
   }
 

@@ -4,7 +4,7 @@
 //  3. A bucket that others link to cannot be unshared or deleted: what they built on it would be gone.
 
 import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
-import type { MetadataPair } from '../../http/metadata-items.ts'
+import type { MetadataPair, MetadataWrite } from '../../http/metadata-items.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { type Actor, bucketPermissionOf } from '../../model/actor.ts'
@@ -50,7 +50,7 @@ export interface TablesOfBuckets {
 /** What this module asks of storage-metadata. */
 export interface BucketMetadata {
   list(projectId: number, bucket: number): Promise<readonly (MetadataPair & { readonly provider: string })[]>
-  set(trx: Trx, projectId: number, bucket: number, provider: string, pairs: readonly MetadataPair[], now: Date): Promise<void>
+  set(trx: Trx, projectId: number, bucket: number, written: MetadataWrite): Promise<void>
   remove(trx: Trx, projectId: number, bucket: number, id: number): Promise<void>
   forget(trx: Trx, bucket: number): Promise<void>
 }
@@ -185,7 +185,7 @@ export function createBuckets(deps: BucketsDeps) {
     const description = link.description || (shown?.description ?? '')
     const created = await insertIn(trx, source, { ...link, description }, origin)
     for (const { provider, key, value } of shown ? await metadata.list(shown.projectId, shown.key) : [])
-      await metadata.set(trx, created.projectId, created.key, provider, [{ key, value }], clock.now())
+      await metadata.set(trx, created.projectId, created.key, { provider, pairs: [{ key, value }], at: clock.now() })
     return created
   }
 
@@ -274,7 +274,7 @@ export function createBuckets(deps: BucketsDeps) {
     const now = clock.now()
     const description = provider && pairs.find((pair) => pair.key === 'KBC.description')?.value
     await inTransaction(async (trx) => {
-      await metadata.set(trx, bucket.projectId, bucket.key, provider, pairs, now)
+      await metadata.set(trx, bucket.projectId, bucket.key, { provider, pairs, at: now })
       const change = { updatedAt: now, ...(description && { description }) }
       await store.update(trx, bucket.projectId, bucket.key, change)
       await recordEvent(trx, actor, bucketEvent(bucket, 'storage.bucketMetadataSet', {}), origin)

@@ -55,11 +55,10 @@ export function createSharing({ buckets, inTransaction, clock, recordEvent, find
   /** In the transaction that ends the job. */
   async function share(
     trx: Trx,
-    source: EventSource,
+    { source, origin }: { readonly source: EventSource; readonly origin: Origin },
     bucket: Bucket,
     sharing: Sharing,
     sharingParameters: SharingParameters,
-    origin: Origin,
   ): Promise<Bucket> {
     const sharedBy = { id: source.tokenId, name: source.tokenDescription, date: formatTimestamp(clock.now()) }
     const shared = await store.update(trx, bucket.projectId, bucket.key, { sharing, sharingParameters, sharedBy })

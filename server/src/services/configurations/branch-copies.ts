@@ -79,8 +79,7 @@ export interface BranchCopies {
   merge(
     trx: Trx,
     projectId: number,
-    from: BranchRef,
-    into: BranchRef,
+    sides: { readonly from: BranchRef; readonly into: BranchRef },
     source: EventSource,
     manner?: Partial<MergeManner>,
   ): Promise<readonly BranchChange[]>
@@ -289,16 +288,17 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
   const changes: BranchCopies['changes'] = async (from, projectId, branch, into) =>
     (await compare(from, projectId, branch.id, into.id)).map(({ ours: _ours, theirs: _theirs, ...change }) => change)
 
-  const merge: BranchCopies['merge'] = async (trx, projectId, from, into, source, manner = {}) => {
+  const merge: BranchCopies['merge'] = async (trx, projectId, { from, into }, source, manner = {}) => {
     await lockBranches(trx, projectId, [from.id, into.id]) // by (3): what is compared here must still be so when it is written
     const pairs = await compare(trx, projectId, from.id, into.id)
     const { words = plainWords(from), refusal = plainRefusal(from) } = manner
     const conflicts = pairs.filter((pair) => pair.isConflict)
     if (conflicts.length > 0) throw refusal(conflicts)
-    for (const { ours, theirs, kind } of pairs) {
+    for (const pair of pairs) {
+      const { ours } = pair
       const description = words(ours)
       const change = { ...changeBy(source, description, () => description), keepsIdentifiers: true }
-      const merged = await apply(trx, ours, theirs, kind, into.id, change)
+      const merged = await apply(trx, pair, into.id, change)
       await setMetadata(trx, projectId, merged.ownerId, await listMetadata(trx, projectId, ours.ownerId), change.stamp.at)
       await setBaseVersion(trx, projectId, ours.ownerId, merged.version)
     }
@@ -307,9 +307,7 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
 
   async function apply(
     trx: Trx,
-    ours: ConfigurationRecord,
-    theirs: ConfigurationRecord | undefined,
-    kind: BranchChange['kind'],
+    { ours, theirs, kind }: Pair,
     defaultId: number,
     change: WholeChange,
   ): Promise<ConfigurationRecord> {

@@ -50,7 +50,7 @@ export function createBranchMerging({ db, copies, branches }: BranchMergingDeps)
     ) {
       const { from, into } = await sidesOf(request, trx)
       const words = `Configuration merged in merge request #${request.id} from branch: "${from.name}"`
-      return copies.merge(trx, request.projectId, from, into, source, { words: () => words, refusal })
+      return copies.merge(trx, request.projectId, { from, into }, source, { words: () => words, refusal })
     },
   }
 }

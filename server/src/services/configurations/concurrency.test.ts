@@ -62,7 +62,7 @@ await onBothDatabases('many at once', (metadata) => {
       const inBranch = callerIn(branch.id)
       await configurations.update(inBranch, COMPONENT, configurationId, json({ branch: 'first' }))
       const [merged, ...updates] = await Promise.allSettled([
-        metadata.inTransaction((trx) => copies.merge(trx, 1, branch, main, caller.actor)),
+        metadata.inTransaction((trx) => copies.merge(trx, 1, { from: branch, into: main }, caller.actor)),
         ...Array.from({ length: 6 }, (_, i) => configurations.update(inBranch, COMPONENT, configurationId, json({ branch: i }))),
         ...Array.from({ length: round % 3 }, (_, i) =>
           configurations.update(caller, COMPONENT, configurationId, json({ main: i })),

@@ -233,15 +233,10 @@ export function configurationsRoutes({
           const version = versionOf(versionId)
           return reply.code(200).send(await dryRuns.rollBack(callerOf(req), componentId, configurationId, version, expected))
         }
-        const words = wordsOf(req.body?.changeDescription)
-        const record = await versions.rollBack(
-          callerOf(req),
-          componentId,
-          configurationId,
-          versionOf(versionId),
-          words,
-          expectedVersionOf(req),
-        )
+        const record = await versions.rollBack(callerOf(req), componentId, configurationId, versionOf(versionId), {
+          changeDescription: wordsOf(req.body?.changeDescription),
+          expected: expectedVersionOf(req),
+        })
         return reply.code(201).send({ version: String(record.version) })
       },
     )

@@ -46,7 +46,7 @@ export function createConfigurationDryRuns(deps: ConfigurationDryRunDeps) {
     expected: ExpectedVersion,
   ) {
     const chosen = await versions.get(caller, componentId, configurationId, version)
-    const after = await versions.rollBack(caller, componentId, configurationId, version, undefined, expected)
+    const after = await versions.rollBack(caller, componentId, configurationId, version, { expected })
     const before = await versions.get(caller, componentId, configurationId, after.version - 1)
     const results = {
       version: String(after.version),

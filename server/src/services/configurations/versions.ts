@@ -37,8 +37,7 @@ export interface Versions {
     componentId: string,
     configurationId: string,
     version: number,
-    changeDescription?: string,
-    expected?: ExpectedVersion,
+    given?: { readonly changeDescription?: string | undefined; readonly expected?: ExpectedVersion | undefined },
   ): Promise<ConfigurationRecord>
   /** Answers the new configuration. */
   copy(
@@ -87,15 +86,15 @@ export function createVersions({ db, inTransaction, components, recordEvent, clo
   const get: Versions['get'] = async (caller, componentId, configurationId, version) =>
     await wholeVersion(db, await find(caller, componentId, configurationId), version)
 
-  const rollBack: Versions['rollBack'] = async (caller, componentId, configurationId, version, changeDescription, expected) => {
+  const rollBack: Versions['rollBack'] = async (caller, componentId, configurationId, version, given = {}) => {
     const component = usableComponent(components, caller.actor, componentId)
     return await inTransaction(async (trx) => {
       const before = existing(await lockConfiguration(trx, addressOf(caller, component, configurationId)), configurationId)
-      checkVersion(expected, before.version, `Configuration "${configurationId}"`)
+      checkVersion(given.expected, before.version, `Configuration "${configurationId}"`)
       const chosen = await wholeVersion(trx, before, version)
       const change = {
         stamp: stampOf(caller.actor, clock.now().getTime()),
-        changeDescription: changeDescription ?? `Rollback to version ${version}`,
+        changeDescription: given.changeDescription ?? `Rollback to version ${version}`,
         describeRow: (row: { version: number }) =>
           `Rollback to version ${row.version} (via configuration rollback to version ${version})`,
         newId,

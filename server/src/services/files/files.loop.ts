@@ -41,7 +41,7 @@ export function createFilesLoop({
 
   async function tick(now: Date): Promise<void> {
     await expire(now)
-    await forget('expired', now, (trx, file) => store.changeState(trx, file.projectId, file.id, ['expired'], 'swept', now))
+    await forget('expired', now, (trx, file) => store.changeState(trx, file, ['expired'], 'swept', now))
     await forget('deleted', now, (trx, file) => store.remove(trx, file.projectId, file.id))
     await dropUnpublished(now)
     // Uploads in parts outlive the credentials that could finish them by a little, then go.
@@ -51,8 +51,7 @@ export function createFilesLoop({
   async function expire(now: Date): Promise<void> {
     for (let batch = 0; batch < MAX_BATCHES; batch++) {
       const past = await store.listPastAge(now, BATCH)
-      for (const file of past)
-        await inTransaction((trx) => store.changeState(trx, file.projectId, file.id, ['visible'], 'expired', now))
+      for (const file of past) await inTransaction((trx) => store.changeState(trx, file, ['visible'], 'expired', now))
       if (past.length < BATCH) return
     }
   }

@@ -209,8 +209,7 @@ export function createFilesStore(database: Db) {
     /** Whether there was such a file in such a state. */
     async changeState(
       trx: Trx,
-      projectId: number,
-      id: number,
+      { projectId, id }: Pick<FileRecord, 'projectId' | 'id'>,
       from: readonly FileState[],
       to: FileState,
       at: Date,

@@ -155,7 +155,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     origin?: Origin,
   ): Promise<FileRecord> {
     await usage.fileAdded(trx, file.projectId, sizeBytes)
-    const changed = await store.changeState(trx, file.projectId, file.id, ['reserved'], 'visible', clock.now())
+    const changed = await store.changeState(trx, file, ['reserved'], 'visible', clock.now())
     if (!changed) throw new PlatformError('storage.files.notFound')
     await store.confirmSize(trx, file.projectId, file.id, sizeBytes)
     const published: FileRecord = { ...file, state: 'visible', sizeBytes, isSizeConfirmed: true }
@@ -196,7 +196,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
   /** Lets go of a reserved file and its bytes. One that was published after all stays. */
   async function discard(reserved: FileRecord): Promise<void> {
     const { projectId, id } = reserved
-    const isGone = await inTransaction((trx) => store.changeState(trx, projectId, id, ['reserved'], 'deleted', clock.now()))
+    const isGone = await inTransaction((trx) => store.changeState(trx, { projectId, id }, ['reserved'], 'deleted', clock.now()))
     if (isGone) await removeBytes(reserved)
   }
 
@@ -253,7 +253,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
 
   /** In the transaction that ends what it belongs to; its bytes go with the next sweep. */
   const forget = (trx: Trx, projectId: number, id: number): Promise<boolean> =>
-    store.changeState(trx, projectId, id, ['visible'], 'deleted', clock.now())
+    store.changeState(trx, { projectId, id }, ['visible'], 'deleted', clock.now())
 
   /** The announced size until the bytes are there, then theirs. An upload may be followed by another, so the record is no proof. */
   async function withSize(file: FileRecord): Promise<FileRecord> {
@@ -317,7 +317,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
   }
 
   async function markDeleted(trx: Trx, source: EventSource, file: FileRecord, origin: Origin): Promise<void> {
-    if (!(await store.changeState(trx, file.projectId, file.id, ['visible'], 'deleted', clock.now())))
+    if (!(await store.changeState(trx, file, ['visible'], 'deleted', clock.now())))
       throw new PlatformError('storage.files.notFound')
     await announce(trx, source, file, 'Deleted', origin)
   }

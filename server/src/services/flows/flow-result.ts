@@ -53,7 +53,7 @@ export function resultOf(plan: FlowPlan, state: FlowState, jobs: StepJobs, now: 
   const tasks = plan.phases.flatMap((phase) =>
     phase.tasks.map((task, index): TaskResult => {
       const steps = visits.get(phase.id)?.tasks[index]?.steps ?? []
-      return taskResult(phase, task, steps, jobs, now, task.isEnabled ? notStarted : 'skipped')
+      return taskResult(phase, task, steps, { jobs, now }, task.isEnabled ? notStarted : 'skipped')
     }),
   )
   return { phases, tasks, variables: state.variables }
@@ -63,8 +63,7 @@ function taskResult(
   phase: PlannedPhase,
   task: PlannedTask,
   steps: readonly Step[],
-  jobs: StepJobs,
-  now: number,
+  { jobs, now }: { readonly jobs: StepJobs; readonly now: number },
   idle: string,
 ): TaskResult {
   const results = steps.map((step) => stepResult(step, task, jobs, now))

@@ -30,7 +30,7 @@ export function readFlow(given: unknown, format: FlowFormat): ReadFlow {
   const taskIds = idsOf(taskNodes, 'tasks', report)
   const known: KnownIds = { phases: new Set(phaseIds), tasks: new Set(taskIds) }
   const tasksOf = readTasks(taskNodes, known, report)
-  const phases = phaseNodes.map((node, at) => readPhase(node, `phases[${at}]`, format, known, tasksOf, report))
+  const phases = phaseNodes.map((node, at) => readPhase(node, `phases[${at}]`, { format, known, tasksOf }, report))
   if (format === 'orchestrator') reportCycle(phases, report)
   else reportUnreachable(phases, report)
   for (const [at, phase] of phases.entries())
@@ -73,14 +73,13 @@ function idsOf(nodes: readonly Members[], path: string, report: Report): string[
   })
 }
 
-function readPhase(
-  node: Members,
-  path: string,
-  format: FlowFormat,
-  known: KnownIds,
-  tasksOf: ReadonlyMap<string, readonly PlannedTask[]>,
-  report: Report,
-): PlannedPhase {
+interface PhaseContext {
+  readonly format: FlowFormat
+  readonly known: KnownIds
+  readonly tasksOf: ReadonlyMap<string, readonly PlannedTask[]>
+}
+
+function readPhase(node: Members, path: string, { format, known, tasksOf }: PhaseContext, report: Report): PlannedPhase {
   const id = idText(node.id) ?? ''
   const isFlow = format === 'flow'
   return {

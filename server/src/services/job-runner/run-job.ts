@@ -113,7 +113,7 @@ export async function runJob(deps: JobRunnerDeps, handle: RunHandle): Promise<Ru
       unsavedState: null,
     }
   } catch (error) {
-    return failed(deps, handle, log, gathered, error, await sinceLastGood(deps, job))
+    return failed(deps, handle, log, gathered, { error, since: await sinceLastGood(deps, job) })
   } finally {
     await log.flush()
   }
@@ -193,7 +193,7 @@ async function runRows(
           version: gathered.version,
           onPublish:
             index === rows.length - 1
-              ? (trx, tables, artifacts) => markPublished(deps, handle, gathered, tables, artifacts, trx)
+              ? (trx, tables, artifacts) => markPublished(trx, deps, handle, gathered, { tables, artifacts })
               : undefined,
         }),
       )
@@ -210,12 +210,11 @@ const FINISHED = 'Component processing finished.'
 
 /** What the job will say when it ends, kept from now on: the end may be written by whoever finds it lost. */
 async function markPublished(
+  trx: Trx,
   { clock }: Pick<JobRunnerDeps, 'clock'>,
   handle: RunHandle,
   gathered: Gathered,
-  outputTables: readonly LoadedTable[],
-  artifacts: readonly number[],
-  trx: Trx,
+  { tables: outputTables, artifacts }: { readonly tables: readonly LoadedTable[]; readonly artifacts: readonly number[] },
 ): Promise<void> {
   const last: RowResult = {
     images: [],
@@ -359,8 +358,7 @@ function failed(
   { job, signal }: RunHandle,
   log: JobLog,
   gathered: Gathered,
-  error: unknown,
-  since: SinceLastGood | null,
+  { error, since }: { readonly error: unknown; readonly since: SinceLastGood | null },
 ): RunOfJob {
   const mask = createMask(gathered.secrets)
   const exceptionId = `job-${job.id}-${randomUUID().slice(0, 8)}`

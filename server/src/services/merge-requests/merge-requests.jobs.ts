@@ -49,7 +49,7 @@ export function createMerging({ mergeRequests, inTransaction, createJob, changes
 
   async function startByItself(requester: Requester, request: MergeRequest): Promise<MergeRequest> {
     const moved = await inTransaction((trx) =>
-      mergeRequests.step(trx, requester.actor, request.id, 'auto-merge', requester.origin),
+      mergeRequests.step(trx, { source: requester.actor, origin: requester.origin }, request.id, 'auto-merge'),
     )
     await createMergeJob(requester, moved)
     return moved
@@ -75,10 +75,10 @@ export function createMerging({ mergeRequests, inTransaction, createJob, changes
     try {
       await publish(async (trx) => {
         const request = await mergeRequests.get(job.projectId, id, trx)
-        if (request.state === 'approved') await mergeRequests.step(trx, job.source, id, 'merge', job.origin) // tried again
+        if (request.state === 'approved') await mergeRequests.step(trx, job, id, 'merge') // tried again
         const changes = await merge(trx, request, job.source, (conflicts) => conflictError(id, conflicts))
         const changeLog = changes.map(loggedChange)
-        const published = await mergeRequests.step(trx, job.source, id, 'publish', job.origin, { changeLog })
+        const published = await mergeRequests.step(trx, job, id, 'publish', { changeLog })
         await removeBranch(trx, job.source, request.branchFromId, job.origin)
         return { results: mergeRequestDetail(published) }
       })
@@ -92,7 +92,7 @@ export function createMerging({ mergeRequests, inTransaction, createJob, changes
   async function giveBack(job: StorageJob, id: number, reason: string): Promise<void> {
     await inTransaction(async (trx) => {
       if ((await mergeRequests.get(job.projectId, id, trx)).state === 'in_merge')
-        await mergeRequests.step(trx, job.source, id, 'fail', job.origin, { reason })
+        await mergeRequests.step(trx, job, id, 'fail', { reason })
     })
   }
 

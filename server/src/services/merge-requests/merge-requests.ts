@@ -69,6 +69,11 @@ export const MAX_REQUIRED_APPROVALS = 10
 
 export type MergeRequests = ReturnType<typeof createMergeRequests>
 
+interface Author {
+  readonly source: EventSource
+  readonly origin: Origin
+}
+
 export function createMergeRequests(deps: MergeRequestsDeps) {
   const { db, inTransaction, recordEvent, clock, branches } = deps
 
@@ -157,10 +162,9 @@ export function createMergeRequests(deps: MergeRequestsDeps) {
   /** One step of its life, with the event about it. */
   async function step(
     trx: Trx,
-    source: EventSource,
+    { source, origin }: Author,
     id: number,
     by: Move,
-    origin: Origin,
     { reason, changeLog }: { readonly reason?: string | undefined; readonly changeLog?: readonly LoggedChange[] } = {},
   ): Promise<MergeRequest> {
     const before = await get(source.projectId, id, trx)
@@ -188,10 +192,9 @@ export function createMergeRequests(deps: MergeRequestsDeps) {
   /** Rule 2. */
   async function approve(
     trx: Trx,
-    actor: Actor,
+    { actor, origin }: { readonly actor: Actor; readonly origin: Origin },
     id: number,
     approvers: readonly Actor[],
-    origin: Origin,
     reason?: string,
   ): Promise<MergeRequest> {
     const before = await get(actor.projectId, id, trx)
@@ -201,20 +204,20 @@ export function createMergeRequests(deps: MergeRequestsDeps) {
       throw new PlatformError('mergeRequest.refused', { reason: 'This reviewer has already approved this request.' })
     if (before.creator.id === actor.tokenId && others.length > 0)
       throw new PlatformError('mergeRequest.refused', { reason: 'The creator of a merge request cannot approve it.' })
-    const approved = await step(trx, actor, id, 'approve', origin, { reason })
+    const approved = await step(trx, { source: actor, origin }, id, 'approve', { reason })
     const required = (await findRequiredApprovals(trx, actor.projectId)) ?? (others.length >= 2 ? 2 : 1)
-    return approved.approvals.length < required ? approved : await step(trx, actor, id, 'finish-review', origin)
+    return approved.approvals.length < required ? approved : await step(trx, { source: actor, origin }, id, 'finish-review')
   }
 
   async function advance(actor: Actor, id: number, by: Move, origin: Origin, reason?: string): Promise<MergeRequest> {
     mustManage(actor)
     if (by === 'approve') {
       const approvers = (await deps.people(actor.projectId)).filter(mayManage)
-      return await inTransaction((trx) => approve(trx, actor, id, approvers, origin, reason))
+      return await inTransaction((trx) => approve(trx, { actor, origin }, id, approvers, reason))
     }
     const changes = by === 'request-review' ? await deps.changesOf(await get(actor.projectId, id)) : undefined
     const log = changes && { changeLog: changes.map(loggedChange) }
-    return await inTransaction((trx) => step(trx, actor, id, by, origin, { reason, ...log }))
+    return await inTransaction((trx) => step(trx, { source: actor, origin }, id, by, { reason, ...log }))
   }
 
   async function settings(projectId: number) {
@@ -231,7 +234,7 @@ export function createMergeRequests(deps: MergeRequestsDeps) {
   async function cancelOf(trx: Trx, source: EventSource, branchId: number): Promise<void> {
     for (const { id, branchFromId, state } of await listMergeRequests(trx, source.projectId)) {
       if (branchFromId === branchId && !isEnded(state))
-        await step(trx, source, id, 'cancel', NO_ORIGIN, { reason: 'The branch was deleted.' })
+        await step(trx, { source, origin: NO_ORIGIN }, id, 'cancel', { reason: 'The branch was deleted.' })
     }
   }
 

@@ -14,7 +14,7 @@ import type { JobProgress, RecordState, StateOfRun } from '../../model/job-progr
 import { createProgressWriter } from './job-progress.ts'
 import { moveJob, waitingForJob } from './job-states.ts'
 import type { JobRow } from './queue.schema.ts'
-import { type Hold, type JobEnd, PUBLISHED, type QueueStore } from './queue.store.ts'
+import { type Hold, type JobEnd, type LeftOut, PUBLISHED, type QueueStore } from './queue.store.ts'
 import type { Queue } from './queue.ts'
 import { usualDuration } from './usual-duration.ts'
 
@@ -143,7 +143,12 @@ export function createQueueLoop(deps: QueueLoopDeps) {
       const elsewhere = new Set<string>()
       for (let found = -1; found !== fullParents.size + elsewhere.size; ) {
         found = fullParents.size + elsewhere.size
-        const startable = await startableOfAll(trx, now, full, held, [...fullParents], [...elsewhere])
+        const startable = await startableOfAll(trx, now, {
+          fullProjects: full,
+          heldKeys: held,
+          fullParents: [...fullParents],
+          elsewhere: [...elsewhere],
+        })
         for (const id of await componentsElsewhere(trx, startable, now)) elsewhere.add(id)
         const runningIn = ({ project_id }: Startable): number => projects.get(project_id) ?? 0
         for (const job of startable.toSorted((a, b) => runningIn(a) - runningIn(b))) {
@@ -169,21 +174,13 @@ export function createQueueLoop(deps: QueueLoopDeps) {
    * The oldest jobs that could start. When one project has a queue so long that nothing else is in sight, the others are looked for
    * too, once a second: the first job of a project need not wait for all that another one has queued.
    */
-  async function startableOfAll(
-    trx: Trx,
-    now: number,
-    full: readonly number[],
-    held: readonly string[],
-    fullParents: readonly number[],
-    elsewhere: readonly string[],
-  ): Promise<readonly Startable[]> {
-    const among = { heldKeys: held, fullParents, elsewhere }
-    const oldest = await store.listStartable(trx, now, { ...among, fullProjects: full }, STARTABLE)
+  async function startableOfAll(trx: Trx, now: number, leftOut: LeftOut): Promise<readonly Startable[]> {
+    const oldest = await store.listStartable(trx, now, leftOut, STARTABLE)
     const [first] = oldest
     if (!first || oldest.length < STARTABLE || oldest.some(({ project_id }) => project_id !== first.project_id)) return oldest
     if (Math.abs(now - lastLookAtOthers) < OTHERS_MS) return oldest
     lastLookAtOthers = now
-    const others = { ...among, fullProjects: [...full, first.project_id] }
+    const others = { ...leftOut, fullProjects: [...leftOut.fullProjects, first.project_id] }
     return [...(await store.listStartable(trx, now, others, STARTABLE)), ...oldest]
   }
 

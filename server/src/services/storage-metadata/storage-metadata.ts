@@ -2,7 +2,7 @@
 
 import type { Generated, Selectable } from 'kysely'
 import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
-import { type MetadataItem, type MetadataPair, metadataView } from '../../http/metadata-items.ts'
+import { type MetadataItem, type MetadataWrite, metadataView } from '../../http/metadata-items.ts'
 import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 
@@ -47,8 +47,8 @@ export function createStorageMetadata(database: Db) {
   return {
     ofBuckets: {
       list: async (projectId: number, object: number) => (await store.listMany(projectId, 'bucket', [object])).get(object) ?? [],
-      set: (trx: Trx, projectId: number, object: number, provider: string, pairs: readonly MetadataPair[], now: Date) =>
-        store.set(trx, projectId, { kind: 'bucket', object }, provider, pairs, now),
+      set: (trx: Trx, projectId: number, object: number, written: MetadataWrite) =>
+        store.set(trx, projectId, { kind: 'bucket', object }, written),
       remove: (trx: Trx, projectId: number, object: number, id: number) =>
         store.remove(trx, projectId, { kind: 'bucket', object }, id),
       forget: (trx: Trx, object: number) => store.forget(trx, { kind: 'bucket', object }),
@@ -63,15 +63,8 @@ export function createStorageMetadata(database: Db) {
       findTables: store.findTables,
       isOnBucket: async (projectId: number, bucket: number, key: string): Promise<boolean> =>
         ((await store.listMany(projectId, 'bucket', [bucket])).get(bucket) ?? []).some((item) => item.key === key),
-      set: (
-        trx: Trx,
-        projectId: number,
-        table: number,
-        column: string | undefined,
-        provider: string,
-        pairs: readonly MetadataPair[],
-        now: Date,
-      ) => store.set(trx, projectId, ofTable(table, column), provider, pairs, now),
+      set: (trx: Trx, projectId: number, table: number, column: string | undefined, written: MetadataWrite) =>
+        store.set(trx, projectId, ofTable(table, column), written),
       remove: (trx: Trx, projectId: number, table: number, column: string | undefined, id: number) =>
         store.remove(trx, projectId, ofTable(table, column), id),
       forget: (trx: Trx, table: number, column?: string) => store.forget(trx, ofTable(table, column)),
@@ -144,14 +137,7 @@ function createMetadataStore(database: Db) {
       return (await query.orderBy('object').execute()).map((row) => row.object)
     },
 
-    set: async (
-      trx: Trx,
-      projectId: number,
-      target: MetadataTarget,
-      provider: string,
-      pairs: readonly MetadataPair[],
-      now: Date,
-    ) => {
+    set: async (trx: Trx, projectId: number, target: MetadataTarget, { provider, pairs, at }: MetadataWrite) => {
       for (const { key, value } of pairs)
         await withTables<Tables>(trx)
           .insertInto('storage_metadata')
@@ -163,12 +149,12 @@ function createMetadataStore(database: Db) {
             provider,
             key,
             value,
-            updated_at: now.getTime(),
+            updated_at: at.getTime(),
           })
           .onConflict((conflict) =>
             conflict
               .columns(['kind', 'object', 'column_name', 'provider', 'key'])
-              .doUpdateSet({ value, updated_at: now.getTime() }),
+              .doUpdateSet({ value, updated_at: at.getTime() }),
           )
           .execute()
     },

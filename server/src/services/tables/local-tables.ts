@@ -265,10 +265,10 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
     const isNew = !('tableKey' in target.input)
     for (const { provider, whenCreated = [], always = [], columns = {} } of target.request.metadata ?? []) {
       const pairs = [...(isNew ? whenCreated : []), ...always]
-      if (pairs.length > 0) await metadata.set(trx, projectId, key, undefined, provider, pairs, now)
+      if (pairs.length > 0) await metadata.set(trx, projectId, key, undefined, { provider, pairs, at: now })
       for (const [said, items] of Object.entries(columns)) {
         const column = known.find((name) => name.toLowerCase() === said.toLowerCase())
-        if (column) await metadata.set(trx, projectId, key, column, provider, items, now)
+        if (column) await metadata.set(trx, projectId, key, column, { provider, pairs: items, at: now })
       }
     }
   }

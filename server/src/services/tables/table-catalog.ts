@@ -7,7 +7,7 @@ import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/
 import type { TableSnapshot } from '../../engines/table-engine/snapshot.ts'
 import type { Filter } from '../../engines/table-engine/table-engine.ts'
 import type { Freshness } from '../../http/freshness.ts'
-import type { MetadataItem, MetadataPair } from '../../http/metadata-items.ts'
+import type { MetadataItem, MetadataWrite } from '../../http/metadata-items.ts'
 import type { Page } from '../../http/page.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -60,15 +60,7 @@ export interface MetadataOfTables {
   ): Promise<readonly number[]>
   /** Whether a bucket has metadata of that key. */
   isOnBucket(projectId: number, bucket: number, key: string): Promise<boolean>
-  set(
-    trx: Trx,
-    projectId: number,
-    table: number,
-    column: string | undefined,
-    provider: string,
-    pairs: readonly MetadataPair[],
-    now: Date,
-  ): Promise<void>
+  set(trx: Trx, projectId: number, table: number, column: string | undefined, written: MetadataWrite): Promise<void>
   remove(trx: Trx, projectId: number, table: number, column: string | undefined, id: number): Promise<void>
   forget(trx: Trx, table: number, column?: string): Promise<void>
 }

@@ -59,6 +59,13 @@ export interface DefinitionInput {
   readonly layout?: TableLayout
 }
 
+interface PublishOptions {
+  /** What else the transaction does, and what the job answers. */
+  readonly also?: (trx: Trx) => Promise<{ readonly results: unknown } | undefined>
+  /** Whether rows changed. */
+  readonly changed?: boolean
+}
+
 export type TableChanges = Readonly<Record<string, JobHandler>>
 
 export function createTableChanges({ parts, engine, readWorkspaceColumn }: ChangeDeps): TableChanges {
@@ -76,9 +83,7 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
     table: Table,
     snapshot: TableSnapshot,
     event: NewEvent,
-    /** What else the transaction does, and what the job answers. */
-    also?: (trx: Trx) => Promise<{ readonly results: unknown } | undefined>,
-    changed = false,
+    { also, changed = false }: PublishOptions = {},
   ) =>
     run.publish(async (trx) => {
       const { source, origin } = run.job
@@ -112,10 +117,12 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
       table,
       addColumn(snapshot, column),
       tableEvent(table, 'storage.tableColumnAdded', { column: column.name }),
-      async (trx) => {
-        if (pairs.length > 0)
-          await metadata.set(trx, run.job.projectId, table.row.key, column.name, STORAGE_PROVIDER, pairs, clock.now())
-        return undefined
+      {
+        also: async (trx) => {
+          const written = { provider: STORAGE_PROVIDER, pairs, at: clock.now() }
+          if (pairs.length > 0) await metadata.set(trx, run.job.projectId, table.row.key, column.name, written)
+          return undefined
+        },
       },
     )
   }
@@ -132,11 +139,13 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
       table,
       dropColumn(snapshot, input.column),
       tableEvent(table, 'storage.tableColumnDeleted', { column: input.column }),
-      async (trx) => {
-        await metadata.forget(trx, table.row.key, input.column)
-        return undefined
+      {
+        also: async (trx) => {
+          await metadata.forget(trx, table.row.key, input.column)
+          return undefined
+        },
+        changed: true,
       },
-      true,
     )
   }
 
@@ -180,7 +189,7 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
     const keyPrefix = keyPrefixOf(run.job.projectId, table.data.key)
     const { snapshot: after, deletedRows } = await engine.deleteRows({ snapshot, ...filter, keyPrefix }, { signal: run.signal })
     const event = tableEvent(table, 'storage.tableRowsDeleted', { deletedRows })
-    await publishSnapshot(run, table, after, event, async () => ({ results: { deletedRows } }), true)
+    await publishSnapshot(run, table, after, event, { also: async () => ({ results: { deletedRows } }), changed: true })
     return undefined
   }
 
@@ -230,12 +239,16 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
       const { column, description } = change
       if (changesType(change)) {
         const pairs = changedMetadata(columnNamed(after, column), change)
-        await metadata.set(trx, projectId, key, column, STORAGE_PROVIDER, pairs, clock.now())
+        await metadata.set(trx, projectId, key, column, { provider: STORAGE_PROVIDER, pairs, at: clock.now() })
       }
       const stale = change.default === null ? known[column]?.find((item) => item.key === 'KBC.datatype.default') : undefined
       if (stale) await metadata.remove(trx, projectId, key, column, stale.id)
       if (description !== undefined)
-        await metadata.set(trx, projectId, key, column, 'user', descriptionPair(description), clock.now())
+        await metadata.set(trx, projectId, key, column, {
+          provider: 'user',
+          pairs: descriptionPair(description),
+          at: clock.now(),
+        })
     }
   }
 
@@ -244,11 +257,12 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
     const { column } = input.change
     const { snapshot } = await catalog.reading(table)
     const after = await withChanges(snapshot, [input.change], run.signal)
-    await publishSnapshot(run, table, after, tableEvent(table, 'storage.tableColumnsUpdated', { column }), async (trx) => {
+    const also = async (trx: Trx) => {
       await describeChanges(trx, table, after, [input.change])
       const known = await metadata.listColumns(table.row.projectId, [table.row.key], trx)
       return { results: columnDefinition(columnNamed(after, column), known.get(table.row.key) ?? {}) }
-    })
+    }
+    await publishSnapshot(run, table, after, tableEvent(table, 'storage.tableColumnsUpdated', { column }), { also })
   }
 
   const tableUpdate: JobHandler = async ({ job, publish }) => {
@@ -275,7 +289,11 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
           throw isUniqueViolation(error) ? tableExists(table.row.name, displayName) : error
         })
       if (description !== undefined)
-        await metadata.set(trx, projectId, key, undefined, 'user', descriptionPair(description), clock.now())
+        await metadata.set(trx, projectId, key, undefined, {
+          provider: 'user',
+          pairs: descriptionPair(description),
+          at: clock.now(),
+        })
       await describeChanges(trx, table, after, columns)
       const { source, origin } = job
       const value = tableEvent(table, 'storage.tableUpdated', {})
@@ -328,7 +346,7 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
       })),
     }
     await publish(async (trx) => {
-      await store.saveProfile(trx, job.projectId, table.row.key, value.uuid, value, createdAt)
+      await store.saveProfile(trx, job.projectId, table.row.key, { uuid: value.uuid, value, at: createdAt })
       return { results: value }
     })
   }

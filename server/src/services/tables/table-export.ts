@@ -132,7 +132,8 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
       })
 
     const tag = options.merged ? 'storage-merged-export' : 'table-export'
-    const { file, sizeBytes, rows } = await writeFile(job, table.id, request, options, signal, {
+    const { file, sizeBytes, rows } = await writeFile(job, table.id, request, options, {
+      signal,
       tags: [tag],
       maxAgeDays: EXPORT_DAYS,
     })
@@ -149,8 +150,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
     tableId: string,
     request: QueryRequest,
     { fileType, gzip, merged, includeInternalTimestamp }: Omit<ExportOptions, 'query' | 'limit'>,
-    signal: AbortSignal,
-    kept: Pick<NewExportFile, 'tags' | 'maxAgeDays' | 'isPermanent'>,
+    { signal, ...kept }: Pick<NewExportFile, 'tags' | 'maxAgeDays' | 'isPermanent'> & { readonly signal: AbortSignal },
   ) {
     const name = `${tableId}${suffixOf(fileType, gzip)}`
     const file = await files.reserve(source, { name, isSliced: !merged, isEncrypted: true, ...kept }, origin.runId)

@@ -260,7 +260,7 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
     const table = await catalog.insert(trx, bucket, { name, displayName }, snapshot, { importedAt: load && clock.now() })
     if (input.types) await describeTypes(parts, trx, job.projectId, table.row.key, input.types)
     for (const { column, provider, key, value } of metadata ?? [])
-      await parts.metadata.set(trx, job.projectId, table.row.key, column, provider, [{ key, value }], clock.now())
+      await parts.metadata.set(trx, job.projectId, table.row.key, column, { provider, pairs: [{ key, value }], at: clock.now() })
     const params = { name, primaryKey: table.primaryKey, columns: table.columns, source: input.source }
     await recordEvent(trx, job.source, tableEvent(table, 'storage.tableCreated', params), job.origin)
     if (load) {
@@ -315,7 +315,7 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
       loaded,
       warnings,
       async publish(trx) {
-        const outcome = await publishImport(trx, run, input, source, table, loaded, plan.fileColumns)
+        const outcome = await publishImport(trx, run, input, table, { source, loaded, columns: plan.fileColumns })
         await describeColumns(parts, trx, table.row, describeChanges(before, plan.snapshot))
         return outcome
       },
@@ -362,14 +362,16 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
     trx: Trx,
     { job }: LoadRun,
     input: ImportInput,
-    source: OpenSource,
     table: Table,
-    loaded: LoadResult,
-    importedColumns: readonly string[],
+    {
+      source,
+      loaded,
+      columns,
+    }: { readonly source: OpenSource; readonly loaded: LoadResult; readonly columns: readonly string[] },
   ): Promise<JobOutcome & { readonly tableKey: number }> {
     const what = { imported: true, changed: true, needsCompaction: needsCompaction(loaded.snapshot) }
     await recordEvent(trx, job.source, importStartedEvent(table, input, source), job.origin)
-    const value = importEvent(table, input, { source, loaded, columns: importedColumns })
+    const value = importEvent(table, input, { source, loaded, columns })
     const sizeBefore = table.data.sizeBytes
     const row = await catalog.publish(trx, table, loaded.snapshot, what, { source: job.source, origin: job.origin, value })
     await countLoad(trx, job, loaded, row.sizeBytes - sizeBefore)
@@ -377,7 +379,7 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
       results: {
         transaction: null,
         warnings: [],
-        importedColumns: importedColumns.filter((name) => name !== LOAD_TIME_COLUMN),
+        importedColumns: columns.filter((name) => name !== LOAD_TIME_COLUMN),
         totalRowsCount: row.rowsCount,
         totalDataSizeBytes: row.sizeBytes,
       },
@@ -458,7 +460,7 @@ export async function describeTypes(
   columns: readonly TypedColumn[],
 ): Promise<void> {
   const enabled = [{ key: 'KBC.dataTypesEnabled', value: 'true' }]
-  await parts.metadata.set(trx, projectId, key, undefined, STORAGE_PROVIDER, enabled, parts.clock.now())
+  await parts.metadata.set(trx, projectId, key, undefined, { provider: STORAGE_PROVIDER, pairs: enabled, at: parts.clock.now() })
   await describeColumns(parts, trx, { projectId, key }, columns)
 }
 
@@ -469,7 +471,8 @@ async function describeColumns(
   columns: readonly TypedColumn[],
 ): Promise<void> {
   for (const { column, metadata: pairs } of columns)
-    if (pairs.length > 0) await metadata.set(trx, projectId, key, column.name, STORAGE_PROVIDER, pairs, clock.now())
+    if (pairs.length > 0)
+      await metadata.set(trx, projectId, key, column.name, { provider: STORAGE_PROVIDER, pairs, at: clock.now() })
 }
 
 export function dialectOf({ delimiter, enclosure, escapedBy }: CsvOptions): CsvDialect {

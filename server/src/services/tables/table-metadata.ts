@@ -52,8 +52,9 @@ export function createTableMetadata(parts: TableParts) {
     if (pairs.length === 0 && byColumn.size === 0) throw notAList()
     await inTransaction(async (trx) => {
       const { projectId, key } = table.row
-      if (pairs.length > 0) await metadata.set(trx, projectId, key, undefined, provider, pairs, clock.now())
-      for (const [column, items] of byColumn) await metadata.set(trx, projectId, key, column, provider, items, clock.now())
+      if (pairs.length > 0) await metadata.set(trx, projectId, key, undefined, { provider, pairs, at: clock.now() })
+      for (const [column, items] of byColumn)
+        await metadata.set(trx, projectId, key, column, { provider, pairs: items, at: clock.now() })
       await recordEvent(trx, scope.actor, tableEvent(table, 'storage.tableMetadataSet', {}), origin)
     })
     const named = Object.entries(await columnsOf(table)).filter(([column]) => byColumn.has(column))
@@ -72,7 +73,7 @@ export function createTableMetadata(parts: TableParts) {
     const provider = providerFrom(request.provider, table)
     const pairs = readMetadataItems(request.metadata)
     const { projectId, key } = table.row
-    await inTransaction((trx) => metadata.set(trx, projectId, key, column, provider, pairs, clock.now()))
+    await inTransaction((trx) => metadata.set(trx, projectId, key, column, { provider, pairs, at: clock.now() }))
     return itemsOfColumn(table, column)
   }
 

@@ -34,8 +34,8 @@ export function createSnapshotJobs(parts: TableParts, exports: TableExports) {
     const table = await catalog.getByKey(job.projectId, input.tableKey)
     const { snapshot } = await catalog.reading(table)
     const rows: QueryRequest = { snapshot, columns: table.columns, filters: [], orderBy: [] }
-    const kept = { tags: ['table-snapshot'], isPermanent: true }
-    const { file, sizeBytes } = await exports.writeFile(job, table.id, rows, FORM, signal, kept)
+    const kept = { signal, tags: ['table-snapshot'], isPermanent: true }
+    const { file, sizeBytes } = await exports.writeFile(job, table.id, rows, FORM, kept)
     const said = await metadataOf(table)
     await publish(async (trx) => {
       await exports.publishFile(trx, job.source, file, sizeBytes, job.origin)

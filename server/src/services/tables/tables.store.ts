@@ -433,7 +433,12 @@ export function createTablesStore(database: Db) {
         .execute()
     },
 
-    saveProfile: async (trx: Trx, projectId: number, tableKey: number, uuid: string, value: unknown, at: Date): Promise<void> => {
+    saveProfile: async (
+      trx: Trx,
+      projectId: number,
+      tableKey: number,
+      { uuid, value, at }: { readonly uuid: string; readonly value: unknown; readonly at: Date },
+    ): Promise<void> => {
       await withTables<Tables>(trx)
         .insertInto('table_profile')
         .values({ uuid, project_id: projectId, data_table: tableKey, value: JSON.stringify(value), created_at: at.getTime() })

@@ -697,7 +697,10 @@ export const ERRORS = {
     kind: 'unprocessable',
     text: 'The column "{column}" of "{table}" has more than {limit} different values. Load them as a table instead.',
   },
-  'workspace.resetPasswordNotSupported': { kind: 'invalid', text: 'Workspace {id} has no password: its login type is none.' },
+  'workspace.resetPasswordNotSupported': {
+    kind: 'invalid',
+    text: 'Workspace {id} has no password: its login type is {type}. Use it through the API, or with a token as the password.',
+  },
   'storage.backendNotAllowed': { kind: 'invalid', text: 'There is no backend "{backend}" here. Leave it out, or send {known}.' },
   'workspace.loadRequestInputRequired': {
     kind: 'invalid',

@@ -288,4 +288,12 @@ test('D73: a stack that stores unknown components keeps, versions and lists thei
     /keboola\.wr-db-test has no program here; the stack only keeps its configurations/,
   )
   assert.equal((await call('POST', '/v2/storage/components/-bad-/configs', { json: { name: 'One' } })).status, 404)
+
+  // Known by its configurations alone: those in the trash count, none at all is a component that is not there.
+  await ok('DELETE', `${path}/${id}`)
+  assert.deepEqual(await ok('GET', path), [])
+  for (const list of ['', '?limit=10']) {
+    const missing = await call('GET', `/v2/storage/components/keboola.wr-db-other/configs${list}`)
+    assert.deepEqual([missing.status, missing.json<{ code: string }>().code], [404, 'storage.components.notFound'])
+  }
 })

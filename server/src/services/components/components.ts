@@ -14,6 +14,8 @@ import { runnableComponent } from './runnable-component.ts'
 export interface Components {
   /** By id or alias. Where unknown components are stored, every id that is well formed is found. */
   find(id: string): ComponentDescription | undefined
+  /** False for a component that is found only because unknown ones are stored. */
+  isDescribed(id: string): boolean
   /** As the job runner reads it; only what has a description. */
   findRunnable(id: string): RunnableComponent | undefined
   /** The id itself when no component has it. */
@@ -83,6 +85,7 @@ export function createComponents({ folder, log, unknown = 'refuse' }: Components
 
   return {
     find: (id) => registry.byId.get(id) ?? (unknown === 'store' ? undescribed(id) : undefined),
+    isDescribed: (id) => registry.byId.has(id),
     findRunnable: (id) => runnableComponent(registry.byId.get(id)),
     canonicalId,
     namesOf: (id) => registry.namesOf.get(canonicalId(id)) ?? [id],

@@ -41,7 +41,9 @@ const NewWorkspaceBody = Type.Object({
   backend: optionalText('Name of the backend; the one of the project when left out.'),
   backendSize: optionalText('Share of the memory of a session: xsmall, small, medium or large (default).'),
   readOnlyStorageAccess: optionalFlag('Whether tables of the project can be read as `"in.c-bucket"."table"`; default true.'),
-  loginType: optionalText('`default`: a user with a password. `none`: no login.'),
+  loginType: optionalText(
+    '`default` and `snowflake-legacy-service`: a user with a password. `none`, `snowflake-person-sso`, `snowflake-person-keypair` and `snowflake-service-keypair`: no password; the workspace is used through the API, or with a token as the password.',
+  ),
   statementTimeoutSeconds: Type.Optional(
     Type.Integer({ minimum: 0, description: 'Longest time of a statement; what the operator allows when left out or 0.' }),
   ),
@@ -124,7 +126,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
       return reply.code(202).send(jobView(job, req.baseUrl))
     }
     const { workspace, password } = await workspaces.create(scope, wanted, of)
-    return reply.code(201).send(await viewOf(workspace, req.baseUrl, password))
+    return reply.code(201).send(await viewOf(workspace, req.baseUrl, workspaces.hasPassword(workspace) ? password : undefined))
   }
 
   async function load(

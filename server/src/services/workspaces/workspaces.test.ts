@@ -73,18 +73,28 @@ test('a workspace is made, shown, listed and deleted, in the shapes that clients
   assert.equal((await stack.request('DELETE', `${PATH}/${id}`)).status, 404)
 })
 
+test('a workspace with a login of another backend has no password and is used through the API', async () => {
+  for (const loginType of ['none', 'snowflake-person-sso', 'snowflake-person-keypair', 'snowflake-service-keypair']) {
+    const { id, connection } = await make({ loginType, publicKey: 'MIIB' })
+    assert.deepEqual([connection.loginType, connection.password], [loginType, undefined])
+    const reset = await stack.request('POST', `${PATH}/${id}/password`)
+    assert.deepEqual([reset.status, reset.json<{ code: string }>().code], [400, 'workspace.resetPasswordNotSupported'])
+    const answer = await stack.request('POST', `${PATH}/${id}/query`, { json: { query: 'SELECT 1 AS one' } })
+    assert.equal(answer.json<{ status: string }>().status, 'ok', answer.text)
+  }
+  assert.ok((await make({ loginType: 'snowflake-legacy-service' })).connection.password)
+})
+
 test('workspaces that cannot be are refused, and those of others are not found', async () => {
   for (const [json, code] of [
     [{ backend: 'redshift' }, 'storage.backendNotAllowed'],
     [{ backendSize: 'huge' }, 'workspace.unsupportedBackendSize'],
-    [{ loginType: 'snowflake-person-sso' }, 'workspace.loginTypeNotSupported'],
+    [{ loginType: 'kerberos' }, 'workspace.loginTypeNotSupported'],
   ] as const) {
     const answer = await stack.request('POST', PATH, { json })
     assert.deepEqual([answer.status, answer.json<{ code: string }>().code], [400, code])
   }
   const { id } = await make({ loginType: 'none' })
-  const none = await stack.request('POST', `${PATH}/${id}/password`)
-  assert.equal(none.json<{ code: string }>().code, 'workspace.resetPasswordNotSupported')
   const { token } = (await stack.request('POST', '/v2/storage/tokens', { json: { description: 'other' } })).json<{
     token: string
   }>()

@@ -37,7 +37,12 @@ export interface OfConfiguration {
 
 /** Shares of the memory that a session may take. */
 export const SIZES: Readonly<Record<string, number>> = { xsmall: 0.25, small: 0.5, medium: 0.75, large: 1 }
-const LOGIN_TYPES = ['default', 'none', 'snowflake-legacy-service']
+const WITH_PASSWORD = ['default', 'snowflake-legacy-service']
+/** People or keys of another backend sign in with these; here a workspace of theirs is used through the API, or with a token. */
+const WITHOUT_PASSWORD = ['none', 'snowflake-person-sso', 'snowflake-person-keypair', 'snowflake-service-keypair']
+const LOGIN_TYPES = [...WITH_PASSWORD, ...WITHOUT_PASSWORD]
+
+const hasPassword = ({ loginType }: Pick<Workspace, 'loginType'>): boolean => WITH_PASSWORD.includes(loginType)
 
 export type Workspaces = ReturnType<typeof createWorkspaces>
 
@@ -107,7 +112,8 @@ export function createWorkspaces({ db, inTransaction, clock, backendName, maxSta
   }
 
   async function resetPassword(workspace: Workspace): Promise<string> {
-    if (workspace.loginType === 'none') throw new PlatformError('workspace.resetPasswordNotSupported', { id: workspace.id })
+    if (!hasPassword(workspace))
+      throw new PlatformError('workspace.resetPasswordNotSupported', { id: workspace.id, type: workspace.loginType })
     const password = newPassword()
     await inTransaction((trx) => store.setPassword(trx, workspace, hashOf(password)))
     return password
@@ -123,8 +129,9 @@ export function createWorkspaces({ db, inTransaction, clock, backendName, maxSta
     /** For whoever logs in with the name and the password of a workspace, which names no project. */
     findById: store.findById,
     mayUse,
-    isPassword: ({ passwordHash, loginType }: Workspace, password: string): boolean =>
-      loginType !== 'none' && timingSafeEqual(Buffer.from(passwordHash), Buffer.from(hashOf(password))),
+    hasPassword,
+    isPassword: (workspace: Workspace, password: string): boolean =>
+      hasPassword(workspace) && timingSafeEqual(Buffer.from(workspace.passwordHash), Buffer.from(hashOf(password))),
     /** For jobs, whose token was asked when they were made. */
     find: async (projectId: number, id: number): Promise<Workspace> => {
       const found = await store.find(projectId, id)

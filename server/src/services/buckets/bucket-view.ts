@@ -1,6 +1,7 @@
 // A bucket as the API shows it (spec storage 2.4). `tables` is an address in lists and the tables themselves in the detail.
 
 import { Type } from 'typebox'
+import { PROJECT_CATALOG } from '../../engines/sql/protocol.ts'
 import { Timestamp } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { BACKEND } from '../../model/backend.ts'
@@ -70,7 +71,7 @@ export const bucketView = (
     ...(bucket.sharing !== null && { sharingParameters: sharingParametersOf(bucket), sharedBy: bucket.sharedBy }),
     databaseName: null,
     path: bucket.id,
-    backendPath: [String(bucket.projectId), bucket.id],
+    backendPath: [PROJECT_CATALOG, bucket.id], // clients put the name of a table behind it and ask for that in SQL
     color: bucket.color,
     owner: bucket.owner,
     ...(links && { linkedBy: links.map(linkView) }),

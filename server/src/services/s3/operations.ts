@@ -2,7 +2,7 @@
 
 import type { Operation } from './operation.ts'
 import { abortMultipartUpload } from './operations/abort-multipart-upload.ts'
-import { getBucketLocation, getBucketVersioning, headBucket, listBuckets } from './operations/bucket.ts'
+import { createBucket, getBucketLocation, getBucketVersioning, headBucket, listBuckets } from './operations/bucket.ts'
 import { completeMultipartUpload } from './operations/complete-multipart-upload.ts'
 import { copyObject } from './operations/copy-object.ts'
 import { createMultipartUpload } from './operations/create-multipart-upload.ts'
@@ -63,6 +63,7 @@ export function operationOf(call: S3Call): Operation {
 function onBucket({ method, query, bucket }: S3Call): Operation | undefined {
   if (bucket === '') return method === 'GET' ? listBuckets : undefined
   if (method === 'HEAD') return headBucket
+  if (method === 'PUT') return createBucket
   if (method === 'POST') return query.has('delete') ? deleteObjects : undefined
   if (method !== 'GET') return undefined
   if (query.has('location')) return getBucketLocation

@@ -8,6 +8,7 @@ const STATUS = {
   AuthorizationHeaderMalformed: 400,
   AuthorizationQueryParametersError: 400,
   BadDigest: 400,
+  BucketAlreadyOwnedByYou: 409,
   EntityTooLarge: 400,
   EntityTooSmall: 400,
   // AWS answers 400; we answer 403 as for every other wrong credential, and SDKs read the code, not the status.

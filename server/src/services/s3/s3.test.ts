@@ -13,6 +13,7 @@ import {
   type ChecksumAlgorithm,
   CompleteMultipartUploadCommand,
   CopyObjectCommand,
+  CreateBucketCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
   DeleteObjectsCommand,
@@ -354,6 +355,8 @@ suite('the AWS SDK with its defaults', () => {
   })
 
   test('finds its bucket', async () => {
+    await assert.rejects(client.send(new CreateBucketCommand({ Bucket })), { name: 'BucketAlreadyOwnedByYou' })
+    await assert.rejects(client.send(new CreateBucketCommand({ Bucket: 'other' })), { name: 'NoSuchBucket' })
     await client.send(new HeadBucketCommand({ Bucket }))
     assert.equal((await client.send(new GetBucketLocationCommand({ Bucket }))).LocationConstraint, undefined)
     assert.deepEqual(

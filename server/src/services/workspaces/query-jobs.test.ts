@@ -42,6 +42,15 @@ const ended = (id: string) =>
     return ['completed', 'failed', 'canceled'].includes(job.status) && job
   })
 
+test('the path that a bucket names leads to its tables, with and without a workspace', async () => {
+  const { backendPath } = (await stack.request('GET', '/v2/storage/buckets/in.c-main')).json<{ backendPath: string[] }>()
+  const count = `SELECT count(*) FROM ${[...backendPath, 'orders'].map((part) => `"${part}"`).join('.')}`
+  const job = await ended(await submit([count]))
+  assert.equal(job.status, 'completed', JSON.stringify(job))
+  const answer = await stack.request('POST', '/v2/storage/query', { json: { sql: count } })
+  assert.deepEqual(answer.json<{ rows: unknown[] }>().rows, [[2]], answer.text)
+})
+
 test('statements run in order, and their rows are read page by page', async () => {
   const id = await submit([
     'CREATE TABLE numbers AS SELECT i::INT AS i FROM range(2500) t(i)',

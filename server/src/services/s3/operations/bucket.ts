@@ -1,6 +1,7 @@
 // The few questions about the bucket itself that clients ask before they start. There is one bucket; it cannot be changed.
 
 import { type Operation, sendEmpty, sendXml } from '../operation.ts'
+import { S3Error } from '../s3-errors.ts'
 import { answer, element } from '../xml.ts'
 
 const seen = () => ({ action: 'see-bucket' }) as const
@@ -10,6 +11,15 @@ export const headBucket: Operation = {
   need: seen,
   async run({ response, region }) {
     sendEmpty(response, 200, { 'x-amz-bucket-region': region })
+  },
+}
+
+/** There is one bucket, and it is there; programs that make it before they upload go on when they are answered so. */
+export const createBucket: Operation = {
+  name: 'CreateBucket',
+  need: seen,
+  async run({ bucket }) {
+    throw new S3Error('BucketAlreadyOwnedByYou', 'The bucket is there already and is yours to use.', { BucketName: bucket })
   },
 }
 

@@ -5,6 +5,22 @@ import { test } from 'node:test'
 import { checkScreens, signedIn, startBrowser } from '../support/browser.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
+/** The login-and-cursor extractor of the sample shop. */
+const extractor = (url: string, password: string) => ({
+  parameters: {
+    api: {
+      baseUrl: `${url}/sample/`,
+      authentication: {
+        type: 'login',
+        loginRequest: { endpoint: 'login', method: 'POST', params: { username: 'ada', password: { attr: '#password' } } },
+        apiRequest: { headers: { 'X-Sample-Session': { response: 'token' } } },
+      },
+      pagination: { method: 'response.param', responseParam: 'next', queryParam: 'after', includeParams: true },
+    },
+    config: { '#password': password, outputBucket: 'mended', jobs: [{ endpoint: 'orders', params: { limit: 50 } }] },
+  },
+})
+
 test('the extractor builder in a browser', { timeout: 200_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
@@ -72,6 +88,39 @@ test('the extractor builder in a browser', { timeout: 200_000 }, async (t) => {
     await table.first().waitFor({ timeout: 60_000 })
     await table.first().click()
     await page.getByRole('heading', { name: /^250 rows, last loaded/ }).waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('a run with a wrong password is repaired on its cause card and rerun', async () => {
+    const made = await stack.request('POST', '/v2/storage/components/keboola.ex-generic-v2/configs', {
+      json: { configurationId: 'broken', name: 'Broken', configuration: extractor(stack.url, 'wrong') },
+    })
+    assert.equal(made.status, 201, made.text)
+    const { page, complaints } = await signedIn(browser, stack, '/components/keboola.ex-generic-v2/broken')
+    await page.getByRole('button', { name: 'Run R' }).click()
+    await page.getByRole('heading', { name: /^Broken failed/ }).waitFor({ timeout: 60_000 })
+    const repair = page.getByRole('form', { name: 'Repair' })
+    assert.ok(await repair.getByRole('button', { name: 'Apply and rerun' }).isDisabled())
+    await repair.getByText('encrypted', { exact: true }).waitFor()
+    await repair.getByRole('button', { name: /Replace/ }).click()
+    await repair.getByLabel('parameters.config.#password', { exact: true }).fill('lovelace')
+    await repair.getByRole('button', { name: 'Apply and rerun' }).click()
+    await page.getByRole('heading', { name: /^Broken succeeded/ }).waitFor({ timeout: 60_000 })
+    await page.getByRole('link', { name: /in\.c-mended\.orders$/ }).waitFor()
+    // A value that worked in the last good run is offered when it is the one that changed.
+    const spoilt = { ...extractor(stack.url, 'lovelace'), note: 1 }
+    spoilt.parameters.config.jobs[0]!.endpoint = 'ordars'
+    const put = await stack.request('PUT', '/v2/storage/components/keboola.ex-generic-v2/configs/broken', {
+      json: { configuration: spoilt },
+    })
+    assert.equal(put.status, 200, put.text)
+    await page.getByRole('button', { name: 'Run again' }).click()
+    await page.getByRole('heading', { name: /^Broken failed/ }).waitFor({ timeout: 60_000 })
+    await page.getByText('parameters.config.jobs[0].endpoint was "orders"').waitFor()
+    await page.getByRole('button', { name: 'Take it back' }).click()
+    await page.getByRole('button', { name: 'Apply and rerun' }).click()
+    await page.getByRole('heading', { name: /^Broken succeeded/ }).waitFor({ timeout: 60_000 })
     assert.deepEqual(complaints, [])
     await page.context().close()
   })

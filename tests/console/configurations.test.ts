@@ -2,17 +2,19 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { startAuthorisationServer } from '../support/authorisation-server.ts'
 import { checkScreens, signedIn, startBrowser } from '../support/browser.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
 const CONFIGS = '/v2/storage/components/keboola.ex-generic-v2/configs'
 const SCREEN = '/components/keboola.ex-generic-v2/shop'
+const MANAGE = 'a-manage-token-for-tests'
 const ROOT =
   '{"parameters":{"api":{"baseUrl":"https://shop.example/","mystery":12345678901234567890},"config":{"#token":"secret"}}}'
 
 test('configurations in a browser', { timeout: 200_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
-  const stack = await startTestStack(t)
+  const stack = await startTestStack(t, { manageToken: MANAGE, worker: { egressAllow: ['127.0.0.1'] } })
   const ok = async (method: string, path: string, json?: object) => {
     const answer = await stack.request(method, `${CONFIGS}${path}`, json ? { json } : {})
     assert.ok(answer.status < 300, answer.text)
@@ -172,6 +174,37 @@ test('configurations in a browser', { timeout: 200_000 }, async (t) => {
     await page.context().close()
   })
 
+  await t.test('a configuration is authorised at an authorisation server, tried and set free', async () => {
+    const redirectUrl = `${stack.url}/oauth/authorize/keboola.ex-generic-v2/callback`
+    const server = await startAuthorisationServer(t, { redirectUrls: [redirectUrl] })
+    const added = await stack.request('POST', '/oauth/manage', {
+      token: null,
+      headers: { 'X-KBC-ManageApiToken': MANAGE },
+      json: { component_id: 'test-server', ...server.definition },
+    })
+    assert.equal(added.status, 201, added.text)
+    const { page } = await signedIn(browser, stack, `${SCREEN}?tab=authorisation`)
+    await page.getByLabel('Service').selectOption({ label: 'Test server' })
+    await page.getByLabel('Name of this authorisation').fill('The shop of Ada')
+    await page.getByRole('button', { name: 'Continue to Test server' }).click()
+    await page.waitForURL(`${server.url}/**`)
+    assert.doesNotMatch(page.url(), /canary-client-secret/)
+    await page.locator('input[name=login]').fill('ada')
+    await page.locator('input[name=password]').fill('anything')
+    await page.locator('button[type=submit]').click()
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByText('Authorised. The next run uses it.').waitFor()
+    const account = page.getByRole('region', { name: 'Authorisation The shop of Ada' })
+    await account.getByText('Used here').waitFor()
+    await account.getByRole('button', { name: 'Try it' }).click()
+    await account.getByRole('status').waitFor()
+    assert.match(await shop(), /"oauth_api":\s*\{"id":/)
+    await account.getByRole('button', { name: 'Do not use it here' }).click()
+    await account.getByRole('button', { name: 'Use it here' }).waitFor()
+    assert.doesNotMatch(await shop(), /"oauth_api"/)
+    await page.context().close()
+  })
+
   await t.test('no screen has serious accessibility findings or scrolls sideways', () =>
     checkScreens(browser, stack, [
       SCREEN,
@@ -180,6 +213,7 @@ test('configurations in a browser', { timeout: 200_000 }, async (t) => {
       `${SCREEN}?row=orders&view=json`,
       `${SCREEN}?tab=versions`,
       `${SCREEN}?tab=state`,
+      `${SCREEN}?tab=authorisation`,
     ]),
   )
 })

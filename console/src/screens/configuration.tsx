@@ -10,6 +10,7 @@ import { Status } from '../parts/status.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { Page } from '../shell/page.tsx'
 import { useKey } from '../use-key.ts'
+import { AuthorisationTab, authorisedBy } from './configuration-authorisation.tsx'
 import { useRun } from './configuration-documents.ts'
 import { ConfigurationEditor } from './configuration-editor.tsx'
 import { StateTab } from './configuration-state.tsx'
@@ -29,6 +30,8 @@ export function ConfigurationScreen() {
   const nameOf = useNames()
   const data = query.data?.configuration
   const name = data?.name ?? place.configurationId
+  const canAuthorise =
+    place.componentId === EXTRACTOR || (data !== undefined && authorisedBy(data) !== undefined) || tab === 'authorisation'
   return (
     <Page
       title={name}
@@ -78,6 +81,7 @@ export function ConfigurationScreen() {
             { id: 'edit', name: 'Edit' },
             { id: 'state', name: 'State' },
             { id: 'versions', name: 'Versions', count: data?.version },
+            ...(canAuthorise ? [{ id: 'authorisation', name: 'Authorisation' }] : []),
             { id: 'runs', name: 'Runs' },
           ]}
         />
@@ -88,6 +92,7 @@ export function ConfigurationScreen() {
           {(loaded) => {
             if (tab === 'state') return <StateTab place={place} configuration={loaded.configuration} />
             if (tab === 'versions') return <VersionsTab place={place} current={loaded.configuration.version} />
+            if (tab === 'authorisation') return <AuthorisationTab place={place} loaded={loaded} />
             if (tab === 'runs') return <Runs place={place} />
             return <ConfigurationEditor place={place} loaded={loaded} />
           }}

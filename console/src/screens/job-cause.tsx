@@ -4,8 +4,9 @@ import { Link } from '@tanstack/react-router'
 import type { Job } from '../../../client/src/operations.ts'
 import { duration, moment } from '../format.ts'
 import { Icon } from '../parts/icon.tsx'
+import { Repair } from './job-repair.tsx'
 
-interface Cause {
+export interface Cause {
   readonly kind: string
   readonly text: string
   readonly subject: string | null
@@ -89,6 +90,7 @@ export function CauseCard({ job, result }: { job: Job; result: FailedResult }) {
             </>
           ) : null}
         </p>
+        {job.config && cause?.where ? <Repair job={job} cause={cause} /> : null}
         {job.config ? (
           <div className="row wrap">
             <Link className="btn" to="/components/$componentId/$configurationId" params={place} search={row ? { row } : {}}>

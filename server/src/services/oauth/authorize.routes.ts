@@ -26,6 +26,10 @@ type Parameters = Static<typeof AuthoriseParameters>
 
 const ofComponent = Type.Object({ componentId: ComponentId })
 const Redirect = Type.Null({ description: 'A redirect, with a cookie that the way back needs.' })
+const Departure = Type.Object(
+  { url: Type.String({ description: 'The page of the provider.' }) },
+  { description: 'For scripts, which accept `application/json` alone: where to send the person, with the same cookie.' },
+)
 const Page = Type.String({ description: 'A page for a person.' })
 const CallbackQuery = Type.Object({
   code: optionalText('OAuth 2.0: the code.'),
@@ -68,6 +72,8 @@ export function authorizeRoutes(deps: AuthorizeRoutesDeps): FastifyPluginAsyncTy
       'set-cookie',
       `${cookie.name}=${cookie.value}; Path=${COOKIE_PATH}; Max-Age=${cookie.maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`,
     )
+    // Scripts of a page cannot read where a redirect leads.
+    if (req.headers.accept === 'application/json') return reply.header('cache-control', 'no-store').send({ url: url.toString() })
     // The address of this page may hold the token.
     return reply.header('referrer-policy', 'no-referrer').header('cache-control', 'no-store').redirect(url.toString(), 302)
   }
@@ -86,7 +92,7 @@ export function authorizeRoutes(deps: AuthorizeRoutesDeps): FastifyPluginAsyncTy
       '/oauth/authorize/:componentId',
       {
         config: { operation: 'oauth.authorizeByForm', summary: 'The same by a form', needs: 'nothing', validationCode },
-        schema: { params: ofComponent, body: AuthoriseParameters, response: { 302: Redirect } },
+        schema: { params: ofComponent, body: AuthoriseParameters, response: { 200: Departure, 302: Redirect } },
       },
       async (req, reply) => forPeople(req, reply, () => depart(req, reply, req.params.componentId, req.body)),
     )

@@ -56,6 +56,65 @@ test('flows in a browser', { timeout: 200_000 }, async (t) => {
     await page.getByRole('button', { name: /^Rerun from failure/ }).click()
     await page.getByRole('heading', { name: 'Nightly finished 3 of 3 tasks.' }).waitFor({ timeout: 60_000 })
     await page.getByText('Kept from the run before').waitFor()
+    const compared = page.getByRole('region', { name: 'Compared' })
+    await compared.getByRole('row', { name: /Clean Failed Success/ }).waitFor()
+    await compared.getByRole('row', { name: /Deliver Skipped Success/ }).waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('phases and tasks are put into another order, and a condition is a sentence', async () => {
+    const task = (id: string) => ({
+      id,
+      name: id,
+      phase: 'a',
+      task: { type: 'job', componentId: 'keboola.duckdb-transformation', configId: id },
+    })
+    const made = await stack.request('POST', '/v2/storage/components/keboola.flow/configs', {
+      json: {
+        configurationId: 'ordered',
+        name: 'Ordered',
+        configuration: {
+          phases: [
+            { id: 'a', name: 'First', next: [{ id: 'to-b', goto: 'b' }] },
+            { id: 'b', name: 'Second' },
+          ],
+          tasks: [task('Collect'), task('Clean'), { ...task('Deliver'), phase: 'b' }],
+        },
+      },
+    })
+    assert.equal(made.status, 201, made.text)
+    const { page, complaints } = await signedIn(browser, stack, '/flows/keboola.flow/ordered')
+    const graph = page.getByRole('region', { name: 'Graph of phases and tasks' })
+    await graph.getByRole('button', { name: /Clean/ }).dragTo(graph.getByRole('button', { name: /Collect/ }))
+    await page.getByText('changed and not saved').waitFor()
+    await graph.getByRole('button', { name: 'Second', exact: true }).focus()
+    await page.keyboard.press('Alt+ArrowLeft')
+    await graph.getByRole('listitem').first().getByText('Second', { exact: true }).waitFor()
+    await graph.getByRole('button', { name: 'Second', exact: true }).click()
+    await page.getByRole('button', { name: 'Only when …' }).click()
+    await page.getByLabel('Way 1, sentence 1, whose').selectOption({ label: 'the rows that Deliver loaded' })
+    await page.getByLabel('Way 1, sentence 1, with').fill('10')
+    await page.getByRole('button', { name: 'And also' }).click()
+    await page.getByLabel('Way 1, sentence 2, whose').selectOption({ label: 'the status of any task of Second' })
+    await page.getByLabel('Way 1, sentence 2, with').selectOption({ label: 'success' })
+    await graph.getByText(/then First, only when .* of Deliver is greater than 10 and for any task of Second/).waitFor()
+    await page.getByRole('button', { name: /^Save Ctrl/ }).click()
+    await page.getByText('Saved as version 2.').waitFor()
+    const saved = (await stack.request('GET', '/v2/storage/components/keboola.flow/configs/ordered')).json<{
+      configuration: { phases: { id: string; next?: { goto: string | null; condition?: unknown }[] }[]; tasks: { id: string }[] }
+    }>().configuration
+    assert.deepEqual(
+      saved.phases.map(({ id, next = [] }) => [id, next.map(({ goto }) => goto)]),
+      [
+        ['b', ['a', null]],
+        ['a', []],
+      ],
+    )
+    assert.deepEqual(
+      saved.tasks.map(({ id }) => id),
+      ['Clean', 'Collect', 'Deliver'],
+    )
     assert.deepEqual(complaints, [])
     await page.context().close()
   })
@@ -86,6 +145,11 @@ test('flows in a browser', { timeout: 200_000 }, async (t) => {
   })
 
   await t.test('no screen has serious accessibility findings or scrolls sideways', () =>
-    checkScreens(browser, stack, ['/flows', '/flows/keboola.flow/wrong', run.replace('/console', '')]),
+    checkScreens(browser, stack, [
+      '/flows',
+      '/flows/keboola.flow/wrong',
+      '/flows/keboola.flow/ordered',
+      run.replace('/console', ''),
+    ]),
   )
 })

@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { addPhase, addTask, conditionText, placeOfProblem, readFlow, removePhase } from './flow-document.ts'
+import {
+  addPhase,
+  addTask,
+  conditionText,
+  isChain,
+  movePhase,
+  moveTask,
+  placeOfProblem,
+  readFlow,
+  removePhase,
+} from './flow-document.ts'
 
 const flow = 'keboola.flow'
 const NEW = { name: 'Orders', componentId: 'c', configId: '1' }
@@ -61,4 +71,25 @@ test('conditions are sentences', () => {
 test('a place that the server names belongs to a phase or a task', () => {
   assert.deepEqual(placeOfProblem('tasks[2].task.configId'), { kind: 'task', index: 2 })
   assert.equal(placeOfProblem('timeLimitSeconds'), undefined)
+})
+
+test('tasks and phases are put into another order, and the chain is joined again', () => {
+  for (const component of [flow, 'keboola.orchestrator']) {
+    let text = '{"phases":[],"kept":1.50}'
+    for (let count = 0; count < 3; count++) text = addPhase(text, component)
+    for (const name of ['a', 'b', 'c']) text = addTask(text, 'phase-1', { ...NEW, name })
+    const tasksOf = () => readFlow(JSON.parse(text), component).phases.map(({ tasks }) => tasks.map(({ name }) => name).join(''))
+    text = moveTask(text, component, 2, 'phase-1', 0)
+    assert.deepEqual(tasksOf(), ['cab', '', ''])
+    text = moveTask(text, component, 0, 'phase-3')
+    assert.deepEqual(tasksOf(), ['ab', '', 'c'])
+    text = movePhase(text, component, 2, 0)
+    const moved = readFlow(JSON.parse(text), component)
+    assert.deepEqual(
+      moved.phases.map(({ id, layer }) => `${id} ${layer}`),
+      ['phase-3 0', 'phase-1 1', 'phase-2 2'],
+    )
+    assert.ok(isChain(moved))
+    assert.match(text, /"kept": ?1\.50/)
+  }
 })

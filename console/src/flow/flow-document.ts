@@ -1,6 +1,6 @@
 // A flow as people draw it: phases in columns, tasks in phases, lines between. Read from either public format, changed in its text. Pure.
 
-import { isRecord, type Path, parsed, setAt, valueIn } from '../document/json-text.ts'
+import { isRecord, type Path, parsed, pretty, setAt, sliceAt, spliceAt, valueIn } from '../document/json-text.ts'
 
 export interface FlowTask {
   readonly id: string
@@ -47,7 +47,11 @@ export function readFlow(document: unknown, componentId: string): Flow {
   const phases = listAt(document, 'phases')
   const tasks = listAt(document, 'tasks').map(readTask)
   const idOf = (phase: unknown) => text(valueIn(phase, ['id']))
-  const lines = phases.flatMap((phase) => (isOrchestrator(componentId) ? linesBefore(phase) : linesAfter(phase)))
+  const names: Names = new Map([
+    ...phases.map((phase) => [idOf(phase), text(valueIn(phase, ['name'])) || idOf(phase)] as const),
+    ...tasks.map(({ id, name }) => [id, name] as const),
+  ])
+  const lines = phases.flatMap((phase) => (isOrchestrator(componentId) ? linesBefore(phase) : linesAfter(phase, names)))
   const layers = layersOf(phases.map(idOf), lines)
   return {
     lines,
@@ -78,13 +82,13 @@ function readTask(value: unknown, index: number): FlowTask & { readonly phaseId:
 const linesBefore = (phase: unknown): readonly FlowLine[] =>
   listAt(phase, 'dependsOn').map((before) => ({ from: text(before), to: text(valueIn(phase, ['id'])), condition: '' }))
 
-const linesAfter = (phase: unknown): readonly FlowLine[] =>
+const linesAfter = (phase: unknown, names: Names): readonly FlowLine[] =>
   listAt(phase, 'next')
     .filter((next) => valueIn(next, ['goto']) !== null && valueIn(next, ['goto']) !== undefined)
     .map((next) => ({
       from: text(valueIn(phase, ['id'])),
       to: text(valueIn(next, ['goto'])),
-      condition: conditionText(valueIn(next, ['condition'])),
+      condition: conditionText(valueIn(next, ['condition']), names),
     }))
 
 /** The longest way from the beginning; lines that lead back count for nothing. */
@@ -106,38 +110,47 @@ const COMPARED: Readonly<Record<string, string>> = {
   CONTAINS: 'contains',
 }
 
+export type Names = ReadonlyMap<string, string>
+
+/** Tasks and phases by id, as people call them. */
+export const namesOf = ({ phases }: Flow): Names =>
+  new Map(phases.flatMap(({ id, name, tasks }) => [[id, name] as const, ...tasks.map((task) => [task.id, task.name] as const)]))
+
 /** A condition as a sentence. */
-export function conditionText(condition: unknown): string {
+export function conditionText(condition: unknown, names: Names = new Map()): string {
   if (condition === undefined || condition === null) return ''
   const at = (key: string) => text(valueIn(condition, [key]))
+  const named = (key: string) => names.get(at(key)) ?? at(key)
   const operands = listAt(condition, 'operands')
+  const told = (operand: unknown) => conditionText(operand, names)
   switch (at('type')) {
     case 'const':
     case 'constant':
       return typeof valueIn(condition, ['value']) === 'string' ? at('value') : JSON.stringify(valueIn(condition, ['value']))
     case 'task':
-      return `${at('value') || 'status'} of ${at('task') === '*' ? 'each task' : at('task')}`
+      return `${at('value') || 'status'} of ${at('task') === '*' ? 'each task' : named('task')}`
     case 'phase':
-      return `${at('value') || 'status'} of phase ${at('phase')}`
+      return `${at('value') || 'status'} of phase ${named('phase')}`
     case 'variable':
       return at('value')
     case 'function':
       return at('function') === 'COUNT'
-        ? `number of ${operands.map(conditionText).join(', ')}`
-        : `today as ${operands.map(conditionText).join(', ')}`
+        ? `number of ${operands.map(told).join(', ')}`
+        : `today as ${operands.map(told).join(', ')}`
     case 'array':
-      return operands.map(conditionText).join(', ')
+      return operands.map(told).join(', ')
     default:
-      return operatorText(at('operator'), at('phase'), operands, condition)
+      return operatorText(at('operator'), named('phase'), operands, condition, names)
   }
 }
 
-function operatorText(operator: string, phase: string, operands: readonly unknown[], condition: unknown): string {
-  if (operator === 'AND' || operator === 'OR') return operands.map(conditionText).join(operator === 'AND' ? ' and ' : ' or ')
-  if (COMPARED[operator]) return `${conditionText(operands[0])} ${COMPARED[operator]} ${conditionText(operands[1])}`
-  if (operator === 'ALL_TASKS_IN_PHASE') return `for all tasks of ${phase}: ${operands.map(conditionText).join()}`
-  if (operator === 'ANY_TASKS_IN_PHASE') return `for any task of ${phase}: ${operands.map(conditionText).join()}`
-  if (operator === 'ANY_TASKS_IN_ANY_PHASE') return `for any task: ${operands.map(conditionText).join()}`
+function operatorText(operator: string, phase: string, operands: readonly unknown[], condition: unknown, names: Names): string {
+  const told = (operand: unknown) => conditionText(operand, names)
+  if (operator === 'AND' || operator === 'OR') return operands.map(told).join(operator === 'AND' ? ' and ' : ' or ')
+  if (COMPARED[operator]) return `${told(operands[0])} ${COMPARED[operator]} ${told(operands[1])}`
+  if (operator === 'ALL_TASKS_IN_PHASE') return `for all tasks of ${phase}: ${operands.map(told).join()}`
+  if (operator === 'ANY_TASKS_IN_PHASE') return `for any task of ${phase}: ${operands.map(told).join()}`
+  if (operator === 'ANY_TASKS_IN_ANY_PHASE') return `for any task: ${operands.map(told).join()}`
   if (operator === 'CONTINUE_ON_FAILURE') return `only ${listAt(condition, 'tasks').map(text).join(', ')} failed`
   return JSON.stringify(condition)
 }
@@ -211,6 +224,58 @@ export function removePhase(flowText: string, componentId: string, phaseId: stri
     if (JSON.stringify(kept) !== JSON.stringify(list)) result = setAt(result, path, kept.length === 0 ? undefined : kept)
   }
   return setAt(result, ['phases', phase.index], undefined)
+}
+
+/** Elements of a list in another order, each with the text it had. */
+function reordered(flowText: string, path: Path, order: readonly number[]): string {
+  const slices = order.map((index) => sliceAt(flowText, [...path, index]) ?? 'null')
+  return pretty(spliceAt(flowText, path, `[${slices.join(',')}]`))
+}
+
+const moved = (count: number, from: number, to: number): readonly number[] => {
+  const order = Array.from({ length: count }, (_, index) => index).filter((index) => index !== from)
+  return order.toSpliced(to > from ? to - 1 : to, 0, from)
+}
+
+/** Puts a task into a phase, before another task or at its end. */
+export function moveTask(flowText: string, componentId: string, index: number, phaseId: string, before?: number): string {
+  const { phases } = readFlow(parsed(flowText), componentId)
+  const phase = phases.find(({ id }) => id === phaseId)
+  if (!phase) return flowText
+  const id = valueIn(parsed(flowText), ['phases', phase.index, 'id'])
+  const placed = setAt(flowText, ['tasks', index, 'phase'], id)
+  const count = listAt(parsed(flowText), 'tasks').length
+  const last = phase.tasks.filter((task) => task.index !== index).at(-1)
+  const to = before ?? (last ? last.index + 1 : index)
+  return to === index || to === index + 1 ? placed : reordered(placed, ['tasks'], moved(count, index, to))
+}
+
+/** True when every phase leads to the next one, always: then they can be put into another order. */
+export function isChain({ phases, lines }: Flow): boolean {
+  return (
+    lines.length === phases.length - 1 &&
+    lines.every(({ from, to, condition }) => {
+      const at = phases.findIndex(({ id }) => id === from)
+      return condition === '' && phases[at + 1]?.id === to
+    })
+  )
+}
+
+/** Moves a phase of a chain; the chain is joined again in the new order. */
+export function movePhase(flowText: string, componentId: string, from: number, to: number): string {
+  const flow = readFlow(parsed(flowText), componentId)
+  if (!isChain(flow) || to < 0 || to > flow.phases.length) return flowText
+  let result = reordered(flowText, ['phases'], moved(flow.phases.length, from, to))
+  const document = parsed(result)
+  const ids = listAt(document, 'phases').map((phase) => valueIn(phase, ['id']))
+  for (const index of ids.keys()) {
+    const near = isOrchestrator(componentId) ? ids[index - 1] : ids[index + 1]
+    const joined = isOrchestrator(componentId) ? [near] : [{ id: `to-${text(near)}`, goto: near }]
+    const member = isOrchestrator(componentId) ? 'dependsOn' : 'next'
+    if (near !== undefined || valueIn(document, ['phases', index, member]) !== undefined)
+      result = setAt(result, ['phases', index, member], near === undefined ? undefined : joined)
+  }
+  return result
 }
 
 /** `phases[0].next[1].goto`, as the server names places. */

@@ -1,7 +1,7 @@
 // A flow as columns of phases with lines between. For a screen reader it is a list: each task says its name, its state and its phase.
 
 import { useLayoutEffect, useRef, useState } from 'react'
-import type { Flow, FlowPhase, FlowTask } from '../flow/flow-document.ts'
+import { type Flow, type FlowPhase, type FlowTask, namesOf } from '../flow/flow-document.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Scroll } from '../parts/scroll.tsx'
 import { StatusIcon } from '../parts/status.tsx'
@@ -19,8 +19,15 @@ export interface FlowGraphProps {
   readonly markOfTask: (task: FlowTask) => Mark
   readonly markOfPhase: (phase: FlowPhase) => string
   /** Left out: the graph is only looked at. */
-  readonly onMove?: (task: FlowTask, phase: FlowPhase) => void
+  readonly onMove?: (task: FlowTask, phase: FlowPhase, before?: FlowTask) => void
+  /** To another place in the order of phases. */
+  readonly onMovePhase?: (phase: FlowPhase, to: number) => void
   readonly onAddTask?: (phase: FlowPhase) => void
+}
+
+interface Dragged {
+  readonly task?: FlowTask
+  readonly phase?: FlowPhase
 }
 
 interface Edge {
@@ -29,10 +36,10 @@ interface Edge {
   readonly tone: string
 }
 
-export function FlowGraph({ flow, selected, onSelect, markOfTask, markOfPhase, onMove, onAddTask }: FlowGraphProps) {
+export function FlowGraph({ flow, selected, onSelect, markOfTask, markOfPhase, onMove, onMovePhase, onAddTask }: FlowGraphProps) {
   const canvas = useRef<HTMLDivElement>(null)
   const [edges, setEdges] = useState<readonly Edge[]>([])
-  const [dragged, setDragged] = useState<FlowTask>()
+  const [dragged, setDragged] = useState<Dragged>()
   const layers = [...new Set(flow.phases.map(({ layer }) => layer))].toSorted((a, b) => a - b)
   const statuses = flow.phases.map((phase) => phaseStatus(phase, markOfTask))
   const picture = JSON.stringify([flow, statuses])
@@ -48,6 +55,19 @@ export function FlowGraph({ flow, selected, onSelect, markOfTask, markOfPhase, o
     const next = flow.phases[phase.index + step]
     if (next) onMove?.(task, next)
   }
+  /** Before the task that is one place up, or two places down. */
+  const moveWithin = (task: FlowTask, phase: FlowPhase, step: number) => {
+    const to = phase.tasks.indexOf(task) + step
+    if (to >= 0 && to <= phase.tasks.length) onMove?.(task, phase, phase.tasks[to])
+  }
+  const drop = (phase: FlowPhase, before?: FlowTask) => {
+    if (dragged?.task && dragged.task !== before) onMove?.(dragged.task, phase, before)
+    if (dragged?.phase && dragged.phase !== phase)
+      onMovePhase?.(dragged.phase, dragged.phase.index < phase.index ? phase.index + 1 : phase.index)
+    setDragged(undefined)
+  }
+  const names = namesOf(flow)
+  const waysOf = (phase: FlowPhase) => flow.lines.filter(({ from, condition }) => from === phase.id && condition !== '')
   return (
     <Scroll label="Graph of phases and tasks">
       <div className="fl" ref={canvas}>
@@ -66,12 +86,23 @@ export function FlowGraph({ flow, selected, onSelect, markOfTask, markOfPhase, o
                   className={`phs ${selected === `phase ${phase.index}` ? 'sel' : ''} ${dragged ? 'target' : ''}`}
                   data-phase={phase.id}
                   onDragOver={(event) => event.preventDefault()}
-                  onDrop={() => {
-                    if (dragged) onMove?.(dragged, phase)
-                    setDragged(undefined)
-                  }}
+                  onDrop={() => drop(phase)}
                 >
-                  <button type="button" className="phs-h row" onClick={() => onSelect(`phase ${phase.index}`)}>
+                  <button
+                    type="button"
+                    className="phs-h row"
+                    draggable={onMovePhase !== undefined}
+                    aria-keyshortcuts={onMovePhase ? 'Alt+ArrowLeft Alt+ArrowRight' : undefined}
+                    onDragStart={() => setDragged({ phase })}
+                    onDragEnd={() => setDragged(undefined)}
+                    onClick={() => onSelect(`phase ${phase.index}`)}
+                    onKeyDown={(event) => {
+                      const step = { ArrowLeft: -1, ArrowRight: 2 }[event.key]
+                      if (!event.altKey || step === undefined) return
+                      event.preventDefault()
+                      onMovePhase?.(phase, phase.index + step)
+                    }}
+                  >
                     <b className="clip">{phase.name}</b>
                     <span className="push xs mute tn">{markOfPhase(phase)}</span>
                   </button>
@@ -83,11 +114,21 @@ export function FlowGraph({ flow, selected, onSelect, markOfTask, markOfPhase, o
                         type="button"
                         className={`tk ${status === 'error' ? 'bad' : ''} ${status === 'skipped' || !task.isEnabled ? 'dim' : ''} ${selected === `task ${task.index}` ? 'sel' : ''}`}
                         draggable={onMove !== undefined}
-                        aria-keyshortcuts={onMove ? 'Alt+ArrowLeft Alt+ArrowRight' : undefined}
-                        onDragStart={() => setDragged(task)}
+                        aria-keyshortcuts={onMove ? 'Alt+ArrowLeft Alt+ArrowRight Alt+ArrowUp Alt+ArrowDown' : undefined}
+                        onDragStart={() => setDragged({ task })}
                         onDragEnd={() => setDragged(undefined)}
+                        onDrop={(event) => {
+                          event.stopPropagation()
+                          drop(phase, task)
+                        }}
                         onClick={() => onSelect(`task ${task.index}`)}
                         onKeyDown={(event) => {
+                          const order = { ArrowUp: -1, ArrowDown: 2 }[event.key]
+                          if (event.altKey && order !== undefined) {
+                            event.preventDefault()
+                            moveWithin(task, phase, order)
+                            return
+                          }
                           const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
                           if (!event.altKey || step === undefined) return
                           event.preventDefault()
@@ -102,6 +143,11 @@ export function FlowGraph({ flow, selected, onSelect, markOfTask, markOfPhase, o
                       </button>
                     )
                   })}
+                  {waysOf(phase).map(({ to, condition }) => (
+                    <p key={`${to} ${condition}`} className="xs mute way">
+                      then {names.get(to) ?? to}, only when {condition}
+                    </p>
+                  ))}
                   {onAddTask ? (
                     <button type="button" className="btn sm ghost" onClick={() => onAddTask(phase)}>
                       <Icon name="plus" size="sm" />

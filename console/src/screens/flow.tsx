@@ -8,11 +8,13 @@ import { isRecord, type Path, parsed, setAt, valueIn } from '../document/json-te
 import {
   addPhase,
   addTask,
-  conditionText,
   type Flow,
   type FlowPhase,
   type FlowTask,
+  isChain,
   isOrchestrator,
+  movePhase,
+  moveTask,
   placeOfProblem,
   readFlow,
   removePhase,
@@ -26,6 +28,7 @@ import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { useKey } from '../use-key.ts'
 import { documentsOf, draftsName, type OpenDocument, useRun, useSave } from './configuration-documents.ts'
+import { ConditionEditor } from './flow-condition.tsx'
 import { FlowGraph } from './flow-graph.tsx'
 import { JobTable } from './jobs.tsx'
 import { useComponents, useNames } from './names.ts'
@@ -132,7 +135,9 @@ function FlowEditor({ place, loaded }: { place: ConfigurationPlace; loaded: Load
           <section className="card" aria-labelledby="graph">
             <header>
               <h2 id="graph">Graph</h2>
-              <span className="xs mute hide-s">drag a task, or move it with Alt and the arrows</span>
+              <span className="xs mute hide-s">
+                drag tasks{isChain(flow) ? ' and phases' : ''}, or move them with Alt and the arrows
+              </span>
               <button type="button" className="btn sm push" onClick={() => draft.edit(addPhase(draft.text, place.componentId))}>
                 <Icon name="plus" size="sm" />
                 <span>Add a phase</span>
@@ -157,7 +162,18 @@ function FlowEditor({ place, loaded }: { place: ConfigurationPlace; loaded: Load
                     note: problem?.message ?? (task.componentId ? nameOf(task.componentId, null) : task.type),
                   }
                 }}
-                onMove={(task, phase) => draft.edit(setAt(draft.text, ['tasks', task.index, 'phase'], phase.id))}
+                onMove={(task, phase, before) => {
+                  draft.edit(moveTask(draft.text, place.componentId, task.index, phase.id, before?.index))
+                  setSelected(undefined)
+                }}
+                {...(isChain(flow)
+                  ? {
+                      onMovePhase: (phase: FlowPhase, to: number) => {
+                        draft.edit(movePhase(draft.text, place.componentId, phase.index, to))
+                        setSelected(undefined)
+                      },
+                    }
+                  : {})}
                 onAddTask={(phase) => setSelected(`add ${phase.index}`)}
               />
             )}
@@ -476,72 +492,39 @@ function Before({ root, phase, flow }: SideProps & { phase: FlowPhase }) {
   )
 }
 
+/** A list with conditions ends with a way that is always taken. */
+const withEnd = (list: readonly Next[]): readonly Next[] =>
+  list.length > 0 && list.at(-1)!.condition !== undefined ? [...list, { id: `way-${list.length + 1}`, goto: null } as Next] : list
+
 /** Where to go when the phase has ended: the first whose condition is true. */
 function After({ root, phase, flow }: SideProps & { phase: FlowPhase }) {
   const path: Path = ['phases', phase.index, 'next']
   const value = valueIn(parsed(root.draft.text), path)
   const list = (Array.isArray(value) ? value : []).filter(isRecord) as readonly Next[]
   const put = (next: readonly unknown[]) => root.draft.edit(setAt(root.draft.text, path, next.length === 0 ? undefined : next))
-  const tasks = phase.tasks
-  const statusIs = (task: string, status: string) => ({
-    type: 'operator',
-    operator: 'EQUALS',
-    operands: [
-      { type: 'task', task, value: 'status' },
-      { type: 'const', value: status },
-    ],
-  })
-  const conditions = [
-    { key: '', name: 'always', condition: undefined as unknown },
-    ...tasks.flatMap(({ id, name }) =>
-      ['success', 'error'].map((status) => ({
-        key: JSON.stringify(statusIs(id, status)),
-        name: `when ${name} ${status === 'success' ? 'succeeded' : 'failed'}`,
-        condition: statusIs(id, status) as unknown,
-      })),
-    ),
-  ]
+  /** Ids may be numbers. */
+  const gotoOf = (id: string): unknown => {
+    const chosen = flow.phases.find((one) => one.id === id)
+    return chosen ? valueIn(parsed(root.draft.text), ['phases', chosen.index, 'id']) : null
+  }
   return (
     <fieldset className="plain stack2">
       <legend className="lbl">Then</legend>
       {list.length === 0 ? <p className="xs mute">The flow ends after this phase.</p> : null}
-      {list.map((next, index) => {
-        const key = next.condition === undefined ? '' : JSON.stringify(next.condition)
-        return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the order is what counts
-          <div key={index} className="row wrap next-row">
+      {list.map((next, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the order is what counts
+        <div key={index} className="stack2 next-way">
+          <div className="row">
             <select
-              className="input"
+              className="input grow"
               aria-label={`Goes to, ${index + 1}`}
               value={String(next.goto ?? '')}
-              onChange={(event) =>
-                put(list.map((one, at) => (at === index ? { ...one, goto: event.target.value || null } : one)))
-              }
+              onChange={(event) => put(list.with(index, { ...next, goto: gotoOf(event.target.value) }))}
             >
               <option value="">the end</option>
               {flow.phases.map(({ id, name }) => (
                 <option key={id} value={id}>
                   {name}
-                </option>
-              ))}
-            </select>
-            <select
-              className="input"
-              aria-label={`Condition ${index + 1}`}
-              value={key}
-              onChange={(event) => {
-                const { condition } = conditions.find((one) => one.key === event.target.value) ?? {}
-                put(
-                  list.map((one, at) =>
-                    at === index ? (condition === undefined ? { ...one, condition: undefined } : { ...one, condition }) : one,
-                  ),
-                )
-              }}
-            >
-              {conditions.some((one) => one.key === key) ? null : <option value={key}>if {conditionText(next.condition)}</option>}
-              {conditions.map((one) => (
-                <option key={one.key} value={one.key}>
-                  {one.name}
                 </option>
               ))}
             </select>
@@ -554,8 +537,17 @@ function After({ root, phase, flow }: SideProps & { phase: FlowPhase }) {
               <Icon name="x" size="sm" />
             </button>
           </div>
-        )
-      })}
+          <ConditionEditor
+            flow={flow}
+            condition={next.condition}
+            label={`Way ${index + 1}`}
+            onChange={(condition) => {
+              const { condition: _, ...always } = next
+              put(withEnd(list.with(index, condition === undefined ? always : { ...always, condition })))
+            }}
+          />
+        </div>
+      ))}
       <button
         type="button"
         className="btn sm"

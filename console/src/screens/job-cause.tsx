@@ -4,34 +4,8 @@ import { Link } from '@tanstack/react-router'
 import type { Job } from '../../../client/src/operations.ts'
 import { duration, moment } from '../format.ts'
 import { Icon } from '../parts/icon.tsx'
+import type { FailedResult } from './failure.ts'
 import { Repair } from './job-repair.tsx'
-
-export interface Cause {
-  readonly kind: string
-  readonly text: string
-  readonly subject: string | null
-  readonly where: { readonly pointer: string; readonly in: 'row' | 'configuration'; readonly rowId: string | null } | null
-  readonly request: {
-    readonly method?: string
-    readonly url?: string
-    readonly status?: number | null
-    readonly excerpt?: string | null
-  } | null
-  readonly since: {
-    readonly job: string
-    readonly endTime: string
-    readonly configVersion: string
-    readonly isConfigurationChanged: boolean
-    readonly rowsChanged: readonly string[]
-  } | null
-  readonly advice: string
-  readonly help: string
-}
-
-export interface FailedResult {
-  readonly message?: string
-  readonly error?: { readonly type?: string; readonly exceptionId?: string; readonly cause?: Cause | null }
-}
 
 export function CauseCard({ job, result }: { job: Job; result: FailedResult }) {
   const cause = result.error?.cause ?? undefined

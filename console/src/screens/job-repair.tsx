@@ -14,7 +14,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
-import type { Cause } from './job-cause.tsx'
+import type { Cause } from './failure.ts'
 import { type LoadedConfiguration, useConfiguration } from './use-configuration.ts'
 
 type Where = NonNullable<Cause['where']>

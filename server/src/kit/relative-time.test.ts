@@ -56,10 +56,9 @@ for (const text of [
   '25:00',
   '12:61',
   '31 feb',
-  'jan 2026 2026',
   '-2 moons',
   'last',
   'x'.repeat(10_000),
 ]) {
-  test(`"${text.slice(0, 20)}" is no moment`, () => assert.equal(parseMoment(text, NOW), undefined))
+  test(`"${text.slice(0, 20)}" is not a moment`, () => assert.equal(parseMoment(text, NOW), undefined))
 }

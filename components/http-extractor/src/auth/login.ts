@@ -8,11 +8,11 @@
 //  (2) with `expires: 0` every request, also a retry, is preceded by a login of its own;
 //  (3) values from several sources become an indexed list, the login's value last.
 
+import { strtotime } from '../../../../contract/strtotime.ts'
 import { at, flagAt, headerPairs, methodAt, objectAt, textAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'
 import { evaluate, evaluateMembers, flatValue, type Scope } from '../functions/evaluate.ts'
 import { kindOf } from '../functions/kind.ts'
-import { strtotime } from '../functions/strtotime.ts'
 import { withQuery } from '../http/address.ts'
 import type { HttpRequest, HttpResponse } from '../http/exchange.ts'
 import { withHeaders } from '../http/headers.ts'

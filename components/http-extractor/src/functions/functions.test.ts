@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { strtotime } from '../../../../contract/strtotime.ts'
 import type { JsonValue } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
 import { formatDate } from './date.ts'
 import { evaluate } from './evaluate.ts'
 import { hash, hashHmac } from './hash.ts'
 import { sprintf } from './sprintf.ts'
-import { strtotime } from './strtotime.ts'
 
 const at = (text: string) => Date.parse(text) / 1000
 

@@ -2,6 +2,7 @@
 // throws a RangeError that says what is wrong with them.
 
 import { createHash } from 'node:crypto'
+import { strtotime } from '../../../../contract/strtotime.ts'
 import { isEmpty, isNumber, isScalar, JsonNumber, type JsonValue } from '../json/json.ts'
 import { toInteger } from '../json/numbers.ts'
 import { toText } from '../json/text.ts'
@@ -10,7 +11,6 @@ import { formatDate } from './date.ts'
 import { hash, hashHmac } from './hash.ts'
 import { kindOf } from './kind.ts'
 import { type Printable, sprintf } from './sprintf.ts'
-import { strtotime } from './strtotime.ts'
 
 export interface FunctionContext {
   /** Unix time, in whole seconds. */

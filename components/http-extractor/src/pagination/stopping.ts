@@ -1,9 +1,9 @@
 // Stopping conditions that any method may carry (spec extractor 6.8), in the order in which they are asked:
 // limitStop, forceStop, nextPageFlag, then the method itself. The counters belong to one run of one job.
 
+import { strtotime } from '../../../../contract/strtotime.ts'
 import { at, flagAt, integerAt, objectAt, textAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'
-import { strtotime } from '../functions/strtotime.ts'
 import { isEmpty, isObject, type JsonObject, valueAt } from '../json/json.ts'
 import { isNumeric, toInteger } from '../json/numbers.ts'
 import { serialize } from '../json/text.ts'

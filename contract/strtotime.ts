@@ -1,4 +1,5 @@
-// English text to a Unix time, after PHP's strtotime, in UTC. Undefined when the text is not understood.
+// English text to a Unix time, after PHP's strtotime, in UTC. Undefined when the text is not understood. The extractor reads times of
+// APIs by it, the server what people and clients write as a moment.
 //
 // The text is eaten from the left, one phrase at a time. Phrases fill in an absolute part (date, time, zone) and add to
 // a relative part; at the end the relative part is applied to the absolute one:
@@ -291,8 +292,8 @@ function zoneOffset(zone: string, at: Date): number | undefined {
   }
 }
 
-/** The Unix time `text` means when it is read at `baseSeconds`. */
-export function strtotime(text: string, baseSeconds: number): number | undefined {
+/** The Unix time `text` means when it is read at `baseSeconds`. PHP takes February 30 for March 2; `isStrict` refuses such days. */
+export function strtotime(text: string, baseSeconds: number, isStrict = false): number | undefined {
   const base = new Date(Math.floor(baseSeconds) * 1000)
   const parts: Parts = { y: 0, m: 0, d: 0, s: 0, weekdays: 0, midnight: false }
   let rest = text.trim()
@@ -302,7 +303,13 @@ export function strtotime(text: string, baseSeconds: number): number | undefined
     if (eaten === 0) return undefined
     rest = rest.slice(eaten).replace(/^[\s,]+(?:of\b|and\b|at\b)?\s*/i, '')
   }
-  return resolve(parts, base)
+  return isStrict && parts.date && !isCalendarDay(parts.date) ? undefined : resolve(parts, base)
+}
+
+const isCalendarDay = ({ y, m, d }: Required<Parts>['date']): boolean => {
+  const at = new Date(0)
+  at.setUTCFullYear(y, m - 1, d)
+  return at.getUTCMonth() === m - 1 && at.getUTCDate() === d
 }
 
 function eat(parts: Parts, text: string, base: Date): number {

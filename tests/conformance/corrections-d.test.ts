@@ -2,7 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import {
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'
 import { type Answer, type RequestOptions, send, startTestStack, type TestStack } from '../support/test-stack.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -65,6 +72,19 @@ test('corrections D and E', async (t) => {
     const download = sdk(t, stack, { ...file.uploadParams, credentials: read.credentials })
     assert.equal((await download.send(new ListObjectsV2Command({ Bucket, Prefix: `${Key}/` }))).KeyCount, 0)
     await assert.rejects(download.send(new ListObjectsV2Command({ Bucket, Prefix: Key.slice(0, -1) })), { name: 'AccessDenied' })
+
+    // Programs look for a file in its folder: there they see this file and none of the others.
+    const other = await ok<{ uploadParams: UploadParams }>('POST', 'files/prepare', { name: 'b.csv', federationToken: 1 })
+    const { uploadParams } = other
+    await sdk(t, stack, uploadParams).send(new PutObjectCommand({ Bucket, Key: uploadParams.key, Body: 'x' }))
+    const [Prefix, above] = [Key.replace(/[^/]*$/, ''), Key.replace(/[^/]*\/[^/]*$/, '')]
+    for (const client of [upload, download]) {
+      const listed = await client.send(new ListObjectsV2Command({ Bucket, Prefix, Delimiter: '/' }))
+      assert.deepEqual([listed.Contents?.map((one) => one.Key), listed.CommonPrefixes], [[Key], undefined])
+      const folders = await client.send(new ListObjectsCommand({ Bucket, Prefix: above, Delimiter: '/' }))
+      assert.deepEqual([folders.Contents, folders.CommonPrefixes], [undefined, [{ Prefix }]])
+      await assert.rejects(client.send(new ListObjectsV2Command({ Bucket })), { name: 'AccessDenied' })
+    }
   })
 
   await t.test('D69: a new configuration is answered without rows', async () => {

@@ -29,7 +29,7 @@ function allows(grant: Grant, need: Need): boolean {
     case 'head':
       return mayTouch(grant, need.key)
     case 'list':
-      return grant.isPrefix ? need.prefix.startsWith(grant.key) : isKeyOrFolder(grant.key, need.prefix)
+      return covers(grant, need.prefix) || isFolderOf(grant, need.prefix)
     case 'see-bucket':
       return true
     case 'administer':
@@ -38,7 +38,24 @@ function allows(grant: Grant, need: Need): boolean {
 }
 
 /** Programs that sync list `key/` as well, to see whether the object is a folder. */
-const isKeyOrFolder = (key: string, prefix: string): boolean => prefix === key || prefix === `${key}/`
+const covers = ({ key, isPrefix }: Grant, prefix: string): boolean =>
+  isPrefix ? prefix.startsWith(key) : prefix === key || prefix === `${key}/`
+
+const isFolderOf = ({ key }: Grant, prefix: string): boolean => prefix.endsWith('/') && key.startsWith(prefix)
+
+/** What of a list its reader sees: keys that start with `within`, and of those the ones that `shows` says yes to. */
+export interface Visible {
+  readonly within: string
+  shows(key: string): boolean
+}
+
+/** Programs look for a file in the list of its folder: there, temporary credentials see what they are for and nothing else. */
+export function visibleIn(principal: Principal, prefix: string): Visible {
+  if (principal.kind === 'root') return { within: prefix, shows: () => true }
+  const { grants } = principal.scope
+  const folderOf = grants.some((grant) => covers(grant, prefix)) ? undefined : grants.find((grant) => isFolderOf(grant, prefix))
+  return { within: folderOf?.key ?? prefix, shows: (key) => grants.some((grant) => mayTouch(grant, key)) }
+}
 
 /** An encrypted file refuses an upload that does not ask for encryption (spec storage 2.6.3). */
 export function demandEncryption(principal: Principal, encryption: string | undefined): void {

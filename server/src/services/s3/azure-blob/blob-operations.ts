@@ -1,6 +1,7 @@
 // What may be asked of blobs and their container.
 
 import type { Bytes, ObjectAttributes, ObjectInfo } from '../../../engines/object-store/object-store.ts'
+import { visibleIn } from '../authorize.ts'
 import { present } from '../object-headers.ts'
 import { numberParameter, type Operation, sendEmpty, sendXml } from '../operation.ts'
 import { beginRead } from '../operations/begin-read.ts'
@@ -134,13 +135,13 @@ const deleteBlob: Operation = {
 const listBlobs: Operation = {
   name: 'ListBlobs',
   need: ({ query }) => ({ action: 'list', prefix: query.get('prefix') ?? '' }),
-  async run({ call, store, response, bucket }) {
+  async run({ call, auth, store, response, bucket }) {
     const prefix = call.query.get('prefix') ?? ''
     const delimiter = call.query.get('delimiter') ?? ''
     const marker = call.query.get('marker') ?? ''
     const limit = Math.min(numberParameter(call, 'maxresults', 1000, [1, 5000]), 1000)
     const after = Buffer.from(marker, 'base64url').toString()
-    const found = await walk(store, { prefix, delimiter, after, limit })
+    const found = await walk(store, { prefix, delimiter, after, limit }, visibleIn(auth.principal, prefix))
     const next = found.next === undefined ? '' : Buffer.from(found.next).toString('base64url')
     const content = [
       element('Prefix', prefix),

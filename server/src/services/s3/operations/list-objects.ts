@@ -2,6 +2,7 @@
 
 import type { ObjectInfo, ObjectStore } from '../../../engines/object-store/object-store.ts'
 import { uriEncodePath } from '../../../engines/object-store/signature-v4.ts'
+import { type Visible, visibleIn } from '../authorize.ts'
 import { numberParameter, type Operation, sendXml } from '../operation.ts'
 import type { S3Call } from '../s3-call.ts'
 import { S3Error } from '../s3-errors.ts'
@@ -17,10 +18,11 @@ interface Walk {
 /** Sorts after every key that starts with the prefix. */
 const pastAll = (prefix: string): string => `${prefix}\u{10FFFF}\u{10FFFF}`
 
-/** Keys in order, those with the delimiter after the prefix folded into one common prefix each. */
+/** Keys in order that the reader sees, those with the delimiter after the prefix folded into one common prefix each. */
 export async function walk(
   store: ObjectStore,
   query: { prefix: string; delimiter: string; after: string; limit: number },
+  visible: Visible,
 ): Promise<Walk> {
   const { prefix, delimiter, limit } = query
   const objects: ObjectInfo[] = []
@@ -30,9 +32,17 @@ export async function walk(
     delimiter !== '' && query.after.endsWith(delimiter) && query.after.length > prefix.length ? pastAll(query.after) : query.after
   if (limit === 0) return { objects, commonPrefixes, next: undefined }
   for (;;) {
-    const page = await store.list({ prefix, after, limit: Math.min(1000, limit + 1 - objects.length - commonPrefixes.length) })
+    const page = await store.list({
+      prefix: visible.within,
+      after,
+      limit: Math.min(1000, limit + 1 - objects.length - commonPrefixes.length),
+    })
     let folded = false
     for (const object of page.objects) {
+      if (!visible.shows(object.key)) {
+        after = object.key
+        continue
+      }
       if (objects.length + commonPrefixes.length === limit) return { objects, commonPrefixes, next: last }
       const cut = delimiter === '' ? -1 : object.key.indexOf(delimiter, prefix.length)
       if (cut < 0) {
@@ -93,12 +103,12 @@ const need = ({ query }: S3Call) => ({ action: 'list', prefix: query.get('prefix
 export const listObjectsV2: Operation = {
   name: 'ListObjectsV2',
   need,
-  async run({ call, store, response, bucket }) {
+  async run({ call, auth, store, response, bucket }) {
     const asked = parameters(call)
     const token = call.query.get('continuation-token')
     const startAfter = call.query.get('start-after') ?? ''
     const after = token === undefined ? startAfter : Buffer.from(token, 'base64url').toString()
-    const found = await walk(store, { ...asked, after })
+    const found = await walk(store, { ...asked, after }, visibleIn(auth.principal, asked.prefix))
     const count = found.objects.length + found.commonPrefixes.length
     sendXml(
       response,
@@ -118,10 +128,10 @@ export const listObjectsV2: Operation = {
 export const listObjects: Operation = {
   name: 'ListObjects',
   need,
-  async run({ call, store, response, bucket }) {
+  async run({ call, auth, store, response, bucket }) {
     const asked = parameters(call)
     const marker = call.query.get('marker') ?? ''
-    const found = await walk(store, { ...asked, after: marker })
+    const found = await walk(store, { ...asked, after: marker }, visibleIn(auth.principal, asked.prefix))
     sendXml(
       response,
       answer('ListBucketResult', [

@@ -124,4 +124,14 @@ test('a restored database has exactly the rows of the original', async (t) => {
   const back = await runCli(['restore', folder], { ...elsewhere.env, MILLRACE_DATA_DIR: join(await emptyFolder(t), 'data') })
   assert.equal(back.code, 0, back.err)
   assert.deepEqual(await contentOf(elsewhere.url), original)
+
+  const spare = await freshPostgres()
+  t.after(spare.remove)
+  const url = 'url' in spare.location ? spare.location.url : ''
+  const drill = await runCli(['restore', folder, '--verify', '--database', url, '--json'], { MILLRACE_ENCRYPTION_KEY: key })
+  assert.equal(drill.code, 0, drill.err)
+  const { copy, damaged } = drill.json<{ copy: { projects: number; objects: number }; damaged: readonly unknown[] }>()
+  assert.deepEqual(damaged, [])
+  assert.equal(copy.projects, 1)
+  assert.ok(copy.objects > 0)
 })

@@ -13,7 +13,7 @@ import { BUCKET, REGION, startS3 } from '../support/start-s3.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
-const ROUNDS = process.env.MILLRACE_LONG ? 100 : 10
+const ROUNDS = process.env.MILLRACE_LONG ? 100 : 4
 const PHASES = 3
 const TASKS_PER_PHASE = 2
 const FLOWS_AT_ONCE = 2

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { BUCKET, REGION, startS3 } from '../../../tests/support/start-s3.ts'
 import { startTestStack } from '../../../tests/support/test-stack.ts'
 import { folderSource } from '../engines/backup-folder/backup-source.ts'
 import { verifyBackup } from '../engines/backup-folder/verify-backup.ts'
@@ -42,4 +43,29 @@ test('planned backups are made once each, whole, and only the newest are kept', 
   await nodes[0]!.tick()
   assert.equal(problems.length, 1)
   assert.equal((await readdir(folder)).length, 4, 'a failure removes nothing')
+})
+
+test('in a bucket, too, only the newest are kept, and backups of other names stay', async (t) => {
+  const { platform, dataDir } = await startTestStack(t)
+  const s3 = await startS3()
+  t.after(s3.close)
+  const { accessKeyId, secretAccessKey } = s3.sessions.root
+  const bucket = { endpoint: s3.endpoint, bucket: BUCKET, region: REGION, prefix: 'nightly/', accessKeyId, secretAccessKey }
+  const { metadata, objects, backups } = platform
+  const sources = { dataDir, metadata, objects, backups, clock: systemClock, version: '0', bucket }
+  let hour = 0
+  const problems: object[] = []
+  const { tick } = createPlannedBackups({
+    plan: { folder: undefined, everyMs: 6 * HOUR, keep: 2, withKey: false },
+    bucket,
+    lastDueAt: backups.lastDueAt,
+    backUp: (order) => backUp(sources, order),
+    now: () => new Date(Date.UTC(2026, 0, 1) + hour * HOUR),
+    log: { info: () => {}, error: (details) => problems.push(details) },
+  })
+  await backUp(sources, { folder: 's3:by-hand', withKey: false })
+  for (hour of [1, 7, 13, 19]) await tick()
+  assert.deepEqual(problems, [])
+  const names = (await s3.store.list({})).objects.map(({ key }) => key.split('/')[1])
+  assert.deepEqual([...new Set(names)].sort(), ['2026-01-01T12-00-00Z', '2026-01-01T18-00-00Z', 'by-hand'])
 })

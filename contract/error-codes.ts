@@ -1041,6 +1041,43 @@ export const ERRORS = {
   },
   'sandboxes.tooMany': { kind: 'invalid', text: 'A project has at most {limit} of them. Delete some that are no longer needed.' },
 
+  'apps.notFound': { kind: 'not-found', text: 'App "{id}" was not found.' },
+  'apps.versionNotFound': { kind: 'not-found', text: 'The configuration of app {id} has no version {version}.' },
+  'apps.notAnApp': {
+    kind: 'invalid',
+    text: 'The component "{component}" is not a data app. Use keboola.data-apps, or a component whose description has the type data-app.',
+  },
+  'apps.tooMany': { kind: 'invalid', text: 'A project has at most {limit} apps. Delete some that are no longer needed.' },
+  'apps.invalidConfiguration': { kind: 'invalid', text: 'The app cannot be deployed: {reason}.' },
+  'apps.notIsolated': {
+    kind: 'unprocessable',
+    text: 'Code that users write runs isolated only, and this node cannot isolate it: {reason}. See MILLRACE_ISOLATION.',
+  },
+  'apps.runtimeMissing': { kind: 'unprocessable', text: 'An app of the type {type} cannot run on this node: {missing}.' },
+  'apps.deployerGone': {
+    kind: 'conflict',
+    text: 'The token or the person who deployed app {id} is no longer there, and the app reads tables with their rights. Deploy it again.',
+  },
+  'apps.changed': { kind: 'conflict', text: 'Somebody else has just deployed or stopped app {id}. Look at it, then try again.' },
+  'apps.isStopped': { kind: 'conflict', text: 'App {id} is stopped. Deploy it first: PATCH it with the desiredState "running".' },
+  'apps.linkInvalid': {
+    kind: 'not-found',
+    text: 'This link to an app is not valid, or it has ended. Open the app again, or ask for a new link.',
+  },
+  'apps.nodeFull': {
+    kind: 'transient',
+    text: 'This node runs {limit} apps already, which is the most (MILLRACE_APPS). Try again later.',
+  },
+  'apps.failed': {
+    kind: 'transient',
+    text: 'App {id} does not run, and is started again in {seconds} s at the earliest. {reason}',
+  },
+  'apps.neverListened': {
+    kind: 'transient',
+    text: 'the app did not answer on the port of the variable PORT within {seconds} s',
+  },
+  'apps.noAnswer': { kind: 'transient', text: 'App {id} broke off before it answered. Its log says more.' },
+
   'usage.limitReached': {
     kind: 'forbidden',
     text: 'The project may have {limit} {what}; with this it would have {used}. Delete what is no longer needed, or ask an administrator of the stack for a higher limit ({name}).',

@@ -8,6 +8,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Http2SecureServer } from 'node:http2'
+import type { Duplex } from 'node:stream'
 import { gzip } from 'node:zlib'
 import Fastify, {
   type FastifyBaseLogger,
@@ -128,17 +129,29 @@ export interface HttpDeps extends AddressOptions {
   readonly databaseVersion?: () => number | undefined
   /** Keeps the event of a read; must not wait. */
   readonly onRead?: (source: Actor, event: NewEvent, origin: Origin) => void
+  /** Websockets: those that are accepted never reach a route. */
+  readonly upgrades?: Upgrades | undefined
   /** For the access log and the histogram. */
   readonly onFinished?: (request: FinishedRequest) => void
+}
+
+export interface Upgrades {
+  accepts(message: IncomingMessage): boolean
+  handle(message: IncomingMessage, client: Duplex, head: Buffer): void
+  /** Ends all that are open: a server waits for its connections. */
+  close(): void
 }
 
 const MAINTENANCE_RETRY_SECONDS = 60
 const GZIP_FROM_BYTES = 1024
 const BODY_IDLE_MS = 120_000
 
-function fastifyWith(tls: TlsPair | undefined, options: FastifyServerOptions): FastifyInstance {
+function fastifyWith(tls: TlsPair | undefined, upgrades: Upgrades | undefined, options: FastifyServerOptions): FastifyInstance {
+  // Whoever asks for another protocol, such as h2c, is answered as if they had not.
+  const shouldUpgradeCallback = (message: IncomingMessage): boolean => upgrades?.accepts(message) ?? false
   if (!tls) {
-    const app: FastifyInstance = Fastify({ ...options, forceCloseConnections: 'idle' })
+    const http = { shouldUpgradeCallback } as object // newer than the types of Node
+    const app: FastifyInstance = Fastify({ ...options, http, forceCloseConnections: 'idle' })
     // A connection whose last answer is just being sent is not idle yet when closing begins; it would keep the server open until its
     // keep-alive time is over.
     app.addHook('preClose', async () => {
@@ -151,14 +164,14 @@ function fastifyWith(tls: TlsPair | undefined, options: FastifyServerOptions): F
   const app = Fastify({
     ...options,
     http2: true,
-    https: { ...tls.current(), allowHTTP1: true },
+    https: { ...tls.current(), allowHTTP1: true, shouldUpgradeCallback },
   } as unknown as FastifyHttp2SecureOptions<Http2SecureServer>)
   tls.onChange((pair) => app.server.setSecureContext(pair))
   return app as unknown as FastifyInstance // requests and answers of HTTP/2 have the interface of HTTP/1.1
 }
 
 export function createHttpServer(deps: HttpDeps): FastifyInstance {
-  const app = fastifyWith(deps.tls, {
+  const app = fastifyWith(deps.tls, deps.upgrades, {
     loggerInstance: deps.log,
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: (logger) => logger, // one line per request carries its id; a logger of its own for each would cost more than the line
@@ -268,6 +281,11 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   })
   // Nobody knows another expectation than 100-continue, and ignoring one is allowed (RFC 9110, 10.1.1); node would answer 417 without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  const { upgrades } = deps
+  if (upgrades) {
+    app.server.on('upgrade', upgrades.handle)
+    app.addHook('preClose', async () => upgrades.close())
+  }
   app.setErrorHandler(sendError)
   const routesAt = collectRoutes(app)
   app.setNotFoundHandler((request, reply) => {

@@ -335,6 +335,14 @@ export const EVENTS = {
   'sandboxes.changed': { objectType: 'sandbox', message: 'Changed {kind} {objectId} ({type})', params: ['kind', 'type'] },
   'sandboxes.deleted': { objectType: 'sandbox', message: 'Deleted {kind} {objectId} ({type})', params: ['kind', 'type'] },
 
+  'apps.created': { objectType: 'dataApp', message: 'Created app {objectId}', params: [] },
+  'apps.deployed': { objectType: 'dataApp', message: 'Deployed app {objectId}', params: [] },
+  'apps.stopped': { objectType: 'dataApp', message: 'Stopped app {objectId}', params: [] },
+  'apps.deleted': { objectType: 'dataApp', message: 'Deleted app {objectId}', params: [] },
+  'apps.linkCreated': { objectType: 'dataApp', message: 'Created a link to app {objectId}', params: [] },
+  'apps.started': { objectType: 'dataApp', message: 'Started app {objectId} on node {node}', params: ['node'] },
+  'apps.failed': { objectType: 'dataApp', message: 'App {objectId} has failed: {reason}', params: ['reason'], type: 'error' },
+
   'templates.used': {
     objectType: 'templateInstance',
     message: 'Used template {template} {version} as "{objectName}" ({objectId})',

@@ -327,6 +327,16 @@ export const VARIABLES = {
       'Configurations of components that the stack does not know: `refuse` answers 404, `store` keeps them with their versions, marked with the flag `unknownComponent`; they cannot run.',
     parse: read.oneOf('refuse', 'store'),
   }),
+  MILLRACE_APPS: variable({
+    default: '20',
+    sentence: 'Most data apps that run at once on this node (docs/apps.md).',
+    parse: read.wholeNumber(1, 1000),
+  }),
+  MILLRACE_APP_START_SECONDS: variable({
+    default: '60',
+    sentence: 'How long a data app may take until it answers. After that it is ended and counts as failed.',
+    parse: read.wholeNumber(1, 3600),
+  }),
   MILLRACE_ISOLATION: variable({
     default: '`auto`',
     sentence:
@@ -658,6 +668,7 @@ function configOf(values: Values, unknown: readonly string[]) {
       },
     },
     unknownComponents: values.MILLRACE_UNKNOWN_COMPONENTS ?? ('refuse' as const),
+    apps: { most: values.MILLRACE_APPS ?? 20, startMs: 1000 * (values.MILLRACE_APP_START_SECONDS ?? 60) },
     /** What is not set has the default of the table engine. */
     tables: {
       ...defined({ longWorkers: values.MILLRACE_TABLE_WORKERS }),

@@ -65,6 +65,7 @@ export async function openStack(config: Config): Promise<Stack> {
     sessions: config.sessions,
     templateFolders: config.templateFolders,
     manageToken: config.secrets.manageToken,
+    apps: config.apps,
     tables: config.tables,
     sql: config.sql,
     unknownComponents: config.unknownComponents,

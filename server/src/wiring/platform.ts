@@ -18,6 +18,7 @@ import type { TlsPair } from '../http/tls.ts'
 import { systemClock } from '../kit/clock.ts'
 import { type BackgroundPart, startInOrder, stopInReverse } from '../kit/lifecycle.ts'
 import type { Log } from '../kit/log.ts'
+import type { InstanceSettings } from '../services/apps/instances.ts'
 import { type Backups, createBackups } from '../services/backups/backups.ts'
 import { createChangeFeed } from '../services/changes/change-feed.ts'
 import { changesRoutes } from '../services/changes/changes.routes.ts'
@@ -57,6 +58,7 @@ import { tokensRoutes } from '../services/tokens/tokens.routes.ts'
 import type { Tokens } from '../services/tokens/tokens.ts'
 import { unavailableServicesRoutes } from '../services/unavailable-services/unavailable-services.routes.ts'
 import type { Usage } from '../services/usage/usage.ts'
+import { createAppModules } from './apps.ts'
 import { createConfigurationModules } from './configurations.ts'
 import { type CoreOptions, openCore } from './core.ts'
 import { createLineageModules } from './lineage.ts'
@@ -115,6 +117,8 @@ export interface PlatformOptions extends CoreOptions {
   readonly templateFolders?: readonly string[] | undefined
   /** How much tables may take; the defaults of the table engine where nothing is said. */
   readonly tables?: TableSettings | undefined
+  /** How many data apps run, and how long they may take to start. */
+  readonly apps?: Partial<InstanceSettings> | undefined
   /** How much SQL may take; the defaults of the SQL engine where nothing is said. */
   readonly sql?: SqlSettings | undefined
   /** Configurations of components that the stack does not know; refused when left out. */
@@ -416,6 +420,18 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     folders: options.templateFolders ?? [],
     baseUrl,
   })
+  const appModules = createAppModules({
+    ...core,
+    dataDir: options.dataDir,
+    clock,
+    log,
+    configurations: configurationModules,
+    queueModules,
+    worker,
+    settings: options.apps,
+    sqlPort: sqlModules.port.number,
+    baseUrl,
+  })
   const streamModules = createStreamModules({
     ...core,
     dataDir: options.dataDir,
@@ -459,6 +475,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     people: core.people.finder,
     findBranch: configurationModules.branches.resolve,
     databaseVersion: metadata.version,
+    upgrades: appModules.upgrades,
     onRead: events.recordRead,
     onFinished: (request) => {
       metrics.requestFinished(request)
@@ -552,6 +569,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     oauthModules.registerRoutes(app)
     usageModules.registerRoutes(app)
     templateModules.registerRoutes(app)
+    appModules.registerRoutes(app)
     lineageModules.registerRoutes(app)
     app.register(changesRoutes(changeFeed))
   }
@@ -583,6 +601,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     { role: 'worker', start: () => metadata.hints.listen('queue', queueModules.look) },
     { role: 'worker', start: () => metadata.hints.listen('storage', storageJobsLoop.wake) },
     { role: 'api', start: streamModules.loop.start, stop: streamModules.loop.stop },
+    { role: 'api', start: appModules.start, stop: appModules.stop },
     { role: 'api', start: changeFeed.start, stop: changeFeed.stop },
     {
       role: 'scheduler',

@@ -264,6 +264,8 @@ export function createQueueModules(deps: QueueModulesDeps) {
     runningJobs: createRunningJobs(store),
     runningPhases: flows.runningPhases,
     isolation,
+    /** Programs, for whoever else starts some. */
+    runner,
     /** Jobs were queued in the transaction of another module. */
     wake: () => {
       loop.nudge()

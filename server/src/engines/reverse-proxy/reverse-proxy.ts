@@ -35,7 +35,7 @@ export interface ReverseProxy {
 const SILENT_MS = 60_000
 
 /** Of one connection only (RFC 9110, 7.6.1), besides those that `Connection` names. */
-const HOP_BY_HOP = new Set([
+export const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
   'proxy-authenticate',
@@ -45,6 +45,7 @@ const HOP_BY_HOP = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
+  'http2-settings',
 ])
 const WHO_ASKS = new Set(['host', 'cookie', 'authorization', 'origin', 'referer', 'x-storageapi-token', 'expect'])
 /** Members of the stack's own protocol, tokens of managers among them, and what proxies before us said. */
@@ -87,7 +88,7 @@ function addressBelow(base: URL, path: string): URL | undefined {
   return url.origin === base.origin && `${url.pathname}/`.startsWith(folder) ? url : undefined
 }
 
-const namedBy = ({ connection = '' }: IncomingHttpHeaders): ReadonlySet<string> =>
+export const namedBy = ({ connection = '' }: IncomingHttpHeaders): ReadonlySet<string> =>
   new Set(connection.split(',').map((name) => name.trim().toLowerCase()))
 
 function requestHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {

@@ -149,6 +149,9 @@ export type FileFormat = 'json' | 'yaml'
 export const writeConfigFile = (folder: DataFolder, text: string, format: FileFormat = 'json'): Promise<void> =>
   writeSecretFile(join(folder.data, nameOf('config', format)), text)
 
+/** Code that a user wrote, where its program reads it. */
+export const writeProgramFile = (path: string, text: string): Promise<void> => writeSecretFile(path, text)
+
 export const writeStateFile = (folder: DataFolder, text: string, format: FileFormat = 'json'): Promise<void> =>
   writeSecretFile(join(folder.data, 'in', nameOf('state', format)), text)
 

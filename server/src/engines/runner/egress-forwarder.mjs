@@ -2,9 +2,10 @@
 // to the egress proxy of the server, through the one socket that leads out. Decides nothing. Plain JavaScript: every run starts one, and a
 // process that has to take types out first starts twice as slowly.
 //
-//     forwarder.mjs SOCKET PORT [tcp:PORT | udp:PORT]...
+//     forwarder.mjs SOCKET PORT [tcp:PORT | udp:PORT | in:PORT:SOCKET]...
 //
 // A relay stands for a port of the server's own loopback (the component's log): what comes to it goes there, by a CONNECT of its own.
+// `in` leads the other way: what the server sends to a socket of the file system goes to a port in here.
 
 import { createSocket } from 'node:dgram'
 import { connect, createServer } from 'node:net'
@@ -32,6 +33,14 @@ const listen = (port, preamble) =>
     server.listen(port, '127.0.0.1', resolve)
   })
 
+const listenForServer = (port, path) =>
+  new Promise((resolve) => {
+    const server = createServer({ allowHalfOpen: true }, (client) => {
+      join(client, connect({ host: '127.0.0.1', port, allowHalfOpen: true }))
+    })
+    server.listen(path, resolve)
+  })
+
 /** Datagrams keep their borders: each is sent with its length before it. */
 function listenForDatagrams(port) {
   const out = connect(socket)
@@ -48,7 +57,9 @@ function listenForDatagrams(port) {
 
 await listen(Number(proxyPort), '')
 for (const relay of relays) {
-  const [kind, port] = relay.split(':')
-  await (kind === 'udp' ? listenForDatagrams(Number(port)) : listen(Number(port), `RELAY tcp:${port} HTTP/1.1\r\n\r\n`))
+  const [kind, port, path] = relay.split(':')
+  if (kind === 'in') await listenForServer(Number(port), path)
+  else if (kind === 'udp') await listenForDatagrams(Number(port))
+  else await listen(Number(port), `RELAY tcp:${port} HTTP/1.1\r\n\r\n`)
 }
 process.stdout.write('ready\n')

@@ -5,7 +5,7 @@
 
 import { createSocket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { connect, createServer, isIP, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +15,8 @@ import { type EgressPolicy, egressRules, unbracketed } from '../../../../contrac
 export interface EgressProxy {
   /** The socket in the file system. */
   readonly path: string
+  /** For a socket on which the program behind this proxy is reached. */
+  readonly inboundFolder: string
   /** The program that leads to it from inside a network of its own (egress-forwarder.mjs). */
   readonly forwarder: string
   close(): Promise<void>
@@ -79,6 +81,9 @@ export async function openEgressProxy(options: EgressProxyOptions): Promise<Egre
   })
   const folder = await mkdtemp(join(tmpdir(), 'millrace-egress-'))
   const path = join(folder, 's')
+  const inboundFolder = join(folder, 'in')
+  await mkdir(inboundFolder)
+  await chmod(inboundFolder, 0o777) // as with the socket
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(path, resolve)
@@ -86,6 +91,7 @@ export async function openEgressProxy(options: EgressProxyOptions): Promise<Egre
   await chmod(path, 0o666) // the folder around it is ours alone; the run sees the socket only
   return {
     path,
+    inboundFolder,
     forwarder: FORWARDER,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve))

@@ -44,7 +44,14 @@ export interface View {
   readonly cwd: string
   /** The way out; without it there is no network at all. */
   readonly network?:
-    | { readonly socket: string; readonly forwarder: string; readonly port: number; readonly relays: readonly string[] }
+    | {
+        readonly socket: string
+        readonly forwarder: string
+        readonly port: number
+        readonly relays: readonly string[]
+        /** The way in to a port of the program: the folder of a socket, which the forwarder has and the program never sees. */
+        readonly inbound?: { readonly folder: string; readonly port: number } | undefined
+      }
     | undefined
 }
 
@@ -188,6 +195,7 @@ function contentsOf(
             file(process.execPath, '/.millrace/node'),
             file(network.forwarder, '/.millrace/forwarder.mjs'),
             file(network.socket, '/.millrace/egress'),
+            ...(network.inbound ? [{ source: network.inbound.folder, target: INBOUND, options: 'bind,nosuid,nodev' }] : []),
           ]
         : []),
     ],
@@ -230,9 +238,16 @@ function toolFolders(path: string): string[] {
 
 const isBelow = (path: string, folder: string): boolean => path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
 
-const networkStart = (become: string, { port, relays }: NonNullable<View['network']>): string[] => [
-  `${become} /.millrace/node /.millrace/forwarder.mjs /.millrace/egress ${[port, ...relays].join(' ')} > /.millrace/ready 2>/dev/null &`,
-  'read -r ready < /.millrace/ready',
-]
+/** A program that could write there would lead the server to a socket of its choice, by a link. */
+const INBOUND = '/.millrace/in'
+
+function networkStart(become: string, { port, relays, inbound }: NonNullable<View['network']>): string[] {
+  const ways = [port, ...relays, ...(inbound ? [`in:${inbound.port}:${INBOUND}/s`] : [])]
+  return [
+    `${become} /.millrace/node /.millrace/forwarder.mjs /.millrace/egress ${ways.join(' ')} > /.millrace/ready 2>/dev/null &`,
+    'read -r ready < /.millrace/ready',
+    ...(inbound ? [`umount -l ${INBOUND}`] : []),
+  ]
+}
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

@@ -21,6 +21,8 @@ export interface LineReader {
   end(): void
   /** Lines that were left out because the budget was used up. */
   dropped(): number
+  /** Gives the whole budget again, for programs that run for days. */
+  refill(): void
   /** The first and the last lines, as one text of at most `chars` characters: the component's words for an error message. */
   words(chars: number): string
 }
@@ -102,6 +104,10 @@ export function createLineReader(mask: Mask, budget: LineBudget, onLine: (line: 
       finishLine()
     },
     dropped: () => dropped,
+    refill() {
+      lines = 0
+      chars = 0
+    },
     words: (limit) => words.text(limit),
   }
 }

@@ -6,9 +6,10 @@
 import { spawn } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
 import { mkdir, readdir, rm, statfs } from 'node:fs/promises'
+import { connect, createServer, type Socket } from 'node:net'
 import { constants, hostname } from 'node:os'
 import { join } from 'node:path'
-import type { Writable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { DataFolder } from './data-folder.ts'
@@ -43,8 +44,19 @@ export interface RunSpec {
   onEvent(event: LogEvent): void
   /** What a command may connect to, when commands are isolated; undefined is nothing. */
   readonly egress?: EgressPolicy | undefined
+  /** Ports of this machine's loopback that a command reaches at its own, whatever `egress` says. */
+  readonly loopbackPorts?: readonly number[]
+  /** Set for a command that listens and is sent requests: it runs for long, and what it says is told as it says it. */
+  readonly serving?: Serving | undefined
   /** Aborting it kills the program. */
   readonly signal?: AbortSignal
+}
+
+export interface Serving {
+  /** What tells the program where to listen. */
+  environment(port: number): Readonly<Record<string, string>>
+  /** Called before the program starts; `dial` connects to the port, or fails as long as nobody listens. */
+  onOpen(dial: () => Socket): void
 }
 
 /** Why a program ended: by itself, or because of a limit or a request. */
@@ -86,6 +98,10 @@ export interface RunnerSettings {
 const WORDS_CHARS = 4_000
 const STDOUT_BYTES = 8 * 2 ** 20
 const LOG_BUDGET = { lines: 20_000, chars: 16 * 2 ** 20 }
+/** Of a program that serves, for each second and stream: what is kept of it, and what is read of it at all. */
+const SERVING_LOG = { lines: 100, chars: 64 * 1024, readBytes: 4 * 2 ** 20, everyMs: 1_000 }
+/** Where an isolated program that serves listens, on its own loopback. */
+const SERVING_PORT = 8080
 const MOST_PROCESSES = 512
 /** Left free on the disk whatever a component writes. */
 const DISK_RESERVE_BYTES = 512 * 2 ** 20
@@ -140,8 +156,11 @@ export function createRunner(settings: RunnerSettings): Runner {
       if (isolation?.mode === 'require') throw new PlatformError('runner.notIsolated', { reason: isolation.problem ?? '' })
       return undefined
     }
-    const relays = gelf && spec.gelf ? [`${spec.gelf === 'udp' ? 'udp' : 'tcp'}:${gelf.port}`] : []
-    if (!spec.egress && relays.length === 0) return { isolation, proxy: undefined, relays }
+    const relays = [
+      ...(gelf && spec.gelf ? [`${spec.gelf === 'udp' ? 'udp' : 'tcp'}:${gelf.port}`] : []),
+      ...(spec.loopbackPorts ?? []).map((port) => `tcp:${port}`),
+    ]
+    if (!spec.egress && !spec.serving && relays.length === 0) return { isolation, proxy: undefined, relays }
     const onRefused = (target: string, reason: string): void =>
       spec.onEvent({ level: 'warning', message: `A connection to ${clean(target).slice(0, 300)} was refused: ${reason}.` })
     return { isolation, relays, proxy: await openEgressProxy({ policy: spec.egress, relays, onRefused }) }
@@ -155,9 +174,16 @@ export function createRunner(settings: RunnerSettings): Runner {
     onStopper: (stop: (reason: EndReason) => void) => void,
   ): Promise<RunOutcome> {
     const { folder, limits, program } = spec
-    const environment = { ...spec.environment, ...gelfAddress(program, gelf), ...proxyAddress(way) }
+    const port = spec.serving && (way?.proxy ? SERVING_PORT : await freePort())
+    const environment = {
+      ...spec.environment,
+      ...gelfAddress(program, gelf),
+      ...proxyAddress(way),
+      ...(port !== undefined && spec.serving?.environment(port)),
+    }
     const plain = launchOf(program, folder, environment, limits.memoryBytes, settings)
-    const launch = way ? isolated(plain, folder, way) : plain
+    const launch = way ? isolated(plain, folder, way, port) : plain
+    if (port !== undefined) spec.serving?.onOpen(dialOf(way, port))
     if (!launch.isAlone) entered.add(folder)
     const diskBytes = await diskQuota(folder, limits.diskBytes)
     const mark: RunMark = { entry: `TMPDIR=${folder.tmp}`, cpuSeconds: randomInt(1e9, 2e9) }
@@ -178,6 +204,7 @@ export function createRunner(settings: RunnerSettings): Runner {
     const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
     child.stdout!.on('data', output.stdout)
     child.stderr!.on('data', output.stderr)
+    const slowing = spec.serving && slowDown([child.stdout!, child.stderr!], output.refill)
 
     let reason: EndReason = 'ended'
     let isGone = false
@@ -224,6 +251,7 @@ export function createRunner(settings: RunnerSettings): Runner {
       }
     } finally {
       clearTimeout(timer)
+      slowing?.stop()
       watching.stop()
       spec.signal?.removeEventListener('abort', onAbort)
       if (!isGone) await untilNothingIsLeft(group, mark)
@@ -276,15 +304,62 @@ function proxyAddress(way: WayOut | undefined): Record<string, string> {
   return { ...names, ...Object.fromEntries(lower), NODE_USE_ENV_PROXY: '1' }
 }
 
-function isolated(launch: Launch, folder: DataFolder, { isolation, proxy, relays }: WayOut): Launch {
+function isolated(launch: Launch, folder: DataFolder, { isolation, proxy, relays }: WayOut, port: number | undefined): Launch {
   const view = {
     place: join(folder.root, 'view'),
     writable: [folder.data, folder.tmp],
     readable: [launch.cwd],
     cwd: launch.cwd,
-    network: proxy && { socket: proxy.path, forwarder: proxy.forwarder, port: PROXY_PORT, relays },
+    network: proxy && {
+      socket: proxy.path,
+      forwarder: proxy.forwarder,
+      port: PROXY_PORT,
+      relays,
+      inbound: port === undefined ? undefined : { folder: proxy.inboundFolder, port },
+    },
   }
   return { ...launch, argv: isolation.wrap(launch.argv, view) }
+}
+
+/** Without isolation a program shares the loopback of the machine. */
+const dialOf = (way: WayOut | undefined, port: number) => (): Socket =>
+  way?.proxy ? connect({ path: join(way.proxy.inboundFolder, 's') }) : connect({ host: '127.0.0.1', port })
+
+/** Another program may take it before ours does; then ours says so and ends. */
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+
+/** Reads so much of each stream in a second and no more: a program that floods waits, and costs the server nothing. */
+function slowDown(streams: readonly Readable[], onSecond: () => void): { stop(): void } {
+  const bytes = new Map(streams.map((stream) => [stream, 0]))
+  for (const stream of streams)
+    stream.on('data', (chunk: Buffer) => {
+      bytes.set(stream, (bytes.get(stream) ?? 0) + chunk.length)
+      if (bytes.get(stream)! > SERVING_LOG.readBytes) stream.pause()
+    })
+  const resume = (): void => {
+    for (const stream of streams) {
+      bytes.set(stream, 0)
+      stream.resume()
+    }
+  }
+  const timer = setInterval(() => {
+    resume()
+    onSecond()
+  }, SERVING_LOG.everyMs).unref()
+  return {
+    stop() {
+      clearInterval(timer)
+      resume()
+    },
+  }
 }
 
 interface Output {
@@ -292,6 +367,8 @@ interface Output {
   stderr(chunk: Buffer): void
   gelfWords(message: string): void
   end(): void
+  /** The next second of a program that serves. */
+  refill(): void
   words(): string
   collected(): string
 }
@@ -299,11 +376,13 @@ interface Output {
 /** Standard logging: stdout line by line as it comes, stderr as one error at the end; with GELF both only once, at the end. */
 function captureOutput(spec: RunSpec): Output {
   const live = !spec.gelf && !spec.collectStdout
+  const budget = spec.serving ? SERVING_LOG : LOG_BUDGET
+  let reported = 0
   const collected: Buffer[] = []
   let collectedBytes = 0
   let gelfWords = ''
-  const stdout = createLineReader(spec.mask, LOG_BUDGET, (line) => live && spec.onEvent(eventOfLine(line)))
-  const stderr = createLineReader(spec.mask, LOG_BUDGET, () => {})
+  const stdout = createLineReader(spec.mask, budget, (line) => live && spec.onEvent(eventOfLine(line)))
+  const stderr = createLineReader(spec.mask, budget, (line) => spec.serving && spec.onEvent({ level: 'error', message: line }))
   return {
     stdout(chunk) {
       if (!spec.collectStdout) return stdout.push(chunk)
@@ -317,7 +396,16 @@ function captureOutput(spec: RunSpec): Output {
     end() {
       stdout.end()
       stderr.end()
-      reportEnd(spec, stdout, stderr)
+      if (!spec.serving) reportEnd(spec, stdout, stderr)
+    },
+    refill() {
+      const dropped = stdout.dropped() + stderr.dropped()
+      if (dropped > reported) {
+        spec.onEvent({ level: 'warning', message: `${dropped - reported} lines in a second were too many and are left out.` })
+        reported = dropped
+      }
+      stdout.refill()
+      stderr.refill()
     },
     words: () => stderr.words(WORDS_CHARS) || stdout.words(WORDS_CHARS) || shorten(gelfWords, WORDS_CHARS),
     collected: () => spec.mask(Buffer.concat(collected).toString('utf8')),

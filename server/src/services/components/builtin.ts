@@ -2,6 +2,7 @@
 // Their ids are the ones that clients know; `platform.` and other names of the same components are aliases (spec platform 1.1).
 
 import type { ComponentDescription } from '../../../../contract/component.ts'
+import dataApps from './builtin/data-apps.json' with { type: 'json' }
 import flow from './builtin/flow.json' with { type: 'json' }
 import httpExtractor from './builtin/http-extractor.json' with { type: 'json' }
 import orchestrator from './builtin/orchestrator.json' with { type: 'json' }
@@ -37,6 +38,7 @@ function pagesOf(id: string) {
 }
 
 export const BUILTIN: readonly ComponentDescription[] = [
+  dataApps,
   flow,
   httpExtractor,
   orchestrator,

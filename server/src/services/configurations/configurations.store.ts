@@ -185,6 +185,26 @@ export async function listConfigurations(
   return rows.map(recordOf)
 }
 
+/** Where the configurations of some components are, in all branches of a project. */
+export async function listPlaces(db: Db, projectId: number, componentIds: readonly string[], limit: number): Promise<Address[]> {
+  if (componentIds.length === 0) return []
+  const rows = await tables(db)
+    .selectFrom('configuration')
+    .select(['branch_id', 'component_id', 'configuration_id'])
+    .where('project_id', '=', projectId)
+    .where('component_id', 'in', componentIds)
+    .where('is_deleted', '=', 0)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({
+    projectId,
+    branchId: row.branch_id,
+    componentId: row.component_id,
+    configurationId: row.configuration_id,
+  }))
+}
+
 /** Configurations and rows of a branch whose text has a mapping or tasks. */
 export async function listLinkingTexts(db: Db, projectId: number, branchId: number) {
   const heads = await headsWithContent(db)

@@ -4,7 +4,14 @@ import type { Db } from '../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { ConfigurationChanges } from '../../model/run-ports.ts'
 import type { ComponentLookup } from './access.ts'
-import { findConfiguration, findContents, findRevision, findVersion, lockConfiguration } from './configurations.store.ts'
+import {
+  findConfiguration,
+  findContents,
+  findRevision,
+  findVersion,
+  listPlaces,
+  lockConfiguration,
+} from './configurations.store.ts'
 import type { ConfigurationsDeps } from './configurations.ts'
 import { type Address, inOrder } from './records.ts'
 import { findRow, listRows, listRowsChangedSince, setRowState } from './rows.store.ts'
@@ -52,6 +59,8 @@ export interface RunAccess {
   ): Promise<Pick<RunConfiguration, 'version' | 'isDisabled' | 'configuration'> | undefined>
   /** What is different from an earlier version: its own text, and at most 100 rows. */
   changesSince(address: Address, version: number): Promise<ConfigurationChanges>
+  /** Where the configurations of some components are, in all branches; at most 1,000. */
+  listPlaces(projectId: number, componentIds: readonly string[]): Promise<readonly Address[]>
   /** Whether there is such a configuration that is not deleted. */
   exists(address: Address): Promise<boolean>
   /**
@@ -64,6 +73,7 @@ export interface RunAccess {
 }
 
 const ATTEMPTS = 3
+const MOST_PLACES = 1_000
 
 export function createRunAccess({
   db,
@@ -164,5 +174,7 @@ export function createRunAccess({
     return found && parsed(found)
   }
 
-  return { find, get, findParsed, findParsedAt, findAt, changesSince, exists, saveState: save, prepare }
+  const places: RunAccess['listPlaces'] = (projectId, componentIds) => listPlaces(db, projectId, componentIds, MOST_PLACES)
+
+  return { listPlaces: places, find, get, findParsed, findParsedAt, findAt, changesSince, exists, saveState: save, prepare }
 }

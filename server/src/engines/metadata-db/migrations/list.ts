@@ -43,6 +43,7 @@ import * as workerComponents from './0861-worker-components.ts'
 import * as usage from './0870-usage.ts'
 import * as sandboxes from './0880-sandboxes.ts'
 import * as jobProgressAndStates from './0920-job-progress-and-states.ts'
+import * as apps from './0900-apps.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -93,4 +94,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0870-usage', up: usage.up },
   { name: '0880-sandboxes', up: sandboxes.up },
   { name: '0920-job-progress-and-states', up: jobProgressAndStates.up },
+  { name: '0900-apps', up: apps.up },
 ]

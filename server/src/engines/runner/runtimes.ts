@@ -1,0 +1,66 @@
+// What is there on this machine to run code that a user wrote.
+
+import { execFile } from 'node:child_process'
+import { access, constants } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+export type RuntimeName = 'node' | 'python' | 'streamlit'
+
+export type Runtime = { command(script: string): readonly string[] } | { readonly missing: string }
+
+export interface Runtimes {
+  find(name: RuntimeName): Promise<Runtime>
+}
+
+const PYTHON = 'python3'
+/** How long an answer holds: whoever installs Python need not restart the stack. */
+const KNOWN_MS = 60_000
+const IMPORT_MS = 30_000
+
+export function createRuntimes(path: string): Runtimes {
+  const known = new Map<RuntimeName, { readonly until: number; readonly found: Promise<Runtime> }>()
+
+  async function look(name: RuntimeName): Promise<Runtime> {
+    if (name === 'node') return { command: (script) => [process.execPath, script] }
+    const python = await findProgram(PYTHON, path)
+    if (python === undefined) return { missing: `${PYTHON} is not in the PATH of the stack` }
+    if (name === 'python') return { command: (script) => [python, script] }
+    const problem = await importProblem(python, 'streamlit', path)
+    if (problem !== undefined) return { missing: problem }
+    return { command: (script) => [python, '-m', 'streamlit', 'run', script] }
+  }
+
+  return {
+    find(name) {
+      const before = known.get(name)
+      if (before && before.until > performance.now()) return before.found
+      const found = look(name)
+      known.set(name, { until: performance.now() + KNOWN_MS, found })
+      return found
+    },
+  }
+}
+
+async function findProgram(name: string, path: string): Promise<string | undefined> {
+  for (const folder of path.split(':').filter((entry) => entry.startsWith('/'))) {
+    const program = join(folder, name)
+    const isThere = await access(program, constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) return program
+  }
+  return undefined
+}
+
+/** Undefined when Python has the package. */
+async function importProblem(python: string, name: string, path: string): Promise<string | undefined> {
+  try {
+    await promisify(execFile)(python, ['-c', `import ${name}`], { timeout: IMPORT_MS, env: { PATH: path, HOME: homedir() } })
+    return undefined
+  } catch {
+    return `the Python at ${python} has no package ${name}: install it with "${python} -m pip install ${name}"`
+  }
+}

@@ -1,0 +1,174 @@
+// One run of an app: the program of its configuration, with a folder, a token that only reads, and nothing of the server's own.
+
+import { join } from 'node:path'
+import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
+import type { Dial } from '../../engines/reverse-proxy/program-proxy.ts'
+import { type DataFolder, writeConfigFile, writeProgramFile } from '../../engines/runner/data-folder.ts'
+import type { Isolation } from '../../engines/runner/isolation.ts'
+import { createMask } from '../../engines/runner/mask.ts'
+import type { Program } from '../../engines/runner/program.ts'
+import type { Runner, RunOutcome } from '../../engines/runner/runner.ts'
+import type { Runtimes } from '../../engines/runner/runtimes.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { Actor } from '../../model/actor.ts'
+import type { RunnableComponent } from '../../model/run-ports.ts'
+import { type AppSettings, invalid, type Runtime, readAppSettings, SIZES } from './app-settings.ts'
+import type { AppRow } from './apps.store.ts'
+import type { InstanceRun } from './instances.ts'
+
+export interface AppProgramDeps {
+  readonly runner: Runner
+  readonly runtimes: Runtimes
+  readonly isolation: () => Promise<Isolation>
+  readonly findComponent: (id: string) => RunnableComponent | undefined
+  /** The configuration that was deployed, secrets encrypted. */
+  readonly findVersion: (app: AppRow, version: number) => Promise<{ readonly configuration: string } | undefined>
+  readonly decrypt: (app: AppRow, text: string) => Promise<{ readonly text: string; readonly values: readonly string[] }>
+  /** Who deployed it; undefined when that token is gone. */
+  readonly findActor: (projectId: number, tokenId: number) => Promise<Actor | undefined>
+  /** A token that reads what the actor may read, and changes nothing. */
+  readonly issueToken: (
+    actor: Actor,
+    description: string,
+    seconds: number,
+  ) => Promise<{ readonly id: number; readonly value: string }>
+  readonly revokeToken: (projectId: number, tokenId: number) => Promise<void>
+  readonly commandsFolder: string
+  readonly diskBytes: number
+  readonly egress: EgressPolicy
+  readonly baseUrl: () => string
+  /** Of PostgreSQL clients; undefined when the stack does not listen for them. */
+  readonly sqlPort: () => number | undefined
+}
+
+/** A token cannot be exchanged in a process that runs, so the process ends before it does. */
+const LONGEST_RUN_SECONDS = 86_400
+const TOKEN_SECONDS = LONGEST_RUN_SECONDS + 3_600
+const FILES: Readonly<Record<Runtime, string>> = { node: 'app.mjs', python: 'app.py', streamlit: 'app.py' }
+
+export type AppProgram = ReturnType<typeof createAppProgram>
+
+export function createAppProgram(deps: AppProgramDeps) {
+  const ownCommand = (componentId: string) => {
+    const definition = deps.findComponent(componentId)?.definition
+    return definition?.type === 'command' ? definition : undefined
+  }
+  const settingsOf = (componentId: string, configuration: string): AppSettings =>
+    readAppSettings(configuration, ownCommand(componentId) !== undefined)
+
+  /** Refuses what could not run here, before it is deployed. */
+  async function check(componentId: string, configuration: string): Promise<AppSettings> {
+    const settings = settingsOf(componentId, configuration)
+    if (!settings.runtime) return settings
+    const { problem } = await deps.isolation()
+    // Commands come from whoever runs the stack; the code of an app comes from whoever may configure it.
+    if (problem !== undefined) throw new PlatformError('apps.notIsolated', { reason: problem })
+    const found = await deps.runtimes.find(settings.runtime)
+    if ('missing' in found) throw new PlatformError('apps.runtimeMissing', { type: settings.runtime, missing: found.missing })
+    return settings
+  }
+
+  async function programOf(app: AppRow, settings: AppSettings, folder: DataFolder): Promise<Program> {
+    const own = ownCommand(app.component_id)
+    if (own?.command) return { kind: 'command', command: own.command, folder: join(deps.commandsFolder, own.uri) }
+    if (!settings.runtime || settings.script === undefined) throw invalid('it has no program')
+    const found = await deps.runtimes.find(settings.runtime)
+    if ('missing' in found) throw new PlatformError('apps.runtimeMissing', { type: settings.runtime, missing: found.missing })
+    const path = join(folder.data, FILES[settings.runtime])
+    await writeProgramFile(path, settings.script)
+    return { kind: 'command', command: found.command(path), folder: folder.data }
+  }
+
+  async function run(app: AppRow, handle: InstanceRun): Promise<RunOutcome> {
+    const found = await deps.findVersion(app, app.config_version ?? 0)
+    if (!found) throw new PlatformError('apps.versionNotFound', { id: String(app.id), version: app.config_version ?? 0 })
+    await check(app.component_id, found.configuration)
+    const creator = app.token_id === null ? undefined : await deps.findActor(app.project_id, app.token_id)
+    if (!creator) throw new PlatformError('apps.deployerGone', { id: String(app.id) })
+    const opened = await deps.decrypt(app, found.configuration)
+    const settings = settingsOf(app.component_id, opened.text)
+    for (const name of settings.packages)
+      handle.onEvent({
+        level: 'warning',
+        message: `The package ${name.slice(0, 100)} is not installed by the stack: it must be there on the node.`,
+      })
+    const token = await deps.issueToken(creator, `App ${app.id} (${app.configuration_id})`, TOKEN_SECONDS)
+    const folder = await deps.runner.newFolder().catch(async (error: unknown) => {
+      await deps.revokeToken(app.project_id, token.id)
+      throw error
+    })
+    try {
+      await handle.onToken(token.id)
+      await writeConfigFile(folder, opened.text)
+      return await deps.runner.run({
+        program: await programOf(app, settings, folder),
+        folder,
+        environment: environmentOf(app, settings, token.value),
+        limits: { timeoutMs: LONGEST_RUN_SECONDS * 1000, memoryBytes: SIZES[settings.size] * 2 ** 20, diskBytes: deps.diskBytes },
+        mask: createMask([...opened.values, token.value]),
+        egress: egressOf(app),
+        loopbackPorts: [deps.sqlPort()].filter((port) => port !== undefined),
+        serving: { environment: listeningOf(settings.runtime), onOpen: (dial: Dial) => handle.onOpen(dial) },
+        signal: handle.signal,
+        onEvent: handle.onEvent,
+      })
+    } finally {
+      await deps.revokeToken(app.project_id, token.id)
+      await deps.runner.removeFolder(folder)
+    }
+  }
+
+  function environmentOf(app: AppRow, { secrets }: AppSettings, token: string): Record<string, string> {
+    const url = deps.baseUrl()
+    const port = deps.sqlPort()
+    const branch = String(app.branch_id)
+    return {
+      ...secrets,
+      KBC_PROJECTID: String(app.project_id),
+      KBC_BRANCHID: branch,
+      KBC_COMPONENTID: app.component_id,
+      KBC_CONFIGID: app.configuration_id,
+      KBC_CONFIGVERSION: String(app.config_version),
+      KBC_STACKID: new URL(url).hostname,
+      KBC_URL: url,
+      KBC_TOKEN: token,
+      MILLRACE_QUERY_URL: `${url}/v2/storage/branch/${branch}/query`,
+      ...(port !== undefined && {
+        PGHOST: '127.0.0.1',
+        PGPORT: String(port),
+        PGUSER: 'app',
+        PGPASSWORD: token,
+        PGDATABASE: branch,
+      }),
+    }
+  }
+
+  /** What its component may reach, and the stack itself for its tables. */
+  function egressOf({ component_id }: AppRow): EgressPolicy | undefined {
+    if (deps.findComponent(component_id)?.network !== 'bridge') return undefined
+    return { ...deps.egress, allow: [...deps.egress.allow, stackAddress(deps.baseUrl())] }
+  }
+
+  return { settingsOf, check, run }
+}
+
+function stackAddress(baseUrl: string): string {
+  const { hostname, port, protocol } = new URL(baseUrl)
+  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
+}
+
+/** Streamlit is told by variables of its own; everything else by the one that everybody knows. */
+function listeningOf(runtime: Runtime | undefined): (port: number) => Record<string, string> {
+  return (port) => ({
+    PORT: String(port),
+    HOST: '127.0.0.1',
+    ...(runtime === 'streamlit' && {
+      STREAMLIT_SERVER_PORT: String(port),
+      STREAMLIT_SERVER_ADDRESS: '127.0.0.1',
+      STREAMLIT_SERVER_HEADLESS: 'true',
+      STREAMLIT_SERVER_ENABLE_CORS: 'false',
+      STREAMLIT_SERVER_ENABLE_XSRF_PROTECTION: 'false',
+      STREAMLIT_BROWSER_GATHER_USAGE_STATS: 'false',
+    }),
+  })
+}

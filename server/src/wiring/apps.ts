@@ -1,0 +1,149 @@
+// Data apps: their records, their processes on this node, and the address at which they are used.
+
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { egressPolicyFrom } from '../../../contract/egress-rules.ts'
+import { answers } from '../engines/reverse-proxy/program-proxy.ts'
+import { createRuntimes } from '../engines/runner/runtimes.ts'
+import type { Clock } from '../kit/clock.ts'
+import { eventOf, NO_ORIGIN } from '../model/event.ts'
+import { usableApp } from '../services/apps/app-components.ts'
+import { createAppProgram } from '../services/apps/app-program.ts'
+import { readingToken, revokeQuietly } from '../services/apps/app-token.ts'
+import { appsRoutes } from '../services/apps/apps.routes.ts'
+import { type AppRow, createAppsStore } from '../services/apps/apps.store.ts'
+import { createApps } from '../services/apps/apps.ts'
+import { createAppUpgrades, forwardRoutes } from '../services/apps/forward.routes.ts'
+import { createInstances, DEFAULT_INSTANCES, type InstanceSettings } from '../services/apps/instances.ts'
+import { createBucketsStore } from '../services/buckets/buckets.store.ts'
+import { usableComponent } from '../services/configurations/access.ts'
+import type { ConfigurationModules } from './configurations.ts'
+import type { Core } from './core.ts'
+import type { QueueModules, WorkerSettings } from './queue.ts'
+
+export interface AppModulesDeps extends Core {
+  readonly dataDir: string
+  readonly clock: Clock
+  readonly log: FastifyBaseLogger
+  readonly configurations: ConfigurationModules
+  readonly queueModules: QueueModules
+  readonly worker: WorkerSettings
+  readonly settings: Partial<InstanceSettings> | undefined
+  readonly sqlPort: () => number | undefined
+  readonly baseUrl: () => string
+}
+
+export function createAppModules(deps: AppModulesDeps) {
+  const { metadata, events, tokens, people, clock, log, configurations, queueModules, worker, sqlPort, baseUrl } = deps
+  const { db, inTransaction } = metadata
+  const { components, branches, encryption, runAccess } = configurations
+  const store = createAppsStore(db)
+  const placeOf = (app: Pick<AppRow, 'project_id' | 'branch_id' | 'component_id' | 'configuration_id'>) => ({
+    projectId: app.project_id,
+    branchId: app.branch_id,
+    componentId: app.component_id,
+    configurationId: app.configuration_id,
+  })
+  const isDefaultBranch = async (app: AppRow) => app.branch_id === (await branches.defaultId(app.project_id))
+  const revokeToken = revokeQuietly(
+    (projectId, id) => inTransaction((trx) => tokens.revokeInternal(trx, projectId, id)),
+    tokens.forgetKnown,
+    (err) => log.error({ err }, 'the token of an app could not be revoked; it ends by itself'),
+  )
+
+  const program = createAppProgram({
+    runner: queueModules.runner,
+    runtimes: createRuntimes(worker.path),
+    isolation: queueModules.isolation,
+    findComponent: components.findRunnable,
+    findVersion: (app, version) => runAccess.findAt(placeOf(app), version),
+    decrypt: async (app, text) =>
+      encryption.decryptForRun({ ...placeOf(app), isDefaultBranch: await isDefaultBranch(app) }, text),
+    findActor: tokens.findActor,
+    issueToken: readingToken({
+      bucketIds: createBucketsStore(db).listIds,
+      create: (actor, request) => tokens.create(actor, request, NO_ORIGIN),
+    }),
+    revokeToken,
+    commandsFolder: join(deps.dataDir, 'components'),
+    diskBytes: worker.diskBytes,
+    egress: egressPolicyFrom(worker.egressAllow),
+    baseUrl,
+    sqlPort,
+  })
+  const node = `${hostname()}-${process.pid}`
+  const details = (app: AppRow) => ({
+    objectId: String(app.id),
+    component: app.component_id,
+    configurationId: app.configuration_id,
+    branchId: app.branch_id,
+  })
+  const instances = createInstances({
+    store,
+    inTransaction,
+    clock,
+    node,
+    settings: { ...DEFAULT_INSTANCES, ...deps.settings },
+    run: program.run,
+    answers,
+    revokeToken,
+    sourceOf: async (app) => tokens.findActor(app.project_id, app.token_id ?? 0),
+    onStarted: (trx, source, app) => events.record(trx, source, eventOf('apps.started', { node }, details(app))),
+    onFailed: (trx, source, app, reason) => events.record(trx, source, eventOf('apps.failed', { reason }, details(app))),
+    onError: (err) => log.error({ err }, 'an app could not be looked after; it is tried again'),
+  })
+  const apps = createApps({
+    store,
+    inTransaction,
+    clock,
+    recordEvent: events.record,
+    usableApp: usableApp({
+      usable: (actor, componentId) => usableComponent(components, actor, componentId),
+      typeOf: (id) => components.find(id)?.type,
+    }),
+    listConfigurations: async (projectId) => {
+      const ids = components
+        .list()
+        .filter(({ type }) => type === 'data-app')
+        .map(({ id }) => id)
+      const places = await runAccess.listPlaces(projectId, ids)
+      return places.map((place) => ({
+        project_id: place.projectId,
+        branch_id: place.branchId,
+        component_id: place.componentId,
+        configuration_id: place.configurationId,
+      }))
+    },
+    createConfiguration: (caller, componentId, { configuration, ...content }) =>
+      configurations.configurations.create(caller, componentId, {
+        ...content,
+        configuration: { text: configuration, value: JSON.parse(configuration) as unknown },
+      }),
+    removeConfiguration: configurations.configurations.remove,
+    findConfiguration: (key) => runAccess.find(placeOf(key)),
+    findVersion: (key, version) => runAccess.findAt(placeOf(key), version),
+    check: program.check,
+    settingsOf: program.settingsOf,
+    defaultBranchId: branches.defaultId,
+    admit: tokens.admit,
+    instances,
+  })
+  const forwarding = {
+    apps,
+    use: instances.use,
+    ofSession: people.finder.ofSession,
+    actorOf: people.finder.actorOf,
+  }
+
+  return {
+    upgrades: createAppUpgrades(forwarding, baseUrl),
+    instances,
+    registerRoutes(app: FastifyInstance): void {
+      app.register(appsRoutes({ apps, findBranch: async (projectId, name) => branches.resolve(projectId, name) }))
+      app.register(forwardRoutes(forwarding))
+    },
+    start: instances.start,
+    stop: instances.stop,
+  }
+}

@@ -34,7 +34,13 @@ export type ConfigurationsSetStateBody = { readonly state?: unknown }
 export type ConfigurationsUpdateBody = { readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean; readonly rowsSortOrder?: unknown }
 export type ConfigurationsValidateBody = { readonly configuration?: unknown; readonly isRow?: boolean }
 export type ConfigurationsValidateSavedBody = { readonly configuration?: unknown }
+export type DataApp = { readonly id: string; readonly projectId: string; readonly componentId: string; readonly branchId: string; readonly configId: string; readonly configVersion: string; readonly latestConfigVersion: string; readonly name: string; readonly type: string | null; readonly size: string | null; readonly state: string; readonly desiredState: string; readonly url: string; readonly autoSuspendAfterSeconds: number; readonly autoRestartEnabled: boolean; readonly provisioningStrategy: string; readonly createdTimestamp: string; readonly lastRequestTimestamp: string | null; readonly lastStartTimestamp: string | null }
+export type DataAppLink = { readonly url: string; readonly expiresAt: string }
+export type DataAppRun = { readonly id: string; readonly appId: string; readonly state: string; readonly configVersion: string; readonly node: string; readonly startTimestamp: string; readonly endTimestamp: string | null; readonly reason: string | null }
+export type DataScienceChangeAppBody = { readonly desiredState?: 'running' | 'stopped'; readonly configVersion?: string | number; readonly restartIfRunning?: boolean; readonly updateDependencies?: boolean }
 export type DataScienceChangeBody = { readonly shared?: boolean; readonly expirationAfterHours?: number }
+export type DataScienceCreateAppBody = { readonly type?: string; readonly name?: string; readonly description?: string; readonly branchId?: string | number; readonly componentId?: string; readonly configId?: string; readonly config?: Readonly<Record<string, unknown>> }
+export type DataScienceCreateAppLinkBody = { readonly expiresInSeconds?: number }
 export type DataScienceCreateBody = { readonly type: string; readonly shared?: boolean; readonly configurationId?: string; readonly size?: string; readonly branchId?: string | number; readonly expirationAfterHours?: number }
 export type DockerRunnerActionBody = { readonly configData?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly tag?: string; readonly branchId?: string }
 export type DockerRunnerResolveBody = { readonly componentId: string; readonly configId: string; readonly configRowId?: string; readonly configVersion?: string; readonly variableValuesId?: string; readonly variableValuesData?: { readonly values?: ReadonlyArray<{ readonly name: string; readonly value: unknown }> } | ReadonlyArray<unknown>; readonly branchId?: string }
@@ -97,7 +103,10 @@ export type RowsSetStateBody = { readonly state?: unknown }
 export type RowsUpdateBody = { readonly rowId?: unknown; readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean }
 export type SampleLogInBody = { readonly username: string; readonly password: string }
 export type Sandbox = { readonly id: string; readonly projectId: string; readonly tokenId: string; readonly branchId: string; readonly type: string; readonly size: string | null; readonly active: boolean; readonly shared: boolean; readonly configurationId: string | null; readonly physicalId: string; readonly user: string; readonly password: string; readonly host: string; readonly port: number | null; readonly stagingWorkspaceId: string; readonly workspaceDetails: { readonly connection: { readonly database: string; readonly schema: string } }; readonly packages: ReadonlyArray<string>; readonly expirationAfterHours: number; readonly createdTimestamp: string; readonly updatedTimestamp: string; readonly expirationTimestamp: string | null }
+export type SandboxesChangeAppBody = { readonly desiredState?: 'running' | 'stopped'; readonly configVersion?: string | number; readonly restartIfRunning?: boolean; readonly updateDependencies?: boolean }
 export type SandboxesChangeBody = { readonly shared?: boolean; readonly expirationAfterHours?: number }
+export type SandboxesCreateAppBody = { readonly type?: string; readonly name?: string; readonly description?: string; readonly branchId?: string | number; readonly componentId?: string; readonly configId?: string; readonly config?: Readonly<Record<string, unknown>> }
+export type SandboxesCreateAppLinkBody = { readonly expiresInSeconds?: number }
 export type SandboxesCreateBody = { readonly type: string; readonly shared?: boolean; readonly configurationId?: string; readonly size?: string; readonly branchId?: string | number; readonly expirationAfterHours?: number }
 export type Schedule = { readonly id: string; readonly tokenId: string; readonly configurationId: string; readonly configurationVersionId: string; readonly schedule: { readonly cronTab: string; readonly timezone: string; readonly state: string }; readonly target: { readonly componentId: string; readonly configurationId: string; readonly configurationRowIds: ReadonlyArray<string>; readonly mode: string; readonly tag: string }; readonly executions: ReadonlyArray<{ readonly jobId: string | null; readonly executionTime: string; readonly dueTime: string; readonly status: string; readonly reason: string | null }>; readonly nextExecutionTime: string | null; readonly stoppedReason: string | null }
 export type SchedulerActivateBody = { readonly configurationId: string; readonly configurationVersionId?: string }
@@ -194,7 +203,26 @@ export const ROUTES = {
   'billing.usage': ['GET', '/billing/usage'],
   'console.page': ['GET', '/console'],
   'console.get': ['GET', '/console/{path}'],
+  'dataApps.open': ['GET', '/data-apps/{id}'],
+  'dataApps.pageGet': ['GET', '/data-apps/{id}/{link}'],
+  'dataApps.pagePost': ['POST', '/data-apps/{id}/{link}'],
+  'dataApps.pagePut': ['PUT', '/data-apps/{id}/{link}'],
+  'dataApps.pagePatch': ['PATCH', '/data-apps/{id}/{link}'],
+  'dataApps.pageDelete': ['DELETE', '/data-apps/{id}/{link}'],
+  'dataApps.pathGet': ['GET', '/data-apps/{id}/{link}/{path}'],
+  'dataApps.pathPost.post': ['POST', '/data-apps/{id}/{link}/{path}'],
+  'dataApps.pathPut.put': ['PUT', '/data-apps/{id}/{link}/{path}'],
+  'dataApps.pathPatch.patch': ['PATCH', '/data-apps/{id}/{link}/{path}'],
+  'dataApps.pathDelete.delete': ['DELETE', '/data-apps/{id}/{link}/{path}'],
   'dataScience.describe': ['GET', '/data-science'],
+  'dataScience.createApp': ['POST', '/data-science/apps'],
+  'dataScience.listApps': ['GET', '/data-science/apps'],
+  'dataScience.getApp': ['GET', '/data-science/apps/{id}'],
+  'dataScience.changeApp': ['PATCH', '/data-science/apps/{id}'],
+  'dataScience.deleteApp': ['DELETE', '/data-science/apps/{id}'],
+  'dataScience.createAppLink': ['POST', '/data-science/apps/{id}/links'],
+  'dataScience.tailAppLog': ['GET', '/data-science/apps/{id}/logs/tail'],
+  'dataScience.listAppRuns': ['GET', '/data-science/apps/{id}/runs'],
   'dataScience.project': ['GET', '/data-science/projects/current'],
   'dataScience.create': ['POST', '/data-science/sandboxes'],
   'dataScience.list': ['GET', '/data-science/sandboxes'],
@@ -338,6 +366,14 @@ export const ROUTES = {
   'sample.logIn': ['POST', '/sample/login'],
   'sample.orders': ['GET', '/sample/orders'],
   'sandboxes.describe': ['GET', '/sandboxes'],
+  'sandboxes.createApp': ['POST', '/sandboxes/apps'],
+  'sandboxes.listApps': ['GET', '/sandboxes/apps'],
+  'sandboxes.getApp': ['GET', '/sandboxes/apps/{id}'],
+  'sandboxes.changeApp': ['PATCH', '/sandboxes/apps/{id}'],
+  'sandboxes.deleteApp': ['DELETE', '/sandboxes/apps/{id}'],
+  'sandboxes.createAppLink': ['POST', '/sandboxes/apps/{id}/links'],
+  'sandboxes.tailAppLog': ['GET', '/sandboxes/apps/{id}/logs/tail'],
+  'sandboxes.listAppRuns': ['GET', '/sandboxes/apps/{id}/runs'],
   'sandboxes.project': ['GET', '/sandboxes/projects/current'],
   'sandboxes.create': ['POST', '/sandboxes/sandboxes'],
   'sandboxes.list': ['GET', '/sandboxes/sandboxes'],
@@ -648,7 +684,26 @@ export interface Operations {
   'billing.usage': { path: undefined; query: { readonly from?: string; readonly to?: string; readonly groupBy?: string; readonly format?: 'json' | 'csv' }; body: undefined; answer: ReadonlyArray<{ readonly day?: string; readonly componentId?: string; readonly configurationId?: string; readonly jobs: number; readonly failedJobs: number; readonly jobSeconds: number; readonly sqlSeconds: number; readonly rowsLoaded: number; readonly bytesLoaded: number; readonly bytesRead: number; readonly storageByteHours: number }> | string }
   'console.page': { path: undefined; query: undefined; body: undefined; answer: unknown }
   'console.get': { path: { readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'dataApps.open': { path: { readonly id: string }; query: undefined; body: undefined; answer: unknown }
+  'dataApps.pageGet': { path: { readonly id: string; readonly link: string }; query: undefined; body: undefined; answer: unknown }
+  'dataApps.pagePost': { path: { readonly id: string; readonly link: string }; query: undefined; body: unknown; answer: unknown }
+  'dataApps.pagePut': { path: { readonly id: string; readonly link: string }; query: undefined; body: unknown; answer: unknown }
+  'dataApps.pagePatch': { path: { readonly id: string; readonly link: string }; query: undefined; body: unknown; answer: unknown }
+  'dataApps.pageDelete': { path: { readonly id: string; readonly link: string }; query: undefined; body: unknown; answer: unknown }
+  'dataApps.pathGet': { path: { readonly id: string; readonly link: string; readonly path: string }; query: undefined; body: undefined; answer: unknown }
+  'dataApps.pathPost.post': { path: { readonly id: string; readonly link: string; readonly path: string }; query: undefined; body: unknown; answer: unknown }
+  'dataApps.pathPut.put': { path: { readonly id: string; readonly link: string; readonly path: string }; query: undefined; body: unknown; answer: unknown }
+  'dataApps.pathPatch.patch': { path: { readonly id: string; readonly link: string; readonly path: string }; query: undefined; body: unknown; answer: unknown }
+  'dataApps.pathDelete.delete': { path: { readonly id: string; readonly link: string; readonly path: string }; query: undefined; body: unknown; answer: unknown }
   'dataScience.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'dataScience.createApp': { path: undefined; query: undefined; body: DataScienceCreateAppBody; answer: DataApp }
+  'dataScience.listApps': { path: undefined; query: { readonly offset?: number; readonly limit?: number; readonly componentId?: string; readonly type?: string | ReadonlyArray<string>; readonly branchId?: string }; body: undefined; answer: ReadonlyArray<DataApp> }
+  'dataScience.getApp': { path: { readonly id: string }; query: undefined; body: undefined; answer: DataApp }
+  'dataScience.changeApp': { path: { readonly id: string }; query: undefined; body: DataScienceChangeAppBody; answer: DataApp }
+  'dataScience.deleteApp': { path: { readonly id: string }; query: undefined; body: undefined; answer: undefined }
+  'dataScience.createAppLink': { path: { readonly id: string }; query: undefined; body: DataScienceCreateAppLinkBody; answer: DataAppLink }
+  'dataScience.tailAppLog': { path: { readonly id: string }; query: { readonly lines?: number; readonly since?: string }; body: undefined; answer: string }
+  'dataScience.listAppRuns': { path: { readonly id: string }; query: undefined; body: undefined; answer: ReadonlyArray<DataAppRun> }
   'dataScience.project': { path: undefined; query: undefined; body: undefined; answer: { readonly id: string; readonly persistentStorageReady: boolean } }
   'dataScience.create': { path: undefined; query: undefined; body: DataScienceCreateBody; answer: Sandbox }
   'dataScience.list': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<Sandbox> }
@@ -792,6 +847,14 @@ export interface Operations {
   'sample.logIn': { path: undefined; query: undefined; body: SampleLogInBody; answer: { readonly token: string; readonly expiresIn: number } }
   'sample.orders': { path: undefined; query: { readonly after?: string; readonly since?: number; readonly limit?: number; readonly bad?: 'yes' }; body: undefined; answer: { readonly orders: ReadonlyArray<{ readonly id: number; readonly created: string; readonly customerId: number; readonly status: string; readonly total: number; readonly items: ReadonlyArray<{ readonly sku: string; readonly name: string; readonly quantity: number; readonly price: number }> | string }>; readonly next: string | null } }
   'sandboxes.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'sandboxes.createApp': { path: undefined; query: undefined; body: SandboxesCreateAppBody; answer: DataApp }
+  'sandboxes.listApps': { path: undefined; query: { readonly offset?: number; readonly limit?: number; readonly componentId?: string; readonly type?: string | ReadonlyArray<string>; readonly branchId?: string }; body: undefined; answer: ReadonlyArray<DataApp> }
+  'sandboxes.getApp': { path: { readonly id: string }; query: undefined; body: undefined; answer: DataApp }
+  'sandboxes.changeApp': { path: { readonly id: string }; query: undefined; body: SandboxesChangeAppBody; answer: DataApp }
+  'sandboxes.deleteApp': { path: { readonly id: string }; query: undefined; body: undefined; answer: undefined }
+  'sandboxes.createAppLink': { path: { readonly id: string }; query: undefined; body: SandboxesCreateAppLinkBody; answer: DataAppLink }
+  'sandboxes.tailAppLog': { path: { readonly id: string }; query: { readonly lines?: number; readonly since?: string }; body: undefined; answer: string }
+  'sandboxes.listAppRuns': { path: { readonly id: string }; query: undefined; body: undefined; answer: ReadonlyArray<DataAppRun> }
   'sandboxes.project': { path: undefined; query: undefined; body: undefined; answer: { readonly id: string; readonly persistentStorageReady: boolean } }
   'sandboxes.create': { path: undefined; query: undefined; body: SandboxesCreateBody; answer: Sandbox }
   'sandboxes.list': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<Sandbox> }

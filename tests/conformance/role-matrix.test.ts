@@ -23,11 +23,13 @@ interface Route {
 const ONLY_READ: readonly string[] = [
   'configurations.validate',
   'configurations.validateSaved',
+  'dataScience.createAppLink',
   'files.sniffBody',
   'flows.validate',
   'naming.checkColumnNames',
   'naming.columnNames',
   'naming.displayName',
+  'sandboxes.createAppLink',
   'scheduler.preview',
   'sql.query',
   'templates.validate',

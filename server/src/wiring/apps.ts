@@ -132,7 +132,6 @@ export function createAppModules(deps: AppModulesDeps) {
   const forwarding = {
     apps,
     use: instances.use,
-    ofSession: people.finder.ofSession,
     actorOf: people.finder.actorOf,
   }
 

@@ -9,7 +9,6 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { endToEnd, type Forwarded, forward, forwardUpgrade, upgradeHeaders } from '../../engines/reverse-proxy/program-proxy.ts'
 import { numberedId } from '../../http/parameters.ts'
-import { readCookie } from '../../http/session-cookie.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import type { Person } from '../../model/person.ts'
@@ -21,7 +20,6 @@ import type { Held } from './instances.ts'
 export interface ForwardDeps {
   readonly apps: Pick<Apps, 'openLink' | 'findAnywhere' | 'createLink' | 'find'>
   readonly use: (app: AppRow) => Promise<Held>
-  readonly ofSession: (value: string) => Person | undefined | Promise<Person | undefined>
   readonly actorOf: (person: Person, projectId: number) => Promise<Actor>
 }
 
@@ -66,12 +64,9 @@ export function forwardRoutes(deps: ForwardDeps): FastifyPluginAsync {
 
   /** Whoever is signed in and belongs to the project is given a link; nobody else learns whether there is such an app. */
   async function open(req: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply): Promise<FastifyReply> {
-    const session = readCookie(req)
-    const person = session === undefined ? undefined : await deps.ofSession(session)
-    if (!person) throw new PlatformError('people.notSignedIn')
     const { id } = req.params
     const row = /^\d{1,15}$/.test(id) ? await apps.findAnywhere(Number(id)) : undefined
-    const actor = row && (await memberOf(person, row.project_id))
+    const actor = row && (await memberOf(req.person, row.project_id))
     if (!row || !actor) throw new PlatformError('apps.notFound', { id: id.slice(0, 40) })
     await apps.find(actor, id)
     const { value } = await apps.createLink({ actor, origin: req.origin }, row)
@@ -125,7 +120,7 @@ export function forwardRoutes(deps: ForwardDeps): FastifyPluginAsync {
         config: {
           operation: 'dataApps.open',
           summary: 'Open a data app as a person who is signed in',
-          needs: 'nothing',
+          needs: 'session',
           produces: ['text/html'],
         },
         schema: { params: Params, response: { 302: Any } },

@@ -93,6 +93,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0861-worker-components', up: workerComponents.up },
   { name: '0870-usage', up: usage.up },
   { name: '0880-sandboxes', up: sandboxes.up },
-  { name: '0920-job-progress-and-states', up: jobProgressAndStates.up },
   { name: '0900-apps', up: apps.up },
+  { name: '0920-job-progress-and-states', up: jobProgressAndStates.up },
 ]

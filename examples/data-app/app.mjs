@@ -16,28 +16,27 @@ async function query(sql) {
   const answer = await fetch(MILLRACE_QUERY_URL, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-storageapi-token': KBC_TOKEN },
-    body: JSON.stringify({ query: sql }),
+    body: JSON.stringify({ sql }),
   })
   const body = await answer.json()
   if (!answer.ok) throw new Error(body.error)
   return body
 }
 
-const escape = (value) =>
-  String(value ?? '').replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+const escapeHtml = (value) => String(value ?? '').replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 
 function page(title, body) {
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(title)}</title>
+<title>${escapeHtml(title)}</title>
 <style>
   body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color-scheme: light dark }
   table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #8884 }
   input { font: inherit; padding: .3rem .6rem; width: 20rem; max-width: 100% }
 </style>
-<h1>${escape(title)}</h1>
+<h1>${escapeHtml(title)}</h1>
 ${body}
 <script>
   const filter = document.querySelector('input')
@@ -51,14 +50,12 @@ ${body}
 
 async function ordersPage() {
   const { columns, rows } = await query(`select * from ${tableName(TABLE)} limit ${ROWS}`)
-  const names = columns.map((column) => column.name ?? column)
-  const cells = (row) => (Array.isArray(row) ? row : names.map((name) => row[name]))
   return page(
     TABLE,
     `<p><input type="search" placeholder="Filter" aria-label="Filter"> ${rows.length} rows</p>
 <table>
-<thead><tr>${names.map((name) => `<th>${escape(name)}</th>`).join('')}</tr></thead>
-<tbody>${rows.map((row) => `<tr>${cells(row).map((cell) => `<td>${escape(cell)}</td>`).join('')}</tr>`).join('')}</tbody>
+<thead><tr>${columns.map(({ name }) => `<th>${escapeHtml(name)}</th>`).join('')}</tr></thead>
+<tbody>${rows.map((row) => `<tr>${row.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`).join('')}</tbody>
 </table>`,
   )
 }
@@ -68,8 +65,8 @@ createServer(async (request, response) => {
   try {
     response.end(request.method === 'HEAD' ? '' : await ordersPage())
   } catch (error) {
-    console.error(error)
+    process.stderr.write(`${error.message}\n`)
     response.statusCode = 502
-    response.end(page('The table cannot be shown', `<p>${escape(error.message)}</p>`))
+    response.end(page('The table cannot be shown', `<p>${escapeHtml(error.message)}</p>`))
   }
-}).listen(Number(PORT), '127.0.0.1', () => console.log(`Shows ${TABLE}`))
+}).listen(Number(PORT), '127.0.0.1', () => process.stdout.write(`Shows ${TABLE}\n`))

@@ -42,8 +42,8 @@ import * as iceberg from './0860-iceberg.ts'
 import * as workerComponents from './0861-worker-components.ts'
 import * as usage from './0870-usage.ts'
 import * as sandboxes from './0880-sandboxes.ts'
-import * as jobProgressAndStates from './0920-job-progress-and-states.ts'
 import * as apps from './0900-apps.ts'
+import * as jobProgressAndStates from './0920-job-progress-and-states.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */

@@ -6,6 +6,7 @@ import { PlatformError } from '../../server/src/kit/errors.ts'
 import { ConfigError } from '../../server/src/start/config.ts'
 import { VERSION } from '../../server/src/start/version.ts'
 import { addAdminCommands } from './admin.ts'
+import { addAppCommands } from './app.ts'
 import { addBackupCommands } from './backup.ts'
 import { addBranchCommands } from './branch.ts'
 import { addBucketCommands } from './bucket.ts'
@@ -76,6 +77,7 @@ addEventCommands(program)
 addNotifyCommands(program)
 addStreamCommands(program)
 addTemplateCommands(program)
+addAppCommands(program)
 addVaultCommands(program)
 addMigrateCommands(program)
 addBackupCommands(program)

@@ -3,10 +3,12 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
+import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
 import { freshPostgres } from '../support/on-both-databases.ts'
 import { type Job, shellStack } from '../support/shell-stack.ts'
 import { startS3 } from '../support/start-s3.ts'
 import { startTestStack, type TestStack } from '../support/test-stack.ts'
+import { until } from '../support/until.ts'
 
 type Roles = readonly ('api' | 'worker' | 'scheduler')[]
 
@@ -70,3 +72,30 @@ async function timeOfJobs(stack: TestStack): Promise<number> {
   for (let i = 1; i <= 10; i++) await once(i)
   return performance.now() - began
 }
+
+test('an app runs on every node that is asked for it, and a stop reaches all of them', async (t) => {
+  const isolation = { mode: 'auto', readable: [], uid: 65_534 } as const
+  const path = process.env.PATH ?? '/usr/bin:/bin'
+  const { problem } = await findIsolation({ ...isolation, path, hidden: [] })
+  if (problem !== undefined) return t.diagnostic(`not isolated: ${problem}`) // code that users write runs isolated only
+  const { node } = await startNodes(t)
+  const first = await startTestStack(t, { ...node(['api']), worker: { isolation, path } })
+  const second = await startTestStack(t, { ...node(['api']), worker: { isolation, path } })
+  const script = `import { createServer } from 'node:http'
+    createServer((request, response) => response.end('alive')).listen(process.env.PORT, '127.0.0.1')`
+  const made = await first.request('POST', '/data-science/apps', { json: { config: { parameters: { script } } } })
+  const at = `/data-science/apps/${made.json<{ id: string }>().id}`
+  const deployed = await first.request('PATCH', at, { json: { desiredState: 'running' } })
+  assert.equal(deployed.status, 200, deployed.text)
+  const link = new URL((await first.request('POST', `${at}/links`)).json<{ url: string }>().url).pathname
+  for (const { url } of [first, second]) assert.equal(await (await fetch(new URL(link, url))).text(), 'alive')
+  const running = async () =>
+    (await second.request('GET', `${at}/runs`, { token: first.masterToken }))
+      .json<{ state: string }[]>()
+      .filter(({ state }) => state === 'running').length
+  await until('both run', async () => (await running()) === 2)
+  const stop = { json: { desiredState: 'stopped' }, token: first.masterToken }
+  assert.equal((await second.request('PATCH', at, stop)).status, 200)
+  await until('both have ended', async () => (await running()) === 0)
+  assert.equal((await fetch(new URL(link, first.url))).status, 409)
+})

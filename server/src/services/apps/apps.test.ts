@@ -108,3 +108,244 @@ isolated('an app is made, deployed, opened by a link, put to sleep and deleted',
   assert.equal((await call('GET', `/${app.id}`)).status, 404)
   assert.equal((await stack.request('GET', link, { token: null })).status, 404)
 })
+
+const serving = (body: string): string => `
+import { createServer } from 'node:http'
+const server = createServer((request, response) => { ${body} })
+server.listen(process.env.PORT, '127.0.0.1')
+`
+const fetchApp = async (app: App, path = '') => stack.request('GET', `${await linkTo(app)}${path}`, { token: null })
+const runsOf = async ({ id }: App) => (await call('GET', `/${id}/runs`)).json<{ state: string; reason: string | null }[]>()
+
+isolated('an app reads tables by SQL and by PostgreSQL, and changes nothing', async () => {
+  const app = await create(`
+    import { createServer } from 'node:http'
+    import { connect } from 'node:net'
+    const { KBC_TOKEN, KBC_URL, MILLRACE_QUERY_URL, PGHOST, PGPORT, PORT } = process.env
+    const headers = { 'x-storageapi-token': KBC_TOKEN, 'content-type': 'application/json' }
+    const send = async (method, url, body) => {
+      const answer = await fetch(url, { method, headers, body: JSON.stringify(body) })
+      return [answer.status, await answer.json()]
+    }
+    const reaches = (host, port) => new Promise((resolve) => {
+      const socket = connect({ host, port: Number(port) }, () => resolve(true)).on('error', () => resolve(false))
+      socket.on('connect', () => socket.destroy())
+    })
+    createServer(async (request, response) => {
+      if (request.method === 'HEAD') return response.end()
+      response.end(JSON.stringify({
+        read: await send('POST', MILLRACE_QUERY_URL, { sql: 'select city from "in.c-main"."orders"' }),
+        write: await send('POST', KBC_URL + '/v2/storage/buckets', { name: 'x' }),
+        token: await send('POST', KBC_URL + '/v2/storage/tokens', { description: 'x', canManageBuckets: true }),
+        postgres: await reaches(PGHOST, PGPORT),
+        elsewhere: await reaches('127.0.0.1', new URL(KBC_URL).port),
+      }))
+    }).listen(PORT, '127.0.0.1')
+  `)
+  await deploy(app)
+  const page = await fetchApp(app)
+  const said = page.json<Record<string, [number, { rows?: unknown; code?: string }]>>()
+  assert.deepEqual([said.read![0], said.read![1].rows], [200, [['Praha']]], page.text)
+  assert.equal(said.write![0], 403, page.text)
+  assert.equal(said.token![0], 403, page.text)
+  assert.equal(said.postgres, true, 'the PostgreSQL port is on its own loopback')
+  assert.equal(said.elsewhere, false, 'no other port of the machine is')
+  const tokens = (await stack.request('GET', '/v2/storage/tokens')).json<
+    { id: string; description: string; expires: string | null }[]
+  >()
+  const own = tokens.find(({ description }) => description.startsWith(`App ${app.id} `))
+  assert.ok(own?.expires, 'its token ends by itself')
+  await call('PATCH', `/${app.id}`, { json: { desiredState: 'stopped' } })
+  await untilState(app, 'stopped')
+  const left = (await stack.request('GET', '/v2/storage/tokens')).json<{ id: string }[]>()
+  assert.ok(!left.some(({ id }) => id === own.id), 'and with its run')
+})
+
+isolated('websockets pass, and end with the app', async () => {
+  const app = await create(
+    `
+    import { createServer } from 'node:http'
+    import { createHash } from 'node:crypto'
+    const server = createServer((request, response) => response.end())
+    server.on('upgrade', (request, socket) => {
+      const key = createHash('sha1').update(request.headers['sec-websocket-key'] + '258EAFA5-E914-47DA-95CA-C5AB0DC85B11').digest('base64')
+      socket.write('HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: websocket\\r\\nConnection: Upgrade\\r\\nSec-WebSocket-Accept: ' + key + '\\r\\n\\r\\n')
+      const text = Buffer.from('at ' + request.url + ' ' + (request.headers.cookie ?? 'without a cookie'))
+      socket.write(Buffer.concat([Buffer.from([0x81, text.length]), text]))
+    })
+    server.listen(process.env.PORT, '127.0.0.1')
+  `.replaceAll('\\\\', '\\'),
+  )
+  await deploy(app)
+  const link = (await linkTo(app)).replace(/^http/, 'ws')
+  const socket = new WebSocket(`${link}live?a=1`)
+  const message = await new Promise<string>((resolve, reject) => {
+    socket.addEventListener('message', ({ data }) => resolve(String(data)))
+    socket.addEventListener('error', () => reject(new Error('no websocket')))
+  })
+  assert.equal(message, 'at /live?a=1 without a cookie')
+  const closed = new Promise((resolve) => socket.addEventListener('close', resolve))
+  await call('PATCH', `/${app.id}`, { json: { desiredState: 'stopped' } })
+  await closed
+  const wrong = new WebSocket(link.replace(/~./, '~A').replace(/.\/$/, 'A/'))
+  await new Promise((resolve) => wrong.addEventListener('error', resolve))
+})
+
+isolated('an app that fails is told with what it said, and tried again with pauses', async () => {
+  const crashing = await create(`console.error('cannot find my table'); process.exit(3)`)
+  await deploy(crashing)
+  const answer = await fetchApp(crashing)
+  assert.equal(answer.status, 503, answer.text)
+  assert.match(answer.text, /does not run/)
+  await until('several runs', async () => (await runsOf(crashing)).length >= 3)
+  const [newest, ...older] = (await runsOf(crashing)).filter(({ state }) => state === 'failed')
+  assert.match(newest?.reason ?? older[0]?.reason ?? '', /exit code 3\ncannot find my table/)
+  assert.match(await logOf(crashing), /ERROR cannot find my table/)
+  const again = await fetchApp(crashing)
+  assert.equal(again.status, 503)
+  assert.match(again.text, /cannot find my table/, 'requests are told why')
+  const events = (await stack.request('GET', '/v2/storage/events?limit=100')).json<{ event: string; objectId: string }[]>()
+  assert.ok(events.some(({ event, objectId }) => event === 'apps.failed' && objectId === crashing.id))
+  await call('PATCH', `/${crashing.id}`, { json: { desiredState: 'stopped' } })
+
+  const repaired = await stack.request('PUT', `/v2/storage/components/keboola.data-apps/configs/${crashing.configId}`, {
+    json: { configuration: { parameters: { script: serving(`response.end('repaired')`) } } },
+  })
+  assert.equal(repaired.status, 200, repaired.text)
+  assert.equal((await deploy(crashing)).configVersion, '2', 'a new version is no longer held back')
+  assert.equal((await fetchApp(crashing)).text, 'repaired')
+  await deploy(crashing, { configVersion: 1 })
+  assert.equal((await get(crashing)).configVersion, '1')
+  await call('DELETE', `/${crashing.id}`)
+})
+
+isolated('an app that never listens is ended and told so', async (t) => {
+  const impatient = await startTestStack(t, { worker: { isolation, path: PATH }, apps: { startMs: 1_500 } })
+  const json = { config: { parameters: { script: `console.log('busy'); setInterval(() => {}, 1000)` } } }
+  const { id } = (await impatient.request('POST', '/data-science/apps', { json })).json<App>()
+  const at = `/data-science/apps/${id}`
+  assert.equal((await impatient.request('PATCH', at, { json: { desiredState: 'running' } })).status, 200)
+  const { url } = (await impatient.request('POST', `${at}/links`)).json<{ url: string }>()
+  const answer = await impatient.request('GET', url, { token: null })
+  assert.equal(answer.status, 503, answer.text)
+  assert.match(answer.text, /did not answer on the port of the variable PORT within 1.5 s/)
+  assert.ok(answer.headers.get('retry-after'))
+})
+
+isolated('an app that floods its log loses lines, and nothing else does', async () => {
+  const app = await create(
+    `
+    import { createServer } from 'node:http'
+    createServer((request, response) => response.end('still there')).listen(process.env.PORT, '127.0.0.1')
+    const line = 'x'.repeat(200) + '\\n'
+    const flood = () => process.stdout.write(line.repeat(1000), () => setImmediate(flood))
+    flood()
+  `.replaceAll('\\\\', '\\'),
+  )
+  await deploy(app)
+  assert.equal((await fetchApp(app)).text, 'still there')
+  await until('lines are left out', async () => /WARNING \d+ lines in a second were too many/.test(await logOf(app)))
+  await until('another second', async () => ((await logOf(app)).match(/too many/g) ?? []).length >= 2)
+  const lines = (await logOf(app)).trim().split('\n')
+  assert.ok(lines.length <= 1000, `${lines.length} lines`)
+  assert.equal((await fetchApp(app)).text, 'still there')
+  assert.equal((await call('DELETE', `/${app.id}`)).status, 204)
+})
+
+isolated('an app sleeps when nobody uses it, and wakes up', async () => {
+  const app = await create(serving(`response.end(String(process.pid))`), { autoSuspendAfterSeconds: 1 })
+  await deploy(app)
+  const link = await linkTo(app)
+  assert.equal((await stack.request('GET', link, { token: null })).status, 200)
+  await untilState(app, 'stopped')
+  assert.equal((await get(app)).desiredState, 'running')
+  assert.match((await runsOf(app))[0]?.reason ?? '', /nobody used it for 1 seconds/)
+  assert.equal((await stack.request('GET', link, { token: null })).status, 200, 'the next request starts it')
+  await call('DELETE', `/${app.id}`)
+})
+
+isolated('an app sees nothing of the server: no variables, no files, no processes', async () => {
+  const app = await create(
+    serving(`
+    const { readdirSync, readFileSync } = process.getBuiltinModule('fs')
+    const tried = (work) => { try { return work() } catch (error) { return error.code } }
+    response.end(JSON.stringify({
+      names: Object.keys(process.env),
+      keys: tried(() => readFileSync('${stack.dataDir}/root-keys', 'utf8')),
+      data: tried(() => readdirSync('${stack.dataDir}')),
+      processes: readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name)).length,
+      inbound: tried(() => readdirSync('/.millrace/in')),
+    }))
+  `),
+  )
+  await deploy(app)
+  const seen = (await fetchApp(app)).json<{
+    names: string[]
+    keys: string
+    data: string | string[]
+    processes: number
+    inbound: unknown
+  }>()
+  const known =
+    /^(PORT|HOST|PATH|HOME|TMPDIR|LANG|PYTHONUNBUFFERED|KBC_\w+|MILLRACE_QUERY_URL|PG\w+|NODE_USE_ENV_PROXY|\w+_(PROXY|proxy)|PWD|OLDPWD|SHLVL|_)$/
+  assert.deepEqual(
+    seen.names.filter((name) => !known.test(name)),
+    [],
+  )
+  assert.equal(seen.keys, 'ENOENT')
+  assert.deepEqual(seen.data, ['runs'], 'nothing but the way to its own folder')
+  assert.ok(seen.processes < 8, `${seen.processes} processes`)
+  assert.deepEqual(seen.inbound, [], 'the socket by which it is reached is out of its sight')
+  await call('DELETE', `/${app.id}`)
+})
+
+test('wrong configurations and requests are refused with a sentence', async () => {
+  const refused = async (parameters: unknown, pattern: RegExp): Promise<void> => {
+    const made = await call('POST', '', { json: { name: 'x', config: { parameters } } })
+    assert.equal(made.status, 201, made.text)
+    const { id } = made.json<App>()
+    const answer = await call('PATCH', `/${id}`, { json: { desiredState: 'running' } })
+    assert.ok([400, 422].includes(answer.status), answer.text)
+    assert.match(answer.text, pattern)
+  }
+  await refused({}, /parameters\.script is missing/)
+  await refused({ script: 3 }, /neither a text nor a list/)
+  await refused({ script: 'x', type: 'r' }, /there are node, python, streamlit/)
+  await refused({ script: 'x', size: 'huge' }, /tiny, small, medium, large/)
+  await refused({ script: 'x', autoSuspendAfterSeconds: 0 }, /whole number from 1/)
+  await refused({ script: 'x', dataApp: { git: { repository: 'https://example.com/x' } } }, /put the code in parameters\.script/)
+  await refused({ script: 'x', dataApp: { secrets: { NODE_OPTIONS: '--inspect' } } }, /choose another name/)
+  await refused({ script: 'x', dataApp: { secrets: { 'a b': 'c' } } }, /letters, digits/)
+  const app = await create('x')
+  for (const [json, status] of [
+    [{ desiredState: 'deleted' }, 400],
+    [{ desiredState: 'running', configVersion: 7 }, 404],
+    [{ desiredState: 'running', configVersion: 'x' }, 404],
+  ] as const)
+    assert.equal((await call('PATCH', `/${app.id}`, { json })).status, status, JSON.stringify(json))
+  assert.equal((await call('POST', '', { json: { componentId: 'keboola.ex-generic-v2' } })).status, 400)
+  assert.equal((await call('POST', '', { json: { configId: 'none' } })).status, 404)
+  assert.equal((await call('GET', `/${app.id}/logs/tail?since=yesterday`)).status, 400)
+  assert.equal((await call('GET', '/nothing')).status, 404)
+  const { masterToken } = await stack.newProject('Stranger')
+  assert.equal((await call('GET', `/${app.id}`, { token: masterToken })).status, 404)
+  assert.equal((await call('POST', `/${app.id}/links`, { token: masterToken })).status, 404)
+})
+
+test('every configuration of an app component is an app', async () => {
+  const { masterToken } = await stack.newProject('Templates')
+  const made = await stack.request('POST', '/v2/storage/components/keboola.data-apps/configs', {
+    token: masterToken,
+    json: { name: 'Made otherwise', configurationId: 'other', configuration: { parameters: { type: 'python', script: '1' } } },
+  })
+  assert.equal(made.status, 201, made.text)
+  const [app, ...more] = (await call('GET', '', { token: masterToken })).json<(App & { name: string })[]>()
+  assert.deepEqual(
+    [app?.name, app?.configId, app?.type, app?.state, more.length],
+    ['Made otherwise', 'other', 'python', 'created', 0],
+  )
+  assert.deepEqual((await call('GET', '?type=node', { token: masterToken })).json(), [])
+  const gone = await stack.request('DELETE', '/v2/storage/components/keboola.data-apps/configs/other', { token: masterToken })
+  assert.equal(gone.status, 204)
+  assert.deepEqual((await call('GET', '', { token: masterToken })).json(), [])
+})

@@ -1,4 +1,4 @@
-// The address at which apps are used: the way in for people who are signed in, and what a link leads to (docs/apps.md, ADR 0036).
+// The address at which apps are used: the way in for people who are signed in, and what a link leads to (spec platform 6.4, ADR 0036).
 //  (1) A page of an app runs in an origin of its own, which no cookie of the stack goes with: the link is part of its address.
 //  (2) The app never sees a cookie, a token or a session of the stack, and cannot set a cookie for it.
 //  (3) A link is looked at again while a websocket is open: it ends with the link, or with the membership of whoever made it.

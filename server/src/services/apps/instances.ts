@@ -154,6 +154,8 @@ export function createInstances(deps: InstancesDeps) {
     const startedAt = now()
     const source = await deps.sourceOf(app)
     const runId = await inTransaction(async (trx) => {
+      const current = await store.find(app.project_id, app.id)
+      if (current?.generation !== app.generation) throw new PlatformError('apps.changed', { id: String(app.id) })
       if (source) await deps.onStarted(trx, source, app)
       return store.insertRun(trx, {
         project_id: app.project_id,

@@ -43,7 +43,12 @@ export interface StackFile {
     readonly credentials?: Credentials
   }
   /** In place of `uploadParams`, `s3Path` and `credentials` when the provider of the project is azure. */
-  readonly absUploadParams?: { readonly blobName: string; readonly container: string; readonly absCredentials: SharedAccess }
+  readonly absUploadParams?: {
+    readonly blobName: string
+    readonly container: string
+    readonly accountName: string
+    readonly absCredentials: SharedAccess
+  }
   readonly absPath?: { readonly container: string; readonly name: string }
   readonly absCredentials?: SharedAccess
   readonly s3Path?: { readonly bucket: string; readonly key: string }
@@ -104,11 +109,53 @@ export async function uploadFile(client: Client, path: string, options: UploadOp
   return client.request<StackFile>('GET', `/v2/storage/files/${fresh.id}`)
 }
 
-const prepare = (client: Client, path: string, sizeBytes: number, { name, tags, isPermanent }: UploadOptions) =>
+/** A sliced file: its slices in order, those that are packed under names that say so, then the manifest that lists them. */
+export async function uploadSlices(client: Client, paths: readonly string[], options: UploadOptions): Promise<StackFile> {
+  const fresh = await prepare(client, 'slices', undefined, options)
+  const { absUploadParams } = fresh
+  const upload = absUploadParams ? sliceToBlob(absUploadParams) : await sliceToS3(fresh)
+  const entries = []
+  for (const [i, path] of paths.entries()) {
+    const suffix = `part${String(i).padStart(5, '0')}${path.endsWith('.gz') ? '.gz' : ''}`
+    entries.push({ url: await upload(suffix, createReadStream(path), (await stat(path)).size) })
+  }
+  const manifest = Buffer.from(JSON.stringify({ entries }))
+  await upload('manifest', Readable.from([manifest]), manifest.length)
+  return client.request<StackFile>('GET', `/v2/storage/files/${fresh.id}`)
+}
+
+/** Sends one object of a sliced file; answers how the manifest names it. */
+type SendSlice = (suffix: string, body: Readable, sizeBytes: number) => Promise<string>
+
+async function sliceToS3(file: StackFile): Promise<SendSlice> {
+  const { s3, target } = await targetOf(file)
+  const { PutObjectCommand } = await loadSdk()
+  return async (suffix, Body, ContentLength) => {
+    const Key = target.Key + suffix
+    await s3.send(new PutObjectCommand({ ...target, Key, Body, ContentLength, ServerSideEncryption: 'AES256' }))
+    return `s3://${target.Bucket}/${Key}`
+  }
+}
+
+function sliceToBlob(target: NonNullable<StackFile['absUploadParams']>): SendSlice {
+  const { absCredentials, accountName, container, blobName } = target
+  return async (suffix, body, sizeBytes) => {
+    await putBlob(blobUrl(absCredentials, container, blobName + suffix), body, sizeBytes)
+    return `azure://${accountName}.blob.core.windows.net/${container}/${blobName}${suffix}`
+  }
+}
+
+/** Without a size it is a sliced file. */
+const prepare = (
+  client: Client,
+  path: string,
+  sizeBytes: number | undefined,
+  { name, tags, isPermanent }: UploadOptions,
+): Promise<StackFile> =>
   client.request<StackFile>('POST', '/v2/storage/files/prepare', {
     json: {
       name: name ?? basename(path),
-      sizeBytes,
+      ...(sizeBytes === undefined ? { isSliced: true } : { sizeBytes }),
       federationToken: 1,
       isEncrypted: true,
       tags: tags ?? [],
@@ -134,16 +181,18 @@ async function sendWhole(path: string, file: StackFile, { onProgress }: UploadOp
   onProgress(Body.length, Body.length)
 }
 
-/** In one request, as a stream: what breaks off starts anew. */
-async function sendBlob(
+const sendBlob = (
   path: string,
   sizeBytes: number,
   { absCredentials, container, blobName }: NonNullable<StackFile['absUploadParams']>,
-): Promise<void> {
-  const response = await fetch(blobUrl(absCredentials, container, blobName), {
+): Promise<void> => putBlob(blobUrl(absCredentials, container, blobName), createReadStream(path), sizeBytes)
+
+/** In one request, as a stream: what breaks off starts anew. */
+async function putBlob(url: string, body: Readable, sizeBytes: number): Promise<void> {
+  const response = await fetch(url, {
     method: 'PUT',
     headers: { 'x-ms-blob-type': 'BlockBlob', 'content-length': String(sizeBytes) },
-    body: Readable.toWeb(createReadStream(path)) as ReadableStream, // the same stream by another name in the types of Node
+    body: Readable.toWeb(body) as ReadableStream, // the same stream by another name in the types of Node
     duplex: 'half',
   } as RequestInit)
   if (!response.ok) throw new UserError(`The object store answered ${response.status}: ${(await response.text()).slice(0, 200)}`)

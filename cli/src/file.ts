@@ -137,7 +137,7 @@ const details = (file: StackFile): string =>
 /** The bytes of a file by its link; of a sliced one, slice after slice with its credentials. */
 export async function* bytesOf(file: StackFile, onProgress: (doneBytes: number) => void = () => {}): AsyncGenerator<Uint8Array> {
   let done = 0
-  for await (const chunk of file.isSliced ? slicesOf(file) : linkOf(file)) {
+  for await (const chunk of file.isSliced ? joined(slicesOf(file)) : linkOf(file)) {
     done += chunk.length
     onProgress(done)
     yield chunk
@@ -151,7 +151,18 @@ async function* linkOf({ url, id }: StackFile): AsyncGenerator<Uint8Array> {
   yield* Readable.fromWeb(response.body)
 }
 
-async function* slicesOf(file: StackFile): AsyncGenerator<Uint8Array> {
+async function* joined(slices: AsyncIterable<Slice>): AsyncGenerator<Uint8Array> {
+  for await (const { bytes } of slices) yield* bytes
+}
+
+export interface Slice {
+  /** Its name says whether it is packed. */
+  readonly isPacked: boolean
+  readonly bytes: AsyncIterable<Uint8Array>
+}
+
+/** The slices of a file in the order of its manifest. */
+export async function* slicesOf(file: StackFile): AsyncGenerator<Slice> {
   const { credentials, endpoint, s3Path, region, absCredentials, absPath } = file
   const chunks: Uint8Array[] = []
   for await (const chunk of linkOf(file)) chunks.push(chunk)
@@ -159,7 +170,10 @@ async function* slicesOf(file: StackFile): AsyncGenerator<Uint8Array> {
   if (absCredentials && absPath) {
     const isPast = new RegExp(`^azure://[^/]+/${absPath.container}/`)
     for (const { url } of entries)
-      yield* linkOf({ ...file, url: blobUrl(absCredentials, absPath.container, url.replace(isPast, '')) })
+      yield {
+        isPacked: url.endsWith('.gz'),
+        bytes: linkOf({ ...file, url: blobUrl(absCredentials, absPath.container, url.replace(isPast, '')) }),
+      }
     return
   }
   if (!credentials || !s3Path) throw new UserError('The stack gave no credentials that this program can use (provider gcp?).')
@@ -167,7 +181,7 @@ async function* slicesOf(file: StackFile): AsyncGenerator<Uint8Array> {
   const s3 = await s3ClientOf(credentials, endpoint, region)
   for (const { url } of entries) {
     const { Body } = await s3.send(new GetObjectCommand({ Bucket: s3Path.bucket, Key: url.split('/').slice(3).join('/') }))
-    yield* Body as AsyncIterable<Uint8Array> // in Node the SDK hands out Node streams
+    yield { isPacked: url.endsWith('.gz'), bytes: Body as AsyncIterable<Uint8Array> } // in Node the SDK hands out Node streams
   }
 }
 

@@ -7,22 +7,38 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import { childEnvironment } from '../../tests/support/child-environment.ts'
 import { newProjectClient, type ProjectClient } from '../../tests/support/project-client.ts'
 import { runCli } from '../../tests/support/run-cli.ts'
-import { startTestStack } from '../../tests/support/test-stack.ts'
+import { startTestStack, type TestStack } from '../../tests/support/test-stack.ts'
 import { until } from '../../tests/support/until.ts'
+import { clientOf } from './client.ts'
+import { uploadSlices } from './file-upload.ts'
 
 interface Report {
   readonly moved: Record<string, number>
   readonly notMoved: { readonly what: string; readonly reason: string }[]
   readonly secrets: { readonly place: string; readonly path: string; readonly link: string }[]
+  readonly tokens: { readonly was: string; readonly id: string; readonly description: string; readonly token: string }[]
+  readonly addresses: { readonly source: string; readonly address: string }[]
 }
 
+const SILENT = { onProgress: () => {}, onResume: () => {} }
+const STREAMS = '/stream/v1/branches/default/sources'
 const SHOP = 'components/keboola.ex-generic-v2/configs/shop'
 
+/** Another project of a stack, which shares a bucket with all. */
+async function share(stack: TestStack): Promise<number> {
+  const suppliers = await newProjectClient(stack, 'suppliers')
+  await suppliers.ok('POST', 'buckets', { name: 'offers' })
+  await suppliers.ok('POST', 'buckets/in.c-offers/tables', { name: 'list', dataString: 'item\nflour\n' })
+  await suppliers.succeed('POST', 'buckets/in.c-offers/share-organization')
+  return suppliers.projectId
+}
+
 /** One of everything that moves. */
-async function fill({ ok, finished, call }: ProjectClient): Promise<void> {
+async function fill(t: TestContext, stack: TestStack, { ok, finished, call, masterToken }: ProjectClient): Promise<void> {
   const job = async (path: string, json: object) => {
     const ended = await finished(await ok<{ id: number }>('POST', path, json))
     assert.equal(ended.status, 'success', JSON.stringify(ended))
@@ -50,6 +66,11 @@ async function fill({ ok, finished, call }: ProjectClient): Promise<void> {
   await ok('POST', 'tables/in.c-main.prices/import', { dataString: 'item,price\nflour,1.25\nsalt,\n' })
   const aliasFilter = { column: 'id', operator: 'eq', values: ['1'] }
   await ok('POST', 'buckets/in.c-main/table-aliases', { name: 'first', sourceTable: 'in.c-main.orders', aliasFilter })
+  await ok('POST', 'buckets/in.c-main/table-aliases', { name: 'whole', sourceTable: 'in.c-main.orders' })
+  await ok('POST', 'buckets/in.c-main/table-aliases', { name: 'again', sourceTable: 'in.c-main.whole' })
+  const linked = { name: 'offers', displayName: 'Offers', sourceProjectId: await share(stack), sourceBucketId: 'in.c-offers' }
+  await ok('POST', 'buckets', linked)
+  await ok('POST', 'buckets/in.c-main/table-aliases', { name: 'offered', sourceTable: 'in.c-offers.list' })
 
   await ok('POST', 'components/keboola.ex-generic-v2/configs', {
     configurationId: 'shop',
@@ -94,10 +115,68 @@ async function fill({ ok, finished, call }: ProjectClient): Promise<void> {
   form.set('data', new Blob(['a file\n']), 'note.txt')
   form.set('tags[]', 'kept')
   assert.ok((await call('POST', '/import/upload-file', { body: form })).status < 300)
+  await uploadSlices(clientOf(stack.url, masterToken), await slices(t), { name: 'parts.csv', tags: ['sliced'], ...SILENT })
+
+  const { id: tokenId } = await ok<{ id: string }>('POST', 'tokens', {
+    description: 'nightly runs',
+    componentAccess: ['keboola.orchestrator'],
+    bucketPermissions: { 'in.c-main': 'read' },
+  })
+  for (const runWithTokenId of [Number(tokenId), Number((await ok<{ id: string }>('GET', 'tokens/verify')).id)])
+    await ok('POST', 'triggers', {
+      component: 'keboola.orchestrator',
+      configurationId: 'nightly',
+      coolDownPeriodMinutes: 7,
+      runWithTokenId,
+      tableIds: runWithTokenId === Number(tokenId) ? ['in.c-main.orders'] : ['in.c-main.orders', 'in.c-main.prices'],
+    })
+  await ok('POST', STREAMS, { sourceId: 'clicks', name: 'Clicks', description: 'of the shop' })
+  const settings = [{ key: 'storage.level.target.import.trigger.count', value: 321 }]
+  await ok('PATCH', `${STREAMS}/clicks/settings`, { settings })
+  const columns = [
+    { type: 'uuid', name: 'id' },
+    { type: 'path', name: 'page', path: 'page', rawString: true },
+  ]
+  const table = { type: 'keboola', tableId: 'in.c-main.clicks', mapping: { columns } }
+  await ok('POST', `${STREAMS}/clicks/sinks`, { sinkId: 'all', name: 'All', table })
+  await ok('PUT', `${STREAMS}/clicks/disable`)
+  await fillBranch({ ok, job })
+}
+
+/** A branch in which a configuration was changed, one made and one deleted, with a table and a file of its own. */
+async function fillBranch({ ok, job }: Pick<ProjectClient, 'ok'> & { job: (path: string, json: object) => Promise<void> }) {
+  await job('dev-branches', { name: 'trial', description: 'What if' })
+  const { id } = await trialOf({ ok })
+  await ok('POST', `branch/${id}/metadata`, { metadata: [{ key: 'ticket', value: '42' }] })
+  await ok('PUT', `branch/${id}/${SHOP}/rows/b`, { configuration: { n: 3 } })
+  await ok('DELETE', `branch/${id}/${SHOP}/rows/a`)
+  await ok('POST', `branch/${id}/components/keboola.ex-generic-v2/configs`, { configurationId: 'extra', name: 'Extra' })
+  await ok('DELETE', `branch/${id}/components/keboola.variables/configs/v`)
+  await ok('POST', `branch/${id}/buckets`, { name: 'main' })
+  await ok('POST', `branch/${id}/buckets/in.c-main/tables`, { name: 'orders', dataString: 'id\n9\n' })
+}
+
+const trialOf = async ({ ok }: Pick<ProjectClient, 'ok'>) => {
+  const found = (await ok<{ id: number; name: string; description: string }[]>('GET', 'dev-branches')).find(
+    ({ name }) => name === 'trial',
+  )
+  assert.ok(found, 'the branch is there')
+  return found
+}
+
+/** Two slices, one of them packed, in files. */
+async function slices(t: TestContext): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-slices-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const paths = [join(folder, 'one'), join(folder, 'two.gz')]
+  await writeFile(paths[0]!, '1,a\n')
+  await writeFile(paths[1]!, gzipSync('2,b\n'))
+  return paths
 }
 
 /** What a project has, without what differs by nature: times, ids of tokens, ciphers stay as they are. */
-async function contentOf({ ok, call }: ProjectClient) {
+async function contentOf(client: ProjectClient) {
+  const { ok, call } = client
   const rows = async (table: string) => (await call('GET', `tables/${table}/data-preview`)).text.split('\n').sort().join('\n')
   const pairs = (items: { key: string; value: string; provider?: string }[]) =>
     items.filter(({ provider }) => provider !== 'storage').map(({ key, value }) => `${key}=${value}`)
@@ -150,13 +229,94 @@ async function contentOf({ ok, call }: ProjectClient) {
     vault: (await ok<{ key: string; value: string }[]>('GET', '/vault/variables'))
       .filter(({ key }) => key === 'colour')
       .map(({ value }) => value),
+    aliases: [await rows('in.c-main.again'), await rows('in.c-offers.list'), await rows('in.c-main.offered')],
+    sliced: await slicedRows(client),
+    ...(await accessOf(client)),
+    stream: await streamOf(client),
+    branch: await branchOf(client),
+  }
+}
+
+/** The sliced file as a table, which is how slices and their packing are read. */
+async function slicedRows({ ok, call, succeed }: ProjectClient): Promise<string> {
+  const [file] = await ok<{ id: number; isSliced: boolean }[]>('GET', 'files?tags[]=sliced')
+  assert.equal(file?.isSliced, true)
+  await succeed('POST', 'buckets/in.c-main/tables-async', { name: 'parts', dataFileId: file.id, columns: ['id', 'name'] })
+  const { text } = await call('GET', 'tables/in.c-main.parts/data-preview')
+  await ok('DELETE', 'tables/in.c-main.parts')
+  return text
+}
+
+interface Scoped {
+  readonly id: string
+  readonly description: string
+  readonly isMasterToken: boolean
+  readonly componentAccess: string[]
+  readonly bucketPermissions: object
+}
+
+async function accessOf({ ok }: ProjectClient) {
+  const all = await ok<Scoped[]>('GET', 'tokens')
+  const nameOf = (id: number) => {
+    const found = all.find((one) => one.id === String(id))
+    return found?.isMasterToken ? 'the master token' : found?.description
+  }
+  type Trigger = { component: string; configurationId: string; coolDownPeriodMinutes: number; runWithTokenId: number }
+  const triggers = await ok<(Trigger & { tables: { tableId: string }[] })[]>('GET', 'triggers')
+  return {
+    tokens: all
+      .filter(({ isMasterToken, description }) => !isMasterToken && !description.startsWith('[_internal]'))
+      .map(({ description, componentAccess, bucketPermissions }) => [description, componentAccess, bucketPermissions]),
+    triggers: triggers
+      .map(({ component, configurationId, coolDownPeriodMinutes, runWithTokenId, tables }) => [
+        nameOf(runWithTokenId),
+        component,
+        configurationId,
+        coolDownPeriodMinutes,
+        tables.map(({ tableId }) => tableId).sort(),
+      ])
+      .sort(),
+  }
+}
+
+async function streamOf({ ok }: ProjectClient) {
+  const { name, description, disabled } = await ok<{ name: string; description: string; disabled?: object }>(
+    'GET',
+    `${STREAMS}/clicks`,
+  )
+  const { settings } = await ok<{ settings: { key: string; value: unknown }[] }>('GET', `${STREAMS}/clicks/settings`)
+  const { sinks } = await ok<{ sinks: { sinkId: string; name: string; table: object }[] }>('GET', `${STREAMS}/clicks/sinks`)
+  return [
+    [name, description, disabled !== undefined],
+    settings.map(({ key, value }) => [key, value]),
+    sinks.map(({ sinkId, name: named, table }) => [sinkId, named, table]),
+  ]
+}
+
+async function branchOf({ ok, call }: ProjectClient) {
+  const { id, description } = await trialOf({ ok })
+  type Configuration = { id: string; name: string; rows: { id: string; configuration: unknown }[] }
+  const components = await ok<{ id: string; configurations: Configuration[] }[]>(
+    'GET',
+    `branch/${id}/components?include=configuration,rows`,
+  )
+  const metadata = await ok<{ key: string; value: string }[]>('GET', `branch/${id}/metadata`)
+  return {
+    description,
+    metadata: metadata.map(({ key, value }) => `${key}=${value}`),
+    configurations: components.map((one) => [
+      one.id,
+      one.configurations.map(({ id: of, name, rows }) => [of, name, rows.map((row) => [row.id, row.configuration])]),
+    ]),
+    orders: (await call('GET', `branch/${id}/tables/in.c-main.orders/data-preview`)).text,
   }
 }
 
 async function twoStacks(t: TestContext) {
   const [from, to] = [await startTestStack(t), await startTestStack(t)]
   const source = await newProjectClient(from, 'source')
-  await fill(source)
+  await fill(t, from, source)
+  await share(to)
   const folder = await mkdtemp(join(tmpdir(), 'millrace-migrate-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   return { from, to, source, folder }
@@ -173,9 +333,11 @@ test('a project moves between two stacks by a folder; what cannot move is report
   assert.equal(imported.code, 0, imported.out + imported.err)
   const report = imported.json<Report>()
   assert.deepEqual(
-    [report.moved.buckets, report.moved.tables, report.moved.aliases, report.moved.configurations, report.moved.files], // two of the files are those of the loads above
-    [1, 2, 1, 4, 3],
+    [report.moved.buckets, report.moved.tables, report.moved.aliases, report.moved.configurations], // with those of the branch
+    [2, 3, 4, 4],
   )
+  const { 'linked buckets': links, branches, tokens, triggers, streams } = report.moved
+  assert.deepEqual([links, branches, tokens, triggers, streams], [1, 1, 1, 2, 1])
   assert.deepEqual(
     report.notMoved.map(({ what }) => what),
     ['schedule at-two'],
@@ -184,12 +346,17 @@ test('a project moves between two stacks by a folder; what cannot move is report
     report.secrets.map(({ path }) => path),
     ['parameters.#key', '#token', 'hidden'],
   )
+  const [made] = report.tokens
+  const verified = await target.call('GET', 'tokens/verify', { token: made?.token ?? '' })
+  assert.equal(verified.json<{ description: string }>().description, 'nightly runs', verified.text)
+  assert.match(report.addresses[0]?.address ?? '', new RegExp(`^${to.url}/stream/${target.projectId}/clicks/`))
   assert.equal(report.secrets[0]?.link, `${to.url}/console/components/keboola.ex-generic-v2/shop`)
   assert.deepEqual(await contentOf(target), await contentOf(source))
   assert.deepEqual(await target.ok('GET', '/scheduler/schedules'), [], 'no schedule is active')
 
   const again = await runCli(['import-project', folder, '--json'], env(to.url, target.masterToken))
   assert.deepEqual([again.code, again.json<Report>().moved], [0, {}], again.err)
+  assert.deepEqual(again.json<Report>().tokens, report.tokens, 'values of tokens are kept in the folder')
   assert.deepEqual(await contentOf(target), await contentOf(source))
 
   // Another project that has such a table and such a configuration already: both stay, the rest comes.

@@ -75,12 +75,12 @@ async function inFolder(
     await place.write(report, 'report.json')
   }
   print(command, report, textOf(place))
-  if (report.notMoved.some(({ what }) => !what.startsWith('schedule '))) process.exitCode = 1
+  if (report.notMoved.some(({ what }) => !what.startsWith('schedule ') && !what.startsWith('sharing '))) process.exitCode = 1
 }
 
 const textOf =
   (place: ProjectFolder) =>
-  ({ moved, notMoved, secrets }: Report): string =>
+  ({ moved, notMoved, secrets, tokens, addresses }: Report): string =>
     [
       table(['what', 'count'], Object.entries(moved), 'nothing was left to do'),
       ...(notMoved.length > 0
@@ -100,6 +100,26 @@ const textOf =
             table(
               ['where', 'member', 'link'],
               secrets.map((secret) => [secret.place, secret.path, secret.link]),
+            ),
+          ]
+        : []),
+      ...(tokens.length > 0
+        ? [
+            '',
+            'New tokens, in place of those of the same description:',
+            table(
+              ['was', 'id', 'description', 'token'],
+              tokens.map(({ was, id, description, token }) => [was, id, description, token]),
+            ),
+          ]
+        : []),
+      ...(addresses.length > 0
+        ? [
+            '',
+            'New addresses for senders of records:',
+            table(
+              ['source', 'address'],
+              addresses.map(({ source, address }) => [source, address]),
             ),
           ]
         : []),

@@ -166,3 +166,37 @@ test('a diff keeps the lines around a change and leaves out the rest', () => {
   assert.equal(lineDiff('a\nb', 'a\nb'), '')
   assert.equal(lineDiff('a\nb\nc', 'a\nx\nb\ny\nc').replaceAll(/^ .*\n?/gm, ''), '+ x\n+ y\n')
 })
+
+test('a dry run shows what a SQL transformation would do, with its variables put in', async (t) => {
+  const { run, request } = await start(t)
+  const configure = async (component: string, configuration: object, id: string) => {
+    const made = await request('POST', `/v2/storage/components/${component}/configs`, {
+      json: { name: id, configurationId: id, configuration },
+    })
+    assert.equal(made.status, 201, made.text)
+  }
+  await configure('keboola.variables', { variables: [{ name: 'n', type: 'string' }] }, 'v')
+  const values = await request('POST', '/v2/storage/components/keboola.variables/configs/v/rows', {
+    json: { rowId: 'w', name: 'w', configuration: { values: [{ name: 'n', value: '7' }] } },
+  })
+  assert.equal(values.status, 201, values.text)
+  const script = ['CREATE TABLE t AS SELECT {{ n }} AS number;']
+  const storage = { output: { tables: [{ source: 't', destination: 'out.c-main.t' }] } }
+  await configure(
+    'keboola.duckdb-transformation',
+    {
+      parameters: { blocks: [{ name: 'B', codes: [{ name: 'C', script }] }] },
+      storage,
+      variables_id: 'v',
+      variables_values_id: 'w',
+    },
+    'sums',
+  )
+  const { out } = await run(['config', 'dry-run', 'keboola.duckdb-transformation', 'sums', '--no-plans'])
+  assert.equal(
+    out,
+    'B / C / 1: CREATE TABLE t AS SELECT 7 AS number\n  number INTEGER\nt becomes out.c-main.t:\n  number INTEGER\nnothing was run\n',
+  )
+  assert.match((await run(['config', 'dry-run', 'keboola.duckdb-transformation', 'sums'])).out, /CREATE_TABLE_AS/)
+  assert.match((await run(['config', 'dry-run', 'keboola.duckdb-transformation', 'none'], { code: 1 })).err, /none/)
+})

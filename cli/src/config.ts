@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import { itemsOf, membersOf } from '../../server/src/kit/json-text.ts'
 import { type Client, createClient } from './client.ts'
+import { addDryRunCommand } from './config-dry-run.ts'
 import { planPush, readFolder, type Step, writeFolder } from './config-folder.ts'
 import { bodyOf, type ChangeOptions, type Chosen, getText, placeOf, sendText, withBranch, withFields } from './config-requests.ts'
 import { type ConfigurationFile, type FileMembers, filesOf, laidOut, objectText, stringOf, wholeText } from './config-text.ts'
@@ -144,6 +145,8 @@ export function addConfigCommands(program: Command): void {
       const diff = lineDiff(before, after)
       print(command, { from, to, isEqual: diff === '', diff }, () => diff || 'no difference')
     })
+
+  addDryRunCommand(config)
 
   withBranch(config.command('pull'))
     .description('write the configurations of the project into a folder, secrets as ciphers')

@@ -2,6 +2,18 @@
 
 import type { Trx } from '../engines/metadata-db/dialects.ts'
 
+/** A column of a table of the project. */
+export interface ColumnSource {
+  readonly tableId: string
+  readonly column: string
+}
+
+/** A column of a result, and the columns that its values are made of. */
+export interface ColumnOrigin {
+  readonly column: string
+  readonly from: readonly ColumnSource[]
+}
+
 /** Of one run of a stored configuration or of one of its rows. */
 export interface TableUse {
   readonly projectId: number
@@ -12,6 +24,8 @@ export interface TableUse {
   readonly jobId: number
   readonly read: readonly string[]
   readonly written: readonly string[]
+  /** Of the tables written, as far as the run can tell. */
+  readonly columns: Readonly<Record<string, readonly ColumnOrigin[]>>
 }
 
 /** In the transaction that publishes what was written. */

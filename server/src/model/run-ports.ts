@@ -2,6 +2,7 @@
 
 import type { Trx } from '../engines/metadata-db/dialects.ts'
 import type { Actor } from './actor.ts'
+import type { ColumnOrigin } from './lineage.ts'
 import type { SqlColumnMapping } from './sql-columns.ts'
 
 /** For whom and where a run reads and writes. */
@@ -170,9 +171,42 @@ export interface SqlRun {
   onStatement?(done: number, total: number): void
 }
 
+export interface SqlRunEnd {
+  /** Tables of the project that statements named. */
+  readonly namedTables: readonly string[]
+  /** What the columns of the outputs are made of, where the statements tell. */
+  readonly columns: Readonly<Record<string, readonly ColumnOrigin[]>>
+}
+
+export interface SqlDryRunColumn {
+  readonly name: string
+  readonly type: string
+}
+
+/** What a run would do, found out without reading or writing rows. */
+export interface SqlDryRun {
+  readonly inputs: readonly { readonly name: string; readonly tableId: string; readonly columns: readonly SqlDryRunColumn[] }[]
+  readonly statements: readonly {
+    readonly block: string
+    readonly code: string
+    readonly statement: number
+    readonly sql: string
+    /** Of its result, or of the table or view that it makes. */
+    readonly columns: readonly SqlDryRunColumn[]
+    /** DuckDB's, as text; null for statements without one. */
+    readonly plan: string | null
+  }[]
+  readonly outputs: readonly {
+    readonly table: string
+    /** `from` is null where the statements do not tell. */
+    readonly columns: readonly (SqlDryRunColumn & { readonly from: ColumnOrigin['from'] | null })[]
+  }[]
+}
+
 export interface RunSql {
-  /** Answers the tables of the project that statements named. Throws `sql.scriptFailed`, which names the block, the code and the statement. */
-  run(request: SqlRun, signal: AbortSignal): Promise<readonly string[]>
+  /** Throws `sql.scriptFailed`, which names the block, the code and the statement. */
+  run(request: SqlRun, signal: AbortSignal): Promise<SqlRunEnd>
+  dryRun(request: SqlRun, signal: AbortSignal): Promise<SqlDryRun>
 }
 
 export interface FileInfo {

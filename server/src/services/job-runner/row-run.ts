@@ -12,6 +12,7 @@ import type {
   RunnableComponent,
   RunScope,
   RunSql,
+  SqlRunEnd,
   TableInfo,
 } from '../../model/run-ports.ts'
 import type { ArtifactOwner, ArtifactSettings } from './artifacts.ts'
@@ -101,6 +102,8 @@ export interface RowProgress {
   inputTables: readonly TableInfo[]
   /** Tables that a script named by itself. */
   namedTables: readonly string[]
+  /** What the columns of a script's tables are made of, by their names in the script. */
+  columns: SqlRunEnd['columns']
   usage: readonly unknown[]
   /** Clear values that came to the folder with the inputs. */
   readonly secrets: string[]

@@ -8,6 +8,7 @@ import { membersOf } from '../../kit/json-text.ts'
 import type { RunScope } from '../../model/run-ports.ts'
 import { environmentOf, runComponent, tagOf } from './component-run.ts'
 import { configFile } from './config-file.ts'
+import { dryRunScript } from './dry-run-script.ts'
 import { openImageParameters, refuseSharedSecrets } from './image-parameters.ts'
 import { failureOf, IN_EVENTS, limitsOf, thrown } from './limits.ts'
 import { readRuntime } from './mapping.ts'
@@ -40,6 +41,10 @@ export async function runAction(
       action: request.action,
       actions: component.synchronousActions.join(', ') || 'none',
     })
+  }
+  if (component.definition.type === 'sql') {
+    const configuration = await withVault(deps, scope, request.configData)
+    return dryRunScript(deps, scope, component, configuration, { timeoutMs: ACTION_MS, signal })
   }
   const place = {
     projectId: scope.projectId,

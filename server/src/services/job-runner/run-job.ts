@@ -171,6 +171,7 @@ async function runRows(
         images: [],
         inputTables: [],
         namedTables: [],
+        columns: {},
         usage: [],
         secrets: gathered.secrets,
         artifacts: { downloaded: [], uploaded: [] },

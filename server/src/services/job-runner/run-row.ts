@@ -172,8 +172,8 @@ async function saveState(deps: RowDeps, { scope, statePlace, log }: RowRun, stat
 
 async function recordUse(
   deps: RowDeps,
-  { scope, output: { componentId, configurationId, rowId } }: RowRun,
-  { inputTables, namedTables }: RowProgress,
+  { scope, mapping, output: { componentId, configurationId, rowId } }: RowRun,
+  { inputTables, namedTables, columns }: RowProgress,
   loaded: readonly LoadedTable[],
   trx: Trx,
 ): Promise<void> {
@@ -187,6 +187,12 @@ async function recordUse(
     jobId: Number(scope.runId),
     read: [...inputTables.map(({ id }) => id), ...namedTables],
     written: loaded.map(({ id }) => id),
+    columns: Object.fromEntries(
+      mapping.outputTables.flatMap(({ source, destination }) => {
+        const known = columns[source]
+        return known && destination ? [[destination, known]] : []
+      }),
+    ),
   })
 }
 

@@ -113,9 +113,11 @@ async function runSqlStep(
       runScript(deps.sql, { ...step, scope, mapping, inputs: sql, folder, say, onStatement }, signal),
     )
   const phases = { account: progress.account, clock: deps.clock }
-  const { image, namedTables } = await inPhase(phases, 'program', script, () => ({ component }))
+  const { image, namedTables, columns } = await inPhase(phases, 'program', script, () => ({ component }))
   progress.images.push(image)
   progress.namedTables = namedTables
+  // A processor behind the script may have made something else of its tables.
+  progress.columns = run.steps.at(-1) === step ? columns : {}
 }
 
 async function runProgramStep(deps: RowDeps, run: RowRun, step: Step, place: RowFolder, progress: RowProgress): Promise<void> {

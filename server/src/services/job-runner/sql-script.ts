@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import type { DataFolder } from '../../engines/runner/data-folder.ts'
-import type { RunnableComponent, RunScope, RunSql, SqlInput, SqlScriptPart } from '../../model/run-ports.ts'
+import type { RunnableComponent, RunScope, RunSql, SqlInput, SqlRun, SqlRunEnd, SqlScriptPart } from '../../model/run-ports.ts'
 import type { ImageRecord } from './component-run.ts'
 import type { ComponentLimits } from './limits.ts'
 import { invalid, type Mapping } from './mapping.ts'
@@ -34,32 +34,31 @@ export interface ScriptStep {
   onStatement(done: number, total: number): void
 }
 
-export interface ScriptEnd {
+export interface ScriptEnd extends SqlRunEnd {
   readonly image: ImageRecord
-  /** Tables of the project that the script named by itself. */
-  readonly namedTables: readonly string[]
 }
 
 export async function runScript(sql: RunSql, step: ScriptStep, signal: AbortSignal): Promise<ScriptEnd> {
-  const tables = [...new Set(step.mapping.outputTables.map(({ source }) => source))]
-  const namedTables = await sql.run(
-    {
-      scope: step.scope,
-      database: join(step.folder.root, 'script.duckdb'),
-      inputs: step.inputs,
-      parts: partsOf(step),
-      outputs: tables.map((table) => ({ table, path: join(step.folder.data, 'out/tables', table) })),
-      memoryMb: Math.floor(step.limits.memoryBytes / 1e6),
-      timeoutMs: step.limits.timeoutMs,
-      say: step.say,
-      onStatement: step.onStatement,
-    },
-    signal,
-  )
-  return { image: { id: `sql/${step.component.id}:${step.tag}`, digests: [] }, namedTables }
+  const end = await sql.run(requestOf(step), signal)
+  return { ...end, image: { id: `sql/${step.component.id}:${step.tag}`, digests: [] } }
 }
 
-function partsOf({ configFile, component }: ScriptStep): SqlScriptPart[] {
+export function requestOf(step: Omit<ScriptStep, 'tag'>): SqlRun {
+  const tables = [...new Set(step.mapping.outputTables.map(({ source }) => source))]
+  return {
+    scope: step.scope,
+    database: join(step.folder.root, 'script.duckdb'),
+    inputs: step.inputs,
+    parts: partsOf(step),
+    outputs: tables.map((table) => ({ table, path: join(step.folder.data, 'out/tables', table) })),
+    memoryMb: Math.floor(step.limits.memoryBytes / 1e6),
+    timeoutMs: step.limits.timeoutMs,
+    say: step.say,
+    onStatement: step.onStatement,
+  }
+}
+
+function partsOf({ configFile, component }: Pick<ScriptStep, 'configFile' | 'component'>): SqlScriptPart[] {
   const { parameters } = JSON.parse(configFile) as { parameters?: unknown } // config.json of this run
   if (!Value.Check(Parameters, parameters))
     throw invalid(`the component ${component.id} needs parameters.blocks: [{name, codes: [{name, script: ["SELECT ..."]}]}]`)

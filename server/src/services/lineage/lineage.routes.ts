@@ -48,6 +48,20 @@ const GraphView = Type.Object(
         rowId: Nullable(Type.String()),
         jobId: Nullable(Type.String({ description: 'The last job that did; null: only the configuration says so.' })),
         time: Nullable(Time),
+        columns: Type.Optional(
+          Nullable(
+            Type.Array(
+              Type.Object({
+                column: Type.String(),
+                from: Type.Array(Type.Object({ tableId: Type.String(), column: Type.String() })),
+              }),
+              {
+                description:
+                  'Of a table that a SQL transformation wrote: the columns that each of its columns is made of; null where the statements do not tell.',
+              },
+            ),
+          ),
+        ),
       }),
     ),
   },

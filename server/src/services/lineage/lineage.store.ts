@@ -2,7 +2,8 @@
 
 import { claimRows, type Db, lockRows, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
-import type { TableUse } from '../../model/lineage.ts'
+import { readStored } from '../../kit/stored-json.ts'
+import type { ColumnOrigin, TableUse } from '../../model/lineage.ts'
 
 interface LineageTables {
   lineage_use: {
@@ -15,6 +16,8 @@ interface LineageTables {
     direction: 'read' | 'write'
     job_id: number
     used_at: number
+    /** JSON of ColumnOrigin[], of what was written; null when it is not known. */
+    columns: string | null
   }
   table_freshness: {
     project_id: number
@@ -32,7 +35,7 @@ interface LineageTables {
   }
 }
 
-export type UseRow = LineageTables['lineage_use']
+export type UseRow = Omit<LineageTables['lineage_use'], 'columns'>
 export type FreshnessRow = LineageTables['table_freshness']
 type TableAt = Pick<FreshnessRow, 'project_id' | 'branch_id' | 'table_id'>
 
@@ -68,17 +71,41 @@ const saveFreshness = statement((db, row: FreshnessRow) =>
     .returning('table_id'),
 )
 
-const saveUse = statement((db, row: UseRow) =>
+const saveUse = statement((db, row: LineageTables['lineage_use']) =>
   tables(db)
     .insertInto('lineage_use')
     .values(row)
     .onConflict((conflict) =>
       conflict
         .columns(['project_id', 'branch_id', 'table_id', 'direction', 'component_id', 'configuration_id', 'row_id'])
-        .doUpdateSet((e) => ({ job_id: e.ref('excluded.job_id'), used_at: e.ref('excluded.used_at') })),
+        .doUpdateSet((e) => ({
+          job_id: e.ref('excluded.job_id'),
+          used_at: e.ref('excluded.used_at'),
+          columns: e.ref('excluded.columns'),
+        })),
     )
     .returning('job_id'),
 )
+
+const USE = [
+  'project_id',
+  'branch_id',
+  'component_id',
+  'configuration_id',
+  'row_id',
+  'table_id',
+  'direction',
+  'job_id',
+  'used_at',
+] as const
+
+/** Columns of wider tables are not kept. */
+const MOST_COLUMN_BYTES = 200_000
+
+function columnsText(columns: readonly ColumnOrigin[] | undefined): string | null {
+  const text = columns === undefined ? null : JSON.stringify(columns)
+  return text === null || Buffer.byteLength(text) > MOST_COLUMN_BYTES ? null : text
+}
 
 /** Most rows that one answer is made of. */
 const MOST = 20_000
@@ -88,8 +115,8 @@ export type LineageStore = ReturnType<typeof createLineageStore>
 export function createLineageStore(database: Db) {
   const db = tables(database)
   return {
-    async recordUse(trx: Trx, { read, written, ...use }: TableUse, now: number): Promise<void> {
-      const row = (table_id: string, direction: UseRow['direction']): UseRow => ({
+    async recordUse(trx: Trx, { read, written, columns, ...use }: TableUse, now: number): Promise<void> {
+      const row = (table_id: string, direction: UseRow['direction'], text: string | null = null) => ({
         project_id: use.projectId,
         branch_id: use.branchId,
         component_id: use.componentId,
@@ -99,16 +126,17 @@ export function createLineageStore(database: Db) {
         direction,
         job_id: use.jobId,
         used_at: now,
+        columns: text,
       })
       // In one order, so that two runs never wait for each other.
       for (const id of [...new Set(read)].sort()) await saveUse(trx, row(id, 'read'))
-      for (const id of [...new Set(written)].sort()) await saveUse(trx, row(id, 'write'))
+      for (const id of [...new Set(written)].sort()) await saveUse(trx, row(id, 'write', columnsText(columns[id])))
     },
 
     listUses: (projectId: number, branchId: number): Promise<UseRow[]> =>
       db
         .selectFrom('lineage_use')
-        .selectAll()
+        .select(USE)
         .where('project_id', '=', projectId)
         .where('branch_id', '=', branchId)
         .orderBy('used_at', 'desc')
@@ -118,12 +146,31 @@ export function createLineageStore(database: Db) {
     listUsesOf: (projectId: number, branchId: number, tableId: string): Promise<UseRow[]> =>
       db
         .selectFrom('lineage_use')
-        .selectAll()
+        .select(USE)
         .where('project_id', '=', projectId)
         .where('branch_id', '=', branchId)
         .where('table_id', '=', tableId)
         .orderBy('used_at', 'desc')
         .execute(),
+
+    /** What the columns of tables are made of, with whoever wrote them. */
+    listColumns: async (
+      projectId: number,
+      branchId: number,
+      tableIds: readonly string[],
+    ): Promise<(UseRow & { columns: ColumnOrigin[] })[]> => {
+      if (tableIds.length === 0) return []
+      const rows = await db
+        .selectFrom('lineage_use')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('branch_id', '=', branchId)
+        .where('direction', '=', 'write')
+        .where('table_id', 'in', tableIds)
+        .where('columns', 'is not', null)
+        .execute()
+      return rows.map((row) => ({ ...row, columns: readStored<ColumnOrigin[]>(row.columns ?? '[]') }))
+    },
 
     findForUpdate: async (trx: Trx, at: TableAt): Promise<FreshnessRow | undefined> => (await freshnessAt(trx, at))[0],
 

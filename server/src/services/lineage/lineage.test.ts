@@ -10,7 +10,13 @@ const MINUTE = 60_000
 
 interface Graph {
   readonly nodes: { readonly id: string; readonly name?: string | null; readonly freshness?: { readonly state: string } | null }[]
-  readonly edges: { readonly from: string; readonly to: string; readonly kind: string; readonly jobId: string | null }[]
+  readonly edges: {
+    readonly from: string
+    readonly to: string
+    readonly kind: string
+    readonly jobId: string | null
+    readonly columns: unknown
+  }[]
 }
 
 async function run({ request, wait }: ShellStack, component: string, config: string): Promise<Job> {
@@ -85,6 +91,32 @@ await onBothStacks('lineage', (startProject) => {
       [transform],
     )
     assert.equal((await stack.request('GET', '/v2/storage/tables/in.c-main.nothing/used-by')).status, 404)
+  })
+
+  test('edges of a transformation say which columns its columns are made of, as far as the token may read them', async () => {
+    const stack = await startProject()
+    const { transform } = await pipeline(stack)
+    const written = async (token?: string) =>
+      (await graphOf(stack, 'tableId=out.c-result.cities&direction=upstream', token)).edges.find(({ kind }) => kind === 'write')
+    const from = [{ tableId: 'in.c-main.orders', column: 'city' }]
+    assert.deepEqual((await written())?.columns, [{ column: 'city', from }])
+    const made = await stack.request('POST', '/v2/storage/tokens', {
+      json: { description: 'r', bucketPermissions: { 'out.c-result': 'read' }, componentAccess: [SQL] },
+    })
+    assert.deepEqual((await written(made.json<{ token: string }>().token))?.columns, [{ column: 'city', from: [] }])
+    const reads = (await graphOf(stack, 'tableId=in.c-main.orders&direction=downstream')).edges.filter(
+      ({ kind }) => kind === 'read',
+    )
+    assert.deepEqual([...new Set(reads.map(({ columns }) => columns))], [null])
+    // A later run that does not tell leaves nothing of the earlier one.
+    const path = `/v2/storage/components/${SQL}/configs/${transform}`
+    const { configuration } = (await stack.request('GET', path)).json<{ configuration: object }>()
+    const script = ['CREATE TABLE cities AS SELECT COLUMNS(*) FROM orders']
+    const parameters = { blocks: [{ name: 'B', codes: [{ name: 'C', script }] }] }
+    const changed = await stack.request('PUT', path, { json: { configuration: { ...configuration, parameters } } })
+    assert.equal(changed.status, 200, changed.text)
+    assert.equal((await run(stack, SQL, transform)).status, 'success')
+    assert.equal((await written())?.columns, null)
   })
 
   test('the graph goes up, down and as deep as asked, and hides what a token may not read', async () => {

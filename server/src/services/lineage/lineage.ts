@@ -2,7 +2,7 @@
 // a table or a configuration here that their token may not read, nor what lies behind it.
 
 import { canUseComponent, tablePermissionOf } from '../../model/actor.ts'
-import type { AliasOfTable, ConfigurationLinks, ConfigurationName, TablePlace } from '../../model/lineage.ts'
+import type { AliasOfTable, ColumnSource, ConfigurationLinks, ConfigurationName, TablePlace } from '../../model/lineage.ts'
 import type { Scope } from '../../model/scope.ts'
 import { freshnessView } from './freshness.ts'
 import type { LineageStore, UseRow } from './lineage.store.ts'
@@ -49,6 +49,8 @@ interface Edge {
 }
 
 const MOST_NODES = 2_000
+/** Tables whose columns one answer has; a graph of one table rarely has more. */
+const MOST_WITH_COLUMNS = 300
 const tableNode = (id: string) => `table:${id}`
 const tableOf = (node: string) => node.slice('table:'.length)
 const configurationNode = (componentId: string, configurationId: string) => `configuration:${componentId}/${configurationId}`
@@ -108,6 +110,7 @@ export function createLineage(deps: LineageDeps) {
     const kept = tableId === undefined ? edges : reached(edges, tableNode(tableId), direction, depth)
     const all = new Set([...(tableId === undefined ? [] : [tableNode(tableId)]), ...kept.flatMap(({ from, to }) => [from, to])])
     const shown = new Set([...all].slice(0, MOST_NODES))
+    const origins = await columnsOfEdges(scope, [...shown])
     return {
       isComplete: shown.size === all.size,
       nodes: [...shown].map((id) => {
@@ -115,8 +118,23 @@ export function createLineage(deps: LineageDeps) {
         const row = fresh.get(tableOf(id))
         return { id, kind: 'table', tableId: tableOf(id), freshness: row ? freshnessView(row, now()) : null }
       }),
-      edges: kept.filter(({ from, to }) => shown.has(from) && shown.has(to)),
+      edges: kept
+        .filter(({ from, to }) => shown.has(from) && shown.has(to))
+        .map((edge) => ({ ...edge, columns: origins.get(keyOf(edge)) ?? null })),
     }
+  }
+
+  /** What written columns are made of, by the keys of edges. Columns of tables that the token may not read are left out. */
+  async function columnsOfEdges({ actor, branch }: Scope, nodes: readonly string[]) {
+    const tableIds = nodes.flatMap((id) => (id.startsWith('table:') ? [tableOf(id)] : []))
+    const rows = await store.listColumns(actor.projectId, branch.id, tableIds.slice(0, MOST_WITH_COLUMNS))
+    const mayRead = ({ tableId }: ColumnSource) => tablePermissionOf(actor, tableId) !== undefined
+    return new Map(
+      rows.map(({ columns, ...use }) => [
+        keyOf(edgeOfUse(use)),
+        columns.map(({ column, from }) => ({ column, from: from.filter(mayRead) })),
+      ]),
+    )
   }
 
   /** Late tables first, each with what is wrong where it comes from; then tables whose last run failed, then the rest. */

@@ -4,6 +4,7 @@
 import { WireError } from '../../engines/pg-wire/wire-session.ts'
 import type { SqlSession } from '../../engines/sql/sql-engine.ts'
 import { statementsOf, type TableName } from '../../engines/sql/statements.ts'
+import { syntaxTreeOf } from '../../engines/sql/syntax-tree.ts'
 
 interface Named {
   /** Tables with their schema, which may be empty. */
@@ -52,19 +53,9 @@ export function mayName(sql: string, tables: readonly TableName[]): boolean {
   )
 }
 
-interface Parsed {
-  readonly error: boolean
-  readonly error_type?: string
-}
-
 async function namedIn(session: SqlSession, sql: string): Promise<Named | 'unreadable' | 'other'> {
-  const { batches } = await session.query('SELECT json_serialize_sql($1::VARCHAR, skip_empty := true, skip_null := true)', {
-    values: [sql],
-  })
-  const [[text] = []] = (await Array.fromAsync(batches)).flat()
-  const parsed = JSON.parse(String(text)) as Parsed // DuckDB's own
-  if (parsed.error) return parsed.error_type === 'not implemented' ? 'other' : 'unreadable'
-  return collect(parsed)
+  const parsed = await syntaxTreeOf(session, sql)
+  return typeof parsed === 'string' ? parsed : collect(parsed.tree)
 }
 
 function collect(tree: unknown): Named {

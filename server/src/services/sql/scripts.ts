@@ -4,11 +4,13 @@
 import type { CauseKind, FailureFacts } from '../../../../contract/failure-causes.ts'
 import { saveText } from '../../engines/sql/database-files.ts'
 import type { SqlEngine, SqlSession, SqlTable } from '../../engines/sql/sql-engine.ts'
-import { statementsOf } from '../../engines/sql/statements.ts'
+import { type Statement, statementsOf } from '../../engines/sql/statements.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { RunScope, RunSql, SqlInput, SqlRun, SqlScriptPart } from '../../model/run-ports.ts'
+import type { RunScope, RunSql, SqlDryRun, SqlInput, SqlRun, SqlRunEnd, SqlScriptPart } from '../../model/run-ports.ts'
 import type { Scope } from '../../model/scope.ts'
 import { identifier, sqlColumn } from '../../model/sql-columns.ts'
+import { createScriptColumns, type ScriptColumns } from './script-columns.ts'
+import { columnsOf, tryStatement } from './statement-trial.ts'
 
 export interface ScriptsDeps {
   readonly engine: Pick<SqlEngine, 'open'>
@@ -24,9 +26,9 @@ export interface ScriptsDeps {
 const PARTS = 'sys.input'
 
 export function createScripts({ engine, findTable, openPart, memoryMb, onSession }: ScriptsDeps): RunSql {
-  async function run(request: SqlRun, signal: AbortSignal): Promise<readonly string[]> {
-    const { inputs, parts, outputs, database } = request
-    const named = new Set<string>()
+  /** A session with the inputs of the script as views or tables. */
+  async function open(request: SqlRun, signal: AbortSignal, named = new Set<string>()): Promise<SqlSession> {
+    const { inputs, database } = request
     const find = async (schema: string, name: string) => {
       const input = schema === PARTS ? inputs[Number(name)] : undefined
       if (input) return openPart(scopeOf(input.scope), input)
@@ -34,7 +36,7 @@ export function createScripts({ engine, findTable, openPart, memoryMb, onSession
       if (table) named.add(`${schema}.${name}`)
       return table
     }
-    await using session = await engine.open({
+    return engine.open({
       mode: 'write',
       database,
       findTable: find,
@@ -42,15 +44,59 @@ export function createScripts({ engine, findTable, openPart, memoryMb, onSession
       signal,
       onClosed: (ms) => onSession(request.scope.projectId, request.scope.runId, ms),
     })
-    for (const [i, input] of inputs.entries()) await show(session, input, i, signal)
-    const total = countStatements(parts)
-    let done = 0
-    const onStatement = () => request.onStatement?.(++done, Math.max(done, total))
-    for (const part of parts) await runPart(session, part, { ...request, onStatement }, signal)
-    for (const { table, path } of outputs) await save(session, table, path, signal)
-    return [...named]
   }
-  return { run }
+
+  async function run(request: SqlRun, signal: AbortSignal): Promise<SqlRunEnd> {
+    const named = new Set<string>()
+    await using session = await open(request, signal, named)
+    const columns = createScriptColumns(session)
+    for (const [i, input] of request.inputs.entries()) await show(session, input, i, signal, columns)
+    const total = countStatements(request.parts)
+    let done = 0
+    for (const part of request.parts) {
+      request.say(`Running block "${part.block}", code "${part.code}".`)
+      await eachStatement(part, async (statement) => {
+        await session.execute(statement.text, { signal })
+        await columns.follow(statement)
+        request.onStatement?.(++done, Math.max(done, total))
+      })
+    }
+    for (const { table, path } of request.outputs) await save(session, table, path, signal)
+    const known = request.outputs.flatMap(({ table }) => {
+      const found = columns.of(table)
+      return found ? [[table, found] as const] : []
+    })
+    return { namedTables: [...named], columns: Object.fromEntries(known) }
+  }
+
+  async function dryRun(request: SqlRun, signal: AbortSignal): Promise<SqlDryRun> {
+    await using session = await open(request, signal)
+    const columns = createScriptColumns(session)
+    const inputs: SqlDryRun['inputs'][number][] = []
+    for (const [i, input] of request.inputs.entries()) {
+      await show(session, { ...input, isEmpty: true }, i, signal, columns)
+      inputs.push({ name: input.name, tableId: input.tableId, columns: await columnsOf(session, input.name) })
+    }
+    const statements: SqlDryRun['statements'][number][] = []
+    for (const part of request.parts)
+      await eachStatement(part, async (statement, number) => {
+        const tried = await tryStatement(session, statement, signal)
+        await columns.follow(statement)
+        statements.push({ block: part.block, code: part.code, statement: number, sql: statement.text, ...tried })
+      })
+    const outputs: SqlDryRun['outputs'][number][] = []
+    for (const { table } of request.outputs) outputs.push(await outputOf(session, table, columns))
+    return { inputs, statements, outputs }
+  }
+  return { run, dryRun }
+}
+
+async function outputOf(session: SqlSession, table: string, columns: ScriptColumns): Promise<SqlDryRun['outputs'][number]> {
+  const shown = await columnsOf(session, table).catch((error: unknown) => {
+    throw named(error, ...outputPlace(table))
+  })
+  const known = columns.of(table)
+  return { table, columns: shown.map((column, i) => ({ ...column, from: known?.[i]?.from ?? null })) }
 }
 
 const scopeOf = ({ actor, branchId, isDefaultBranch }: RunScope): Scope => ({
@@ -59,16 +105,23 @@ const scopeOf = ({ actor, branchId, isDefaultBranch }: RunScope): Scope => ({
 })
 
 /** A view reads what the script asks of it; a table can be changed by the script. */
-async function show(session: SqlSession, { name, columns, isCopied }: SqlInput, i: number, signal: AbortSignal): Promise<void> {
-  const list = columns ? columns.map(sqlColumn).join(', ') : '*'
+async function show(
+  session: SqlSession,
+  { name, tableId, columns: mapped, isCopied, isEmpty = false }: SqlInput & { readonly isEmpty?: boolean },
+  i: number,
+  signal: AbortSignal,
+  columns: ScriptColumns,
+): Promise<void> {
+  const list = mapped ? mapped.map(sqlColumn).join(', ') : '*'
   const kind = isCopied ? 'TABLE' : 'VIEW'
-  await session
-    .execute(`CREATE ${kind} ${identifier(name)} AS SELECT ${list} FROM ${identifier(PARTS)}.${identifier(String(i))}`, {
-      signal,
-    })
-    .catch((error: unknown) => {
-      throw named(error, `Input table "${name}"`, { pointer: `/storage/input/tables/${i}`, place: { table: name } })
-    })
+  const select = `SELECT ${list} FROM ${identifier(PARTS)}.${identifier(String(i))}${isCopied && isEmpty ? ' WITH NO DATA' : ''}`
+  const sourceOf = (column: string) => mapped?.find(({ destination }) => destination === column)?.source ?? column
+  try {
+    await session.execute(`CREATE ${kind} ${identifier(name)} AS ${select}`, { signal })
+    await columns.addInput(name, tableId, sourceOf)
+  } catch (error) {
+    throw named(error, `Input table "${name}"`, { pointer: `/storage/input/tables/${i}`, place: { table: name } })
+  }
 }
 
 /** A text that cannot be split is refused when its turn comes. */
@@ -80,27 +133,19 @@ function countStatements(parts: readonly SqlScriptPart[]): number {
   }
 }
 
-async function runPart(
-  session: SqlSession,
+/** Runs `work` for the statements of a code, in order. What it throws is told with its place. */
+async function eachStatement(
   { block, code, script, pointer }: SqlScriptPart,
-  request: Pick<SqlRun, 'say'> & { onStatement(): void },
-  signal: AbortSignal,
+  work: (statement: Statement, number: number) => Promise<void>,
 ): Promise<void> {
-  request.say(`Running block "${block}", code "${code}".`)
   let number = 0
-  for (const [at, text] of script.entries()) {
-    const place = () => `Block "${block}", code "${code}", statement ${number}`
-    const facts = () => ({ pointer: `${pointer}/${at}`, place: { block, code, statement: number } })
+  for (const [at, text] of script.entries())
     try {
-      for (const statement of statementsOf(text)) {
-        number++
-        await session.execute(statement.text, { signal })
-        request.onStatement()
-      }
+      for (const statement of statementsOf(text)) await work(statement, ++number)
     } catch (error) {
-      throw named(error, place(), facts())
+      const facts = { pointer: `${pointer}/${at}`, place: { block, code, statement: number } }
+      throw named(error, `Block "${block}", code "${code}", statement ${number}`, facts)
     }
-  }
 }
 
 async function save(session: SqlSession, table: string, path: string, signal: AbortSignal): Promise<void> {
@@ -108,9 +153,11 @@ async function save(session: SqlSession, table: string, path: string, signal: Ab
     const { bytes } = await session.copy(`FROM ${identifier(table)}`, 'csv', { signal })
     await saveText(path, bytes)
   } catch (error) {
-    throw named(error, `Output table "${table}"`, { place: { table } })
+    throw named(error, ...outputPlace(table))
   }
 }
+
+const outputPlace = (table: string): [string, FailureFacts] => [`Output table "${table}"`, { place: { table } }]
 
 /** Which part of the script it was. What the stack itself cannot do keeps its own name. */
 function named(error: unknown, place: string, facts: FailureFacts): unknown {

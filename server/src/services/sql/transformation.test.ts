@@ -153,3 +153,90 @@ test('a copied input can be changed by the script', async () => {
   assert.equal(job.status, 'success', job.result.message)
   assert.equal((await client.detail('out.c-result.rest')).rowsCount, 2)
 })
+
+const dryRun = (configData: object, action = 'dryRun') =>
+  stack.request('POST', '/sync-actions/actions', {
+    json: { componentId: 'keboola.snowflake-transformation', action, configData },
+  })
+
+test('a dry run shows plans and columns, and neither reads rows nor writes tables', async () => {
+  await client.create('in.c-main', 'texts', 'a\nnot a number\n')
+  const script = [
+    'CREATE TABLE cities AS SELECT city, count(*) AS n FROM orders GROUP BY city',
+    "INSERT INTO cities VALUES ('x', 1); DELETE FROM cities WHERE n = 1",
+    'CREATE VIEW v AS FROM cities; SELECT city FROM v',
+    'CREATE TABLE numbers AS SELECT a::INTEGER AS a FROM "in.c-main".texts',
+    'ALTER TABLE numbers ADD COLUMN b DATE',
+  ]
+  const storage = {
+    input: { tables: [{ source: 'in.c-main.orders', destination: 'orders', load_type: 'COPY', columns: ['city'] }] },
+    output: {
+      tables: [
+        { source: 'cities', destination: 'out.c-result.dry' },
+        { source: 'numbers', destination: 'out.c-result.numbers' },
+      ],
+    },
+  }
+  const parameters = { blocks: [{ name: 'B', codes: [{ name: 'C', script }] }] }
+  const answer = await dryRun({ parameters, storage })
+  assert.equal(answer.status, 200, answer.text)
+  const { inputs, statements, outputs } = answer.json<{
+    inputs: unknown
+    statements: { statement: number; block: string; columns: { name: string; type: string }[]; plan: string | null }[]
+    outputs: unknown
+  }>()
+  assert.deepEqual(inputs, [{ name: 'orders', tableId: 'in.c-main.orders', columns: [{ name: 'city', type: 'VARCHAR' }] }])
+  assert.deepEqual(
+    statements.map(({ statement, columns }) => [statement, columns.map(({ name, type }) => `${name} ${type}`).join()]),
+    [
+      [1, 'city VARCHAR,n BIGINT'],
+      [2, ''],
+      [3, ''],
+      [4, 'city VARCHAR,n BIGINT'],
+      [5, 'city VARCHAR'],
+      [6, 'a INTEGER'],
+      [7, ''],
+    ],
+  )
+  assert.match(statements[0]?.plan ?? '', /HASH_GROUP_BY|PERFECT_HASH_GROUP_BY/)
+  assert.match(statements[1]?.plan ?? '', /INSERT/)
+  assert.equal(statements[6]?.plan, null)
+  const city = [{ tableId: 'in.c-main.orders', column: 'city' }]
+  assert.deepEqual(outputs, [
+    {
+      source: 'cities',
+      destination: 'out.c-result.dry',
+      columns: [
+        { name: 'city', type: 'VARCHAR', from: city },
+        { name: 'n', type: 'BIGINT', from: [] },
+      ],
+    },
+    {
+      source: 'numbers',
+      destination: 'out.c-result.numbers',
+      columns: [
+        { name: 'a', type: 'INTEGER', from: null },
+        { name: 'b', type: 'DATE', from: null },
+      ],
+    },
+  ])
+  assert.equal((await stack.request('GET', '/v2/storage/tables/out.c-result.dry')).status, 404)
+})
+
+test('a dry run says what is wrong, at the place of a run', async () => {
+  const parametersOf = (...script: string[]) => ({ parameters: { blocks: [{ name: 'B', codes: [{ name: 'C', script }] }] } })
+  const output = { output: { tables: [{ source: 'none', destination: 'out.c-result.none' }] } }
+  for (const [configData, words] of [
+    [parametersOf('SELECT 1', 'SELECT\n  wrong'), /^Block "B", code "C", statement 2: Binder Error.*\(line 2, character 3\)$/s],
+    [parametersOf('CREATE TABLE a AS SELECT wrong'), /statement 1: Binder Error.*\(line 1, character 26\)$/s],
+    [parametersOf(`COPY (SELECT 1) TO '/tmp/x'`), /statement 1: COPY .* is not allowed/],
+    [{ ...parametersOf('SELECT 1'), storage: output }, /^Output table "none": Catalog Error/],
+    [{ ...parametersOf('SELECT 1'), storage: { input: { tables: [{ source: 'in.c-main.no' }] } } }, /in\.c-main\.no/],
+    [{}, /needs parameters\.blocks/],
+  ] as const) {
+    const answer = await dryRun(configData)
+    assert.equal(answer.status, 400, answer.text)
+    assert.match(answer.json<{ error: string }>().error, words)
+  }
+  assert.match((await dryRun({}, 'explode')).text, /dryRun/)
+})

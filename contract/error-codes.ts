@@ -697,6 +697,23 @@ export const ERRORS = {
     kind: 'unprocessable',
     text: 'The column "{column}" of "{table}" has more than {limit} different values. Load them as a table instead.',
   },
+  'workspace.credentialsNotSupported': {
+    kind: 'invalid',
+    text: 'Workspace {id} takes no further passwords: its login type is {type}.',
+  },
+  'workspace.credentialsNotFound': { kind: 'not-found', text: 'Workspace {id} has no credentials {credentials}.' },
+  'workspace.tooManyCredentials': {
+    kind: 'invalid',
+    text: 'Workspace {id} has {limit} credentials or keys, which is the most. Delete some first.',
+  },
+  'workspace.publicKeyNotSupported': {
+    kind: 'invalid',
+    text: 'Workspace {id} has no login by key: its login type is {type}. Make one with loginType snowflake-service-keypair.',
+  },
+  'workspace.publicKeyInvalid': {
+    kind: 'invalid',
+    text: 'publicKey is not a public key. Send RSA (2048 bits or more), EC (P-256) or Ed25519, as PEM or as its base64.',
+  },
   'workspace.resetPasswordNotSupported': {
     kind: 'invalid',
     text: 'Workspace {id} has no password: its login type is {type}. Use it through the API, or with a token as the password.',

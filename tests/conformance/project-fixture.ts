@@ -1,6 +1,7 @@
 // Everything a project can hold, made through the API: each step is one route with a body that its own project accepts. The test of
 // isolation makes it twice, and asks with the wrong token for all of it.
 
+import { generateKeyPairSync } from 'node:crypto'
 import type { RequestOptions } from '../support/test-stack.ts'
 
 /** What the steps so far have made, by name; `mark` is in every text that the project holds. */
@@ -34,6 +35,7 @@ export const COMMON: readonly string[] = [
   'templateRepository',
   'template',
   'templateVersion',
+  'keyName',
 ]
 
 const COMPONENT = 'test.noop'
@@ -66,6 +68,8 @@ const later = json(({ configuration }) => ({ component: COMPONENT, config: confi
 const empty = json(() => ({}))
 const onAlias = { on: ({ alias }: Ids) => ({ table: alias! }) }
 const inDefaultBranch = { on: ({ defaultBranch }: Ids) => ({ branch: defaultBranch! }) }
+const onKeyWorkspace = { on: ({ keyWorkspace }: Ids) => ({ workspace: keyWorkspace! }) }
+const PUBLIC_KEY = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }).toString()
 const onScheduler = { on: () => ({ component: 'platform.scheduler' }) }
 const schedule = json(({ mark, configuration }) => ({
   name: mark,
@@ -104,6 +108,8 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   '/v2/storage/tokens/{id}': 'token',
   '/v2/storage/triggers/{id}': 'trigger',
   '/v2/storage/workspaces/{id}': 'workspace',
+  '/v2/storage/workspaces/{id}/credentials/{credentialsId}': 'credentials',
+  '/v2/storage/workspaces/{id}/public-key/{name}': 'keyName',
   '/queue/job/{id}': 'job',
   '/queue/jobs/{id}': 'job',
   '/queue/{component}': 'component',
@@ -248,7 +254,16 @@ export const MAKE: readonly Step[] = [
     gives: ({ id }) => ({ row: id }),
   },
   { route: 'POST /v2/storage/workspaces', ...json(() => ({})), gives: ({ id }) => ({ workspace: id }) },
-  { route: `POST ${CONFIGURATION}/workspaces`, ...json(() => ({})) },
+  {
+    route: `POST ${CONFIGURATION}/workspaces`,
+    ...json(() => ({ loginType: 'snowflake-service-keypair', publicKey: PUBLIC_KEY })),
+    gives: ({ id }) => ({ keyWorkspace: id }),
+  },
+  {
+    route: `POST ${WORKSPACE}/credentials`,
+    ...json(() => ({})),
+    gives: ({ connection }) => ({ credentials: connection.credentials.id, keyName: 'second' }),
+  },
   { route: 'POST /sandboxes/sandboxes', ...json(() => ({ type: 'sql' })), gives: ({ id }) => ({ sandbox: id }) },
   { route: 'POST /data-science/sandboxes', ...json(() => ({ type: 'sql' })), gives: ({ id }) => ({ scienceSandbox: id }) },
   {
@@ -381,6 +396,9 @@ export const CHANGE: readonly Step[] = [
   { route: `POST ${WORKSPACE}/unload` },
   { route: `POST ${WORKSPACE}/query`, ...json(() => ({ query: 'SELECT * FROM orders' })) },
   { route: `POST ${WORKSPACE}/password` },
+  { route: `POST ${WORKSPACE}/public-key`, ...json(() => ({ publicKey: PUBLIC_KEY })), ...onKeyWorkspace },
+  { route: `POST ${WORKSPACE}/public-key/{name}`, ...json(() => ({ publicKey: PUBLIC_KEY })), ...onKeyWorkspace },
+  { route: `DELETE ${WORKSPACE}/credentials/{credentialsId}` },
   { route: `POST ${WORKSPACE}/objects/batch-delete`, ...json(() => ({ objects: ['orders'] })) },
   { route: `DELETE ${WORKSPACE}` },
   { route: `PATCH ${SOURCE}`, ...json(() => ({ name: 'changed' })) },

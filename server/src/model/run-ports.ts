@@ -203,6 +203,20 @@ export interface SqlDryRun {
   }[]
 }
 
+/** A sandbox that a job asks for. */
+export interface SandboxTask {
+  readonly type: string
+  readonly size?: string
+  readonly shared?: boolean
+  readonly expirationAfterHours?: number
+}
+
+export interface RunSandboxes {
+  /** Answers its id. A configuration has one: asked again, the same. */
+  create(scope: RunScope, configurationId: string | null, task: SandboxTask): Promise<string>
+  remove(scope: RunScope, id: string): Promise<void>
+}
+
 export interface RunSql {
   /** Throws `sql.scriptFailed`, which names the block, the code and the statement. */
   run(request: SqlRun, signal: AbortSignal): Promise<SqlRunEnd>

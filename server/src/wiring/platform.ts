@@ -387,6 +387,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     configurations: configurationModules,
     tables: tableModules.runTables,
     sql: sqlModules.scripts,
+    sandboxes: sqlModules.runSandboxes,
     files: createRunFiles({ files, access, slices: fileSlices, objects: store }),
     oauth: oauthModules.forRuns,
     workerId,

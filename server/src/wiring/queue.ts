@@ -12,7 +12,7 @@ import { createRunner } from '../engines/runner/runner.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { JobEndFacts } from '../model/job-end.ts'
 import type { NotificationPort } from '../model/notification-port.ts'
-import type { RunFiles, RunOauth, RunScope, RunSql, RunTables } from '../model/run-ports.ts'
+import type { RunFiles, RunOauth, RunSandboxes, RunScope, RunSql, RunTables } from '../model/run-ports.ts'
 import { queueComponent } from '../services/components/runnable-component.ts'
 import { eventsOfJob } from '../services/events/job-log.ts'
 import { flowFormatOf } from '../services/flows/flow-plan.ts'
@@ -49,6 +49,7 @@ export interface QueueModulesDeps extends Core {
   readonly tables: RunTables
   /** Scripts of SQL transformations. */
   readonly sql: RunSql
+  readonly sandboxes: RunSandboxes
   readonly oauth: RunOauth
   readonly files: RunFiles
   readonly worker: WorkerSettings
@@ -141,6 +142,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
     log,
     tables: deps.tables,
     sql: deps.sql,
+    sandboxes: deps.sandboxes,
     oauth: deps.oauth,
     files: deps.files,
     findBranch: async (projectId, name) => branches.resolve(projectId, name),

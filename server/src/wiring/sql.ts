@@ -11,6 +11,7 @@ import type { TlsPair } from '../http/tls.ts'
 import type { Clock } from '../kit/clock.ts'
 import { BACKEND } from '../model/backend.ts'
 import type { Scope } from '../model/scope.ts'
+import { createSandboxTasks, SANDBOX_COMPONENT } from '../services/sandboxes/sandbox-tasks.ts'
 import { sandboxesRoutes } from '../services/sandboxes/sandboxes.routes.ts'
 import { createSandboxes } from '../services/sandboxes/sandboxes.ts'
 import { createQueries } from '../services/sql/queries.ts'
@@ -22,6 +23,8 @@ import type { StorageJobsLoop } from '../services/storage-jobs/storage-jobs.loop
 import type { StorageJobs } from '../services/storage-jobs/storage-jobs.ts'
 import { queryJobsRoutes } from '../services/workspaces/query-jobs.routes.ts'
 import { createQueryJobs } from '../services/workspaces/query-jobs.ts'
+import { workspaceCredentialsRoutes } from '../services/workspaces/workspace-credentials.routes.ts'
+import { createWorkspaceCredentials } from '../services/workspaces/workspace-credentials.ts'
 import { createWorkspaceJobs } from '../services/workspaces/workspace-jobs.ts'
 import { createWorkspaceLoad } from '../services/workspaces/workspace-load.ts'
 import { createLoadRequestReader } from '../services/workspaces/workspace-load-request.ts'
@@ -29,6 +32,7 @@ import { createObjectsDeletion } from '../services/workspaces/workspace-objects.
 import { createWorkspaceQuery } from '../services/workspaces/workspace-query.ts'
 import { createWorkspaceSessions } from '../services/workspaces/workspace-sessions.ts'
 import { createColumnValues, createTableExport, createWorkspaceUnload } from '../services/workspaces/workspace-unload.ts'
+import { createWorkspaceViewer } from '../services/workspaces/workspace-view.ts'
 import { createWorkspacesLoop } from '../services/workspaces/workspaces.loop.ts'
 import { workspacesRoutes } from '../services/workspaces/workspaces.routes.ts'
 import { createWorkspaces } from '../services/workspaces/workspaces.ts'
@@ -76,7 +80,9 @@ export async function createSqlModules(deps: SqlModulesDeps) {
   const files = createDatabaseFiles(join(dataDir, 'workspaces'))
   const results = createResultFiles(join(dataDir, 'query-results'))
 
+  const credentials = createWorkspaceCredentials({ db, inTransaction, clock })
   const workspaces = createWorkspaces({
+    credentials,
     db,
     inTransaction,
     clock,
@@ -129,7 +135,8 @@ export async function createSqlModules(deps: SqlModulesDeps) {
     findActor: deps.tokens.findActor,
     findBranch: async (projectId, name) => configurations.branches.resolve(projectId, name),
     findWorkspace: workspaces.findById,
-    isPassword: workspaces.isPassword,
+    isPassword: credentials.isPassword,
+    now: () => clock.now(),
     mayUse: workspaces.mayUse,
     findTable,
     listTables: tables.sqlTables.list,
@@ -138,12 +145,29 @@ export async function createSqlModules(deps: SqlModulesDeps) {
     onBug: (err) => log.error({ err }, 'a statement of the PostgreSQL port failed by our fault'),
   })
 
+  const runSandboxes = createSandboxTasks({
+    sandboxes,
+    readConfiguration: async ({ projectId, branchId }, configurationId) =>
+      (await configurations.runAccess.find({ projectId, branchId, componentId: SANDBOX_COMPONENT, configurationId }))
+        ?.configuration,
+    saveConfiguration: async ({ actor, branchId, isDefaultBranch, runId }, configurationId, text) => {
+      await configurations.configurations.update(
+        { actor, branch: { id: branchId, isDefault: isDefaultBranch }, origin: { runId, remoteAddress: null, userAgent: null } },
+        SANDBOX_COMPONENT,
+        configurationId,
+        { configuration: { text, value: JSON.parse(text) as unknown }, changeDescription: 'Sandbox made by a job' },
+      )
+    },
+  })
+
+  const view = createWorkspaceViewer(backendName, port.number)
   return {
     engine,
     port,
     workspaces,
     workspaceSessions: sessions,
     /** For the job runner. */
+    runSandboxes,
     scripts: createScripts({
       engine,
       findTable,
@@ -183,13 +207,13 @@ export async function createSqlModules(deps: SqlModulesDeps) {
           findBranch: async (projectId, name) => configurations.branches.resolve(projectId, name),
         }),
       )
+      app.register(workspaceCredentialsRoutes({ workspaces, credentials, view }))
       app.register(
         workspacesRoutes({
           workspaces,
           sessions,
           createJob: jobs.create,
-          backendName,
-          sqlPort: port.number,
+          view,
           queryWorkspace: createWorkspaceQuery(sessions),
           checkConfiguration: configurations.checkConfiguration,
           readLoadRequest: createLoadRequestReader({

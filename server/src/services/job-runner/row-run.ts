@@ -10,6 +10,7 @@ import type {
   LoadedTable,
   RunConfigurations,
   RunnableComponent,
+  RunSandboxes,
   RunScope,
   RunSql,
   SqlRunEnd,
@@ -29,6 +30,7 @@ import type { Staging } from './staging.ts'
 export interface RowDeps extends InputDeps {
   readonly programs: ProgramSettings
   readonly sql: RunSql
+  readonly sandboxes: RunSandboxes
   readonly configurations: RunConfigurations
   /** What a run of a stored configuration read and wrote. */
   readonly recordUse: RecordUse

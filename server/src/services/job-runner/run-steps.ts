@@ -25,6 +25,7 @@ import { type Failure, failureOf, thrown } from './limits.ts'
 import { readResultVariables, readStateResult, readUsage } from './results.ts'
 import { inPhase } from './row-account.ts'
 import type { RowDeps, RowProgress, RowRun, Step } from './row-run.ts'
+import { runSandboxStep } from './sandbox-step.ts'
 import { runScript, type ScriptEnd } from './sql-script.ts'
 import type { RunState } from './state.ts'
 
@@ -60,11 +61,13 @@ export async function runSteps(deps: RowDeps, run: RowRun, place: RowFolder, pro
     if (run.inputOnly) break
     if (!step.isMain) run.log.say('info', `Running processor ${step.component.id}.`)
     run.tell({ phase: 'program', component: step.component.id })
-    if (step.component.definition.type === 'sql') await runSqlStep(deps, run, step, place, progress)
+    const { type } = step.component.definition
+    if (type === 'sql') await runSqlStep(deps, run, step, place, progress)
+    else if (type === 'sandboxes') await runSandboxTask(deps, run, step)
     else await runProgramStep(deps, run, step, place, progress)
     if (!step.isMain) continue
     progress.hasRun = true
-    if (step.component.definition.type !== 'sql')
+    if (type !== 'sql' && type !== 'sandboxes')
       output = {
         state: await readStateResult(place.folder),
         usage: progress.usage,
@@ -119,6 +122,14 @@ async function runSqlStep(
   // A processor behind the script may have made something else of its tables.
   progress.columns = run.steps.at(-1) === step ? columns : {}
 }
+
+const runSandboxTask = (deps: RowDeps, { scope, output, log }: RowRun, { configFile }: Step): Promise<void> =>
+  runSandboxStep(deps.sandboxes, {
+    scope,
+    configurationId: output.configurationId,
+    configFile,
+    say: (text) => log.say('info', text),
+  })
 
 async function runProgramStep(deps: RowDeps, run: RowRun, step: Step, place: RowFolder, progress: RowProgress): Promise<void> {
   const { component, isMain, limits } = step

@@ -3,6 +3,7 @@ import { before, test } from 'node:test'
 import pg from 'pg'
 import { tableClient } from '../../../../tests/support/table-client.ts'
 import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
+import { until } from '../../../../tests/support/until.ts'
 
 interface Sandbox {
   readonly id: string
@@ -132,4 +133,47 @@ test('what cannot be is refused with a sentence', async () => {
     assert.ok(status === 400 || status === 404 || status === 422, `${JSON.stringify(json)}: ${status}`)
   }
   assert.equal((await call('GET', '/x')).status, 404)
+})
+
+async function runTask(parameters: object, config?: string): Promise<{ status: string; result: { message?: string } }> {
+  const given = config === undefined ? { configData: { parameters } } : { config, configData: { parameters } }
+  const started = await stack.request('POST', '/queue/jobs', { json: { component: 'keboola.sandboxes', mode: 'run', ...given } })
+  assert.equal(started.status, 201, started.text)
+  const { id } = started.json<{ id: string }>()
+  return until(`job ${id} ends`, async () => {
+    const job = (await stack.request('GET', `/queue/jobs/${id}`)).json<{ isFinished: boolean; status: string; result: object }>()
+    return job.isFinished && job
+  })
+}
+
+test('a job of keboola.sandboxes makes a sandbox, keeps its id in the configuration, and another one deletes it', async () => {
+  const configs = '/v2/storage/components/keboola.sandboxes/configs'
+  const configured = await stack.request('POST', configs, { json: { name: 'mine', configuration: {} } })
+  const config = configured.json<{ id: string }>().id
+  const task = { task: 'create', type: 'snowflake', size: 'small', shared: true, expirationAfterHours: 2, imageVersion: null }
+  const made = await runTask(task, config)
+  assert.equal(made.status, 'success', JSON.stringify(made.result))
+  const { configuration } = (await stack.request('GET', `${configs}/${config}`)).json<{
+    configuration: { parameters: { id: string } }
+  }>()
+  const sandbox = (await call('GET', `/${configuration.parameters.id}`)).json<Sandbox & { configurationId: string }>()
+  assert.deepEqual([sandbox.type, sandbox.shared, sandbox.configurationId], ['snowflake', true, config])
+  assert.deepEqual(await query(sandbox, 'SELECT city FROM "in.c-main".orders'), [{ city: 'Praha' }])
+  const count = async () => (await call('GET', '')).json<Sandbox[]>().length
+  const before = await count()
+  assert.equal((await runTask(task, config)).status, 'success', 'a job that runs again finds what it has made')
+  assert.equal(await count(), before)
+
+  assert.equal((await runTask({ task: 'delete', id: sandbox.id })).status, 'success')
+  assert.equal((await call('GET', `/${sandbox.id}`)).status, 404)
+  for (const [parameters, words] of [
+    [{ task: 'delete', id: sandbox.id }, /Sandbox.*does not exist|not found/i],
+    [{ task: 'create', type: 'julia' }, /julia/],
+    [{ task: 'fly' }, /task/],
+    [{ expirationAfterHours: -1 }, /expirationAfterHours/],
+  ] as const) {
+    const { status, result } = await runTask(parameters)
+    assert.equal(status, 'error')
+    assert.match(result.message ?? '', words)
+  }
 })

@@ -17,7 +17,9 @@ export interface PortLoginDeps<W extends PortWorkspace> {
   readonly findActor: (projectId: number, tokenId: number) => Promise<Actor | undefined>
   readonly findBranch: (projectId: number, name: string | undefined) => Promise<Scope['branch'] | undefined>
   readonly findWorkspace: (id: number) => Promise<W | undefined>
-  readonly isPassword: (workspace: W, password: string) => boolean
+  /** `at`: when it was given. */
+  readonly isPassword: (workspace: W, password: string, at: Date) => Promise<boolean>
+  readonly now: () => Date
   readonly mayUse: (actor: Actor, workspace: W) => boolean
   readonly limits: {
     address(address: string): { readonly seconds: number } | undefined
@@ -42,10 +44,11 @@ export function createPortLogin<W extends PortWorkspace>(deps: PortLoginDeps<W>)
     const id = WORKSPACE_USER.exec(user)?.[1]
     const workspace = id === undefined ? undefined : await deps.findWorkspace(Number(id))
     const actor = password === '' ? undefined : await deps.authenticate(password)
-    const byPassword = workspace && !actor && deps.isPassword(workspace, password) ? workspace : undefined
+    const at = deps.now()
+    const byPassword = workspace && !actor && (await deps.isPassword(workspace, password, at)) ? workspace : undefined
     // A workspace counts as a token of its own: numbers below zero are no tokens.
     refuseTooMany(deps.limits.token(address, actor?.tokenId ?? (byPassword && -byPassword.id)))
-    if (byPassword) return ofWorkspace(byPassword, password)
+    if (byPassword) return ofWorkspace(byPassword, password, at)
     if (!actor) throw wrongPassword()
     const isValid = async () => (await deps.authenticate(password)) !== undefined
     if (id === undefined)
@@ -56,7 +59,7 @@ export function createPortLogin<W extends PortWorkspace>(deps: PortLoginDeps<W>)
   }
 
   /** With its own password a workspace reads what the token that made it may read. */
-  async function ofWorkspace(workspace: W, password: string): Promise<PortLogin<W>> {
+  async function ofWorkspace(workspace: W, password: string, at: Date): Promise<PortLogin<W>> {
     const actor = await deps.findActor(workspace.projectId, workspace.creator.tokenId)
     if (!actor)
       throw new WireError('28000', `The token that made workspace ${workspace.id} is gone. Use another token as the password.`)
@@ -65,7 +68,7 @@ export function createPortLogin<W extends PortWorkspace>(deps: PortLoginDeps<W>)
       workspace,
       isValid: async () => {
         const found = await deps.findWorkspace(workspace.id)
-        return found !== undefined && deps.isPassword(found, password)
+        return found !== undefined && deps.isPassword(found, password, at)
       },
     }
   }

@@ -23,7 +23,8 @@ export const WorkspaceView = Type.Object(
       user: Type.String(),
       loginType: Type.String(),
       ssoLoginAvailable: Type.Boolean(),
-      password: Type.Optional(Type.String({ description: 'Only in the answer that makes the workspace.' })),
+      password: Type.Optional(Type.String({ description: 'Only in the answer that makes the workspace or the credentials.' })),
+      credentials: Type.Optional(Type.Object({ id: Type.Integer() }, { description: 'Of a further password.' })),
     }),
     backendSize: Type.Union([Type.String(), Type.Null()]),
     statementTimeoutSeconds: Type.Integer(),
@@ -39,14 +40,15 @@ const userOf = (workspaceId: number): string => `workspace_${workspaceId}`
 export interface WorkspaceViewContext {
   readonly backend: string
   readonly baseUrl: string
-  readonly password?: string
+  readonly password?: string | undefined
+  readonly credentials?: { readonly id: number } | undefined
   /** Of the PostgreSQL port; undefined when it is off. */
   readonly port?: number | undefined
 }
 
 export const workspaceView = (
   workspace: Workspace,
-  { backend, baseUrl, password, port }: WorkspaceViewContext,
+  { backend, baseUrl, password, credentials, port }: WorkspaceViewContext,
 ): Type.Static<typeof WorkspaceView> => ({
   id: workspace.id,
   type: 'table',
@@ -64,7 +66,7 @@ export const workspaceView = (
     user: userOf(workspace.id),
     loginType: workspace.loginType,
     ssoLoginAvailable: false,
-    ...defined({ password }),
+    ...defined({ password, credentials }),
   },
   backendSize: workspace.backendSize,
   statementTimeoutSeconds: workspace.statementTimeoutSeconds,
@@ -72,3 +74,11 @@ export const workspaceView = (
   readOnlyStorageAccess: workspace.readOnlyStorageAccess,
   platformUsageType: 'user',
 })
+
+/** With what the stack reports of itself. */
+export type ViewWorkspace = ReturnType<typeof createWorkspaceViewer>
+
+export const createWorkspaceViewer =
+  (backendName: (projectId: number) => Promise<string>, sqlPort: () => number | undefined) =>
+  async (workspace: Workspace, baseUrl: string, shown: Pick<WorkspaceViewContext, 'password' | 'credentials'> = {}) =>
+    workspaceView(workspace, { backend: await backendName(workspace.projectId), baseUrl, port: sqlPort(), ...shown })

@@ -16,7 +16,7 @@ import { type DeleteObjectsInput, objectsIn } from './workspace-objects.ts'
 import type { QueryWorkspace } from './workspace-query.ts'
 import type { WorkspaceSessions } from './workspace-sessions.ts'
 import type { TableExportInput } from './workspace-unload.ts'
-import { WorkspaceView, workspaceView } from './workspace-view.ts'
+import { type ViewWorkspace, WorkspaceView } from './workspace-view.ts'
 import type { Workspace } from './workspaces.store.ts'
 import type { OfConfiguration, Workspaces } from './workspaces.ts'
 
@@ -26,9 +26,7 @@ export interface WorkspacesRoutesDeps {
   readonly readLoadRequest: ReadLoadRequest
   readonly queryWorkspace: QueryWorkspace
   readonly createJob: CreateJob
-  readonly backendName: (projectId: number) => Promise<string>
-  /** Of PostgreSQL clients; undefined when the stack does not listen for them. */
-  readonly sqlPort: () => number | undefined
+  readonly view: ViewWorkspace
   /** Refuses a configuration that is not there or that the actor may not see. */
   readonly checkConfiguration: (actor: Actor, branch: Branch, componentId: string, configurationId: string) => Promise<void>
 }
@@ -42,7 +40,7 @@ const NewWorkspaceBody = Type.Object({
   backendSize: optionalText('Share of the memory of a session: xsmall, small, medium or large (default).'),
   readOnlyStorageAccess: optionalFlag('Whether tables of the project can be read as `"in.c-bucket"."table"`; default true.'),
   loginType: optionalText(
-    '`default` and `snowflake-legacy-service`: a user with a password. `none`, `snowflake-person-sso`, `snowflake-person-keypair` and `snowflake-service-keypair`: no password; the workspace is used through the API, or with a token as the password.',
+    '`default` and `snowflake-legacy-service`: a user with a password. `none`, `snowflake-person-sso`: no login; the workspace is used through the API, or with a token as the password. `snowflake-person-keypair`, `snowflake-service-keypair`: by a key.',
   ),
   statementTimeoutSeconds: Type.Optional(
     Type.Integer({ minimum: 0, description: 'Longest time of a statement; what the operator allows when left out or 0.' }),
@@ -50,7 +48,7 @@ const NewWorkspaceBody = Type.Object({
   configurationVersion: Type.Optional(Type.Integer({ minimum: 0, description: 'Version of the configuration it is made for.' })),
   networkPolicy: optionalText('Accepted for clients that send it; has no effect.'),
   useCase: optionalText('Accepted for clients that send it; has no effect.'),
-  publicKey: optionalText('Accepted for clients that send it; there is no login by key.'),
+  publicKey: optionalText('Of login types by a key: RSA, EC or Ed25519, as PEM or base64.'),
 })
 
 const LoadBody = Type.Object({
@@ -99,15 +97,8 @@ const dryRunOf = (items: readonly LoadItem[]): Type.Static<typeof DryRunView> =>
 })
 
 export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsyncTypebox {
-  const { workspaces, sessions, createJob } = deps
-  const viewOf = async (workspace: Workspace, baseUrl: string, password?: string) =>
-    workspaceView(workspace, {
-      backend: await deps.backendName(workspace.projectId),
-      baseUrl,
-      port: deps.sqlPort(),
-      ...(password !== undefined && { password }),
-    })
-  const viewsOf = (list: readonly Workspace[], baseUrl: string) => Promise.all(list.map((one) => viewOf(one, baseUrl)))
+  const { workspaces, sessions, createJob, view } = deps
+  const viewsOf = (list: readonly Workspace[], baseUrl: string) => Promise.all(list.map((one) => view(one, baseUrl)))
 
   async function create(
     req: FastifyRequest<{ Body: Type.Static<typeof NewWorkspaceBody>; Querystring: Type.Static<typeof AsyncQuery> }>,
@@ -126,7 +117,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
       return reply.code(202).send(jobView(job, req.baseUrl))
     }
     const { workspace, password } = await workspaces.create(scope, wanted, of)
-    return reply.code(201).send(await viewOf(workspace, req.baseUrl, workspaces.hasPassword(workspace) ? password : undefined))
+    return reply.code(201).send(await view(workspace, req.baseUrl, workspaces.hasPassword(workspace) ? { password } : {}))
   }
 
   async function load(
@@ -178,7 +169,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
         config: { operation: 'workspaces.get', summary: 'Workspace detail' },
         schema: { params: ById, response: { 200: WorkspaceView } },
       },
-      async (req) => viewOf(await workspaces.get(scopeOf(req), req.params.id), req.baseUrl),
+      async (req) => view(await workspaces.get(scopeOf(req), req.params.id), req.baseUrl),
     )
 
     app.delete(

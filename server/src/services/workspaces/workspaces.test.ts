@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { before, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { type TableClient, tableClient } from '../../../../tests/support/table-client.ts'
@@ -24,6 +25,7 @@ before(async () => {
 test.after(() => stop?.())
 
 const PATH = '/v2/storage/workspaces'
+const PUBLIC_KEY = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
 const make = async (json: object = {}, options: RequestOptions = {}): Promise<View> => {
   const answer = await stack.request('POST', PATH, { json, ...options })
   assert.equal(answer.status, 201, answer.text)
@@ -75,7 +77,7 @@ test('a workspace is made, shown, listed and deleted, in the shapes that clients
 
 test('a workspace with a login of another backend has no password and is used through the API', async () => {
   for (const loginType of ['none', 'snowflake-person-sso', 'snowflake-person-keypair', 'snowflake-service-keypair']) {
-    const { id, connection } = await make({ loginType, publicKey: 'MIIB' })
+    const { id, connection } = await make({ loginType, publicKey: PUBLIC_KEY })
     assert.deepEqual([connection.loginType, connection.password], [loginType, undefined])
     const reset = await stack.request('POST', `${PATH}/${id}/password`)
     assert.deepEqual([reset.status, reset.json<{ code: string }>().code], [400, 'workspace.resetPasswordNotSupported'])
@@ -90,6 +92,7 @@ test('workspaces that cannot be are refused, and those of others are not found',
     [{ backend: 'redshift' }, 'storage.backendNotAllowed'],
     [{ backendSize: 'huge' }, 'workspace.unsupportedBackendSize'],
     [{ loginType: 'kerberos' }, 'workspace.loginTypeNotSupported'],
+    [{ loginType: 'snowflake-service-keypair', publicKey: 'MIIB' }, 'workspace.publicKeyInvalid'],
   ] as const) {
     const answer = await stack.request('POST', PATH, { json })
     assert.deepEqual([answer.status, answer.json<{ code: string }>().code], [400, code])

@@ -1,13 +1,21 @@
 // Rules of workspaces: who has one, who may use it, when it goes. Its tables are in a DuckDB file of its own.
 // Record last and bytes first does not apply: an empty file is made with the first statement, and a file without a record is swept.
 
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import { BACKEND } from '../../model/backend.ts'
 import type { Scope } from '../../model/scope.ts'
+import {
+  hashOf,
+  hasKey,
+  hasPassword,
+  LOGIN_TYPES,
+  newPassword,
+  readPublicKey,
+  type WorkspaceCredentials,
+} from './workspace-credentials.ts'
 import { createWorkspacesStore, type Workspace } from './workspaces.store.ts'
 
 export interface WorkspacesDeps {
@@ -19,6 +27,7 @@ export interface WorkspacesDeps {
   /** Longest time of a statement, which a workspace may shorten. */
   readonly maxStatementSeconds: number
   readonly removeFiles: (workspaceId: number) => Promise<void>
+  readonly credentials: Pick<WorkspaceCredentials, 'insertKey' | 'removeAll'>
 }
 
 export interface NewWorkspace {
@@ -28,6 +37,8 @@ export interface NewWorkspace {
   readonly readOnlyStorageAccess?: boolean | undefined
   readonly statementTimeoutSeconds?: number | undefined
   readonly configurationVersion?: number | undefined
+  /** Of whoever logs in by a key. */
+  readonly publicKey?: string | undefined
 }
 
 export interface OfConfiguration {
@@ -37,20 +48,16 @@ export interface OfConfiguration {
 
 /** Shares of the memory that a session may take. */
 export const SIZES: Readonly<Record<string, number>> = { xsmall: 0.25, small: 0.5, medium: 0.75, large: 1 }
-const WITH_PASSWORD = ['default', 'snowflake-legacy-service']
-/** People or keys of another backend sign in with these; here a workspace of theirs is used through the API, or with a token. */
-const WITHOUT_PASSWORD = ['none', 'snowflake-person-sso', 'snowflake-person-keypair', 'snowflake-service-keypair']
-const LOGIN_TYPES = [...WITH_PASSWORD, ...WITHOUT_PASSWORD]
-
-const hasPassword = ({ loginType }: Pick<Workspace, 'loginType'>): boolean => WITH_PASSWORD.includes(loginType)
 
 export type Workspaces = ReturnType<typeof createWorkspaces>
 
-export function createWorkspaces({ db, inTransaction, clock, backendName, maxStatementSeconds, removeFiles }: WorkspacesDeps) {
+export function createWorkspaces(deps: WorkspacesDeps) {
+  const { db, inTransaction, clock, backendName, maxStatementSeconds, removeFiles, credentials } = deps
   const store = createWorkspacesStore(db)
 
   /** Refuses what no workspace can be, before a job is made of it. */
-  async function check({ actor }: Scope, { backend, backendSize, loginType = 'default' }: NewWorkspace): Promise<void> {
+  async function check({ actor }: Scope, wanted: NewWorkspace): Promise<void> {
+    const { backend, backendSize, loginType = 'default', publicKey } = wanted
     const known = [BACKEND, await backendName(actor.projectId)]
     if (backend !== undefined && !known.includes(backend))
       throw new PlatformError('storage.backendNotAllowed', { backend: backend.slice(0, 40), known: BACKEND })
@@ -61,6 +68,7 @@ export function createWorkspaces({ db, inTransaction, clock, backendName, maxSta
       })
     if (!LOGIN_TYPES.includes(loginType))
       throw new PlatformError('workspace.loginTypeNotSupported', { type: loginType.slice(0, 60), known: LOGIN_TYPES.join(', ') })
+    if (hasKey({ loginType }) && publicKey) readPublicKey(publicKey)
   }
 
   async function create(
@@ -72,8 +80,8 @@ export function createWorkspaces({ db, inTransaction, clock, backendName, maxSta
     const { actor, branch } = scope
     const password = newPassword()
     const now = clock.now()
-    const workspace = await inTransaction((trx) =>
-      store.insert(trx, {
+    const workspace = await inTransaction(async (trx) => {
+      const made = await store.insert(trx, {
         projectId: actor.projectId,
         branchId: branch.id,
         componentId: of?.componentId ?? null,
@@ -87,8 +95,10 @@ export function createWorkspaces({ db, inTransaction, clock, backendName, maxSta
         createdAt: now,
         usedAt: now,
         creator: { tokenId: actor.tokenId, description: actor.tokenDescription },
-      }),
-    )
+      })
+      if (hasKey(made) && wanted.publicKey) await credentials.insertKey(trx, made, readPublicKey(wanted.publicKey))
+      return made
+    })
     return { workspace, password }
   }
 
@@ -108,7 +118,11 @@ export function createWorkspaces({ db, inTransaction, clock, backendName, maxSta
 
   /** The record first: from then on nobody finds the workspace. */
   async function remove(workspace: Pick<Workspace, 'projectId' | 'id'>): Promise<void> {
-    if (await inTransaction((trx) => store.remove(trx, workspace))) await removeFiles(workspace.id)
+    const isRemoved = await inTransaction(async (trx) => {
+      await credentials.removeAll(trx, workspace)
+      return store.remove(trx, workspace)
+    })
+    if (isRemoved) await removeFiles(workspace.id)
   }
 
   async function resetPassword(workspace: Workspace): Promise<string> {
@@ -130,8 +144,6 @@ export function createWorkspaces({ db, inTransaction, clock, backendName, maxSta
     findById: store.findById,
     mayUse,
     hasPassword,
-    isPassword: (workspace: Workspace, password: string): boolean =>
-      hasPassword(workspace) && timingSafeEqual(Buffer.from(workspace.passwordHash), Buffer.from(hashOf(password))),
     /** For jobs, whose token was asked when they were made. */
     find: async (projectId: number, id: number): Promise<Workspace> => {
       const found = await store.find(projectId, id)
@@ -149,7 +161,3 @@ const mayUse = (actor: Actor, workspace: Workspace): boolean =>
   actor.isMasterToken || actor.canManageBuckets || workspace.creator.tokenId === actor.tokenId
 
 const notFound = (id: string) => new PlatformError('workspace.workspaceNotFound', { id: id.slice(0, 40) })
-
-/** Random and long, so that a plain hash keeps it. */
-const newPassword = (): string => randomBytes(24).toString('base64url')
-const hashOf = (password: string): string => createHash('sha256').update(password).digest('hex')

@@ -44,6 +44,7 @@ import * as usage from './0870-usage.ts'
 import * as sandboxes from './0880-sandboxes.ts'
 import * as apps from './0900-apps.ts'
 import * as lineageColumns from './0910-lineage-columns.ts'
+import * as workspaceCredentials from './0911-workspace-credentials.ts'
 import * as jobProgressAndStates from './0920-job-progress-and-states.ts'
 
 export interface Migration {
@@ -96,5 +97,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0880-sandboxes', up: sandboxes.up },
   { name: '0900-apps', up: apps.up },
   { name: '0910-lineage-columns', up: lineageColumns.up },
+  { name: '0911-workspace-credentials', up: workspaceCredentials.up },
   { name: '0920-job-progress-and-states', up: jobProgressAndStates.up },
 ]

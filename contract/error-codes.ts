@@ -15,7 +15,7 @@ export type ErrorKind =
   | 'bug' // 500: ours
   | 'not-built' // 501
   | 'transient' // 503: try again
-  | 'full' // 507: no room left
+  | 'full' // 507: no space left
 
 export interface ErrorEntry {
   readonly kind: ErrorKind
@@ -510,7 +510,7 @@ export const ERRORS = {
   'storage.unavailable': { kind: 'transient', text: 'The object store could not {what}. Try again.' },
   'storage.full': {
     kind: 'full',
-    text: 'The object store has no room left to {what}. Free some space, then try again; reading still works.',
+    text: 'The object store has no space left to {what}. Free some, then try again; reading still works.',
   },
   'storage.corrupt': {
     kind: 'bug',

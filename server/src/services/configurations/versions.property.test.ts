@@ -54,8 +54,8 @@ const given = <T>(text: T | undefined) => (text === undefined ? undefined : { te
 const headOf = (model: Model): Snapshot => model.snapshots.at(-1)!
 
 /** Does one operation on both sides; one that cannot be done here is skipped on both. */
-async function perform(rooms: ConfigurationRules, model: Model, id: string, op: Operation): Promise<void> {
-  const { caller, configurations, rows, versions, reader } = rooms
+async function perform(rules: ConfigurationRules, model: Model, id: string, op: Operation): Promise<void> {
+  const { caller, configurations, rows, versions, reader } = rules
   const head = headOf(model)
   const push = (change: Partial<Snapshot>) => model.snapshots.push({ ...head, ...change })
   const place = (rowId: string) => ({ componentId: COMPONENT, configurationId: id, rowId })
@@ -142,8 +142,8 @@ function shownOrder({ order, rows }: Snapshot, { creations }: Model): string[] {
   return [...order, ...rest]
 }
 
-async function compare(rooms: ConfigurationRules, model: Model, id: string): Promise<void> {
-  const { caller, versions, reader } = rooms
+async function compare(rules: ConfigurationRules, model: Model, id: string): Promise<void> {
+  const { caller, versions, reader } = rules
   const head = headOf(model)
   const text = (await reader.get(caller, COMPONENT, id)).bytes().toString()
   const shown = JSON.parse(text) as { version: number; name: string; rows: { id: string; version: number }[] }
@@ -182,22 +182,22 @@ async function compare(rooms: ConfigurationRules, model: Model, id: string): Pro
 
 await onBothDatabases('versions against a model', (metadata) => {
   test('after any sequence of changes every version is as it was', async () => {
-    const rooms = await openConfigurationRules(metadata)
+    const rules = await openConfigurationRules(metadata)
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { maxLength: 40 }), async (operations) => {
-        const { configurationId: id } = await rooms.configurations.create(rooms.caller, COMPONENT, { name: 'x' })
+        const { configurationId: id } = await rules.configurations.create(rules.caller, COMPONENT, { name: 'x' })
         const first: Snapshot = { name: 'x', configuration: '{}', isDisabled: false, order: [], rows: {} }
         const model: Model = { snapshots: [first], rowVersions: new Map(), rowHistory: new Map(), creations: [], state: '{}' }
         for (const [i, op] of operations.entries()) {
-          await perform(rooms, model, id, op)
+          await perform(rules, model, id, op)
           if (i % 3 !== 0) continue // what the reader has in memory must also survive changes it did not look at
           const [remembered, stored] = [
-            (await rooms.reader.get(rooms.caller, COMPONENT, id)).bytes(),
-            (await rooms.newReader().get(rooms.caller, COMPONENT, id)).bytes(),
+            (await rules.reader.get(rules.caller, COMPONENT, id)).bytes(),
+            (await rules.newReader().get(rules.caller, COMPONENT, id)).bytes(),
           ]
           assert.equal(remembered.toString(), stored.toString(), `after ${op.kind}`)
         }
-        await compare(rooms, model, id)
+        await compare(rules, model, id)
       }),
       { numRuns: RUNS },
     )

@@ -169,7 +169,7 @@ function sqlInput(request: InputRequest, source: Source): SqlInput {
   const { entry, table, name, scope } = source
   const loadType = (entry.load_type || 'AUTO').toUpperCase()
   if (!['AUTO', 'VIEW', 'COPY', 'CLONE'].includes(loadType))
-    throw failure(`load_type "${loadType.slice(0, 40)}" of ${name} is none of AUTO, VIEW, COPY and CLONE.`)
+    throw failure(`load_type "${loadType.slice(0, 40)}" of ${name} is not one of AUTO, VIEW, COPY and CLONE.`)
   const columns = entry.column_types?.map((column) => {
     const read = column.type ? sqlTypeOf(column.type, String(column.length ?? '')) : undefined
     if (read && 'problem' in read) throw failure(`column_types of ${name}: ${read.problem}`)

@@ -1,4 +1,4 @@
-// Doors that must stay shut: what a link, an alias or a filter hides is hidden from every route, not only from the obvious ones.
+// What a link, an alias or a filter hides is hidden from every route, not only from the obvious ones.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

@@ -87,7 +87,7 @@ export function createLoadRequestReader({ findBranch, checkPart }: LoadRequestDe
 /** A view shows a whole table of the same branch; everything else is a copy. */
 function loadTypeFrom({ loadType, useView }: Fields, index: number, canBeView: boolean): LoadType {
   const said = loadType === undefined || loadType === '' ? (flag(useView) ? 'VIEW' : 'COPY') : String(loadType).toUpperCase()
-  if (!LOAD_TYPES.includes(said)) throw bad(index, `loadType "${said.slice(0, 40)}" is none of ${LOAD_TYPES.join(', ')}.`)
+  if (!LOAD_TYPES.includes(said)) throw bad(index, `loadType "${said.slice(0, 40)}" is not one of ${LOAD_TYPES.join(', ')}.`)
   if (said === 'VIEW' && !canBeView)
     throw logical(
       index,

@@ -503,7 +503,21 @@ export const ERRORS = {
   },
   'iceberg.notBuilt': {
     kind: 'not-built',
-    text: '{what} is not part of this catalogue, which is read only. `GET /iceberg/v1/config` lists what is.',
+    text: '{what} is not part of this catalogue. `GET /iceberg/v1/config` lists what is.',
+  },
+  'iceberg.commitFailed': {
+    kind: 'conflict',
+    text: 'The table is not as the commit expects it: {reason}. Load it again and repeat the commit.',
+  },
+  'iceberg.commitRefused': { kind: 'invalid', text: 'The commit was refused, and nothing was changed: {reason}.' },
+  'iceberg.fileRefused': {
+    kind: 'invalid',
+    text: 'The commit was refused, and nothing was changed: the file {file} {reason}.',
+  },
+  'iceberg.tableExists': { kind: 'conflict', text: 'The table "{table}" exists already.' },
+  'iceberg.keyTaken': {
+    kind: 'invalid',
+    text: 'The commit was refused, and nothing was changed: {rows} rows would have the same primary key {columns}: {values}. Replace the rows that are there instead of adding to them.',
   },
 
   // Object store

@@ -241,6 +241,11 @@ export const MAKE: readonly Step[] = [
     gives: ({ id }) => ({ alias: id }),
   },
   { route: `POST ${ICEBERG_TABLE}/metrics`, ...json(() => ({})) },
+  { route: `POST ${ICEBERG_TABLE}`, ...json(() => ({ requirements: [], updates: [] })) },
+  {
+    route: `POST ${CATALOGUE}/namespaces/{namespace}/tables`,
+    ...json(() => ({ name: 'open', schema: { type: 'struct', fields: [{ id: 1, name: 'id', type: 'long', required: false }] } })),
+  },
   { route: `POST ${TABLE}/snapshots`, ...json(({ mark }) => ({ description: mark })), gives: ({ id }) => ({ snapshot: id }) },
   { route: `POST ${TABLE}/profile`, ...json(() => ({})), gives: ({ uuid }) => ({ profile: uuid }) },
   {
@@ -481,6 +486,7 @@ export const CHANGE: readonly Step[] = [
   { route: `DELETE ${TABLE}/primary-key` },
   { route: `POST ${TABLE}/primary-key`, ...json(() => ({ columns: ['id'] })) },
   { route: `POST ${TABLE}/swap`, ...json(({ otherTable }) => ({ targetTableId: otherTable })), refers: true },
+  { route: `DELETE ${ICEBERG_TABLE}`, on: () => ({ tableName: 'open' }) },
   { route: `DELETE ${TABLE}` },
   { route: `DELETE ${BUCKET}` },
   { route: `DELETE ${CONFIGURATION}/metadata/{metadataId}` },

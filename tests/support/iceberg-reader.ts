@@ -9,6 +9,23 @@ import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { DuckDBInstance } from '@duckdb/node-api'
 import avro from 'avsc'
 
+/** Integers of Avro as numbers while these are exact, else as BigInt: ids of other engines have 63 bits. */
+export const LONG = avro.types.LongType.__with({
+  fromBuffer: (bytes: Buffer) => {
+    const value = bytes.readBigInt64LE()
+    return Number.isSafeInteger(Number(value)) ? Number(value) : value
+  },
+  toBuffer: (value: bigint | number) => {
+    const bytes = Buffer.alloc(8)
+    bytes.writeBigInt64LE(BigInt(value))
+    return bytes
+  },
+  fromJSON: BigInt,
+  toJSON: Number,
+  isValid: (value: unknown) => typeof value === 'bigint' || Number.isSafeInteger(value),
+  compare: (a: bigint, b: bigint) => (a === b ? 0 : a < b ? -1 : 1),
+})
+
 export interface Loaded {
   readonly 'metadata-location': string
   readonly metadata: IcebergMetadata
@@ -19,13 +36,14 @@ export interface Loaded {
 export interface IcebergMetadata {
   readonly 'table-uuid': string
   readonly location: string
-  readonly 'current-snapshot-id': number
+  readonly properties?: Readonly<Record<string, string>>
+  readonly 'current-snapshot-id': number | bigint
   readonly 'current-schema-id': number
   readonly 'last-sequence-number': number
   readonly 'last-updated-ms': number
   readonly schemas: readonly { readonly 'schema-id': number; readonly fields: readonly Field[] }[]
   readonly snapshots: readonly {
-    readonly 'snapshot-id': number
+    readonly 'snapshot-id': number | bigint
     readonly 'sequence-number': number
     readonly 'manifest-list': string
     readonly 'schema-id': number
@@ -57,8 +75,8 @@ export interface ReadEntry {
   }
 }
 
-export function icebergReader({ metadata, config }: Loaded) {
-  const s3 = new S3Client({
+export const s3Of = (config: Loaded['config']): S3Client =>
+  new S3Client({
     endpoint: config['s3.endpoint']!,
     region: config['client.region']!,
     forcePathStyle: true,
@@ -70,6 +88,9 @@ export function icebergReader({ metadata, config }: Loaded) {
     },
   })
 
+export function icebergReader({ metadata, config }: Loaded) {
+  const s3 = s3Of(config)
+
   async function bytes(uri: string): Promise<Uint8Array> {
     const { hostname, pathname } = new URL(uri)
     const { Body } = await s3.send(new GetObjectCommand({ Bucket: hostname, Key: decodeURIComponent(pathname.slice(1)) }))
@@ -78,16 +99,16 @@ export function icebergReader({ metadata, config }: Loaded) {
 
   const snapshotOf = (id = metadata['current-snapshot-id']) => metadata.snapshots.find((one) => one['snapshot-id'] === id)!
 
-  const manifests = async (id?: number): Promise<ManifestListEntry[]> =>
+  const manifests = async (id?: number | bigint): Promise<ManifestListEntry[]> =>
     decode<ManifestListEntry>(await bytes(snapshotOf(id)['manifest-list']))
 
-  const entries = async (id?: number): Promise<ReadEntry[]> => {
+  const entries = async (id?: number | bigint): Promise<ReadEntry[]> => {
     const all = await Promise.all((await manifests(id)).map(async (one) => decode<ReadEntry>(await bytes(one.manifest_path))))
     return all.flat().filter(({ status }) => status !== 2)
   }
 
   /** Rows as texts, in no order. */
-  async function rows(id?: number): Promise<(string | null)[][]> {
+  async function rows(id?: number | bigint): Promise<(string | null)[][]> {
     const schema = metadata.schemas.find((one) => one['schema-id'] === snapshotOf(id)['schema-id'])!
     const folder = await mkdtemp(join(tmpdir(), 'iceberg-reader-'))
     const db = await (await DuckDBInstance.create()).connect()
@@ -121,7 +142,8 @@ export function icebergReader({ metadata, config }: Loaded) {
 
 async function decode<T>(bytes: Uint8Array): Promise<T[]> {
   const records: T[] = []
-  const decoder = Readable.from([Buffer.from(bytes)]).pipe(new avro.streams.BlockDecoder())
+  const options = { parseHook: (schema: avro.Schema) => avro.Type.forSchema(schema, { registry: { long: LONG } }) }
+  const decoder = Readable.from([Buffer.from(bytes)]).pipe(new avro.streams.BlockDecoder(options))
   for await (const record of decoder) records.push(record as T)
   return records
 }

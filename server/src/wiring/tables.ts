@@ -40,6 +40,7 @@ import { tableAliasesRoutes } from '../services/tables/table-aliases.routes.ts'
 import { createTableAliases } from '../services/tables/table-aliases.ts'
 import { createTableParts, type TablesDeps } from '../services/tables/table-catalog.ts'
 import { type ChangeDeps, createTableChanges, laneOf } from '../services/tables/table-changes.ts'
+import { createTableCommits } from '../services/tables/table-commits.ts'
 import { tableDataRoutes } from '../services/tables/table-data.routes.ts'
 import { tableDefinitionRoutes } from '../services/tables/table-definition.routes.ts'
 import { createTableDryRuns, type TableDryRunDeps } from '../services/tables/table-dry-run.ts'
@@ -178,7 +179,14 @@ export async function createTableModules(deps: TableModulesDeps) {
     scratchDir: deps.scratchDir,
   })
   const iceberg = createIceberg({
-    tables: createOpenTables({ parts, engine, uriPrefix }),
+    tables: createOpenTables({
+      parts,
+      engine,
+      uriPrefix,
+      createJob: jobs.create,
+      waitForJob: jobs.waitForSuccess,
+      startRemoval: tables.startRemoval,
+    }),
     store: createIcebergStore(db),
     objects,
     access: deps.access,
@@ -217,6 +225,8 @@ export async function createTableModules(deps: TableModulesDeps) {
     createTableChanges({ parts, engine, readWorkspaceColumn: deps.workspaces.readColumn }),
   ))
     jobsLoop.registerHandler(name, run, laneOf(name))
+  for (const [name, run] of Object.entries(createTableCommits({ parts, engine, objects, uriPrefix })))
+    jobsLoop.registerHandler(name, run)
   for (const [name, run] of Object.entries(createBucketJobs(buckets, sharing))) jobsLoop.registerHandler(name, run, 'light')
 
   function registerRoutes(app: FastifyInstance): void {

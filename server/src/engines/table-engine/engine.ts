@@ -204,6 +204,13 @@ export async function createTableEngine(deps: TableEngineDeps): Promise<RunningT
       files.withLocal(referencedKeys(request.snapshot), (local) =>
         pool.run({ kind: 'findDuplicateKey', request, local }, 'long', run),
       ),
+    checkFiles: async (request, run = {}) => {
+      const snapshot = { ...request.snapshot, segments: [] }
+      await files.withLocal(
+        request.files.map(({ key }) => key),
+        (local) => pool.run({ kind: 'checkFiles', request: { ...request, snapshot }, local }, 'long', run),
+      )
+    },
     profile: (request, run) =>
       files.withLocal(referencedKeys(request.snapshot), (local) => pool.run({ kind: 'profile', request, local }, 'long', run)),
     workerPids: () => pool.pids(),

@@ -18,20 +18,28 @@ export const pathOf = (local: LocalPaths, key: string): string => {
 }
 
 /** `read_parquet` of whole files: columns `c<fieldId>` and the virtual `file_row_number` and `file_index`. */
-export function scan(files: readonly string[], columns: readonly Column[], typed: boolean): string {
-  // A scan needs at least one column; the load time is in every file and costs next to nothing.
+export function scan(files: readonly string[], columns: readonly Column[], typed: boolean, loadedAt?: number): string {
+  // A scan needs at least one column; the load time is in nearly every file and costs next to nothing.
   const wanted = columns.length ? columns : [LOAD_TIME]
   const fields = wanted.map((c) => {
-    const absent =
-      typed || c.fieldId === LOAD_TIME_FIELD_ID ? (c.default === undefined ? 'NULL::VARCHAR' : literal(c.default)) : "''"
+    const absent = c.fieldId === LOAD_TIME_FIELD_ID ? absentLoadTime(loadedAt) : absentValue(c, typed)
     return `${c.fieldId}: {name: '${fieldName(c.fieldId)}', type: '${sqlType(c)}', default_value: ${absent}}`
   })
   return `read_parquet(${pathList(files)}, schema = MAP {${fields.join(', ')}})`
 }
 
+/** Where a file lacks the column. */
+function absentValue(column: Column, typed: boolean): string {
+  if (!typed) return "''"
+  return column.default === undefined ? 'NULL::VARCHAR' : literal(column.default)
+}
+
+const absentLoadTime = (loadedAt: number | undefined): string =>
+  loadedAt === undefined ? 'NULL::VARCHAR' : literal(new Date(loadedAt).toISOString().replace('T', ' ').replace('Z', ''))
+
 /** Rows of one segment that are alive, with `file_row_number`. */
 export function liveSegment(segment: Segment, columns: readonly Column[], typed: boolean, local: LocalPaths): string {
-  const from = `FROM ${scan([pathOf(local, segment.key)], columns, typed)} s`
+  const from = `FROM ${scan([pathOf(local, segment.key)], columns, typed, segment.loadedAt)} s`
   const names = ['s.file_row_number', ...columns.map((c) => `s.${fieldName(c.fieldId)}`)].join(', ')
   if (!segment.deletes) return `SELECT ${names} ${from}`
   return `SELECT ${names} ${from} ANTI JOIN read_parquet(${literal(pathOf(local, segment.deletes.key))}) d ON s.file_row_number = d.pos`
@@ -43,16 +51,18 @@ export function liveRows(snapshot: TableSnapshot, columns: readonly Column[], lo
   const names = wanted.map((c) => fieldName(c.fieldId)).join(', ')
   const parts: string[] = []
   let whole: string[] = []
+  let loadedAt: number | undefined
   const flush = () => {
-    if (whole.length) parts.push(`SELECT ${names} FROM ${scan(whole, wanted, snapshot.typed)}`)
+    if (whole.length) parts.push(`SELECT ${names} FROM ${scan(whole, wanted, snapshot.typed, loadedAt)}`)
     whole = []
   }
   for (const segment of snapshot.segments) {
+    if (segment.deletes || segment.loadedAt !== loadedAt) flush()
+    loadedAt = segment.loadedAt
     if (!segment.deletes) {
       whole.push(pathOf(local, segment.key))
       continue
     }
-    flush()
     parts.push(`SELECT ${names} FROM (${liveSegment(segment, wanted, snapshot.typed, local)})`)
   }
   flush()

@@ -54,6 +54,8 @@ export interface Segment {
   readonly minLoadedAt: number
   readonly maxLoadedAt: number
   readonly deletes: DeleteFile | null
+  /** Of a file that another engine wrote: when it was committed. Such files lack the hidden column, and may spell the names of columns in their own way. */
+  readonly loadedAt?: number
 }
 
 export interface TableSnapshot {

@@ -82,6 +82,8 @@ export interface TableEngine {
   compact(request: CompactRequest, run?: RunOptions): Promise<TableSnapshot | null>
   /** The same rows in files that other engines read right (open-shape.ts). Null: they are so already. Publish it as `compact`. */
   inOpenShape(request: Omit<CompactRequest, 'force'>, run?: RunOptions): Promise<TableSnapshot | null>
+  /** Throws `iceberg.fileRefused` for a Parquet file of another engine that the table must not take over as it is. */
+  checkFiles(request: CheckFilesRequest, run?: RunOptions): Promise<void>
   /** Waits for nothing: running work fails with `tableEngine.cancelled`, processes end. */
   close(): Promise<void>
 }
@@ -321,4 +323,19 @@ export interface CompactRequest {
   readonly keyPrefix: string
   /** Rewrite even where it is not worth it yet. */
   readonly force?: boolean
+}
+
+/** A Parquet file that another engine wrote for the table. */
+export interface ForeignFile {
+  readonly key: string
+  /** As the writer says. */
+  readonly rows: number
+  /** How messages call it. */
+  readonly name: string
+}
+
+export interface CheckFilesRequest {
+  /** The table that takes the files; its own segments are not looked at. */
+  readonly snapshot: TableSnapshot
+  readonly files: readonly ForeignFile[]
 }

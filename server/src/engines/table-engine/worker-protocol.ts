@@ -7,6 +7,7 @@ import type { DialectBytes } from './csv-dialect.ts'
 import type { LocalPaths } from './relation.ts'
 import type { DeleteFile, Segment, TableSnapshot } from './snapshot.ts'
 import type {
+  CheckFilesRequest,
   DeleteRowsRequest,
   DuplicateKey,
   DuplicateKeyRequest,
@@ -135,6 +136,7 @@ export interface Jobs {
     readonly job: QueryJob<'findDuplicateKey', DuplicateKeyRequest>
     readonly result: DuplicateKey | null
   }
+  readonly checkFiles: { readonly job: CheckFilesJob; readonly result: null }
   readonly profile: { readonly job: QueryJob<'profile', ProfileRequest>; readonly result: TableProfile }
 }
 
@@ -143,6 +145,8 @@ export interface QueryJob<Kind extends string, Request> {
   readonly request: Request
   readonly local: LocalPaths
 }
+
+export type CheckFilesJob = QueryJob<'checkFiles', CheckFilesRequest>
 
 export type JobKind = keyof Jobs
 export type WorkerJob = Jobs[JobKind]['job']

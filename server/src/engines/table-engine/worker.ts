@@ -5,6 +5,7 @@ import { flushCompileCache } from 'node:module'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { PlatformError } from '../../kit/errors.ts'
 import { connect, type Database, openInstance } from './database.ts'
+import { checkFiles } from './foreign-files.ts'
 import { loadSlices, nameDuckDbError, outOfMemory } from './load-slices.ts'
 import { count, findDuplicateKey, preview, profile } from './queries.ts'
 import { resolveKeys } from './resolve-keys.ts'
@@ -23,6 +24,7 @@ const HANDLERS: { [Kind in keyof Jobs]: (db: Database, job: Jobs[Kind]['job']) =
   count,
   findDuplicateKey,
   profile,
+  checkFiles,
 }
 
 const WATCH_MS = 100

@@ -1,11 +1,11 @@
-// HTTP for the catalogue (spec platform 6.12): the REST protocol of Iceberg, read side. Errors have Iceberg's shape, not ours.
+// HTTP for the catalogue (spec platform 6.12): the REST protocol of Iceberg. Errors have Iceberg's shape, not ours.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { platformErrorOf, statusOf } from '../../http/errors-to-http.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Iceberg } from './iceberg.ts'
+import type { Asker, Iceberg } from './iceberg.ts'
 
 const PrefixParams = Type.Object({ prefix: Type.String({ description: 'As `GET /iceberg/v1/config` gives it.' }) })
 const NamespaceParams = Type.Object({
@@ -29,6 +29,28 @@ const LoadedTable = Type.Object({
   config: Type.Record(Type.String(), Type.String()),
   'storage-credentials': Type.Optional(Type.Array(Type.Unknown())),
 })
+const CommitBody = Type.Object({
+  identifier: Type.Optional(Type.Unknown({ description: 'Accepted and not needed: the address names the table.' })),
+  requirements: Type.Array(Type.Unknown(), {
+    description: 'What must be true of the table, for example `assert-ref-snapshot-id`.',
+  }),
+  updates: Type.Array(Type.Unknown(), {
+    description: '`add-snapshot` with `set-snapshot-ref` of main, `add-schema` with `set-current-schema`.',
+  }),
+})
+const NewTable = Type.Object({
+  name: Type.String({ description: 'The name of the table within its bucket.' }),
+  schema: Type.Unknown({ description: 'Columns in the shape of Iceberg; field ids are given anew.' }),
+  location: Type.Optional(Type.Unknown({ description: 'Refused: tables lie where the catalogue puts them.' })),
+  'partition-spec': Type.Optional(Type.Unknown({ description: 'Without fields: tables have no partitions.' })),
+  'write-order': Type.Optional(Type.Unknown({ description: 'Without fields: tables have no sort order.' })),
+  'stage-create': Type.Optional(
+    Type.Union([Type.Boolean(), Type.Null()], {
+      description: 'Nothing is made yet: a commit with `assert-create` makes the table.',
+    }),
+  ),
+  properties: Type.Optional(Type.Unknown({ description: 'Accepted and not kept; the answer shows those that hold.' })),
+})
 const DELEGATION = 'x-iceberg-access-delegation'
 const SPACE = '/iceberg/v1/:prefix/namespaces'
 const TABLE = `${SPACE}/:namespace/tables/:table`
@@ -43,6 +65,9 @@ const ENDPOINTS = [
   'HEAD /v1/{prefix}/namespaces/{namespace}/tables/{table}',
   'GET /v1/{prefix}/namespaces/{namespace}/tables/{table}/credentials',
   'POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/metrics',
+  'POST /v1/{prefix}/namespaces/{namespace}/tables',
+  'POST /v1/{prefix}/namespaces/{namespace}/tables/{table}',
+  'DELETE /v1/{prefix}/namespaces/{namespace}/tables/{table}',
 ]
 
 export function icebergRoutes(iceberg: Iceberg): FastifyPluginAsyncTypebox {
@@ -175,6 +200,53 @@ export function icebergRoutes(iceberg: Iceberg): FastifyPluginAsyncTypebox {
       async (req) => ({ identifiers: await iceberg.listTables(req.actor, req.params.prefix, req.params.namespace) }),
     )
 
+    app.post(
+      `${SPACE}/:namespace/tables`,
+      {
+        config: { operation: 'iceberg.createTable', summary: 'A new table, or the place for one whose first commit makes it' },
+        schema: {
+          params: NamespaceParams,
+          body: NewTable,
+          response: {
+            ...ERRORS,
+            200: Type.Object({ ...LoadedTable.properties, 'metadata-location': Type.Optional(Type.String()) }),
+          },
+        },
+      },
+      async (req) => iceberg.create(askerOf(req), req.params.prefix, req.params.namespace, req.rawBody, asksForKeys(req)),
+    )
+
+    app.post(
+      TABLE,
+      {
+        config: { operation: 'iceberg.commit', summary: 'Publishes files that the client wrote, new columns, or both' },
+        schema: {
+          params: TableParams,
+          body: CommitBody,
+          response: { ...ERRORS, 200: Type.Object({ 'metadata-location': Type.String(), metadata: Type.Unknown() }) },
+        },
+      },
+      async (req) => iceberg.commit(askerOf(req), req.params.prefix, req.params.namespace, req.params.table, req.rawBody),
+    )
+
+    app.delete(
+      TABLE,
+      {
+        config: { operation: 'iceberg.dropTable', summary: 'Drops a table; its files go when nobody can read them any more' },
+        schema: {
+          params: TableParams,
+          querystring: Type.Object({
+            purgeRequested: Type.Optional(Type.String({ description: 'Accepted and not needed: files are always removed.' })),
+          }),
+          response: { ...ERRORS, 204: Type.Null() },
+        },
+      },
+      async (req, reply) => {
+        await iceberg.drop(askerOf(req), req.params.prefix, req.params.namespace, req.params.table)
+        return reply.code(204).send(null)
+      },
+    )
+
     app.head(
       TABLE,
       {
@@ -210,10 +282,9 @@ export function icebergRoutes(iceberg: Iceberg): FastifyPluginAsyncTypebox {
       },
       async (req) => {
         const { prefix, namespace, table } = req.params
-        const vended = String(req.headers[DELEGATION] ?? '').includes('vended-credentials')
         return iceberg.load(req.actor, prefix, namespace, table, {
           snapshots: req.query.snapshots ?? 'all',
-          vended,
+          vended: asksForKeys(req),
           baseUrl: req.baseUrl,
         })
       },
@@ -266,6 +337,11 @@ export function icebergRoutes(iceberg: Iceberg): FastifyPluginAsyncTypebox {
   }
 }
 
+/** A spread of the request would lose what its prototype has. */
+const askerOf = ({ actor, origin, baseUrl }: FastifyRequest): Asker => ({ actor, origin, baseUrl })
+
+const asksForKeys = (req: FastifyRequest): boolean => String(req.headers[DELEGATION] ?? '').includes('vended-credentials')
+
 /** Clients ask again before this is over; the token itself may live longer or shorter. */
 const TOKEN_SECONDS = 3600
 
@@ -280,7 +356,7 @@ function typeOf(error: PlatformError): string {
       if (error.code === 'iceberg.namespaceNotFound') return 'NoSuchNamespaceException'
       return error.code.startsWith('iceberg.') ? 'NotFoundException' : 'NoSuchTableException'
     case 'conflict':
-      return 'CommitFailedException'
+      return error.code === 'iceberg.tableExists' ? 'AlreadyExistsException' : 'CommitFailedException'
     case 'not-built':
       return 'UnsupportedOperationException'
     case 'transient':

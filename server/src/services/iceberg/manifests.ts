@@ -2,6 +2,7 @@
 
 import { once } from 'node:events'
 import avro from 'avsc'
+import { LONG } from './avro-long.ts'
 
 /** A file of a state as a manifest names it. */
 export interface ManifestEntry {
@@ -22,7 +23,11 @@ export interface ManifestHead {
   readonly schemaId: number
   /** The state that the manifest is written for: entries of it are added, the others were there before. */
   readonly sequence: number
+  readonly snapshotIdOf: SnapshotIdOf
 }
+
+/** The number of a state as readers see it, in digits: its own, or the one that the program gave that committed it. */
+export type SnapshotIdOf = (state: number) => string
 
 /** A manifest as the list of a state names it. */
 export interface ManifestFile {
@@ -40,6 +45,7 @@ export interface ManifestFile {
 export interface ListHead {
   readonly sequence: number
   readonly parent: number | undefined
+  readonly snapshotIdOf: SnapshotIdOf
 }
 
 const optional = (type: avro.Schema, id: number) => ({ type: ['null', type] as avro.Schema, default: null, 'field-id': id })
@@ -126,24 +132,24 @@ export function writeManifest(entries: readonly ManifestEntry[], head: ManifestH
   return encode(
     ENTRY,
     metadata,
-    entries.map((entry) => entryRecord(entry, head.sequence)),
+    entries.map((entry) => entryRecord(entry, head)),
   )
 }
 
-function entryRecord({ path, rows, bytes, deletesOf, sequence }: ManifestEntry, current: number) {
+function entryRecord({ path, rows, bytes, deletesOf, sequence }: ManifestEntry, head: ManifestHead) {
   const bounds = deletesOf === undefined ? null : [{ key: FILE_PATH_FIELD, value: Buffer.from(deletesOf) }]
   return {
-    status: sequence === current ? ADDED : EXISTING,
-    snapshot_id: { long: sequence },
-    sequence_number: { long: sequence },
-    file_sequence_number: { long: sequence },
+    status: sequence === head.sequence ? ADDED : EXISTING,
+    snapshot_id: { long: BigInt(head.snapshotIdOf(sequence)) },
+    sequence_number: { long: BigInt(sequence) },
+    file_sequence_number: { long: BigInt(sequence) },
     data_file: {
       content: deletesOf === undefined ? DATA : POSITION_DELETES,
       file_path: path,
       file_format: 'PARQUET',
       partition: {},
-      record_count: rows,
-      file_size_in_bytes: bytes,
+      record_count: BigInt(rows),
+      file_size_in_bytes: BigInt(bytes),
       lower_bounds: bounds && { array: bounds },
       upper_bounds: bounds && { array: bounds },
       referenced_data_file: deletesOf === undefined ? null : { string: deletesOf },
@@ -151,33 +157,34 @@ function entryRecord({ path, rows, bytes, deletesOf, sequence }: ManifestEntry, 
   }
 }
 
-export function writeManifestList(manifests: readonly ManifestFile[], { sequence, parent }: ListHead): Promise<Buffer> {
+export function writeManifestList(manifests: readonly ManifestFile[], head: ListHead): Promise<Buffer> {
+  const { sequence, parent, snapshotIdOf } = head
   const metadata = {
-    'snapshot-id': String(sequence),
-    'parent-snapshot-id': parent === undefined ? 'null' : String(parent),
+    'snapshot-id': snapshotIdOf(sequence),
+    'parent-snapshot-id': parent === undefined ? 'null' : snapshotIdOf(parent),
     'sequence-number': String(sequence),
     'format-version': '2',
   }
   const records = manifests.map((manifest) => ({
     manifest_path: manifest.path,
-    manifest_length: manifest.bytes,
+    manifest_length: BigInt(manifest.bytes),
     partition_spec_id: 0,
     content: manifest.content === 'data' ? DATA : POSITION_DELETES,
-    sequence_number: manifest.sequence,
-    min_sequence_number: manifest.minSequence,
-    added_snapshot_id: manifest.sequence,
+    sequence_number: BigInt(manifest.sequence),
+    min_sequence_number: BigInt(manifest.minSequence),
+    added_snapshot_id: BigInt(snapshotIdOf(manifest.sequence)),
     added_files_count: manifest.addedFiles,
     existing_files_count: manifest.existingFiles,
     deleted_files_count: 0,
-    added_rows_count: manifest.addedRows,
-    existing_rows_count: manifest.existingRows,
-    deleted_rows_count: 0,
+    added_rows_count: BigInt(manifest.addedRows),
+    existing_rows_count: BigInt(manifest.existingRows),
+    deleted_rows_count: 0n,
   }))
   return encode(LIST, metadata, records)
 }
 
 async function encode(schema: object, metadata: Readonly<Record<string, string>>, records: readonly object[]): Promise<Buffer> {
-  const type = avro.Type.forSchema(schema as avro.Schema, { wrapUnions: true })
+  const type = avro.Type.forSchema(schema as avro.Schema, { wrapUnions: true, registry: { long: LONG } })
   const header = Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, Buffer.from(value)]))
   // As it stands here, with the field ids: the schema that avsc would write itself lacks them.
   header['avro.schema'] = Buffer.from(JSON.stringify(schema))

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { BaseType, Column } from '../../engines/table-engine/snapshot.ts'
 import { numericLength } from '../../engines/table-engine/sql.ts'
+import { exactInteger } from '../../kit/exact-json.ts'
 
 export interface IcebergSchema {
   readonly type: 'struct'
@@ -14,7 +15,9 @@ export interface IcebergSchema {
 export type SnapshotSummary = Readonly<Record<string, string>>
 
 export interface MetadataSnapshot {
-  readonly id: number
+  /** Digits. */
+  readonly id: string
+  readonly sequence: number
   readonly createdAtMs: number
   readonly manifestList: string
   readonly schemaId: number
@@ -28,6 +31,7 @@ export interface MetadataInput {
   readonly schemas: readonly IcebergSchema[]
   /** The oldest first; the last one is the current state. */
   readonly snapshots: readonly MetadataSnapshot[]
+  readonly properties: Readonly<Record<string, string>>
 }
 
 /** Columns are optional in the files, and stay so here. The hidden load time is in the files only: engines would ask for it on every insert. */
@@ -46,12 +50,21 @@ const TYPES: Readonly<Record<Exclude<BaseType, 'NUMERIC'>, string>> = {
 const icebergType = (column: Column): string =>
   column.type === 'NUMERIC' ? `decimal(${numericLength(column.length).replace(',', ', ')})` : TYPES[column.type]
 
-export function tableMetadata({ uuid, location, lastColumnId, schemas, snapshots }: MetadataInput) {
+/** How others shall write: rows that change are written anew with their file, because the table takes no delete files. */
+const WRITING = {
+  'write.parquet.compression-codec': 'zstd',
+  'write.delete.mode': 'copy-on-write',
+  'write.update.mode': 'copy-on-write',
+  'write.merge.mode': 'copy-on-write',
+}
+
+export function tableMetadata({ uuid, location, lastColumnId, schemas, snapshots, properties }: MetadataInput) {
   const times = rising(snapshots.map(({ createdAtMs }) => createdAtMs))
+  const ids = snapshots.map(({ id }) => exactInteger(id))
   const listed = snapshots.map((snapshot, i) => ({
-    'snapshot-id': snapshot.id,
-    ...(i > 0 && { 'parent-snapshot-id': snapshots[i - 1]?.id }),
-    'sequence-number': snapshot.id,
+    'snapshot-id': ids[i],
+    ...(i > 0 && { 'parent-snapshot-id': ids[i - 1] }),
+    'sequence-number': snapshot.sequence,
     'timestamp-ms': times[i] ?? 0,
     'manifest-list': snapshot.manifestList,
     'schema-id': snapshot.schemaId,
@@ -72,7 +85,7 @@ export function tableMetadata({ uuid, location, lastColumnId, schemas, snapshots
     'last-partition-id': 999,
     'default-sort-order-id': 0,
     'sort-orders': [{ 'order-id': 0, fields: [] }],
-    properties: { 'write.parquet.compression-codec': 'zstd' },
+    properties: { ...WRITING, ...properties },
     ...(current && {
       'current-snapshot-id': current['snapshot-id'],
       refs: { main: { 'snapshot-id': current['snapshot-id'], type: 'branch' } },

@@ -9,7 +9,7 @@ import type { ObjectStore } from '../../engines/object-store/object-store.ts'
 import { placesOutside } from '../../engines/table-engine/open-shape.ts'
 import { countBytes, countRows, type TableSnapshot } from '../../engines/table-engine/snapshot.ts'
 import type { DataTable, IcebergStore, KnownManifest, StoredManifest, WrittenSnapshot } from './iceberg.store.ts'
-import { type ManifestEntry, type ManifestHead, writeManifest, writeManifestList } from './manifests.ts'
+import { type ManifestEntry, type ManifestHead, type SnapshotIdOf, writeManifest, writeManifestList } from './manifests.ts'
 import { type IcebergSchema, type SnapshotSummary, schemaFields } from './table-metadata.ts'
 
 /** More manifests than this are merged into one: a reader opens each of them. */
@@ -42,13 +42,26 @@ interface Base {
 
 interface Place extends DataTable {
   readonly keyPrefix: string
+  readonly snapshotIdOf: SnapshotIdOf
+}
+
+export interface KeptState {
+  readonly id: number
+  /** The number that another program gave to it. */
+  readonly snapshotId: string | null
+}
+
+export function snapshotIds(kept: readonly KeptState[]): SnapshotIdOf {
+  const given = new Map(kept.flatMap(({ id, snapshotId }) => (snapshotId === null ? [] : [[id, snapshotId] as const])))
+  return (state) => given.get(state) ?? String(state)
 }
 
 export function createSnapshotWriter({ store, objects, inTransaction, uriPrefix, findState }: WriterDeps) {
   const put = (key: string, bytes: Buffer) => objects.put(key, Readable.from([bytes]))
 
   /** Writes the current state and some before it that are not written yet. */
-  async function writeMissing(table: Place, current: State, kept: readonly { readonly id: number }[]): Promise<void> {
+  async function writeMissing(place: Omit<Place, 'snapshotIdOf'>, current: State, kept: readonly KeptState[]): Promise<void> {
+    const table = { ...place, snapshotIdOf: snapshotIds(kept) }
     const { written, seen } = await store.listSnapshots(table)
     const missing = kept.filter(({ id }) => id < current.id && !seen.has(id)).slice(-STATES_AT_ONCE)
     const wanted = [...missing.map(({ id }) => id), ...(seen.has(current.id) ? [] : [current.id])]
@@ -76,7 +89,14 @@ export function createSnapshotWriter({ store, objects, inTransaction, uriPrefix,
     const plan = planManifests(state, base.manifests, uriPrefix)
     const added = await Promise.all(plan.fresh.map((entries) => writeOne(table, state, schema, entries)))
     const listKey = `${table.keyPrefix}metadata/snap-${state.id}-${randomUUID()}.avro`
-    await put(listKey, await writeManifestList([...plan.kept, ...added], { sequence: state.id, parent: base.state }))
+    await put(
+      listKey,
+      await writeManifestList([...plan.kept, ...added], {
+        sequence: state.id,
+        parent: base.state,
+        snapshotIdOf: table.snapshotIdOf,
+      }),
+    )
     const snapshot: WrittenSnapshot = {
       state: state.id,
       listKey,
@@ -106,6 +126,7 @@ export function createSnapshotWriter({ store, objects, inTransaction, uriPrefix,
       schema: JSON.stringify(schema),
       schemaId: schema['schema-id'],
       sequence: state.id,
+      snapshotIdOf: table.snapshotIdOf,
     }
     const bytes = await writeManifest(entries, head)
     const key = `${table.keyPrefix}metadata/${state.id}-${randomUUID()}.avro`

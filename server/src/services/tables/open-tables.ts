@@ -6,14 +6,22 @@ import type { TableSnapshot } from '../../engines/table-engine/snapshot.ts'
 import type { TableEngine } from '../../engines/table-engine/table-engine.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Scope } from '../../model/scope.ts'
-import type { Table, TableParts } from './table-catalog.ts'
+import type { CreateJob, Requester, StorageJob } from '../../model/storage-job.ts'
+import type { TableCommit, TableCreation } from '../../model/table-commit.ts'
+import { lockOf, type Table, type TableParts } from './table-catalog.ts'
+import { checkNewTable, jobOn, ownTable, writableBucket } from './table-checks.ts'
+import type { CommitInput, CreationInput } from './table-commits.ts'
 import { keyPrefixOf, needsCompaction } from './table-load.ts'
 import type { TableRow } from './tables.store.ts'
 
 export interface OpenTablesDeps {
-  readonly parts: Pick<TableParts, 'catalog' | 'buckets' | 'store' | 'inTransaction'>
+  readonly parts: TableParts
   readonly engine: Pick<TableEngine, 'inOpenShape'>
   readonly uriPrefix: string
+  readonly createJob: CreateJob
+  /** Throws what the job failed with. */
+  readonly waitForJob: (job: StorageJob) => Promise<unknown>
+  readonly startRemoval: (requester: Requester & Scope, tableId: string, force: boolean) => Promise<StorageJob>
   /** How long an asker waits for files that are being written anew. */
   readonly waitMs?: number
 }
@@ -22,7 +30,8 @@ const WAIT_MS = 10_000
 /** Loads that come in between make the files outdated that were written for readers. */
 const TRIES = 3
 
-export function createOpenTables({ parts, engine, uriPrefix, waitMs = WAIT_MS }: OpenTablesDeps) {
+export function createOpenTables(deps: OpenTablesDeps) {
+  const { parts, engine, uriPrefix, createJob, waitForJob, startRemoval, waitMs = WAIT_MS } = deps
   const { catalog, buckets, store, inTransaction } = parts
   const running = new Map<number, Promise<void>>()
 
@@ -30,7 +39,49 @@ export function createOpenTables({ parts, engine, uriPrefix, waitMs = WAIT_MS }:
     const table = await catalog.get(scope, `${bucketId}.${name}`)
     if (!isWhole(table)) throw new PlatformError('iceberg.aliasNotOpen', { table: table.id })
     const { projectId, key } = table.data
-    return { id: table.id, key: table.row.key, data: { projectId, key }, keyPrefix: keyPrefixOf(projectId, key) }
+    const isWritable = await mayWrite(scope, table.id)
+    const { key: ownKey, openUuid } = table.row
+    return { id: table.id, key: ownKey, openUuid, data: { projectId, key }, keyPrefix: keyPrefixOf(projectId, key), isWritable }
+  }
+
+  /** As the Storage API decides it. */
+  async function mayWrite(scope: Scope, id: string): Promise<boolean> {
+    if (scope.actor.pausedReason !== undefined) return false
+    try {
+      await ownTable(parts, scope, id)
+      return true
+    } catch (error) {
+      if (error instanceof PlatformError && error.kind !== 'bug' && error.kind !== 'transient') return false
+      throw error
+    }
+  }
+
+  /** Resolves when the new state is published. */
+  async function commit(requester: Requester & Scope, tableId: string, asked: TableCommit): Promise<void> {
+    const table = await ownTable(parts, requester, tableId)
+    const input: Omit<CommitInput, 'tableKey'> = { commit: asked }
+    const job = jobOn(table, 'tableCommit', input)
+    await waitForJob(await createJob(requester, { ...job, operationParams: paramsOf(asked) }))
+  }
+
+  /** The bucket that can take a new table of this name. */
+  async function bucketFor(scope: Scope, bucketId: string, name: string) {
+    const bucket = await writableBucket(parts, scope, bucketId)
+    await checkNewTable(parts, bucket, name, name)
+    return bucket
+  }
+
+  async function create(requester: Requester & Scope, bucketId: string, name: string, creation: TableCreation): Promise<void> {
+    const bucket = await bucketFor(requester, bucketId, name)
+    const input: CreationInput = { bucketKey: bucket.key, name, creation }
+    const job = await createJob(requester, {
+      operationName: 'tableCommitCreate',
+      operationParams: { name, ...paramsOf({ ...creation, addedColumns: creation.columns, removedFiles: [] }) },
+      input,
+      branchId: bucket.branchId,
+      lockKeys: [lockOf(bucket, name)],
+    })
+    await waitForJob(job)
   }
 
   async function listNames(scope: Scope, bucketId: string): Promise<readonly string[]> {
@@ -105,6 +156,15 @@ export function createOpenTables({ parts, engine, uriPrefix, waitMs = WAIT_MS }:
     current,
     listStates: ({ projectId, key }: DataTable) => store.listStates(projectId, key),
     state: stateOf,
+    hasCommit: ({ key }: DataTable, digest: string) => store.hasCommit(key, digest),
+    commit,
+    checkNew: async (scope: Scope, bucketId: string, name: string): Promise<void> => {
+      await bucketFor(scope, bucketId, name)
+    },
+    create,
+    drop: async (requester: Requester & Scope, tableId: string): Promise<void> => {
+      await waitForJob(await startRemoval(requester, tableId, false))
+    },
   }
 }
 
@@ -119,6 +179,14 @@ interface OpenState {
   readonly snapshot: TableSnapshot
   readonly isOpen: boolean
 }
+
+/** What the record of the job shows. */
+const paramsOf = ({ snapshotId, addedFiles, removedFiles, addedColumns }: Omit<TableCommit, 'base' | 'digest'>) => ({
+  source: { type: 'iceberg', snapshotId: snapshotId ?? null },
+  addedFiles: addedFiles.length,
+  removedFiles: removedFiles.length,
+  addedColumns: addedColumns.map(({ name }) => name),
+})
 
 /** All rows and all columns of the table that holds the data: then its files show nothing more than it does. */
 const isWhole = ({ columns, data, filters }: Table): boolean => filters.length === 0 && columns.length === data.columns.length

@@ -85,7 +85,7 @@ export function createSqlTables({ catalog, clock }: Pick<TableParts, 'catalog' |
 
 /**
  * The same rows by the names in the files, where every file has every column and no row is dead: DuckDB reads that twice as fast as by
- * field ids. A column never changes its name; decimals may have become wider since the first file was written, which fits one file only.
+ * field ids. A column never changes its name, and files of other engines are left out, which may spell it otherwise; decimals may have become wider since the first file was written, which fits one file only.
  */
 function byName(
   { snapshot, columns, filters, orderBy, ...rest }: QueryRequest,
@@ -94,7 +94,8 @@ function byName(
   const asked = columns?.map((name) => columnNamed(snapshot, name)) ?? snapshot.columns
   const isPlain = !filters?.length && !orderBy?.length && Object.values(rest).every((value) => value === undefined)
   const areWhole = snapshot.segments.every(
-    ({ deletes, fieldIds }) => deletes === null && asked.every(({ fieldId }) => fieldIds.includes(fieldId)),
+    ({ deletes, fieldIds, loadedAt }) =>
+      deletes === null && loadedAt === undefined && asked.every(({ fieldId }) => fieldIds.includes(fieldId)),
   )
   const isMixed = snapshot.segments.length > 1 && asked.some(({ type }) => type === 'NUMERIC')
   if (!isPlain || !areWhole || isMixed || snapshot.segments.length === 0) return undefined

@@ -17,6 +17,7 @@ import type { EventName, EventParams } from '../../model/event-definitions.ts'
 import type { AliasOfTable, TablePlace } from '../../model/lineage.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { UsagePort } from '../../model/usage-port.ts'
+import type { StateCommit } from './table-snapshots.store.ts'
 import { createTablesStore, type TableLayout, type TableRow, type TablesStore } from './tables.store.ts'
 
 /** A bucket, seen from here. */
@@ -111,6 +112,12 @@ export interface DroppedTable {
 export interface Reading {
   readonly snapshot: TableSnapshot
   readonly snapshotId: number
+}
+
+interface InsertOptions {
+  readonly importedAt?: Date | undefined
+  readonly layout?: TableLayout | undefined
+  readonly commit?: (StateCommit & { readonly uuid?: string | undefined }) | undefined
 }
 
 /** A question to the database can name only so many. */
@@ -271,11 +278,11 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
     bucket: BucketRef,
     names: { readonly name: string; readonly displayName: string },
     snapshot: TableSnapshot,
-    { importedAt, layout }: { readonly importedAt?: Date | undefined; readonly layout?: TableLayout | undefined } = {},
+    { importedAt, layout, commit }: InsertOptions = {},
   ): Promise<Table> {
     const { projectId, key: bucketKey } = bucket
-    const table = { projectId, bucketKey, ...names, alias: undefined, createdAt: clock.now(), layout }
-    const row = await store.insert(trx, table, snapshot, importedAt).catch((error: unknown) => {
+    const table = { projectId, bucketKey, ...names, alias: undefined, createdAt: clock.now(), layout, openUuid: commit?.uuid }
+    const row = await store.insert(trx, table, snapshot, importedAt, commit).catch((error: unknown) => {
       throw isUniqueViolation(error) ? tableExists(names.name, names.displayName) : error
     })
     await buckets.touch(trx, bucket)

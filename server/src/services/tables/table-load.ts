@@ -517,12 +517,15 @@ function columnsNotMatch(
   )
 }
 
-export const duplicateKey = (columns: readonly string[], { values, rows }: DuplicateKey) =>
-  new PlatformError('storage.tables.primaryKeyDuplicateValues', {
-    columns: quoted(columns),
-    values: values.map((value) => (value === null ? 'null' : `"${value.slice(0, 60)}"`)).join(', '),
-    rows,
-  })
+export const duplicateKey = (columns: readonly string[], duplicate: DuplicateKey) =>
+  new PlatformError('storage.tables.primaryKeyDuplicateValues', keyDetails(columns, duplicate))
+
+/** A key that several rows share, for messages. */
+export const keyDetails = (columns: readonly string[], { values, rows }: DuplicateKey) => ({
+  columns: quoted(columns),
+  values: values.map((value) => (value === null ? 'null' : `"${value.slice(0, 60)}"`)).join(', '),
+  rows,
+})
 
 /** Written with the end of the load: a load that fails leaves no trace on the table. */
 const importStartedEvent = (

@@ -6,7 +6,15 @@ import type { TableSnapshot } from '../../engines/table-engine/snapshot.ts'
 import { readStored } from '../../kit/stored-json.ts'
 
 interface Tables {
-  table_state: { id: Generated<number>; project_id: number; data_table: number; value: string; created_at: number }
+  table_state: {
+    id: Generated<number>
+    project_id: number
+    data_table: number
+    value: string
+    created_at: number
+    commit_snapshot: string | null
+    commit_digest: string | null
+  }
   table_snapshot: {
     id: Generated<number>
     project_id: number
@@ -30,6 +38,12 @@ export type KeptMetadata = readonly {
   readonly value: string
 }[]
 
+/** Of a state that another program committed. */
+export interface StateCommit {
+  readonly snapshotId?: string | undefined
+  readonly digest: string
+}
+
 export interface StoredState {
   readonly id: number
   readonly snapshot: TableSnapshot
@@ -51,10 +65,24 @@ export function createSnapshotsStore(database: Db) {
   const db = withTables<Tables>(database)
 
   return {
-    insertState: async (trx: Trx, projectId: number, table: number, snapshot: TableSnapshot, at: Date): Promise<number> => {
+    insertState: async (
+      trx: Trx,
+      projectId: number,
+      table: number,
+      snapshot: TableSnapshot,
+      at: Date,
+      commit?: StateCommit,
+    ): Promise<number> => {
       const { id } = await withTables<Tables>(trx)
         .insertInto('table_state')
-        .values({ project_id: projectId, data_table: table, value: JSON.stringify(snapshot), created_at: at.getTime() })
+        .values({
+          project_id: projectId,
+          data_table: table,
+          value: JSON.stringify(snapshot),
+          created_at: at.getTime(),
+          commit_snapshot: commit?.snapshotId ?? null,
+          commit_digest: commit?.digest ?? null,
+        })
         .returning('id')
         .executeTakeFirstOrThrow()
       return id
@@ -81,11 +109,20 @@ export function createSnapshotsStore(database: Db) {
       return row && toState(row)
     },
 
-    /** The states of a table that can be travelled to, the oldest first. */
-    listStates: async (projectId: number, tableKey: number): Promise<{ readonly id: number; readonly createdAtMs: number }[]> =>
+    /** Whether a state of the table came from this request. */
+    hasCommit: async (tableKey: number, digest: string): Promise<boolean> => {
+      const query = db.selectFrom('table_state').select('id').where('data_table', '=', tableKey)
+      return (await query.where('commit_digest', '=', digest).limit(1).executeTakeFirst()) !== undefined
+    },
+
+    /** The states of a table that can be travelled to, the oldest first, with the numbers that other programs gave them. */
+    listStates: async (
+      projectId: number,
+      tableKey: number,
+    ): Promise<{ readonly id: number; readonly createdAtMs: number; readonly snapshotId: string | null }[]> =>
       db
         .selectFrom('table_state')
-        .select(['id', 'created_at as createdAtMs'])
+        .select(['id', 'created_at as createdAtMs', 'commit_snapshot as snapshotId'])
         .where('project_id', '=', projectId)
         .where('data_table', '=', tableKey)
         .orderBy('id')

@@ -11,7 +11,7 @@ import { countBytes, countRows, primaryKeyNames, type TableSnapshot } from '../.
 import type { FilterOperator } from '../../engines/table-engine/table-engine.ts'
 import type { Page } from '../../http/page.ts'
 import { readStored } from '../../kit/stored-json.ts'
-import { createSnapshotsStore } from './table-snapshots.store.ts'
+import { createSnapshotsStore, type StateCommit } from './table-snapshots.store.ts'
 
 export interface AliasFilter {
   readonly column: string
@@ -40,6 +40,7 @@ interface Tables {
     last_import_at: number | null
     last_change_at: number | null
     layout: string | null
+    open_uuid: string | null
   }
   table_export: { data_table: number; project_id: number; fingerprint: string; file_id: number }
   table_profile: { uuid: string; project_id: number; data_table: number; value: string; created_at: number }
@@ -73,10 +74,13 @@ export interface TableRow {
   readonly lastImportAt: Date | undefined
   readonly lastChangeAt: Date | undefined
   readonly layout: TableLayout | undefined
+  /** The id that another program knows it by, which made it. */
+  readonly openUuid: string | undefined
 }
 
 export type NewTable = Pick<TableRow, 'projectId' | 'bucketKey' | 'name' | 'displayName' | 'alias' | 'createdAt'> & {
   readonly layout?: TableLayout | undefined
+  readonly openUuid?: string | undefined
 }
 
 export type TablesStore = ReturnType<typeof createTablesStore>
@@ -287,7 +291,7 @@ export function createTablesStore(database: Db) {
     },
 
     /** A table with its first snapshot. */
-    async insert(trx: Trx, table: NewTable, snapshot: TableSnapshot, importedAt?: Date): Promise<TableRow> {
+    async insert(trx: Trx, table: NewTable, snapshot: TableSnapshot, importedAt?: Date, commit?: StateCommit): Promise<TableRow> {
       const { id } = await withTables<Tables>(trx)
         .insertInto('data_table')
         .values({
@@ -300,11 +304,12 @@ export function createTablesStore(database: Db) {
           created_at: table.createdAt.getTime(),
           last_import_at: importedAt?.getTime() ?? null,
           layout: table.layout ? JSON.stringify(table.layout) : null,
+          open_uuid: table.openUuid ?? null,
           last_change_at: (importedAt ?? (countRows(snapshot) > 0 ? table.createdAt : undefined))?.getTime() ?? null,
         })
         .returning('id')
         .executeTakeFirstOrThrow()
-      const snapshotId = await snapshots.insertState(trx, table.projectId, id, snapshot, table.createdAt)
+      const snapshotId = await snapshots.insertState(trx, table.projectId, id, snapshot, table.createdAt, commit)
       return toTable(
         await withTables<Tables>(trx)
           .updateTable('data_table')
@@ -361,12 +366,13 @@ export function createTablesStore(database: Db) {
         readonly changed?: boolean
         readonly needsCompaction?: boolean
         readonly onlyOver?: number
+        readonly commit?: StateCommit
       },
     ): Promise<TableRow | undefined> {
       // Locked before the state gets its number, so that numbers of a table grow in the order of commits: readers of Iceberg rely on it.
       const isThere = await lock(trx, table, what.onlyOver)
       if (!isThere) return undefined
-      const snapshotId = await snapshots.insertState(trx, table.projectId, table.key, snapshot, at)
+      const snapshotId = await snapshots.insertState(trx, table.projectId, table.key, snapshot, at, what.commit)
       const query = withTables<Tables>(trx)
         .updateTable('data_table')
         .set({
@@ -504,5 +510,6 @@ const toTable = (row: Selectable<Tables['data_table']>): TableRow => ({
   createdAt: new Date(row.created_at),
   lastImportAt: moment(row.last_import_at),
   lastChangeAt: moment(row.last_change_at),
+  openUuid: row.open_uuid ?? undefined,
   layout: row.layout === null ? undefined : readStored<TableLayout>(row.layout),
 })

@@ -45,7 +45,7 @@ const NewTable = Type.Object({
   'partition-spec': Type.Optional(Type.Unknown({ description: 'Without fields: tables have no partitions.' })),
   'write-order': Type.Optional(Type.Unknown({ description: 'Without fields: tables have no sort order.' })),
   'stage-create': Type.Optional(
-    Type.Union([Type.Boolean(), Type.Null()], {
+    Type.Boolean({
       description: 'Nothing is made yet: a commit with `assert-create` makes the table.',
     }),
   ),

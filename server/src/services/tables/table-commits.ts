@@ -61,7 +61,7 @@ export function createTableCommits({ parts, engine, objects, uriPrefix }: Commit
       ...widened,
       segments: [...remaining(before, asked), ...added],
     }))
-    await run.publish((trx) => publish(trx, run, table, before, after, asked))
+    await run.publish((trx) => publish(trx, run, table, { before, after, asked }))
     return undefined
   }
 
@@ -83,7 +83,8 @@ export function createTableCommits({ parts, engine, objects, uriPrefix }: Commit
       await describeTypes(parts, trx, job.projectId, table.row.key, columns.map(describeColumn))
       const created = { name, primaryKey: table.primaryKey, columns: table.columns, source: sourceOf(creation) }
       await recordEvent(trx, job.source, tableEvent(table, 'storage.tableCreated', created), job.origin)
-      if (hasRows) await recordLoad(trx, run, table, { ...creation, removedFiles: [] }, 0, table.row.sizeBytes)
+      if (hasRows)
+        await recordLoad(trx, run, table, { ...creation, removedFiles: [], rowsReplaced: 0, grownBytes: table.row.sizeBytes })
       return { results: await resultView(parts, trx, table, snapshot, job.baseUrl), tableId: table.id }
     })
   }
@@ -132,9 +133,7 @@ export function createTableCommits({ parts, engine, objects, uriPrefix }: Commit
     trx: Trx,
     run: JobRun,
     table: Table,
-    before: TableSnapshot,
-    after: TableSnapshot,
-    asked: TableCommit,
+    { before, after, asked }: { readonly before: TableSnapshot; readonly after: TableSnapshot; readonly asked: TableCommit },
   ): Promise<JobOutcome> {
     const { job } = run
     const changesData = asked.addedFiles.length + asked.removedFiles.length > 0
@@ -152,10 +151,12 @@ export function createTableCommits({ parts, engine, objects, uriPrefix }: Commit
       const event = tableEvent(table, 'storage.tableColumnAdded', { column: column.name })
       await recordEvent(trx, job.source, event, job.origin)
       const { metadata: pairs } = describeColumn(column)
-      if (after.typed) await metadata.set(trx, job.projectId, table.row.key, column.name, STORAGE_PROVIDER, pairs, clock.now())
+      const written = { provider: STORAGE_PROVIDER, pairs, at: clock.now() }
+      if (after.typed) await metadata.set(trx, job.projectId, table.row.key, column.name, written)
     }
     const removedRows = countRows({ ...before, segments: before.segments.filter(({ key }) => asked.removedFiles.includes(key)) })
-    if (asked.addedFiles.length > 0) await recordLoad(trx, run, table, asked, removedRows, row.sizeBytes - table.data.sizeBytes)
+    if (asked.addedFiles.length > 0)
+      await recordLoad(trx, run, table, { ...asked, rowsReplaced: removedRows, grownBytes: row.sizeBytes - table.data.sizeBytes })
     else if (asked.removedFiles.length > 0)
       await recordEvent(trx, job.source, tableEvent(table, 'storage.tableRowsDeleted', { deletedRows: removedRows }), job.origin)
     return { results: { totalRowsCount: row.rowsCount, totalDataSizeBytes: row.sizeBytes }, metrics: { inBytes: bytesOf(asked) } }
@@ -166,10 +167,9 @@ export function createTableCommits({ parts, engine, objects, uriPrefix }: Commit
     trx: Trx,
     { job }: JobRun,
     table: Table,
-    asked: Pick<TableCommit, 'addedFiles' | 'removedFiles' | 'snapshotId'>,
-    rowsReplaced: number,
-    grownBytes: number,
+    asked: Pick<TableCommit, 'addedFiles' | 'removedFiles' | 'snapshotId'> & { rowsReplaced: number; grownBytes: number },
   ): Promise<void> {
+    const { rowsReplaced, grownBytes } = asked
     const incremental = asked.removedFiles.length === 0
     const source = sourceOf(asked)
     const rows = asked.addedFiles.reduce((sum, file) => sum + file.rows, 0)

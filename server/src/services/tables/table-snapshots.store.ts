@@ -67,8 +67,7 @@ export function createSnapshotsStore(database: Db) {
   return {
     insertState: async (
       trx: Trx,
-      projectId: number,
-      table: number,
+      { projectId, key }: { readonly projectId: number; readonly key: number },
       snapshot: TableSnapshot,
       at: Date,
       commit?: StateCommit,
@@ -77,7 +76,7 @@ export function createSnapshotsStore(database: Db) {
         .insertInto('table_state')
         .values({
           project_id: projectId,
-          data_table: table,
+          data_table: key,
           value: JSON.stringify(snapshot),
           created_at: at.getTime(),
           commit_snapshot: commit?.snapshotId ?? null,

@@ -309,7 +309,13 @@ export function createTablesStore(database: Db) {
         })
         .returning('id')
         .executeTakeFirstOrThrow()
-      const snapshotId = await snapshots.insertState(trx, table.projectId, id, snapshot, table.createdAt, commit)
+      const snapshotId = await snapshots.insertState(
+        trx,
+        { projectId: table.projectId, key: id },
+        snapshot,
+        table.createdAt,
+        commit,
+      )
       return toTable(
         await withTables<Tables>(trx)
           .updateTable('data_table')
@@ -372,7 +378,7 @@ export function createTablesStore(database: Db) {
       // Locked before the state gets its number, so that numbers of a table grow in the order of commits: readers of Iceberg rely on it.
       const isThere = await lock(trx, table, what.onlyOver)
       if (!isThere) return undefined
-      const snapshotId = await snapshots.insertState(trx, table.projectId, table.key, snapshot, at, what.commit)
+      const snapshotId = await snapshots.insertState(trx, table, snapshot, at, what.commit)
       const query = withTables<Tables>(trx)
         .updateTable('data_table')
         .set({

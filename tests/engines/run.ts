@@ -1,13 +1,18 @@
-// Whether other programs read the tables right: pyiceberg and DuckDB with its own Iceberg reader. `npm run test:engines`, not part of
-// `npm test`: it needs Python 3 and, the first time, the package index of Python. MILLRACE_ENGINES names another folder for the packages.
+// Whether other programs read and write the tables right: pyiceberg, DuckDB with its own Iceberg reader, Spark. `npm run test:engines`, not part of
+// `npm test`: it needs Python 3, Java 11 or 17 and, the first time, the package index of Python and Maven Central. What is missing is said, and the
+// suite fails. MILLRACE_ENGINES names another folder for the packages.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { access, mkdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { parseExactly } from '../../server/src/kit/exact-json.ts'
+import { medianOf } from '../../server/src/kit/median.ts'
+import { icebergReader, type Loaded } from '../support/iceberg-reader.ts'
+import { icebergWriter } from '../support/iceberg-writer.ts'
 import { tableClient } from '../support/table-client.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
@@ -15,9 +20,11 @@ const run = promisify(execFile)
 const PACKAGES = [
   'pyiceberg[pyarrow]==0.12.0',
   ...['', '-extension-iceberg', '-extension-httpfs', '-extension-avro'].map((part) => `duckdb${part}==1.5.5`),
+  'pyspark==3.5.6',
 ]
 const FOLDER = process.env.MILLRACE_ENGINES ?? join(tmpdir(), 'millrace-engines')
-const READERS = fileURLToPath(new URL('./readers.py', import.meta.url))
+const PYTHON = join(FOLDER, 'bin', 'python')
+const RACE_ROUNDS = 6
 
 /** As Python writes the values. */
 const TYPED = [
@@ -39,37 +46,219 @@ interface Found {
   readonly typed: readonly (readonly (string | null)[])[]
 }
 
-if (!existsSync(join(FOLDER, 'bin', 'python'))) {
-  await run('python3', ['-m', 'venv', FOLDER])
-  await run(join(FOLDER, 'bin', 'pip'), ['install', '--quiet', ...PACKAGES])
-}
+type Rows = readonly (readonly (string | null)[])[]
 
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+
+await prepare()
 const ends: (() => unknown)[] = []
 const stack = await startTestStack({ after: (end) => ends.push(end) })
+const { bucket, create, load, succeed } = tableClient(stack)
 try {
   await fill()
   const foreign = await stack.newProject()
-  const { stdout } = await run(join(FOLDER, 'bin', 'python'), [READERS, stack.url, stack.masterToken, foreign.masterToken])
-  const { pyiceberg, duckdb } = JSON.parse(stdout) as {
-    readonly pyiceberg: Found & { readonly filtered: unknown; readonly foreign: string; readonly wrong: string }
-    readonly duckdb: Found & { readonly joined: number }
-  }
-  for (const [name, found] of Object.entries({ pyiceberg, duckdb })) {
-    assert.deepEqual([found.rows, found.nulls], [1011, 0], name)
-    assert.deepEqual(found.travelled, [1000, 1005, 1011], name)
-    assert.deepEqual(found.typed, [TYPED, TYPED.map(() => null)], name)
-    process.stdout.write(`${name}: ${found.rows} rows, states of ${found.travelled.join(', ')} rows, all types right\n`)
-  }
-  assert.deepEqual(pyiceberg.filtered, [{ id: '7', name: 'a7', note: '' }])
-  assert.deepEqual([pyiceberg.foreign, pyiceberg.wrong], ['NoSuchTableError', 'UnauthorizedError'])
-  assert.equal(duckdb.joined, 500)
+  await checkReaders(foreign.masterToken)
+  await checkPyicebergWrites(foreign.masterToken)
+  await checkSpark()
+  await measure()
 } finally {
   for (const end of ends) await end()
 }
 
+/** Says all that this machine lacks, and ends. */
+async function prepare(): Promise<void> {
+  const missing: string[] = []
+  const works = async (what: string, program: string, args: readonly string[]) => {
+    await run(program, args).catch(() => missing.push(what))
+  }
+  await works('Python 3 with the module venv (python3)', 'python3', ['-c', 'import venv, ensurepip'])
+  await works('Java 11 or 17 (java), which Spark runs on', 'java', ['-version'])
+  const isThere = await access(join(FOLDER, 'packages')).then(
+    () => true,
+    () => false,
+  )
+  if (missing.length === 0 && !isThere) {
+    await mkdir(FOLDER, { recursive: true })
+    await works(`a folder for the packages (${FOLDER})`, 'python3', ['-m', 'venv', FOLDER])
+    const installed = [join(FOLDER, 'bin', 'pip'), ['install', '--quiet', ...PACKAGES]] as const
+    await works(`the package index of Python, for ${PACKAGES.join(', ')}`, ...installed)
+    if (missing.length === 0) await writeFile(join(FOLDER, 'packages'), PACKAGES.join('\n'))
+  }
+  if (missing.length === 0) return
+  say(`Nothing was tested. This machine lacks:\n${missing.map((what) => `- ${what}`).join('\n')}`)
+  process.exit(1)
+}
+
+async function python<T>(program: string, ...args: readonly string[]): Promise<T> {
+  const path = fileURLToPath(new URL(program, import.meta.url))
+  const { stdout } = await run(PYTHON, [path, ...args], { maxBuffer: 64 << 20 })
+  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as T // printed by the programs beside this file
+}
+
+async function checkReaders(foreign: string): Promise<void> {
+  const { pyiceberg, duckdb } = await python<{
+    readonly pyiceberg: Found & { readonly filtered: unknown; readonly foreign: string; readonly wrong: string }
+    readonly duckdb: Found & { readonly joined: number }
+  }>('./readers.py', stack.url, stack.masterToken, foreign)
+  checkFound('pyiceberg', pyiceberg)
+  checkFound('duckdb', duckdb)
+  assert.deepEqual(pyiceberg.filtered, [{ id: '7', name: 'a7', note: '' }])
+  assert.deepEqual([pyiceberg.foreign, pyiceberg.wrong], ['NoSuchTableError', 'UnauthorizedError'])
+  assert.equal(duckdb.joined, 500)
+}
+
+function checkFound(name: string, found: Found): void {
+  assert.deepEqual([found.rows, found.nulls], [1011, 0], name)
+  assert.deepEqual(found.travelled, [1000, 1005, 1011], name)
+
+  assert.deepEqual(found.typed, [TYPED, TYPED.map(() => null)], name)
+  say(`${name}: ${found.rows} rows, states of ${found.travelled.join(', ')} rows, all types right`)
+}
+
+async function checkPyicebergWrites(foreign: string): Promise<void> {
+  const reading = { description: 'reader', bucketPermissions: { 'in.c-main': 'read' } }
+  const { token: reader } = (await stack.request('POST', '/v2/storage/tokens', { json: reading })).json<{ token: string }>()
+  const found = await python<Record<string, unknown>>('./writers.py', stack.url, stack.masterToken, reader, foreign)
+  const { duplicate, conflict, reader: readersWrite, foreign: strangers, ...rest } = found
+  assert.deepEqual(rest, {
+    appended: ['1', '10', '11', '2', '3'],
+    deleted: ['1', '10', '11', '3'],
+    overwritten: ['20', '21'],
+    travelled: 5,
+    widened: [
+      ['20', ''],
+      ['21', ''],
+      ['22', 'n'],
+    ],
+    refreshed: 3,
+    exactId: true,
+    wideId: true,
+    upserted: [1, 1, ['1', '2', '9']],
+    both: ['1', '2', '30', '31', '9'],
+    made: [
+      ['9007199254740993', null, null, 'True', '1.5', null],
+      [null, null, null, null, null, null],
+    ],
+    staged: [1],
+    dropped: false,
+  })
+  assert.match(String(duplicate), /same primary key "id": "1"/)
+  // pyiceberg repeats an append over the newer state by itself, or says that the commit failed and leaves it to its caller.
+  assert.match(String(conflict), /^nothing$|CommitFailed/)
+  assert.match(String(readersWrite), /ACCESS_DENIED|AccessDenied|Forbidden/)
+  assert.match(String(strangers), /NoSuchTableError/)
+  const rows = await tableClient(stack).rows('in.c-main.keyed')
+  assert.deepEqual(rows.map(([id]) => id).sort(), ['1', '2', '30', '31', '9'], 'as the API shows it')
+  say('pyiceberg: append, upsert, overwrite, delete, new columns, tables made, staged and dropped, refusals right')
+}
+
+async function checkSpark(): Promise<void> {
+  const before = await conflicts()
+  const found = await python<
+    Found & {
+      readonly [part in 'appended' | 'merged' | 'widened' | 'overwritten' | 'ctas']: Rows
+    } & {
+      readonly duplicate: string
+      readonly zone: string
+      readonly race: { readonly failures: string[]; readonly rows: Rows; readonly seconds: number }
+    }
+  >('./spark.py', stack.url, stack.masterToken, join(FOLDER, 'ivy'), String(RACE_ROUNDS))
+  checkFound('spark', found)
+  assert.deepEqual(found.appended, [
+    ['1', 'a'],
+    ['10', 'x'],
+    ['11', 'y'],
+    ['2', 'b'],
+    ['3', 'c'],
+  ])
+  assert.deepEqual(found.merged, [
+    ['1', 'U'],
+    ['10', 'm'],
+    ['11', 'y'],
+    ['12', 'n'],
+    ['3', 'c'],
+  ])
+  assert.match(found.duplicate, /same primary key "id": "10"/)
+  assert.deepEqual(found.widened.at(3), ['12', ''])
+  assert.deepEqual(found.widened.at(4), ['13', 'n'])
+  assert.deepEqual(found.overwritten.flat(), ['1', '10', '11'])
+  assert.deepEqual(found.ctas, [['1', '1', '1.50', '2026-01-02 03:04:05']])
+  assert.match(found.zone, /timestamp_ntz/)
+  assert.deepEqual(found.race.failures, [])
+  const each = String(RACE_ROUNDS)
+  assert.deepEqual(found.race.rows, [
+    ['a', each, each],
+    ['b', each, each],
+  ])
+  const lost = (await conflicts()) - before
+  assert.ok(lost > 0, 'two writers at once never met: run the suite again with more rounds')
+  say(
+    `spark: append, merge, update, delete, overwrite, new columns, CTAS right; two writers at once: ${lost} conflicts answered with 409, no row lost`,
+  )
+}
+
+/** Commits that were answered with 409 so far. */
+async function conflicts(): Promise<number> {
+  const { text } = await stack.request('GET', '/metrics', { token: null })
+  const line = text.split('\n').find((one) => /_count\{.*operation="iceberg.commit",status="409"/.test(one))
+  return Number(line?.split(' ').at(-1) ?? 0)
+}
+
+/** Times of this machine now: loads of tables of many files, and commits of one small file. */
+async function measure(): Promise<void> {
+  for (const files of [1, 100, 1000]) {
+    const name = `files${files}`
+    await create('in.c-main', name, 'id\n1\n')
+    await publishFiles(name, files)
+    const address = `/iceberg/v1/${stack.projectId}/namespaces/in.c-main/tables/${name}`
+    const headers = { 'x-iceberg-access-delegation': 'vended-credentials' }
+    const timed = () => milliseconds(async () => assert.equal((await stack.request('GET', address, { headers })).status, 200))
+    const first = await timed()
+    const again = await Promise.all([await timed(), await timed(), await timed()])
+    say(`catalogue: a table of ${files} files loads in ${first} ms the first time, then in ${medianOf(again)} ms`)
+  }
+  const times: number[] = []
+  await create('in.c-main', 'latency', 'id\n1\n')
+  for (let i = 0; i < 10; i++) times.push(await commitOne(`row${i}`))
+  say(`commit: one small file is published in ${medianOf(times)} ms (${Math.min(...times)} to ${Math.max(...times)})`)
+}
+
+async function publishFiles(name: string, files: number): Promise<void> {
+  const { parts } = stack.platform.tableModules
+  const { data: row } = await parts.catalog.get(await scope(), `in.c-main.${name}`)
+  const { snapshot } = (await parts.store.findState(row.snapshotId ?? 0)) ?? assert.fail('a table without a state')
+  const [segment] = snapshot.segments
+  const segments = Array.from({ length: files }, (_, i) => ({
+    ...segment!,
+    key: `tables/${row.projectId}/${row.key}/${i}.parquet`,
+  }))
+  await parts.inTransaction((trx) => parts.store.publish(trx, row, { ...snapshot, segments }, parts.clock.now(), {}))
+}
+
+async function scope() {
+  const actor = (await stack.platform.tokens.authenticate(stack.masterToken)) ?? assert.fail('the master token is valid')
+  return { actor, branch: { id: 0, isDefault: true } }
+}
+
+async function commitOne(value: string): Promise<number> {
+  const address = `/iceberg/v1/${stack.projectId}/namespaces/in.c-main/tables/latency`
+  const answer = await stack.request('GET', address, { headers: { 'x-iceberg-access-delegation': 'vended-credentials' } })
+  const loaded = parseExactly(answer.text) as Loaded // the wire format
+  const writer = icebergWriter(loaded)
+  const file = await writer.dataFile(`SELECT '${value}' AS id`)
+  const body = writer.commitOf(await writer.snapshot([file], { kept: await icebergReader(loaded).manifests() }))
+  const headers = { 'content-type': 'application/json' }
+  return milliseconds(async () => assert.equal((await stack.request('POST', address, { body, headers })).status, 200))
+}
+
+async function milliseconds(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now()
+  await work()
+  return Math.round(performance.now() - began)
+}
+
 /** Upserts, a column added after the first loads, every type, nulls, decimals of 9, 18 and 38 digits, a date before 1970. */
 async function fill(): Promise<void> {
-  const { bucket, create, load, succeed } = tableClient(stack)
   const lines = (from: number, to: number, text: string) =>
     Array.from({ length: to - from }, (_, i) => `${from + i},${text}${from + i}\n`).join('')
   await bucket()
@@ -80,6 +269,9 @@ async function fill(): Promise<void> {
   const more = Array.from({ length: 5 }, (_, i) => `${1006 + i},z,n\n`).join('')
   await load('in.c-main.people', `id,name,note\n${more}`, { incremental: true })
   await create('in.c-main', 'other', `id,v\n${lines(0, 500, 'o')}`)
+  await create('in.c-main', 'plain', 'id,name\n1,a\n2,b\n3,c\n')
+  await create('in.c-main', 'keyed', 'id,name\n1,a\n2,b\n', { primaryKey: 'id' })
+  await create('in.c-main', 'spark', 'id,name\n1,a\n2,b\n3,c\n', { primaryKey: 'id' })
   const columns = [
     ...['STRING', 'INTEGER', 'FLOAT', 'BOOLEAN', 'DATE', 'TIMESTAMP'].map((basetype) => ({
       name: basetype.toLowerCase(),

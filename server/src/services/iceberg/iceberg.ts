@@ -167,8 +167,15 @@ export function createIceberg(deps: IcebergDeps) {
     const digest = createHash('sha256').update(text).digest('hex')
     const scope = await scopeOf(requester.actor, prefix)
     const asker = { ...requester, branch: scope.branch }
-    if (request.creates) await commitTable(asker, namespace, name, request, digest)
-    else await commitChange(asker, await findTable(requester.actor, prefix, namespace, name), request, digest)
+    const isDone = () => isCommitted(asker, bucketOf(namespace), name, digest)
+    if (!(await isDone()))
+      try {
+        if (request.creates) await commitTable(asker, namespace, name, request, digest)
+        else await commitChange(asker, await findTable(requester.actor, prefix, namespace, name), request, digest)
+      } catch (error) {
+        // The first request may have been cut off, and its job have ended only now: then the table is as the writer wants it.
+        if (!(await isDone())) throw error
+      }
     const { 'metadata-location': location, metadata } = await load(requester.actor, prefix, namespace, name, {
       snapshots: 'all',
       vended: false,
@@ -178,7 +185,6 @@ export function createIceberg(deps: IcebergDeps) {
   }
 
   async function commitChange(asker: Asker & Scope, table: OpenTable, request: CommitRequest, digest: string): Promise<void> {
-    if (await tables.hasCommit(table.data, digest)) return
     const { current, shown } = await written(table)
     const last = shown.at(-1)
     checkRequirements(request, {
@@ -205,8 +211,6 @@ export function createIceberg(deps: IcebergDeps) {
 
   /** The end of a stage-create: the table and its first rows at once. */
   async function commitTable(asker: Asker & Scope, namespace: string, name: string, request: CommitRequest, digest: string) {
-    const bucketId = bucketOf(namespace)
-    if (await isCommitted(asker, bucketId, name, digest)) return
     const folder = request.location?.startsWith(uriPrefix) ? `${request.location.slice(uriPrefix.length)}/` : ''
     const [, projectId, uuid] = STAGED_TABLE.exec(folder) ?? []
     if (projectId !== String(asker.actor.projectId))
@@ -219,7 +223,7 @@ export function createIceberg(deps: IcebergDeps) {
     await made(
       namespace,
       name,
-      tables.create(asker, bucketId, name, {
+      tables.create(asker, bucketOf(namespace), name, {
         digest,
         uuid,
         snapshotId: request.snapshot?.id,

@@ -5,6 +5,7 @@ import { AccountScreen } from './screens/account.tsx'
 import { ComponentsScreen } from './screens/components.tsx'
 import { FilesScreen } from './screens/files.tsx'
 import { FlowsScreen } from './screens/flows.tsx'
+import { HelpScreen } from './screens/help.tsx'
 import { HomeScreen } from './screens/home.tsx'
 import { JobScreen } from './screens/job.tsx'
 import { JobsScreen } from './screens/jobs.tsx'
@@ -70,15 +71,16 @@ export const router = createRouter({
     route('/templates', TemplatesScreen),
     route('/streams', StreamsScreen),
     route('/notifications', NotificationsScreen),
-    route('/schedules', SchedulesScreen),
+    route('/schedules', SchedulesScreen, 'view'),
     route('/jobs', JobsScreen, 'status', 'component', 'config', 'page'),
-    route('/jobs/$jobId', JobScreen, 'level', 'q'),
+    route('/jobs/$jobId', JobScreen, 'level', 'q', 'line'),
     route('/people', PeopleScreen),
     route('/account', AccountScreen),
     route('/projects', ProjectsScreen),
     route('/tokens', TokensScreen),
     route('/usage', UsageScreen, 'month'),
     route('/operations', OperationsScreen, 'who', 'what'),
+    route('/help', HelpScreen, 'guide', 'at'),
     route('/try', TryScreen, 'first', 'broken', 'repaired'),
   ]),
   basepath: '/console',

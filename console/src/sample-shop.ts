@@ -72,9 +72,3 @@ export const breakSampleShop = () =>
     path: { ...place, rowId: ORDERS_ROW },
     body: { configuration: ordersRow({ limit: 50, bad: 'yes' }), changeDescription: 'Ask for the bad record' } as never,
   })
-
-export const repairSampleShop = () =>
-  api.call('rows.update', {
-    path: { ...place, rowId: ORDERS_ROW },
-    body: { configuration: ordersRow({ limit: 50 }), changeDescription: 'Leave the bad record out' } as never,
-  })

@@ -173,13 +173,13 @@ function schemaAt(schema: Schema, path: Path, document: unknown): Schema | undef
   return current && resolve(current, set)
 }
 
-const colours = HighlightStyle.define([
+export const colours = HighlightStyle.define([
   { tag: tags.propertyName, color: 'var(--code-key)' },
   { tag: tags.string, color: 'var(--code-string)' },
   { tag: [tags.number, tags.bool, tags.null], color: 'var(--code-number)' },
 ])
 
-const look = EditorView.theme({
+export const look = EditorView.theme({
   '&': { fontSize: '12.5px', color: 'var(--ink)', backgroundColor: 'transparent', height: '100%' },
   '.cm-scroller': { fontFamily: 'var(--font-mono)', lineHeight: '20px', fontVariantLigatures: 'none' },
   '.cm-content': { caretColor: 'var(--ink)', padding: '10px 0 96px' },

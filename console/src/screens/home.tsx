@@ -118,9 +118,9 @@ const FirstSteps = () => (
         <Link className="btn" to="/components">
           Set up a component
         </Link>
-        <a className="btn ghost" href="/help">
+        <Link className="btn ghost" to="/help">
           Read the guides
-        </a>
+        </Link>
       </div>
     </div>
   </section>
@@ -241,9 +241,7 @@ function RunningJob({ job, name }: { job: Job; name: string }) {
       <Link className="med clip" to="/jobs/$jobId" params={{ jobId: job.id }}>
         {name}
       </Link>
-      <span className="xs mute tn nowrap">
-        {progress && progress.leftSeconds > 0 ? `about ${duration(progress.leftSeconds)} left` : ''}
-      </span>
+      <span className="xs mute tn nowrap">{progress?.leftSeconds ? `about ${duration(progress.leftSeconds)} left` : ''}</span>
       {progress ? (
         <div
           className="meter"
@@ -259,6 +257,7 @@ function RunningJob({ job, name }: { job: Job; name: string }) {
       <span className="xs mute tn whole">
         {job.startTime ? duration(secondsOf(job) ?? 0) : (job.waitingReason ?? 'Waits for a free place')}
         {job.startTime && job.usual ? `, usual ${duration(job.usual.durationMs / 1000)}` : ''}
+        {progress?.text ? `, ${progress.text}` : ''}
       </span>
     </div>
   )

@@ -6,8 +6,16 @@ import { duration, moment } from '../format.ts'
 import { Icon } from '../parts/icon.tsx'
 import type { FailedResult } from './failure.ts'
 import { Repair } from './job-repair.tsx'
+import { SuggestedRepair } from './job-suggestion.tsx'
 
-export function CauseCard({ job, result }: { job: Job; result: FailedResult }) {
+interface CauseProps {
+  readonly job: Job
+  readonly result: FailedResult
+  /** Hears the id of the job that a repair started. */
+  readonly onStarted?: (jobId: string) => void
+}
+
+export function CauseCard({ job, result, onStarted }: CauseProps) {
   const cause = result.error?.cause ?? undefined
   const place = { componentId: job.component, configurationId: job.config ?? '' }
   const row = cause?.where?.rowId ?? undefined
@@ -44,7 +52,7 @@ export function CauseCard({ job, result }: { job: Job; result: FailedResult }) {
                   <Link to="/jobs/$jobId" params={{ jobId: cause.since.job }}>
                     {moment(cause.since.endTime)}
                   </Link>
-                  {cause.since.isConfigurationChanged
+                  {cause.since.isConfigurationChanged || cause.since.rowsChanged.length > 0
                     ? `, the configuration has changed since version ${cause.since.configVersion}`
                     : ', nothing changed in the configuration since'}
                 </dd>
@@ -56,7 +64,11 @@ export function CauseCard({ job, result }: { job: Job; result: FailedResult }) {
           {result.error?.type === 'user'
             ? 'Running it again unchanged will fail again.'
             : 'The platform or the component failed; running it again may help.'}{' '}
-          {cause ? <a href={cause.help}>About {cause.kind}</a> : null}
+          {cause ? (
+            <Link to="/help" search={{ guide: 'errors', at: cause.kind }}>
+              About {cause.kind}
+            </Link>
+          ) : null}
           {result.error?.exceptionId ? (
             <>
               {' '}
@@ -64,6 +76,9 @@ export function CauseCard({ job, result }: { job: Job; result: FailedResult }) {
             </>
           ) : null}
         </p>
+        {job.config && cause ? (
+          <SuggestedRepair job={job} cause={cause} message={result.message ?? ''} onStarted={onStarted} />
+        ) : null}
         {job.config && cause?.where ? <Repair job={job} cause={cause} /> : null}
         {job.config ? (
           <div className="row wrap">

@@ -2,7 +2,7 @@
 
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { follow } from '../event-stream.ts'
 import { count, parseTime, timeOfDay } from '../format.ts'
 import { FilterField } from '../parts/filter-field.tsx'
@@ -19,54 +19,58 @@ interface Line {
   readonly created: string
 }
 
-/** Lines arrive one by one and are shown together, once in a frame. */
-function useLines(jobId: string) {
-  const [lines, setLines] = useState<readonly Line[]>([])
-  const [error, setError] = useState<Error>()
+/** Lines that came together are shown together: a million of them are not copied for each that is new. */
+const SHOW_MS = 200
+
+interface Log {
+  /** Grows in place; `count` says how much of it is shown. */
+  readonly lines: readonly Line[]
+  readonly count: number
+  readonly error: Error | undefined
+}
+
+function useLines(jobId: string): Log {
+  const [log, setLog] = useState<Log>({ lines: [], count: 0, error: undefined })
   useEffect(() => {
     const stop = new AbortController()
-    const all: Line[] = []
-    let isPlanned = false
+    const lines: Line[] = []
+    let timer: ReturnType<typeof setTimeout> | undefined
     const show = () => {
-      isPlanned = false
-      setLines([...all])
+      timer = undefined
+      setLog({ lines, count: lines.length, error: undefined })
     }
-    follow('queue.events', { path: { id: jobId } as never }, stop.signal, ({ event, data }) => {
+    follow('queue.events', { path: { id: jobId } }, stop.signal, ({ event, data }) => {
       if (event === 'end') return false
       if (event === 'log') {
-        all.push(JSON.parse(data) as Line) // an event of the storage API
-        if (!isPlanned) requestAnimationFrame(show)
-        isPlanned = true
+        lines.push(JSON.parse(data) as Line) // an event of the storage API
+        timer ??= setTimeout(show, lines.length === 1 ? 0 : SHOW_MS)
       }
       return true
-    }).catch(setError)
-    return () => stop.abort()
+    }).catch((error: Error) => setLog({ lines, count: lines.length, error }))
+    return () => {
+      stop.abort()
+      clearTimeout(timer)
+    }
   }, [jobId])
-  return { lines, error }
+  return log
 }
 
 const LEVELS: Readonly<Record<string, readonly string[]>> = { all: [], warn: ['warn', 'error'], error: ['error'] }
 const LINE_HEIGHT = 22
 
 export function JobLog({ jobId }: { jobId: string }) {
-  const { level = 'all', q = '' } = route.useSearch()
+  const { level = 'all', q = '', line } = route.useSearch()
   const navigate = useNavigate()
-  const change = (next: { level?: string; q?: string }) =>
-    void navigate({ to: '.', search: { level, q, ...next } as never, replace: true })
-  const { lines, error } = useLines(jobId)
-  const wanted = LEVELS[level] ?? []
-  const asked = q.toLowerCase()
-  const shown = lines.filter(
-    ({ type, message }) => (wanted.length === 0 || wanted.includes(type)) && message.toLowerCase().includes(asked),
-  )
+  const change = (next: { level?: string; q?: string; line?: string }) =>
+    void navigate({ to: '.', search: (old: Record<string, unknown>) => ({ ...old, ...next }), replace: true })
+  const { lines, count: known, error } = useLines(jobId)
+  const shown = useMemo(() => linesOf(lines, known, level, q), [lines, known, level, q])
   return (
     <section className="card" aria-labelledby="log">
       <header>
         <h2 id="log">Log</h2>
         <span className="mute xs">
-          {shown.length === lines.length
-            ? `${count(lines.length)} lines`
-            : `${count(shown.length)} of ${count(lines.length)} lines`}
+          {shown.length === known ? `${count(known)} lines` : `${count(shown.length)} of ${count(known)} lines`}
         </span>
         <span className="push row">
           <FilterField label="Search the log" value={q} onChange={(text) => change({ q: text })} />
@@ -93,26 +97,55 @@ export function JobLog({ jobId }: { jobId: string }) {
       </header>
       {error ? <Problem error={error} /> : null}
       {shown.length === 0 ? (
-        <p className="in mute">{lines.length === 0 ? 'No lines yet.' : 'No line fits.'}</p>
+        <p className="in mute">{known === 0 ? 'No lines yet.' : 'No line fits.'}</p>
       ) : (
-        <Lines lines={shown} />
+        <Lines
+          lines={shown}
+          chosen={line === undefined ? undefined : Number(line)}
+          onChoose={(id) => change({ line: String(id) })}
+        />
       )}
     </section>
   )
 }
 
-function Lines({ lines }: { lines: readonly Line[] }) {
+/** Without a filter the log itself, which is not copied. */
+function linesOf(lines: readonly Line[], known: number, level: string, q: string): readonly Line[] {
+  const wanted = LEVELS[level] ?? []
+  const asked = q.toLowerCase()
+  if (wanted.length === 0 && asked === '') return lines.length === known ? lines : lines.slice(0, known)
+  return lines.filter(
+    ({ type, message }) => (wanted.length === 0 || wanted.includes(type)) && message.toLowerCase().includes(asked),
+  )
+}
+
+interface LinesProps {
+  readonly lines: readonly Line[]
+  /** The line that the address names. */
+  readonly chosen: number | undefined
+  readonly onChoose: (id: number) => void
+}
+
+function Lines({ lines, chosen, onChoose }: LinesProps) {
   const frame = useRef<HTMLDivElement>(null)
-  const isAtEnd = useRef(true)
+  const isAtEnd = useRef(chosen === undefined)
+  const shownChoice = useRef<number>(undefined)
   const rows = useVirtualizer({
     count: lines.length,
     getScrollElement: () => frame.current,
     estimateSize: () => LINE_HEIGHT,
     overscan: 20,
   })
+  const count = lines.length
   useEffect(() => {
-    if (isAtEnd.current) rows.scrollToIndex(lines.length - 1, { align: 'end' })
-  }, [lines.length, rows])
+    if (isAtEnd.current && count > 0) rows.scrollToIndex(count - 1, { align: 'end' })
+    if (chosen === undefined || shownChoice.current === chosen) return
+    const index = lines.findIndex(({ id }) => id === chosen)
+    if (index === -1) return
+    shownChoice.current = chosen
+    isAtEnd.current = false
+    rows.scrollToIndex(index, { align: 'center' })
+  }, [count, rows, chosen, lines])
   const onScroll = () => {
     const at = frame.current!
     isAtEnd.current = at.scrollHeight - at.scrollTop - at.clientHeight < LINE_HEIGHT * 2
@@ -129,10 +162,12 @@ function Lines({ lines }: { lines: readonly Line[] }) {
               id={`line-${id}`}
               ref={rows.measureElement}
               data-index={index}
-              className={`log-line ${type}`}
+              className={`log-line ${type} ${id === chosen ? 'chosen' : ''}`}
               style={{ position: 'absolute', left: 0, right: 0, transform: `translateY(${start}px)` }}
             >
-              <time dateTime={parseTime(created).toISOString()}>{timeOfDay(created)}</time>
+              <button type="button" className="link" title="A link to this line" onClick={() => onChoose(id)}>
+                <time dateTime={parseTime(created).toISOString()}>{timeOfDay(created)}</time>
+              </button>
               <span>{type}</span>
               <span>{message}</span>
             </div>

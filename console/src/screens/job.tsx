@@ -17,6 +17,7 @@ import type { FailedResult } from './failure.ts'
 import { flowResultOf, flowSentence } from './flow-result.ts'
 import { FlowRun } from './flow-run.tsx'
 import { CauseCard, usualText } from './job-cause.tsx'
+import { AgainstLastGood, useLastGood } from './job-compare.tsx'
 import { JobLog } from './job-log.tsx'
 import { rowsOf } from './job-rows.ts'
 import { JobTimeline } from './job-timeline.tsx'
@@ -27,7 +28,7 @@ const route = getRouteApi('/jobs/$jobId')
 
 interface Result extends FailedResult {
   readonly configVersion?: string
-  readonly output?: { readonly tables?: readonly { readonly id: string; readonly rowsCount?: number }[] }
+  readonly output?: { readonly tables?: readonly { readonly id: string; readonly importedRowsCount?: number }[] }
   readonly input?: { readonly tables?: readonly { readonly id: string }[] }
 }
 
@@ -160,6 +161,7 @@ function Body({ job }: { job: Job }) {
   const result = job.result as Result // described loosely
   const isFlow = flowResultOf(job) !== undefined
   const nameOfRow = useRowNames(job)
+  const good = useLastGood(job)
   return (
     <div className="columns">
       <div className="stack4">
@@ -168,6 +170,7 @@ function Body({ job }: { job: Job }) {
         <JobLog jobId={job.id} />
       </div>
       <div className="stack4">
+        {good ? <AgainstLastGood job={job} good={good} /> : null}
         <Results result={result} isOver={isOver(job.status)} />
         <Measures job={job} />
       </div>
@@ -198,13 +201,15 @@ function Results({ result, isOver: ended }: { result: Result; isOver: boolean })
         <p className="in mute">{ended ? 'It read and wrote no tables.' : 'Nothing yet: tables appear when the run has ended.'}</p>
       ) : null}
       <ul className="list">
-        {written.map(({ id }) => (
+        {written.map(({ id, importedRowsCount }) => (
           <li key={`out ${id}`}>
             <Icon name="download" />
             <Link className="clip" to="/storage/$tableId" params={{ tableId: id }}>
               {id}
             </Link>
-            <span className="push mute xs">written</span>
+            <span className="push mute xs nowrap">
+              {importedRowsCount === undefined ? 'written' : `${plural(importedRowsCount, 'row')} written`}
+            </span>
           </li>
         ))}
         {read.map(({ id }) => (

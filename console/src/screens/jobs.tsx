@@ -21,12 +21,28 @@ export const isOver = (status: string): boolean => ['success', 'warning', 'error
 export const secondsOf = ({ startTime, endTime, durationSeconds }: Job): number | undefined =>
   startTime === null ? undefined : endTime === null ? sinceSeconds(startTime) : (durationSeconds ?? 0)
 
-/** How far a running job is: by the time it usually takes, which is all that is known before it ends. */
-export function progressOf(job: Job): { readonly share: number; readonly leftSeconds: number } | undefined {
+export interface JobProgress {
+  readonly share: number
+  /** Guessed from the time that it usually takes; undefined when that is not known. */
+  readonly leftSeconds: number | undefined
+  readonly text: string
+}
+
+const PHASES: Readonly<Record<string, string>> = { input: 'reading tables', program: 'running', load: 'loading' }
+
+/** How far a running job is: by its rows and what is known of the present one, else by the time that it usually takes. */
+export function progressOf(job: Job): JobProgress | undefined {
   const seconds = secondsOf(job)
-  if (job.status !== 'processing' || seconds === undefined || !job.usual) return undefined
-  const usual = job.usual.durationMs / 1000
-  return { share: Math.min(seconds / Math.max(usual, 1), MOST_SHARE), leftSeconds: Math.max(0, usual - seconds) }
+  if (job.status !== 'processing' || seconds === undefined) return undefined
+  const usual = job.usual ? job.usual.durationMs / 1000 : undefined
+  const leftSeconds = usual === undefined ? undefined : Math.max(0, usual - seconds)
+  const byTime = usual === undefined ? undefined : Math.min(seconds / Math.max(usual, 1), MOST_SHARE)
+  if (!job.progress) return byTime === undefined ? undefined : { share: byTime, leftSeconds, text: '' }
+  const { rowsDone, rowsTotal, phase, done, total } = job.progress
+  const ofRow = done !== undefined && total ? done / total : 0
+  const byRows = (rowsDone + ofRow) / Math.max(1, rowsTotal)
+  const text = `${rowsTotal > 1 ? `${rowsDone} of ${rowsTotal} rows, ` : ''}${PHASES[phase] ?? phase}`
+  return { share: Math.max(byRows, rowsTotal > 1 ? 0 : (byTime ?? 0)), leftSeconds, text }
 }
 
 /** ", 64 %"; nothing while nothing is known. */

@@ -2,24 +2,20 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
+import type { Answer } from '../../../client/src/client.ts'
 import { moment, until, zone } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { CreateButton } from '../parts/create-button.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
 import { Problem } from '../parts/problem.tsx'
+import { cronWords } from '../schedule/cron-words.ts'
 import { api } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
 import { useCatalogue, useComponents } from './names.ts'
+import { ScheduleBuilder } from './schedule-builder.tsx'
 
 const SCHEDULER = 'keboola.scheduler'
-const PRESETS: readonly (readonly [string, string])[] = [
-  ['*/15 * * * *', 'every 15 minutes'],
-  ['0 * * * *', 'every hour'],
-  ['0 6 * * *', 'every day at 6'],
-  ['0 6 * * 1', 'every Monday at 6'],
-  ['0 6 1 * *', 'on the first of the month at 6'],
-]
 const ZONES = Intl.supportedValuesOf('timeZone')
 
 export const NewSchedule = () => (
@@ -32,6 +28,7 @@ function NewScheduleDialog({ onClose }: { onClose: () => void }) {
   const [target, setTarget] = useState('')
   const [cronTab, setCronTab] = useState('0 6 * * *')
   const [timezone, setTimezone] = useState(zone)
+  const [policy, setPolicy] = useState<Policy>({ dst: 'once', missed: 'catch-up', overlap: 'wait' })
   const chosen = targets.find(({ key }) => key === target) ?? targets[0]
   const create = useMutation({
     mutationFn: async () => {
@@ -39,10 +36,11 @@ function NewScheduleDialog({ onClose }: { onClose: () => void }) {
       const configuration = {
         schedule: { cronTab, timezone, state: 'enabled' },
         target: { componentId: chosen.componentId, configurationId: chosen.configurationId, mode: 'run' },
+        policy,
       }
       const made = await api.call('configurations.create', {
         path: { componentId: SCHEDULER },
-        body: { name: `${chosen.name}, ${cronTab}`, configuration } as never,
+        body: { name: `${chosen.name}, ${cronWords(cronTab) ?? cronTab}`, configuration } as never,
       })
       return api.call('scheduler.activate', { body: { configurationId: made.id } })
     },
@@ -71,19 +69,11 @@ function NewScheduleDialog({ onClose }: { onClose: () => void }) {
             <input
               className="input mono"
               id="cron"
-              list="presets"
               required
               value={cronTab}
               onChange={(event) => setCronTab(event.target.value)}
             />
-            <datalist id="presets">
-              {PRESETS.map(([cron, words]) => (
-                <option key={cron} value={cron}>
-                  {words}
-                </option>
-              ))}
-            </datalist>
-            <span className="hint">{PRESETS.find(([cron]) => cron === cronTab)?.[1] ?? 'minute, hour, day, month, weekday'}</span>
+            <span className="hint">{cronWords(cronTab) ?? 'minute, hour, day, month, weekday'}</span>
           </div>
           <div className="field">
             <label htmlFor="zone">Time zone</label>
@@ -94,7 +84,9 @@ function NewScheduleDialog({ onClose }: { onClose: () => void }) {
             </select>
           </div>
         </div>
-        <Preview cronTab={cronTab} timezone={timezone} />
+        <ScheduleBuilder cron={cronTab} onChange={setCronTab} />
+        <Policies policy={policy} onChange={setPolicy} />
+        <Preview cronTab={cronTab} timezone={timezone} dst={policy.dst} />
         {create.error ? <Problem error={create.error} /> : null}
         <button type="submit" className="btn pri" disabled={create.isPending || !chosen}>
           {chosen ? `Run ${chosen.name} by the clock` : 'Make a configuration first'}
@@ -119,27 +111,94 @@ function useTargets() {
     )
 }
 
-function Preview({ cronTab, timezone }: { cronTab: string; timezone: string }) {
+interface Policy {
+  readonly dst: 'once' | 'skip' | 'every'
+  readonly missed: 'catch-up' | 'skip'
+  readonly overlap: 'wait' | 'skip'
+}
+
+const POLICIES: readonly (readonly [keyof Policy, string, readonly (readonly [string, string])[]])[] = [
+  [
+    'dst',
+    'When the clock is changed',
+    [
+      ['once', 'run once'],
+      ['skip', 'leave out what does not exist'],
+      ['every', 'run in both hours'],
+    ],
+  ],
+  [
+    'missed',
+    'After a downtime',
+    [
+      ['catch-up', 'start the newest missed run'],
+      ['skip', 'make nothing up'],
+    ],
+  ],
+  [
+    'overlap',
+    'While the run before goes on',
+    [
+      ['wait', 'wait for it'],
+      ['skip', 'leave it out'],
+    ],
+  ],
+]
+
+const Policies = ({ policy, onChange }: { policy: Policy; onChange: (policy: Policy) => void }) => (
+  <details>
+    <summary className="soft">Clock changes, downtime, overlap</summary>
+    <div className="stack2 policies">
+      {POLICIES.map(([name, label, options]) => (
+        <label key={name} className="row">
+          <span className="grow">{label}</span>
+          <select
+            className="input sm"
+            aria-label={label}
+            value={policy[name]}
+            onChange={(event) => onChange({ ...policy, [name]: event.target.value })}
+          >
+            {options.map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+      ))}
+    </div>
+  </details>
+)
+
+const SHOWN_RUNS = 10
+
+function Preview({ cronTab, timezone, dst }: { cronTab: string; timezone: string; dst: Policy['dst'] }) {
   const asked = useDeferredValue(cronTab)
-  const query = useLoad('scheduler.preview', { body: { cronTab: asked, timezone, count: 5 } }, { enabled: asked.trim() !== '' })
+  const query = useLoad(
+    'scheduler.preview',
+    { body: { cronTab: asked, timezone, dst, count: SHOWN_RUNS } },
+    { enabled: asked.trim() !== '' },
+  )
   return (
     <section aria-labelledby="preview" className="stack2">
       <h3 className="lbl" id="preview">
-        Next five runs, in {zone}
+        Next ten runs, in {zone}
       </h3>
       <Loaded query={query} skeleton={<Lines count={3} />}>
-        {(runs) => (
-          <ol className="next-runs">
-            {runs.map(({ executionTime, dst }) => (
-              <li key={executionTime} className="contents">
-                <span className="tn">{moment(executionTime)}</span>
-                <span className="mute xs">{until(executionTime)}</span>
-                <span className="warn xs">{dst ?? ''}</span>
-              </li>
-            ))}
-          </ol>
-        )}
+        {(runs) => <NextRuns runs={runs} />}
       </Loaded>
     </section>
   )
 }
+
+export const NextRuns = ({ runs }: { runs: Answer<'scheduler.preview'> }) => (
+  <ol className="next-runs">
+    {runs.map(({ executionTime, dst }) => (
+      <li key={executionTime} className="contents">
+        <span className="tn">{moment(executionTime)}</span>
+        <span className="mute xs">{until(executionTime)}</span>
+        <span className="warn xs">{dst ? `clock change: ${dst}` : ''}</span>
+      </li>
+    ))}
+  </ol>
+)

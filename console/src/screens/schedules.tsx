@@ -1,7 +1,7 @@
 // Schedules: what runs by itself, when next, and how the last runs went.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Schedule } from '../../../client/src/operations.ts'
 import { moment, plural, until, zone } from '../format.ts'
@@ -9,12 +9,16 @@ import { Lines, Loaded, useLoad } from '../load.tsx'
 import { Drawer } from '../parts/drawer.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Scroll } from '../parts/scroll.tsx'
-import { Status } from '../parts/status.tsx'
+import { Status, StatusIcon } from '../parts/status.tsx'
+import { cronWords } from '../schedule/cron-words.ts'
 import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
 import { useNames } from './names.ts'
-import { NewSchedule } from './new-schedule.tsx'
+import { NewSchedule, NextRuns } from './new-schedule.tsx'
+import { Week } from './schedule-week.tsx'
+
+const route = getRouteApi('/schedules')
 
 const stateOf = ({ stoppedReason, schedule }: Schedule): string =>
   stoppedReason ? 'stopped' : schedule.state === 'disabled' ? 'paused' : 'enabled'
@@ -24,6 +28,8 @@ export function SchedulesScreen() {
   const nameOf = useNames()
   const [open, setOpen] = useState<Schedule>()
   const all = query.data ?? []
+  const { view } = route.useSearch()
+  const isWeek = view === 'week' && all.length > 0
   const stopped = all.filter((one) => one.stoppedReason).length
   return (
     <Page
@@ -31,9 +37,19 @@ export function SchedulesScreen() {
       crumbs={[{ name: 'Schedules' }]}
       say={query.data ? sentence(all.length, stopped) : 'Schedules'}
       sub={`Times are ${zone}.`}
-      actions={<NewSchedule />}
+      actions={
+        <>
+          {all.length === 0 ? null : (
+            <Link className="btn" to="/schedules" search={isWeek ? {} : { view: 'week' }}>
+              {isWeek ? 'As a list' : 'As a week'}
+            </Link>
+          )}
+          <NewSchedule />
+        </>
+      }
     >
-      <section className="card" aria-label="Schedules">
+      {isWeek ? <Week schedules={all} nameOf={nameOf} /> : null}
+      <section className="card" aria-label="Schedules" hidden={isWeek}>
         <Loaded query={query} skeleton={<Lines count={6} />}>
           {(data) =>
             data.length === 0 ? (
@@ -52,7 +68,7 @@ export function SchedulesScreen() {
                       <th>Runs</th>
                       <th>When</th>
                       <th>Next</th>
-                      <th>Last</th>
+                      <th>Last ten</th>
                       <th>
                         <span className="vh">Actions</span>
                       </th>
@@ -75,7 +91,10 @@ export function SchedulesScreen() {
                         </td>
                         <td>
                           <button type="button" className="link" onClick={() => setOpen(one)}>
-                            <span className="id">{one.schedule.cronTab}</span> {one.schedule.timezone}
+                            {cronWords(one.schedule.cronTab) ?? one.schedule.cronTab}
+                            <span className="xs mute block">
+                              <span className="id">{one.schedule.cronTab}</span> {one.schedule.timezone}
+                            </span>
                           </button>
                         </td>
                         <td>
@@ -85,7 +104,9 @@ export function SchedulesScreen() {
                             <i className="null">never</i>
                           )}
                         </td>
-                        <td>{one.executions[0] ? moment(one.executions[0].executionTime) : <i className="null">not yet</i>}</td>
+                        <td>
+                          <LastRuns executions={one.executions} />
+                        </td>
                         <td>
                           <ScheduleActions schedule={one} />
                         </td>
@@ -98,7 +119,7 @@ export function SchedulesScreen() {
           }
         </Loaded>
       </section>
-      {open ? <NextRuns schedule={open} onClose={() => setOpen(undefined)} /> : null}
+      {open ? <ScheduleDrawer schedule={open} onClose={() => setOpen(undefined)} /> : null}
     </Page>
   )
 }
@@ -160,23 +181,65 @@ function sentence(all: number, stopped: number): string {
   return stopped === 0 ? `${plural(all, 'schedule')}, none stopped.` : `${stopped} of ${plural(all, 'schedule')} stopped.`
 }
 
-function NextRuns({ schedule, onClose }: { schedule: Schedule; onClose: () => void }) {
-  const query = useLoad('scheduler.next', { path: { id: schedule.id }, query: { count: 10 } })
+type Execution = Schedule['executions'][number]
+
+/** How a run of a schedule went: that of its job, or why there was none. */
+function useOutcomes(executions: readonly Execution[]): (execution: Execution) => string {
+  const ids = executions.flatMap(({ jobId }) => (jobId === null ? [] : [jobId]))
+  const { data } = useLoad('queue.search', { query: { id: ids, limit: 100 } }, { enabled: ids.length > 0 })
+  const byId = new Map(data?.map(({ id, status }) => [id, status]))
+  return ({ jobId, status }) => (jobId === null ? status : (byId.get(jobId) ?? 'created'))
+}
+
+const SHOWN_RUNS = 10
+
+function LastRuns({ executions }: { executions: readonly Execution[] }) {
+  const shown = executions.slice(0, SHOWN_RUNS)
+  const outcomeOf = useOutcomes(shown)
+  if (shown.length === 0) return <i className="null">not yet</i>
   return (
-    <Drawer title={`Next runs of ${schedule.schedule.cronTab}`} onClose={onClose}>
-      <Loaded query={query}>
-        {(runs) => (
-          <ol className="list">
-            {runs.map(({ executionTime, dst }) => (
-              <li key={executionTime}>
-                <span className="tn">{moment(executionTime)}</span>
-                <span className="mute xs">{until(executionTime)}</span>
-                {dst ? <span className="push warn xs">clock change: {dst}</span> : null}
-              </li>
-            ))}
-          </ol>
-        )}
-      </Loaded>
+    <span className="row gap1">
+      {shown.toReversed().map((one) => (
+        <StatusIcon key={one.executionTime} status={outcomeOf(one)} />
+      ))}
+    </span>
+  )
+}
+
+function ScheduleDrawer({ schedule, onClose }: { schedule: Schedule; onClose: () => void }) {
+  const query = useLoad('scheduler.next', { path: { id: schedule.id }, query: { count: SHOWN_RUNS } })
+  const outcomeOf = useOutcomes(schedule.executions)
+  return (
+    <Drawer title={cronWords(schedule.schedule.cronTab) ?? schedule.schedule.cronTab} onClose={onClose}>
+      <section className="stack2" aria-labelledby="coming">
+        <h3 className="lbl" id="coming">
+          Next runs, in {zone}
+        </h3>
+        <Loaded query={query}>{(runs) => <NextRuns runs={runs} />}</Loaded>
+      </section>
+      <section className="stack2" aria-labelledby="went">
+        <h3 className="lbl" id="went">
+          How the last ones went
+        </h3>
+        {schedule.executions.length === 0 ? <p className="mute">It has not run yet.</p> : null}
+        <ul className="list moments">
+          {schedule.executions.map((one) => (
+            <li key={one.executionTime}>
+              <Status status={outcomeOf(one)} />
+              <span className="tn">{moment(one.executionTime)}</span>
+              <span className="push xs mute">
+                {one.jobId === null ? (
+                  one.reason
+                ) : (
+                  <Link to="/jobs/$jobId" params={{ jobId: one.jobId }}>
+                    Job {one.jobId}
+                  </Link>
+                )}
+              </span>
+            </li>
+          ))}
+        </ul>
+      </section>
     </Drawer>
   )
 }

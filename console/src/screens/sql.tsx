@@ -2,9 +2,12 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Suspense, useMemo, useState } from 'react'
+import type { Table } from '../../../client/src/operations.ts'
+import { LazySqlEditor } from '../editor/lazy.ts'
+import type { SqlNames } from '../editor/sql-editor.tsx'
 import { count, duration } from '../format.ts'
-import { Loaded, useLoad } from '../load.tsx'
+import { Lines, Loaded, useLoad } from '../load.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -17,13 +20,15 @@ import { curlOf } from '../shell/curl.tsx'
 import { Page } from '../shell/page.tsx'
 import { bucketOf, tableNameOf } from '../table-id.ts'
 import { useKey } from '../use-key.ts'
+import { SqlChart } from './sql-chart.tsx'
+import { type Keep, SaveQuery } from './sql-save.tsx'
 
 const SHOWN_ROWS = 1000
 const DRAFT_KEY = 'millrace.sql'
 const HISTORY_KEY = 'millrace.sql-history'
 const REMEMBERED = 50
 
-interface Result {
+export interface SqlResult {
   readonly columns: readonly { readonly name: string; readonly type: string }[]
   readonly rows: readonly (readonly unknown[])[]
   readonly seconds: number
@@ -45,13 +50,16 @@ export function SqlScreen() {
     sessionStorage.setItem(DRAFT_KEY, text)
   }
   const run = useMutation({
-    mutationFn: async (text: string): Promise<Result> => {
+    mutationFn: async (text: string): Promise<SqlResult> => {
       const started = performance.now()
-      const result = (await api.call('sql.query', { body: { sql: text, limit: SHOWN_ROWS } })) as Omit<Result, 'seconds'> // described loosely
+      const result = (await api.call('sql.query', { body: { sql: text, limit: SHOWN_ROWS } })) as Omit<SqlResult, 'seconds'> // described loosely
       remember(text)
       return { ...result, seconds: (performance.now() - started) / 1000 }
     },
   })
+  const tables = useLoad('tables.list', { query: { include: 'columns' } })
+  const names = useMemo(() => namesOf(tables.data ?? []), [tables.data])
+  const sources = (tables.data ?? []).map(({ id }) => id).filter((id) => run.variables?.includes(quoted(id)))
   const start = () => run.mutate(sql)
   useKey('Ctrl Enter', 'Run the query', start)
   return (
@@ -65,16 +73,13 @@ export function SqlScreen() {
         <div className="stack4">
           <section className="card" aria-label="Query">
             <div className="in stack3">
-              <textarea
-                className="code sql"
-                aria-label="SQL"
-                spellCheck={false}
-                value={sql}
-                onChange={(event) => edit(event.target.value)}
-              />
+              <Suspense fallback={<Lines count={4} />}>
+                <LazySqlEditor text={sql} names={names} onChange={edit} onRun={start} />
+              </Suspense>
               <div className="row wrap">
                 <History onChoose={edit} />
                 <CopyButton text={curlOf('sql.query', { body: { sql } })} label="Copy as curl" />
+                <CopyButton text={`npx millrace sql ${shellQuoted(sql)}`} label="Copy as command" />
                 <button type="button" className="btn pri push" disabled={run.isPending} onClick={start}>
                   <Icon name="play" />
                   <span>{run.isPending ? 'Running' : 'Run'}</span>
@@ -84,7 +89,7 @@ export function SqlScreen() {
             </div>
           </section>
           {run.error ? <Problem error={run.error} /> : null}
-          {run.data ? <ResultGrid result={run.data} sql={sql} /> : null}
+          {run.data ? <ResultGrid result={run.data} sql={run.variables ?? sql} sources={sources} /> : null}
         </div>
         <Tables onChoose={(id) => edit(`select *\nfrom ${quoted(id)}\nlimit 100`)} />
       </div>
@@ -92,7 +97,20 @@ export function SqlScreen() {
   )
 }
 
-const sentenceOf = ({ rows, seconds }: Result): string =>
+/** For completion: columns by bucket and table. */
+function namesOf(tables: readonly Table[]): SqlNames {
+  const byBucket = Map.groupBy(tables, ({ id }) => bucketOf(id))
+  return Object.fromEntries(
+    [...byBucket].map(([bucket, list]) => [
+      bucket,
+      Object.fromEntries(list.map(({ id, columns = [] }) => [tableNameOf(id), columns])),
+    ]),
+  )
+}
+
+const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+const sentenceOf = ({ rows, seconds }: SqlResult): string =>
   `${rows.length === SHOWN_ROWS ? `The first ${count(rows.length)} rows` : rows.length === 1 ? 'One row' : `${count(rows.length)} rows`} in ${seconds < 1 ? `${Math.round(seconds * 1000)} ms` : duration(seconds)}.`
 
 function History({ onChoose }: { onChoose: (sql: string) => void }) {
@@ -112,22 +130,46 @@ function History({ onChoose }: { onChoose: (sql: string) => void }) {
 
 const NUMBERS = /^(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|U|FLOAT|DOUBLE|DECIMAL)/
 
-function ResultGrid({ result: { columns, rows }, sql }: { result: Result; sql: string }) {
+interface GridProps {
+  readonly result: SqlResult
+  readonly sql: string
+  readonly sources: readonly string[]
+}
+
+function ResultGrid({ result: { columns, rows }, sql, sources }: GridProps) {
+  const [isChart, setChart] = useState(false)
+  const [kept, setKept] = useState<Keep>()
   const download = useMutation({
     mutationFn: async () => saveAs('query.csv', await (await api.open('sql.query', { body: { sql, format: 'csv' } })).blob()),
   })
   if (rows.length === 0) return <p className="mute">The query has no rows.</p>
   return (
     <section className="card grid" aria-labelledby="result">
-      <header>
+      <header className="wrap">
         <h2 id="result">Result</h2>
-        <button type="button" className="btn sm push" disabled={download.isPending} onClick={() => download.mutate()}>
+        <fieldset className="seg sm" aria-label="View of the result">
+          <button type="button" aria-pressed={!isChart} onClick={() => setChart(false)}>
+            Rows
+          </button>
+          <button type="button" aria-pressed={isChart} onClick={() => setChart(true)}>
+            Chart
+          </button>
+        </fieldset>
+        <button type="button" className="btn sm push" onClick={() => setKept('table')}>
+          Save as a table
+        </button>
+        <button type="button" className="btn sm" onClick={() => setKept('transformation')}>
+          Save as a transformation
+        </button>
+        <button type="button" className="btn sm" disabled={download.isPending} onClick={() => download.mutate()}>
           <Icon name="download" size="sm" />
           <span>Download all rows as CSV</span>
         </button>
       </header>
       {download.error ? <Problem error={download.error} /> : null}
-      <Scroll label="Rows of the result" className="rows">
+      {kept ? <SaveQuery kind={kept} sql={sql} sources={sources} onClose={() => setKept(undefined)} /> : null}
+      {isChart ? <SqlChart columns={columns} rows={rows} /> : null}
+      <Scroll label="Rows of the result" className={isChart ? 'hidden' : 'rows'}>
         <table className="t">
           <thead>
             <tr>

@@ -3,25 +3,20 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import type { Job } from '../../../client/src/operations.ts'
 import { useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Status } from '../parts/status.tsx'
-import {
-  breakSampleShop,
-  COMPONENT,
-  CONFIGURATION,
-  createSampleShop,
-  repairSampleShop,
-  runSampleShop,
-  TABLE,
-} from '../sample-shop.ts'
+import { breakSampleShop, COMPONENT, CONFIGURATION, createSampleShop, runSampleShop, TABLE } from '../sample-shop.ts'
 import { Page } from '../shell/page.tsx'
-import { isOver, messageOf } from './jobs.tsx'
+import type { FailedResult } from './failure.ts'
+import { CauseCard } from './job-cause.tsx'
+import { isOver } from './jobs.tsx'
 
 const route = getRouteApi('/try')
 
-type Step = 'first' | 'broken' | 'repaired'
+type Step = 'first' | 'broken'
 
 /** The jobs of the three steps are in the address, so a reload loses nothing. */
 export function TryScreen() {
@@ -32,7 +27,6 @@ export function TryScreen() {
     mutationFn: async (step: Step) => {
       if (step === 'first') await createSampleShop()
       if (step === 'broken') await breakSampleShop()
-      if (step === 'repaired') await repairSampleShop()
       const id = await runSampleShop()
       await queries.invalidateQueries({ queryKey: ['components.list'] })
       await navigate({ to: '/try', search: { ...search, [step]: id } })
@@ -80,15 +74,20 @@ export function TryScreen() {
               isBusy={begin.isPending || first?.status !== 'success'}
               onStart={() => begin.mutate('broken')}
             />
+            {broken?.status === 'error' && !repaired ? (
+              <CauseCard
+                job={broken}
+                result={broken.result as FailedResult} // described loosely
+                onStarted={(id) => void navigate({ to: '/try', search: { ...search, repaired: id } })}
+              />
+            ) : null}
           </StepItem>
           <StepItem status={repaired?.status} title="Repair it">
-            <p className="soft">Changes the row back, as a new version, and runs it again.</p>
-            <StepRun
-              job={repaired}
-              label="Repair and run again"
-              isBusy={begin.isPending || broken?.status !== 'error'}
-              onStart={() => begin.mutate('repaired')}
-            />
+            <p className="soft">
+              The failure says where it happened and suggests a repair. Applying it saves a new version, with undo, and runs it
+              again.
+            </p>
+            {repaired ? <StepState job={repaired} /> : null}
           </StepItem>
         </ol>
       </section>
@@ -96,16 +95,8 @@ export function TryScreen() {
   )
 }
 
-interface StepJob {
-  readonly id: string
-  readonly status: string
-  readonly message: string | undefined
-}
-
-function useStatus(jobId: string | undefined): StepJob | undefined {
-  const { data } = useLoad('queue.get', { path: { id: jobId ?? '' } as never }, { enabled: jobId !== undefined })
-  return data && { id: data.id, status: data.status, message: messageOf(data) }
-}
+const useStatus = (jobId: string | undefined): Job | undefined =>
+  useLoad('queue.get', { path: { id: jobId ?? '' } }, { enabled: jobId !== undefined }).data
 
 function sentenceOf(first: string | undefined, broken: string | undefined, repaired: string | undefined): string {
   if (repaired === 'success') return 'Repaired. That was the whole round: run, look, break, repair.'
@@ -127,29 +118,27 @@ const StepItem = ({ status, title, children }: { status: string | undefined; tit
   </li>
 )
 
-const StepRun = ({
-  job,
-  label,
-  isBusy,
-  onStart,
-}: {
-  job: StepJob | undefined
-  label: string
-  isBusy: boolean
-  onStart: () => void
-}) =>
+interface StepRunProps {
+  readonly job: Job | undefined
+  readonly label: string
+  readonly isBusy: boolean
+  readonly onStart: () => void
+}
+
+const StepRun = ({ job, label, isBusy, onStart }: StepRunProps) =>
   job ? (
-    <>
-      <p className="row">
-        <Status status={job.status} />
-        <Link to="/jobs/$jobId" params={{ jobId: job.id }}>
-          Job {job.id}
-        </Link>
-      </p>
-      {job.status === 'error' ? <p className="note err">{job.message}</p> : null}
-    </>
+    <StepState job={job} />
   ) : (
     <button type="button" className="btn pri" disabled={isBusy} onClick={onStart}>
       {label}
     </button>
   )
+
+const StepState = ({ job }: { job: Job }) => (
+  <p className="row">
+    <Status status={job.status} />
+    <Link to="/jobs/$jobId" params={{ jobId: job.id }}>
+      Job {job.id}
+    </Link>
+  </p>
+)

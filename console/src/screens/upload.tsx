@@ -1,264 +1,497 @@
-// Upload: can it be read, what happens to the table, how far it is. The file goes to the stack as a stream, whatever its size.
+// Upload: can it be read, which lines cannot, what happens to the table, how far it is.
 
-import { useMutation } from '@tanstack/react-query'
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { type DragEvent, useState } from 'react'
-import { ApiError } from '../../../client/src/client.ts'
-import { HEAD_BYTES, type Head, headOf } from '../csv-head.ts'
-import { bytes, duration } from '../format.ts'
-import { useLoad } from '../load.tsx'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { type DragEvent, useRef, useState } from 'react'
+import type { SniffedFile } from '../../../client/src/operations.ts'
+import { bytes, count, duration, plural } from '../format.ts'
+import { Lines, Loaded, useLoad } from '../load.tsx'
 import { Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Scroll } from '../parts/scroll.tsx'
 import { Value } from '../parts/value.tsx'
-import { api, sessionHeaders } from '../session.ts'
+import { curlOf } from '../shell/curl.tsx'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
-import { finishStorageJob } from '../storage-job.ts'
+import { type FileLoad, loadCalls, type Plan, runLoad } from '../upload/load-file.ts'
+import { forgetUpload, isSameFile, pendingUpload } from '../upload/multipart.ts'
+import { type Hints, sniff } from '../upload/sniff.ts'
 
 const route = getRouteApi('/upload')
 
-interface Plan {
-  readonly bucket: string
-  readonly table: string
-  readonly key: string
-  readonly isIncremental: boolean
-  readonly delimiter: string
-}
+const TYPES = ['STRING', 'INTEGER', 'NUMERIC', 'FLOAT', 'BOOLEAN', 'DATE', 'TIMESTAMP']
+const DELIMITERS: readonly (readonly [string, string])[] = [
+  [',', 'comma'],
+  [';', 'semicolon'],
+  ['\t', 'tab'],
+  ['|', 'bar'],
+]
 
 export function UploadScreen() {
   const { table } = route.useSearch()
   const [file, setFile] = useState<File>()
-  const [head, setHead] = useState<Head>()
-  const choose = async (chosen: File | undefined) => {
-    if (!chosen) return
-    setHead(headOf(await chosen.slice(0, HEAD_BYTES).text()))
-    setFile(chosen)
-  }
+  const [hints, setHints] = useState<Hints>({})
+  const sniffed = useQuery({
+    queryKey: ['sniff', file?.name, file?.size, file?.lastModified, hints],
+    queryFn: () => sniff(file!, hints),
+    enabled: file !== undefined,
+    placeholderData: (before) => before,
+  })
   return (
     <Page
       title="Upload"
       crumbs={[{ name: 'Storage', to: '/storage' }, { name: 'Upload' }]}
       say={
-        file ? `${file.name}, ${bytes(file.size)}.` : table ? `Load data into ${table}.` : 'Upload a file and make it a table.'
+        file && sniffed.data
+          ? sentenceOf(sniffed.data)
+          : table
+            ? `Load data into ${table}.`
+            : 'Upload a file and make it a table.'
       }
+      sub={file ? `${file.name}, ${bytes(file.size)}. Nothing is stored yet.` : undefined}
     >
-      {file && head ? (
-        <Load file={file} head={head} intoTable={table} onReset={() => setFile(undefined)} />
+      {file ? (
+        <Loaded query={sniffed} skeleton={<Lines count={8} />}>
+          {(found) => (
+            <Load
+              file={file}
+              sniffed={found}
+              intoTable={table}
+              onHints={(next) => setHints({ ...hints, ...next })}
+              onReset={() => {
+                setFile(undefined)
+                setHints({})
+              }}
+            />
+          )}
+        </Loaded>
       ) : (
-        <Drop onFile={(chosen) => void choose(chosen)} />
+        <Drop onFile={setFile} />
       )}
     </Page>
   )
 }
 
+function sentenceOf({ rows, isWhole, problems, isLoadable, encoding }: SniffedFile): string {
+  const read = isWhole ? `${plural(rows, 'row')} can be read.` : `The first ${plural(rows, 'row')} can be read.`
+  if (problems.length > 0) return `${read} ${plural(problems.length, 'line')} cannot.`
+  return isLoadable ? read : `The file is written in ${encoding}, which cannot be loaded. Save it as UTF-8.`
+}
+
 function Drop({ onFile }: { onFile: (file: File | undefined) => void }) {
   const [isOver, setOver] = useState(false)
+  const [pasted, setPasted] = useState('')
+  const pending = pendingUpload()
   const onDrop = (event: DragEvent) => {
     event.preventDefault()
     setOver(false)
     onFile(event.dataTransfer.files[0])
   }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is a second way; the button does the same
-    <div
-      className={`drop ${isOver ? 'over' : ''}`}
-      onDragOver={(event) => {
-        event.preventDefault()
-        setOver(true)
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={onDrop}
-    >
-      <Icon name="upload" size="lg" />
-      <p className="md">Drop a CSV file here, plain or gzipped.</p>
-      <label className="btn pri">
-        Choose a file
-        <input className="vh" type="file" onChange={(event) => onFile(event.target.files?.[0])} />
-      </label>
-    </div>
-  )
-}
-
-const simpleName = (text: string): string =>
-  text
-    .replace(/\.(csv|tsv|txt)(\.gz)?$/i, '')
-    .replace(/\W+/g, '_')
-    .replace(/^_+|_+$/g, '') || 'data'
-
-function Load({
-  file,
-  head,
-  intoTable,
-  onReset,
-}: {
-  file: File
-  head: Head
-  intoTable: string | undefined
-  onReset: () => void
-}) {
-  const navigate = useNavigate()
-  const buckets = useLoad('buckets.list', { query: {} as never })
-  const isPacked = /\.gz$/i.test(file.name)
-  const [plan, setPlan] = useState<Plan>({
-    bucket: 'in.c-main',
-    table: simpleName(file.name),
-    key: '',
-    isIncremental: false,
-    delimiter: head.delimiter,
-  })
-  const [sent, setSent] = useState(0)
-  const change = (next: Partial<Plan>) => setPlan({ ...plan, ...next })
-  const [started, setStarted] = useState(0)
-  const load = useMutation({
-    mutationFn: () => {
-      setStarted(Date.now())
-      return run(file, plan, intoTable, setSent)
-    },
-    onSuccess: (tableId) => {
-      toast(`${tableId} is loaded.`)
-      void navigate({ to: '/storage/$tableId', params: { tableId } })
-    },
-  })
-  const columns = head.rows[0] ?? []
-  return (
-    <div className="columns">
-      <section className="card" aria-labelledby="head">
-        <header>
-          <h2 id="head">First rows</h2>
-          <span className="mute xs">
-            {isPacked ? 'gzipped: not shown' : `${columns.length} columns, separated by ${nameOfDelimiter(plan.delimiter)}`}
+    <div className="stack4">
+      {pending ? (
+        <p className="note run">
+          <Icon name="upload" />
+          <span className="grow">
+            An upload of <b>{pending.name}</b>, {bytes(pending.sizeBytes)}, is not complete. Choose the same file to go on where
+            it stopped.
           </span>
-          <button type="button" className="btn sm push" onClick={onReset}>
-            Another file
-          </button>
-        </header>
-        {isPacked ? <p className="in mute">The stack unpacks the file while it loads.</p> : <HeadTable rows={head.rows} />}
-      </section>
-      <section className="card" aria-labelledby="plan">
+        </p>
+      ) : null}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is a second way; the button does the same */}
+      <div
+        className={`drop ${isOver ? 'over' : ''}`}
+        onDragOver={(event) => {
+          event.preventDefault()
+          setOver(true)
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={onDrop}
+      >
+        <Icon name="upload" size="lg" />
+        <p className="md">Drop a CSV file here, plain or packed with gzip or zstd.</p>
+        <label className="btn pri">
+          Choose a file
+          <input className="vh" type="file" onChange={(event) => onFile(event.target.files?.[0])} />
+        </label>
+      </div>
+      <section className="card" aria-labelledby="paste">
         <header>
-          <h2 id="plan">What it will do</h2>
+          <h2 id="paste">Or paste rows</h2>
+          <span className="xs mute">from a sheet, a mail, a query</span>
         </header>
-        <Form onSubmit={() => load.mutate()}>
-          {intoTable ? (
-            <>
-              <p>
-                Loads into <span className="id">{intoTable}</span>.
-              </p>
-              <label className="chk">
-                <input
-                  type="checkbox"
-                  checked={plan.isIncremental}
-                  onChange={(event) => change({ isIncremental: event.target.checked })}
-                />
-                Keep the rows that are there; replace those with the same key
-              </label>
-            </>
-          ) : (
-            <>
-              <div className="field">
-                <label htmlFor="bucket">Bucket</label>
-                <input
-                  className="input"
-                  id="bucket"
-                  list="buckets"
-                  value={plan.bucket}
-                  onChange={(event) => change({ bucket: event.target.value })}
-                />
-                <datalist id="buckets">
-                  {(buckets.data ?? []).map(({ id }) => (
-                    <option key={id} value={id} />
-                  ))}
-                </datalist>
-                <span className="hint">
-                  {(buckets.data ?? []).some(({ id }) => id === plan.bucket)
-                    ? 'An existing bucket.'
-                    : `Makes the bucket ${plan.bucket}.`}
-                </span>
-              </div>
-              <div className="field">
-                <label htmlFor="table">Table</label>
-                <input
-                  className="input"
-                  id="table"
-                  required
-                  value={plan.table}
-                  onChange={(event) => change({ table: event.target.value })}
-                />
-                <span className="hint">
-                  Makes the table <span className="id">{`${plan.bucket}.${plan.table}`}</span>
-                </span>
-              </div>
-              <div className="field">
-                <label htmlFor="key">Primary key</label>
-                <select className="input" id="key" value={plan.key} onChange={(event) => change({ key: event.target.value })}>
-                  <option value="">none</option>
-                  {columns.map((name) => (
-                    <option key={name} value={name}>
-                      {name}
-                    </option>
-                  ))}
-                </select>
-                <span className="hint">
-                  {plan.key ? `Rows with the same ${plan.key} replace each other.` : 'Every load adds all its rows.'}
-                </span>
-              </div>
-            </>
-          )}
-          {load.isPending ? <Progress sent={sent} total={file.size} started={started} /> : null}
-          {load.error ? <Problem error={load.error} /> : null}
-          <button type="submit" className="btn pri" disabled={load.isPending}>
-            {intoTable ? 'Load into the table' : 'Make the table'}
+        <Form onSubmit={() => onFile(new File([pasted], 'pasted.csv', { type: 'text/csv' }))}>
+          <textarea
+            className="code paste"
+            aria-label="Rows to load"
+            placeholder={'id,name\n1,Tea'}
+            spellCheck={false}
+            value={pasted}
+            onChange={(event) => setPasted(event.target.value)}
+          />
+          <button type="submit" className="btn" disabled={pasted.trim() === ''}>
+            Look at these rows
           </button>
-          <p className="xs mute">
-            The same from a script: <Link to="/storage">storage</Link> API, <span className="id">npx millrace table upload</span>.
-          </p>
         </Form>
       </section>
     </div>
   )
 }
 
-const nameOfDelimiter = (delimiter: string): string =>
-  ({ ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' })[delimiter] ?? delimiter
+const simpleName = (text: string): string =>
+  text
+    .replace(/\.(csv|tsv|txt)(\.(gz|zst))?$/i, '')
+    .replace(/\W+/g, '_')
+    .replace(/^_+|_+$/g, '') || 'data'
 
-function HeadTable({ rows }: { rows: readonly (readonly string[])[] }) {
-  const [names = [], ...body] = rows
+interface LoadProps {
+  readonly file: File
+  readonly sniffed: SniffedFile
+  readonly intoTable: string | undefined
+  readonly onHints: (hints: Hints) => void
+  readonly onReset: () => void
+}
+
+interface Moving {
+  readonly sent: number
+  /** Bytes that were there when this attempt began. */
+  readonly before: number
+  readonly startedMs: number
+}
+
+function Load({ file, sniffed, intoTable, onHints, onReset }: LoadProps) {
+  const navigate = useNavigate()
+  const [plan, setPlan] = useState<Plan>({
+    bucket: 'in.c-main',
+    table: simpleName(file.name),
+    key: [],
+    isIncremental: false,
+    isTyped: false,
+    types: {},
+  })
+  const change = (next: Partial<Plan>) => setPlan({ ...plan, ...next })
+  const [moving, setMoving] = useState<Moving>()
+  const stop = useRef<AbortController>(null)
+  const load = useMutation({
+    mutationFn: () => {
+      stop.current = new AbortController()
+      const startedMs = Date.now()
+      return runLoad({ file, sniffed, plan, intoTable }, stop.current.signal, (sent) =>
+        setMoving((now) => ({ sent, before: now?.startedMs === startedMs ? now.before : sent, startedMs })),
+      )
+    },
+    onSuccess: (tableId) => {
+      toast(`${tableId} is loaded.`)
+      void navigate({ to: '/storage/$tableId', params: { tableId } })
+    },
+  })
+  const isPaused = load.error?.name === 'AbortError'
+  const pending = pendingUpload()
+  const canGoOn = isPaused || (pending !== undefined && isSameFile(file, pending))
+  const pause = () => stop.current?.abort()
   return (
-    <Scroll label="First rows of the file" className="grid">
-      <table className="t">
-        <thead>
-          <tr>
-            {names.map((name) => (
-              <th key={name}>
-                <span className="cn">{name}</span>
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {body.map((row, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows of a file have no other name
-            <tr key={index}>
-              {row.map((value, at) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: nor have their fields
-                <td key={at}>
-                  <Value value={value} />
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <div className="columns">
+      <div className="stack4">
+        <Dialect sniffed={sniffed} onHints={onHints} onReset={onReset} />
+        <Preview
+          sniffed={sniffed}
+          plan={plan}
+          intoTable={intoTable}
+          onType={(name, type) => change({ types: { ...plan.types, [name]: type } })}
+        />
+      </div>
+      <section className="card" aria-labelledby="plan">
+        <header>
+          <h2 id="plan">What it will do</h2>
+        </header>
+        <Form onSubmit={() => load.mutate()}>
+          {intoTable ? (
+            <Into tableId={intoTable} plan={plan} onChange={change} />
+          ) : (
+            <NewTable plan={plan} columns={sniffed.columns.map(({ name }) => name)} onChange={change} />
+          )}
+          {moving && (load.isPending || isPaused) ? <Progress moving={moving} total={file.size} isPaused={isPaused} /> : null}
+          {load.error && !isPaused ? <Problem error={load.error} /> : null}
+          <div className="row wrap">
+            {load.isPending ? (
+              <button type="button" className="btn" onClick={pause} disabled={moving?.sent === file.size}>
+                <Icon name="st-pause" />
+                <span>Pause</span>
+              </button>
+            ) : null}
+            <button type="submit" className="btn pri grow" disabled={load.isPending || !sniffed.isLoadable}>
+              {canGoOn ? 'Go on' : intoTable ? 'Load into the table' : 'Make the table'}
+            </button>
+          </div>
+          {canGoOn && !load.isPending ? (
+            <button
+              type="button"
+              className="link xs"
+              onClick={() => {
+                forgetUpload()
+                load.reset()
+                setMoving(undefined)
+              }}
+            >
+              Begin anew instead
+            </button>
+          ) : null}
+          <Calls load={{ file, sniffed, plan, intoTable }} />
+        </Form>
+      </section>
+    </div>
   )
 }
 
-function Progress({ sent, total, started }: { sent: number; total: number; started: number }) {
+function Dialect({ sniffed, onHints, onReset }: Pick<LoadProps, 'sniffed' | 'onHints' | 'onReset'>) {
+  const { delimiter, enclosure, encoding, compression, hasHeader, lineEnd } = sniffed
+  return (
+    <section className="card" aria-labelledby="dialect">
+      <header>
+        <h2 id="dialect">How it is written</h2>
+        <span className="xs mute hide-s">found by looking; change what is wrong</span>
+        <button type="button" className="btn sm push" onClick={onReset}>
+          Another file
+        </button>
+      </header>
+      <div className="in row wrap gap4 dialect">
+        <div className="field">
+          <label htmlFor="delimiter">Delimiter</label>
+          <select
+            className="input sm"
+            id="delimiter"
+            value={delimiter}
+            onChange={(event) => onHints({ delimiter: event.target.value === '\t' ? '\\t' : event.target.value })}
+          >
+            {(DELIMITERS.some(([one]) => one === delimiter) ? DELIMITERS : [...DELIMITERS, [delimiter, delimiter] as const]).map(
+              ([one, name]) => (
+                <option key={one} value={one}>
+                  {name}
+                </option>
+              ),
+            )}
+          </select>
+        </div>
+        <div className="field">
+          <label htmlFor="enclosure">Enclosure</label>
+          <select
+            className="input sm"
+            id="enclosure"
+            value={enclosure}
+            onChange={(event) => onHints({ enclosure: event.target.value })}
+          >
+            <option value={'"'}>double quote</option>
+            <option value="'">single quote</option>
+            <option value="">none</option>
+          </select>
+        </div>
+        <label className="chk">
+          <input type="checkbox" checked={hasHeader} onChange={(event) => onHints({ hasHeader: event.target.checked })} />
+          The first line names the columns
+        </label>
+        <span className="mute xs push">
+          {encoding}, lines end with {lineEnd}
+          {compression ? `, packed with ${compression}` : ''}
+        </span>
+      </div>
+    </section>
+  )
+}
+
+interface PreviewProps {
+  readonly sniffed: SniffedFile
+  readonly plan: Plan
+  readonly intoTable: string | undefined
+  readonly onType: (name: string, type: string) => void
+}
+
+function Preview({ sniffed: { columns, preview, problems }, plan, intoTable, onType }: PreviewProps) {
+  return (
+    <section className="card" aria-labelledby="head">
+      <header>
+        <h2 id="head">First rows</h2>
+        <span className="mute xs">{plural(columns.length, 'column')}</span>
+        {problems.length > 0 ? <span className="count err push">{plural(problems.length, 'bad line')}</span> : null}
+      </header>
+      {problems.length > 0 ? (
+        <ul className="list trouble">
+          {problems.map(({ line, column, message, text }) => (
+            <li key={`${line} ${column}`}>
+              <span className="err">
+                <Icon name="st-err" />
+              </span>
+              <div className="grow stack2">
+                <p>
+                  <b>Line {count(line)}</b> {message}
+                </p>
+                <code className="bad-line clip">{text}</code>
+              </div>
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      <Scroll label="First rows of the file" className="grid">
+        <table className="t">
+          <thead>
+            <tr>
+              {columns.map(({ name, type }) => (
+                <th key={name}>
+                  <span className="cn">{name}</span>
+                  {plan.isTyped && !intoTable ? (
+                    <select
+                      className="input sm"
+                      aria-label={`Type of ${name}`}
+                      value={plan.types[name] ?? type}
+                      onChange={(event) => onType(name, event.target.value)}
+                    >
+                      {TYPES.map((one) => (
+                        <option key={one}>{one}</option>
+                      ))}
+                    </select>
+                  ) : (
+                    <span className="xs mute">looks like {type.toLowerCase()}</span>
+                  )}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {preview.map((row, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: rows of a file have no other name
+              <tr key={index}>
+                {row.map((value, at) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: nor have their fields
+                  <td key={at}>
+                    <Value value={value} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </section>
+  )
+}
+
+interface PlanProps {
+  readonly plan: Plan
+  readonly onChange: (next: Partial<Plan>) => void
+}
+
+function Into({ tableId, plan, onChange }: PlanProps & { readonly tableId: string }) {
+  const { data } = useLoad('tables.get', { path: { tableId } })
+  const rows = data?.rowsCount ?? 0
+  const key = data?.primaryKey.join(', ') ?? ''
+  return (
+    <fieldset className="plain stack2">
+      <legend className="lbl">
+        Into <span className="id">{tableId}</span>
+      </legend>
+      <label className="chk">
+        <input type="radio" name="how" checked={!plan.isIncremental} onChange={() => onChange({ isIncremental: false })} />
+        Replace all rows<span className="xs mute"> {plural(rows, 'row')} leave</span>
+      </label>
+      <label className="chk">
+        <input type="radio" name="how" checked={plan.isIncremental} onChange={() => onChange({ isIncremental: true })} />
+        {key ? 'Add, and replace by key' : 'Add all rows'}
+        <span className="xs mute"> {key ? `key ${key}` : 'the table has no key'}</span>
+      </label>
+    </fieldset>
+  )
+}
+
+function NewTable({ plan, columns, onChange }: PlanProps & { readonly columns: readonly string[] }) {
+  const buckets = useLoad('buckets.list', { query: {} })
+  return (
+    <>
+      <div className="field">
+        <label htmlFor="bucket">Bucket</label>
+        <input
+          className="input"
+          id="bucket"
+          list="buckets"
+          value={plan.bucket}
+          onChange={(event) => onChange({ bucket: event.target.value })}
+        />
+        <datalist id="buckets">
+          {(buckets.data ?? []).map(({ id }) => (
+            <option key={id} value={id} />
+          ))}
+        </datalist>
+        <span className="hint">
+          {(buckets.data ?? []).some(({ id }) => id === plan.bucket) ? 'An existing bucket.' : `Makes the bucket ${plan.bucket}.`}
+        </span>
+      </div>
+      <div className="field">
+        <label htmlFor="table">Table</label>
+        <input
+          className="input"
+          id="table"
+          required
+          value={plan.table}
+          onChange={(event) => onChange({ table: event.target.value })}
+        />
+        <span className="hint">
+          Makes the table <span className="id">{`${plan.bucket}.${plan.table}`}</span>
+        </span>
+      </div>
+      <div className="field">
+        <label htmlFor="key">Primary key</label>
+        <select
+          className="input"
+          id="key"
+          value={plan.key[0] ?? ''}
+          onChange={(event) => onChange({ key: event.target.value === '' ? [] : [event.target.value] })}
+        >
+          <option value="">none</option>
+          {columns.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+        {plan.key.length > 0 && columns.length > 1 ? (
+          <select
+            className="input sm"
+            aria-label="Another column of the key"
+            value=""
+            onChange={(event) => onChange({ key: [...plan.key, event.target.value] })}
+          >
+            <option value="">and</option>
+            {columns
+              .filter((name) => !plan.key.includes(name))
+              .map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+          </select>
+        ) : null}
+        <span className="hint">
+          {plan.key.length > 0
+            ? `Rows with the same ${plan.key.join(', ')} replace each other.`
+            : 'Every load adds all its rows.'}
+        </span>
+      </div>
+      <label className="chk">
+        <input type="checkbox" checked={plan.isTyped} onChange={(event) => onChange({ isTyped: event.target.checked })} />
+        Columns with types, as the preview suggests
+      </label>
+    </>
+  )
+}
+
+function Progress({
+  moving: { sent, before, startedMs },
+  total,
+  isPaused,
+}: {
+  moving: Moving
+  total: number
+  isPaused: boolean
+}) {
   const share = total === 0 ? 1 : Math.min(sent / total, 1)
-  const seconds = (Date.now() - started) / 1000
-  const left = share > 0.02 ? duration((seconds / share) * (1 - share)) : undefined
+  const rate = (sent - before) / Math.max(0.001, (Date.now() - startedMs) / 1000)
   return (
     <div className="stack2">
       <div
@@ -272,55 +505,38 @@ function Progress({ sent, total, started }: { sent: number; total: number; start
         <i style={{ width: `${share * 100}%` }} />
       </div>
       <p className="xs mute tn">
-        {share < 1
-          ? `${bytes(sent)} of ${bytes(total)}${left ? `, ${left} left` : ''}`
-          : 'Uploaded. The stack is loading it into the table.'}
+        {isPaused
+          ? `Paused at ${bytes(sent)} of ${bytes(total)}. It can go on after a reload too.`
+          : share < 1
+            ? `${bytes(sent)} of ${bytes(total)}${rate > 0 ? `, ${bytes(rate)}/s, ${duration((total - sent) / rate)} left` : ''}`
+            : 'Uploaded. The stack is loading it into the table.'}
       </p>
     </div>
   )
 }
 
-async function run(file: File, plan: Plan, intoTable: string | undefined, onSent: (bytes: number) => void): Promise<string> {
-  const dataFileId = await send(file, onSent)
-  const load = { dataFileId, delimiter: plan.delimiter, enclosure: '"' }
-  if (intoTable) {
-    await finishStorageJob(
-      await api.call('tables.importAsync', {
-        path: { tableId: intoTable },
-        body: { ...load, incremental: plan.isIncremental } as never,
-      }),
-    )
-    return intoTable
-  }
-  await ensureBucket(plan.bucket)
-  const body = { ...load, name: plan.table, ...(plan.key ? { primaryKey: plan.key } : {}) }
-  await finishStorageJob(await api.call('tables.createAsync', { path: { bucketId: plan.bucket }, body: body as never }))
-  return `${plan.bucket}.${plan.table}`
+/** The same from a script. */
+function Calls({ load }: { load: FileLoad }) {
+  const { file, plan, intoTable } = load
+  const calls = loadCalls(load)
+  const target = intoTable ?? `${plan.bucket}.${plan.table}`
+  const key = plan.key.length > 0 && !intoTable ? ` --primary-key ${plan.key.join(',')}` : ''
+  return (
+    <details className="xs">
+      <summary>The {calls.length} API calls this makes</summary>
+      <div className="stack3 in-0">
+        {calls.map(({ operation, input }) => (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+          <pre key={operation} className="code sunken" tabIndex={0}>
+            {curlOf(operation, input as never)}
+          </pre>
+        ))}
+        <p>Or as one command:</p>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+        <pre className="code sunken" tabIndex={0}>
+          {`npx millrace table import ${target} ${file.name}${key}${intoTable && plan.isIncremental ? ' --incremental' : ''}`}
+        </pre>
+      </div>
+    </details>
+  )
 }
-
-async function ensureBucket(id: string): Promise<void> {
-  const buckets = await api.call('buckets.list', { query: {} as never })
-  const [, stage, name] = id.match(/^(in|out)\.c-(.+)$/) ?? []
-  if (buckets.some((bucket) => bucket.id === id) || !stage || !name) return
-  await api.call('buckets.create', { body: { stage, name } as never })
-}
-
-/** XMLHttpRequest, because it alone says how much has been sent. */
-const send = (file: File, onSent: (bytes: number) => void): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const form = new FormData()
-    form.append('name', file.name)
-    form.append('data', file, file.name)
-    const request = new XMLHttpRequest()
-    request.open('POST', '/import/upload-file')
-    for (const [name, value] of Object.entries(sessionHeaders())) request.setRequestHeader(name, value)
-    request.responseType = 'json'
-    request.upload.onprogress = (event) => onSent(event.loaded)
-    request.onerror = () => reject(new TypeError('The connection was lost.'))
-    request.onload = () => {
-      const answer = request.response as { id?: number; error?: string; code?: string; exceptionId?: string } | null
-      if (request.status < 300 && answer?.id !== undefined) resolve(answer.id)
-      else reject(new ApiError(request.status, answer ?? undefined))
-    }
-    request.send(form)
-  })

@@ -60,9 +60,9 @@ export function Page({
           </ol>
         </nav>
         <CurlButton />
-        <a className="btn icon ghost" href="/help" aria-label="Guides" title="Guides">
+        <Link className="btn icon ghost" to="/help" aria-label="Guides" title="Guides">
           <Icon name="help" />
-        </a>
+        </Link>
       </header>
       <main id="main" className={isWide ? 'content flush' : 'content'} tabIndex={-1}>
         <div className={isWide ? 'ctop' : 'contents'}>

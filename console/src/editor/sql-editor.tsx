@@ -1,0 +1,70 @@
+// SQL with completion of the tables and columns of the project. CodeMirror in a shadow root, as the JSON editor is.
+
+import { autocompletion } from '@codemirror/autocomplete'
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
+import { PostgreSQL, sql } from '@codemirror/lang-sql'
+import { bracketMatching, syntaxHighlighting } from '@codemirror/language'
+import { Compartment, EditorState, Prec } from '@codemirror/state'
+import { EditorView, keymap, lineNumbers } from '@codemirror/view'
+import { useEffect, useRef } from 'react'
+import { colours, look } from './json-editor.tsx'
+
+/** Columns by `"bucket"."table"`. */
+export type SqlNames = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
+
+export interface SqlEditorProps {
+  readonly text: string
+  readonly names: SqlNames
+  readonly onChange: (text: string) => void
+  readonly onRun: () => void
+}
+
+const language = (names: SqlNames) => sql({ dialect: PostgreSQL, schema: names as never, upperCaseKeywords: false }) // lists that it does not change
+
+export default function SqlEditor({ text, names, onChange, onRun }: SqlEditorProps) {
+  const host = useRef<HTMLDivElement>(null)
+  const view = useRef<EditorView>(undefined)
+  const known = useRef(new Compartment())
+  const latest = useRef({ onChange, onRun })
+  latest.current = { onChange, onRun }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the editor is made once; changes come below
+  useEffect(() => {
+    const root = host.current!.shadowRoot ?? host.current!.attachShadow({ mode: 'open' })
+    const run = () => {
+      latest.current.onRun()
+      return true
+    }
+    const editor = new EditorView({
+      root,
+      parent: root,
+      state: EditorState.create({
+        doc: text,
+        extensions: [
+          lineNumbers(),
+          history(),
+          bracketMatching(),
+          EditorView.lineWrapping,
+          EditorView.contentAttributes.of({ 'aria-label': 'SQL' }),
+          known.current.of(language(names)),
+          autocompletion(),
+          syntaxHighlighting(colours),
+          look,
+          Prec.highest(keymap.of([{ key: 'Mod-Enter', run }])),
+          keymap.of([...defaultKeymap, ...historyKeymap]), // Tab leaves the editor, for people who use the keyboard only
+          EditorView.updateListener.of((update) =>
+            update.docChanged ? latest.current.onChange(update.state.doc.toString()) : undefined,
+          ),
+        ],
+      }),
+    })
+    view.current = editor
+    return () => editor.destroy()
+  }, [])
+  useEffect(() => view.current?.dispatch({ effects: known.current.reconfigure(language(names)) }), [names])
+  useEffect(() => {
+    const current = view.current?.state.doc.toString()
+    if (current !== undefined && current !== text)
+      view.current?.dispatch({ changes: { from: 0, to: current.length, insert: text } })
+  }, [text])
+  return <div ref={host} className="code-host sql" />
+}

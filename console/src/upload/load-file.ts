@@ -1,0 +1,101 @@
+// From a file of the browser to a table: the bytes first, then the jobs that make and fill it.
+
+import { ApiError, type Input, type OperationName } from '../../../client/src/client.ts'
+import type { SniffedFile } from '../../../client/src/operations.ts'
+import { api, sessionHeaders } from '../session.ts'
+import { finishStorageJob } from '../storage-job.ts'
+import { uploadInParts } from './multipart.ts'
+
+export interface Plan {
+  readonly bucket: string
+  readonly table: string
+  readonly key: readonly string[]
+  readonly isIncremental: boolean
+  readonly isTyped: boolean
+  /** By column, where a person chose another type than the suggested one. */
+  readonly types: Readonly<Record<string, string>>
+}
+
+export interface FileLoad {
+  readonly file: File
+  readonly sniffed: SniffedFile
+  readonly plan: Plan
+  /** The table that takes the rows; undefined: a new one. */
+  readonly intoTable: string | undefined
+}
+
+export interface PlannedCall {
+  readonly operation: OperationName
+  readonly input: Input<OperationName>
+}
+
+const call = <O extends OperationName>(operation: O, input: Input<O>): PlannedCall => ({ operation, input: input as never })
+
+/** Stands for the id of the file until it is known. */
+const FILE_ID = 0
+
+/** The calls that a load makes, for people who want them in a script. */
+export function loadCalls({ file, sniffed, plan, intoTable }: FileLoad, dataFileId = FILE_ID): readonly PlannedCall[] {
+  const csv = {
+    dataFileId,
+    delimiter: sniffed.delimiter,
+    enclosure: sniffed.enclosure,
+    // Without a header the names are those that the preview shows.
+    ...(sniffed.hasHeader ? {} : { columns: sniffed.columns.map(({ name }) => name), withoutHeaders: true }),
+  }
+  const prepare = call('files.prepare', { body: { name: file.name, sizeBytes: file.size, federationToken: true } })
+  if (intoTable)
+    return [
+      prepare,
+      call('tables.importAsync', { path: { tableId: intoTable }, body: { ...csv, incremental: plan.isIncremental } }),
+    ]
+  const path = { bucketId: plan.bucket }
+  if (!plan.isTyped)
+    return [prepare, call('tables.createAsync', { path, body: { ...csv, name: plan.table, primaryKey: plan.key.join(',') } })]
+  const columns = sniffed.columns.map(({ name, type }) => ({ name, basetype: plan.types[name] ?? type }))
+  return [
+    prepare,
+    call('tables.createDefinition', { path, body: { name: plan.table, primaryKeysNames: plan.key, columns } }),
+    call('tables.importAsync', { path: { tableId: `${plan.bucket}.${plan.table}` }, body: csv }),
+  ]
+}
+
+/** The id of the table that has the rows then. */
+export async function runLoad(load: FileLoad, signal: AbortSignal, onSent: (bytes: number) => void): Promise<string> {
+  const { file, plan, intoTable } = load
+  const fileId = (await uploadInParts(file, signal, onSent)) ?? (await sendWhole(file, signal, onSent))
+  onSent(file.size)
+  if (!intoTable) await ensureBucket(plan.bucket)
+  const [, ...jobs] = loadCalls(load, fileId)
+  for (const { operation, input } of jobs) await finishStorageJob(await api.call(operation, input))
+  return intoTable ?? `${plan.bucket}.${plan.table}`
+}
+
+async function ensureBucket(id: string): Promise<void> {
+  const buckets = await api.call('buckets.list', { query: {} })
+  const [, stage, name] = id.match(/^(in|out)\.c-(.+)$/) ?? []
+  if (buckets.some((bucket) => bucket.id === id) || !stage || !name) return
+  await api.call('buckets.create', { body: { stage, name } as never })
+}
+
+/** Through the stack itself, where the object store cannot be reached. XMLHttpRequest, because it alone says how much has been sent. */
+const sendWhole = (file: File, signal: AbortSignal, onSent: (bytes: number) => void): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const form = new FormData()
+    form.append('name', file.name)
+    form.append('data', file, file.name)
+    const request = new XMLHttpRequest()
+    request.open('POST', '/import/upload-file')
+    for (const [name, value] of Object.entries(sessionHeaders())) request.setRequestHeader(name, value)
+    request.responseType = 'json'
+    request.upload.onprogress = (event) => onSent(Math.min(event.loaded, file.size))
+    request.onerror = () => reject(new TypeError('The connection was lost.'))
+    request.onabort = () => reject(new DOMException('Paused.', 'AbortError'))
+    request.onload = () => {
+      const answer = request.response as { id?: number; error?: string; code?: string; exceptionId?: string } | null
+      if (request.status < 300 && answer?.id !== undefined) resolve(answer.id)
+      else reject(new ApiError(request.status, answer ?? undefined))
+    }
+    signal.addEventListener('abort', () => request.abort())
+    request.send(form)
+  })

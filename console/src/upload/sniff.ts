@@ -1,0 +1,26 @@
+// How a file seems to be written, as the stack sees it: it reads the beginning, the rest stays where it is.
+
+import { ApiError, requestOf } from '../../../client/src/client.ts'
+import type { SniffedFile } from '../../../client/src/operations.ts'
+import { sessionHeaders } from '../session.ts'
+
+const HEAD_BYTES = 1 << 20
+
+/** What a person knows better than the guess; left out: guessed. */
+export interface Hints {
+  readonly delimiter?: string
+  readonly enclosure?: string
+  readonly hasHeader?: boolean
+}
+
+export async function sniff(file: Blob, hints: Hints): Promise<SniffedFile> {
+  const query = { ...hints, isWhole: file.size <= HEAD_BYTES }
+  const response = await fetch(requestOf('files.sniffBody', { query }).address, {
+    method: 'POST',
+    headers: { ...sessionHeaders(), 'content-type': 'application/octet-stream' },
+    body: file.slice(0, HEAD_BYTES),
+  })
+  const answer: unknown = await response.json()
+  if (!response.ok) throw new ApiError(response.status, answer as never) // an error of the stack
+  return answer as SniffedFile // as the document promises
+}

@@ -1,0 +1,211 @@
+// Bringing data in and running things in a browser: uploads that go on after a reload, failures and their repair, schedules, SQL.
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { checkScreens, signedIn, startBrowser } from '../support/browser.ts'
+import { startTestStack } from '../support/test-stack.ts'
+
+const EXTRACTOR = '/v2/storage/components/keboola.ex-generic-v2/configs'
+const MB = 1 << 20
+
+test('work in a browser', { timeout: 300_000 }, async (t) => {
+  const browser = await startBrowser(t) // ends first: the stack waits for open pages
+  const stack = await startTestStack(t)
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-work-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+
+  await t.test('bad lines are marked before a load, and types are suggested', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/upload')
+    await page.getByLabel('Rows to load').fill('id;name;price\n1;Tea;3.50\n2;Milk;one;too many\n')
+    await page.getByRole('button', { name: 'Look at these rows' }).click()
+    await page.getByText('Line 3').waitFor()
+    await page.getByText('2;Milk;one;too many').waitFor()
+    assert.equal(await page.getByLabel('Delimiter').inputValue(), ';')
+    assert.ok(await page.getByRole('button', { name: 'Make the table' }).isDisabled())
+    await page.getByRole('button', { name: 'Another file' }).click()
+    await page.getByLabel('Rows to load').fill('id;name;price\n1;Tea;3.50\n2;Milk;1.20\n')
+    await page.getByRole('button', { name: 'Look at these rows' }).click()
+    await page.getByRole('heading', { name: '2 rows can be read.' }).waitFor()
+    await page.getByLabel('Columns with types').check()
+    assert.equal(await page.getByLabel('Type of price').inputValue(), 'NUMERIC')
+    await page.getByLabel('Type of price').selectOption('FLOAT')
+    await page.getByText(/The \d API calls this makes/).click()
+    await page.getByText(/tables-definition/).waitFor()
+    await page.getByRole('button', { name: 'Make the table' }).click()
+    await page.getByRole('heading', { name: /^2 rows, last loaded/ }).waitFor()
+    await page.getByRole('link', { name: /^Schema/ }).click()
+    assert.match(await page.getByRole('row', { name: /^price/ }).innerText(), /FLOAT|DOUBLE/)
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('an upload is paused, and goes on after a reload where it stopped', async () => {
+    const path = join(folder, 'large.csv')
+    const line = `${'x'.repeat(98)}\n`
+    await writeFile(path, `id\n${line.repeat(Math.ceil((20 * MB) / line.length))}`)
+    const { page } = await signedIn(browser, stack, '/upload')
+    const parts: string[] = []
+    const isPart = (url: URL) => url.searchParams.has('partNumber')
+    // The first part arrives, the others wait until the page is gone.
+    await page.route(isPart, async (route) => {
+      const number = new URL(route.request().url()).searchParams.get('partNumber')!
+      if (number === '1') await route.continue()
+    })
+    await page.setInputFiles('input[type=file]', path)
+    await page.getByRole('button', { name: 'Make the table' }).click()
+    await page.getByText(/^8\.4 MB of 21 MB/).waitFor()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByText(/^Paused at 8\.4 MB of 21 MB/).waitFor()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.reload()
+    await page.getByText(/An upload of large\.csv, 21 MB, is not complete/).waitFor()
+    page.on('request', (request) => {
+      const number = new URL(request.url()).searchParams.get('partNumber')
+      if (request.method() === 'PUT' && number) parts.push(number)
+    })
+    await page.setInputFiles('input[type=file]', path)
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('heading', { name: /^[\d,]+ rows, last loaded/ }).waitFor({ timeout: 60_000 })
+    assert.deepEqual(parts.toSorted(), ['2', '3'], 'the first part was not sent again')
+    await page.context().close()
+  })
+
+  await t.test('a failed job shows what changed since the last good run, and is repaired and rerun', async () => {
+    const post = async (address: string, json: unknown) => {
+      const answer = await stack.request('POST', address, { json })
+      assert.ok(answer.status < 300, answer.text)
+      return answer.json<{ id: string }>()
+    }
+    const orders = (params: object) => ({
+      parameters: { config: { jobs: [{ endpoint: 'orders', dataField: 'orders', params }] } },
+    })
+    const api = {
+      baseUrl: `${stack.url}/sample/`,
+      authentication: {
+        type: 'login',
+        loginRequest: { endpoint: 'login', method: 'POST', params: { username: 'ada', password: { attr: '#password' } } },
+        apiRequest: { headers: { 'X-Sample-Session': { response: 'token' } } },
+      },
+    }
+    await post(EXTRACTOR, {
+      configurationId: 'shop',
+      name: 'Shop',
+      configuration: { parameters: { api, config: { '#password': 'lovelace', outputBucket: 'shop' } } },
+    })
+    await post(`${EXTRACTOR}/shop/rows`, { rowId: 'orders', name: 'orders', configuration: orders({ limit: 20 }) })
+    const run = () => post('/queue/jobs', { component: 'keboola.ex-generic-v2', config: 'shop', mode: 'run' })
+    const { page, complaints } = await signedIn(browser, stack, `/jobs/${(await run()).id}`)
+    await page.getByRole('heading', { name: /^Shop succeeded/ }).waitFor({ timeout: 60_000 })
+    await page.getByText('20 rows written').waitFor()
+    const changed = { configuration: orders({ limit: 20, bad: 'yes' }) }
+    assert.equal((await stack.request('PUT', `${EXTRACTOR}/shop/rows/orders`, { json: changed })).status, 200)
+    const failed = (await run()).id
+    await page.goto(`${stack.url}/console/jobs/${failed}`)
+    const against = page.getByRole('region', { name: 'Against the last good run' })
+    await against.getByText('orders.parameters.config.jobs.0.params.bad').waitFor({ timeout: 60_000 })
+    await page.getByText(/^It went well with version/).waitFor()
+    await page.getByRole('button', { name: /^Bring version \d+ back and rerun$/ }).click()
+    await page.getByRole('heading', { name: /^Shop succeeded/ }).waitFor({ timeout: 60_000 })
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('a long log stays usable, and a line has an address', async () => {
+    const [job] = (await stack.request('GET', '/queue/search/jobs?limit=1')).json<{ id: string }[]>()
+    const { page } = await signedIn(browser, stack, '/')
+    const created = '2026-01-01T10:00:00+0000'
+    const lines = Array.from(
+      { length: 100_000 },
+      (_, id) =>
+        `id: ${id}\nevent: log\ndata: ${JSON.stringify({ id, type: 'info', created, message: `page ${id} of the API` })}\n\n`,
+    )
+    await page.route(`**/queue/jobs/${job!.id}/events*`, (route) =>
+      route.fulfill({ contentType: 'text/event-stream', body: `${lines.join('')}event: end\ndata: {}\n\n` }),
+    )
+    await page.goto(`${stack.url}/console/jobs/${job!.id}?line=50000`)
+    await page.getByText('100,000 lines').waitFor()
+    await page.getByText('page 50000 of the API').waitFor()
+    const log = page.getByRole('region', { name: 'Lines of the log' })
+    assert.ok((await log.locator('.log-line').count()) < 200, 'only the lines that are seen exist')
+    await page.getByLabel('Search the log').fill('page 7777 ')
+    await page.getByText('1 of 100,000 lines').waitFor()
+    await log.getByRole('button').first().click()
+    await page.waitForURL(/line=(%22)?7777/)
+    await page.context().close()
+  })
+
+  await t.test('a schedule is built by choosing, and shown as a week', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/schedules')
+    await page.getByRole('heading', { name: 'Nothing runs by itself.' }).waitFor()
+    await page.keyboard.press('n')
+    await page.getByLabel('How often').selectOption('on days of the week')
+    await page.getByLabel('Thu').check()
+    await page.getByLabel('Time of day').fill('07:15')
+    await page.getByText('on Mondays and Thursdays at 07:15').waitFor()
+    assert.equal(await page.getByLabel('When', { exact: true }).inputValue(), '15 7 * * 1,4')
+    await page.getByText('Clock changes, downtime, overlap').click()
+    await page.getByLabel('While the run before goes on').selectOption('leave it out')
+    await page.getByRole('button', { name: 'Run Shop by the clock' }).click()
+    await page.getByRole('button', { name: /on Mondays and Thursdays at 07:15/ }).click()
+    await page.getByText('It has not run yet.').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('link', { name: 'As a week' }).click()
+    await page.getByRole('region', { name: 'Runs by day and hour' }).getByText('Shop :15').first().waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('a query is completed, drawn and kept as a table and as a transformation', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/sql')
+    await page.getByRole('button', { name: /in\.c-main\.pasted/ }).click()
+    const editor = page.getByLabel('SQL', { exact: true })
+    await editor.press('Control+Enter')
+    await page.getByRole('heading', { name: /^2 rows in/ }).waitFor()
+    await page.getByRole('button', { name: 'Chart' }).click()
+    await page.getByRole('list', { name: 'price by name' }).getByText('Tea').waitFor()
+    await page.getByRole('button', { name: 'Save as a transformation' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('Copy of goods')
+    await page.getByLabel('Table', { exact: true }).fill('out.c-main.copy')
+    await page.getByRole('button', { name: 'Make the transformation' }).click()
+    await page.getByRole('heading', { name: 'Copy of goods' }).waitFor()
+    await page.getByRole('button', { name: /^Run/ }).click()
+    await page.getByRole('heading', { name: /^Copy of goods succeeded/ }).waitFor({ timeout: 60_000 })
+    await page.getByText('2 rows written').waitFor()
+    await page.goto(`${stack.url}/console/sql`)
+    await editor.press('Control+Enter')
+    await page.getByRole('button', { name: 'Save as a table' }).click()
+    await page.getByLabel('Table', { exact: true }).fill('out.c-main.kept')
+    await page.getByRole('button', { name: 'Make the table' }).click()
+    await page.getByRole('heading', { name: /^2 rows, last loaded/ }).waitFor()
+    await page.goto(`${stack.url}/console/sql`)
+    await editor.fill('select na')
+    await editor.press('Control+Space')
+    await page.getByRole('listbox').getByRole('option', { name: 'natural' }).first().waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('the guides are read inside the console, and an error leads to its place', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/help')
+    await page.getByRole('region', { name: 'Guides' }).getByRole('link', { name: 'try Millrace' }).click()
+    await page.getByRole('heading', { level: 1, name: /walk/i }).waitFor()
+    await page.goto(`${stack.url}/console/help?guide=errors&at=configuration.invalid`)
+    await page.locator('.target').getByText('Correct the named member of the configuration.').waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('no screen has serious accessibility findings or scrolls sideways', async () => {
+    const jobs = (await stack.request('GET', '/queue/search/jobs?limit=10&status[]=error')).json<{ id: string }[]>()
+    await checkScreens(browser, stack, [
+      `/jobs/${jobs[0]!.id}`,
+      '/schedules?view=week',
+      '/sql',
+      '/upload',
+      '/help?guide=walkthrough',
+    ])
+  })
+})

@@ -6,6 +6,7 @@ import { PlatformError } from '../../server/src/kit/errors.ts'
 import { ConfigError } from '../../server/src/start/config.ts'
 import { VERSION } from '../../server/src/start/version.ts'
 import { addAdminCommands } from './admin.ts'
+import { addApiCommand } from './api.ts'
 import { addAppCommands } from './app.ts'
 import { addBackupCommands } from './backup.ts'
 import { addBranchCommands } from './branch.ts'
@@ -74,6 +75,7 @@ addPeopleCommands(program)
 addScheduleCommands(program)
 addTriggerCommands(program)
 addEventCommands(program)
+addApiCommand(program)
 addNotifyCommands(program)
 addStreamCommands(program)
 addTemplateCommands(program)

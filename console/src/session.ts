@@ -1,8 +1,8 @@
 // Who is signed in: a person, by the cookie of their session that no script can read, or a token that lives as long as the tab. Both go to
 // the stack that served this page, nowhere else.
 
-import { createClient } from '../../client/src/client.ts'
-import type { Account } from '../../client/src/operations.ts'
+import { type Client, createClient, type Input, type OperationName } from '../../client/src/client.ts'
+import { type Account, ROUTES } from '../../client/src/operations.ts'
 import { observable } from './observable.ts'
 
 const TOKEN = 'millrace.token'
@@ -30,7 +30,38 @@ export function sessionHeaders(): Record<string, string> {
   return current.kind === 'person' && current.projectId !== undefined ? { 'X-KBC-ProjectId': String(current.projectId) } : {}
 }
 
-export const api = createClient({ url: '', headers: sessionHeaders })
+/** What was asked of the stack to change something, the newest first: people can repeat it from a script. */
+export interface Action {
+  readonly key: number
+  readonly operation: OperationName
+  readonly input: Input<OperationName>
+}
+
+const REMEMBERED_ACTIONS = 20
+/** Bodies of these hold what must not be shown again. */
+const PRIVATE = /^(account|signIn|encryption|vault|oauth|tokens|users|templates)\./
+/** A `#` value that is not encrypted yet, in JSON or in JSON within a text. */
+const CLEAR_SECRET = /\\?"#[^"]*"\s*:\s*\\?"(?!KBC::)/
+const done: Action[] = []
+
+export const actions = (): readonly Action[] => done
+
+function remember(operation: OperationName, input: Input<OperationName>): void {
+  const isSecret = PRIVATE.test(operation) || CLEAR_SECRET.test(JSON.stringify(input.body ?? null))
+  if (ROUTES[operation][0] === 'GET' || isSecret) return
+  done.unshift({ key: (done[0]?.key ?? 0) + 1, operation, input })
+  done.length = Math.min(done.length, REMEMBERED_ACTIONS)
+}
+
+const client = createClient({ url: '', headers: sessionHeaders })
+
+export const api: Client = {
+  ...client,
+  call: (operation, input = {}) => {
+    remember(operation, input as never) // each with the input of its operation
+    return client.call(operation, input)
+  },
+}
 
 /** For the sign-in page: a client with a token that is not accepted yet. */
 export const clientWith = (token: string) => createClient({ url: '', token: () => token })

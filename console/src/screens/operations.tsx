@@ -41,11 +41,14 @@ export function OperationsScreen() {
               <ul className="list">
                 {checks
                   .toSorted((a, b) => rankOf(a.level) - rankOf(b.level))
-                  .map(({ check, level, text }) => (
+                  .map(({ check, level, text, facts }) => (
                     <li key={check}>
                       <StatusIcon status={LEVEL_STATES[level] ?? level} />
-                      <span className="med">{check}</span>
-                      <span className="soft">{text}</span>
+                      <span className="med check-name">{NAMES[check] ?? check}</span>
+                      <div className="grow">
+                        <span className="soft">{text}</span>
+                        <Details facts={facts} />
+                      </div>
                       {level === 'ok' ? null : (
                         <span className="push">
                           <Status
@@ -64,6 +67,48 @@ export function OperationsScreen() {
         <Audit />
       </div>
     </Page>
+  )
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  disk: 'Disk',
+  database: 'Database',
+  objectStore: 'Object store',
+  'queue.jobs': 'Queue of jobs',
+  'queue.storage': 'Queue of storage',
+  backup: 'Backup',
+  schedules: 'Schedules',
+  components: 'Components',
+  certificate: 'Certificate',
+  nodes: 'Nodes',
+}
+
+interface Facts {
+  readonly stopped?: readonly { readonly projectId: number; readonly configurationId: string; readonly reason: string }[]
+  readonly problems?: readonly string[]
+  readonly lastAt?: string | null
+  readonly restoredAt?: string | null
+  readonly verifiedAt?: string | null
+}
+
+/** What a person has to know to act on a check. */
+function Details({ facts }: { facts: Facts }) {
+  const { stopped = [], problems = [], lastAt, restoredAt, verifiedAt } = facts
+  const lines = [
+    ...stopped.map((one) => `Project ${one.projectId}, ${one.configurationId}: ${one.reason}`),
+    ...problems,
+    ...(lastAt ? [`The last backup is of ${moment(lastAt)}.`] : []),
+    ...(verifiedAt ? [`A restore was last tried and found good ${moment(verifiedAt)}.`] : []),
+    ...(verifiedAt === null ? ['No restore was ever tried. Run millrace restore --verify.'] : []),
+    ...(restoredAt ? [`This stack was made from a backup ${moment(restoredAt)}.`] : []),
+  ]
+  if (lines.length === 0) return null
+  return (
+    <ul className="xs mute">
+      {lines.map((line) => (
+        <li key={line}>{line}</li>
+      ))}
+    </ul>
   )
 }
 

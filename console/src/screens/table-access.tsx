@@ -7,25 +7,29 @@ import { CopyButton } from '../parts/copy.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
-import { bucketOf } from '../table-id.ts'
+import { bucketOf, tableNameOf } from '../table-id.ts'
 
 const DAYS = 7
 
-const SNIPPETS: Readonly<Record<string, (address: string) => string>> = {
+const SNIPPETS: Readonly<Record<string, (address: string, table: Table) => string>> = {
   curl: (address) => `curl --fail-with-body -H "X-StorageApi-Token: $MILLRACE_TOKEN" \\\n  '${address}?format=csv' > table.csv`,
-  CLI: (address) => `npx millrace table download ${decodeURIComponent(address.split('/').at(-2) ?? '')} table.csv`,
+  CLI: (_, { id }) => `npx millrace table export ${id} table.csv`,
   pandas: (address) =>
     `import os, pandas as pd\ndf = pd.read_csv(\n    "${address}?format=csv",\n    storage_options={"X-StorageApi-Token": os.environ["MILLRACE_TOKEN"]},\n)`,
   DuckDB: (address) =>
     `-- curl -H "X-StorageApi-Token: $MILLRACE_TOKEN" '${address}?format=parquet' > table.parquet\nselect * from 'table.parquet';`,
   R: (address) =>
     `library(httr)\nanswer <- GET("${address}?format=csv",\n  add_headers("X-StorageApi-Token" = Sys.getenv("MILLRACE_TOKEN")))\ndata <- read.csv(text = content(answer, "text"))`,
+  psql: (_, { id }) =>
+    `# The port is MILLRACE_SQL_PORT of the stack: docs/sql.md.\nPGPASSWORD=$MILLRACE_TOKEN psql -h ${location.hostname} -p 5433 -U me default \\\n  -c 'select * from "${bucketOf(id)}"."${tableNameOf(id)}"'`,
+  Excel: (address) =>
+    `// Data, Get Data, Blank Query, Advanced Editor; choose anonymous access.\nTable.PromoteHeaders(Csv.Document(Web.Contents("${address}",\n  [Headers = [#"X-StorageApi-Token" = "the token"]]),\n  [Encoding = 65001, QuoteStyle = QuoteStyle.Csv]))`,
 }
 
 export function DataAccess({ table }: { table: Table }) {
   const [tool, setTool] = useState('curl')
   const address = `${location.origin}/v2/storage/tables/${encodeURIComponent(table.id)}/data`
-  const snippet = SNIPPETS[tool]!(address)
+  const snippet = SNIPPETS[tool]!(address, table)
   const bucket = bucketOf(table.id)
   const token = useMutation({
     mutationFn: () =>
@@ -35,7 +39,7 @@ export function DataAccess({ table }: { table: Table }) {
   })
   return (
     <section className="card" aria-labelledby="use">
-      <header>
+      <header className="wrap">
         <h2 id="use">Use this data</h2>
         <fieldset className="seg sm push" aria-label="Tool">
           {Object.keys(SNIPPETS).map((name) => (

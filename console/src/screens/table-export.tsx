@@ -1,17 +1,19 @@
 // Takes a table out: now through the browser, or as a file of the project.
 
 import { useMutation } from '@tanstack/react-query'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Table } from '../../../client/src/operations.ts'
-import { bytes, plural } from '../format.ts'
+import type { File as StoredFile, Table } from '../../../client/src/operations.ts'
+import { bytes, plural, until } from '../format.ts'
+import { Commands } from '../parts/commands.tsx'
+import { CopyButton } from '../parts/copy.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { saveAs } from '../parts/save-as.ts'
 import { api } from '../session.ts'
-import { toast } from '../shell/toast.tsx'
+import { curlOf } from '../shell/curl.tsx'
 import { finishStorageJob } from '../storage-job.ts'
 import { tableNameOf } from '../table-id.ts'
 
@@ -40,11 +42,12 @@ export function ExportButton({ table }: { table: Table }) {
 
 function ExportDialog({ table, onClose }: { table: Table; onClose: () => void }) {
   const { column, op, value } = route.useSearch()
-  const navigate = useNavigate()
   const all = table.columns ?? []
   const [format, setFormat] = useState('csv')
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
   const [isFiltered, setFiltered] = useState(true)
+  const [isPacked, setPacked] = useState(false)
+  const [isMerged, setMerged] = useState(true)
   const chosen = all.filter((name) => !left.has(name))
   const hasFilter = Boolean(column && value)
   const isLarge = (table.dataSizeBytes ?? 0) > MOST_BYTES
@@ -66,17 +69,23 @@ function ExportDialog({ table, onClose }: { table: Table; onClose: () => void })
     },
     onSuccess: onClose,
   })
+  const exported = {
+    fileType: format,
+    columns: chosen,
+    gzip: isPacked,
+    ...(format === 'csv' ? { merged: isMerged } : {}),
+    ...(filter.length > 0 ? { whereFilters: filter } : {}),
+  }
   const keep = useMutation({
-    mutationFn: async () =>
-      finishStorageJob(
+    mutationFn: async () => {
+      const { results } = await finishStorageJob(
         await api.call('tables.exportAsync', {
           path: { tableId: table.id },
-          body: { fileType: format, columns: chosen, ...(filter.length > 0 ? { whereFilters: filter } : {}) } as never,
+          body: exported,
         }),
-      ),
-    onSuccess: () => {
-      toast('The file is there.')
-      void navigate({ to: '/files' })
+      )
+      const { file } = results as { readonly file: { readonly id: number } } // as an export answers
+      return api.call('files.get', { path: { id: String(file.id) }, query: {} })
     },
   })
   const toggle = (name: string) =>
@@ -120,7 +129,25 @@ function ExportDialog({ table, onClose }: { table: Table; onClose: () => void })
             Only the rows of the filter on {column}
           </label>
         ) : null}
+        <label className="row">
+          <input type="checkbox" checked={isPacked} onChange={(event) => setPacked(event.target.checked)} />
+          Packed with gzip, when it is kept as a file
+        </label>
+        {format === 'csv' ? (
+          <label className="row">
+            <input type="checkbox" checked={isMerged} onChange={(event) => setMerged(event.target.checked)} />
+            One file with a header, when it is kept; otherwise slices
+          </label>
+        ) : null}
         {error ? <Problem error={error} /> : null}
+        {keep.data ? <KeptFile file={keep.data} /> : null}
+        <Commands
+          title="The same from a script"
+          commands={[
+            curlOf('tables.exportAsync', { path: { tableId: table.id }, body: exported }),
+            `npx millrace table export ${table.id} ${tableNameOf(table.id)}.${ending} --format ${format}`,
+          ]}
+        />
         <div className="row wrap">
           <button type="button" className="btn push" disabled={isBusy || chosen.length === 0} onClick={() => keep.mutate()}>
             Keep as a file
@@ -131,5 +158,36 @@ function ExportDialog({ table, onClose }: { table: Table; onClose: () => void })
         </div>
       </Form>
     </Dialog>
+  )
+}
+
+/** When a signed link ends. */
+function expiryOf(url: string): Date | undefined {
+  const query = new URL(url).searchParams
+  const [, year, month, day, hour, minute, second] =
+    /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(query.get('X-Amz-Date') ?? '') ?? []
+  if (year === undefined) return undefined
+  const began = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
+  return new Date(began + Number(query.get('X-Amz-Expires')) * 1000)
+}
+
+function KeptFile({ file }: { file: StoredFile }) {
+  const expiry = file.isSliced ? undefined : expiryOf(file.url)
+  return (
+    <div className="note ok" role="status">
+      <Icon name="file" />
+      <div className="grow stack2">
+        <p>
+          {file.name}, {bytes(file.sizeBytes)}, is among the <Link to="/files">files</Link>
+          {file.tags.length > 0 ? `, tagged ${file.tags.join(', ')}` : ''}.
+        </p>
+        {expiry ? (
+          <p className="row wrap">
+            <CopyButton text={file.url} label="Copy the link" />
+            <span className="xs mute">Whoever has it can download the file, {until(expiry.toISOString())} no more.</span>
+          </p>
+        ) : null}
+      </div>
+    </div>
   )
 }

@@ -6,6 +6,7 @@ import { type DragEvent, useRef, useState } from 'react'
 import type { SniffedFile } from '../../../client/src/operations.ts'
 import { bytes, count, duration, plural } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
+import { Commands } from '../parts/commands.tsx'
 import { Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
@@ -522,21 +523,12 @@ function Calls({ load }: { load: FileLoad }) {
   const target = intoTable ?? `${plan.bucket}.${plan.table}`
   const key = plan.key.length > 0 && !intoTable ? ` --primary-key ${plan.key.join(',')}` : ''
   return (
-    <details className="xs">
-      <summary>The {calls.length} API calls this makes</summary>
-      <div className="stack3 in-0">
-        {calls.map(({ operation, input }) => (
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-          <pre key={operation} className="code sunken" tabIndex={0}>
-            {curlOf(operation, input as never)}
-          </pre>
-        ))}
-        <p>Or as one command:</p>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-        <pre className="code sunken" tabIndex={0}>
-          {`npx millrace table import ${target} ${file.name}${key}${intoTable && plan.isIncremental ? ' --incremental' : ''}`}
-        </pre>
-      </div>
-    </details>
+    <Commands
+      title={`The ${calls.length} API calls this makes`}
+      commands={[
+        ...calls.map(({ operation, input }) => curlOf(operation, input as never)), // each with the input of its operation
+        `npx millrace table import ${target} ${file.name}${key}${intoTable && plan.isIncremental ? ' --incremental' : ''}`,
+      ]}
+    />
   )
 }

@@ -1,11 +1,13 @@
-// What this page asked the stack for, as commands: every active query is an operation of the client.
+// What this page asked the stack for and what was done on it, as commands: every query and every action is an operation of the client.
 
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Input, type OperationName, requestOf } from '../../../client/src/client.ts'
+import { ROUTES } from '../../../client/src/operations.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { Drawer } from '../parts/drawer.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { actions } from '../session.ts'
 import { useKey } from '../use-key.ts'
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
@@ -18,18 +20,32 @@ export function curlOf<O extends OperationName>(operation: O, input: Input<O>): 
   return [...parts, quote(`${location.origin}${address}`)].join(' \\\n  ')
 }
 
-function useCommands(isOpen: boolean): readonly { operation: string; command: string }[] {
+/** The same with the command line of Millrace. */
+export function cliOf<O extends OperationName>(operation: O, input: Input<O>): string {
+  const { method, address, body } = requestOf(operation, input)
+  return `npx millrace api ${method} ${quote(address)}${body === undefined ? '' : ` --data ${quote(body)}`}`
+}
+
+interface Command {
+  readonly operation: string
+  readonly command: string
+  readonly cli: string
+}
+
+function useCommands(isOpen: boolean): readonly Command[] {
   const cache = useQueryClient().getQueryCache()
   if (!isOpen) return []
-  return cache.findAll({ type: 'active' }).map(({ queryKey }) => {
+  return cache.findAll({ type: 'active', predicate: ({ queryKey }) => String(queryKey[0]) in ROUTES }).map(({ queryKey }) => {
     const [operation, input] = queryKey as [OperationName, Input<OperationName>] // as useLoad makes them
-    return { operation, command: curlOf(operation, input) }
+    return { operation, command: curlOf(operation, input), cli: cliOf(operation, input) }
   })
 }
 
 export function CurlButton() {
   const [isOpen, setOpen] = useState(false)
   const commands = useCommands(isOpen)
+  const [isCli, setCli] = useState(false)
+  const done = actions()
   useKey('c', 'This page as curl', () => setOpen(true))
   return (
     <>
@@ -48,22 +64,38 @@ export function CurlButton() {
             Nothing here is hidden from scripts. Put a token into <span className="id">MILLRACE_TOKEN</span> and these commands
             answer what this page shows.
           </p>
-          {commands.map(({ operation, command }) => (
-            <section key={command} className="stack2" aria-label={operation}>
-              <div className="row">
-                <span className="id">{operation}</span>
-                <span className="push">
-                  <CopyButton text={command} />
-                </span>
-              </div>
-              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-              <pre className="code sunken" tabIndex={0}>
-                {command}
-              </pre>
-            </section>
+          <fieldset className="seg sm" aria-label="As">
+            <button type="button" aria-pressed={!isCli} onClick={() => setCli(false)}>
+              curl
+            </button>
+            <button type="button" aria-pressed={isCli} onClick={() => setCli(true)}>
+              Command line
+            </button>
+          </fieldset>
+          {commands.map((one) => (
+            <CommandText key={one.command} operation={one.operation} text={isCli ? one.cli : one.command} />
+          ))}
+          {done.length > 0 ? <h3 className="h">What you did in this tab, the newest first</h3> : null}
+          {done.map(({ key, operation, input }) => (
+            <CommandText key={key} operation={operation} text={isCli ? cliOf(operation, input) : curlOf(operation, input)} />
           ))}
         </Drawer>
       ) : null}
     </>
   )
 }
+
+const CommandText = ({ operation, text }: { operation: string; text: string }) => (
+  <section className="stack2" aria-label={operation}>
+    <div className="row">
+      <span className="id">{operation}</span>
+      <span className="push">
+        <CopyButton text={text} />
+      </span>
+    </div>
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+    <pre className="code sunken" tabIndex={0}>
+      {text}
+    </pre>
+  </section>
+)

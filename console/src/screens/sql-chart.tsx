@@ -2,12 +2,16 @@
 
 import { useState } from 'react'
 import { count } from '../format.ts'
-import type { SqlResult } from './sql.tsx'
 
 const SHOWN = 60
 const isNumber = (value: unknown): boolean => value !== null && value !== '' && Number.isFinite(Number(value))
 
-export function SqlChart({ columns, rows }: Pick<SqlResult, 'columns' | 'rows'>) {
+interface ChartProps {
+  readonly columns: readonly { readonly name: string }[]
+  readonly rows: readonly (readonly unknown[])[]
+}
+
+export function SqlChart({ columns, rows }: ChartProps) {
   const numeric = columns
     .map((_, at) => at)
     .filter((at) => rows.some((row) => isNumber(row[at])) && rows.every((row) => row[at] === null || isNumber(row[at])))

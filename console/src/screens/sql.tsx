@@ -28,7 +28,7 @@ const DRAFT_KEY = 'millrace.sql'
 const HISTORY_KEY = 'millrace.sql-history'
 const REMEMBERED = 50
 
-export interface SqlResult {
+interface SqlResult {
   readonly columns: readonly { readonly name: string; readonly type: string }[]
   readonly rows: readonly (readonly unknown[])[]
   readonly seconds: number

@@ -48,6 +48,10 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'This address knows no dryRun, and nothing was changed. Leave dryRun out to make the change.',
   },
+  'operations.settingFixed': {
+    kind: 'invalid',
+    text: '{name} cannot be changed while the stack runs. Set it in the environment and start the stack again.',
+  },
   notFound: { kind: 'not-found', text: '{what} was not found.' },
   'console.notBuilt': {
     kind: 'not-found',

@@ -9,6 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { folderSource } from '../../server/src/engines/backup-folder/backup-source.ts'
 import { hashFile } from '../../server/src/engines/backup-folder/hashed-file.ts'
 import { type BackupManifest, manifestText, readManifest } from '../../server/src/engines/backup-folder/manifest.ts'
+import { readDrill } from '../../server/src/engines/data-dir/drill-record.ts'
 import { runCli } from '../support/run-cli.ts'
 import { type StartedS3, startS3 } from '../support/start-s3.ts'
 import { until } from '../support/until.ts'
@@ -100,6 +101,7 @@ test('the drill finds a copy that does not work though every file is as it was w
   const sound = await runCli(['restore', folder, '--verify'], cli)
   assert.match(sound.out, /A copy of it opened: 1 projects, \d+ objects, 1 of 1 tables read/)
   assert.deepEqual(await readdir(scratch), [], 'the copy is removed')
+  assert.deepEqual([(await readDrill(stack.dataDir))?.isGood, (await readDrill(stack.dataDir))?.tablesRead], [true, 1])
   const keyless = await runCli(['restore', folder, '--verify'], { MILLRACE_DATA_DIR: await emptyFolder(t) })
   assert.match(keyless.out, /No copy of it was opened, because the root key/)
 

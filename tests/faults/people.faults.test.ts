@@ -35,6 +35,7 @@ test('what was acknowledged survives kill -9, and no secret of a person comes ou
     password: PASSWORD,
   })
   const { token } = await ok<{ token: string }>(before, 'POST', '/account/manage-tokens', { description: 'script' })
+  await ok(before, 'PUT', '/operations/settings/MILLRACE_WORKER_JOBS', { value: 3 })
   const session = before.cookie()!.split('=')[1]!
   await stack.kill()
   await stack.start()
@@ -44,6 +45,12 @@ test('what was acknowledged survives kill -9, and no secret of a person comes ou
   const account = await after.call('GET', '/account', { headers: { cookie } })
   assert.equal(account.status, 200, account.text)
   assert.equal(account.json().hasAuthenticator, true)
+  const settings = await after.call('GET', '/operations/settings', { headers: { cookie } })
+  const jobs = settings
+    .json<{ name: string; value: string; origin: string }[]>()
+    .find(({ name }) => name === 'MILLRACE_WORKER_JOBS')
+  assert.deepEqual([jobs?.value, jobs?.origin], ['3', 'changed'])
+  answers.push(settings.text)
   const used = await after.call('POST', '/sign-in/link', {
     json: { link, name: 'Eve', email: 'eve@example.com', password: PASSWORD },
   })

@@ -29,6 +29,12 @@ export const EVENTS = {
     params: ['name', 'value'],
   },
 
+  'storage.stackSettingChanged': {
+    objectType: 'project',
+    message: 'Set {name} of the stack to {value}',
+    params: ['name', 'value'],
+  },
+
   'storage.tokenCreated': { objectType: 'token', message: 'Created token "{objectName}"', params: [] },
   'storage.tokenUpdated': { objectType: 'token', message: 'Updated token "{objectName}"', params: [] },
   'storage.tokenRefreshed': { objectType: 'token', message: 'Refreshed token "{objectName}"', params: [] },

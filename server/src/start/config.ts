@@ -3,6 +3,7 @@
 
 import { resolve } from 'node:path'
 import { defined } from '../kit/defined.ts'
+import type { StackSetting } from '../model/stack-setting.ts'
 import * as read from './config-values.ts'
 
 interface Variable<T> {
@@ -11,6 +12,8 @@ interface Variable<T> {
   readonly sentence: string
   /** Never repeat the value in a message. */
   readonly secret?: true
+  /** Whether it can be changed while the stack runs (services/operations/settings.ts). */
+  readonly live?: true
   /** Throws an Error whose message completes "NAME is ...". */
   readonly parse: (text: string) => T
 }
@@ -200,31 +203,37 @@ export const VARIABLES = {
   MILLRACE_WORKER_JOBS: variable({
     default: '10',
     sentence: 'Most component jobs this node runs at once.',
+    live: true,
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_PROJECT_JOBS: variable({
     default: '10',
     sentence: 'Most component jobs one project runs at once, on all nodes together. The others wait.',
+    live: true,
     parse: read.wholeNumber(1, 10_000),
   }),
   MILLRACE_ACTIONS: variable({
     default: '20',
     sentence: 'Most sync actions this node runs at once. One more waits 5 seconds for its turn and is then answered 503.',
+    live: true,
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_PROJECT_ACTIONS: variable({
     default: '5',
     sentence: 'Most sync actions of one project this node runs at once. One more waits 5 seconds and is then answered 429.',
+    live: true,
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_RUN_DISK_BYTES: variable({
     default: '10000000000',
     sentence: 'Most disk one run of a component may fill. Half a gigabyte of the disk is left free whatever this says.',
+    live: true,
     parse: read.wholeNumber(2 ** 20, 2 ** 50),
   }),
   MILLRACE_RUN_RESULTS: variable({
     default: '10000',
     sentence: 'Most files one run of a component may leave as results, slices and manifests included.',
+    live: true,
     parse: read.wholeNumber(1, 1_000_000),
   }),
   MILLRACE_CHECKPOINT_HOURS: variable({
@@ -272,6 +281,7 @@ export const VARIABLES = {
   MILLRACE_TABLE_RETENTION_DAYS: variable({
     default: '7',
     sentence: 'How far back in time a table can be made from an earlier state of another.',
+    live: true,
     parse: read.wholeNumber(0, 3650),
   }),
   MILLRACE_SQL_PORT: variable({
@@ -392,11 +402,13 @@ export const VARIABLES = {
   MILLRACE_SESSION_IDLE_HOURS: variable({
     default: '24',
     sentence: 'Hours without use after which a person has to sign in again.',
+    live: true,
     parse: read.wholeNumber(1, 8760),
   }),
   MILLRACE_SESSION_HOURS: variable({
     default: '336',
     sentence: 'Hours after which a person has to sign in again in any case.',
+    live: true,
     parse: read.wholeNumber(1, 8760),
   }),
   MILLRACE_OIDC_ISSUER: variable({
@@ -446,17 +458,20 @@ export const VARIABLES = {
     default: '200',
     sentence:
       'Most requests a second of one token, ten seconds of them at once. More are answered 429 with `Retry-After`. 0 turns it off.',
+    live: true,
     parse: read.wholeNumber(0, 1_000_000),
   }),
   MILLRACE_RATE_PER_ADDRESS: variable({
     default: '400',
     sentence: 'The same for one address; an IPv6 network of 64 bits counts as one.',
+    live: true,
     parse: read.wholeNumber(0, 1_000_000),
   }),
   MILLRACE_WRONG_TOKENS: variable({
     default: '30',
     sentence:
       'Wrong tokens a minute after which an address is locked out for a minute; tokens that were right there before go on working. 0 turns it off.',
+    live: true,
     parse: read.wholeNumber(0, 1_000_000),
   }),
   MILLRACE_RATE_LOOPBACK: variable({
@@ -483,6 +498,7 @@ export const VARIABLES = {
   MILLRACE_LOG_LEVEL: variable({
     default: '`info`',
     sentence: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`.',
+    live: true,
     parse: read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
   }),
   MILLRACE_TEST_CLOCK_OFFSET_MS: variable({
@@ -524,8 +540,30 @@ export function readConfig(environment: Environment = process.env) {
   const { values, problems } = parseAll(environment)
   const all = [...problems, ...contradictions(values)]
   if (all.length > 0) throw new ConfigError(all)
-  return freeze({ ...configOf(values, unknownNames(environment)), isUnderNpm: environment.npm_lifecycle_event === 'start' })
+  return freeze({
+    ...configOf(values, unknownNames(environment)),
+    settings: settingsOf(environment),
+    isUnderNpm: environment.npm_lifecycle_event === 'start',
+  })
 }
+
+/** Every variable, for those who ask what is set; secrets only as being there. */
+export const settingsOf = (environment: Environment): readonly StackSetting[] =>
+  (Object.entries(VARIABLES) as Array<[Name, Variable<unknown>]>)
+    .filter(([name]) => !name.startsWith('MILLRACE_TEST_'))
+    .map(([name, { sentence, default: fallback, secret = false, live = false, parse }]) => {
+      const text = environment[name]?.trim() || undefined
+      return {
+        name,
+        description: sentence,
+        default: fallback,
+        isSecret: secret,
+        isLive: live,
+        given: secret ? undefined : text,
+        isGiven: text !== undefined,
+        parse,
+      }
+    })
 
 /** Takes the secrets out of the environment, once they are read: what this process starts, and what looks into it, need not have them. */
 export function dropSecrets(environment: NodeJS.ProcessEnv = process.env): void {

@@ -9,6 +9,8 @@ import type { BackupSource } from '../engines/backup-folder/backup-source.ts'
 import { type BackupManifest, readManifest } from '../engines/backup-folder/manifest.ts'
 import type { RestoreProgress } from '../engines/backup-folder/restore-backup.ts'
 import { type Damage, type Verified, verifyBackup } from '../engines/backup-folder/verify-backup.ts'
+import { writeDrill } from '../engines/data-dir/drill-record.ts'
+import { isDataFolder } from '../engines/data-dir/folder-lock.ts'
 import { openMetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import { openDiskObjectStore } from '../engines/object-store/disk-object-store.ts'
 import type { ObjectStore, OpenObject } from '../engines/object-store/object-store.ts'
@@ -48,7 +50,21 @@ interface CopySeen {
 /** Tables whose rows are read, spread over all of them. */
 const MOST_TABLES_READ = 50
 
+/** What was found is kept in the data folder of the stack, where there is one: its status tells of it. */
 export async function drill(order: DrillOrder, progress: RestoreProgress): Promise<DrillResult> {
+  const result = await tryOut(order, progress)
+  const { copy, damaged, reason, manifest } = result
+  if (reason === undefined && isDataFolder(order.config.dataDir))
+    await writeDrill(order.config.dataDir, {
+      at: systemClock.now().toISOString(),
+      backupOf: manifest.created,
+      isGood: damaged.length === 0 && copy !== undefined,
+      tablesRead: copy?.tablesRead ?? 0,
+    })
+  return result
+}
+
+async function tryOut(order: DrillOrder, progress: RestoreProgress): Promise<DrillResult> {
   const { source, config, databaseUrl } = order
   const scratch = await mkdtemp(join(tmpdir(), 'millrace-drill-'))
   const dataDir = join(scratch, 'data')

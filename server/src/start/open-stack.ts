@@ -69,6 +69,7 @@ export async function openStack(config: Config): Promise<Stack> {
     tables: config.tables,
     sql: config.sql,
     unknownComponents: config.unknownComponents,
+    settings: config.settings,
     graceMs: config.listen.drainTimeoutMs / 2,
     clock,
     log,

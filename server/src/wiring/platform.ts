@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { diskSpaceOf } from '../engines/data-dir/data-dir.ts'
+import { readDrill } from '../engines/data-dir/drill-record.ts'
 import { createGuideFolder } from '../engines/guide-folder/guide-folder.ts'
 import type { MetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import type { Isolation } from '../engines/runner/isolation.ts'
@@ -17,7 +18,9 @@ import { createHttpServer } from '../http/server.ts'
 import type { TlsPair } from '../http/tls.ts'
 import { systemClock } from '../kit/clock.ts'
 import { type BackgroundPart, startInOrder, stopInReverse } from '../kit/lifecycle.ts'
+import { createLiveValues, withLive } from '../kit/live-values.ts'
 import type { Log } from '../kit/log.ts'
+import type { StackSetting } from '../model/stack-setting.ts'
 import type { InstanceSettings } from '../services/apps/instances.ts'
 import { type Backups, createBackups } from '../services/backups/backups.ts'
 import { createChangeFeed } from '../services/changes/change-feed.ts'
@@ -43,8 +46,12 @@ import { icebergRoutes } from '../services/iceberg/iceberg.routes.ts'
 import { createRunRule } from '../services/job-runner/content-rule.ts'
 import { nameRulesRoutes } from '../services/name-rules/name-rules.routes.ts'
 import { operationsRoutes } from '../services/operations/operations.routes.ts'
+import { settingsRoutes } from '../services/operations/settings.routes.ts'
+import { createSettingsStore } from '../services/operations/settings.store.ts'
+import { createSettings } from '../services/operations/settings.ts'
 import { createStatus } from '../services/operations/status.ts'
 import type { People } from '../services/people/people.ts'
+import { DEFAULT_SESSIONS } from '../services/people/sessions.ts'
 import { registeredServersRoutes } from '../services/registered-servers/registered-servers.routes.ts'
 import { createRegisteredServers, type ServerAddresses } from '../services/registered-servers/registered-servers.ts'
 import { sampleApiRoutes } from '../services/sample-api/sample-api.routes.ts'
@@ -123,6 +130,8 @@ export interface PlatformOptions extends CoreOptions {
   readonly sql?: SqlSettings | undefined
   /** Configurations of components that the stack does not know; refused when left out. */
   readonly unknownComponents?: UnknownComponents | undefined
+  /** What the environment says, for those who run the stack to read and, in part, to change. */
+  readonly settings?: readonly StackSetting[]
   /** How long running work may finish when the platform closes. */
   readonly graceMs?: number
 }
@@ -165,6 +174,8 @@ export interface Platform {
   close(): Promise<void>
 }
 
+const hoursToMs = (hours: number): number => hours * 3_600_000
+
 /** Where the build of the console is. */
 const CONSOLE_FOLDER = fileURLToPath(new URL('../../../console/dist', import.meta.url))
 
@@ -196,15 +207,44 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const { version, log, clock = systemClock } = options
   const has = (role: Role): boolean => options.roles?.includes(role) ?? true
 
-  const requestLimits = { ...NO_LIMITS, ...options.requestLimits }
-  const signInLimits = createRequestLimits({ ...requestLimits, perAddress: 0, perToken: 0 }, clock)
+  const live = createLiveValues()
+  const givenLimits = { ...NO_LIMITS, ...options.requestLimits }
+  const ofWrongTokens = { wrongTokens: 'MILLRACE_WRONG_TOKENS' }
+  const requestLimits = withLive(givenLimits, live, {
+    perAddress: 'MILLRACE_RATE_PER_ADDRESS',
+    perToken: 'MILLRACE_RATE_PER_TOKEN',
+    ...ofWrongTokens,
+  })
+  const signInLimits = createRequestLimits(withLive({ ...givenLimits, perAddress: 0, perToken: 0 }, live, ofWrongTokens), clock)
   const core = await openCore({
     ...options,
+    sessions: withLive(options.sessions ?? DEFAULT_SESSIONS, live, {
+      idleMs: ['MILLRACE_SESSION_IDLE_HOURS', hoursToMs],
+      mostMs: ['MILLRACE_SESSION_HOURS', hoursToMs],
+    }),
     limitSignIn: (address, personId) => signInLimits.token(address, personId)?.seconds,
   })
   await core.keyRing.check()
   const { metadata, events, tokens } = core
   const { db, inTransaction } = metadata
+  const initialLogLevel = log.level
+  const settings = createSettings({
+    store: createSettingsStore(db),
+    known: options.settings ?? [],
+    live,
+    clock,
+    log,
+    inTransaction,
+    recordEvent: events.record,
+    sourceOf: core.people.asStackAdminOfOldest,
+    apply: {
+      MILLRACE_LOG_LEVEL: (level) => {
+        log.level = String(level ?? initialLogLevel)
+      },
+    },
+    onChange: () => metadata.hints.send('settings'),
+  })
+  await settings.look()
   const workerId = randomUUID()
   const lease = has('worker') ? await metadata.holdWorkerLease(workerId) : undefined
 
@@ -316,7 +356,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     },
     usage: usageModules.usage.port,
     freshnessAt: (place) => lineageModules.freshnessAt(place),
-    settings: options.tables,
+    settings: withLive(options.tables ?? {}, live, { retentionDays: 'MILLRACE_TABLE_RETENTION_DAYS' }),
     bucketPermissions: { forget: tokens.forgetBucket, forgotten: tokens.forgetKnown },
     findHolder: tokens.findHolder,
     isHolder: tokens.isHolder,
@@ -349,7 +389,14 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     saveFile: async (actor, name, bytes, origin) => (await files.upload(actor, name, bytes, async () => ({ name }), origin)).id,
     settings: options.sql,
   })
-  const worker = { ...DEFAULT_WORKER, ...options.worker }
+  const worker = withLive({ ...DEFAULT_WORKER, ...options.worker }, live, {
+    jobs: 'MILLRACE_WORKER_JOBS',
+    projectJobs: 'MILLRACE_PROJECT_JOBS',
+    actions: 'MILLRACE_ACTIONS',
+    projectActions: 'MILLRACE_PROJECT_ACTIONS',
+    diskBytes: 'MILLRACE_RUN_DISK_BYTES',
+    results: 'MILLRACE_RUN_RESULTS',
+  })
   const sample = createSampleApi({ clock, isServed: options.sampleApi ?? true })
   const baseUrl = () => options.publicUrl ?? app.listeningOrigin
   const notificationModules = createNotificationModules({
@@ -508,7 +555,11 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       tokensRoutes({
         tokens,
         region: options.region,
-        limits: { 'components.jobsParallelism': worker.jobs },
+        limits: {
+          get 'components.jobsParallelism'() {
+            return worker.jobs
+          },
+        },
         limitsOf: usageModules.usage.limitsOf,
         usageOf: tableModules.tables.usageOfProject,
         eventsOfToken: async (req, tokenId, query) =>
@@ -530,6 +581,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
           workloads: { jobs: queueModules.queue.workload, storage: storageJobs.workload },
           lastBackupAt: backups.lastGoodAt,
           restoredAt,
+          lastDrill: () => readDrill(options.dataDir),
           scheduleLagMs: scheduleModules.lagMs,
           stoppedSchedules: scheduleModules.stopped,
           componentProblems: configurationModules.components.problems,
@@ -537,6 +589,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
         }),
       }),
     )
+    app.register(settingsRoutes(settings))
     app.register(nameRulesRoutes)
     app.register(registeredServersRoutes(createRegisteredServers(options.servers ?? {})))
     app.register(sampleApiRoutes(sample))
@@ -581,6 +634,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const background: readonly (BackgroundPart & { readonly role?: Role })[] = [
     { stop: metadata.close },
     { stop: events.stop },
+    { start: settings.start, stop: settings.stop },
+    { start: () => metadata.hints.listen('settings', settings.lookAgain) },
     { stop: () => lease?.release() },
     { stop: objects.close },
     { start: filesLoop.start, stop: filesLoop.stop },

@@ -171,8 +171,12 @@ export function createQueueModules(deps: QueueModulesDeps) {
       builtinFolder: join(REPOSITORY, 'components'),
       readable: [join(REPOSITORY, 'node_modules'), join(REPOSITORY, 'contract')],
       commandsFolder: join(dataDir, 'components'),
-      diskBytes: worker.diskBytes,
-      results: worker.results,
+      get diskBytes() {
+        return worker.diskBytes
+      },
+      get results() {
+        return worker.results
+      },
       checkpoints,
       egress: egressPolicyFrom(worker.egressAllow),
       objectStoreUrl: deps.objectStoreUrl,
@@ -234,8 +238,8 @@ export function createQueueModules(deps: QueueModulesDeps) {
     },
     openFlow: flows.ofQueue.open,
     rowsOf: (job) => rowIdsOf(runnerDeps, queuedJob(job)),
-    slots: worker.jobs,
-    projectLimit: worker.projectJobs,
+    slots: () => worker.jobs,
+    projectLimit: () => worker.projectJobs,
     projectLimits: deps.projectLimits,
     hasComponent: (id) => configurations.components.findRunnable(id) !== undefined,
     findElsewhere: configurations.workerComponents.findAlive,
@@ -244,8 +248,8 @@ export function createQueueModules(deps: QueueModulesDeps) {
   })
 
   const actionSlots = createActionSlots({
-    most: worker.actions,
-    mostPerProject: worker.projectActions,
+    most: () => worker.actions,
+    mostPerProject: () => worker.projectActions,
     waitMs: ACTION_WAIT_MS,
   })
 

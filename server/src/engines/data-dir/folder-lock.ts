@@ -1,6 +1,6 @@
 // One stack for one data folder. The lock is one of SQLite, so that it ends with the process, however that ends; nothing is stored in the file.
 
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { PlatformError } from '../../kit/errors.ts'
@@ -29,6 +29,9 @@ export function lockDataFolder(folder: string): () => void {
     lock.close()
   }
 }
+
+/** Whether a stack has ever run on the folder: a backup of one, or an empty folder, is not such. */
+export const isDataFolder = (folder: string): boolean => existsSync(join(folder, LOCK_FILE))
 
 /** Who runs on the folder, as a person would say it; undefined when nobody does. */
 export function findHolder(folder: string): string | undefined {

@@ -1,4 +1,4 @@
-// HTTP for those who run the stack: how it is doing, and what happened on it (spec platform 6.11). Only for stack admins.
+// HTTP for those who run the stack: how it is doing, and what happened on it (spec platform 6.10a). Only for stack admins.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -6,6 +6,7 @@ import { Timestamp } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
+import { config, needStackAdmin } from './for-stack-admins.ts'
 import type { Status } from './status.ts'
 
 export interface AuditEntry {
@@ -94,9 +95,6 @@ const AuditQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'At most this many; 100 by default.' })),
 })
 
-const config = (operation: string, summary: string) =>
-  ({ operation: `operations.${operation}`, summary, needs: 'person', validationCode: 'validation.failed' }) as const
-
 export function operationsRoutes({ status, listAudit, now }: OperationsDeps): FastifyPluginAsyncTypebox {
   const momentOf = (field: string, text: string | undefined): number | undefined => {
     if (text === undefined) return undefined
@@ -106,9 +104,7 @@ export function operationsRoutes({ status, listAudit, now }: OperationsDeps): Fa
   }
 
   return async (app) => {
-    app.addHook('preHandler', async ({ person }) => {
-      if (!person.isStackAdmin) throw new PlatformError('accessDenied')
-    })
+    app.addHook('preHandler', needStackAdmin)
 
     app.get(
       '/operations/status',

@@ -17,6 +17,7 @@ const well: StatusSources = {
   workloads: { jobs: async () => ({ open: { waiting: 0 }, ended: {}, oldestWaitingMs: 0 }) },
   lastBackupAt: async () => NOW.getTime() - HOUR,
   restoredAt: undefined,
+  lastDrill: async () => ({ at: NOW.toISOString(), backupOf: NOW.toISOString(), isGood: true }),
   scheduleLagMs: async () => 0,
   stoppedSchedules: async () => [],
   componentProblems: () => [],
@@ -27,12 +28,14 @@ const levelOf = ({ checks }: Status, name: string) => checks.find(({ check }) =>
 test('a stack that is well says so, and each trouble is named with its level', async () => {
   const fine = await createStatus(well)()
   assert.deepEqual([fine.level, fine.checks.filter(({ level }) => level !== 'ok')], ['ok', []])
+  assert.equal(fine.checks.find(({ check }) => check === 'backup')?.facts.verifiedAt, NOW.toISOString())
   const cases: [string, string, Partial<StatusSources>][] = [
     ['disk', 'warning', { disk: async () => ({ freeBytes: 1e9, totalBytes: 100e9 }) }],
     ['disk', 'problem', { disk: async () => ({ freeBytes: 1e6, totalBytes: 100e9 }) }],
     ['queue.jobs', 'warning', { workloads: { jobs: async () => ({ open: { waiting: 4 }, ended: {}, oldestWaitingMs: HOUR }) } }],
     ['backup', 'warning', { lastBackupAt: async () => undefined }],
     ['backup', 'warning', { lastBackupAt: async () => NOW.getTime() - 72 * HOUR }],
+    ['backup', 'problem', { lastDrill: async () => ({ at: NOW.toISOString(), backupOf: NOW.toISOString(), isGood: false }) }],
     ['schedules', 'warning', { stoppedSchedules: async () => [{ id: 1, projectId: 1, configurationId: 'c', reason: 'gone' }] }],
     ['schedules', 'warning', { scheduleLagMs: async () => HOUR }],
     ['components', 'problem', { componentProblems: () => ['x.json: name: must be string'] }],

@@ -28,6 +28,12 @@ export interface StoppedSchedule {
   readonly reason: string
 }
 
+export interface Drill {
+  readonly at: string
+  readonly backupOf: string
+  readonly isGood: boolean
+}
+
 export interface StatusSources {
   readonly version: string
   readonly clock: Clock
@@ -39,6 +45,8 @@ export interface StatusSources {
   readonly lastBackupAt: () => Promise<number | undefined>
   /** When this stack was made from a backup; undefined when it was not. */
   readonly restoredAt: Date | undefined
+  /** The last proof that a backup becomes a stack again. */
+  readonly lastDrill: () => Promise<Drill | undefined>
   readonly scheduleLagMs: () => Promise<number>
   readonly stoppedSchedules: () => Promise<readonly StoppedSchedule[]>
   /** What is wrong with the files of the components folder. */
@@ -95,20 +103,25 @@ export function createStatus(sources: StatusSources) {
       ]),
     ),
     backup: async () => {
-      const at = await sources.lastBackupAt()
-      const restoredAt = sources.restoredAt?.toISOString() ?? null
+      const [at, drill] = [await sources.lastBackupAt(), await sources.lastDrill()]
+      const drilled = {
+        restoredAt: sources.restoredAt?.toISOString() ?? null,
+        verifiedAt: drill?.at ?? null,
+        verifiedBackupOf: drill?.backupOf ?? null,
+        isVerifiedGood: drill?.isGood ?? null,
+      }
       if (at === undefined)
         return {
           level: 'warning',
           text: 'No backup was ever made. Set MILLRACE_BACKUP_FOLDER, or run millrace backup.',
-          facts: { lastAt: null, ageMs: null, restoredAt },
+          facts: { lastAt: null, ageMs: null, ...drilled },
         }
       const ageMs = clock.now().getTime() - at
-      const level = ageMs > OLD_BACKUP_MS ? 'warning' : 'ok'
+      const isBroken = drill?.isGood === false
       return {
-        level,
-        text: `The last good backup is ${duration(ageMs)} old.`,
-        facts: { lastAt: new Date(at).toISOString(), ageMs, restoredAt },
+        level: isBroken ? 'problem' : ageMs > OLD_BACKUP_MS ? 'warning' : 'ok',
+        text: `The last good backup is ${duration(ageMs)} old. ${drillText(drill, clock.now())}`,
+        facts: { lastAt: new Date(at).toISOString(), ageMs, ...drilled },
       }
     },
     schedules: async () => {
@@ -166,4 +179,12 @@ function duration(ms: number): string {
   if (ms >= 2 * HOUR_MS) return `${Math.floor(ms / HOUR_MS)} hours`
   if (ms >= 2 * MINUTE_MS) return `${Math.floor(ms / MINUTE_MS)} minutes`
   return `${Math.round(ms / 1000)} seconds`
+}
+
+function drillText(drill: Drill | undefined, now: Date): string {
+  if (!drill) return 'No restore was ever verified: run millrace restore --verify.'
+  const ago = duration(now.getTime() - Date.parse(drill.at))
+  return drill.isGood
+    ? `A restore was verified ${ago} ago.`
+    : `The restore that was verified ${ago} ago failed: make a new backup and verify it.`
 }

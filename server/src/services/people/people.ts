@@ -208,6 +208,12 @@ export function createPeople(deps: PeopleDeps) {
       needStackAdmin(person)
       return sourceOf(await inProject.memberFor(person, projectId))
     },
+    /** The same of the oldest project, for what concerns the whole stack; undefined while there is none. */
+    asStackAdminOfOldest: async (person: Person): Promise<EventSource | undefined> => {
+      needStackAdmin(person)
+      const [oldest] = await deps.projects()
+      return oldest && sourceOf(await inProject.memberFor(person, oldest.id))
+    },
   }
 }
 

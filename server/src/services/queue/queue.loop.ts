@@ -62,8 +62,8 @@ export interface QueueLoopDeps {
   readonly openFlow: (job: JobRow) => Promise<(trx: Trx) => Promise<void>>
   /** A job has changed, and what it is part of perhaps with it. */
   readonly onMoved: (job: Pick<JobRow, 'id' | 'parent_job_id'>) => void
-  readonly slots: number
-  readonly projectLimit: number
+  readonly slots: () => number
+  readonly projectLimit: () => number
   /** Of projects that may run another number of jobs at once. */
   readonly projectLimits?: (trx: Trx) => Promise<ReadonlyMap<number, number>>
   /** Whether this node can run the component. */
@@ -118,7 +118,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
       lastRecovery = now
       await recoverAbandoned()
     }
-    while (running.size < deps.slots && !stopped) {
+    while (running.size < deps.slots() && !stopped) {
       const job = await claim()
       if (!job) break
       start(job)
@@ -128,7 +128,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
 
   async function projectLimits(trx: Trx): Promise<(projectId: number) => number> {
     const own = await deps.projectLimits?.(trx)
-    return (projectId) => own?.get(projectId) ?? deps.projectLimit
+    return (projectId) => own?.get(projectId) ?? deps.projectLimit()
   }
 
   const claim = (): Promise<JobRow | undefined> =>

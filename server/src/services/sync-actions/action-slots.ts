@@ -5,8 +5,8 @@ import { PlatformError } from '../../kit/errors.ts'
 
 export interface ActionLimits {
   /** On this node. */
-  readonly most: number
-  readonly mostPerProject: number
+  readonly most: () => number
+  readonly mostPerProject: () => number
   /** How long an action may wait for its turn. */
   readonly waitMs: number
 }
@@ -26,13 +26,13 @@ export function createActionSlots({ most, mostPerProject, waitMs }: ActionLimits
   const waiting = new Set<Waiting>()
   let total = 0
 
-  const isFree = (projectId: number): boolean => total < most && (running.get(projectId) ?? 0) < mostPerProject
+  const isFree = (projectId: number): boolean => total < most() && (running.get(projectId) ?? 0) < mostPerProject()
 
   /** Which of the two limits it was that is still reached. */
   const refusal = (projectId: number): PlatformError =>
-    (running.get(projectId) ?? 0) >= mostPerProject
-      ? new PlatformError('syncActions.projectBusy', { limit: mostPerProject })
-      : new PlatformError('syncActions.busy', { limit: most })
+    (running.get(projectId) ?? 0) >= mostPerProject()
+      ? new PlatformError('syncActions.projectBusy', { limit: mostPerProject() })
+      : new PlatformError('syncActions.busy', { limit: most() })
 
   function take(projectId: number): void {
     total += 1
@@ -49,7 +49,7 @@ export function createActionSlots({ most, mostPerProject, waitMs }: ActionLimits
 
   async function wait(projectId: number, signal: AbortSignal): Promise<void> {
     const ahead = [...waiting].filter((one) => one.projectId === projectId).length
-    if (ahead >= mostPerProject) throw refusal(projectId)
+    if (ahead >= mostPerProject()) throw refusal(projectId)
     let timer: NodeJS.Timeout | undefined
     let onAbort = () => {}
     let entry: Waiting | undefined

@@ -47,8 +47,9 @@ const SPARED_MS = (TABLE_CREDENTIALS_SECONDS + 300) * 1000
 
 export function createTablesLoop(deps: TablesLoopDeps) {
   const { parts, engine, objects, alsoNeeded = async function* () {}, inTransaction, clock, log, settings = {} } = deps
-  const { everyMs = 5_000, sweepEveryMs = HOUR_MS, retentionDays = 7, sweepOlderThanMs = DAY_MS } = settings
-  const retentionMs = retentionDays * DAY_MS
+  const { everyMs = 5_000, sweepEveryMs = HOUR_MS, sweepOlderThanMs = DAY_MS } = settings
+  /** Read each time: it can be changed while the stack runs. */
+  const retentionMs = () => (settings.retentionDays ?? 7) * DAY_MS
   const { store } = parts
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -103,7 +104,7 @@ export function createTablesLoop(deps: TablesLoopDeps) {
   }
 
   const forgetOld = (now: Date): Promise<number> =>
-    inTransaction((trx) => store.forgetSnapshotsBefore(trx, new Date(now.getTime() - retentionMs)))
+    inTransaction((trx) => store.forgetSnapshotsBefore(trx, new Date(now.getTime() - retentionMs())))
 
   async function sweep(now: Date): Promise<number> {
     const candidates = await oldObjects(now.getTime() - sweepOlderThanMs)

@@ -47,6 +47,7 @@ import * as lineageColumns from './0910-lineage-columns.ts'
 import * as workspaceCredentials from './0911-workspace-credentials.ts'
 import * as jobProgressAndStates from './0920-job-progress-and-states.ts'
 import * as tableCommits from './0940-table-commits.ts'
+import * as stackSettings from './0921-stack-settings.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -101,4 +102,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0911-workspace-credentials', up: workspaceCredentials.up },
   { name: '0920-job-progress-and-states', up: jobProgressAndStates.up },
   { name: '0940-table-commits', up: tableCommits.up },
+  { name: '0921-stack-settings', up: stackSettings.up },
 ]

@@ -86,6 +86,7 @@ export type OauthAddManagedBody = { readonly component_id: string; readonly frie
 export type OauthAuthorizeByFormBody = { readonly token?: string; readonly id?: string; readonly authorizedFor?: string; readonly returnUrl?: string; readonly userData?: Readonly<Record<string, string>> | string; readonly provider?: string; readonly scope?: string; readonly appKey?: string; readonly appSecret?: string; readonly configurationId?: string }
 export type OauthChangeManagedBody = { readonly friendly_name?: string; readonly oauth_version?: '2.0' | '1.0'; readonly auth_url?: string; readonly token_url?: string; readonly request_token_url?: string; readonly revoke_url?: string; readonly test_url?: string; readonly issuer?: string; readonly scope?: string; readonly pkce?: boolean; readonly client_authentication?: 'post' | 'basic'; readonly auth_parameters?: Readonly<Record<string, string>>; readonly provider?: string; readonly app_key?: string; readonly app_secret?: string }
 export type OauthMakeLinkBody = { readonly componentId: string; readonly configurationId?: string; readonly id?: string; readonly authorizedFor?: string; readonly provider?: string; readonly scope?: string }
+export type OperationsChangeSettingBody = { readonly value: string | number }
 export type Person = { readonly id: number; readonly name: string; readonly email: string; readonly isStackAdmin: boolean }
 export type ProjectInvitationsCreateBody = { readonly email: string; readonly role?: 'viewer' | 'editor' | 'admin'; readonly expirationSeconds?: number }
 export type ProjectUser = { readonly id: number; readonly name: string; readonly email: string; readonly role: 'viewer' | 'editor' | 'admin'; readonly status: string; readonly created: string; readonly tokenId: number; readonly isAutomatic: boolean }
@@ -122,6 +123,7 @@ export type SniffedFile = { readonly compression: string | null; readonly encodi
 export type SparkCluster = { readonly url: string; readonly version: string | null; readonly problem: string | null; readonly pagesUrl: string | null; readonly cluster: { readonly status: string; readonly workers: { readonly alive: number; readonly all: number }; readonly cores: { readonly all: number; readonly used: number }; readonly memoryMb: { readonly all: number; readonly used: number }; readonly applications: ReadonlyArray<{ readonly id: string; readonly name: string; readonly jobId: string; readonly state: string; readonly cores: number; readonly memoryPerExecutorMb: number; readonly startedAt: string }> } | null }
 export type SqlExportBody = { readonly sql: string; readonly fileName?: string; readonly fileType?: 'csv' | 'parquet'; readonly gzip?: boolean }
 export type SqlQueryBody = { readonly sql: string; readonly format?: 'json' | 'csv' | 'parquet'; readonly limit?: number }
+export type StackSetting = { readonly name: string; readonly value: string | null; readonly origin: string; readonly default: string; readonly description: string; readonly isSecret: boolean; readonly isChangeable: boolean; readonly changedAt: string | null; readonly changedBy: string | null }
 export type StackStatus = { readonly level: string; readonly version: string; readonly at: string; readonly checks: ReadonlyArray<{ readonly check: string; readonly level: string; readonly text: string; readonly facts: Readonly<Record<string, unknown>> }> }
 export type StateOfRow = { readonly rowId: string | null; readonly isSaved: boolean; readonly before: Readonly<Record<string, unknown>> | null; readonly beforeBytes: number; readonly after: Readonly<Record<string, unknown>> | null; readonly afterBytes: number | null }
 export type StorageJob = { readonly id: number; readonly status: string; readonly url: string; readonly tableId: string | null; readonly operationName: string; readonly operationParams: Readonly<Record<string, unknown>>; readonly createdTime: string; readonly startTime: string | null; readonly endTime: string | null; readonly runId: string; readonly results: unknown; readonly creatorToken: { readonly id: number; readonly description: string }; readonly metrics: { readonly inCompressed: boolean; readonly inBytes: number; readonly inBytesUncompressed: number; readonly outCompressed: boolean; readonly outBytes: number; readonly outBytesUncompressed: number }; readonly error?: { readonly code: string; readonly message: string; readonly exceptionId: string } }
@@ -342,6 +344,9 @@ export const ROUTES = {
   'oauth.provider': ['GET', '/oauth/providers/{id}'],
   'operations.openapi': ['GET', '/openapi.json'],
   'operations.audit': ['GET', '/operations/audit'],
+  'operations.settings': ['GET', '/operations/settings'],
+  'operations.changeSetting': ['PUT', '/operations/settings/{name}'],
+  'operations.resetSetting': ['DELETE', '/operations/settings/{name}'],
   'operations.status': ['GET', '/operations/status'],
   'stream.otlpWithBearer': ['POST', '/otlp/{projectId}/{sourceId}/v1/{signal}'],
   'stream.otlp': ['POST', '/otlp/{projectId}/{sourceId}/{secret}/v1/{signal}'],
@@ -831,6 +836,9 @@ export interface Operations {
   'oauth.provider': { path: { readonly id: string }; query: { readonly componentId?: string }; body: undefined; answer: ({ readonly id: string; readonly name: string; readonly oauthVersion: string; readonly scope: string | null; readonly pkce: boolean; readonly hasClient: boolean; readonly userData: ReadonlyArray<string>; readonly canRevoke: boolean; readonly canTest: boolean }) & ({ readonly redirectUrl: string | null }) }
   'operations.openapi': { path: undefined; query: undefined; body: undefined; answer: string }
   'operations.audit': { path: undefined; query: { readonly projectId?: number; readonly who?: string; readonly tokenId?: number; readonly what?: string; readonly objectId?: string; readonly since?: string; readonly until?: string; readonly beforeId?: number; readonly limit?: number }; body: undefined; answer: ReadonlyArray<AuditEntry> }
+  'operations.settings': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<StackSetting> }
+  'operations.changeSetting': { path: { readonly name: string }; query: undefined; body: OperationsChangeSettingBody; answer: StackSetting }
+  'operations.resetSetting': { path: { readonly name: string }; query: undefined; body: undefined; answer: StackSetting }
   'operations.status': { path: undefined; query: undefined; body: undefined; answer: StackStatus }
   'stream.otlpWithBearer': { path: { readonly projectId: string; readonly sourceId: string; readonly signal: 'logs' | 'metrics' | 'traces' }; query: undefined; body: unknown; answer: string }
   'stream.otlp': { path: { readonly projectId: string; readonly sourceId: string; readonly secret: string; readonly signal: 'logs' | 'metrics' | 'traces' }; query: undefined; body: unknown; answer: string }

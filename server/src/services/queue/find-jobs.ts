@@ -8,17 +8,30 @@ import { tables } from './queue.schema.ts'
 
 /** Of what SQL finds, some belongs to components that the token may not use. */
 const SPARE = 4
+const MOST_CONFIGURATIONS = 200
 
 export const createJobFinder =
   (db: Db, canonicalId: (componentId: string) => string) =>
   async ({ actor, branch }: Scope, text: string, limit: number) => {
     const id = /^\d{1,15}$/.test(text) ? Number(text) : undefined
+    const ofProject = tables(db).selectFrom('queue_job').where('project_id', '=', actor.projectId)
+    // Configurations are few and stand in an index; reading every job for its configuration would read all of their results.
+    const configurations = await ofProject
+      .select('configuration_id')
+      .distinct()
+      .where((e) => contains(db, e.ref('configuration_id'), text))
+      .limit(MOST_CONFIGURATIONS)
+      .execute()
+    const ids = configurations.map(({ configuration_id }) => configuration_id)
+    if (ids.length === 0 && id === undefined) return []
     const rows = await tables(db)
       .selectFrom('queue_job')
       .select(['id', 'component_id', 'configuration_id', 'status', 'token_id'])
       .where('project_id', '=', actor.projectId)
       .where('branch_id', '=', branch.id)
-      .where((e) => e.or([contains(db, e.ref('configuration_id'), text), ...(id === undefined ? [] : [e('id', '=', id)])]))
+      .where((e) =>
+        e.or([...(ids.length === 0 ? [] : [e('configuration_id', 'in', ids)]), ...(id === undefined ? [] : [e('id', '=', id)])]),
+      )
       .orderBy('id', 'desc')
       .limit(SPARE * limit)
       .execute()

@@ -46,8 +46,9 @@ import * as apps from './0900-apps.ts'
 import * as lineageColumns from './0910-lineage-columns.ts'
 import * as workspaceCredentials from './0911-workspace-credentials.ts'
 import * as jobProgressAndStates from './0920-job-progress-and-states.ts'
-import * as tableCommits from './0940-table-commits.ts'
 import * as stackSettings from './0921-stack-settings.ts'
+import * as failuresByIndex from './0922-failures-by-index.ts'
+import * as tableCommits from './0940-table-commits.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -101,6 +102,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0910-lineage-columns', up: lineageColumns.up },
   { name: '0911-workspace-credentials', up: workspaceCredentials.up },
   { name: '0920-job-progress-and-states', up: jobProgressAndStates.up },
-  { name: '0940-table-commits', up: tableCommits.up },
   { name: '0921-stack-settings', up: stackSettings.up },
+  { name: '0922-failures-by-index', up: failuresByIndex.up },
+  { name: '0940-table-commits', up: tableCommits.up },
 ]

@@ -108,7 +108,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   '/v2/storage/tokens/{id}': 'token',
   '/v2/storage/triggers/{id}': 'trigger',
   '/v2/storage/workspaces/{id}': 'workspace',
-  '/v2/storage/workspaces/{id}/credentials/{credentialsId}': 'credentials',
+  '/v2/storage/workspaces/{id}/credentials/{credentialsId}': 'workspaceCredentials',
   '/v2/storage/workspaces/{id}/public-key/{name}': 'keyName',
   '/queue/job/{id}': 'job',
   '/queue/jobs/{id}': 'job',
@@ -267,7 +267,7 @@ export const MAKE: readonly Step[] = [
   {
     route: `POST ${WORKSPACE}/credentials`,
     ...json(() => ({})),
-    gives: ({ connection }) => ({ credentials: connection.credentials.id, keyName: 'second' }),
+    gives: ({ connection }) => ({ workspaceCredentials: connection.credentials.id, keyName: 'second' }),
   },
   { route: 'POST /sandboxes/sandboxes', ...json(() => ({ type: 'sql' })), gives: ({ id }) => ({ sandbox: id }) },
   { route: 'POST /data-science/sandboxes', ...json(() => ({ type: 'sql' })), gives: ({ id }) => ({ scienceSandbox: id }) },

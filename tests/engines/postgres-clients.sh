@@ -8,7 +8,7 @@ python="${PYTHON:-python3}"
 
 if command -v psql >/dev/null; then
   echo '== psql'
-  for command in '\dn' '\dt' '\d "in.c-main".orders' 'SELECT count(*) FROM "in.c-main".orders' 'SELECT count(*) FROM orders' \
+  for command in '\l' '\dn' '\dt' '\d' '\d+ "in.c-main".orders' '\du' '\df' '\di' '\dp' '\d "in.c-main".orders' 'SELECT count(*) FROM "in.c-main".orders' 'SELECT count(*) FROM orders' \
     'COPY (SELECT 1 AS a) TO STDOUT (FORMAT csv, HEADER)'; do
     psql -v ON_ERROR_STOP=1 -c "$command"
   done

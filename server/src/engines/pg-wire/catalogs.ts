@@ -4,6 +4,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { doubleQuoted } from '../../kit/double-quoted.ts'
+import { singleQuoted } from '../../kit/single-quoted.ts'
 import { formatOf, frame, int16, int32, reader } from './messages.ts'
 import { type Format, type WireColumn, WireError } from './wire-session.ts'
 
@@ -21,6 +22,8 @@ export interface CatalogTable {
 
 export interface CatalogQuestion {
   readonly sql: string
+  /** The name that the database has for whoever asks. */
+  readonly database: string
   /** Schemas where names without one are looked for. */
   readonly searchPath: readonly string[]
   readonly types: readonly number[]
@@ -42,7 +45,7 @@ export interface Catalog {
   /** Parameters and columns without an answer. */
   describe(
     tables: readonly CatalogTable[],
-    question: Pick<CatalogQuestion, 'sql' | 'searchPath' | 'types'>,
+    question: Pick<CatalogQuestion, 'sql' | 'database' | 'searchPath' | 'types'>,
   ): Promise<Pick<CatalogAnswer, 'columns' | 'parameters'>>
 }
 
@@ -112,6 +115,7 @@ function startCatalog(idleMs: number): CatalogProcess {
   })
   const waiting = new Map<number, (answer: FromCatalog) => void>()
   const defined = new Map<string, CatalogTable>()
+  let named = ''
   let isGone = false
   let number = 0
   let idle = setTimeout(end, idleMs).unref()
@@ -156,7 +160,7 @@ function startCatalog(idleMs: number): CatalogProcess {
   }
 
   /** What has to change for the catalogue to show these tables; from then on it counts as done, since messages keep their order. */
-  function changesFor(tables: readonly CatalogTable[]): string {
+  function changesFor(tables: readonly CatalogTable[], database: string): string {
     const wanted = new Map(tables.map((table) => [qualified(table), table]))
     const gone = [...defined].filter(([name, { version }]) => wanted.get(name)?.version !== version)
     const added = [...wanted].filter(([name, { version }]) => defined.get(name)?.version !== version)
@@ -164,7 +168,10 @@ function startCatalog(idleMs: number): CatalogProcess {
     const emptied = new Set(gone.map(([, { schema }]) => schema).filter((schema) => !schemas.has(schema)))
     for (const [name] of gone) defined.delete(name)
     for (const [name, table] of added) defined.set(name, table)
+    const isRenamed = named !== database
+    named = database
     return [
+      ...(isRenamed ? [RENAME_DATABASE(cut(database))] : []),
       ...gone.map(([name]) => `DROP TABLE IF EXISTS ${name};`),
       ...[...emptied].map((schema) => `DROP SCHEMA IF EXISTS ${doubleQuoted(schema)};`),
       ...[...new Set(added.map(([, { schema }]) => schema))].map(
@@ -184,15 +191,20 @@ function startCatalog(idleMs: number): CatalogProcess {
     isGone: () => isGone,
     pid: () => (isGone ? undefined : child.pid),
     end,
-    ask: async (tables, { sql, searchPath, types, values, formats }) =>
+    ask: async (tables, { sql, database, searchPath, types, values, formats }) =>
       answerFrom(
         await send({
-          define: changesFor(tables),
+          define: changesFor(tables, database),
           ask: questionOf(searchPath, parse(sql, types), bind(values, formats), DESCRIBE_PORTAL, frame('E', text(''), int32(0))),
         }),
       ),
-    describe: async (tables, { sql, searchPath, types }) =>
-      answerFrom(await send({ define: changesFor(tables), ask: questionOf(searchPath, parse(sql, types), DESCRIBE_STATEMENT) })),
+    describe: async (tables, { sql, database, searchPath, types }) =>
+      answerFrom(
+        await send({
+          define: changesFor(tables, database),
+          ask: questionOf(searchPath, parse(sql, types), DESCRIBE_STATEMENT),
+        }),
+      ),
   }
 }
 
@@ -208,6 +220,10 @@ const cut = (name: string): string =>
     .subarray(0, 63)
     .toString()
     .replace(/\ufffd$/, '')
+
+/** The database that the process is in cannot be renamed by ALTER DATABASE. */
+const RENAME_DATABASE = (name: string): string =>
+  `UPDATE pg_catalog.pg_database SET datname = ${singleQuoted(name)} WHERE datname = current_database();`
 
 /** Most columns of a table, and of a key. */
 const [MOST_COLUMNS, MOST_OF_KEY] = [1600, 32]
@@ -228,8 +244,11 @@ const text = (value: string): Buffer => Buffer.from(`${value}\0`)
 const DESCRIBE_PORTAL = frame('D', Buffer.from('P'), text(''))
 const DESCRIBE_STATEMENT = frame('D', Buffer.from('S'), text(''))
 
+/** Columns that newer versions of PostgreSQL call by another name, and clients of older ones ask for: psql 15 and 16 for `\\l`. */
+const withNewNames = (sql: string): string => sql.replaceAll(/\bdaticulocale\b/g, 'datlocale')
+
 const parse = (sql: string, types: readonly number[]): Buffer =>
-  frame('P', text(''), text(sql), int16(types.length), ...types.map(int32))
+  frame('P', text(''), text(withNewNames(sql)), int16(types.length), ...types.map(int32))
 
 const bind = (values: readonly (string | null)[], formats: readonly Format[]): Buffer =>
   frame(

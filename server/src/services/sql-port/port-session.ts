@@ -29,6 +29,8 @@ export interface PortSessionDeps {
   /** Every table the client may read, for the catalogue and for names without a schema. */
   readonly listTables: (take: () => Promise<Taken>) => Promise<readonly CatalogTable[]>
   readonly catalog: () => Catalog
+  /** The name that the client gave it. */
+  readonly database: string
   readonly ended: Promise<WireError>
   readonly onClose: () => void
 }
@@ -240,7 +242,8 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     const route = await inSession(signal, (session) => routeFor(session, statement))
     if (route.engine === 'catalog') {
       const tables = await tablesNow(signal)
-      return deps.catalog().describe(tables, { sql: statement.text, searchPath: searchPath(tables), types })
+      const { database } = deps
+      return deps.catalog().describe(tables, { sql: statement.text, database, searchPath: searchPath(tables), types })
     }
     const shortNames = await shortNamesFor(route, signal)
     return inSession(signal, async (session) => {
@@ -433,7 +436,8 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
   ): Promise<CatalogAnswer> {
     const asked = (async () => {
       const tables = await tablesNow(signal)
-      return deps.catalog().ask(tables, { sql: statement.text, searchPath: searchPath(tables), types, values, formats })
+      const { database } = deps
+      return deps.catalog().ask(tables, { sql: statement.text, database, searchPath: searchPath(tables), types, values, formats })
     })()
     const cancelled = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(new WireError('57014', 'The statement was cancelled.')), { once: true })

@@ -415,6 +415,26 @@ test('what psql sends for \\dt and \\d', async (t) => {
   assert.deepEqual(keys, [['typed_pkey', true, 'PRIMARY KEY ("integer")']])
 })
 
+test('what psql 15 sends for \\l shows the database that the client named', async (t) => {
+  for (const database of ['default', 'millrace']) {
+    const db = await connect(t, { database })
+    const databases = await rowsOf(
+      db,
+      `SELECT d.datname as "Name", d.daticulocale as "ICU Locale" FROM pg_catalog.pg_database d WHERE NOT d.datistemplate ORDER BY 1`,
+    )
+    assert.deepEqual(databases, [[database, null]])
+    assert.deepEqual(await rowsOf(db, 'SELECT current_database()'), [[database]])
+  }
+})
+
+test('ten megabytes of SQL are refused, and the connection goes on', async (t) => {
+  const db = await connect(t)
+  const { code, message } = await failure(db.query(`SELECT 1 -- ${'x'.repeat(10_000_000)}`))
+  assert.equal(code, '54000', message)
+  assert.match(message, /1048576 bytes/)
+  assert.deepEqual(await rowsOf(db, 'SELECT 1'), [[1]])
+})
+
 test('the catalogue follows the tables, and a text that only looks like one of its names does not reach it', async (t) => {
   const db = await connect(t)
   const names = async () =>

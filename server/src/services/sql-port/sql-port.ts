@@ -71,6 +71,7 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
       check,
       listTables: tablesOf(known),
       catalog: () => catalogs.get(String(known.scope.actor.projectId)),
+      database: startup.database,
       ended: ended.promise,
       onClose: () => {
         checks.delete(tick)

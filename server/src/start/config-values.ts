@@ -1,6 +1,7 @@
 // How a variable's text becomes a value. Each throws an Error whose message completes the sentence "NAME is ...".
 
 import { isIP, isIPv4 } from 'node:net'
+import { resolve } from 'node:path'
 
 type Parse<T> = (text: string) => T
 
@@ -43,6 +44,17 @@ export const listOf =
       ),
     ]
   }
+
+/** `name=path`, separated by commas: paths by name. */
+export const namedFolders: Parse<Readonly<Record<string, string>>> = (text) =>
+  Object.fromEntries(
+    listOf((entry) => (/^[\w-]{1,64}=./.test(entry) ? entry : refuse('not name=path, such as shared=/srv/shared.')))(text).map(
+      (entry) => {
+        const at = entry.indexOf('=')
+        return [entry.slice(0, at), resolve(entry.slice(at + 1))]
+      },
+    ),
+  )
 
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i
 
@@ -102,6 +114,10 @@ export const token: Parse<string> = (text) => {
   if (!/^[\x21-\x7e]+$/.test(text)) refuse('not usable in a header: only visible ASCII characters, no spaces.')
   return text.length >= SHORTEST_TOKEN ? text : refuse(`too short: at least ${SHORTEST_TOKEN} characters.`)
 }
+
+/** In the header of the manage tokens of people, which begin with that word. */
+export const stackToken: Parse<string> = (text) =>
+  text.startsWith('person-') ? refuse('like the manage token of a person: it must not begin with person-.') : token(text)
 
 const key32: Parse<Uint8Array> = (text) => {
   const bytes = /^[0-9a-f]{64}$/i.test(text)

@@ -176,9 +176,10 @@ export const VARIABLES = {
   }),
   MILLRACE_MANAGE_TOKEN: variable({
     default: 'none: nobody may',
-    sentence: 'Who manages the OAuth providers of the stack must send this as `X-KBC-ManageApiToken`.',
+    sentence:
+      'The manage token of the stack itself: whoever sends it as `X-KBC-ManageApiToken` manages the OAuth providers, and nothing else. Manage tokens of people come in the same header, begin with `person-` and may do what the person may.',
     secret: true,
-    parse: read.token,
+    parse: read.stackToken,
   }),
   MILLRACE_METRICS_TOKEN: variable({
     default: 'none: everybody who reaches the stack reads them',
@@ -443,6 +444,18 @@ export const VARIABLES = {
     sentence: 'The project that they join.',
     parse: read.wholeNumber(1, 2 ** 31),
   }),
+  MILLRACE_READ_FOLDERS: variable({
+    default: 'none',
+    sentence:
+      'Folders of this machine that the component millrace.ex-folder may read, for all projects: `name=path`, separated by commas.',
+    parse: read.namedFolders,
+  }),
+  MILLRACE_WRITE_FOLDERS: variable({
+    default: 'none',
+    sentence:
+      'Folders of this machine that the component millrace.wr-folder may write to, for all projects: `name=path`, separated by commas.',
+    parse: read.namedFolders,
+  }),
   MILLRACE_TEMPLATE_FOLDERS: variable({
     default: 'none',
     sentence:
@@ -698,6 +711,7 @@ function configOf(values: Values, unknown: readonly string[]) {
       results: values.MILLRACE_RUN_RESULTS ?? 10_000,
       checkpointHours: values.MILLRACE_CHECKPOINT_HOURS ?? 24,
       checkpointBytes: values.MILLRACE_CHECKPOINT_BYTES ?? 10e9,
+      folders: { read: values.MILLRACE_READ_FOLDERS ?? {}, write: values.MILLRACE_WRITE_FOLDERS ?? {} },
       path: values.PATH ?? '/usr/local/bin:/usr/bin:/bin',
       isolation: {
         mode: values.MILLRACE_ISOLATION ?? ('auto' as const),

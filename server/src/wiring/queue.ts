@@ -17,6 +17,7 @@ import { queueComponent } from '../services/components/runnable-component.ts'
 import { eventsOfJob } from '../services/events/job-log.ts'
 import { flowFormatOf } from '../services/flows/flow-plan.ts'
 import { flowsRoutes } from '../services/flows/flows.routes.ts'
+import type { NamedFolders } from '../services/job-runner/component-run.ts'
 import { resolveConfiguration } from '../services/job-runner/resolve-configuration.ts'
 import { runAction } from '../services/job-runner/run-action.ts'
 import { type JobRunnerDeps, rowIdsOf } from '../services/job-runner/run-job.ts'
@@ -82,6 +83,8 @@ export interface WorkerSettings {
   /** Where commands are looked for. */
   readonly path: string
   readonly egressAllow: readonly string[]
+  /** Folders of this machine that components may read and write, by name. */
+  readonly folders: NamedFolders
   /** How components that are commands are isolated. */
   readonly isolation: Pick<IsolationSettings, 'mode' | 'readable' | 'uid'>
 }
@@ -97,6 +100,7 @@ export const DEFAULT_WORKER: WorkerSettings = {
   checkpointBytes: 10e9,
   path: '/usr/local/bin:/usr/bin:/bin',
   egressAllow: [],
+  folders: { read: {}, write: {} },
   isolation: { mode: 'off', readable: [], uid: 65534 },
 }
 /** How long an action waits for its turn; it may then still take its 30 seconds. */
@@ -170,6 +174,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
       findContainerEngine: createEngineFinder(clock, worker.path),
       builtinFolder: join(REPOSITORY, 'components'),
       readable: [join(REPOSITORY, 'node_modules'), join(REPOSITORY, 'contract')],
+      folders: worker.folders,
       commandsFolder: join(dataDir, 'components'),
       get diskBytes() {
         return worker.diskBytes

@@ -4,6 +4,8 @@
 import type { ComponentDescription } from '../../../../contract/component.ts'
 import dataApps from './builtin/data-apps.json' with { type: 'json' }
 import flow from './builtin/flow.json' with { type: 'json' }
+import folderReader from './builtin/folder-reader.json' with { type: 'json' }
+import folderWriter from './builtin/folder-writer.json' with { type: 'json' }
 import httpExtractor from './builtin/http-extractor.json' with { type: 'json' }
 import orchestrator from './builtin/orchestrator.json' with { type: 'json' }
 import processors from './builtin/processors.json' with { type: 'json' }
@@ -40,6 +42,8 @@ function pagesOf(id: string) {
 export const BUILTIN: readonly ComponentDescription[] = [
   dataApps,
   flow,
+  folderReader,
+  folderWriter,
   httpExtractor,
   orchestrator,
   sandboxes,

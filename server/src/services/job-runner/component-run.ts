@@ -22,6 +22,8 @@ export interface ProgramSettings {
   /** Where built-in programs are; `readable` is what else they have to read (packages). */
   readonly builtinFolder: string
   readonly readable: readonly string[]
+  /** Folders of the machine that the operator has named, for components with the features `read-folders` and `write-folders`. */
+  readonly folders: NamedFolders
   /** Where registered commands start. */
   readonly commandsFolder: string
   /** Most disk one run may fill. */
@@ -35,6 +37,11 @@ export interface ProgramSettings {
   /** Address of the object store, for components that read their inputs there. */
   readonly objectStoreUrl: () => string
   readonly checkpoints: Checkpoints
+}
+
+export interface NamedFolders {
+  readonly read: Readonly<Record<string, string>>
+  readonly write: Readonly<Record<string, string>>
 }
 
 /** As shown in the result of a job. */
@@ -67,6 +74,7 @@ export async function runComponent(
           ...run.environment,
           MILLRACE_EGRESS_POLICY: JSON.stringify({ ...settings.egress, places: settings.places() }),
           ...(run.checkpointFolder === undefined ? {} : { MILLRACE_CHECKPOINT_DIR: run.checkpointFolder }),
+          ...foldersVariable(settings.folders, run.component),
         }
       : run.environment
   const { program, image } = await programOf(settings, run, Object.keys(environment))
@@ -83,6 +91,14 @@ export async function runComponent(
     ...(run.collectStdout ? { collectStdout: true } : {}),
   })
   return { outcome, image }
+}
+
+const mayRead = ({ features }: RunnableComponent): boolean => features.includes('read-folders')
+const mayWrite = ({ features }: RunnableComponent): boolean => features.includes('write-folders')
+
+function foldersVariable({ read, write }: NamedFolders, component: RunnableComponent): Record<string, string> {
+  const folders = mayRead(component) ? read : mayWrite(component) ? write : undefined
+  return folders ? { MILLRACE_FOLDERS: JSON.stringify(folders) } : {}
 }
 
 /** The stack itself is reached by components that were given a token for it, its object store by those that read their inputs there. */
@@ -115,8 +131,11 @@ async function programOf(
         kind: 'node',
         entry,
         arguments: [],
-        readable: [own, ...settings.readable],
-        writable: run.checkpointFolder === undefined ? [] : [run.checkpointFolder],
+        readable: [own, ...settings.readable, ...(mayRead(run.component) ? Object.values(settings.folders.read) : [])],
+        writable: [
+          ...(run.checkpointFolder === undefined ? [] : [run.checkpointFolder]),
+          ...(mayWrite(run.component) ? Object.values(settings.folders.write) : []),
+        ],
       },
       image: { id: `builtin/${id}:${run.tag}`, digests: [] },
     }

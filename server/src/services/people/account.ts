@@ -27,6 +27,8 @@ export interface AccountDeps {
 }
 
 const MOST_MANAGE_TOKENS = 100
+/** Tells the manage token of a person from that of the stack, which may not begin so; both come in one header. */
+const PERSON_TOKEN = 'person-'
 
 export function createAccount({ store, change, clock, members, sessions, authenticators, attempts, events }: AccountDeps) {
   async function get({ id }: Person): Promise<PersonRecord> {
@@ -107,7 +109,7 @@ export function createAccount({ store, change, clock, members, sessions, authent
     const now = clock.now()
     if ((await store.listManageTokens(person.id)).length >= MOST_MANAGE_TOKENS)
       throw invalid('description', `You have ${MOST_MANAGE_TOKENS} manage tokens. Delete one that is not used.`)
-    const value = newSecret()
+    const value = `${PERSON_TOKEN}${newSecret()}`
     const token = await change(async (trx) => {
       await events.record(trx, person.id, 'storage.personAccountChanged', { what: 'manage token created' }, origin)
       return store.insertManageToken(trx, {

@@ -2,6 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { patternProblem } from '../../kit/bounded-pattern.ts'
 import { PlatformError } from '../../kit/errors.ts'
 
 const Id = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$' })
@@ -124,6 +125,10 @@ export function readManifest(text: string, file: string): TemplateManifest {
   const inputs = steps.flatMap((step) => step.inputs)
   refuseTwice(file, 'step', steps)
   refuseTwice(file, 'input', inputs)
+  for (const { id, pattern } of inputs) {
+    const problem = pattern === undefined ? undefined : patternProblem(pattern)
+    if (problem !== undefined) throw broken(file, `the pattern of the input "${id}" cannot be used: ${problem}`)
+  }
   refuseTwice(file, 'configuration', manifest.configurations)
   for (const { rows = [] } of manifest.configurations) refuseTwice(file, 'row', rows)
   const secrets = new Set(inputs.flatMap(({ id, kind }) => (kind === 'hidden' ? [id] : [])))

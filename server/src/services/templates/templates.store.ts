@@ -25,6 +25,9 @@ interface TemplateTables {
   template_task: { task_id: string; project_id: number; content: string; created_at: number }
 }
 
+/** How long the outcome of a task can be asked for. */
+const TASK_KEPT_MS = 7 * 86_400_000
+
 interface Stamp {
   readonly at: number
   readonly tokenId: number
@@ -125,7 +128,13 @@ export function createTemplatesStore(database: Db) {
       return removed !== undefined
     },
 
+    /** Those of the project that nobody asks for any more go with it. */
     async saveTask(trx: Trx, projectId: number, taskId: string, content: object, now: number): Promise<void> {
+      await tablesOf(trx)
+        .deleteFrom('template_task')
+        .where('project_id', '=', projectId)
+        .where('created_at', '<', now - TASK_KEPT_MS)
+        .execute()
       await tablesOf(trx)
         .insertInto('template_task')
         .values({ project_id: projectId, task_id: taskId, content: JSON.stringify(content), created_at: now })

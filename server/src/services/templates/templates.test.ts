@@ -58,10 +58,10 @@ test('repositories, templates, versions and inputs are listed and described', as
   const list = (await stack.request('GET', REPOSITORY)).json<{ templates: { id: string; components: string[] }[] }>()
   assert.deepEqual(
     list.templates.map(({ id }) => id),
-    ['incremental-api', 'login-api', 'paged-api', 'shop-pipeline', 'table-summary'],
+    ['folder-files', 'incremental-api', 'login-api', 'paged-api', 'shop-export', 'shop-pipeline', 'table-summary'],
   )
   const sql = (await stack.request('GET', `${REPOSITORY}?filter=keboola.duckdb-transformation`)).json<{ templates: unknown[] }>()
-  assert.equal(sql.templates.length, 2)
+  assert.equal(sql.templates.length, 3)
   const detail = (await stack.request('GET', `${REPOSITORY}/paged-api/1.0.0`)).json()
   assert.match(String(detail.readme), /page by page/)
   assert.equal((await stack.request('GET', `${REPOSITORY}/paged-api/default/inputs`)).status, 200)

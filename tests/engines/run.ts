@@ -237,7 +237,8 @@ async function publishFiles(name: string, files: number): Promise<void> {
 
 async function scope() {
   const actor = (await stack.platform.tokens.authenticate(stack.masterToken)) ?? assert.fail('the master token is valid')
-  return { actor, branch: { id: 0, isDefault: true } }
+  const { id } = (await stack.request('GET', '/v2/storage/dev-branches/default')).json<{ id: number }>()
+  return { actor, branch: { id, isDefault: true } }
 }
 
 async function commitOne(value: string): Promise<number> {

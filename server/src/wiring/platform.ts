@@ -605,7 +605,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     registerWordSearch(app, core, configurationModules, tableModules, { file: files.findNamed, schedule: scheduleModules.find })
     tableModules.registerRoutes(app)
     sqlModules.registerRoutes(app)
-    app.register(icebergRoutes(tableModules.iceberg))
+    app.register(icebergRoutes(tableModules.iceberg, tableModules.icebergWrites))
     app.register(filesRoutes({ files, access, createJob: storageJobs.create }))
     app.register(fileHeadRoutes({ heads: createFileHeads({ getFile: files.get, slices: fileSlices, objects: store }) }))
     app.register(

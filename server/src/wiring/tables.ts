@@ -26,6 +26,7 @@ import type { Files } from '../services/files/files.ts'
 import { createFileOpener } from '../services/files/open-file.ts'
 import { createIcebergStore } from '../services/iceberg/iceberg.store.ts'
 import { createIceberg } from '../services/iceberg/iceberg.ts'
+import { createWrites } from '../services/iceberg/writes.ts'
 import type { StorageJobsLoop } from '../services/storage-jobs/storage-jobs.loop.ts'
 import type { StorageJobs } from '../services/storage-jobs/storage-jobs.ts'
 import { createStorageMetadata } from '../services/storage-metadata/storage-metadata.ts'
@@ -178,16 +179,18 @@ export async function createTableModules(deps: TableModulesDeps) {
     },
     scratchDir: deps.scratchDir,
   })
+  const openTables = createOpenTables({
+    parts,
+    engine,
+    uriPrefix,
+    createJob: jobs.create,
+    waitForJob: jobs.waitForSuccess,
+    startRemoval: tables.startRemoval,
+  })
+  const icebergStore = createIcebergStore(db)
   const iceberg = createIceberg({
-    tables: createOpenTables({
-      parts,
-      engine,
-      uriPrefix,
-      createJob: jobs.create,
-      waitForJob: jobs.waitForSuccess,
-      startRemoval: tables.startRemoval,
-    }),
-    store: createIcebergStore(db),
+    tables: openTables,
+    store: icebergStore,
     objects,
     access: deps.access,
     inTransaction,
@@ -297,6 +300,7 @@ export async function createTableModules(deps: TableModulesDeps) {
     engine,
     /** For programs that read tables by their files. */
     iceberg,
+    icebergWrites: createWrites({ tables: openTables, store: icebergStore, objects, catalogue: iceberg }),
     loop,
     /** For the queue: loads and exports of files on this machine. */
     local,

@@ -5,7 +5,8 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { platformErrorOf, statusOf } from '../../http/errors-to-http.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Asker, Iceberg } from './iceberg.ts'
+import type { Iceberg } from './iceberg.ts'
+import type { Asker, Writes } from './writes.ts'
 
 const PrefixParams = Type.Object({ prefix: Type.String({ description: 'As `GET /iceberg/v1/config` gives it.' }) })
 const NamespaceParams = Type.Object({
@@ -70,7 +71,7 @@ const ENDPOINTS = [
   'DELETE /v1/{prefix}/namespaces/{namespace}/tables/{table}',
 ]
 
-export function icebergRoutes(iceberg: Iceberg): FastifyPluginAsyncTypebox {
+export function icebergRoutes(iceberg: Iceberg, writes: Writes): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.setErrorHandler(sendError)
 
@@ -213,7 +214,7 @@ export function icebergRoutes(iceberg: Iceberg): FastifyPluginAsyncTypebox {
           },
         },
       },
-      async (req) => iceberg.create(askerOf(req), req.params.prefix, req.params.namespace, req.rawBody, asksForKeys(req)),
+      async (req) => writes.create(askerOf(req), req.params.prefix, req.params.namespace, req.rawBody, asksForKeys(req)),
     )
 
     app.post(
@@ -226,7 +227,7 @@ export function icebergRoutes(iceberg: Iceberg): FastifyPluginAsyncTypebox {
           response: { ...ERRORS, 200: Type.Object({ 'metadata-location': Type.String(), metadata: Type.Unknown() }) },
         },
       },
-      async (req) => iceberg.commit(askerOf(req), req.params.prefix, req.params.namespace, req.params.table, req.rawBody),
+      async (req) => writes.commit(askerOf(req), req.params.prefix, req.params.namespace, req.params.table, req.rawBody),
     )
 
     app.delete(
@@ -242,7 +243,7 @@ export function icebergRoutes(iceberg: Iceberg): FastifyPluginAsyncTypebox {
         },
       },
       async (req, reply) => {
-        await iceberg.drop(askerOf(req), req.params.prefix, req.params.namespace, req.params.table)
+        await writes.drop(askerOf(req), req.params.prefix, req.params.namespace, req.params.table)
         return reply.code(204).send(null)
       },
     )

@@ -50,6 +50,23 @@ await onBothDatabases('tables store', (metadata) => {
     assert.equal(await store.findStateAt(made.key, later(-1)), undefined)
   })
 
+  test('a state that another program committed is known by its request, and keeps its 63-bit number', async () => {
+    const made = await newTable()
+    const commit = { snapshotId: '8317624359874612345', digest: 'abc' }
+    assert.equal(await store.hasCommit(made.key, 'abc'), false)
+    const what = { onlyOver: made.snapshotId ?? 0, commit }
+    const published = await inTransaction((trx) => store.publish(trx, made, state('theirs', 2), later(1), what))
+    assert.ok(published)
+    assert.equal(await store.hasCommit(made.key, 'abc'), true)
+    assert.equal(await store.hasCommit(made.key + 1, 'abc'), false)
+    const states = await store.listStates(made.projectId, made.key)
+    assert.deepEqual(
+      states.map(({ snapshotId }) => snapshotId),
+      [null, '8317624359874612345'],
+    )
+    assert.equal(await inTransaction((trx) => store.publish(trx, made, state('late', 3), later(2), what)), undefined)
+  })
+
   test('a compaction of an older state changes nothing and leaves nothing behind', async () => {
     const made = await newTable()
     await inTransaction((trx) => store.publish(trx, made, state('load', 2), later(1), { changed: true }))

@@ -1,0 +1,114 @@
+// Files that another engine wrote, as segments of a table.
+
+import assert from 'node:assert/strict'
+import { mkdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { emptySnapshot, type Segment, type TableSnapshot } from './snapshot.ts'
+import { startTables, type TestTables } from './table-engine.fixture.ts'
+
+let tables: TestTables
+before(async () => {
+  tables = await startTables()
+})
+after(async () => {
+  assert.equal(tables.objects.open(), 0)
+  assert.deepEqual(await tables.scratch(), [])
+  await tables[Symbol.asyncDispose]()
+})
+
+let files = 0
+
+/** A Parquet file in the store that lacks the hidden load time. */
+async function written(select: string, ids: string, options = ''): Promise<string> {
+  const key = `foreign/${files++}.parquet`
+  const path = join(tables.root, 'objects', key)
+  await mkdir(dirname(path), { recursive: true })
+  const db = await (await DuckDBInstance.create()).connect()
+  if (options) await db.run(`PRAGMA add_parquet_key('k', '0123456789abcdef')`)
+  await db.run(`COPY (${select}) TO '${path}' (FORMAT parquet, FIELD_IDS {${ids}}${options})`)
+  db.closeSync()
+  return key
+}
+
+const segmentOf = async (key: string, rows: number, fieldIds: readonly number[], loadedAt: number): Promise<Segment> => ({
+  key,
+  rows,
+  bytes: (await stat(join(tables.root, 'objects', key))).size,
+  fieldIds,
+  minLoadedAt: loadedAt,
+  maxLoadedAt: loadedAt,
+  deletes: null,
+  loadedAt,
+})
+
+const check = (snapshot: TableSnapshot, key: string, rows: number) =>
+  tables.engine.checkFiles({ snapshot, files: [{ key, rows, name: 'the file' }] })
+
+test('rows of such a file have the time of its commit, whatever reads them, and keep it through compaction and deletes', async () => {
+  const { snapshot } = await tables.load('id,v\n1,a\n2,b\n', { loadedAt: 1_000 })
+  const keys = [
+    await written(`SELECT '3' AS "i d", 'c' AS v`, '"i d": 2, v: 3'),
+    await written(`SELECT 'd' AS v, '4' AS id`, 'id: 2, v: 3'),
+  ]
+  const added = [await segmentOf(keys[0]!, 1, [2, 3], 5_000), await segmentOf(keys[1]!, 1, [2, 3], 9_000)]
+  const mixed: TableSnapshot = { ...snapshot, segments: [...snapshot.segments, ...added] }
+  const all = [
+    ['1', 'a'],
+    ['2', 'b'],
+    ['3', 'c'],
+    ['4', 'd'],
+  ]
+  const ids = async (of: TableSnapshot, changedSince: number) =>
+    (await tables.rows(of, { changedSince, columns: ['id'] })).flat().join()
+  const compacted = await tables.engine.compact({ snapshot: mixed, keyPrefix: 'compacted/', force: true })
+  assert.ok(compacted)
+  assert.equal(compacted.segments.length, 1)
+  const { snapshot: fewer } = await tables.engine.deleteRows({
+    snapshot: mixed,
+    filters: [{ column: 'id', operator: 'eq', values: ['2'] }],
+    keyPrefix: 'deleted/',
+  })
+  for (const [one, rows] of [
+    [mixed, all],
+    [compacted, all],
+    [fewer, all.filter(([id]) => id !== '2')],
+  ] as const) {
+    assert.deepEqual(await tables.rows(one), rows)
+    assert.equal(await ids(one, 4_000), '3,4')
+    assert.equal(await ids(one, 6_000), '4')
+    assert.equal(await tables.engine.count({ snapshot: one, changedSince: 9_001 }), 0)
+  }
+  const text = await tables.unloadText({ snapshot: mixed, format: 'csv', includeLoadTime: true })
+  assert.match(text, /"3","c","1970-01-01 00:00:05"/)
+})
+
+test('what a load would refuse is refused of a file too', async () => {
+  const typed = emptySnapshot(
+    [
+      { name: 'id', type: 'INTEGER', nullable: false },
+      { name: 'code', type: 'STRING', length: '3' },
+      { name: 'price', type: 'NUMERIC', length: '9,2' },
+    ],
+    { typed: true },
+  )
+  const ids = 'id: 2, code: 3, price: 4'
+  const good = `SELECT 1::BIGINT AS id, NULL::VARCHAR AS code, 2.5::DECIMAL(9,2) AS price`
+  await check(typed, await written(good, ids), 1)
+  const cases: readonly [reason: RegExp, select: string, options?: string][] = [
+    [/1 nulls in "id", which takes none/, good.replace('1::BIGINT', 'NULL::BIGINT')],
+    [/a value of 4 characters in "code", which takes 3/, good.replace('NULL::VARCHAR', `'four'`)],
+    [/"price" as DECIMAL\(18,2\); the table keeps it as DECIMAL\(9,2\)/, good.replace('DECIMAL(9,2)', 'DECIMAL(18,2)')],
+    [/"id" as INTEGER/, good.replace('1::BIGINT', '1::INTEGER')],
+    [/is encrypted/, good, `, ENCRYPTION_CONFIG {footer_key: 'k'}`],
+  ]
+  for (const [reason, select, options] of cases) {
+    const key = await written(select, ids, options)
+    await assert.rejects(check(typed, key, 1), (error: Error & { code?: string }) => {
+      assert.equal(error.code, 'iceberg.fileRefused')
+      assert.match(error.message, reason)
+      return true
+    })
+  }
+})

@@ -77,6 +77,7 @@ export async function startTestStack(t: TestScope, options: Partial<PlatformOpti
       secrets: createSecrets(),
       write: (line) => process.stdout.write(line),
     }),
+    passwordCost: { N: 2 ** 10, r: 8, p: 1 },
     ...options,
     // Most tests touch no table: the process for it is started by the first that does.
     tables: { warmWorkers: 0, ...options.tables },

@@ -16,6 +16,7 @@ import { createEvents, type Events } from '../services/events/events.ts'
 import { createLoadListener } from '../services/lineage/freshness.ts'
 import { createLineageStore } from '../services/lineage/lineage.store.ts'
 import { NO_POLICY, type OidcPolicy } from '../services/people/oidc-sign-in.ts'
+import { PASSWORD_COST, type PasswordCost } from '../services/people/passwords.ts'
 import { createPeople, type People, type PeopleDeps } from '../services/people/people.ts'
 import { DEFAULT_SESSIONS, type SessionSettings } from '../services/people/sessions.ts'
 import { createTokens, type Tokens } from '../services/tokens/tokens.ts'
@@ -39,6 +40,8 @@ export interface CoreOptions {
   readonly oidc?: OidcPolicy | undefined
   /** Counts wrong attempts to sign in by address; nobody is locked out when it is left out. */
   readonly limitSignIn?: PeopleDeps['limit']
+  /** What a guess at a password costs; tests that sign in a hundred times ask for less. */
+  readonly passwordCost?: PasswordCost
 }
 
 export interface Core {
@@ -107,6 +110,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     limit: options.limitSignIn ?? (() => undefined),
     sessionSettings: { ...DEFAULT_SESSIONS, ...options.sessions },
     oidcPolicy: { ...NO_POLICY, ...options.oidc },
+    passwordCost: options.passwordCost ?? PASSWORD_COST,
   })
   return { metadata, events, tokens, keyRing, changes, people }
 }

@@ -9,7 +9,7 @@ import type { Person } from '../../model/person.ts'
 import type { AccountEvents } from './account-events.ts'
 import type { createAttempts } from './attempts.ts'
 import type { Authenticators } from './authenticators.ts'
-import { checkPassword, hashPassword, isPassword } from './passwords.ts'
+import { checkPassword, type Passwords } from './passwords.ts'
 import type { ManageTokenRecord, PeopleStore, PersonRecord } from './people.store.ts'
 import { nameFrom } from './person-values.ts'
 import { hashOf, newSecret, type Sessions } from './sessions.ts'
@@ -24,13 +24,16 @@ export interface AccountDeps {
   readonly authenticators: Authenticators
   readonly attempts: ReturnType<typeof createAttempts>
   readonly events: AccountEvents
+  readonly passwords: Passwords
 }
 
 const MOST_MANAGE_TOKENS = 100
 /** Tells the manage token of a person from that of the stack, which may not begin so; both come in one header. */
 const PERSON_TOKEN = 'person-'
 
-export function createAccount({ store, change, clock, members, sessions, authenticators, attempts, events }: AccountDeps) {
+export function createAccount(deps: AccountDeps) {
+  const { store, change, clock, members, sessions, authenticators, attempts, events, passwords } = deps
+
   async function get({ id }: Person): Promise<PersonRecord> {
     const person = await store.findPerson(id)
     if (!person) throw new PlatformError('people.notSignedIn')
@@ -51,7 +54,7 @@ export function createAccount({ store, change, clock, members, sessions, authent
   async function confirm(person: Person, password: string | undefined): Promise<PersonRecord> {
     const record = await attempts.count(person.email)
     if (!record) throw new PlatformError('people.notSignedIn')
-    const isRight = record.password === undefined || (await isPassword(password ?? '', record.password))
+    const isRight = record.password === undefined || (await passwords.isRight(password ?? '', record.password))
     if (!isRight) throw new PlatformError('people.passwordWrong')
     await change((trx) => store.updatePerson(trx, person.id, { wrongCount: 0, lockedUntil: 0 }))
     return record
@@ -65,7 +68,7 @@ export function createAccount({ store, change, clock, members, sessions, authent
   ): Promise<void> {
     checkPassword(request.password)
     await confirm(person, request.current)
-    const password = await hashPassword(request.password)
+    const password = await passwords.hash(request.password)
     await change(async (trx) => {
       await store.updatePerson(trx, person.id, { password })
       await sessions.end(trx, person.id, { except: person.sessionId })

@@ -5,27 +5,33 @@ import { PlatformError } from '../../kit/errors.ts'
 
 const SHORTEST = 10
 const LONGEST = 200
-/** 32 MB for about a tenth of a second; node's threads bound how many run at once. */
-const COST = { N: 2 ** 15, r: 8, p: 3 } as const
 const KEY_BYTES = 32
 
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(16)
-  const key = await derive(password, salt, COST)
-  return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64url'), key.toString('base64url')].join('$')
-}
+export type PasswordCost = Required<Pick<ScryptOptions, 'N' | 'r' | 'p'>>
 
-/** Takes as long without a stored password as with one, so that the time does not tell whether the person exists. */
-export async function isPassword(password: string, stored: string | undefined): Promise<boolean> {
-  const [, N, r, p, salt, key] = (stored ?? NOBODYS).split('$')
-  const expected = Buffer.from(key!, 'base64url')
-  const found = await derive(password, Buffer.from(salt!, 'base64url'), { N: Number(N), r: Number(r), p: Number(p) })
-  return timingSafeEqual(found, expected) && stored !== undefined
-}
+/** 32 MB for about a tenth of a second; node's threads bound how many run at once. */
+export const PASSWORD_COST: PasswordCost = { N: 2 ** 15, r: 8, p: 3 }
 
-const NOBODYS = ['scrypt', COST.N, COST.r, COST.p, 'AAAAAAAAAAAAAAAAAAAAAA', Buffer.alloc(KEY_BYTES).toString('base64url')].join(
-  '$',
-)
+export type Passwords = ReturnType<typeof createPasswords>
+
+export function createPasswords(cost: PasswordCost) {
+  const textOf = (salt: Buffer, key: Buffer): string =>
+    ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64url'), key.toString('base64url')].join('$')
+  const nobodys = textOf(Buffer.alloc(16), Buffer.alloc(KEY_BYTES))
+  return {
+    async hash(password: string): Promise<string> {
+      const salt = randomBytes(16)
+      return textOf(salt, await derive(password, salt, cost))
+    },
+    /** Takes as long without a stored password as with one, so that the time does not tell whether the person exists. */
+    async isRight(password: string, stored: string | undefined): Promise<boolean> {
+      const [, N, r, p, salt, key] = (stored ?? nobodys).split('$')
+      const expected = Buffer.from(key!, 'base64url')
+      const found = await derive(password, Buffer.from(salt!, 'base64url'), { N: Number(N), r: Number(r), p: Number(p) })
+      return timingSafeEqual(found, expected) && stored !== undefined
+    },
+  }
+}
 
 export function checkPassword(password: string): void {
   if (password.length < SHORTEST || password.length > LONGEST)

@@ -19,6 +19,7 @@ import { createAttempts } from './attempts.ts'
 import { type AuthenticatorsDeps, createAuthenticators } from './authenticators.ts'
 import { createLinks } from './links.ts'
 import { createOidcSignIn, type OidcPolicy } from './oidc-sign-in.ts'
+import { createPasswords, type PasswordCost } from './passwords.ts'
 import { createPeopleStore, type PersonRecord } from './people.store.ts'
 import { emailFrom } from './person-values.ts'
 import { createProjectPeople, notMember } from './project-people.ts'
@@ -41,6 +42,7 @@ export interface PeopleDeps {
   readonly limit: SignInDeps['limit']
   readonly sessionSettings: SessionSettings
   readonly oidcPolicy: OidcPolicy
+  readonly passwordCost: PasswordCost
 }
 
 export type People = ReturnType<typeof createPeople>
@@ -52,6 +54,7 @@ export function createPeople(deps: PeopleDeps) {
   const links = createLinks({ store, clock })
   const authenticators = createAuthenticators({ store, clock, ...deps.cipher })
   const events = createAccountEvents({ members, recordEvent })
+  const passwords = createPasswords(deps.passwordCost)
   const attempts = createAttempts({ store, inTransaction, clock })
   const memory = createShortMemory(clock, loadMember)
 
@@ -65,7 +68,7 @@ export function createPeople(deps: PeopleDeps) {
     }
   }
 
-  const shared = { ...deps, store, sessions, links, authenticators, events, attempts, change, inTransaction: change }
+  const shared = { ...deps, store, sessions, links, authenticators, events, passwords, attempts, change, inTransaction: change }
   const signIn = createSignIn(shared)
   const account = createAccount(shared)
   const signInByIdentity = createOidcSignIn({ ...shared, begin: signIn.begin, policy: deps.oidcPolicy })

@@ -9,7 +9,7 @@ import type { AccountEvents } from './account-events.ts'
 import { createAttempts } from './attempts.ts'
 import type { Authenticators } from './authenticators.ts'
 import type { Links } from './links.ts'
-import { checkPassword, hashPassword, isPassword } from './passwords.ts'
+import { checkPassword, type Passwords } from './passwords.ts'
 import type { LinkRecord, NewPerson, PeopleStore, PersonRecord, SignInMethod } from './people.store.ts'
 import { emailFrom, nameFrom } from './person-values.ts'
 import type { NewSession, Sessions } from './sessions.ts'
@@ -23,6 +23,7 @@ export interface SignInDeps {
   readonly links: Links
   readonly authenticators: Authenticators
   readonly events: AccountEvents
+  readonly passwords: Passwords
   /** Counts wrong attempts of an address; answers for how many seconds it is locked out. */
   readonly limit: (address: string, personId: number | undefined) => number | undefined
 }
@@ -46,12 +47,12 @@ export interface SignedIn {
 }
 
 export function createSignIn(deps: SignInDeps) {
-  const { store, inTransaction, clock, members, sessions, links, authenticators, events, limit } = deps
+  const { store, inTransaction, clock, members, sessions, links, authenticators, events, passwords, limit } = deps
   const attempts = createAttempts(deps)
 
   async function byPassword({ email, password, code }: PasswordRequest, origin: Origin): Promise<SignedIn> {
     const person = await attempts.count(email.trim().toLowerCase())
-    const isRight = await isPassword(password, person?.password)
+    const isRight = await passwords.isRight(password, person?.password)
     const seconds = limit(origin.remoteAddress ?? '', isRight ? person?.id : undefined)
     if (seconds !== undefined) throw new PlatformError('people.locked', { seconds })
     if (!isRight || !person) throw new PlatformError('people.signInFailed')
@@ -91,7 +92,7 @@ export function createSignIn(deps: SignInDeps) {
     const given = { email: emailFrom(link.email ?? email), name: nameFrom(name) }
     checkPassword(password ?? '')
     if (await store.findPersonByEmail(given.email)) throw new PlatformError('people.emailTaken', { email: given.email })
-    return { ...given, isStackAdmin: link.kind === 'admin', password: await hashPassword(password ?? ''), subject: undefined }
+    return { ...given, isStackAdmin: link.kind === 'admin', password: await passwords.hash(password ?? ''), subject: undefined }
   }
 
   async function insert(trx: Trx, person: NewPerson): Promise<PersonRecord> {

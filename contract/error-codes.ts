@@ -407,6 +407,10 @@ export const ERRORS = {
     kind: 'unprocessable',
     text: 'The statement needs more than a session has: {memoryMb} MB of memory and {diskMb} MB of temporary disk ({reason}). Read fewer rows or columns.',
   },
+  'sql.diskFull': {
+    kind: 'full',
+    text: 'The disk of the stack is full: the statement was stopped and changed nothing. Free some space, then try again.',
+  },
   'sql.scriptFailed': { kind: 'invalid', text: '{place}: {reason}' },
   'sql.cancelled': { kind: 'conflict', text: 'The statement was cancelled.' },
   'sql.workerDied': {

@@ -163,6 +163,16 @@ test('what would fill memory and disk is stopped, and the session goes on', asyn
   assert.deepEqual(await rowsOf(session, 'SELECT 1'), [[1]])
 })
 
+test('a full disk is told as such, and the next session works', async () => {
+  const { code } = await failure(
+    sql.open({ mode: 'write', database: '/dev/full' }).then((session) => session.execute('CREATE TABLE t AS SELECT 1')),
+  )
+  assert.equal(code, 'sql.diskFull')
+  await using session = await sql.open({ mode: 'write', database: join(sql.root, 'not-full.db') })
+  await session.execute('CREATE TABLE t AS SELECT 1 AS a')
+  assert.deepEqual(await rowsOf(session, 'FROM t'), [[1]])
+})
+
 test('a statement that takes too long is stopped, and one can be cancelled', async () => {
   const session = await sql.open({ limits: { timeoutMs: 200 } })
   const endless = 'SELECT count(*) FROM range(1000000000) a, range(1000000000) b WHERE hash(a.range, b.range) = 1'

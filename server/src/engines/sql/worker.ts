@@ -420,6 +420,7 @@ function portable(error: unknown): WorkerError {
     const { code, details } = tooMuch(/temp|disk/i.test(said) ? 'its temporary files are full' : 'its memory is full')
     return { code, details, cause }
   }
+  if (/No space left on device|Disk quota exceeded/i.test(said)) return { code: 'sql.diskFull', details: {}, cause }
   if (kind === 'INTERRUPT') return { code: 'sql.cancelled', details: {}, cause }
   const message = `${kind ? `${kind} Error: ` : ''}${withoutPaths(said)}`
   const at = Number(position) - bytesBefore

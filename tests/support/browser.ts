@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import chromium from '@sparticuz/chromium'
 import { type Browser, chromium as launcher, type Page } from 'playwright-core'
@@ -12,6 +13,8 @@ import type { TestStack } from './test-stack.ts'
 const ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
 /** For one step on a busy machine. */
 const STEP_MS = 30_000
+/** A folder that gets a picture of every screen; CI keeps it. */
+const PICTURES = process.env.MILLRACE_PICTURES
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 export interface OpenPage {
@@ -64,6 +67,7 @@ export async function checkScreens(
       assert.deepEqual(await findingsOn(page, theme), [], `${screen} ${theme}`)
       for (const width of [1440, 1024, 390]) {
         await page.setViewportSize({ width, height: 900 })
+        if (PICTURES) await page.screenshot({ path: join(PICTURES, `${screen.replace(/\W+/g, '-')}-${width}-${theme}.png`) })
         assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${screen} at ${width} px`)
       }
     }

@@ -26,7 +26,7 @@ const DEFAULTS = {
   description: '',
   longDescription: '',
   version: 1,
-  hasUI: false,
+  hasUI: true, // the console has a form for every component
   hasRun: false,
   ico32: null,
   ico64: null,

@@ -1,0 +1,20 @@
+// What a browser loads before the first screen appears.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+
+const DIST = fileURLToPath(new URL('../../console/dist/', import.meta.url))
+const MOST_BYTES = 300_000
+
+test('the scripts of the first screen are under 300 kB packed, and editors are not among them', () => {
+  const page = readFileSync(`${DIST}index.html`, 'utf8')
+  const names = [...page.matchAll(/(?:src|href)="\/console\/(assets\/[^"]+\.js)"/g)].map((match) => match[1]!)
+  assert.ok(names.length > 0, 'the page names its scripts')
+  const scripts = names.map((name) => readFileSync(`${DIST}${name}`))
+  const packed = scripts.reduce((sum, script) => sum + gzipSync(script).length, 0)
+  assert.ok(packed < MOST_BYTES, `${packed} bytes in ${names.join(', ')}`)
+  assert.ok(!scripts.some((script) => script.includes('cm-content')), 'CodeMirror is loaded when an editor is opened')
+})

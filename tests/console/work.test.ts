@@ -11,7 +11,7 @@ import { startTestStack } from '../support/test-stack.ts'
 const EXTRACTOR = '/v2/storage/components/keboola.ex-generic-v2/configs'
 const MB = 1 << 20
 
-test('work in a browser', { timeout: 300_000 }, async (t) => {
+test('work in a browser', { timeout: 600_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
   const folder = await mkdtemp(join(tmpdir(), 'millrace-work-'))

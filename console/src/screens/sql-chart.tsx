@@ -62,7 +62,7 @@ interface ColumnProps {
 
 const Column = ({ name, value, choices, first, onChange }: ColumnProps) => (
   <label className="row">
-    <span className="mute">{name}</span>
+    <span className="mute nowrap">{name}</span>
     <select className="input sm" aria-label={name} value={value} onChange={(event) => onChange(Number(event.target.value))}>
       {first ? <option value={-1}>{first}</option> : null}
       {choices.map(([at, text]) => (

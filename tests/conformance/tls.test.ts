@@ -49,7 +49,7 @@ const overHttp2 = (url: string, ca: string, headers: Record<string, string>, bod
     stream.end(body)
   })
 
-test('the stack answers over HTTP/2 and HTTP/1.1 with a local authority, and its addresses are https', async (t) => {
+test('D75: the stack answers over HTTP/2 and HTTP/1.1 with a local authority, and its addresses are https', async (t) => {
   const { stack, ca } = await startSecure(t)
   assert.match(stack.url, /^https:/)
   const verify = `${stack.url}/v2/storage/tokens/verify`
@@ -93,7 +93,7 @@ test('files are uploaded over TLS with the SDK and the credentials of the API', 
   assert.equal(put.$metadata.httpStatusCode, 200)
 })
 
-test('a certificate whose files change is presented without a restart', async (t) => {
+test('D75: a certificate whose files change is presented without a restart', async (t) => {
   const { stack, files, folder } = await startSecure(t)
   const presented = () =>
     new Promise<string>((resolve, reject) => {

@@ -76,7 +76,7 @@ async function runExtractor({ stack, server }: Setup, oauthApi: object): Promise
   )
 }
 
-test('a person authorises, the credentials are ciphers, and the HTTP extractor works with them', async (t) => {
+test('E94: a person authorises, the credentials are ciphers, and the HTTP extractor works with them', async (t) => {
   const setup = await setUp(t)
   const { stack } = setup
   const end = await authorise(setup)

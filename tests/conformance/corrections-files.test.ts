@@ -63,6 +63,21 @@ test('corrections of files', async (t) => {
     assert.equal(await encryption(), 'AES256')
   })
 
+  await t.test('B15: the slices of an export say that they are encrypted', async (t) => {
+    const { ok, bucket, succeed } = await project('B15 exports')
+    await ok('POST', `buckets/${await bucket()}/tables`, { name: 't', dataString: 'id\n1\n' })
+    const { file } = await succeed<{ file: { id: number } }>('POST', 'tables/in.c-a.t/export-async', {})
+    const opened = await ok<FileAnswer>('GET', `files/${file.id}?federationToken=1`)
+    const { entries } = (await (await fetch(opened.url)).json()) as { entries: { url: string }[] }
+    const reader = s3ClientFor(opened.credentials!, opened.endpoint!)
+    t.after(() => reader.destroy())
+    assert.ok(entries.length > 0)
+    for (const { url } of entries) {
+      const [, Bucket, Key] = /^s3:\/\/([^/]+)\/(.+)$/.exec(url) ?? []
+      assert.equal((await reader.send(new HeadObjectCommand({ Bucket, Key }))).ServerSideEncryption, 'AES256')
+    }
+  })
+
   await t.test('C27: wrong parameters of the file list are named, and ids and tags are taken exactly', async () => {
     const { ok, call, refused } = await project('C27')
     await refused(['GET', 'files?tags=one'], 400, {
@@ -81,6 +96,22 @@ test('corrections of files', async (t) => {
     assert.deepEqual(await ids('tags[0]=a&tags[2]=none'), [first.id])
     assert.equal((await call('DELETE', `files/${first.id}/tags/b/`)).status, 204)
     assert.deepEqual((await ok<FileAnswer>('GET', `files/${first.id}`)).tags, ['a'])
+  })
+
+  await t.test('C48: the file of an export belongs to the branch of its table', async () => {
+    const { ok, call, branch, bucket, succeed } = await project('C48 exports')
+    await ok('POST', `buckets/${await bucket()}/tables`, { name: 't', dataString: 'id\n1\n' })
+    const dev = await branch('dev')
+    const exported = async (path: string) => (await succeed<{ file: { id: number } }>('POST', `${path}/export-async`, {})).file.id
+    const ofMain = await exported(`branch/${dev}/tables/in.c-a.t`)
+    await succeed('POST', `branch/${dev}/tables/in.c-a.t/pull`)
+    const ofBranch = await exported(`branch/${dev}/tables/in.c-a.t`)
+    assert.notEqual(ofBranch, ofMain)
+    for (const id of [ofMain, ofBranch]) assert.equal((await call('GET', `branch/${dev}/files/${id}`)).status, 200)
+    assert.deepEqual([(await call('GET', `files/${ofMain}`)).status, (await call('GET', `files/${ofBranch}`)).status], [200, 404])
+    const snapshot = await succeed<{ id: number }>('POST', `branch/${dev}/tables/in.c-a.t/snapshots`, {})
+    const { dataFileId } = await ok<{ dataFileId: number }>('GET', `snapshots/${snapshot.id}`)
+    assert.equal((await call('GET', `files/${dataFileId}`)).status, 200, 'snapshots belong to the project')
   })
 
   await t.test('C48: files of a branch are seen there only, and go with it', async () => {

@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { schemaProblems } from '../../server/src/model/schema-problems.ts'
 import { newProjectClient } from '../support/project-client.ts'
-import { shellStack } from '../support/shell-stack.ts'
+import { type Job, shellStack } from '../support/shell-stack.ts'
+import { until } from '../support/until.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -29,8 +30,51 @@ async function startApi(t: TestContext) {
   return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, requestOf }
 }
 
-test('corrections D and E: runs, schemas and small lists', async (t) => {
+test('corrections C, D and E: runs, schemas and small lists', async (t) => {
   const stack = await shellStack(t, { worker: { egressAllow: ['127.0.0.1'] } })
+
+  async function branchClient() {
+    const client = await newProjectClient(stack, 'C48 runs')
+    const finishedRun = async (component: string, config: string, branchId?: number): Promise<Job> => {
+      const json = { component, config, mode: 'run', ...(branchId !== undefined && { branchId: String(branchId) }) }
+      const { id } = await client.ok<Job>('POST', '/queue/jobs', json)
+      return until(`job ${id} ends`, async () => {
+        const job = await client.ok<Job>('GET', `/queue/jobs/${id}`)
+        return job.isFinished && job
+      })
+    }
+    return { ...client, finishedRun }
+  }
+
+  await t.test(
+    'C48: files that runs make belong to their branch, which reads those of the default branch when it has none',
+    async () => {
+      const { ok, branch, finishedRun } = await branchClient()
+      const script = `cd "$KBC_DATADIR"; cat in/files/*_note 2>/dev/null | tail -n 1 > seen; echo "read: $(cat seen)"
+      echo "$KBC_BRANCHID" > out/files/note; echo '{"tags":["note"]}' > out/files/note.manifest`
+      await stack.add('test.notes', script)
+      const files = [{ tags: ['note'], limit: 1, overwrite: true }]
+      const configuration = { storage: { input: { files } }, runtime: { safe: true } }
+      const { id } = await ok<{ id: string }>('POST', 'components/test.notes/configs', { name: 'One', configuration })
+      const notes = async (prefix = '') =>
+        (await ok<{ id: number }[]>('GET', `${prefix}files?tags[]=note`)).map((file) => file.id)
+      const said = async (branchId?: number) => {
+        const job = await finishedRun('test.notes', id, branchId)
+        assert.equal(job.status, 'success', JSON.stringify(job.result))
+        const prefix = branchId === undefined ? '' : `branch/${branchId}/`
+        const events = await ok<{ message: string }[]>('GET', `${prefix}events?runId=${job.id}`)
+        return events.find(({ message }) => message.startsWith('read:'))?.message
+      }
+      assert.equal(await said(), 'read:')
+      const main = await notes()
+      const dev = await branch('dev')
+      const first = await said(dev)
+      assert.match(first ?? '', /^read: \S+$/, 'the file of the default branch')
+      assert.notEqual(await said(dev), first, 'its own')
+      assert.equal((await notes(`branch/${dev}/`)).length, 2)
+      assert.deepEqual(await notes(), main)
+    },
+  )
 
   await t.test('D60: flows and orchestrations run their tasks', async () => {
     const { ok, run } = await newProjectClient(stack, 'D60')

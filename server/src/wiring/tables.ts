@@ -170,7 +170,11 @@ export async function createTableModules(deps: TableModulesDeps) {
     parts,
     engine,
     files: {
-      reserve: files.reserve,
+      reserve: async (source, file, runId, branchId) =>
+        files.reserve(source, file, runId, {
+          id: branchId ?? 0,
+          isDefault: [undefined, await deps.defaultBranchId(source.projectId)].includes(branchId),
+        }),
       writeManifest: slices.writeManifest,
       publish: files.publish,
       findVisible: files.findVisible,

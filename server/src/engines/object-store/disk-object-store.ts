@@ -182,7 +182,7 @@ export async function openDiskObjectStore({ root, clock, disk = nodeDisk }: Disk
       try {
         const written = await sealFile(disk, localPath)
         const blob = await blobs.take(localPath, written.sizeBytes)
-        return await publish(key, { ...written, blob }, options)
+        return await publish(key, { ...written, blob }, { attributes: AT_REST, ...options })
       } catch (cause) {
         throw diskFailed(`take over ${key}`, cause)
       }
@@ -197,6 +197,9 @@ export async function openDiskObjectStore({ root, clock, disk = nodeDisk }: Disk
     close: async () => index.close(),
   }
 }
+
+/** What the stack itself writes says what uploads to encrypted files say (spec storage 2.6.3). */
+const AT_REST = { encryption: 'AES256' } as const
 
 /** A damaged entry may be replaced and deleted; the sweep then finds its bytes. */
 function findDespiteDamage(tx: IndexTransaction, key: string): StoredObject | undefined {

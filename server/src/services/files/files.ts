@@ -141,8 +141,13 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
   }
 
   /** An id and a key that nobody sees until `publish`: for bytes we write ourselves. Never published ones are swept. */
-  async function reserve(source: EventSource, request: FileRequest, runId: string | null = null): Promise<FileRecord> {
-    const made = await newFile(source, request, runId, 'reserved')
+  async function reserve(
+    source: EventSource,
+    request: FileRequest,
+    runId: string | null = null,
+    branch?: FileBranch,
+  ): Promise<FileRecord> {
+    const made = await newFile(source, request, runId, 'reserved', branch)
     return inTransaction((trx) => insert(trx, made))
   }
 

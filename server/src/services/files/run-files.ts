@@ -14,7 +14,7 @@ import { attachment } from './file-key.ts'
 import type { FileQuery as ParsedQuery } from './file-query.ts'
 import type { FileSlices } from './file-slices.ts'
 import type { FileRecord } from './files.store.ts'
-import { type Files, manifestKey } from './files.ts'
+import { type FileBranch, type Files, manifestKey } from './files.ts'
 
 export interface RunFilesDeps {
   readonly files: Files
@@ -29,26 +29,35 @@ const PAGE = 1000
 const SLICES_AT_ONCE = 4
 
 export function createRunFiles({ files, access, slices, objects }: RunFilesDeps): RunFiles {
-  async function list({ actor }: RunScope, query: FileQuery): Promise<readonly FileInfo[]> {
-    if (query.fileIds) return Promise.all(query.fileIds.map(async (id) => infoOf(await named(actor, id))))
+  /** As with tables: a branch reads its own files, and those of the default branch where it has none. */
+  async function list(scope: RunScope, query: FileQuery): Promise<readonly FileInfo[]> {
+    const { fileIds } = query
+    if (fileIds) return Promise.all(fileIds.map(async (id) => infoOf(await named(scope, id))))
+    const own = await search(scope, query, branchOf(scope))
+    const found = own.length > 0 || scope.isDefaultBranch ? own : await search(scope, query, { id: 0, isDefault: true })
+    return found.map(infoOf)
+  }
+
+  async function search({ actor }: RunScope, query: FileQuery, branch: FileBranch): Promise<readonly FileRecord[]> {
     const found: FileRecord[] = []
     for (let offset = 0; found.length < query.limit; offset += PAGE) {
-      const page = await files.list(actor, {
+      const wanted = {
         ...(query.query === undefined ? { parsed: tagsQuery(query) } : { q: query.query }),
         limit: PAGE,
         offset,
         ...defined({ sinceId: query.sinceId }),
-      })
+      }
+      const page = await files.list(actor, wanted, branch)
       const since = query.createdSince
       found.push(...page.filter((file) => since === undefined || file.createdAt.getTime() >= since))
       if (page.length < PAGE) break
     }
-    return found.slice(0, query.limit).map(infoOf)
+    return found.slice(0, query.limit)
   }
 
-  async function named(actor: RunScope['actor'], id: number): Promise<FileRecord> {
+  async function named(scope: RunScope, id: number): Promise<FileRecord> {
     try {
-      return await files.get(actor, id)
+      return await files.get(scope.actor, id, branchOf(scope))
     } catch (error) {
       if (!(error instanceof PlatformError) || error.kind !== 'not-found') throw error
       throw new PlatformError('jobRunner.inputMissing', {
@@ -85,7 +94,7 @@ export function createRunFiles({ files, access, slices, objects }: RunFilesDeps)
     },
     async stage(scope, file, signal) {
       const request = { ...file, isSliced: file.slices !== undefined }
-      const reserved = await files.reserve(scope.actor, request, scope.runId)
+      const reserved = await files.reserve(scope.actor, request, scope.runId, branchOf(scope))
       const attributes = { contentDisposition: attachment(file.name) }
       const put = async (key: string, path: string): Promise<number> => {
         signal.throwIfAborted()
@@ -114,6 +123,8 @@ export function createRunFiles({ files, access, slices, objects }: RunFilesDeps)
     addTags: (trx, { actor }, fileId, tags) => files.tagPresent(trx, actor, fileId, tags),
   }
 }
+
+const branchOf = ({ branchId, isDefaultBranch }: RunScope): FileBranch => ({ id: branchId, isDefault: isDefaultBranch })
 
 /** All of the tags, none of the others; undefined when there are neither. */
 function tagsQuery({ tags, withoutTags }: FileQuery): ParsedQuery | undefined {

@@ -39,7 +39,8 @@ export interface ReservedFile {
 
 /** `F` is a file as the files module knows it; this module only hands it around. */
 export interface FilesOfExports<F extends ReservedFile> {
-  reserve(source: EventSource, file: NewExportFile, runId: string | null): Promise<F>
+  /** `branchId`: the branch it is seen in; the default one when left out. */
+  reserve(source: EventSource, file: NewExportFile, runId: string | null, branchId?: number): Promise<F>
   writeManifest(file: F, sliceKeys: readonly string[]): Promise<void>
   publish(trx: Trx, source: EventSource, file: F, sizeBytes: number, origin: Origin): Promise<unknown>
   /** A file of an earlier export, when it can be given out again. */
@@ -48,6 +49,11 @@ export interface FilesOfExports<F extends ReservedFile> {
   forget(trx: Trx, projectId: number, fileId: number): Promise<unknown>
   /** The file is given out again, to a token that may read its rows, and to the run it works for. */
   giveAgain(trx: Trx, file: F, tokenId: number, runId: string | null): Promise<void>
+}
+
+interface WriteOptions extends Pick<NewExportFile, 'tags' | 'maxAgeDays' | 'isPermanent'> {
+  readonly signal: AbortSignal
+  readonly branchId?: number
 }
 
 export interface NewExportFile {
@@ -136,6 +142,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
       signal,
       tags: [tag],
       maxAgeDays: EXPORT_DAYS,
+      branchId: table.bucket.branchId,
     })
     await publish(async (trx) => {
       await files.publish(trx, job.source, file, sizeBytes, job.origin)
@@ -150,10 +157,10 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
     tableId: string,
     request: QueryRequest,
     { fileType, gzip, merged, includeInternalTimestamp }: Omit<ExportOptions, 'query' | 'limit'>,
-    { signal, ...kept }: Pick<NewExportFile, 'tags' | 'maxAgeDays' | 'isPermanent'> & { readonly signal: AbortSignal },
+    { signal, branchId, ...kept }: WriteOptions,
   ) {
     const name = `${tableId}${suffixOf(fileType, gzip)}`
-    const file = await files.reserve(source, { name, isSliced: !merged, isEncrypted: true, ...kept }, origin.runId)
+    const file = await files.reserve(source, { name, isSliced: !merged, isEncrypted: true, ...kept }, origin.runId, branchId)
     const unloaded = await engine.unload(
       { ...request, format: fileType, gzip, includeLoadTime: includeInternalTimestamp, merged, keyPrefix: file.key },
       { signal },

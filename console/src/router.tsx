@@ -38,6 +38,10 @@ const texts =
 /** Editors are large and loaded when they are first opened. */
 const ConfigurationScreen = lazyRouteComponent(() => import('./screens/configuration.tsx'), 'ConfigurationScreen')
 const FlowScreen = lazyRouteComponent(() => import('./screens/flow.tsx'), 'FlowScreen')
+const BranchesScreen = lazyRouteComponent(() => import('./screens/branches.tsx'), 'BranchesScreen')
+const BranchScreen = lazyRouteComponent(() => import('./screens/branches.tsx'), 'BranchScreen')
+const WorkspacesScreen = lazyRouteComponent(() => import('./screens/workspaces.tsx'), 'WorkspacesScreen')
+const AppsScreen = lazyRouteComponent(() => import('./screens/apps.tsx'), 'AppsScreen')
 const BuilderScreen = lazyRouteComponent(() => import('./screens/builder.tsx'), 'BuilderScreen')
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
@@ -68,6 +72,10 @@ export const router = createRouter({
     route('/builder/$configurationId', BuilderScreen, 'row', 'step', 'job'),
     route('/flows', FlowsScreen),
     route('/flows/$componentId/$configurationId', FlowScreen),
+    route('/branches', BranchesScreen),
+    route('/branches/$branchId', BranchScreen, 'config'),
+    route('/apps', AppsScreen),
+    route('/workspaces', WorkspacesScreen),
     route('/templates', TemplatesScreen),
     route('/streams', StreamsScreen),
     route('/notifications', NotificationsScreen),

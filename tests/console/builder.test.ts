@@ -21,7 +21,7 @@ const extractor = (url: string, password: string) => ({
   },
 })
 
-test('the extractor builder in a browser', { timeout: 200_000 }, async (t) => {
+test('the extractor builder in a browser', { timeout: 300_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
 
@@ -122,6 +122,61 @@ test('the extractor builder in a browser', { timeout: 200_000 }, async (t) => {
     await page.getByRole('button', { name: 'Apply and rerun' }).click()
     await page.getByRole('heading', { name: /^Broken succeeded/ }).waitFor({ timeout: 60_000 })
     assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('a plan is walked with limits, kept as a fixture, replayed offline, and a function is tried', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/builder/broken')
+    const live = page.getByRole('region', { name: 'Live' })
+    await live.getByRole('button', { name: 'Whole plan' }).click()
+    await live.getByText('orders 100').waitFor()
+    await live.getByRole('button', { name: /^Success Login/ }).click()
+    await live.getByRole('button', { name: 'Headers' }).click()
+    await live.getByText('content-type', { exact: true }).first().waitFor()
+    await live.getByRole('button', { name: 'Save as a fixture' }).click()
+    await page.getByText('Kept as a fixture, without secrets.').waitFor()
+    await live.getByLabel('Replay offline').selectOption({ index: 1 })
+    await live.getByText(/^Offline: answers of/).waitFor()
+    await page.getByLabel('Base address').fill('http://nowhere.example/') // only a recording answers there
+    await live.getByRole('button', { name: 'Whole plan' }).click()
+    await live
+      .getByRole('alert')
+      .getByText(/holds no \(further\) answer/)
+      .waitFor()
+    await page.getByLabel('Base address').fill(`${stack.url}/sample/`)
+    await live.getByRole('button', { name: 'Whole plan' }).click()
+    await live.getByText('orders 100').waitFor()
+
+    await page.getByRole('button', { name: 'Try a function' }).click()
+    const drawer = page.getByRole('dialog', { name: 'Try a function' })
+    await drawer.getByLabel('Expression').fill('{"function":"concat","args":["Bearer ",{"attr":"outputBucket"}]}')
+    await drawer.getByRole('button', { name: 'Evaluate' }).click()
+    await drawer.getByText('"Bearer mended"').waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('every way to log in is a form', async () => {
+    const { page } = await signedIn(browser, stack, '/builder/broken?step=login')
+    await page.getByRole('radio', { name: /^Client credentials/ }).click()
+    await page.getByLabel('Token address').fill('oauth/token')
+    await page.getByLabel('Client id').fill('me')
+    await page.getByRole('radio', { name: /^Key in the address/ }).click()
+    await page.getByLabel('New name, added to every address').fill('apiKey')
+    await page.getByRole('button', { name: 'Add a secret' }).click()
+    await page.getByLabel('Value of apiKey').fill('k')
+    await page.getByRole('radio', { name: /^OAuth 2.0 an/ }).click()
+    await page.getByLabel('Value of Authorization').waitFor()
+    await page.getByText('No account is authorised yet.').waitFor()
+    await page.getByRole('radio', { name: /^OAuth 2.0 login/ }).click()
+    await page.getByLabel('Login address').waitFor()
+    await page.getByRole('radio', { name: /^OAuth 1.0/ }).click()
+    await page.getByRole('link', { name: 'Authorise an account' }).waitFor()
+    await page.getByRole('button', { name: 'Pages', exact: true }).click()
+    await page.getByRole('button', { name: 'Requests page in different ways' }).click()
+    await page.getByLabel('Another way').fill('by offset')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await page.getByRole('img', { name: /^Three requests: offset is 0, then 100/ }).waitFor()
     await page.context().close()
   })
 

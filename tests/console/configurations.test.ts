@@ -12,7 +12,7 @@ const MANAGE = 'a-manage-token-for-tests'
 const ROOT =
   '{"parameters":{"api":{"baseUrl":"https://shop.example/","mystery":12345678901234567890},"config":{"#token":"secret"}}}'
 
-test('configurations in a browser', { timeout: 200_000 }, async (t) => {
+test('configurations in a browser', { timeout: 300_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t, { manageToken: MANAGE, worker: { egressAllow: ['127.0.0.1'] } })
   const ok = async (method: string, path: string, json?: object) => {
@@ -104,6 +104,58 @@ test('configurations in a browser', { timeout: 200_000 }, async (t) => {
     await page.context().close()
   })
 
+  await t.test('one value is changed in several rows, and processors are put in order', async () => {
+    const { page, complaints } = await signedIn(browser, stack, SCREEN)
+    const rows = page.getByRole('complementary', { name: 'Rows' })
+    for (const name of ['orders', 'customers']) await rows.getByLabel(`Select ${name}`).check()
+    await rows.getByRole('button', { name: 'Change a value' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Value').selectOption('parameters.config.jobs[0].params.limit')
+    await dialog.getByLabel('Becomes').fill('250')
+    await dialog.getByRole('button', { name: 'Change 2 rows' }).click()
+    await page.getByText('1 change in orders, 1 change in customers').waitFor()
+    await rows.getByRole('link', { name: /^Root/ }).click()
+    await page.getByRole('button', { name: 'Set After' }).click()
+    for (const name of ['keboola.processor-add-row-number-column', 'keboola.processor-create-manifest']) {
+      await page.getByRole('button', { name: 'Add processor' }).click()
+      await page.getByRole('button', { name: 'Set Processor' }).click()
+      await page.getByLabel('Component').last().fill(name)
+    }
+    await page.getByRole('button', { name: 'Move Processor 2 up' }).click()
+    await page.getByRole('button', { name: /^Save Ctrl/ }).click()
+    await page.getByText(/^Saved as version/).waitFor()
+    const saved = (await ok('GET', '/shop')).json<{
+      configuration: { processors: { after: { definition: { component: string } }[] } }
+      rows: { name: string; configuration: { parameters: { config: { jobs: { params: { limit: number } }[] } } } }[]
+    }>()
+    assert.deepEqual(
+      saved.configuration.processors.after.map(({ definition }) => definition.component),
+      ['keboola.processor-create-manifest', 'keboola.processor-add-row-number-column'],
+    )
+    const limits = Object.fromEntries(
+      saved.rows.map(({ name, configuration }) => [name, configuration.parameters.config.jobs[0]!.params.limit]),
+    )
+    assert.deepEqual([limits.orders, limits.customers], [250, 250])
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('variables that a configuration uses get values', async () => {
+    await ok('POST', '', { configurationId: 'varied', name: 'Varied', configuration: { parameters: { day: '{{ day }}' } } })
+    const { page, complaints } = await signedIn(browser, stack, '/components/keboola.ex-generic-v2/varied?tab=variables')
+    await page.getByText('It uses day').waitFor()
+    await page.getByRole('button', { name: 'Give it variables' }).click()
+    await page.getByLabel('Value of day').fill('2026-01-31')
+    await page.getByRole('button', { name: 'Save the variables' }).click()
+    await page.getByText('The variables are saved.').waitFor()
+    const resolved = await stack.request('POST', '/sync-actions/configuration/resolve', {
+      json: { componentId: 'keboola.ex-generic-v2', configId: 'varied' },
+    })
+    assert.match(resolved.text, /2026-01-31/)
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
   await t.test('any two versions are compared with their rows, and one is brought back', async () => {
     const { page } = await signedIn(browser, stack, `${SCREEN}?tab=versions`)
     await page.getByLabel('From version 4').check()
@@ -167,7 +219,7 @@ test('configurations in a browser', { timeout: 200_000 }, async (t) => {
     await page.getByRole('button', { name: 'Restore 1 configuration' }).click()
     await page.getByText('It is back, with its rows and versions.').waitFor()
     await page.getByRole('button', { name: 'Catalogue' }).click()
-    await page.getByText('used by 2 configurations').waitFor()
+    await page.getByText('used by 3 configurations').waitFor()
     await page.getByRole('button', { name: 'Configure HTTP extractor' }).click()
     await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).waitFor()
     assert.deepEqual(complaints, [])
@@ -213,6 +265,7 @@ test('configurations in a browser', { timeout: 200_000 }, async (t) => {
       `${SCREEN}?row=orders&view=json`,
       `${SCREEN}?tab=versions`,
       `${SCREEN}?tab=state`,
+      `${SCREEN}?tab=variables`,
       `${SCREEN}?tab=authorisation`,
     ]),
   )

@@ -15,7 +15,14 @@ import { runAction } from './actions/actions.ts'
 import { parseArchive } from './archive/archive.ts'
 import { createRecorder, type Recorder } from './archive/record.ts'
 import { createReplay } from './archive/replay.ts'
-import { actionOf, type Configuration, hideSecrets, loadConfiguration, readConfiguration } from './configuration/configuration.ts'
+import {
+  actionOf,
+  type Configuration,
+  hideSecrets,
+  loadConfiguration,
+  parametersOf,
+  readConfiguration,
+} from './configuration/configuration.ts'
 import { at, flagAt } from './configuration/read.ts'
 import { configurationSchema } from './configuration/schema.ts'
 import { ApplicationError, UserError } from './errors.ts'
@@ -47,7 +54,7 @@ async function main(): Promise<void> {
 
   const configuration = checkedConfiguration(file)
   log = createLog({ debug: anyRun(configuration, 'debug'), redactor, write: print })
-  if (values.replay !== undefined) await run(configuration, replayed(values.replay, folder))
+  if (values.replay !== undefined) await run(configuration, replayed(readArchive(values.replay), values.replay, folder))
   else await runLive(configuration, folder)
   log.info('Extractor finished successfully.')
 }
@@ -98,8 +105,8 @@ function exempted(): Audit {
 }
 
 /** No network, and no waiting between retries: what would be waited for has been recorded. */
-function replayed(archive: string, dataDir: string): RunDeps {
-  const replay = createReplay(parseArchive(readArchive(archive), archive), redactor)
+function replayed(archive: string, name: string, dataDir: string): RunDeps {
+  const replay = createReplay(parseArchive(archive, name), redactor)
   return {
     dataDir,
     log,
@@ -122,7 +129,12 @@ function readArchive(archive: string): string {
 async function runActionOf(file: JsonObject, dataDir: string): Promise<void> {
   log = createLog({ debug: false, redactor, write: () => {} })
   const configuration = () => checkedConfiguration(file)
-  const answer = await runAction(actionOf(file), { ...live(configuration, dataDir), file, configuration })
+  const recording = at(parametersOf(file), 'replay')
+  const deps =
+    typeof recording === 'string'
+      ? { ...replayed(recording, 'the recording', dataDir), sleep: live(configuration, dataDir).sleep }
+      : live(configuration, dataDir)
+  const answer = await runAction(actionOf(file), { ...deps, file, configuration })
   print(`${redactor.redact(exactJson(answer))}\n`)
 }
 

@@ -249,7 +249,7 @@ test('an action that fails ends with 1 and the message on standard error', async
   assert.match(stderr, /^The API request failed: \[500\]/)
   assert.match(
     (await action(t, 'dance', {})).stderr,
-    /Unknown action 'dance'\. Known actions: run, testConnection, previewPage, walkPages, suggest, curlToConfig, openapiToConfig, harToConfig, evaluate/,
+    /Unknown action 'dance'\. Known actions: run, testConnection, previewPage, walkPages, walkPlan, suggest, curlToConfig, openapiToConfig, harToConfig, evaluate/,
   )
 })
 
@@ -333,6 +333,60 @@ test('walkPages shows the login and every page, and what a failed answer said', 
   assert.deepEqual(kinds(refused.steps), [['page', 401]])
   assert.match(refused.error, /401/)
   assert.match((await action(t, 'walkPages', { ...parameters, pages: 11 })).stderr, /'pages' must be from 0 to 10, not 11/)
+})
+
+test('walkPlan goes through jobs and children within limits, and a recording is replayed without the API', async (t) => {
+  const { url, requests } = await serve(t, (request, r) => {
+    const { pathname, searchParams } = new URL(request.url!, 'http://h')
+    if (pathname === '/login') return json(r, { token: 'secret-session-token' })
+    if (pathname !== '/orders') return json(r, [{ sku: pathname }])
+    const page = Number(searchParams.get('page') ?? 1)
+    return json(
+      r,
+      [1, 2, 3].map((n) => ({ id: 10 * page + n })),
+    )
+  })
+  const parameters = {
+    api: {
+      baseUrl: url,
+      authentication: {
+        type: 'login',
+        loginRequest: { endpoint: 'login', method: 'POST' },
+        apiRequest: { headers: { 'X-Session': { response: 'token' } } },
+      },
+      pagination: { method: 'pagenum' },
+    },
+    config: {
+      jobs: [
+        { endpoint: 'orders', children: [{ endpoint: 'orders/{id}/lines', dataType: 'lines', placeholders: { id: 'id' } }] },
+      ],
+    },
+    pages: 1,
+    record: true,
+  }
+  const { answer } = await action(t, 'walkPlan', parameters)
+  assert.equal(answer.error, null)
+  assert.deepEqual(
+    answer.steps.map(
+      ({ kind, request }: { kind: string; request: { url: string } }) => `${kind} ${request.url.slice(url.length)}`,
+    ),
+    ['login login', 'page orders?page=1', 'page orders/11/lines?page=1', 'page orders/12/lines?page=1'],
+  )
+  assert.deepEqual(
+    answer.tables.map(({ table, rowCount }: { table: string; rowCount: number }) => [table, rowCount]),
+    [
+      ['orders', 2],
+      ['lines', 2],
+    ],
+  )
+  assert.doesNotMatch(answer.recording, /secret-session-token/)
+  const asked = requests.length
+  const again = (await action(t, 'walkPlan', { ...parameters, replay: answer.recording })).answer
+  assert.deepEqual(again.tables, answer.tables)
+  assert.equal(requests.length, asked)
+  const few = (await action(t, 'walkPlan', { ...parameters, requests: 3 })).answer
+  assert.match(few.error, /Stopped after 3 requests/)
+  assert.equal(few.steps.length, 3)
 })
 
 test('curlToConfig turns a command into a configuration that runs', async (t) => {

@@ -38,6 +38,7 @@ export const LOGINS: readonly Kind[] = [
   { id: 'header', name: 'Token in a header', note: 'Authorization: Bearer' },
   { id: 'basic', name: 'User and password', note: 'sent with every request' },
   { id: 'login', name: 'Login request', note: 'its answer gives a token' },
+  { id: 'client', name: 'Client credentials', note: 'OAuth 2.0 without a person' },
   { id: 'query', name: 'Key in the address', note: 'signed or plain' },
   { id: 'oauth10', name: 'OAuth 1.0', note: 'signed requests' },
   { id: 'oauth20', name: 'OAuth 2.0', note: 'an authorisation of the stack' },
@@ -46,8 +47,24 @@ export const LOGINS: readonly Kind[] = [
 
 export function loginOf(document: unknown): string {
   const type = valueIn(document, [...LOGIN, 'type'])
+  if (type === 'login' && valueIn(document, [...LOGIN, 'loginRequest', 'params', 'grant_type']) === 'client_credentials')
+    return 'client'
   if (typeof type === 'string') return type
   return valueIn(document, TOKEN_HEADER) === undefined ? 'none' : 'header'
+}
+
+const BEARER_OF_ACCOUNT = { Authorization: { function: 'concat', args: ['Bearer ', { authorization: 'data.access_token' }] } }
+
+/** The public way to get a token for a client: a login request that is a form. */
+const CLIENT_CREDENTIALS = {
+  type: 'login',
+  loginRequest: {
+    endpoint: '',
+    method: 'FORM',
+    params: { grant_type: 'client_credentials', client_id: { attr: 'clientId' }, client_secret: { attr: '#clientSecret' } },
+  },
+  apiRequest: { headers: { Authorization: { function: 'concat', args: ['Bearer ', { response: 'access_token' }] } } },
+  expires: { response: 'expires_in', relative: true },
 }
 
 /** What choosing a login writes: values by path; undefined takes away. */
@@ -62,8 +79,11 @@ export function loginChanges(kind: string): readonly (readonly [Path, unknown])[
       [LOGIN, undefined],
       [TOKEN_HEADER, { function: 'concat', args: ['Bearer ', { attr: '#token' }] }],
     ]
+  if (kind === 'client') return [...without, [LOGIN, CLIENT_CREDENTIALS]]
+  if (kind === 'query') return [...without, [LOGIN, { type: 'query', query: {} }]]
+  if (kind === 'oauth20') return [...without, [LOGIN, { type: 'oauth20', format: 'json', headers: BEARER_OF_ACCOUNT }]]
   const login = { type: kind, loginRequest: { endpoint: '', method: 'POST', params: {} }, apiRequest: { headers: {} } }
-  return [...without, [LOGIN, kind === 'login' ? login : { type: kind }]]
+  return [...without, [LOGIN, kind.endsWith('login') ? login : { type: kind }]]
 }
 
 export const PAGES: readonly Kind[] = [
@@ -73,6 +93,7 @@ export const PAGES: readonly Kind[] = [
   { id: 'response.url', name: 'Next link', note: 'address in the answer' },
   { id: 'response.param', name: 'Next token', note: 'value in the answer' },
   { id: 'response.link', name: 'Link header', note: 'address in a header' },
+  { id: 'zendesk.response.url', name: 'Next link of Zendesk', note: 'ends when it is up to date' },
   { id: 'none', name: 'One page only', note: 'no more requests' },
 ]
 
@@ -134,6 +155,7 @@ export function pictureOf(settings: unknown): Picture | undefined {
         end: 'no items',
       }
     case 'response.url':
+    case 'zendesk.response.url':
       return { sent: 'address', values: ['', 'next', 'next'], between: at('urlKey', 'next_page'), end: 'empty' }
     case 'response.param':
       return {
@@ -171,7 +193,18 @@ export function sinceOf(document: unknown, index: number): { readonly name: stri
 }
 
 const SHOWN_API = ['baseUrl', 'name', 'authentication', 'pagination', 'http']
-const SHOWN_CONFIG = ['jobs', 'outputBucket', 'mappings', 'primaryKey', 'incrementalOutput', 'id']
+/** Attributes of the login forms. */
+const SHOWN_CONFIG = [
+  'clientId',
+  '#clientSecret',
+  '#token',
+  'jobs',
+  'outputBucket',
+  'mappings',
+  'primaryKey',
+  'incrementalOutput',
+  'id',
+]
 
 /** Parts that no step shows; they stay as they are. */
 export function keptPaths(document: unknown): readonly Path[] {

@@ -19,6 +19,32 @@ export function changesBetween(before: unknown, after: unknown, path: Path = [])
   return JSON.stringify(before) === JSON.stringify(after) ? [] : [{ path, before, after }]
 }
 
+/** The same for people: elements that a list gained or lost stand alone, those around them are not changes. Not for merging. */
+export function differencesBetween(before: unknown, after: unknown, path: Path = []): readonly Change[] {
+  if (before === after) return []
+  if (isRecord(before) && isRecord(after)) {
+    const names = new Set([...Object.keys(before), ...Object.keys(after)])
+    return [...names].flatMap((name) => differencesBetween(ownOf(before, name), ownOf(after, name), [...path, name]))
+  }
+  if (Array.isArray(before) && Array.isArray(after)) return listDifferences(before, after, path)
+  return [{ path, before, after }]
+}
+
+function listDifferences(before: readonly unknown[], after: readonly unknown[], path: Path): readonly Change[] {
+  if (before.length === after.length)
+    return before.flatMap((one, index) => differencesBetween(one, after[index], [...path, index]))
+  const [old, young] = [before, after].map((list) => list.map((one) => JSON.stringify(one)))
+  const shorter = Math.min(before.length, after.length)
+  let head = 0
+  while (head < shorter && old![head] === young![head]) head++
+  let tail = 0
+  while (tail < shorter - head && old!.at(-1 - tail) === young!.at(-1 - tail)) tail++
+  return [
+    ...before.slice(head, before.length - tail).map((one, at) => ({ path: [...path, head + at], before: one, after: undefined })),
+    ...after.slice(head, after.length - tail).map((one, at) => ({ path: [...path, head + at], before: undefined, after: one })),
+  ]
+}
+
 const ownOf = (value: Readonly<Record<string, unknown>>, name: string): unknown =>
   Object.hasOwn(value, name) ? value[name] : undefined
 

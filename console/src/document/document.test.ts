@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { changesBetween, isSameDocument, merged, mergeSteps } from './changes.ts'
+import { changesBetween, differencesBetween, isSameDocument, merged, mergeSteps } from './changes.ts'
 import {
   isRecord,
   leavesOf,
@@ -12,6 +12,7 @@ import {
   setAt,
   sliceAt,
   spliceAt,
+  swapAt,
   valueIn,
   withoutClearSecrets,
 } from './json-text.ts'
@@ -155,4 +156,39 @@ test('values are found by path and nothing is found where there is nothing', () 
     [1, undefined, undefined, undefined],
   )
   assert.equal(isRecord([]), false)
+})
+
+test('two elements of a list change places as they were written', () => {
+  const text = '{"list":[{"a":1.50},{"b":  [1, 2]}],"x":1}'
+  assert.equal(swapAt(text, ['list', 0], ['list', 1]), '{"list":[{"b":  [1, 2]},{"a":1.50}],"x":1}')
+})
+
+test('an element that a list gained or lost is shown alone', () => {
+  const [a, b] = [{ jobs: [{ n: 1 }, { n: 2 }, { n: 3 }] }, { jobs: [{ n: 1 }, { n: 9 }, { n: 2 }, { n: 3 }], on: true }]
+  assert.deepEqual(differencesBetween(a, b), [
+    { path: ['jobs', 1], before: undefined, after: { n: 9 } },
+    { path: ['on'], before: undefined, after: true },
+  ])
+  assert.deepEqual(differencesBetween(b.jobs, a.jobs), [{ path: [1], before: { n: 9 }, after: undefined }])
+  assert.deepEqual(differencesBetween([{ n: 1 }], [{ n: 2 }]), [{ path: [0, 'n'], before: 1, after: 2 }])
+})
+
+test('a megabyte is compared in the time of a few readings of it', () => {
+  const jobs = Array.from({ length: 5800 }, (_, n) => ({
+    endpoint: `e/${n}`,
+    params: { n, list: [1, 2, n] },
+    note: 'x'.repeat(90),
+  }))
+  const text = JSON.stringify({ jobs })
+  assert.ok(text.length > 800_000)
+  const timeOf = (work: () => unknown): number => {
+    const begun = performance.now()
+    work()
+    return performance.now() - begun
+  }
+  const [one, other] = [JSON.parse(text), JSON.parse(text.replaceAll('"n":1', '"n":9'))] as const
+  timeOf(() => differencesBetween(one, other)) // compiled
+  const reading = Math.max(...[1, 2, 3, 4, 5].map(() => timeOf(() => JSON.stringify(JSON.parse(text)))))
+  const comparing = Math.min(...[1, 2, 3, 4, 5].map(() => timeOf(() => differencesBetween(one, other))))
+  assert.ok(comparing < 20 * reading, `${comparing} ms against ${reading} ms`)
 })

@@ -69,6 +69,12 @@ export function spliceAt(text: string, path: Path, slice: string): string {
   return nodeAt(made, path) ? spliceAt(made, path, slice) : made
 }
 
+/** Two values change places, byte for byte. */
+export function swapAt(text: string, one: Path, other: Path): string {
+  const [first, second] = [sliceAt(text, one), sliceAt(text, other)]
+  return first === undefined || second === undefined ? text : spliceAt(spliceAt(text, other, first), one, second)
+}
+
 /** `parameters.api.retryConfig`, for people. */
 export const pathText = (path: Path): string =>
   path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : text === '' ? key : `${text}.${key}`), '')

@@ -1,7 +1,7 @@
 // A form made from a JSON Schema. It edits the text of the document: what it does not show stays as it is.
 
 import { createContext, type ReactNode, useContext, useId, useState } from 'react'
-import { isEncrypted, isRecord, type Path, parsed, pathText, renameAt, setAt, valueIn } from '../document/json-text.ts'
+import { isEncrypted, isRecord, type Path, parsed, pathText, renameAt, setAt, swapAt, valueIn } from '../document/json-text.ts'
 import {
   choiceFor,
   choicesOf,
@@ -14,6 +14,7 @@ import {
   typesOf,
   unknownNames,
 } from '../document/schema.ts'
+import { HelpButton } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 
 interface FormContext {
@@ -27,8 +28,12 @@ interface FormContext {
   readonly saved: unknown
   readonly put: (path: Path, value: unknown) => void
   readonly rename: (path: Path, name: string) => void
+  /** Two elements of a list change places, each as it was written. */
+  readonly swap: (one: Path, other: Path) => void
   readonly suggestions: (format: string) => readonly string[]
   readonly onOpenJson: () => void
+  /** The section of a guide that describes a group, by its name. */
+  readonly helpFor: (name: string) => { readonly page: string; readonly section: string } | undefined
 }
 
 const Context = createContext<FormContext | undefined>(undefined)
@@ -45,6 +50,7 @@ export interface SchemaFormProps {
   /** Names to choose from, for texts with a `format` such as `table-id`. */
   readonly suggestions?: (format: string) => readonly string[]
   readonly onOpenJson: () => void
+  readonly helpFor?: FormContext['helpFor']
 }
 
 export function SchemaForm({
@@ -56,6 +62,7 @@ export function SchemaForm({
   saved,
   suggestions = () => [],
   onOpenJson,
+  helpFor = () => undefined,
 }: SchemaFormProps) {
   const set = { root: schema }
   const document = parsed(text)
@@ -69,8 +76,10 @@ export function SchemaForm({
         saved,
         suggestions,
         onOpenJson,
+        helpFor,
         put: (path, value) => onChange(setAt(text, path, value)),
         rename: (path, name) => onChange(renameAt(text, path, name)),
+        swap: (one, other) => onChange(swapAt(text, one, other)),
       }}
     >
       <Members schema={resolve(schema, set)} path={base} />
@@ -157,7 +166,8 @@ function Unknown({ schema, path }: { schema: Schema; path: Path }) {
 
 /** A part with members of its own. One that is not set is only named until somebody adds it. */
 function Group({ name, schema, path }: { name: string; schema: Schema; path: Path }) {
-  const { set, base, document, inherited, put } = useForm()
+  const { set, base, document, inherited, put, helpFor } = useForm()
+  const help = helpFor(name)
   const isBelow = path.length > base.length + 1 || base.length > 0
   const value = valueIn(document, path)
   const above = valueIn(inherited, path)
@@ -180,6 +190,7 @@ function Group({ name, schema, path }: { name: string; schema: Schema; path: Pat
     <fieldset>
       <legend>
         {label}
+        {help ? <HelpButton {...help} label={label.toLowerCase()} /> : null}
         {value === undefined && above !== undefined ? <span className="from">from root</span> : null}
         {value !== undefined && isBelow ? (
           <button
@@ -253,7 +264,7 @@ function Choice({ label, choices, path }: { label: string; choices: readonly Sch
 }
 
 function List({ schema, path, label }: { schema: Schema; path: Path; label: string }) {
-  const { set, document, put } = useForm()
+  const { set, document, put, swap } = useForm()
   const value = valueIn(document, path)
   const items = Array.isArray(value) ? (value as readonly unknown[]) : []
   const each = resolve(schema.items ?? {}, set)
@@ -264,9 +275,24 @@ function List({ schema, path, label }: { schema: Schema; path: Path; label: stri
         <details key={index} className="item" open={items.length < 4}>
           <summary className="row">
             <span className="med clip">{summaryOf(item) ?? `${each.title ?? label} ${index + 1}`}</span>
+            <span className="push" />
+            {index > 0 ? (
+              <button
+                type="button"
+                className="btn icon ghost sm"
+                aria-label={`Move ${each.title ?? label} ${index + 1} up`}
+                title="Move up"
+                onClick={(event) => {
+                  event.preventDefault()
+                  swap([...path, index - 1], [...path, index])
+                }}
+              >
+                <Icon name="updown" size="sm" />
+              </button>
+            ) : null}
             <button
               type="button"
-              className="btn icon ghost sm push"
+              className="btn icon ghost sm"
               aria-label={`Remove ${each.title ?? label} ${index + 1}`}
               onClick={(event) => {
                 event.preventDefault()
@@ -298,6 +324,7 @@ const summaryOf = (item: unknown): string | undefined =>
   isRecord(item)
     ? ['name', 'endpoint', 'source', 'destination', 'id']
         .map((key) => item[key])
+        .concat(valueIn(item, ['definition', 'component']))
         .find((value): value is string => typeof value === 'string' && value !== '')
     : undefined
 

@@ -6,6 +6,9 @@ import { EditorState } from '@codemirror/state'
 import { EditorView, lineNumbers } from '@codemirror/view'
 import { useEffect, useRef } from 'react'
 
+/** Large documents are compared less exactly rather than late. */
+const QUICK = { scanLimit: 500, timeout: 200 }
+
 const masked = (text: string): string => text.replace(/("#(?:[^"\\]|\\.)*": )"(?:[^"\\]|\\.)*"/g, '$1"••••••"')
 
 export default function TextDifference({ before, after }: { before: string; after: string }) {
@@ -22,7 +25,7 @@ export default function TextDifference({ before, after }: { before: string; afte
         EditorView.lineWrapping,
         EditorState.readOnly.of(true),
         EditorView.contentAttributes.of({ 'aria-label': 'Difference as text' }),
-        unifiedMergeView({ original: masked(before), mergeControls: false, collapseUnchanged: { margin: 3 } }),
+        unifiedMergeView({ original: masked(before), mergeControls: false, collapseUnchanged: { margin: 3 }, diffConfig: QUICK }),
         EditorView.theme({
           '&': { fontSize: '12.5px', color: 'var(--ink)' },
           '.cm-scroller': { fontFamily: 'var(--font-mono)', lineHeight: '20px' },

@@ -1,6 +1,7 @@
 // An error in its own frame: the server's sentence unchanged, then its code and exception id in small type.
 
 import { ApiError } from '../../../client/src/client.ts'
+import { CodeHelp } from './guide.tsx'
 import { Icon } from './icon.tsx'
 
 export function Problem({ error, onRetry }: { error: Error; onRetry?: () => void }) {
@@ -13,7 +14,7 @@ export function Problem({ error, onRetry }: { error: Error; onRetry?: () => void
           <p className="md">{isOffline ? 'The stack does not answer. It may be restarting.' : error.message}</p>
           {error instanceof ApiError ? (
             <p className="xs">
-              <a href={`/help/errors#${error.code}`}>{error.code}</a>
+              <CodeHelp code={error.code} />
               {error.exceptionId ? (
                 <>
                   , exception <span className="id">{error.exceptionId}</span>

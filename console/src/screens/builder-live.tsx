@@ -1,6 +1,7 @@
 // What the API answers to exactly this: the request as sent, the response, its items, the rows they become, what follows and why it stops.
 
 import { type UseMutationResult, useMutation } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
 import { jobPath, textAt } from '../builder/extractor-document.ts'
 import { isRecord, parsed, setAt } from '../document/json-text.ts'
 import { Coloured } from '../editor/effective-view.tsx'
@@ -12,7 +13,6 @@ import { Scroll } from '../parts/scroll.tsx'
 import { Status, StatusIcon } from '../parts/status.tsx'
 import { Value } from '../parts/value.tsx'
 import { api } from '../session.ts'
-import type { ConfigurationPlace } from './use-configuration.ts'
 
 interface SentRequest {
   readonly method: string
@@ -50,34 +50,56 @@ export interface Walk {
   readonly next: { readonly stop?: string; readonly request?: SentRequest }
   readonly error: string | null
   readonly pages: number
+  /** Of a walk through the whole plan: the tables of all jobs together. */
+  readonly tables?: readonly WalkTable[]
+  readonly recording?: string
+}
+
+/** What to fetch: the login only with 0 pages; `isPlan`: every job with its children. */
+export interface WalkRequest {
+  readonly pages: number
+  readonly isPlan?: boolean
 }
 
 /** An action of the extractor over a configuration that need not be saved. */
 export const runAction = (action: string, configData: string): Promise<unknown> =>
   api.call('syncActions.run', { body: { componentId: 'keboola.ex-generic-v2', action, configData } })
 
-export const useWalk = (effective: string, index: number) =>
-  useMutation<Walk, Error, number>({
-    mutationFn: async (pages) => {
-      const asked = setAt(setAt(effective, ['parameters', 'pages'], pages), ['parameters', 'job'], index)
-      return { ...((await runAction('walkPages', asked)) as Walk), pages }
-    },
-  })
+/** Walks, live or through a recording; with `record` the exchanges come back too. */
+export async function fetchWalk(
+  effective: string,
+  index: number,
+  { pages, isPlan = false }: WalkRequest,
+  more: { readonly replay?: string | undefined; readonly record?: boolean } = {},
+): Promise<Walk> {
+  const values = {
+    pages,
+    job: index,
+    ...(more.replay === undefined ? {} : { replay: more.replay }),
+    ...(more.record ? { record: true } : {}),
+  }
+  const asked = Object.entries(values).reduce((text, [name, value]) => setAt(text, ['parameters', name], value), effective)
+  const walk = (await runAction(isPlan ? 'walkPlan' : 'walkPages', asked)) as Walk
+  return { ...walk, next: walk.next ?? {}, pages }
+}
+
+export const useWalk = (effective: string, index: number, replay: string | undefined) =>
+  useMutation<Walk, Error, WalkRequest>({ mutationFn: (request) => fetchWalk(effective, index, request, { replay }) })
 
 export function LivePane({
   walk,
   page,
   onPage,
   onFetch,
-  place,
+  above,
   document,
   index,
 }: {
-  walk: UseMutationResult<Walk, Error, number>
+  walk: UseMutationResult<Walk, Error, WalkRequest>
   page: number | undefined
   onPage: (page: number) => void
-  onFetch: (pages: number) => void
-  place: ConfigurationPlace
+  onFetch: (request: WalkRequest) => void
+  above: ReactNode
   document: unknown
   index: number
 }) {
@@ -88,18 +110,28 @@ export function LivePane({
       <div className="ph">
         <h2 className="h">Live</h2>
         <span className="xs mute hide-s">what is typed, saved or not</span>
-        <button type="button" className="btn sm push" disabled={walk.isPending} onClick={() => onFetch(0)}>
+        <button type="button" className="btn sm push" disabled={walk.isPending} onClick={() => onFetch({ pages: 0 })}>
           Login only
         </button>
-        <button type="button" className="btn sm" disabled={walk.isPending} onClick={() => onFetch(1)}>
+        <button type="button" className="btn sm" disabled={walk.isPending} onClick={() => onFetch({ pages: 1 })}>
           1 page
         </button>
-        <button type="button" className="btn sm pri" disabled={walk.isPending} onClick={() => onFetch(3)}>
+        <button
+          type="button"
+          className="btn sm"
+          disabled={walk.isPending}
+          title="Every request with its children: 2 pages each, children of 2 items, at most 30 requests"
+          onClick={() => onFetch({ pages: 2, isPlan: true })}
+        >
+          Whole plan
+        </button>
+        <button type="button" className="btn sm pri" disabled={walk.isPending} onClick={() => onFetch({ pages: 3 })}>
           <Icon name="play" size="sm" />
           <span>Fetch 3 pages</span>
           <kbd>Ctrl ↵</kbd>
         </button>
       </div>
+      {above}
       {walk.isPending ? <p className="in mute">Asking the API …</p> : null}
       {walk.error ? <Problem error={walk.error} /> : null}
       {walk.data ? <Stations walk={walk.data} shown={page ?? steps.length - 1} onPage={onPage} /> : null}
@@ -116,7 +148,8 @@ export function LivePane({
       ) : walk.data || walk.isPending || walk.error ? null : (
         <Nothing />
       )}
-      {walk.data ? <WhatFollows walk={walk.data} place={place} /> : null}
+      {walk.data?.tables && walk.data.tables.length > 0 ? <RowsItBecomes tables={walk.data.tables} /> : null}
+      {walk.data && !walk.data.tables ? <WhatFollows walk={walk.data} /> : null}
     </section>
   )
 }
@@ -132,7 +165,11 @@ const Nothing = () => (
 
 const statusOf = (step: WalkStep): string => (step.response.status < 400 ? 'success' : 'error')
 
-const nameOf = (step: WalkStep): string => (step.kind === 'login' ? 'Login' : `Page ${step.page ?? ''}`)
+/** Of a walk through the plan: the end of the address. */
+const nameOf = (step: WalkStep): string => {
+  if (step.kind === 'login') return 'Login'
+  return step.page === undefined ? new URL(step.request.url).pathname.split('/').slice(-2).join('/') : `Page ${step.page}`
+}
 
 const Stations = ({ walk, shown, onPage }: { walk: Walk; shown: number; onPage: (page: number) => void }) => (
   <fieldset className="walk" aria-label="Requests">
@@ -181,8 +218,6 @@ const curlOf = ({ method, url, headers, body }: SentRequest): string =>
 
 function Exchange({ step, document, index }: { step: WalkStep; document: unknown; index: number }) {
   const { request, response } = step
-  const value = parsed(response.body)
-  const text = value === undefined ? response.body : JSON.stringify(value, null, 2)
   const dataField = textAt(document, [...jobPath(index), 'dataField'])
   return (
     <>
@@ -217,30 +252,7 @@ function Exchange({ step, document, index }: { step: WalkStep; document: unknown
               {count(step.durationMs)} ms, {bytes(response.bytes)}
             </span>
           </div>
-          <Scroll label="Response" className="json">
-            <pre className="code">
-              {text
-                .split('\n')
-                .slice(0, 400)
-                .map((line, at) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: lines of one text
-                  <span key={at} className="block">
-                    <Coloured text={line} />
-                  </span>
-                ))}
-            </pre>
-          </Scroll>
-          <details className="sec-h">
-            <summary className="xs mute">Headers, {Object.keys(response.headers).length}</summary>
-            <dl className="kv xs">
-              {Object.entries(response.headers).map(([name, header]) => (
-                <div key={name} className="contents">
-                  <dt className="mono">{name}</dt>
-                  <dd className="mono">{header}</dd>
-                </div>
-              ))}
-            </dl>
-          </details>
+          <ResponseView response={response} />
         </div>
         <div>
           <div className="row sec-h">
@@ -264,6 +276,55 @@ function Exchange({ step, document, index }: { step: WalkStep; document: unknown
         </div>
       </div>
       {step.tables && step.tables.length > 0 ? <RowsItBecomes tables={step.tables} /> : null}
+    </>
+  )
+}
+
+const VIEWS = ['Pretty', 'Raw', 'Headers'] as const
+const SHOWN_LINES = 400
+
+function ResponseView({ response }: { response: WalkStep['response'] }) {
+  const [view, setView] = useState<(typeof VIEWS)[number]>('Pretty')
+  const value = parsed(response.body)
+  const text = value === undefined ? response.body : JSON.stringify(value, null, 2)
+  const lines = text.split('\n')
+  return (
+    <>
+      <fieldset className="seg sm" aria-label="View of the response">
+        {VIEWS.map((one) => (
+          <button key={one} type="button" aria-pressed={one === view} onClick={() => setView(one)}>
+            {one}
+          </button>
+        ))}
+      </fieldset>
+      <Scroll label="Response" className="json">
+        {view === 'Pretty' ? (
+          <pre className="code">
+            {lines.slice(0, SHOWN_LINES).map((line, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: lines of one text
+              <span key={at} className="block">
+                <Coloured text={line} />
+              </span>
+            ))}
+            {lines.length > SHOWN_LINES ? (
+              <span className="block mute">… {count(lines.length - SHOWN_LINES)} more lines</span>
+            ) : null}
+          </pre>
+        ) : view === 'Raw' ? (
+          <pre className="code wrap">{response.body}</pre>
+        ) : (
+          <dl className="kv xs">
+            {Object.entries(response.headers).map(([name, header]) => (
+              <div key={name} className="contents">
+                <dt className="mono">{name}</dt>
+                <dd className="mono">
+                  <Masked text={header} />
+                </dd>
+              </div>
+            ))}
+          </dl>
+        )}
+      </Scroll>
     </>
   )
 }
@@ -317,7 +378,7 @@ const RowsItBecomes = ({ tables }: { tables: readonly WalkTable[] }) => (
   </div>
 )
 
-const WhatFollows = ({ walk }: { walk: Walk; place: ConfigurationPlace }) => {
+const WhatFollows = ({ walk }: { walk: Walk }) => {
   const pages = walk.steps.filter(({ kind }) => kind === 'page').length
   return (
     <div className="two">

@@ -1,6 +1,7 @@
 // The forms of the builder's steps. Each writes into the text of the document it belongs to; nothing else in it moves.
 
 import { useMutation } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
 import { type ReactNode, useId, useState } from 'react'
 import {
   API,
@@ -23,6 +24,7 @@ import {
 import { isRecord, type Path, parsed, renameAt, setAt, valueIn } from '../document/json-text.ts'
 import { choiceFor, choicesOf, resolve, type Schema } from '../document/schema.ts'
 import { SchemaForm, SecretInput } from '../editor/schema-form.tsx'
+import { HelpButton } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { runAction, type Walk } from './builder-live.tsx'
@@ -50,6 +52,16 @@ const TITLES: Readonly<Record<string, string>> = {
   children: 'Children',
 }
 
+/** Where the guide of the extractor tells about a step. */
+const SECTIONS: Readonly<Record<string, string>> = {
+  login: 'authentication',
+  request: 'parameters-and-methods',
+  pages: 'pagination',
+  columns: 'mappings',
+  new: 'state-and-increments',
+  children: 'children',
+}
+
 export function StepForm(props: StepProps) {
   const title = TITLES[props.step] ?? 'Address'
   return (
@@ -59,6 +71,8 @@ export function StepForm(props: StepProps) {
         <span className="xs mute">
           {['request', 'new', 'children'].includes(props.step) ? ownerName(props.current) : ownerName(props.root)}
         </span>
+        <span className="push" />
+        <HelpButton page="extractor" section={SECTIONS[props.step] ?? 'a-first-job'} label={title.toLowerCase()} />
       </div>
       <form className="fm stack4" onSubmit={(event) => event.preventDefault()}>
         {stepOf(props)}
@@ -91,6 +105,17 @@ function stepOf(props: StepProps): ReactNode {
 /** Changes several values of a document at once. */
 const edit = ({ draft }: OpenDocument, changes: readonly (readonly [Path, unknown])[]): void =>
   draft.edit(changes.reduce((text, [path, value]) => setAt(text, path, value), draft.text))
+
+type Changed = readonly (readonly [Path, unknown])[]
+
+/** Changes of the root and of the row together; both may be one document. */
+function editBoth({ root, current }: Pick<StepProps, 'root' | 'current'>, ofRoot: Changed, ofCurrent: Changed): void {
+  if (root.key === current.key) edit(root, [...ofRoot, ...ofCurrent])
+  else {
+    if (ofRoot.length > 0) edit(root, ofRoot)
+    if (ofCurrent.length > 0) edit(current, ofCurrent)
+  }
+}
 
 function Text({
   owner,
@@ -312,11 +337,71 @@ function LoginStep(props: StepProps) {
         </div>
       ) : null}
       {kind === 'header' ? <SecretField owner={root} name="#token" label="Token" /> : null}
-      {kind === 'login' ? <LoginRequest {...props} /> : null}
-      {['query', 'oauth10', 'oauth20', 'oauth20.login'].includes(kind) ? (
-        <FromSchema {...props} base={LOGIN} definition="authentication" />
+      {kind === 'client' ? (
+        <div className="f2">
+          <Text owner={root} path={[...LOGIN, 'loginRequest', 'endpoint']} label="Token address" placeholder="oauth/token" />
+          <Text
+            owner={root}
+            path={[...LOGIN, 'loginRequest', 'params', 'scope']}
+            label="Scope"
+            placeholder="as the provider says"
+          />
+          <Text owner={root} path={[...CONFIG, 'clientId']} label="Client id" />
+          <SecretField owner={root} name="#clientSecret" label="Client secret" />
+        </div>
       ) : null}
+      {kind === 'login' || kind === 'oauth20.login' ? <LoginRequest {...props} /> : null}
+      {kind === 'query' ? (
+        <Params owner={root} secretOwner={root} path={[...LOGIN, 'query']} label="Added to every address" />
+      ) : null}
+      {kind === 'oauth20' ? (
+        <>
+          <Choose
+            owner={root}
+            path={[...LOGIN, 'format']}
+            label="The account's token is"
+            options={['json', 'text']}
+            otherwise="text"
+          />
+          <Params owner={root} secretOwner={root} path={[...LOGIN, 'headers']} label="Headers of every request" />
+          <Params owner={root} secretOwner={root} path={[...LOGIN, 'query']} label="Parameters of every request" />
+        </>
+      ) : null}
+      {kind.startsWith('oauth') ? <AccountOf {...props} /> : null}
+      {kind === 'none' || kind === 'header' || kind === 'basic' ? null : <AllSettings {...props} />}
     </>
+  )
+}
+
+/** Whatever the forms above leave out; made when it is opened. */
+function AllSettings(props: StepProps) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <button type="button" className="btn sm ghost" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {isOpen ? 'Fewer settings' : 'All settings of this login'}
+      </button>
+      {isOpen ? <FromSchema {...props} base={LOGIN} definition="authentication" /> : null}
+    </>
+  )
+}
+
+/** OAuth needs an account that a person has authorised. */
+function AccountOf({ root }: StepProps) {
+  const { configurationId } = useParams({ from: '/builder/$configurationId' })
+  const id = textAt(parsed(root.draft.base.text), ['authorization', 'oauth_api', 'id'])
+  return (
+    <p className="row wrap">
+      <Icon name={id ? 'st-ok' : 'st-warn'} />
+      <span>{id ? `Uses the authorisation ${id}.` : 'No account is authorised yet.'}</span>
+      <Link
+        to="/components/$componentId/$configurationId"
+        params={{ componentId: 'keboola.ex-generic-v2', configurationId }}
+        search={{ tab: 'authorisation' }}
+      >
+        {id ? 'Look at it' : 'Authorise an account'}
+      </Link>
+    </p>
   )
 }
 
@@ -444,10 +529,80 @@ function PagesStep(props: StepProps) {
   return (
     <>
       <Suggestion {...props} />
+      <Scrollers {...props} />
       <Kinds label="How pages follow each other" kinds={PAGES} current={method} onChoose={choose} />
       <PicturedPages settings={settings} />
       {method === 'none' ? null : <FromSchema {...props} base={path} definition="pagination" />}
     </>
+  )
+}
+
+/** Requests of one API may page in different ways: each way has a name, and a request picks one. */
+function Scrollers({ root, current, index, document }: StepProps) {
+  const pagination = valueIn(parsed(root.draft.text), [...API, 'pagination'])
+  const id = useId()
+  const [name, setName] = useState('')
+  if (!isRecord(pagination)) return null
+  if (pagination.method !== 'multiple')
+    return (
+      <button
+        type="button"
+        className="btn sm ghost"
+        onClick={() =>
+          edit(root, [[[...API, 'pagination'], { method: 'multiple', scrollers: { first: pagination }, default: 'first' }]])
+        }
+      >
+        <Icon name="plus" size="sm" />
+        <span>Requests page in different ways</span>
+      </button>
+    )
+  const names = Object.keys(isRecord(pagination.scrollers) ? pagination.scrollers : {})
+  const usual = typeof pagination.default === 'string' ? pagination.default : ''
+  const picked = textAt(document, [...jobPath(index), 'scroller'])
+  return (
+    <div className="f2">
+      <div className="field">
+        <label htmlFor={id}>Way of this request</label>
+        <select
+          className="input"
+          id={id}
+          value={picked}
+          onChange={(event) => edit(current, [[[...jobPath(index), 'scroller'], event.target.value || undefined]])}
+        >
+          <option value="">{usual ? `${usual}, the usual one` : 'one page only'}</option>
+          {names.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      </div>
+      <div className="field">
+        <label htmlFor={`${id} new`}>Another way</label>
+        <span className="row">
+          <input
+            className="input mono"
+            id={`${id} new`}
+            placeholder="name"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+          <button
+            type="button"
+            className="btn sm"
+            disabled={name === '' || names.includes(name)}
+            onClick={() => {
+              editBoth(
+                { root, current },
+                [[[...API, 'pagination', 'scrollers', name], { method: 'offset' }]],
+                [[[...jobPath(index), 'scroller'], name]],
+              )
+              setName('')
+            }}
+          >
+            Add
+          </button>
+        </span>
+      </div>
+    </div>
   )
 }
 
@@ -510,6 +665,7 @@ interface Suggested {
   readonly dataField: Guess
   readonly pagination: Guess
   readonly primaryKey: Guess
+  readonly incremental: Guess
   readonly mapping: Readonly<Record<string, unknown>> | null
 }
 interface Guess {
@@ -528,13 +684,13 @@ function Suggestion({ root, current, index, effective, document }: StepProps) {
   const found = suggest.data
   const apply = () => {
     if (!found) return
-    if (isRecord(found.pagination.value)) edit(root, [[pagesPath(document, index), found.pagination.value]])
-    if (
-      typeof found.dataField.value === 'string' &&
-      found.dataField.value !== '.' &&
-      textAt(document, [...jobPath(index), 'dataField']) === ''
+    const isNew = typeof found.dataField.value === 'string' && found.dataField.value !== '.'
+    const hasField = textAt(document, [...jobPath(index), 'dataField']) !== ''
+    editBoth(
+      { root, current },
+      isRecord(found.pagination.value) ? [[pagesPath(document, index), found.pagination.value]] : [],
+      isNew && !hasField ? [[[...jobPath(index), 'dataField'], found.dataField.value]] : [],
     )
-      edit(current, [[[...jobPath(index), 'dataField'], found.dataField.value]])
   }
   return (
     <>
@@ -661,7 +817,47 @@ function ColumnsStep({ root, current, index, document, effective, walk }: StepPr
   )
 }
 
-function NewStep({ root, current, index, document }: StepProps) {
+/** What tells rows apart and when they changed, from a real answer. */
+function NewSuggestion({ root, index, effective, document }: StepProps) {
+  const suggest = useSuggestions(effective, index)
+  const found = suggest.data
+  const key = found?.primaryKey.value
+  return (
+    <>
+      <button type="button" className="btn sm" disabled={suggest.isPending} onClick={() => suggest.mutate()}>
+        <Icon name="wand" size="sm" />
+        <span>Suggest from a real answer</span>
+      </button>
+      {suggest.error ? <Problem error={suggest.error} /> : null}
+      {found ? (
+        <div className="note run">
+          <Icon name="wand" />
+          <div className="grow stack2">
+            <p>{found.primaryKey.reason}</p>
+            <p>{found.incremental.reason}</p>
+          </div>
+          {Array.isArray(key) ? (
+            <button
+              type="button"
+              className="btn sm"
+              onClick={() =>
+                edit(root, [
+                  [[...CONFIG, 'primaryKey', tableOf(document, index)], key],
+                  [[...CONFIG, 'incrementalOutput'], true],
+                ])
+              }
+            >
+              Use it
+            </button>
+          ) : null}
+        </div>
+      ) : null}
+    </>
+  )
+}
+
+function NewStep(props: StepProps) {
+  const { root, current, index, document } = props
   const ids = [useId(), useId(), useId(), useId()] as const
   const since = sinceOf(document, index)
   const isIncremental = valueIn(document, [...CONFIG, 'incrementalOutput']) === true
@@ -676,6 +872,7 @@ function NewStep({ root, current, index, document }: StepProps) {
     ])
   return (
     <>
+      <NewSuggestion {...props} />
       <div className="field">
         <label htmlFor={ids[0]}>When the table is there already</label>
         <select
@@ -694,6 +891,7 @@ function NewStep({ root, current, index, document }: StepProps) {
           className="input mono"
           id={ids[1]}
           placeholder="id"
+          key={keyText === '' ? 'none' : 'some'}
           defaultValue={keyText}
           onChange={(event) => {
             const columns = event.target.value

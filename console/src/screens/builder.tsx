@@ -24,8 +24,10 @@ import { Problem } from '../parts/problem.tsx'
 import { StatusIcon } from '../parts/status.tsx'
 import { Page } from '../shell/page.tsx'
 import { useKey } from '../use-key.ts'
+import { type Fixture, Fixtures } from './builder-fixtures.tsx'
 import { ImportButton } from './builder-import.tsx'
-import { LivePane, useWalk } from './builder-live.tsx'
+import { fetchWalk, LivePane, useWalk, type WalkRequest } from './builder-live.tsx'
+import { Playground } from './builder-playground.tsx'
 import { StepForm } from './builder-steps.tsx'
 import { documentsOf, draftsName, ROOT, useRun, useSave } from './configuration-documents.ts'
 import { type ConfigurationPlace, type LoadedConfiguration, useConfiguration, useSchemas } from './use-configuration.ts'
@@ -94,16 +96,23 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
   const index = Number(job)
   const effective = effectiveConfiguration(root.draft.text, current.key === ROOT ? undefined : current.draft.text).text
   const document = parsed(effective)
-  const walk = useWalk(effective, index)
+  const [fixture, setFixture] = useState<Fixture>()
+  const walk = useWalk(effective, index, fixture?.text)
   const [page, setPage] = useState<number>()
+  const [isPlaying, setPlaying] = useState(false)
   const changed = documents.filter(({ draft }) => draft.isChanged)
   const canSave = changed.length > 0 && !save.isPending
-  const ask = (pages: number) => {
+  const ask = (request: WalkRequest) => {
     setPage(undefined)
-    walk.mutate(pages)
+    walk.mutate(request)
+  }
+  const record = async () => {
+    const { recording = '', error } = await fetchWalk(effective, index, walk.variables ?? { pages: 3 }, { record: true })
+    if (error !== null) throw new Error(error)
+    return recording
   }
   useKey('Ctrl s', 'Save', () => (canSave ? save.mutate('Changed in the builder') : undefined))
-  useKey('Ctrl Enter', 'Fetch 3 pages', () => ask(3))
+  useKey('Ctrl Enter', 'Fetch 3 pages', () => ask({ pages: 3 }))
   const jobs = valueIn(document, ['parameters', 'config', 'jobs'])
   const jobCount = Array.isArray(jobs) ? jobs.length : 0
   const show = (search: object) =>
@@ -210,6 +219,12 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
               ))}
             </ol>
           </div>
+          <div className="kept">
+            <button type="button" className="btn sm" onClick={() => setPlaying(true)}>
+              <Icon name="code" size="sm" />
+              <span>Try a function</span>
+            </button>
+          </div>
           <Kept place={place} document={document} row={row} />
         </nav>
         <StepForm
@@ -223,8 +238,17 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
           walk={walk.data}
           effective={effective}
         />
-        <LivePane walk={walk} page={page} onPage={setPage} onFetch={ask} place={place} document={document} index={index} />
+        <LivePane
+          walk={walk}
+          page={page}
+          onPage={setPage}
+          onFetch={ask}
+          document={document}
+          index={index}
+          above={<Fixtures configurationId={place.configurationId} fixture={fixture} onRecord={record} onReplay={setFixture} />}
+        />
       </div>
+      {isPlaying ? <Playground effective={effective} walk={walk.data} onClose={() => setPlaying(false)} /> : null}
     </Page>
   )
 }

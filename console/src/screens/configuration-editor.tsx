@@ -199,9 +199,20 @@ function Form({
         saved={parsed(document.draft.base.text)}
         suggestions={suggestions}
         onOpenJson={onOpenJson}
+        helpFor={(name) => HELP[name]}
       />
     </form>
   )
+}
+
+/** Where the guides describe a part of a configuration. */
+const HELP: Readonly<Record<string, { readonly page: string; readonly section: string }>> = {
+  authentication: { page: 'extractor', section: 'authentication' },
+  pagination: { page: 'extractor', section: 'pagination' },
+  http: { page: 'extractor', section: 'transport' },
+  retryConfig: { page: 'extractor', section: 'errors-and-retries' },
+  jobs: { page: 'extractor', section: 'a-first-job' },
+  mappings: { page: 'extractor', section: 'mappings' },
 }
 
 function SaveBar({

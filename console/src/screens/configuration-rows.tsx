@@ -13,6 +13,7 @@ import { api } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
 import { type OpenDocument, ROOT, useRun } from './configuration-documents.ts'
 import { type RowResult, rowsOf } from './job-rows.ts'
+import { EditRows } from './rows-edit.tsx'
 import type { ConfigurationPlace, LoadedConfiguration } from './use-configuration.ts'
 
 /** How each row ended last, from the newest job that ran it. */
@@ -41,6 +42,7 @@ export function RowsPane({
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [dragged, setDragged] = useState<string>()
   const [said, setSaid] = useState('')
+  const [isEditing, setEditing] = useState(false)
   const toggle = (id: string) =>
     setSelected((before) => {
       const next = new Set(before)
@@ -120,6 +122,9 @@ export function RowsPane({
           <button type="button" className="btn sm" onClick={() => change.mutate({ disable: [...selected] })}>
             Disable
           </button>
+          <button type="button" className="btn sm" onClick={() => setEditing(true)}>
+            Change a value
+          </button>
           <button type="button" className="btn sm" onClick={() => change.mutate({ copy: [...selected] })}>
             Duplicate
           </button>
@@ -143,9 +148,13 @@ export function RowsPane({
           Rows run the same configuration with differences of their own: an endpoint each, a table each.
         </p>
       )}
+      {isEditing ? <EditRows rows={documents.filter(({ key }) => selected.has(key))} onClose={() => setEditing(false)} /> : null}
     </aside>
   )
 }
+
+/** An empty one is a list where PHP wrote it. */
+const hasState = ({ state }: ConfigurationRow): boolean => Object.keys(state ?? {}).length > 0
 
 const Changed = () => (
   <span className="tag" title="not saved">
@@ -205,6 +214,11 @@ function RowItem({
         <span className="med clip">
           {name}
           {isChanged ? <Changed /> : null}
+          {hasState(row) ? (
+            <span className="tag" title="remembers where its last run stopped; see the tab State">
+              state
+            </span>
+          ) : null}
         </span>
         <span className="xs mute clip">
           {row.isDisabled ? 'Disabled' : (result?.error ?? result?.tables?.map(({ id }) => id).join(', ') ?? 'has not run yet')}

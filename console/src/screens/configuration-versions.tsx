@@ -2,32 +2,17 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { Suspense, useState } from 'react'
-import { type Change, changesBetween } from '../document/changes.ts'
-import { pathText } from '../document/json-text.ts'
-import { LazyTextDifference } from '../editor/lazy.ts'
 import { moment, plural } from '../format.ts'
-import { Lines, Loaded, useLoad } from '../load.tsx'
+import { Loaded, useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
 import { useNames } from './names.ts'
+import { type Snapshot, SnapshotDifference, useDifferenceView } from './snapshot-difference.tsx'
 import type { ConfigurationPlace } from './use-configuration.ts'
 
 const route = getRouteApi('/components/$componentId/$configurationId')
-
-interface Snapshot {
-  readonly name: string
-  readonly isDisabled: boolean
-  readonly configuration: unknown
-  readonly rows: readonly {
-    readonly id: string
-    readonly name: string
-    readonly isDisabled: boolean
-    readonly configuration: unknown
-  }[]
-}
 
 export function VersionsTab({ place, current }: { place: ConfigurationPlace; current: number }) {
   const { version, to } = route.useSearch()
@@ -113,21 +98,12 @@ function VersionPick({
   )
 }
 
-/** One document of a version: settings, root, then the rows by name. */
-const documentOf = (version: Snapshot): Readonly<Record<string, unknown>> => ({
-  name: version.name,
-  isDisabled: version.isDisabled,
-  root: version.configuration,
-  rows: Object.fromEntries(
-    (version.rows ?? []).map((row) => [row.name || row.id, { isDisabled: row.isDisabled, configuration: row.configuration }]),
-  ),
-})
-
 function Difference({ place, from, to, current }: { place: ConfigurationPlace; from: string; to: string; current: number }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const nameOf = useNames()
-  const [isText, setText] = useState(false)
+  const view = useDifferenceView()
+  const isPreview = to === String(current)
   const before = useLoad('configurations.version', { path: { ...place, versionId: from } })
   const after = useLoad('configurations.version', { path: { ...place, versionId: to } })
   const rollBackTo = (versionId: string) => api.call('configurations.rollBack', { path: { ...place, versionId }, body: {} })
@@ -156,68 +132,41 @@ function Difference({ place, from, to, current }: { place: ConfigurationPlace; f
     <>
       <header className="wrap">
         <h2>{from === to ? `Version ${from}` : `From version ${from} to ${to}`}</h2>
-        <fieldset className="seg sm push" aria-label="How to show the difference">
-          <button type="button" aria-pressed={!isText} onClick={() => setText(false)}>
-            By value
-          </button>
-          <button type="button" aria-pressed={isText} onClick={() => setText(true)}>
-            As text
-          </button>
-        </fieldset>
+        {view.choice}
         <button type="button" className="btn sm" disabled={copy.isPending} onClick={() => copy.mutate()}>
           <Icon name="copy" size="sm" />
           <span>Copy version {from}</span>
         </button>
-        {from === String(current) ? null : (
+        {from === String(current) ? null : isPreview ? (
           <button type="button" className="btn sm" disabled={rollBack.isPending} onClick={() => rollBack.mutate()}>
             <Icon name="history" size="sm" />
             <span>Bring version {from} back</span>
           </button>
+        ) : (
+          <Link
+            className="btn sm"
+            to="."
+            search={((search: object) => ({ ...search, version: from, to: String(current) })) as never}
+          >
+            What bringing version {from} back would change
+          </Link>
         )}
       </header>
       {[rollBack, copy].map(({ error }, index) => (error ? <Problem key={index === 0 ? 'back' : 'copy'} error={error} /> : null))}
       <Loaded query={before}>
         {(old) => (
           <Loaded query={after}>
-            {(next) => {
-              const [one, other] = [documentOf(old as unknown as Snapshot), documentOf(next as unknown as Snapshot)]
-              if (!isText) return <Changes changes={changesBetween(one, other)} isBack={Number(from) < Number(to)} from={from} />
-              return (
-                <Suspense fallback={<Lines count={8} />}>
-                  <LazyTextDifference before={JSON.stringify(one, null, 2)} after={JSON.stringify(other, null, 2)} />
-                </Suspense>
-              )
-            }}
+            {(next) => (
+              <SnapshotDifference
+                before={old as unknown as Snapshot}
+                after={next as unknown as Snapshot}
+                isText={view.isText}
+                note={isPreview ? `Bringing version ${from} back undoes exactly these.` : ''}
+              />
+            )}
           </Loaded>
         )}
       </Loaded>
     </>
   )
-}
-
-function Changes({ changes, isBack, from }: { changes: readonly Change[]; isBack: boolean; from: string }) {
-  if (changes.length === 0) return <p className="in mute">Both say the same.</p>
-  return (
-    <div className="in stack3">
-      <p className="mute">
-        {plural(changes.length, 'value')} differ{changes.length === 1 ? 's' : ''}.
-        {isBack ? ` Bringing version ${from} back undoes exactly these.` : ''}
-      </p>
-      {changes.map(({ path, before, after }) => (
-        <div key={pathText(path)}>
-          <p className="id">{pathText(path)}</p>
-          <pre className="code sunken wrap">
-            {before === undefined ? null : <span className="del diff-line">− {shown(path, before)}</span>}
-            {after === undefined ? null : <span className="add diff-line">+ {shown(path, after)}</span>}
-          </pre>
-        </div>
-      ))}
-    </div>
-  )
-}
-
-function shown(path: Change['path'], value: unknown): string {
-  if (String(path.at(-1)).startsWith('#')) return '••••••'
-  const line = JSON.stringify(value)
-  return line.length > 80 ? JSON.stringify(value, null, 2) : line
 }

@@ -14,6 +14,7 @@ import { AuthorisationTab, authorisedBy } from './configuration-authorisation.ts
 import { useRun } from './configuration-documents.ts'
 import { ConfigurationEditor } from './configuration-editor.tsx'
 import { StateTab } from './configuration-state.tsx'
+import { usedNames, VariablesTab } from './configuration-variables.tsx'
 import { VersionsTab } from './configuration-versions.tsx'
 import { FLOW_COMPONENTS } from './flows.tsx'
 import { JobTable } from './jobs.tsx'
@@ -79,6 +80,7 @@ export function ConfigurationScreen() {
           current={tab}
           tabs={[
             { id: 'edit', name: 'Edit' },
+            { id: 'variables', name: 'Variables', count: query.data && usedNames(query.data).length },
             { id: 'state', name: 'State' },
             { id: 'versions', name: 'Versions', count: data?.version },
             ...(canAuthorise ? [{ id: 'authorisation', name: 'Authorisation' }] : []),
@@ -90,6 +92,7 @@ export function ConfigurationScreen() {
       <div className={tab === 'edit' ? undefined : 'tab-body'}>
         <Loaded query={query} skeleton={<Lines count={8} />}>
           {(loaded) => {
+            if (tab === 'variables') return <VariablesTab place={place} loaded={loaded} />
             if (tab === 'state') return <StateTab place={place} configuration={loaded.configuration} />
             if (tab === 'versions') return <VersionsTab place={place} current={loaded.configuration.version} />
             if (tab === 'authorisation') return <AuthorisationTab place={place} loaded={loaded} />

@@ -1,5 +1,6 @@
 // Which project the console shows. Who belongs to several chooses here; the others read its name.
 
+import { Link } from '@tanstack/react-router'
 import { useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { chooseProject, usePerson } from '../session.ts'
@@ -30,7 +31,7 @@ export function ProjectSwitch() {
         )}
         <span className="xs mute row gap1">
           <Icon name="branch" size="sm" />
-          Main
+          <Link to="/branches">Main</Link>
         </span>
       </span>
     </div>

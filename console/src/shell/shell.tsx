@@ -30,6 +30,8 @@ const WORK: readonly Place[] = [
   { to: '/templates', name: 'Templates', icon: 'wand' },
   { to: '/flows', name: 'Flows', icon: 'flow' },
   { to: '/streams', name: 'Streams', icon: 'pulse' },
+  { to: '/workspaces', name: 'Workspaces', icon: 'sql' },
+  { to: '/apps', name: 'Data apps', icon: 'eye' },
   { to: '/schedules', name: 'Schedules', icon: 'clock' },
   { to: '/jobs', name: 'Jobs', icon: 'jobs' },
 ]

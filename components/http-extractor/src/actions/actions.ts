@@ -12,11 +12,13 @@ import { previewPage } from './preview-page.ts'
 import { suggest } from './suggest.ts'
 import { testConnection } from './test-connection.ts'
 import { walkPages } from './walk-pages.ts'
+import { walkPlan } from './walk-plan.ts'
 
 const ACTIONS: Readonly<Record<string, (deps: ActionDeps) => Promise<JsonValue>>> = {
   testConnection,
   previewPage,
   walkPages,
+  walkPlan,
   suggest,
   curlToConfig,
   openapiToConfig,

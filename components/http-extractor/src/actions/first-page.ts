@@ -1,5 +1,6 @@
 // One job and its pages, with every request as it went over the wire: what testConnection, previewPage and walkPages share.
 
+import { exchangeLine } from '../archive/archive.ts'
 import type { Configuration } from '../configuration/configuration.ts'
 import { at, integerAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'
@@ -9,7 +10,7 @@ import type { HttpRequest, HttpResponse, Send } from '../http/exchange.ts'
 import type { RequestSettings } from '../http/request.ts'
 import type { JobDefinition } from '../jobs/job.ts'
 import { requestOf, TOP } from '../jobs/run-jobs.ts'
-import { type JsonObject, objectOf } from '../json/json.ts'
+import { type JsonObject, type JsonValue, objectOf } from '../json/json.ts'
 import { clientOf } from '../run.ts'
 import { createPlan, type RunPlan } from '../run-plan.ts'
 import type { ActionDeps } from './action.ts'
@@ -24,33 +25,34 @@ export interface Exchange {
   readonly durationMs: number
 }
 
-export interface OpenJob {
+export interface OpenPlan {
   readonly plan: RunPlan
-  readonly client: Client
   readonly configuration: Configuration
-  readonly job: JobDefinition
-  /** Its place in config.jobs. */
-  readonly index: number
-  readonly settings: RequestSettings
   /** Every exchange of the way: login, redirects, the page itself last. */
   readonly exchanges: readonly Exchange[]
   /** What goes out and is noted. */
   readonly send: Send
+  readonly clientWith: (send: Send) => Client
   close(): Promise<void>
+}
+
+export interface OpenJob extends OpenPlan {
+  readonly client: Client
+  readonly job: JobDefinition
+  /** Its place in config.jobs. */
+  readonly index: number
+  readonly settings: RequestSettings
 }
 
 export interface FirstPage extends OpenJob {
   readonly fetched: Fetched
 }
 
-/** `parameters.job` picks one of config.jobs; the first without it. Children need a parent's item and cannot be picked. */
-export async function openJob(deps: ActionDeps): Promise<OpenJob> {
+/** The first iteration of a configuration; whatever goes over its wire is noted. */
+export async function openPlan(deps: ActionDeps): Promise<OpenPlan> {
   const configuration = deps.configuration()
   const currentStart = Math.floor(deps.now() / 1000)
   const plan = quick(createPlan(configuration, configuration.runs[0]!, { ...deps, previousStart: 0, currentStart }))
-  const index = integerAt(at(configuration.parameters, 'job'), 'job') ?? 0
-  const job = plan.jobs[index]
-  if (!job) throw new UserError(`There is no job ${index}; the configuration has ${plan.jobs.length}.`)
   const wire = await deps.openWire(plan)
   const exchanges: Exchange[] = []
   const send: Send = async (request) => {
@@ -59,9 +61,42 @@ export async function openJob(deps: ActionDeps): Promise<OpenJob> {
     exchanges.push({ request, response, durationMs: deps.now() - began })
     return response
   }
-  const client = clientOf(plan, send, deps)
-  const settings = requestOf(job, TOP.bound, { client, scope: plan.scope })
-  return { configuration, plan, client, job, index, settings, exchanges, send, close: () => wire.close() }
+  return {
+    configuration,
+    plan,
+    exchanges,
+    send,
+    clientWith: (through) => clientOf(plan, through, deps),
+    close: () => wire.close(),
+  }
+}
+
+/** `parameters.job` picks one of config.jobs; the first without it. Children need a parent's item and cannot be picked. */
+export async function openJob(deps: ActionDeps): Promise<OpenJob> {
+  const open = await openPlan(deps)
+  const { configuration, plan, send } = open
+  try {
+    const index = integerAt(at(configuration.parameters, 'job'), 'job') ?? 0
+    const job = plan.jobs[index]
+    if (!job) throw new UserError(`There is no job ${index}; the configuration has ${plan.jobs.length}.`)
+    const client = open.clientWith(send)
+    const settings = requestOf(job, TOP.bound, { client, scope: plan.scope })
+    return { ...open, client, job, index, settings }
+  } catch (error) {
+    await open.close()
+    throw error
+  }
+}
+
+const MOST_RECORDED_BYTES = 4 << 20
+
+/** With `record` in the parameters: the exchanges in the format of an archive, without secrets. */
+export function recordingOf({ exchanges }: OpenPlan, { redactor }: ActionDeps): [string, JsonValue][] {
+  const lines = exchanges.map(({ request, response }) => `${redactor.redact(exchangeLine(request, response))}\n`)
+  const size = lines.reduce((sum, line) => sum + line.length, 0)
+  if (size > MOST_RECORDED_BYTES)
+    throw new UserError(`The answers are ${size} bytes; an action records at most ${MOST_RECORDED_BYTES}. Record a run instead.`)
+  return [['recording', lines.join('')]]
 }
 
 export async function fetchFirstPage(deps: ActionDeps): Promise<FirstPage> {

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addedColumns, TOP } from '../jobs/run-jobs.ts'
 import { type JsonObject, type JsonValue, objectOf } from '../json/json.ts'
-import { createTables } from '../tables/tables.ts'
+import type { RunPlan } from '../run-plan.ts'
+import { createTables, type Tables } from '../tables/tables.ts'
 import type { ActionDeps } from './action.ts'
 import { parseCsv } from './csv.ts'
 import { describeRequest, type Exchange, type FirstPage, fetchFirstPage, type OpenJob } from './first-page.ts'
@@ -32,11 +33,11 @@ export async function previewPage(deps: ActionDeps): Promise<JsonValue> {
   ])
 }
 
-export const describeResponse = ({ response }: Exchange): JsonObject =>
+export const describeResponse = ({ response }: Exchange, shownBytes = SHOWN_BODY): JsonObject =>
   objectOf([
     ['status', response.status],
     ['headers', objectOf(Object.entries(response.headers))],
-    ['body', response.body.subarray(0, SHOWN_BODY).toString()],
+    ['body', response.body.subarray(0, shownBytes).toString()],
     ['bytes', response.body.length],
   ])
 
@@ -48,11 +49,19 @@ function nextOf({ plan, client, job, settings, fetched }: FirstPage, items: read
   return objectOf([['request', describeRequest(client.request(next.request))]])
 }
 
-/** Written as a run would write them, in a folder of their own. */
-export async function tablesOf(
+/** The tables of some items of a job. */
+export const tablesOf = (
   { plan, job }: Pick<OpenJob, 'plan' | 'job'>,
   items: readonly JsonValue[],
+  deps: ActionDeps,
+): Promise<JsonObject[]> =>
+  withTables(plan, deps, async (store) => store({ type: job.dataType, items, added: addedColumns(job, TOP, plan) }))
+
+/** Written as a run would write them, in a folder of their own. */
+export async function withTables(
+  plan: RunPlan,
   { log }: ActionDeps,
+  fill: (store: Tables['add']) => Promise<void>,
 ): Promise<JsonObject[]> {
   const dir = mkdtempSync(join(tmpdir(), 'extractor-preview-'))
   try {
@@ -63,7 +72,7 @@ export async function tablesOf(
       compatLevel: plan.compatLevel,
       log,
     })
-    tables.add({ type: job.dataType, items, added: addedColumns(job, TOP, plan) })
+    await fill(tables.add)
     const { tables: made } = tables.complete({ incremental: plan.incremental })
     tables.publish()
     return made.map(({ table, file, rows, columns }) => {

@@ -1,13 +1,13 @@
 // walkPages: the login and the first pages of a job, one request after the other, each as it was sent and answered. What fails ends the
 // walk with its message; what was answered before, and the answer that failed, are shown all the same.
 
-import { at, integerAt } from '../configuration/read.ts'
+import { at, flagAt, integerAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'
 import { addressText } from '../http/address.ts'
 import type { HttpRequest } from '../http/exchange.ts'
 import { type JsonObject, type JsonValue, objectOf } from '../json/json.ts'
 import type { ActionDeps } from './action.ts'
-import { beforeDeadline, describeRequest, type Exchange, type OpenJob, openJob } from './first-page.ts'
+import { beforeDeadline, describeRequest, type Exchange, type OpenJob, openJob, recordingOf } from './first-page.ts'
 import { describeResponse, SHOWN_ITEMS, tablesOf } from './preview-page.ts'
 
 const DEFAULT_PAGES = 3
@@ -42,6 +42,7 @@ export async function walkPages(deps: ActionDeps): Promise<JsonValue> {
     ['steps', walk.steps],
     ['next', walk.next],
     ['error', error],
+    ...(flagAt(at(open.configuration.parameters, 'record'), 'record') ? recordingOf(open, deps) : []),
   ])
 }
 

@@ -1,0 +1,64 @@
+// One value changed in several rows at once. The rows show it as not saved, and are saved like any other change.
+
+import { useId, useState } from 'react'
+import { leavesOf, parsed, pathText, setAt, valueIn } from '../document/json-text.ts'
+import { typedValue } from '../editor/schema-form.tsx'
+import { plural } from '../format.ts'
+import { Dialog } from '../parts/drawer.tsx'
+import { Form } from '../parts/form.tsx'
+import type { OpenDocument } from './configuration-documents.ts'
+
+export function EditRows({ rows, onClose }: { rows: readonly OpenDocument[]; onClose: () => void }) {
+  const ids = [useId(), useId()] as const
+  const places = new Map(
+    rows.flatMap(({ draft }) =>
+      leavesOf(draft.text)
+        .filter(({ path }) => !String(path.at(-1)).startsWith('#'))
+        .map(({ path }) => [pathText(path), path] as const),
+    ),
+  )
+  const [chosen, setChosen] = useState('')
+  const [text, setText] = useState('')
+  const path = places.get(chosen) ?? [...places.values()][0]
+  const now = path ? [...new Set(rows.map(({ draft }) => JSON.stringify(valueIn(parsed(draft.text), path)) ?? 'not set'))] : []
+  const apply = () => {
+    if (!path) return
+    for (const { draft } of rows) draft.edit(setAt(draft.text, path, typedValue(text, {})))
+    onClose()
+  }
+  return (
+    <Dialog title={`Change ${plural(rows.length, 'row')}`} onClose={onClose}>
+      <Form onSubmit={apply}>
+        <div className="field">
+          <label htmlFor={ids[0]}>Value</label>
+          <select
+            className="input mono"
+            id={ids[0]}
+            value={path ? pathText(path) : ''}
+            onChange={(event) => setChosen(event.target.value)}
+          >
+            {[...places.keys()].map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+          <span className="hint">Now: {now.join(', ')}</span>
+        </div>
+        <div className="field">
+          <label htmlFor={ids[1]}>Becomes</label>
+          <input className="input mono" id={ids[1]} value={text} onChange={(event) => setText(event.target.value)} />
+          <span className="hint">
+            {text === '' ? 'Empty takes it away from these rows.' : `In all ${rows.length}. Nothing is saved yet.`}
+          </span>
+        </div>
+        <div className="row">
+          <button type="button" className="btn push" onClick={onClose}>
+            Close
+          </button>
+          <button type="submit" className="btn pri" disabled={!path}>
+            Change {plural(rows.length, 'row')}
+          </button>
+        </div>
+      </Form>
+    </Dialog>
+  )
+}

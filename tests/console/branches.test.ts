@@ -1,0 +1,102 @@
+// Branches and workspaces in the console: a branch compared, reviewed and merged; a workspace made, filled and switched off.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkScreens, signedIn, startBrowser } from '../support/browser.ts'
+import { startTestStack } from '../support/test-stack.ts'
+import { until } from '../support/until.ts'
+
+const CONFIGS = 'components/keboola.ex-generic-v2/configs'
+
+test('branches and workspaces in a browser', { timeout: 300_000 }, async (t) => {
+  const browser = await startBrowser(t) // ends first: the stack waits for open pages
+  const stack = await startTestStack(t)
+  const ok = async (method: string, path: string, json?: object) => {
+    const answer = await stack.request(method, `/v2/storage/${path}`, json ? { json } : {})
+    assert.ok(answer.status < 300, answer.text)
+    return answer
+  }
+  await t.test('what a branch changed is compared, reviewed and merged', async () => {
+    await ok('POST', CONFIGS, { configurationId: 'shop', name: 'Shop API', configuration: { parameters: { size: 1 } } })
+    await ok('POST', `${CONFIGS}/shop/rows`, { rowId: 'orders', name: 'orders', configuration: { parameters: { page: 1 } } })
+    const { page, complaints } = await signedIn(browser, stack, '/branches')
+    await page.getByRole('heading', { name: 'Everything happens in the default branch.' }).waitFor()
+    await page.getByRole('button', { name: 'New branch' }).click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('Larger pages')
+    await page.getByRole('button', { name: 'Make the branch' }).click()
+    await page.getByRole('heading', { name: 'Larger pages says the same as the default branch.' }).waitFor()
+    const branch = new URL(page.url()).pathname.split('/').at(-1)!
+    await ok('PUT', `branch/${branch}/${CONFIGS}/shop`, { configuration: { parameters: { size: 2 } } })
+    await ok('PUT', `branch/${branch}/${CONFIGS}/shop/rows/orders`, { configuration: { parameters: { page: 50 } } })
+    await page.reload()
+    await page.getByRole('heading', { name: 'Larger pages changes 1 configuration.' }).waitFor()
+    await page.getByText('2 values differ').waitFor()
+    await page.getByText('rows.orders.configuration.parameters.page').waitFor()
+    await page.getByRole('button', { name: 'As text' }).click()
+    await page.getByLabel('Difference as text').waitFor()
+    const request = page.getByRole('region', { name: 'Merge request' })
+    await request.getByLabel('What it is for').fill('Fewer requests')
+    await request.getByRole('button', { name: 'Make a merge request' }).click()
+    await request.getByRole('button', { name: 'Ask for a review' }).click()
+    await request.getByRole('button', { name: 'Approve' }).click()
+    await request.getByText(/approved,/).waitFor()
+    await request.getByRole('button', { name: 'Merge', exact: true }).click()
+    await page.getByText('Merged into the default branch.').waitFor()
+    await until('the merged row', async () => /"page":\s*50/.test((await ok('GET', `${CONFIGS}/shop/rows/orders`)).text))
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('a workspace is made, a table is loaded into it, and it is switched off', async () => {
+    await ok('POST', 'buckets', { name: 'shop', stage: 'in' })
+    await ok('POST', 'buckets/in.c-shop/tables-definition', { name: 'goods', columns: [{ name: 'id' }] })
+    const { page, complaints } = await signedIn(browser, stack, '/workspaces')
+    await page.getByRole('heading', { name: 'There is no workspace yet.' }).waitFor()
+    await page.getByRole('button', { name: 'New workspace' }).click()
+    await page.getByRole('button', { name: 'Make the workspace' }).click()
+    await page.getByRole('heading', { name: '1 workspace, all active.' }).waitFor()
+    await page.getByText('It is empty.').waitFor()
+    await page.getByLabel('Table to load').selectOption('in.c-shop.goods')
+    await page.getByRole('button', { name: 'Load it' }).click()
+    await page.getByText('goods', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Switch off' }).click()
+    await page.getByRole('heading', { name: '1 workspace, 0 active.' }).waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('a data app is made, deployed or refused with the reason, and deleted', async () => {
+    const { page } = await signedIn(browser, stack, '/apps')
+    await page.getByRole('heading', { name: 'There is no data app yet.' }).waitFor()
+    await page.getByRole('button', { name: 'New app' }).click()
+    await page.getByLabel('Name').fill('Greeting')
+    await page.getByRole('button', { name: 'Make the app' }).click()
+    await page.getByRole('heading', { name: '1 data app, none running.' }).waitFor()
+    await page.getByRole('button', { name: 'Deploy' }).click()
+    // A kernel without namespaces refuses code of users, in its own words.
+    await page.getByRole('button', { name: 'Stop' }).or(page.getByRole('alert')).first().waitFor()
+    await page.getByRole('button', { name: 'Log' }).click()
+    await page.getByRole('dialog', { name: 'What Greeting said' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('heading', { name: 'There is no data app yet.' }).waitFor()
+    await page.context().close()
+  })
+
+  await t.test('guides are read beside what they describe, and a code says what it means', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/builder/shop?step=pages')
+    await page.getByRole('button', { name: 'Help about pages' }).click()
+    const help = page.getByRole('dialog', { name: 'Help' })
+    await help.getByRole('heading', { name: 'Pagination' }).waitFor()
+    await page.keyboard.press('Escape')
+    assert.deepEqual(complaints, [])
+    await page.goto(`${stack.url}/console/components/keboola.ex-generic-v2/nothing`)
+    await page.getByRole('button', { name: 'storage.configuration.notFound' }).first().click()
+    await help.getByText('storage.configuration.notFound').first().waitFor()
+    await page.context().close()
+  })
+
+  await t.test('no screen has serious accessibility findings or scrolls sideways', () =>
+    checkScreens(browser, stack, ['/branches', '/workspaces', '/apps']),
+  )
+})

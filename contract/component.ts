@@ -44,6 +44,8 @@ const ComponentData = Type.Object({
   staging_storage: Type.Object({ input: Type.String(), output: Type.String() }),
   image_parameters: Json,
   synchronous_actions: Type.Array(Type.String()),
+  /** What the node that runs it must have (`MILLRACE_NODE_LABELS`). */
+  node_labels: Type.Array(Type.String({ pattern: '^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$' })),
   logging: Type.Object({
     type: Type.Union([Type.Literal('standard'), Type.Literal('gelf')]),
     gelf_server_type: Type.Union([Type.Literal('tcp'), Type.Literal('udp'), Type.Literal('http')]),

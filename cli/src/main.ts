@@ -21,6 +21,7 @@ import { addFileCommands } from './file.ts'
 import { addFlowCommands } from './flow.ts'
 import { addJobCommands } from './job.ts'
 import { addMigrateCommands } from './migrate.ts'
+import { addNodesCommand } from './nodes.ts'
 import { addNotifyCommands } from './notify.ts'
 import { UserError } from './output.ts'
 import { addPeopleCommands } from './people.ts'
@@ -71,6 +72,7 @@ addFlowCommands(program)
 addFileCommands(program)
 addProjectCommands(program)
 addTokenCommands(program)
+addNodesCommand(program)
 addPeopleCommands(program)
 addScheduleCommands(program)
 addTriggerCommands(program)

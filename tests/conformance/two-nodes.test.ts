@@ -1,11 +1,16 @@
-// Two nodes on one PostgreSQL and one S3: each runs what it can, and neither waits for the other's clock.
+// Nodes on one PostgreSQL and one S3: each runs what it can, knows what the others have, and may go at any time without a failed job.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
 import { freshPostgres } from '../support/on-both-databases.ts'
+import { newStackAdmin } from '../support/person-client.ts'
 import { type Job, shellStack } from '../support/shell-stack.ts'
+import { startStackProcess } from '../support/stack-process.ts'
 import { startS3 } from '../support/start-s3.ts'
 import { startTestStack, type TestStack } from '../support/test-stack.ts'
 import { until } from '../support/until.ts'
@@ -26,8 +31,155 @@ async function startNodes(t: TestContext) {
     externalS3: { endpoint: s3.endpoint, ...s3.sessions.root, roleArn: undefined },
     encryptionKeys: [randomBytes(32)],
   }
-  return { node: (roles: Roles) => ({ ...shared, roles }) }
+  const { accessKeyId, secretAccessKey } = s3.sessions.root
+  const environment = {
+    MILLRACE_DATABASE_URL: shared.databaseUrl,
+    MILLRACE_DATABASE_CONNECTIONS: '3',
+    MILLRACE_S3_ENDPOINT: s3.endpoint,
+    MILLRACE_S3_BUCKET: 'millrace',
+    MILLRACE_S3_ACCESS_KEY_ID: accessKeyId,
+    MILLRACE_S3_SECRET_ACCESS_KEY: secretAccessKey,
+    MILLRACE_ENCRYPTION_KEY: shared.encryptionKeys[0]!.toString('hex'),
+    MILLRACE_ISOLATION: 'off',
+    MILLRACE_ROLES: 'worker',
+  }
+  return { node: (roles: Roles, labels: readonly string[] = []) => ({ ...shared, roles, worker: { labels } }), environment }
 }
+
+/** A component with a folder of its own, which other nodes are given. */
+async function describe({ dataDir }: TestStack, id: string, script: string, more: object = {}): Promise<void> {
+  const folder = join(dataDir, 'components')
+  await mkdir(join(folder, id), { recursive: true })
+  await writeFile(join(folder, id, 'run.sh'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  const definition = { type: 'command', uri: id, tag: '1', command: ['./run.sh'] }
+  const description = { id, type: 'application', name: id, hasRun: true, data: { definition, ...more } }
+  await writeFile(join(folder, `${id}.json`), JSON.stringify(description))
+}
+
+async function run({ request }: TestStack, component: string, configData: object = {}): Promise<Job> {
+  const answer = await request('POST', '/queue/jobs', { json: { component, mode: 'run', configData } })
+  assert.equal(answer.status, 201, answer.text)
+  return answer.json<Job>()
+}
+
+const look = async (stack: TestStack, { url }: Job): Promise<Job> => (await stack.request('GET', url)).json<Job>()
+
+async function ended(stack: TestStack, job: Job): Promise<Job> {
+  return until(`job ${job.id} ends`, async () => {
+    const current = await look(stack, job)
+    return current.isFinished && current
+  })
+}
+
+const knows = ({ request, platform }: TestStack, id: string, name: string | undefined) =>
+  until(`${id} is ${name ?? 'unknown'}`, async () => {
+    await platform.componentsLoop.tick()
+    const answer = await request('GET', `/v2/storage/components/${id}`)
+    return name === undefined ? answer.status === 404 : answer.status === 200 && answer.json().name === name
+  })
+
+test('a component of one node is known to all, runs on all, and follows every change', async (t) => {
+  const { node } = await startNodes(t)
+  const owner = await startTestStack(t, node(['scheduler']))
+  const api = await startTestStack(t, node(['api']))
+  const worker = await startTestStack(t, node(['worker']))
+  const exchange = async () => {
+    for (const { platform } of [owner, worker]) await platform.componentsLoop.tick()
+  }
+  await describe(owner, 'test.shared', 'echo first run')
+  await exchange()
+  await knows(api, 'test.shared', 'test.shared')
+  await exchange()
+  const first = await ended(api, await run(api, 'test.shared'))
+  assert.deepEqual([first.status, first.result.message], ['success', 'Component processing finished.'])
+
+  // Its description and its program change; a worker that has the older ones takes the newer.
+  const secret = 'a password of a registry'
+  await describe(owner, 'test.shared', 'echo second >&2; exit 1', { image_parameters: { '#key': secret } })
+  const messageOf = async () => {
+    await exchange()
+    return (await ended(api, await run(api, 'test.shared'))).result.message
+  }
+  await until('the changed program runs', async () => /second/.test(await messageOf()))
+  const { rows } = await owner.platform.metadata.db
+    .selectFrom('shared_component' as never)
+    .selectAll()
+    .execute()
+    .then((found) => ({ rows: JSON.stringify(found) }))
+  assert.ok(rows.includes('test.shared') && !rows.includes(secret), 'a description is kept as a cipher')
+
+  await rm(join(owner.dataDir, 'components', 'test.shared.json'))
+  await exchange()
+  await knows(api, 'test.shared', undefined)
+})
+
+test('a component whose folder cannot be shared waits for a node that has it', async (t) => {
+  const { node } = await startNodes(t)
+  const owner = await startTestStack(t, node(['api']))
+  await startTestStack(t, node(['worker']))
+  const folder = join(owner.dataDir, 'components')
+  await mkdir(folder, { recursive: true })
+  const definition = { type: 'command', uri: '', tag: '1', command: ['true'] } // no folder of its own
+  const text = JSON.stringify({ id: 'test.local', type: 'application', name: 'test.local', hasRun: true, data: { definition } })
+  await writeFile(join(folder, 'test.local.json'), text)
+  await knows(owner, 'test.local', 'test.local')
+  const job = await run(owner, 'test.local')
+  const waiting = await until('the job says why it waits', async () => {
+    const current = await look(owner, job)
+    assert.ok(!current.isFinished, JSON.stringify(current.result))
+    return current.waitingReason !== null && current
+  })
+  assert.match(waiting.waitingReason!, /a node that has the component "test\.local" in its folder: no worker/)
+  const third = await startTestStack(t, node(['worker']))
+  await mkdir(join(third.dataDir, 'components'), { recursive: true })
+  await writeFile(join(third.dataDir, 'components', 'test.local.json'), text)
+  assert.equal((await ended(owner, job)).status, 'success')
+})
+
+test('a node that is told to stop finishes its jobs while another takes the next ones', { timeout: 600_000 }, async (t) => {
+  const { node, environment } = await startNodes(t)
+  const api = await startTestStack(t, node(['api', 'worker']))
+  const admin = await newStackAdmin(api)
+  const signals = await mkdtemp(join(tmpdir(), 'millrace-drain-'))
+  t.after(() => rm(signals, { recursive: true, force: true }))
+  const goOn = join(signals, 'go-on')
+  await describe(api, 'test.slow', `while [ ! -e ${goOn} ]; do sleep 0.05; done`, { node_labels: ['big'] })
+  await knows(api, 'test.slow', 'test.slow')
+  const labelled = { ...environment, MILLRACE_NODE_LABELS: 'big,eu', MILLRACE_DRAIN_JOBS_SECONDS: '600' }
+  const nodes = async () => {
+    const answer = await admin.call('GET', '/operations/nodes')
+    return answer.json<{ name: string; state: string; roles: string[]; labels: string[]; leases: { jobs: { id: number }[] } }[]>()
+  }
+  const nodeOf = async (name: string) => (await nodes()).find((one) => one.name === name)
+
+  const alone = await run(api, 'test.slow')
+  const told = await until('the job says that no node can run it', async () => (await look(api, alone)).waitingReason)
+  assert.match(told, /^Waiting for a node with the labels big \(MILLRACE_NODE_LABELS\): no worker that is alive has them\.$/)
+
+  const first = await startStackProcess(t, { env: { ...labelled, MILLRACE_NODE_NAME: 'first' } })
+  const other = await run(api, 'test.slow', { runtime: { labels: ['eu'] } })
+  for (const job of [alone, other]) await until('it runs', async () => (await look(api, job)).status === 'processing')
+  const { leases, labels, roles } = (await nodeOf('first'))!
+  assert.deepEqual([labels, roles], [['big', 'eu'], ['worker']])
+  assert.deepEqual(
+    leases.jobs.map(({ id }) => String(id)),
+    [alone.id, other.id],
+  )
+
+  const stopped = first.stop()
+  await until('it drains', async () => (await nodeOf('first'))?.state === 'draining')
+  const next = await run(api, 'test.slow')
+  const refused = await until('nobody takes it', async () => (await look(api, next)).waitingReason)
+  assert.match(refused, /labels big/)
+  await startStackProcess(t, { env: { ...labelled, MILLRACE_NODE_NAME: 'second' } })
+  await until('the other node has it', async () => (await nodeOf('second'))?.leases.jobs.some(({ id }) => String(id) === next.id))
+  assert.equal((await nodeOf('first'))?.leases.jobs.length, 2, 'the first still finishes what it had')
+
+  await writeFile(goOn, '')
+  for (const job of [alone, other, next]) assert.equal((await ended(api, job)).status, 'success')
+  assert.equal(await stopped, 0)
+  await until('it is gone', async () => (await nodeOf('first')) === undefined)
+})
 
 test('a job runs on the node that has its component, whichever looks first', async (t) => {
   const { node } = await startNodes(t)

@@ -21,6 +21,12 @@ export const port: Parse<number> = wholeNumber(0, 65_535)
 
 export const word: Parse<string> = (text) => (/\s/.test(text) ? refuse('not one word: it contains a space.') : text)
 
+/** As a component or a configuration asks for it. */
+export const label: Parse<string> = (text) =>
+  /^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$/.test(text)
+    ? text
+    : refuse('not a label: lower-case letters, digits, dots, dashes, underscores.')
+
 export const oneOf =
   <T extends string>(...allowed: readonly T[]): Parse<T> =>
   (text) =>

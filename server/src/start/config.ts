@@ -207,6 +207,17 @@ export const VARIABLES = {
     live: true,
     parse: read.wholeNumber(1, 1000),
   }),
+  MILLRACE_NODE_NAME: variable({
+    default: 'the name of the machine',
+    sentence: 'What people call this node, in `millrace nodes`.',
+    parse: read.word,
+  }),
+  MILLRACE_NODE_LABELS: variable({
+    default: 'none',
+    sentence:
+      'What this node has that others lack, separated by commas: `gpu,eu`. Components (`data.node_labels`) and configurations (`runtime.labels`) that ask for labels run on nodes that have them all.',
+    parse: read.listOf(read.label),
+  }),
   MILLRACE_PROJECT_JOBS: variable({
     default: '10',
     sentence: 'Most component jobs one project runs at once, on all nodes together. The others wait.',
@@ -503,6 +514,12 @@ export const VARIABLES = {
     sentence: 'How long running requests may finish after SIGTERM.',
     parse: read.wholeNumber(0, 600_000),
   }),
+  MILLRACE_DRAIN_JOBS_SECONDS: variable({
+    default: '3600 with PostgreSQL, 0 without',
+    sentence:
+      'How long a node that got SIGTERM waits for the component jobs it runs, taking no new ones, before it stops; other nodes go on. Its service manager must wait as long. A second SIGTERM stops it at once.',
+    parse: read.wholeNumber(0, 604_800),
+  }),
   MILLRACE_MAINTENANCE: variable({
     default: 'none',
     sentence: 'A reason. While it is set, every request but health checks is answered 503 with it and `Retry-After`.',
@@ -655,6 +672,7 @@ function configOf(values: Values, unknown: readonly string[]) {
       /** Undefined: the PostgreSQL port is off. */
       sqlPort: values.MILLRACE_SQL_PORT,
       drainTimeoutMs: values.MILLRACE_DRAIN_TIMEOUT_MS ?? 10_000,
+      drainJobsMs: (values.MILLRACE_DRAIN_JOBS_SECONDS ?? (values.MILLRACE_DATABASE_URL === undefined ? 0 : 3600)) * 1000,
     },
     startWaitMs: values.MILLRACE_START_WAIT_MS ?? 60_000,
     tls: {
@@ -701,10 +719,12 @@ function configOf(values: Values, unknown: readonly string[]) {
       metricsToken: values.MILLRACE_METRICS_TOKEN,
       encryptionKeys: values.MILLRACE_ENCRYPTION_KEY,
     },
+    nodeName: values.MILLRACE_NODE_NAME,
     roles: values.MILLRACE_ROLES ?? (['api', 'worker', 'scheduler'] as const),
     worker: {
       jobs: values.MILLRACE_WORKER_JOBS ?? 10,
       projectJobs: values.MILLRACE_PROJECT_JOBS ?? 10,
+      labels: values.MILLRACE_NODE_LABELS ?? [],
       actions: values.MILLRACE_ACTIONS ?? 20,
       projectActions: values.MILLRACE_PROJECT_ACTIONS ?? 5,
       diskBytes: values.MILLRACE_RUN_DISK_BYTES ?? 10e9,

@@ -57,6 +57,7 @@ export async function openStack(config: Config): Promise<Stack> {
     restoredAt: restoredAt(config.dataDir),
     trustedProxies: config.http.trustedProxies,
     roles: config.roles,
+    nodeName: config.nodeName,
     worker: { ...config.worker, egressAllow: config.egressAllow },
     sampleApi: config.sampleApi,
     smtpUrl: config.smtpUrl,

@@ -67,7 +67,7 @@ async function serve(): Promise<void> {
       'components that are commands are not isolated; docs/operations.md says what that means',
     )
 
-  const stop = onceOnly(async () => {
+  const quit = onceOnly(async () => {
     const giveUp = setTimeout(() => {
       log.warn('requests are still running; stopping anyway')
       process.exit(1)
@@ -79,8 +79,19 @@ async function serve(): Promise<void> {
     log.info('stopped')
     log.flush(() => process.exit(0))
   })
+  const stop = onceOnly(
+    async () => {
+      if (config.listen.drainJobsMs > 0) {
+        log.info({ seconds: config.listen.drainJobsMs / 1000 }, 'draining: no new jobs; those that run may finish')
+        const left = await platform.drain(config.listen.drainJobsMs)
+        if (left > 0) log.warn({ jobs: left }, 'jobs still run and are interrupted')
+      }
+      quit()
+    },
+    quit, // whoever asks twice does not want to wait
+  )
   stopOnSignal(stop)
-  if (config.isUnderNpm) stopWithParent(stop)
+  if (config.isUnderNpm) stopWithParent(quit)
 
   say(`
   Millrace ${version} is ready (${Math.round(performance.now())} ms)
@@ -150,10 +161,10 @@ class PortInUse extends Error {
   }
 }
 
-function onceOnly(work: () => Promise<void>): () => void {
+function onceOnly(work: () => Promise<void>, again: () => void = () => {}): () => void {
   let isBegun = false
   return () => {
-    if (isBegun) return
+    if (isBegun) return again()
     isBegun = true
     void work()
   }

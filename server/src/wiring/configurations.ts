@@ -2,8 +2,11 @@
 
 import { join } from 'node:path'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { nodeIdOf } from '../engines/data-dir/node-id.ts'
+import { openWith, seal } from '../engines/encryption/cipher.ts'
 import { createJsonFolder } from '../engines/json-folder/json-folder.ts'
 import type { Trx } from '../engines/metadata-db/dialects.ts'
+import type { ObjectStore } from '../engines/object-store/object-store.ts'
 import type { Branch } from '../http/server.ts'
 import type { Clock } from '../kit/clock.ts'
 import { defined } from '../kit/defined.ts'
@@ -18,6 +21,8 @@ import { createBranches } from '../services/branches/branches.ts'
 import { createComponentsLoop } from '../services/components/components.loop.ts'
 import { componentsRoutes, published } from '../services/components/components.routes.ts'
 import { createComponents, type UnknownComponents } from '../services/components/components.ts'
+import { createSharedComponentsStore } from '../services/components/shared-components.store.ts'
+import { createSharedComponents } from '../services/components/shared-components.ts'
 import { createWorkerComponents } from '../services/components/worker-components.ts'
 import { branchCopiesRoutes } from '../services/configurations/branch-copies.routes.ts'
 import { createBranchCopies } from '../services/configurations/branch-copies.ts'
@@ -46,6 +51,7 @@ import type { Core } from './core.ts'
 
 export interface ConfigurationModulesDeps extends Core {
   readonly dataDir: string
+  readonly objects: ObjectStore
   readonly unknownComponents?: UnknownComponents | undefined
   /** The name of this node as a worker; undefined when it is none. */
   readonly worker: string | undefined
@@ -73,7 +79,30 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
     ...defined({ unknown: given.unknownComponents }),
   })
   const workerComponents = createWorkerComponents({ inTransaction, components, worker: given.worker })
-  const componentsLoop = createComponentsLoop({ components, afterLook: workerComponents.publish, log })
+  const sharedComponents = createSharedComponents({
+    store: createSharedComponentsStore(db),
+    objects: given.objects,
+    inTransaction,
+    clock,
+    components,
+    cipher: {
+      seal: async (text) => seal((await keyRing.keysOf(undefined)).current, text, 'components'),
+      open: async (cipher) => openWith((await keyRing.keysOf(undefined)).byId, cipher, 'components'),
+    },
+    node: nodeIdOf(dataDir),
+    folder: join(dataDir, 'components'),
+    cache: join(dataDir, 'cache', 'components'),
+    isAlone: metadata.dialect === 'sqlite',
+    log,
+  })
+  const componentsLoop = createComponentsLoop({
+    components,
+    afterLook: async () => {
+      await workerComponents.publish()
+      await sharedComponents.exchange()
+    },
+    log,
+  })
   await componentsLoop.tick()
   const encryption = createEncryption({ keyRing, componentNames: components.namesOf })
   const recordEvent = events.record
@@ -135,6 +164,8 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
     components,
     /** Which components other workers have. */
     workerComponents,
+    /** The folders of components, of this node and of others. */
+    sharedComponents,
     encryption,
     branches,
     merging,

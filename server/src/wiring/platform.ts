@@ -1,6 +1,7 @@
 // The wiring: builds each module and hands it what it needs. No rules here; read it top to bottom to know who talks to whom.
 
 import { randomUUID } from 'node:crypto'
+import { hostname, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
@@ -45,6 +46,9 @@ import { createMetrics } from '../services/health-and-docs/metrics.ts'
 import { icebergRoutes } from '../services/iceberg/iceberg.routes.ts'
 import { createRunRule } from '../services/job-runner/content-rule.ts'
 import { nameRulesRoutes } from '../services/name-rules/name-rules.routes.ts'
+import { nodesRoutes } from '../services/nodes/nodes.routes.ts'
+import { createNodesStore } from '../services/nodes/nodes.store.ts'
+import { createNodes } from '../services/nodes/nodes.ts'
 import { operationsRoutes } from '../services/operations/operations.routes.ts'
 import { settingsRoutes } from '../services/operations/settings.routes.ts'
 import { createSettingsStore } from '../services/operations/settings.store.ts'
@@ -82,7 +86,8 @@ import { createTableModules, type TableModules, type TableSettings } from './tab
 import { createTemplateModules } from './templates.ts'
 import { createUsageModules } from './usage.ts'
 
-type Role = 'api' | 'worker' | 'scheduler'
+const ROLES = ['api', 'worker', 'scheduler'] as const
+type Role = (typeof ROLES)[number]
 
 export interface PlatformOptions extends CoreOptions {
   readonly log: Log
@@ -109,6 +114,8 @@ export interface PlatformOptions extends CoreOptions {
   readonly requestLimits?: RequestLimitSettings
   /** Proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies?: readonly string[]
+  /** What people call this node; the name of its machine when left out. */
+  readonly nodeName?: string | undefined
   /** What this node does; everything by default. */
   readonly roles?: readonly Role[]
   readonly worker?: Partial<WorkerSettings>
@@ -169,6 +176,8 @@ export interface Platform {
   readonly tableModules: TableModules
   readonly sqlModules: SqlModules
   readonly usage: Usage
+  /** Takes no more jobs and waits for those that run; the API goes on. Answers how many still run after `mostMs`. */
+  drain(mostMs: number): Promise<number>
   /** Starts the background loops; until then nothing runs by itself. */
   start(): Promise<void>
   close(): Promise<void>
@@ -308,6 +317,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const configurationModules = await createConfigurationModules({
     ...core,
     dataDir: options.dataDir,
+    objects: store,
     unknownComponents: options.unknownComponents,
     worker: lease && workerId,
     clock,
@@ -441,6 +451,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     notifications: notificationModules.outbox,
     worker,
     projectLimits: usageModules.usage.jobLimits,
+    hasWorkerWith: (trx, labels) => nodes.hasWorkerWith(trx, labels),
     onJobEnd: async (trx, job) => {
       await notificationModules.outbox.jobEnded(trx, job)
       await usageModules.usage.jobEnded(trx, job)
@@ -495,7 +506,27 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     canonicalId: configurationModules.components.canonicalId,
     onError: (err) => log.error({ err }, 'changes could not be read; they are looked at again'),
   })
+  const nodes = createNodes({
+    store: createNodesStore(db),
+    clock,
+    node: {
+      id: workerId,
+      name: options.nodeName ?? hostname(),
+      version,
+      roles: options.roles ?? ROLES,
+      labels: worker.labels,
+    },
+    load: () => ({
+      jobs: queueModules.running(),
+      slots: has('worker') ? worker.jobs : 0,
+      storageJobs: storageJobsLoop.running(),
+      memoryBytes: process.memoryUsage.rss(),
+      loadAverage: loadavg()[0]!, // of three
+    }),
+    onError: (err) => log.warn({ err }, 'this node could not say that it is there; it tries again'),
+  })
   let isClosing = false
+  let isDraining = false
   const metrics = createMetrics({
     version,
     workloads: { jobs: queueModules.queue.workload, storage: storageJobs.workload },
@@ -537,7 +568,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       version,
       problems: async () => {
         await db.selectNoFrom((e) => e.lit(1).as('one')).execute()
-        return isClosing ? ['it is stopping'] : []
+        return isClosing || isDraining ? ['it is stopping'] : []
       },
       metrics: metrics.read,
       metricsToken: options.metricsToken,
@@ -590,6 +621,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       }),
     )
     app.register(settingsRoutes(settings))
+    app.register(nodesRoutes(nodes))
     app.register(nameRulesRoutes)
     app.register(registeredServersRoutes(createRegisteredServers(options.servers ?? {})))
     app.register(sampleApiRoutes(sample))
@@ -637,6 +669,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     { start: settings.start, stop: settings.stop },
     { start: () => metadata.hints.listen('settings', settings.lookAgain) },
     { stop: () => lease?.release() },
+    { start: nodes.start, stop: nodes.stop },
     { stop: objects.close },
     { start: filesLoop.start, stop: filesLoop.stop },
     { role: 'worker', start: peopleModules.loop.start, stop: peopleModules.loop.stop },
@@ -690,6 +723,13 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     sqlModules,
     usage: usageModules.usage,
     start: () => startInOrder(background.filter(({ role }) => role === undefined || has(role))),
+    drain: async (mostMs) => {
+      isDraining = true
+      await nodes.drain()
+      await scheduleModules.loop.stop()
+      await queueModules.drain(mostMs)
+      return queueModules.running()
+    },
     close: async () => {
       isClosing = true
       await app.close()

@@ -58,6 +58,8 @@ export interface QueueModulesDeps extends Core {
   readonly notifications: NotificationPort
   /** Of projects that may run another number of jobs at once. */
   readonly projectLimits: (trx: Trx) => Promise<ReadonlyMap<number, number>>
+  /** Whether a worker that takes jobs now has all of these labels. */
+  readonly hasWorkerWith: (trx: Trx, labels: readonly string[]) => Promise<boolean>
   /** In the transaction in which a job ends. */
   readonly onJobEnd: (trx: Trx, job: JobEndFacts) => Promise<void>
   readonly objectStoreUrl: () => string
@@ -69,6 +71,8 @@ export interface WorkerSettings {
   readonly jobs: number
   /** Most jobs one project runs at once, on all nodes (spec platform 2.6). */
   readonly projectJobs: number
+  /** What this node has of what components and configurations ask for. */
+  readonly labels: readonly string[]
   /** Most sync actions this node runs at once. */
   readonly actions: number
   /** Most sync actions of one project this node runs at once. */
@@ -92,6 +96,7 @@ export interface WorkerSettings {
 export const DEFAULT_WORKER: WorkerSettings = {
   jobs: 10,
   projectJobs: 10,
+  labels: [],
   actions: 20,
   projectActions: 5,
   diskBytes: 10e9,
@@ -175,7 +180,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
       builtinFolder: join(REPOSITORY, 'components'),
       readable: [join(REPOSITORY, 'node_modules'), join(REPOSITORY, 'contract')],
       folders: worker.folders,
-      commandsFolder: join(dataDir, 'components'),
+      commandFolder: configurations.sharedComponents.folderOf,
       get diskBytes() {
         return worker.diskBytes
       },
@@ -246,7 +251,10 @@ export function createQueueModules(deps: QueueModulesDeps) {
     slots: () => worker.jobs,
     projectLimit: () => worker.projectJobs,
     projectLimits: deps.projectLimits,
-    hasComponent: (id) => configurations.components.findRunnable(id) !== undefined,
+    labels: new Set(worker.labels),
+    hasWorkerWith: deps.hasWorkerWith,
+    hasComponent: components.isRunnableHere,
+    knowsComponent: (id) => components.findRunnable(id) !== undefined,
     findElsewhere: configurations.workerComponents.findAlive,
     isAlone: metadata.dialect === 'sqlite',
     worker: workerId,
@@ -309,6 +317,8 @@ export function createQueueModules(deps: QueueModulesDeps) {
       )
     },
     cancelBefore: queue.cancelBefore,
+    running: loop.running,
+    drain: loop.drain,
     /** Removes what runs of a killed server left behind. */
     sweep: runner.sweep,
     async startWorker(): Promise<void> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { freshPostgres, freshSqlite } from '../../../../tests/support/on-both-databases.ts'
 import { idColumn } from './dialects.ts'
@@ -60,9 +60,27 @@ for (const [title, make] of [
       assert.deepEqual(ran.flat().sort(), ['0001-one', '0002-two', '0003-three'])
     }))
 
-  test(`a database of a newer version is refused, on ${title}`, () =>
+  test(`a node of the release before works with what a newer one has added, on ${title}`, () =>
     withDatabase(async (open) => {
-      await (await open(creating('0001-one', 'one'), creating('0002-two', 'two'))).migrate()
+      const one = creating('0001-one', 'one')
+      await (await open(one, creating('0002-two', 'two'), creating('0003-three', 'three'))).migrate()
+      assert.deepEqual(await (await open(one)).migrate(), [])
+      assert.deepEqual(await (await open(one, creating('0002-two', 'two'))).migrate(), [])
+    }))
+
+  test(`a database that a release without this rule has made is brought along, on ${title}`, () =>
+    withDatabase(async (open) => {
+      const one = creating('0001-one', 'one')
+      const { db, migrate } = await open(one)
+      await migrate()
+      await db.schema.alterTable('migration').dropColumn('only_adds').execute()
+      assert.deepEqual(await (await open(one, creating('0002-two', 'two'))).migrate(), ['0002-two'])
+    }))
+
+  test(`a database that a newer version has changed for good is refused, on ${title}`, () =>
+    withDatabase(async (open) => {
+      const changing: Migration = { ...creating('0002-two', 'two'), changesOld: true }
+      await (await open(creating('0001-one', 'one'), changing)).migrate()
       await assert.rejects(
         (await open(creating('0001-one', 'one'))).migrate(),
         /newer Millrace: this version does not know 0002-two/,
@@ -83,4 +101,16 @@ test('the list and the folder name the same migrations, in order', async () => {
     MIGRATIONS.map((migration) => migration.name),
     files.sort(),
   )
+})
+
+/** The first migration of the release that can be replaced node by node. */
+const FIRST_SIDE_BY_SIDE = '0950'
+
+test('a migration that renames, drops or rewrites says that it changes what older nodes know', async () => {
+  const later = MIGRATIONS.filter(({ name, changesOld }) => name >= FIRST_SIDE_BY_SIDE && !changesOld)
+  assert.ok(later.length > 0)
+  for (const { name } of later) {
+    const text = await readFile(new URL(`./migrations/${name}.ts`, import.meta.url), 'utf8')
+    assert.doesNotMatch(text, /renameTo|renameColumn|dropTable|dropColumn|\b(rename|drop|delete from)\b/i, name)
+  }
 })

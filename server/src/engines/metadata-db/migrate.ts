@@ -8,7 +8,7 @@ import { type Db, dialectOf, type Trx, withTables } from './dialects.ts'
 import type { Migration } from './migrations/list.ts'
 
 interface MigrationTables {
-  migration: { number: number; name: string; applied_at: number }
+  migration: { number: number; name: string; applied_at: number; only_adds: number }
 }
 
 /** Any fixed number: who holds it may migrate. */
@@ -29,7 +29,7 @@ export async function migrate(db: Db, migrations: readonly Migration[], clock: C
       await migration.up(trx, dialectOf(trx))
       await withTables<MigrationTables>(trx)
         .insertInto('migration')
-        .values({ number, name: migration.name, applied_at: clock.now().getTime() })
+        .values({ number, name: migration.name, applied_at: clock.now().getTime(), only_adds: migration.changesOld ? 0 : 1 })
         .execute()
       ran.push(migration.name)
     })
@@ -51,16 +51,47 @@ async function createMigrationTable(trx: Trx): Promise<void> {
     .addColumn('number', 'bigint', (column) => column.primaryKey())
     .addColumn('name', 'text', (column) => column.notNull())
     .addColumn('applied_at', 'bigint', (column) => column.notNull())
+    .addColumn('only_adds', 'integer', (column) => column.notNull().defaultTo(0))
+    .execute()
+  await addOnlyAdds(trx)
+}
+
+/** Databases of earlier releases have the table without it. */
+async function addOnlyAdds(trx: Trx): Promise<void> {
+  const columns = await columnsOf(trx, 'migration')
+  if (columns.includes('only_adds')) return
+  await trx.schema
+    .alterTable('migration')
+    .addColumn('only_adds', 'integer', (column) => column.notNull().defaultTo(0))
     .execute()
 }
 
-async function appliedIn(trx: Trx): Promise<Map<number, string>> {
-  const rows = await withTables<MigrationTables>(trx).selectFrom('migration').select(['number', 'name']).execute()
-  return new Map(rows.map((row) => [row.number, row.name]))
+async function columnsOf(trx: Trx, table: string): Promise<readonly string[]> {
+  const rows =
+    dialectOf(trx) === 'postgres'
+      ? await sql<{ name: string }>`select column_name as name from information_schema.columns
+          where table_schema = current_schema() and table_name = ${table}`.execute(trx)
+      : await sql<{ name: string }>`select name from pragma_table_info(${table})`.execute(trx)
+  return rows.rows.map(({ name }) => name)
 }
 
-function refuseForeign(applied: ReadonlyMap<number, string>, known: ReadonlyMap<number, Migration>): void {
-  const foreign = [...applied].filter(([number, name]) => known.get(number)?.name !== name).map(([, name]) => name)
+interface Applied {
+  readonly name: string
+  readonly only_adds: number
+}
+
+async function appliedIn(trx: Trx): Promise<ReadonlyMap<number, Applied>> {
+  const rows = await withTables<MigrationTables>(trx).selectFrom('migration').select(['number', 'name', 'only_adds']).execute()
+  return new Map(rows.map((row) => [row.number, row]))
+}
+
+/** What a newer node has added beyond our last migration is passed over, so that nodes of two releases work side by side. */
+function refuseForeign(applied: ReadonlyMap<number, Applied>, known: ReadonlyMap<number, Migration>): void {
+  const last = Math.max(...known.keys())
+  const foreign = [...applied]
+    .filter(([number, { name }]) => known.get(number)?.name !== name)
+    .filter(([number, { only_adds }]) => only_adds !== 1 || number <= last)
+    .map(([, { name }]) => name)
   if (foreign.length === 0) return
   throw new PlatformError('stack.databaseNewer', { migrations: foreign.join(', ') })
 }

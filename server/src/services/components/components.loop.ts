@@ -25,7 +25,7 @@ export function createComponentsLoop({ components, afterLook, log }: ComponentsL
   const tick = async (): Promise<void> => {
     await components.reload().catch((error: unknown) => log.warn({ err: error }, 'The components folder could not be read'))
     await afterLook().catch((error: unknown) =>
-      log.warn({ err: error }, 'Other nodes could not be told which components are here'),
+      log.warn({ err: error }, 'The components of this node and of others could not be exchanged'),
     )
   }
 

@@ -27,6 +27,14 @@ export interface Components {
   list(): readonly ComponentDescription[]
   /** Ids and aliases of the components that files of this node describe. */
   ownNames(): readonly string[]
+  /** The components that files of this node describe. */
+  own(): readonly ComponentDescription[]
+  /** What other nodes have published, the newest last, in place of what they had before. */
+  setShared(shared: readonly SharedDescription[]): void
+  /** Under which digest another node keeps the folder of a component; undefined for what is in the folder of this one. */
+  packageOf(id: string): string | undefined
+  /** Whether this node has what it takes to run it. */
+  isRunnableHere(id: string): boolean
   /** Reads the folder again when it changed. */
   reload(): Promise<void>
   /** What is wrong with the files of the folder, by file and field. */
@@ -44,6 +52,14 @@ export interface ComponentsDeps {
 
 export type UnknownComponents = 'refuse' | 'store'
 
+/** A component of another node. */
+export interface SharedDescription {
+  readonly description: ComponentDescription
+  /** Of its folder; undefined: it has none, or none that is shared. */
+  readonly digest: string | undefined
+  readonly isRunnable: boolean
+}
+
 interface Registry {
   readonly all: readonly ComponentDescription[]
   readonly byId: ReadonlyMap<string, ComponentDescription>
@@ -55,6 +71,7 @@ const STACK_ONLY = 'platform.'
 
 export function createComponents({ folder, log, unknown = 'refuse' }: ComponentsDeps): Components {
   let lastGood = new Map<string, ComponentDescription>()
+  let shared = new Map<string, SharedDescription>()
   let registry = index(BUILTIN, []).registry
   let problems: readonly string[] = []
   let unusable: readonly UnusableFile[] = []
@@ -75,12 +92,25 @@ export function createComponents({ folder, log, unknown = 'refuse' }: Components
       else if (!read.ok) bad.push({ file, id: read.id, reason: read.problems.join('; ') })
     }
     unusable = bad
-    const { registry: next, clashes } = index(BUILTIN, [...good])
     lastGood = good
-    registry = next
-    problems = [...found, ...clashes]
+    problems = [...found, ...rebuild()]
     if (problems.length > 0) log.warn({ problems }, 'The components folder has problems')
     else if (files.length > 0) log.info({ components: files.length }, 'The components folder was read')
+  }
+
+  /** What files say goes first; answers which ids and aliases of theirs are taken. */
+  function rebuild(): readonly string[] {
+    const own = index(BUILTIN, [...lastGood])
+    const others = [...shared.values()].filter(({ description: { id } }) => !isOwn(id))
+    const all = index(BUILTIN, [...lastGood, ...others.map(({ description }) => [description.id, description] as const)])
+    registry = all.registry
+    return own.clashes
+  }
+
+  const isOwn = (id: string): boolean => [...lastGood.values()].some((own) => own.id === id)
+  const sharedOf = (id: string): SharedDescription | undefined => {
+    const found = shared.get(canonicalId(id))
+    return found && registry.byId.get(id) === found.description ? found : undefined
   }
 
   return {
@@ -92,6 +122,13 @@ export function createComponents({ folder, log, unknown = 'refuse' }: Components
     listedId: (id) => (id.startsWith(STACK_ONLY) ? canonicalId(id) : id),
     list: () => registry.all,
     ownNames: () => [...lastGood.values()].flatMap(({ id }) => registry.namesOf.get(id) ?? []),
+    own: () => [...lastGood.values()].filter((description) => registry.byId.get(description.id) === description),
+    setShared: (found) => {
+      shared = new Map(found.map((one) => [one.description.id, one]))
+      rebuild()
+    },
+    packageOf: (id) => sharedOf(id)?.digest,
+    isRunnableHere: (id) => registry.byId.has(id) && (sharedOf(id)?.isRunnable ?? true),
     reload,
     problems: () => problems,
     problemOf: (id) => {

@@ -17,6 +17,7 @@ const DATA_DEFAULTS = {
   staging_storage: { input: 'local', output: 'local' },
   image_parameters: {},
   synchronous_actions: [],
+  node_labels: [],
   logging: { type: 'standard', gelf_server_type: 'tcp', verbosity: {}, no_application_errors: false },
 } as const
 

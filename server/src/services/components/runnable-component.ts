@@ -45,6 +45,7 @@ export const queueComponent = (component: ComponentDescription | undefined, flow
     id: component.id,
     tag: component.data.definition.tag,
     features: component.features,
+    labels: component.data.node_labels,
     problem: problemOf(component),
     isFlow: flowFormatOf(component.id) !== undefined,
   }

@@ -9,7 +9,7 @@ import { openCore } from '../../wiring/core.ts'
 const C = '/v2/storage/components/platform.ex-http/configs'
 
 test('a run reads a configuration by either id of its component, with its rows in order, and saves state without a version', async (t) => {
-  const { request, dataDir, projectId } = await startTestStack(t)
+  const { request, dataDir, projectId, platform } = await startTestStack(t)
   // A second process on the same data: what it writes must be seen by the first one, whatever that has in memory.
   const log = pino({ level: 'silent' })
   const core = await openCore({ dataDir, log })
@@ -20,6 +20,7 @@ test('a run reads a configuration by either id of its component, with its rows i
   const { runAccess, encryption } = await createConfigurationModules({
     ...core,
     dataDir,
+    objects: platform.objects.store,
     log,
     clock: systemClock,
     createJob: none,

@@ -24,8 +24,8 @@ export interface ProgramSettings {
   readonly readable: readonly string[]
   /** Folders of the machine that the operator has named, for components with the features `read-folders` and `write-folders`. */
   readonly folders: NamedFolders
-  /** Where registered commands start. */
-  readonly commandsFolder: string
+  /** Where a registered command starts. */
+  readonly commandFolder: (componentId: string, uri: string) => Promise<string>
   /** Most disk one run may fill. */
   readonly diskBytes: number
   /** Most files one program may leave as results. */
@@ -144,7 +144,7 @@ async function programOf(
     const program = {
       kind: 'command',
       command: definition.command ?? [],
-      folder: join(settings.commandsFolder, definition.uri),
+      folder: await settings.commandFolder(id, definition.uri),
     } as const
     return { program, image: { id: `command/${id}:${run.tag}`, digests: [] } }
   }

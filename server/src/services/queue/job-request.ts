@@ -234,6 +234,7 @@ export interface RowContext {
   readonly tag: string
   readonly type: JobType
   readonly parallelism: string | null
+  readonly labels: readonly string[]
   readonly configData: string | null
   readonly deduplicationId: string | null
   readonly status: JobStatus
@@ -337,6 +338,7 @@ export function jobRow(request: JobRequest, context: RowContext): NewJobRow {
     usage: '[]',
     metrics: '[]',
     error: null,
+    labels: context.labels.length === 0 ? null : context.labels.toSorted().join(','),
   }
 }
 

@@ -9,6 +9,8 @@ export interface JobRuntime {
   readonly tag: string | undefined
   /** Whoever wrote the configuration says that it may run in a development branch. */
   readonly isSafe: boolean
+  /** What the node that runs it must have. */
+  readonly labels: readonly string[]
 }
 
 /** `configuration` is JSON text. What has the wrong shape is left to the runner, which names it. */
@@ -21,10 +23,16 @@ export function runtimeOf(configuration: string): JobRuntime {
     parallelism: isParallel ? String(value) : null,
     tag: textOf(members.get('tag')) ?? textOf(members.get('image_tag')),
     isSafe: members.get('safe') === 'true',
+    labels: wordsOf(members.get('labels')),
   }
 }
 
 const textOf = (json: string | undefined): string | undefined => {
   const value: unknown = json === undefined ? undefined : JSON.parse(json)
   return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function wordsOf(json: string | undefined): string[] {
+  const value: unknown = json === undefined ? [] : JSON.parse(json)
+  return Array.isArray(value) ? value.filter((word) => typeof word === 'string' && word !== '') : []
 }

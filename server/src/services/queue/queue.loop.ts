@@ -66,8 +66,14 @@ export interface QueueLoopDeps {
   readonly projectLimit: () => number
   /** Of projects that may run another number of jobs at once. */
   readonly projectLimits?: (trx: Trx) => Promise<ReadonlyMap<number, number>>
+  /** What this node has of what jobs ask for. */
+  readonly labels: ReadonlySet<string>
+  /** Whether a worker that takes jobs now has all of these labels. */
+  readonly hasWorkerWith: (trx: Trx, labels: readonly string[]) => Promise<boolean>
   /** Whether this node can run the component. */
   readonly hasComponent: (componentId: string) => boolean
+  /** Whether it is known here, if only from another node that keeps its folder to itself. */
+  readonly knowsComponent: (componentId: string) => boolean
   /** Those of the components that other workers have which are alive. */
   readonly findElsewhere: (trx: Trx, componentIds: readonly string[], now: number) => Promise<ReadonlySet<string>>
   /** Nobody else can hold a job of this database: leases of an earlier process are void at once. */
@@ -108,6 +114,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
   let looking: Promise<void> | undefined
   let lookAgain = false
   let stopped = true
+  let draining = false
   let lastRecovery = 0
   let lastLookAtOthers = 0
 
@@ -118,7 +125,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
       lastRecovery = now
       await recoverAbandoned()
     }
-    while (running.size < deps.slots() && !stopped) {
+    while (running.size < deps.slots() && !stopped && !draining) {
       const job = await claim()
       if (!job) break
       start(job)
@@ -141,15 +148,18 @@ export function createQueueLoop(deps: QueueLoopDeps) {
       const held = (await store.listLocks(trx)).map((lock) => lock.lock_key)
       const fullParents = new Set<number>()
       const elsewhere = new Set<string>()
-      for (let found = -1; found !== fullParents.size + elsewhere.size; ) {
-        found = fullParents.size + elsewhere.size
+      const labels = new Set<string>()
+      for (let found = -1; found !== fullParents.size + elsewhere.size + labels.size; ) {
+        found = fullParents.size + elsewhere.size + labels.size
         const startable = await startableOfAll(trx, now, {
           fullProjects: full,
           heldKeys: held,
           fullParents: [...fullParents],
           elsewhere: [...elsewhere],
+          labels: [...labels],
         })
         for (const id of await componentsElsewhere(trx, startable, now)) elsewhere.add(id)
+        for (const job of startable) if (!hasLabels(job)) labels.add(job.labels!) // only a job with labels can lack one
         const runningIn = ({ project_id }: Startable): number => projects.get(project_id) ?? 0
         for (const job of startable.toSorted((a, b) => runningIn(a) - runningIn(b))) {
           const siblings = job.parent_job_id === null ? 0 : (parents.get(job.parent_job_id) ?? 0)
@@ -157,7 +167,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
             fullParents.add(job.parent_job_id!) // only a child has such a limit
             continue
           }
-          if (elsewhere.has(job.component_id) || isStrange(job, now)) continue
+          if (elsewhere.has(job.component_id) || isStrange(job, now) || !hasLabels(job)) continue
           if (job.lock_key !== null && !(await store.takeLock(trx, job.lock_key, job.project_id, job.id))) continue
           const started = await store.start(trx, job.id, worker, now, now + LEASE_MS)
           if (started) {
@@ -184,10 +194,13 @@ export function createQueueLoop(deps: QueueLoopDeps) {
     return [...(await store.listStartable(trx, now, others, STARTABLE)), ...oldest]
   }
 
-  /** Components that this node lacks and another one has. Alone there is no other one, and the job says what is missing. */
-  async function componentsElsewhere(trx: Trx, jobs: readonly Startable[], now: number): Promise<Iterable<string>> {
+  const hasLabels = ({ labels }: Pick<Startable, 'labels'>): boolean => labelsOf(labels).every((label) => deps.labels.has(label))
+
+  /** Components that only other nodes can run. Alone there is no other one, and the job says what is missing. */
+  async function componentsElsewhere(trx: Trx, jobs: readonly Startable[], now: number): Promise<readonly string[]> {
     const lacking = [...new Set(jobs.map((job) => job.component_id))].filter((id) => !deps.hasComponent(id))
-    return deps.isAlone || lacking.length === 0 ? [] : deps.findElsewhere(trx, lacking, now)
+    if (deps.isAlone || lacking.length === 0) return []
+    return [...lacking.filter(deps.knowsComponent), ...(await deps.findElsewhere(trx, lacking, now))]
   }
 
   const isStrange = (job: Startable, now: number): boolean =>
@@ -336,10 +349,25 @@ export function createQueueLoop(deps: QueueLoopDeps) {
               ? `Waiting for other jobs of job ${job.parent_job_id}: ${job.sibling_limit} run at once.`
               : (projects.get(job.project_id) ?? 0) >= limitOf(job.project_id)
                 ? `Waiting: the project runs ${limitOf(job.project_id)} jobs at once.`
-                : undefined // only for a free worker, and that is no reason of the project's
+                : await reasonOfNodes(trx, job, now)
         if (reason !== undefined) await store.markWaiting(trx, job.id, reason, now)
       }
     })
+
+  /** Undefined: the job waits only for a free worker, and that is no reason of the project's. */
+  async function reasonOfNodes(
+    trx: Trx,
+    { component_id: id, labels }: Pick<JobRow, 'component_id' | 'labels'>,
+    now: number,
+  ): Promise<string | undefined> {
+    const wanted = labelsOf(labels)
+    if (wanted.length > 0 && !(await deps.hasWorkerWith(trx, wanted)))
+      return `Waiting for a node with the labels ${wanted.join(', ')} (MILLRACE_NODE_LABELS): no worker that is alive has them.`
+    const isNowhere = deps.knowsComponent(id) && !deps.hasComponent(id) && (await deps.findElsewhere(trx, [id], now)).size === 0
+    return isNowhere
+      ? `Waiting for a node that has the component "${id}" in its folder: no worker that is alive has it.`
+      : undefined
+  }
 
   async function beat(): Promise<void> {
     const own = [...running.values()]
@@ -391,6 +419,15 @@ export function createQueueLoop(deps: QueueLoopDeps) {
       }, BEAT_MS).unref()
       wake()
     },
+    /** Starts nothing more; resolves when nothing runs any more, or after `mostMs`. Leases are kept, kills are heard. */
+    async drain(mostMs: number): Promise<void> {
+      draining = true
+      await looking
+      await Promise.race([
+        Promise.allSettled([...running.values()].map(({ done }) => done)),
+        new Promise((resolve) => setTimeout(resolve, mostMs).unref()),
+      ])
+    },
     /** Starts nothing more and waits for what runs; after `graceMs` what still runs is left to its lease. */
     async stop(graceMs: number): Promise<void> {
       stopped = true
@@ -404,6 +441,8 @@ export function createQueueLoop(deps: QueueLoopDeps) {
     running: () => running.size,
   }
 }
+
+const labelsOf = (labels: string | null): string[] => labels?.split(',') ?? []
 
 /** A job whose results were all in the project is done; any other has failed, with what its finished rows wrote. */
 function outcomeOfLost(job: JobRow): JobOutcome {

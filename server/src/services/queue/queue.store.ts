@@ -24,12 +24,14 @@ export interface JobEnd {
   readonly cause?: Pick<JobCause, 'kind' | 'subject'> | null
 }
 
-/** Jobs that cannot start here: of full projects and containers, of configurations that are held, of components of other nodes. */
+/** Jobs that cannot start here: of full projects and containers, of configurations that are held, of components and labels of other nodes. */
 export interface LeftOut {
   readonly fullProjects: readonly number[]
   readonly heldKeys: readonly string[]
   readonly fullParents: readonly number[]
   readonly elsewhere: readonly string[]
+  /** Sets of labels that this node lacks. */
+  readonly labels: readonly string[]
 }
 
 /** Who holds a job: writes of a worker that lost it touch no row. */
@@ -307,14 +309,16 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
     },
 
     /** Jobs that could start, oldest first. */
-    listStartable(trx: Trx, now: number, { fullProjects, heldKeys, fullParents, elsewhere }: LeftOut, limit: number) {
+    listStartable(trx: Trx, now: number, { fullProjects, heldKeys, fullParents, elsewhere, labels }: LeftOut, limit: number) {
       let query = tables(trx)
         .selectFrom('queue_job')
         .select(['id', 'project_id', 'component_id', 'created_at', 'lock_key', 'parent_job_id', 'sibling_limit', 'type'])
+        .select('labels')
         .where('status', 'in', QUEUED)
         .where('start_after', '<=', now)
         .where(ofWorkingProject('queue_job'))
       if (elsewhere.length > 0) query = query.where('component_id', 'not in', elsewhere)
+      if (labels.length > 0) query = query.where((e) => e.or([e('labels', 'is', null), e('labels', 'not in', labels)]))
       if (fullProjects.length > 0)
         query = query.where((e) => e.or([e('project_id', 'not in', fullProjects), e('type', '!=', 'standard')]))
       if (heldKeys.length > 0) query = query.where((e) => e.or([e('lock_key', 'is', null), e('lock_key', 'not in', heldKeys)]))
@@ -350,7 +354,7 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
     listUnexplained: (trx: Trx, now: number, limit: number) =>
       tables(trx)
         .selectFrom('queue_job')
-        .select(['id', 'project_id', 'lock_key', 'parent_job_id', 'sibling_limit', 'type', 'status'])
+        .select(['id', 'project_id', 'component_id', 'lock_key', 'parent_job_id', 'sibling_limit', 'type', 'status', 'labels'])
         .select(ofWorkingProject('queue_job').as('is_startable'))
         .where('status', 'in', QUEUED)
         .where('waiting_reason', 'is', null)

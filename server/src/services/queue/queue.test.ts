@@ -54,7 +54,7 @@ async function rig(
       find: (id) =>
         id === 'none'
           ? undefined
-          : { id, tag: '1', features: id.startsWith('dev-') ? [id] : [], problem: undefined, isFlow: false },
+          : { id, tag: '1', features: id.startsWith('dev-') ? [id] : [], labels: [], problem: undefined, isFlow: false },
       canonicalId: (id) => id.replace('alias-of-', ''),
       problemOf: () => undefined,
     },
@@ -90,7 +90,10 @@ async function rig(
       onMoved: () => {},
       slots: () => slots,
       projectLimit: () => projectLimit,
+      labels: new Set<string>(),
+      hasWorkerWith: async () => true,
       hasComponent: () => true,
+      knowsComponent: () => true,
       findElsewhere: async () => new Set(),
       isAlone: false,
       log: QUIET,

@@ -27,6 +27,8 @@ export interface QueuedComponent {
   readonly id: string
   readonly tag: string
   readonly features: readonly string[]
+  /** What a node must have to run it. */
+  readonly labels: readonly string[]
   /** Why it cannot be run. */
   readonly problem: string | undefined
   /** Its jobs are containers whose children follow a plan. */
@@ -174,6 +176,7 @@ export function createQueue(deps: QueueDeps) {
       tag: request.tag ?? runtime.tag ?? component.tag,
       type: typeOf(component, parallelism, rows?.length ?? 0),
       parallelism,
+      labels: [...new Set([...component.labels, ...runtime.labels])],
       configData,
       deduplicationId,
       status: options.asWaiting ? 'waiting' : 'created',

@@ -313,7 +313,7 @@ export function createStorageJobsLoop({
     finished(await inTransaction((trx) => end(trx, job, { status: 'error', error: failure, results })))
   }
 
-  return { registerHandler, runInline, rehearse, start, stop, tick, wake, worker }
+  return { registerHandler, runInline, rehearse, start, stop, tick, wake, worker, running: () => running.size }
 }
 
 const isWorthARetry = (error: unknown) => error instanceof PlatformError && error.kind === 'transient'

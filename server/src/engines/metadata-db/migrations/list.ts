@@ -49,12 +49,16 @@ import * as jobProgressAndStates from './0920-job-progress-and-states.ts'
 import * as stackSettings from './0921-stack-settings.ts'
 import * as failuresByIndex from './0922-failures-by-index.ts'
 import * as tableCommits from './0940-table-commits.ts'
+import * as nodes from './0950-nodes.ts'
+import * as sharedComponents from './0951-shared-components.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
   readonly name: string
   /** Runs inside a transaction of its own; what it throws undoes all of it. */
   readonly up: (trx: Trx, dialect: DialectName) => Promise<void>
+  /** Nodes of the release before cannot work with what it leaves: it renames or drops, or fills what they would not. */
+  readonly changesOld?: true
 }
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -105,4 +109,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0921-stack-settings', up: stackSettings.up },
   { name: '0922-failures-by-index', up: failuresByIndex.up },
   { name: '0940-table-commits', up: tableCommits.up },
+  { name: '0950-nodes', up: nodes.up },
+  { name: '0951-shared-components', up: sharedComponents.up },
 ]

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { onBothDatabases } from '../../../../tests/support/on-both-databases.ts'
+import { newMember, newStackAdmin } from '../../../../tests/support/person-client.ts'
+import { runCli } from '../../../../tests/support/run-cli.ts'
+import { startTestStack } from '../../../../tests/support/test-stack.ts'
+import { createNodesStore } from './nodes.store.ts'
+import { createNodes } from './nodes.ts'
+
+const LOAD = { jobs: 1, slots: 10, storageJobs: 0, memoryBytes: 5, loadAverage: 0.5 }
+
+await onBothDatabases('nodes', ({ db, inTransaction }) => {
+  test('a node is working, draining, silent and forgotten', async () => {
+    let now = new Date('2026-05-01T12:00:00Z')
+    const later = (ms: number) => {
+      now = new Date(now.getTime() + ms)
+    }
+    const open = (id: string, roles: readonly string[], labels: readonly string[]) =>
+      createNodes({
+        store: createNodesStore(db),
+        clock: { now: () => now },
+        node: { id, name: `node ${id}`, version: '1', roles, labels },
+        load: () => LOAD,
+        onError: (error) => assert.fail(String(error)),
+      })
+    const states = async () => (await worker.list()).map(({ id, state }) => `${id} ${state}`)
+    const canRun = (...labels: string[]) => inTransaction((trx) => worker.hasWorkerWith(trx, labels))
+    const worker = open('w', ['worker'], ['eu', 'gpu'])
+    const api = open('x', ['api'], ['api-only'])
+    await worker.start()
+    later(1)
+    await api.start()
+    assert.deepEqual(await states(), ['w working', 'x working'])
+    assert.deepEqual(await Promise.all([canRun('gpu'), canRun('gpu', 'eu'), canRun('us'), canRun('api-only')]), [
+      true,
+      true,
+      false,
+      false,
+    ])
+    await worker.drain()
+    assert.deepEqual([await states(), await canRun('gpu')], [['w draining', 'x working'], false])
+    later(20_001)
+    assert.deepEqual(await states(), ['w silent', 'x silent'])
+    later(24 * 3600_000)
+    const next = open('y', ['api', 'worker'], [])
+    await next.start()
+    assert.deepEqual(await states(), ['y working'])
+    for (const node of [worker, api, next]) await node.stop()
+    assert.deepEqual(await states(), [])
+  })
+})
+
+test('a stack admin sees the nodes, and so does whoever owns the machine; nobody else does', async (t) => {
+  const stack = await startTestStack(t, { nodeName: 'here', worker: { labels: ['gpu'], jobs: 3 } })
+  const admin = await newStackAdmin(stack)
+  const [node, ...others] = await admin.ok<Record<string, unknown>[]>('GET', '/operations/nodes')
+  assert.deepEqual(others, [])
+  const { name, version, state, roles, labels, leases } = node!
+  assert.deepEqual([name, version, state, labels], ['here', '0.0.0-test', 'working', ['gpu']])
+  assert.deepEqual([roles, leases], [['api', 'worker', 'scheduler'], { jobs: [], storageJobs: [] }])
+  const { slots, jobs } = node!.load as { slots: number; jobs: number }
+  assert.deepEqual([slots, jobs], [3, 0])
+  const member = await newMember(stack, admin, { projectId: stack.projectId, role: 'admin' })
+  assert.equal((await member.call('GET', '/operations/nodes')).status, 403)
+  const { out, code } = await runCli(['nodes'], { MILLRACE_DATA_DIR: stack.dataDir })
+  assert.equal(code, 0)
+  assert.match(out, /NAME +STATE .*\nhere +working +0\.0\.0-test +api,worker,scheduler +gpu +0\/3 /)
+})

@@ -1,0 +1,75 @@
+// Every node says every few seconds that it is there, what it is and how much it has to do; whoever asks gets all of them.
+
+import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { createNodesStore, HeldJob, NodeLoad, NodeState, StackNode } from './nodes.store.ts'
+
+export interface NodesDeps {
+  readonly store: ReturnType<typeof createNodesStore>
+  readonly clock: Clock
+  readonly node: Pick<StackNode, 'id' | 'name' | 'version' | 'roles' | 'labels'>
+  readonly load: () => NodeLoad
+  readonly onError: (error: unknown) => void
+}
+
+export interface NodeView extends Omit<StackNode, 'state'> {
+  readonly state: NodeState | 'silent'
+  readonly jobs: readonly HeldJob[]
+  readonly storageJobs: readonly HeldJob[]
+}
+
+const BEAT_MS = 5_000
+/** A node that has not been heard of for so long takes no jobs, as far as others know. */
+const SILENT_MS = 20_000
+const FORGOTTEN_MS = 24 * 3600 * 1000
+
+/** As others see it. */
+export const stateAt = ({ state, seenAt }: Pick<StackNode, 'state' | 'seenAt'>, now: Date): NodeView['state'] =>
+  seenAt.getTime() >= now.getTime() - SILENT_MS ? state : 'silent'
+
+export type Nodes = ReturnType<typeof createNodes>
+
+export function createNodes({ store, clock, node, load, onError }: NodesDeps) {
+  const startedAt = clock.now()
+  let state: NodeState = 'working'
+  let timer: NodeJS.Timeout | undefined
+  let saying: Promise<void> = Promise.resolve()
+
+  const say = (): Promise<void> => {
+    saying = saying.then(() => store.save({ ...node, state, load: load(), startedAt, seenAt: clock.now() })).catch(onError)
+    return saying
+  }
+
+  return {
+    async start(): Promise<void> {
+      await store.removeSilent(clock.now().getTime() - FORGOTTEN_MS).catch(onError)
+      await say()
+      timer = setInterval(say, BEAT_MS).unref()
+    },
+    /** It finishes what it runs and takes nothing more. */
+    async drain(): Promise<void> {
+      state = 'draining'
+      await say()
+    },
+    async stop(): Promise<void> {
+      clearInterval(timer)
+      await saying
+      await store.remove(node.id).catch(onError)
+    },
+    async list(): Promise<NodeView[]> {
+      const [nodes, jobs, storageJobs] = await Promise.all([store.list(), store.heldJobs(), store.heldStorageJobs()])
+      const now = clock.now()
+      return nodes.map((one) => ({
+        ...one,
+        state: stateAt(one, now),
+        jobs: jobs.filter(({ worker }) => worker === one.id),
+        storageJobs: storageJobs.filter(({ worker }) => worker === one.id),
+      }))
+    },
+    /** Whether a worker that takes jobs now has all of these labels. */
+    async hasWorkerWith(trx: Trx, labels: readonly string[]): Promise<boolean> {
+      const workers = await store.workerLabels(trx, clock.now().getTime() - SILENT_MS)
+      return workers.some((own) => labels.every((label) => own.has(label)))
+    },
+  }
+}

@@ -16,7 +16,14 @@ const problemsOf = (environment: Environment) => {
 
 test('an empty environment gives the defaults', () => {
   const config = readConfig({})
-  assert.deepEqual(config.listen, { host: '127.0.0.1', port: 8000, s3Port: 8001, sqlPort: undefined, drainTimeoutMs: 10_000 })
+  assert.deepEqual(config.listen, {
+    host: '127.0.0.1',
+    port: 8000,
+    s3Port: 8001,
+    sqlPort: undefined,
+    drainTimeoutMs: 10_000,
+    drainJobsMs: 0,
+  })
   assert.equal(config.dataDir, resolve('data'))
   assert.deepEqual(config.roles, ['api', 'worker', 'scheduler'])
   assert.equal(config.database.url, undefined)

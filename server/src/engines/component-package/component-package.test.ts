@@ -70,6 +70,11 @@ test('a damaged package and one with a way out are never unpacked', async (t) =>
     unpackOnce(cache, digest, async () => forged),
     /is damaged/,
   )
+  const named = createHash('sha256').update(text).digest('hex')
+  await assert.rejects(
+    unpackOnce(cache, named, async () => forged),
+    /outside its folder/,
+  )
   assert.deepEqual(await readdir(cache), [])
 })
 

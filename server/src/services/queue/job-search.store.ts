@@ -25,6 +25,12 @@ export interface FailuresOfConfiguration {
 /** Most configurations with causes that one answer is made of. */
 const MOST_FAILING = 5_000
 
+/** The clocks of nodes differ, and an end is seen when its transaction commits. */
+const SETTLES_MS = 600_000
+
+const added = (counts: ReadonlyMap<string, number>, more: readonly { readonly status: string; readonly count: number }[]) =>
+  new Map([...counts, ...more.map(({ status, count }) => [status, (counts.get(status) ?? 0) + Number(count)] as const)])
+
 const DURATION = sql<number>`(ended_at - started_at)`
 const sortOf = ({ sortBy }: JobSearch) => (sortBy === 'duration' ? DURATION : sql<number>`${sql.ref(sortBy)}`)
 
@@ -36,6 +42,23 @@ const NO_COMPONENT = ''
 
 export function createJobSearchStore(database: Db) {
   const db = tables(database)
+  /** Jobs that ended up to some minutes ago, counted once: there may be millions. */
+  let settled: { readonly until: number; readonly counts: ReadonlyMap<string, number> } = { until: 0, counts: new Map() }
+
+  async function countEnded(now: number): Promise<ReadonlyMap<string, number>> {
+    const line = now - SETTLES_MS
+    if (line > settled.until) settled = { until: line, counts: added(settled.counts, await endedBetween(settled.until, line)) }
+    return added(settled.counts, await endedBetween(settled.until, undefined))
+  }
+
+  const endedBetween = (after: number, until: number | undefined) =>
+    db
+      .selectFrom('queue_job')
+      .select(['status', sql<number>`count(*)`.as('count')])
+      .where('ended_at', '>', after)
+      .$if(until !== undefined, (query) => query.where('ended_at', '<=', until!)) // just compared
+      .groupBy('status')
+      .execute()
 
   /** Jobs of the project that a search means, neither sorted nor limited. */
   function matching(projectId: number, search: JobSearch) {
@@ -193,8 +216,10 @@ export function createJobSearchStore(database: Db) {
       const rows = await db
         .selectFrom('queue_job')
         .select(['status', sql<number>`count(*)`.as('count')])
+        .where('status', 'in', [...QUEUED, ...RUNNING])
         .groupBy('status')
         .execute()
+      const ended = await countEnded(now)
       const oldest = await db
         .selectFrom('queue_job')
         .select((e) => e.fn.min('start_after').as('since'))
@@ -206,7 +231,7 @@ export function createJobSearchStore(database: Db) {
         Object.fromEntries(statuses.map((status) => [status, counts.get(status) ?? 0]))
       return {
         open: countOf([...QUEUED, ...RUNNING]),
-        ended: countOf(JOB_STATUSES.filter(isFinished)),
+        ended: Object.fromEntries(JOB_STATUSES.filter(isFinished).map((status) => [status, ended.get(status) ?? 0])),
         oldestWaitingMs: oldest?.since == null ? 0 : now - oldest.since,
       }
     },

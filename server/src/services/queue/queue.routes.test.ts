@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, writeFileSync } from 'node:fs'
 import test from 'node:test'
+import { sql } from 'kysely'
 import { type Job, shareShellStack } from '../../../../tests/support/shell-stack.ts'
 import { until } from '../../../../tests/support/until.ts'
 
@@ -337,9 +338,10 @@ test('a branch that was deleted gets nothing more from jobs that ran or waited i
     (await request('POST', '/queue/jobs', { json: { component: 'test.slow', branchId, ...json } })).json<Job>()
   const runs = await create({ config })
   const waits = await create({ config, parallelism: '2' })
-  const delayed = await create({ configData: {}, delay: 1 })
+  const delayed = await create({ configData: {}, delay: 3600 })
   await until('the component runs', () => existsSync(`${dataDir}/runs`))
   assert.equal((await storageJob('DELETE', `dev-branches/${branchId}`)).status, 'success')
+  await sql`update queue_job set start_after = 0 where id = ${Number(delayed.id)}`.execute(platform.metadata.db) // its time has come
   writeFileSync(`${dataDir}/go`, '')
   assert.match((await wait(runs)).error?.message ?? '', /Branch id:"\d+" was not found/)
   assert.match((await wait(waits)).error?.message ?? '', /does not exist any more/)

@@ -51,6 +51,7 @@ import * as failuresByIndex from './0922-failures-by-index.ts'
 import * as tableCommits from './0940-table-commits.ts'
 import * as nodes from './0950-nodes.ts'
 import * as sharedComponents from './0951-shared-components.ts'
+import * as endedJobs from './0952-ended-jobs.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -111,4 +112,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0940-table-commits', up: tableCommits.up },
   { name: '0950-nodes', up: nodes.up },
   { name: '0951-shared-components', up: sharedComponents.up },
+  { name: '0952-ended-jobs', up: endedJobs.up },
 ]

@@ -2,7 +2,6 @@
 
 import type { Command } from 'commander'
 import { systemClock } from '../../server/src/kit/clock.ts'
-import { createNodesStore } from '../../server/src/services/nodes/nodes.store.ts'
 import { stateAt } from '../../server/src/services/nodes/nodes.ts'
 import { readConfig } from '../../server/src/start/config.ts'
 import { withExamples } from './help.ts'
@@ -16,6 +15,7 @@ export function addNodesCommand(program: Command): void {
     'millrace nodes --json',
   ).action(async (_options, command: Command) => {
     const now = systemClock.now()
+    const { createNodesStore } = await import('../../server/src/services/nodes/nodes.store.ts') // only this command needs it
     const nodes = await withCore(readConfig(), ({ metadata }) => createNodesStore(metadata.db).list())
     print(
       command,

@@ -219,7 +219,8 @@ async function measure(): Promise<void> {
   }
   const times: number[] = []
   await create('in.c-main', 'latency', 'id\n1\n')
-  for (let i = 0; i < 10; i++) times.push(await commitOne(`row${i}`))
+  // One more would make the table worth a compaction, which may come between a load and its commit.
+  for (let i = 0; i < 7; i++) times.push(await commitOne(`row${i}`))
   say(`commit: one small file is published in ${medianOf(times)} ms (${Math.min(...times)} to ${Math.max(...times)})`)
 }
 

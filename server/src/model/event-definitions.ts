@@ -43,6 +43,11 @@ export const EVENTS = {
   'storage.personJoined': { objectType: 'token', message: '{objectName} joined as {role}', params: ['role'] },
   'storage.personRoleChanged': { objectType: 'token', message: '{objectName} is {role} from now on', params: ['role'] },
   'storage.personSignedIn': { objectType: 'token', message: '{objectName} signed in ({method})', params: ['method'] },
+  'storage.personSessionsEnded': {
+    objectType: 'token',
+    message: '{objectName} ended {count} of their sessions',
+    params: ['count'],
+  },
   'storage.personAccountChanged': {
     objectType: 'token',
     message: '{objectName} changed their account: {what}',

@@ -34,6 +34,8 @@ export interface Members {
   join(trx: Trx, member: NewMember, by: By): Promise<Member>
   changeRole(trx: Trx, projectId: number, personId: number, role: Role, by: By): Promise<Member>
   leave(trx: Trx, projectId: number, personId: number, by: By): Promise<void>
+  /** Deletes the tokens that the person made for scripts in the project, and those that were made with these. */
+  endTokensMadeBy(trx: Trx, member: Pick<Member, 'projectId' | 'tokenId' | 'name'>, by: By): Promise<void>
   /** In every project of the person. */
   rename(trx: Trx, personId: number, person: { readonly name: string; readonly email: string }): Promise<void>
   find(projectId: number, personId: number, trx?: Trx): Promise<Member | undefined>

@@ -1,12 +1,14 @@
 // People and projects: their routes, and the end of projects whose grace time is over.
 
 import type { FastifyInstance } from 'fastify'
+import { createMailer } from '../engines/mail/mailer.ts'
 import { deleteRowsOfProject } from '../engines/metadata-db/project-rows.ts'
 import { createOidcClient, type OidcSettings } from '../engines/oidc/oidc.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Log } from '../kit/log.ts'
 import type { Files } from '../services/files/files.ts'
 import { accountRoutes } from '../services/people/account.routes.ts'
+import { createInvitationMail } from '../services/people/invitation-mail.ts'
 import { oidcRoutes } from '../services/people/oidc.routes.ts'
 import type { OidcPolicy } from '../services/people/oidc-sign-in.ts'
 import { projectPeopleRoutes } from '../services/people/project-people.routes.ts'
@@ -25,10 +27,13 @@ export interface PeopleModulesDeps {
   readonly files: Files
   /** Left out: nobody signs in by a provider. */
   readonly oidc: OidcOptions | undefined
+  /** Left out: invitations are handed over by hand. */
+  readonly smtpUrl: string | undefined
 }
 
-export function createPeopleModules({ core, clock, log, files, oidc }: PeopleModulesDeps) {
+export function createPeopleModules({ core, clock, log, files, oidc, smtpUrl }: PeopleModulesDeps) {
   const { people, tokens } = core
+  const mailers = [smtpUrl].flatMap((url) => (url === undefined ? [] : [createMailer(url)]))
   const clients = [oidc].flatMap((settings) => (settings === undefined ? [] : [createOidcClient(settings, clock)]))
   return {
     loop: createProjectsLoop({
@@ -44,7 +49,16 @@ export function createPeopleModules({ core, clock, log, files, oidc }: PeopleMod
       )
       for (const client of clients) app.register(oidcRoutes({ client, signIn: people.signInByIdentity }))
       app.register(accountRoutes(people))
-      app.register(projectPeopleRoutes(people))
+      app.register(
+        projectPeopleRoutes(
+          people,
+          createInvitationMail({
+            send: mailers[0]?.send,
+            projectName: async (id) => (await tokens.findProject(id))?.name ?? '',
+            onError: (err) => log.warn({ err }, 'an invitation could not be sent by mail; its link is in the answer'),
+          }),
+        ),
+      )
       app.register(usersRoutes(people))
       app.register(
         projectsRoutes({

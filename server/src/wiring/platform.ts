@@ -300,7 +300,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     onError: (err) => log.error({ err }, 'the sweep of files failed; it runs again later'),
   })
 
-  const peopleModules = createPeopleModules({ core, clock, log, files, oidc: options.oidc })
+  const peopleModules = createPeopleModules({ core, clock, log, files, oidc: options.oidc, smtpUrl: options.smtpUrl })
 
   const fileStates: FileStates = (actor, ids, baseUrl) => files.statesOf(actor, ids, access.endpointFor(baseUrl))
 

@@ -6,6 +6,7 @@ import { createConfigurationSearch } from '../services/configurations/search.sto
 import { findableBucket, findableConfiguration, findableTable } from '../services/global-search/findable.ts'
 import { globalSearchRoutes } from '../services/global-search/global-search.routes.ts'
 import { createGlobalSearch } from '../services/global-search/global-search.ts'
+import { createPeopleFinder } from '../services/people/find-people.ts'
 import { createJobFinder } from '../services/queue/find-jobs.ts'
 import { searchRoutes } from '../services/search/search.routes.ts'
 import { createSearch, type Source } from '../services/search/search.ts'
@@ -17,7 +18,7 @@ import type { TableModules } from './tables.ts'
 /** The search by a word, for people who type. */
 export function registerWordSearch(
   app: FastifyInstance,
-  { metadata: { db } }: Core,
+  { metadata: { db }, tokens }: Core,
   { components }: ConfigurationModules,
   { parts }: TableModules,
   others: { readonly file: Source; readonly schedule: Source },
@@ -33,6 +34,7 @@ export function registerWordSearch(
         row: configurations.rows,
         content: configurations.contents,
         job: createJobFinder(db, components.canonicalId),
+        person: createPeopleFinder(tokens.people),
         ...others,
       }),
     ),

@@ -5,7 +5,7 @@ import { eventOf, type Origin, type RecordEvent } from '../../model/event.ts'
 import type { EventName, EventParams } from '../../model/event-definitions.ts'
 import { type Members, sourceOf } from '../../model/members.ts'
 
-type AccountEvent = Extract<EventName, 'storage.personSignedIn' | 'storage.personAccountChanged'>
+type AccountEvent = Extract<EventName, 'storage.personSignedIn' | 'storage.personSessionsEnded' | 'storage.personAccountChanged'>
 
 export type AccountEvents = ReturnType<typeof createAccountEvents>
 

@@ -115,10 +115,11 @@ export function accountRoutes({ account, projectsOf }: People): FastifyPluginAsy
         config: { ...config('endSession', 'End a session'), withoutId: 'resourceNotFound' },
         schema: { params: Type.Object({ id: numberedId('session') }), response: { 204: Nothing } },
       },
-      async ({ person, params }, reply) => {
+      async ({ person, params, origin }, reply) => {
         await account.endSession(
           person,
           idFrom(params.id, () => new PlatformError('notFound', { what: `Session ${params.id}` })),
+          origin,
         )
         return reply.code(204).send(null)
       },
@@ -127,8 +128,8 @@ export function accountRoutes({ account, projectsOf }: People): FastifyPluginAsy
     app.delete(
       '/account/sessions',
       { config: config('endOtherSessions', 'End all sessions but this one'), schema: { response: { 204: Nothing } } },
-      async ({ person }, reply) => {
-        await account.endOtherSessions(person)
+      async ({ person, origin }, reply) => {
+        await account.endOtherSessions(person, origin)
         return reply.code(204).send(null)
       },
     )
@@ -137,7 +138,7 @@ export function accountRoutes({ account, projectsOf }: People): FastifyPluginAsy
       '/account/sign-out',
       { config: config('signOut', 'End this session, on the server and in the browser'), schema: { response: { 204: Nothing } } },
       async (req, reply) => {
-        await account.signOut(req.person)
+        await account.signOut(req.person, req.origin)
         clearCookie(reply, req)
         return reply.code(204).send(null)
       },

@@ -99,10 +99,16 @@ export function createAccount(deps: AccountDeps) {
     })
   }
 
-  async function endSession(person: Person, id: number): Promise<void> {
-    const ended = await change((trx) => sessions.end(trx, person.id, { only: id }))
-    if (ended === 0) throw new PlatformError('notFound', { what: `Session ${id}` })
+  async function endSession(person: Person, id: number, origin: Origin): Promise<void> {
+    if ((await endSessions(person, { only: id }, origin)) === 0) throw new PlatformError('notFound', { what: `Session ${id}` })
   }
+
+  const endSessions = (person: Person, which: Parameters<typeof sessions.end>[2], origin: Origin): Promise<number> =>
+    change(async (trx) => {
+      const ended = await sessions.end(trx, person.id, which)
+      if (ended > 0) await events.record(trx, person.id, 'storage.personSessionsEnded', { count: ended }, origin)
+      return ended
+    })
 
   async function createManageToken(
     person: Person,
@@ -143,8 +149,8 @@ export function createAccount(deps: AccountDeps) {
     turnOffAuthenticator,
     listSessions: (person: Person) => sessions.list(person.id),
     endSession,
-    endOtherSessions: (person: Person) => change((trx) => sessions.end(trx, person.id, { except: person.sessionId })),
-    signOut: (person: Person) => change((trx) => sessions.end(trx, person.id, { only: person.sessionId ?? 0 })),
+    endOtherSessions: (person: Person, origin: Origin) => endSessions(person, { except: person.sessionId }, origin),
+    signOut: (person: Person, origin: Origin) => endSessions(person, { only: person.sessionId ?? 0 }, origin),
     listManageTokens: (person: Person) => store.listManageTokens(person.id),
     createManageToken,
     deleteManageToken,

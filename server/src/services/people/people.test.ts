@@ -89,7 +89,7 @@ for (const [title, fresh] of [
     test('a person is found again by name, e-mail and token; removing one leaves nothing that opens', async (t) => {
       const core = await open(t)
       const { people, tokens } = core
-      const { project } = await tokens.createProject('P')
+      const { project, master } = await tokens.createProject('P')
       await newAdmin(core, 'root@example.com')
       const ann = await newAdmin(core, 'Ann@Example.com')
       assert.equal(ann.email, 'ann@example.com')
@@ -98,7 +98,14 @@ for (const [title, fresh] of [
       await people.account.rename(personOf(ann), 'Ann Lee', NO_ORIGIN)
       assert.equal((await tokens.findActor(project.id, actor.tokenId))?.tokenDescription, 'Ann Lee')
       const { value } = await people.account.createManageToken(personOf(ann), { description: 'x' }, NO_ORIGIN)
+      const script = await tokens.create(actor, { description: 'script', canManageTokens: true }, NO_ORIGIN)
+      const ofScript = await tokens.create((await tokens.authenticate(script.value))!, { description: 'of script' }, NO_ORIGIN)
+      const scheduleToken = await core.metadata.inTransaction((trx) => tokens.issueInternal(trx, actor, 'schedule'))
+      const others = await tokens.create((await tokens.authenticate(master.value))!, { description: 'other' }, NO_ORIGIN)
       await people.remove(ann.id, NO_ORIGIN)
+      for (const { value } of [script, ofScript]) assert.equal(await tokens.authenticate(value), undefined, 'her scripts')
+      assert.ok(await tokens.authenticate(others.value), 'scripts of others')
+      assert.ok(await tokens.findActor(project.id, scheduleToken), 'her schedules')
       assert.equal(await people.finder.ofManageToken(value), undefined)
       assert.equal(await tokens.findActor(project.id, actor.tokenId), undefined)
       await assert.rejects(people.finder.actorOf(personOf({ ...ann, isStackAdmin: false }), project.id), /do not belong/)

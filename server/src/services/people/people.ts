@@ -135,9 +135,12 @@ export function createPeople(deps: PeopleDeps) {
     const person = await get(id)
     await change(async (trx) => {
       await keepAnAdmin(trx, person)
-      for (const { projectId } of await members.ofPerson(id, trx)) {
+      for (const member of await members.ofPerson(id, trx)) {
+        const { projectId } = member
         const admin = by && by.id !== id ? await members.find(projectId, by.id, trx) : undefined
-        await members.leave(trx, projectId, id, { source: admin && sourceOf(admin), origin })
+        const who = { source: admin && sourceOf(admin), origin }
+        await members.endTokensMadeBy(trx, member, who)
+        await members.leave(trx, projectId, id, who)
       }
       await store.removePerson(trx, id)
     })

@@ -118,6 +118,7 @@ export const InvitationView = Type.Object(
     expires: Timestamp,
     creator: Type.Object({ name: Type.String() }),
     link: Type.Optional(Type.String({ description: 'Hand it to the person; only in the answer that makes it.' })),
+    isMailed: Type.Optional(Type.Boolean({ description: 'Whether a mail with the link was sent; in the same answer.' })),
   },
   { title: 'Invitation' },
 )

@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import { idFrom, projectFrom } from '../../http/ids.ts'
 import { numberedId } from '../../http/parameters.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { createInvitationMail } from './invitation-mail.ts'
 import { linkUrl } from './links.ts'
 import type { People } from './people.ts'
 import { InvitationView, invitationView, MemberView, memberView, RoleSchema } from './person-views.ts'
@@ -17,7 +18,10 @@ const Nothing = Type.Null()
 
 const userFrom = (text: string): number => idFrom(text, () => new PlatformError('notFound', { what: `Person ${text}` }))
 
-export function projectPeopleRoutes({ inProject }: People): FastifyPluginAsyncTypebox {
+export function projectPeopleRoutes(
+  { inProject }: People,
+  mailInvitation: ReturnType<typeof createInvitationMail>,
+): FastifyPluginAsyncTypebox {
   return async (app) => {
     const config = (operation: string, summary: string) =>
       ({ operation, summary, needs: 'person', validationCode: 'validation.failed' }) as const
@@ -96,7 +100,8 @@ export function projectPeopleRoutes({ inProject }: People): FastifyPluginAsyncTy
       },
       async ({ person, params, body: { role = 'viewer', ...body }, origin, baseUrl }, reply) => {
         const { link, value } = await inProject.invite(person, projectFrom(params.projectId), { ...body, role }, origin)
-        return reply.code(201).send({ ...invitationView(link), link: linkUrl(baseUrl, value) })
+        const url = linkUrl(baseUrl, value)
+        return reply.code(201).send({ ...invitationView(link), link: url, isMailed: await mailInvitation(link, url) })
       },
     )
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
+import { startMailServer } from '../../../../tests/support/mail-server.ts'
 import { newBrowser, newMember, newStackAdmin, PASSWORD } from '../../../../tests/support/person-client.ts'
 import { shareTestStack, startTestStack } from '../../../../tests/support/test-stack.ts'
 
@@ -147,6 +148,13 @@ test('sessions are listed, ended one by one, and sign out ends one on the server
   assert.equal(stolen.json().error, 'You are not signed in, or your session has ended. Sign in again.')
   await third.ok('DELETE', '/account/sessions')
   assert.equal((await third.call('GET', '/account')).status, 200)
+  await other.signIn()
+  await other.in(stack.projectId).ok('GET', '/v2/storage/buckets') // a stack admin belongs to a project from the first visit on
+  await third.ok('DELETE', '/account/sessions')
+  const events = (await stack.request('GET', '/v2/storage/events')).json<{ event: string; message: string }[]>()
+  assert.ok(
+    events.some(({ event, message }) => event === 'storage.personSessionsEnded' && message.endsWith('ended 1 of their sessions')),
+  )
 })
 
 test('a session ends without use, and in any case in the end', async (t) => {
@@ -260,4 +268,29 @@ test('a link that two use at once makes one person', async () => {
     }),
   )
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 404, 404, 404, 404])
+})
+
+test('an invitation comes by mail where the stack has a mail server, and by its link alone where that fails', async (t) => {
+  const mail = await startMailServer(t)
+  const stack = await startTestStack(t, { smtpUrl: mail.url })
+  const admin = await newStackAdmin(stack)
+  const invite = (to: string) =>
+    admin.ok<{ link: string; isMailed: boolean }>('POST', `/manage/projects/${stack.projectId}/invitations`, {
+      email: to,
+      role: 'editor',
+    })
+  const { link, isMailed } = await invite('bob@example.com')
+  assert.equal(isMailed, true)
+  const [received] = mail.received
+  assert.deepEqual(received?.to, ['bob@example.com'])
+  // Long lines are folded with = at their ends.
+  assert.ok(
+    received!.text
+      .replaceAll(/=\r?\n/g, '')
+      .replaceAll('=3D', '=')
+      .includes(link),
+    received!.text,
+  )
+  mail.refuseWith('no room')
+  assert.equal((await invite('eve@example.com')).isMailed, false)
 })

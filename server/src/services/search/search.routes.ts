@@ -22,6 +22,7 @@ const Hit = Type.Object({
   componentId: optionalText('Component of a configuration, a row or a job.'),
   configurationId: optionalText('Configuration of a row, a job or a schedule.'),
   rowId: optionalText('Row whose content matches.'),
+  email: optionalText('Of a person.'),
 })
 const View = Type.Object(
   { items: Type.Array(Hit), more: Type.Array(Type.String({ description: 'Kinds of which there is more.' })) },
@@ -35,7 +36,7 @@ export function searchRoutes(search: ReturnType<typeof createSearch>): FastifyPl
       {
         config: {
           operation: 'search.everything',
-          summary: 'Find tables, columns, configurations, files, jobs and schedules by a word',
+          summary: 'Find tables, columns, configurations, files, jobs, schedules and people by a word',
         },
         schema: { querystring: Query, response: { 200: View } },
       },

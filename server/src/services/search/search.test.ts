@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { freshPostgres } from '../../../../tests/support/on-both-databases.ts'
+import { newMember, newStackAdmin } from '../../../../tests/support/person-client.ts'
 import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
 import type { Found } from './search.ts'
 
@@ -64,6 +65,13 @@ for (const database of ['SQLite', 'PostgreSQL'])
     assert.deepEqual(await shown('text=1&kinds=job'), ['job 1'])
     assert.deepEqual((await find('text=o&limit=1')).items.length <= 8, true)
     assert.deepEqual((await find('text=s&kinds[]=configuration&limit=1')).more, ['configuration'])
+    const admin = await newStackAdmin(stack)
+    await newMember(stack, admin, { projectId: stack.projectId, role: 'viewer' })
+    const { items } = await find('text=VIEWER&kinds=person')
+    assert.deepEqual(
+      items.map(({ kind, name, email }) => [kind, name, email]),
+      [['person', `viewer-${stack.projectId}`, `viewer-${stack.projectId}@example.com`]],
+    )
     const { masterToken } = await stack.newProject()
     assert.deepEqual(await find('text=o', masterToken), { items: [], more: [] })
     const limited = await stack.request('POST', '/v2/storage/tokens', { json: { description: 'limited' } })

@@ -2,7 +2,7 @@
 
 import type { Scope } from '../../model/scope.ts'
 
-export const KINDS = ['table', 'column', 'configuration', 'row', 'content', 'file', 'job', 'schedule'] as const
+export const KINDS = ['table', 'column', 'configuration', 'row', 'content', 'file', 'job', 'schedule', 'person'] as const
 export type Kind = (typeof KINDS)[number]
 
 export interface Hit {
@@ -13,6 +13,7 @@ export interface Hit {
   readonly componentId?: string
   readonly configurationId?: string
   readonly rowId?: string
+  readonly email?: string
 }
 
 /** At most `limit` things that contain the text, whatever the case. */

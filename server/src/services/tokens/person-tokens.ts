@@ -55,6 +55,20 @@ export function createPersonTokens({ store, clock, recordEvent }: PersonTokensDe
     await record(trx, 'storage.personLeft', token, by)
   }
 
+  const endTokensMadeBy: Members['endTokensMadeBy'] = async (
+    trx,
+    { projectId, tokenId, name },
+    { source, origin = NO_ORIGIN },
+  ) => {
+    const doer = source ?? { projectId, tokenId, tokenDescription: name }
+    for (const token of await store.listMadeBy(trx, projectId, tokenId)) {
+      await endTokensMadeBy(trx, { projectId, tokenId: token.id, name }, { source: doer, origin })
+      await store.remove(trx, projectId, token.id)
+      const event = eventOf('storage.tokenDeleted', {}, { objectId: String(token.id), objectName: token.description })
+      await recordEvent(trx, doer, event, origin)
+    }
+  }
+
   const rename: Members['rename'] = async (trx, personId, { name, email }) => {
     for (const token of await store.listOfPerson(personId, trx))
       await store.updatePerson(trx, token, { ...token, description: name, person: { ...token.person!, email } })
@@ -70,6 +84,7 @@ export function createPersonTokens({ store, clock, recordEvent }: PersonTokensDe
     join,
     changeRole,
     leave,
+    endTokensMadeBy,
     rename,
     find: async (projectId: number, personId: number, trx?: Trx): Promise<Member | undefined> => {
       const token = await store.findOfPerson(projectId, personId, trx)

@@ -51,6 +51,7 @@ interface Tables {
     email: string | null
     role: Role | null
     is_automatic: number
+    is_internal: number
   }
 }
 
@@ -93,6 +94,8 @@ export interface Token {
   readonly permissions: Permissions
   readonly isMasterToken: boolean
   readonly isDisabled: boolean
+  /** The platform uses it itself. */
+  readonly isInternal?: boolean
   readonly creatorToken: { readonly id: number; readonly description: string } | undefined
   readonly createdAt: Date
   readonly refreshedAt: Date
@@ -162,6 +165,7 @@ export function createTokensStore(database: Db) {
         email: token.person?.email ?? null,
         role: token.person?.role ?? null,
         is_automatic: token.person?.isAutomatic ? 1 : 0,
+        is_internal: token.isInternal ? 1 : 0,
       })
       return { ...token, id: made!.id, refreshedAt: token.createdAt, isDisabled: false }
     },
@@ -191,6 +195,20 @@ export function createTokensStore(database: Db) {
         .executeTakeFirst()
       return row && toToken(row)
     },
+
+    /** Tokens for scripts that were made with a token; neither those of people nor those that the platform uses itself. */
+    listMadeBy: async (trx: Trx, projectId: number, tokenId: number): Promise<Token[]> =>
+      (
+        await withTables<Tables>(trx)
+          .selectFrom('token')
+          .selectAll()
+          .where('project_id', '=', projectId)
+          .where('creator_token_id', '=', tokenId)
+          .where('person_id', 'is', null)
+          .where('is_internal', '=', 0)
+          .where('is_master', '=', 0)
+          .execute()
+      ).map(toToken),
 
     listOfPerson: async (personId: number, at: Db = database): Promise<Token[]> =>
       (

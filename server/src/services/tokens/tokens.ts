@@ -274,6 +274,7 @@ export function createTokens(deps: TokensDeps) {
       description,
       permissions: { ...EVERYTHING, canManageTokens: false },
       isMasterToken: false,
+      isInternal: true,
       creatorToken: { id: creator.tokenId, description: creator.tokenDescription },
       createdAt: clock.now(),
       expiresAt: undefined,

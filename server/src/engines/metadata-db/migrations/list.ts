@@ -48,6 +48,7 @@ import * as workspaceCredentials from './0911-workspace-credentials.ts'
 import * as jobProgressAndStates from './0920-job-progress-and-states.ts'
 import * as stackSettings from './0921-stack-settings.ts'
 import * as failuresByIndex from './0922-failures-by-index.ts'
+import * as internalTokens from './0923-internal-tokens.ts'
 import * as tableCommits from './0940-table-commits.ts'
 import * as nodes from './0950-nodes.ts'
 import * as sharedComponents from './0951-shared-components.ts'
@@ -109,6 +110,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0920-job-progress-and-states', up: jobProgressAndStates.up },
   { name: '0921-stack-settings', up: stackSettings.up },
   { name: '0922-failures-by-index', up: failuresByIndex.up },
+  { name: '0923-internal-tokens', up: internalTokens.up },
   { name: '0940-table-commits', up: tableCommits.up },
   { name: '0950-nodes', up: nodes.up },
   { name: '0951-shared-components', up: sharedComponents.up },

@@ -28,7 +28,7 @@ before(async () => {
   const lasting = { after: (work: () => Promise<void>) => (stop = work) } as never
   stack = await startTestStack(lasting, {
     worker: { isolation, path: PATH },
-    apps: { startMs: 20_000 },
+    apps: { startMs: 120_000 },
     sql: { memoryMb: 512, diskMb: 64 },
   })
   await stack.platform.sqlModules.port.listen(0, '127.0.0.1')
@@ -40,7 +40,7 @@ test.after(() => stop?.())
 
 const HELLO = `
 import { createServer } from 'node:http'
-console.log('hello from the app')
+console.log('hello from the app', process.env.API_KEY, process.env.KBC_TOKEN)
 createServer((request, response) => {
   response.setHeader('content-type', 'text/html')
   response.setHeader('set-cookie', 'millrace_session=stolen')
@@ -74,6 +74,9 @@ const linkTo = async ({ id }: App): Promise<string> => {
 }
 const untilState = (app: App, state: string) => until(`the app is ${state}`, async () => (await get(app)).state === state)
 
+/** Its newest run has ended, and everything of it is gone. */
+const untilEnded = (app: App) => until('the app has ended', async () => (await runsOf(app))[0]?.state === 'stopped')
+
 isolated('an app is made, deployed, opened by a link, put to sleep and deleted', async () => {
   const app = await create(HELLO, { '#x': 'y', dataApp: { secrets: { '#API_KEY': 'canary-of-the-app', CITY: 'Praha' } } })
   assert.deepEqual([app.state, app.desiredState, app.type], ['created', 'stopped', 'node'])
@@ -96,8 +99,18 @@ isolated('an app is made, deployed, opened by a link, put to sleep and deleted',
   await untilState(app, 'running')
   await until('its log', async () => (await logOf(app)).includes('hello from the app'))
 
+  const log = await logOf(app)
+  assert.match(log, /hello from the app \[hidden\] \[hidden\]/, 'secrets are hidden in its log')
+  const configs = await stack.request('GET', `/v2/storage/components/keboola.data-apps/configs/${app.configId}`)
+  const events = await stack.request('GET', '/v2/storage/events?limit=100')
+  for (const text of [log, configs.text, events.text]) {
+    assert.doesNotMatch(text, /canary-of-the-app/)
+    assert.ok(!text.includes(env.KBC_TOKEN!), 'its token is shown nowhere')
+    assert.ok(!text.includes(new URL(link).pathname.split('~')[1]!.replace('/', '')), 'nor is a link')
+  }
+
   assert.equal((await call('PATCH', `/${app.id}`, { json: { desiredState: 'stopped' } })).status, 200)
-  await untilState(app, 'stopped')
+  await untilEnded(app)
   assert.equal((await stack.request('GET', link, { token: null })).status, 409)
   const runs = (await call('GET', `/${app.id}/runs`)).json<{ state: string; reason: string }[]>()
   assert.deepEqual(
@@ -156,7 +169,7 @@ isolated('an app reads tables by SQL and by PostgreSQL, and changes nothing', as
   const own = tokens.find(({ description }) => description.startsWith(`App ${app.id} `))
   assert.ok(own?.expires, 'its token ends by itself')
   await call('PATCH', `/${app.id}`, { json: { desiredState: 'stopped' } })
-  await untilState(app, 'stopped')
+  await untilEnded(app)
   const left = (await stack.request('GET', '/v2/storage/tokens')).json<{ id: string }[]>()
   assert.ok(!left.some(({ id }) => id === own.id), 'and with its run')
 })
@@ -257,7 +270,7 @@ isolated('an app sleeps when nobody uses it, and wakes up', async () => {
   await deploy(app)
   const link = await linkTo(app)
   assert.equal((await stack.request('GET', link, { token: null })).status, 200)
-  await untilState(app, 'stopped')
+  await untilEnded(app)
   assert.equal((await get(app)).desiredState, 'running')
   assert.match((await runsOf(app))[0]?.reason ?? '', /nobody used it for 1 seconds/)
   assert.equal((await stack.request('GET', link, { token: null })).status, 200, 'the next request starts it')

@@ -50,7 +50,7 @@ export interface InstanceSettings {
 export const DEFAULT_INSTANCES: InstanceSettings = { most: 20, startMs: 60_000 }
 
 /** How long a node may be silent about a run before it counts as gone. */
-const LOST_MS = 15_000
+const LOST_MS = 30_000
 const TICK_MS = 1_000
 const PROBE_MS = 100
 const FIRST_PAUSE_MS = 1_000

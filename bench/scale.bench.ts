@@ -100,8 +100,9 @@ async function fill(metadata: MetadataDb, { projects, tables, jobs }: Size): Pro
   await many(
     metadata,
     2 * tables,
-    'table_state (project_id, data_table, value, created_at)',
-    `1 + (((i + 1) / 2) % ${projects}), (i + 1) / 2, case when i = 2 then ${snapshotWith(segments)} else ${snapshotWith(one)} end, ${NOW - 30 * DAY_MS} + i % 2`,
+    'table_state (project_id, data_table, value, created_at, superseded_at)',
+    `1 + (((i + 1) / 2) % ${projects}), (i + 1) / 2, case when i = 2 then ${snapshotWith(segments)} else ${snapshotWith(one)} end, ${NOW - 30 * DAY_MS} + i % 2,
+      case when i % 2 = 1 then ${NOW - 30 * DAY_MS} end`,
   )
   const texts = `'', '', '{}', '{}'`
   await many(

@@ -37,6 +37,15 @@ export interface HeldJob {
   readonly leaseUntil: Date
 }
 
+interface LeasedJob {
+  id: number
+  project_id: number
+  worker: string | null
+  lease_until: number | null
+  status: string
+  ended_at: number | null
+}
+
 interface Tables {
   stack_node: {
     id: string
@@ -49,8 +58,8 @@ interface Tables {
     started_at: number
     seen_at: number
   }
-  queue_job: { id: number; project_id: number; worker: string | null; lease_until: number | null; status: string }
-  storage_job: { id: number; project_id: number; worker: string | null; lease_until: number | null; status: string }
+  queue_job: LeasedJob
+  storage_job: LeasedJob
 }
 
 const MOST_HELD = 1000
@@ -62,6 +71,7 @@ export function createNodesStore(database: Db) {
     const rows = await db
       .selectFrom(table)
       .select(['id', 'project_id', 'worker', 'lease_until'])
+      .where('ended_at', 'is', null)
       .where('status', 'in', statuses)
       .where('worker', 'is not', null)
       .orderBy('id')

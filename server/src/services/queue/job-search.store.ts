@@ -28,6 +28,9 @@ const MOST_FAILING = 5_000
 /** The clocks of nodes differ, and an end is seen when its transaction commits. */
 const SETTLES_MS = 600_000
 
+/** As an expression: SQLite would else walk the whole index of statuses, to have the groups in order. */
+const STATUS = sql<string>`status || ''`
+
 const added = (counts: ReadonlyMap<string, number>, more: readonly { readonly status: string; readonly count: number }[]) =>
   new Map([...counts, ...more.map(({ status, count }) => [status, (counts.get(status) ?? 0) + Number(count)] as const)])
 
@@ -54,10 +57,10 @@ export function createJobSearchStore(database: Db) {
   const endedBetween = (after: number, until: number | undefined) =>
     db
       .selectFrom('queue_job')
-      .select(['status', sql<number>`count(*)`.as('count')])
+      .select([STATUS.as('status'), sql<number>`count(*)`.as('count')])
       .where('ended_at', '>', after)
       .$if(until !== undefined, (query) => query.where('ended_at', '<=', until!)) // just compared
-      .groupBy('status')
+      .groupBy(STATUS)
       .execute()
 
   /** Jobs of the project that a search means, neither sorted nor limited. */
@@ -216,6 +219,7 @@ export function createJobSearchStore(database: Db) {
       const rows = await db
         .selectFrom('queue_job')
         .select(['status', sql<number>`count(*)`.as('count')])
+        .where('ended_at', 'is', null)
         .where('status', 'in', [...QUEUED, ...RUNNING])
         .groupBy('status')
         .execute()
@@ -223,6 +227,7 @@ export function createJobSearchStore(database: Db) {
       const oldest = await db
         .selectFrom('queue_job')
         .select((e) => e.fn.min('start_after').as('since'))
+        .where('ended_at', 'is', null)
         .where('status', 'in', QUEUED)
         .where('start_after', '<=', now)
         .executeTakeFirst()

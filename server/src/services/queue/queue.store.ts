@@ -53,6 +53,8 @@ const NO_JOB = 0
 /** Claims are short; one at a time keeps the limits exact on several nodes. The number is ours alone. */
 const CLAIM_LOCK = 5_070_001
 
+// Queries for jobs that wait or run also say that these have not ended: the index of open jobs is small, whatever the history.
+
 const CHANGED = ['id', 'project_id', 'branch_id', 'component_id', 'status', 'token_id'] as const
 
 // What every job asks on its way, and every client that waits for one.
@@ -71,6 +73,7 @@ const runningCounts = statement((db, _: object) =>
   tables(db)
     .selectFrom('queue_job')
     .select(['project_id', 'parent_job_id', sql<number>`count(*)`.as('count')])
+    .where('ended_at', 'is', null)
     .where('status', 'in', RUNNING)
     .where('type', '=', 'standard')
     .groupBy(['project_id', 'parent_job_id']),
@@ -101,6 +104,7 @@ const anyUnexplained = statement((db, { now }: { now: number }) =>
   tables(db)
     .selectFrom('queue_job')
     .select('id')
+    .where('ended_at', 'is', null)
     .where('status', 'in', QUEUED)
     .where('waiting_reason', 'is', null)
     .where('start_after', '<=', now)
@@ -209,6 +213,7 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
       db
         .selectFrom('queue_job')
         .selectAll()
+        .where('ended_at', 'is', null)
         .where('status', '=', 'processing')
         .where('project_id', 'in', projectIds)
         .where('is_default_branch', '=', 1)
@@ -235,6 +240,7 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
       db
         .selectFrom('queue_job')
         .select(['id', 'project_id'])
+        .where('ended_at', 'is', null)
         .where('status', 'in', [...QUEUED, ...RUNNING])
         .where('parent_job_id', 'is', null)
         .where('created_at', '<', createdBefore)
@@ -314,6 +320,7 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
         .selectFrom('queue_job')
         .select(['id', 'project_id', 'component_id', 'created_at', 'lock_key', 'parent_job_id', 'sibling_limit', 'type'])
         .select('labels')
+        .where('ended_at', 'is', null)
         .where('status', 'in', QUEUED)
         .where('start_after', '<=', now)
         .where(ofWorkingProject('queue_job'))
@@ -356,6 +363,7 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
         .selectFrom('queue_job')
         .select(['id', 'project_id', 'component_id', 'lock_key', 'parent_job_id', 'sibling_limit', 'type', 'status', 'labels'])
         .select(ofWorkingProject('queue_job').as('is_startable'))
+        .where('ended_at', 'is', null)
         .where('status', 'in', QUEUED)
         .where('waiting_reason', 'is', null)
         .where('start_after', '<=', now)
@@ -467,6 +475,7 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
       tables(trx)
         .selectFrom('queue_job')
         .selectAll()
+        .where('ended_at', 'is', null)
         .where('status', 'in', RUNNING)
         .where('lease_until', '<', now)
         .where((e) =>
@@ -485,6 +494,7 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
       await db
         .updateTable('queue_job')
         .set({ lease_until: 0 })
+        .where('ended_at', 'is', null)
         .where('status', 'in', RUNNING)
         .where('worker', 'is not', null)
         .execute()

@@ -1,6 +1,6 @@
 // States of tables in the metadata database: the ones that loads leave behind, for travelling back in time, and the ones that people keep.
 
-import { type Generated, type Selectable, sql } from 'kysely'
+import type { Generated, Selectable } from 'kysely'
 import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
 import type { TableSnapshot } from '../../engines/table-engine/snapshot.ts'
 import { readStored } from '../../kit/stored-json.ts'
@@ -14,6 +14,8 @@ interface Tables {
     created_at: number
     commit_snapshot: string | null
     commit_digest: string | null
+    /** When the next state took its place; null: it is the current one. */
+    superseded_at: Generated<number | null>
   }
   table_snapshot: {
     id: Generated<number>
@@ -84,6 +86,13 @@ export function createSnapshotsStore(database: Db) {
         })
         .returning('id')
         .executeTakeFirstOrThrow()
+      await withTables<Tables>(trx)
+        .updateTable('table_state')
+        .set({ superseded_at: at.getTime() })
+        .where('data_table', '=', key)
+        .where('id', '<', id)
+        .where('superseded_at', 'is', null)
+        .execute()
       return id
     },
 
@@ -197,15 +206,13 @@ export function createSnapshotsStore(database: Db) {
       return row && toSnapshot(row)
     },
 
-    /** Forgets states older than the moment, except each table's current one and the last before the moment (time travel to just after it). */
+    /** Forgets states that others took the place of before the moment: time travel to just after it still finds the one of then. */
     forgetSnapshotsBefore: async (trx: Trx, moment: Date): Promise<number> => {
-      const result = await sql`
-        delete from table_state where created_at < ${moment.getTime()}
-        and id not in (select snapshot from data_table where snapshot is not null)
-        and id not in (
-          select max(id) from table_state where created_at < ${moment.getTime()} group by data_table
-        )`.execute(trx)
-      return Number(result.numAffectedRows ?? 0)
+      const { numDeletedRows } = await withTables<Tables>(trx)
+        .deleteFrom('table_state')
+        .where('superseded_at', '<', moment.getTime())
+        .executeTakeFirstOrThrow()
+      return Number(numDeletedRows)
     },
 
     /** Every stored state in pieces, for finding out which objects are needed. */

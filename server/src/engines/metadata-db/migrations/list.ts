@@ -53,6 +53,8 @@ import * as tableCommits from './0940-table-commits.ts'
 import * as nodes from './0950-nodes.ts'
 import * as sharedComponents from './0951-shared-components.ts'
 import * as endedJobs from './0952-ended-jobs.ts'
+import * as supersededStates from './0953-superseded-states.ts'
+import * as openJobs from './0954-open-jobs.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -115,4 +117,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0950-nodes', up: nodes.up },
   { name: '0951-shared-components', up: sharedComponents.up },
   { name: '0952-ended-jobs', up: endedJobs.up },
+  { name: '0953-superseded-states', up: supersededStates.up },
+  { name: '0954-open-jobs', up: openJobs.up },
 ]

@@ -284,6 +284,7 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
     const input: ExportInput = {
       tableKey: table.row.key,
       bucketKey: table.bucket.key,
+      fileBranchId: table.bucket.branchId,
       options: {
         query: { filters: [], orderBy: [], ...query },
         ...defined({ limit }),

@@ -136,6 +136,8 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile, che
     const options = readExportOptions(fields, table.columns, clock.now())
     const { query } = options
     await checkFilters(parts, table, query)
+    // Who asks from outside of the branch could not open a file that is seen in it only.
+    const fileBranchId = requester.branch.id === table.bucket.branchId ? table.bucket.branchId : undefined
     return createJob(requester, {
       operationName: 'tableExport',
       operationParams: {
@@ -153,7 +155,7 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile, che
           timezone: isSet(fields.timezone) ? String(fields.timezone) : null,
         },
       },
-      input: { tableKey: table.row.key, bucketKey: table.bucket.key, options },
+      input: { tableKey: table.row.key, bucketKey: table.bucket.key, options, fileBranchId },
       tableId: table.id,
       branchId: table.bucket.branchId,
     })

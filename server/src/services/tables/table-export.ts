@@ -24,6 +24,8 @@ export interface ExportInput {
   /** The bucket it was asked for in, which may be a linked one. */
   readonly bucketKey: number
   readonly options: ExportOptions
+  /** Where the file is seen; in the default branch when left out. */
+  readonly fileBranchId?: number | undefined
 }
 
 /** A file that nobody sees until it is published. */
@@ -102,7 +104,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
   const { catalog, store, buckets, recordEvent, usage } = parts
 
   const run: JobHandler = async ({ job, signal, publish }) => {
-    const { tableKey, bucketKey, options } = job.input as ExportInput // written by the routes of this module
+    const { tableKey, bucketKey, options, fileBranchId } = job.input as ExportInput // written by the routes of this module
     const table = await tableOf(job.projectId, bucketKey, tableKey)
     const { snapshot, snapshotId } = await catalog.reading(table)
     const request = { snapshot, ...queryOf(table, options.query, options.limit) }
@@ -110,6 +112,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
     const fingerprint = fingerprintOf(snapshotId, {
       ...options,
       query: queryOf(table, options.query, options.limit),
+      ...defined({ fileBranchId }),
     })
     const known = await store.findExport(job.projectId, table.row.key, fingerprint)
     const cached = known === undefined ? undefined : await files.findVisible(job.projectId, known)
@@ -142,7 +145,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
       signal,
       tags: [tag],
       maxAgeDays: EXPORT_DAYS,
-      branchId: table.bucket.branchId,
+      ...defined({ branchId: fileBranchId }),
     })
     await publish(async (trx) => {
       await files.publish(trx, job.source, file, sizeBytes, job.origin)

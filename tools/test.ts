@@ -13,7 +13,7 @@ import { changedSince, concernedBy, type Durations, listTestFiles, shardOf, type
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DURATIONS = join(ROOT, 'tests/durations.json')
 /** A file that hangs is ended and counts as failed. */
-const FILE_LIMIT_MS = { short: 20 * 60_000, long: 60 * 60_000 }
+const FILE_LIMIT_MS = { short: 8 * 60_000, long: 60 * 60_000 }
 const KINDS = ['unit', 'api', 'faults']
 
 const { values: options, positionals: words } = parseArgs({

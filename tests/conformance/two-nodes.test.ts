@@ -12,7 +12,7 @@ import { newStackAdmin } from '../support/person-client.ts'
 import { type Job, shellStack } from '../support/shell-stack.ts'
 import { startStackProcess } from '../support/stack-process.ts'
 import { startS3 } from '../support/start-s3.ts'
-import { startTestStack, type TestStack } from '../support/test-stack.ts'
+import { startTestStack, type TestScope, type TestStack } from '../support/test-stack.ts'
 import { until } from '../support/until.ts'
 
 type Roles = readonly ('api' | 'worker' | 'scheduler')[]
@@ -20,7 +20,11 @@ type Roles = readonly ('api' | 'worker' | 'scheduler')[]
 async function startNodes(t: TestContext) {
   const database = await freshPostgres()
   const s3 = await startS3()
+  const ends: (() => unknown)[] = []
+  // What nodes need ends after them. Hooks of a test run in the order in which they were given.
+  const nodesOf: TestScope = { after: (end) => ends.unshift(end) }
   t.after(async () => {
+    for (const end of ends) await end()
     await s3.close()
     await database.remove()
   })
@@ -43,7 +47,11 @@ async function startNodes(t: TestContext) {
     MILLRACE_ISOLATION: 'off',
     MILLRACE_ROLES: 'worker',
   }
-  return { node: (roles: Roles, labels: readonly string[] = []) => ({ ...shared, roles, worker: { labels } }), environment }
+  return {
+    nodesOf,
+    node: (roles: Roles, labels: readonly string[] = []) => ({ ...shared, roles, worker: { labels } }),
+    environment,
+  }
 }
 
 /** A component with a folder of its own, which other nodes are given. */
@@ -79,10 +87,10 @@ const knows = ({ request, platform }: TestStack, id: string, name: string | unde
   })
 
 test('a component of one node is known to all, runs on all, and follows every change', async (t) => {
-  const { node } = await startNodes(t)
-  const owner = await startTestStack(t, node(['scheduler']))
-  const api = await startTestStack(t, node(['api']))
-  const worker = await startTestStack(t, node(['worker']))
+  const { nodesOf, node } = await startNodes(t)
+  const owner = await startTestStack(nodesOf, node(['scheduler']))
+  const api = await startTestStack(nodesOf, node(['api']))
+  const worker = await startTestStack(nodesOf, node(['worker']))
   const exchange = async () => {
     for (const { platform } of [owner, worker]) await platform.componentsLoop.tick()
   }
@@ -114,9 +122,9 @@ test('a component of one node is known to all, runs on all, and follows every ch
 })
 
 test('a component whose folder cannot be shared waits for a node that has it', async (t) => {
-  const { node } = await startNodes(t)
-  const owner = await startTestStack(t, node(['api']))
-  await startTestStack(t, node(['worker']))
+  const { nodesOf, node } = await startNodes(t)
+  const owner = await startTestStack(nodesOf, node(['api']))
+  await startTestStack(nodesOf, node(['worker']))
   const folder = join(owner.dataDir, 'components')
   await mkdir(folder, { recursive: true })
   const definition = { type: 'command', uri: '', tag: '1', command: ['true'] } // no folder of its own
@@ -130,15 +138,15 @@ test('a component whose folder cannot be shared waits for a node that has it', a
     return current.waitingReason !== null && current
   })
   assert.match(waiting.waitingReason!, /a node that has the component "test\.local" in its folder: no worker/)
-  const third = await startTestStack(t, node(['worker']))
+  const third = await startTestStack(nodesOf, node(['worker']))
   await mkdir(join(third.dataDir, 'components'), { recursive: true })
   await writeFile(join(third.dataDir, 'components', 'test.local.json'), text)
   assert.equal((await ended(owner, job)).status, 'success')
 })
 
 test('a node that is told to stop finishes its jobs while another takes the next ones', { timeout: 600_000 }, async (t) => {
-  const { node, environment } = await startNodes(t)
-  const api = await startTestStack(t, node(['api', 'worker']))
+  const { nodesOf, node, environment } = await startNodes(t)
+  const api = await startTestStack(nodesOf, node(['api', 'worker']))
   const admin = await newStackAdmin(api)
   const signals = await mkdtemp(join(tmpdir(), 'millrace-drain-'))
   t.after(() => rm(signals, { recursive: true, force: true }))
@@ -156,7 +164,7 @@ test('a node that is told to stop finishes its jobs while another takes the next
   const told = await until('the job says that no node can run it', async () => (await look(api, alone)).waitingReason)
   assert.match(told, /^Waiting for a node with the labels big \(MILLRACE_NODE_LABELS\): no worker that is alive has them\.$/)
 
-  const first = await startStackProcess(t, { env: { ...labelled, MILLRACE_NODE_NAME: 'first' } })
+  const first = await startStackProcess(nodesOf, { env: { ...labelled, MILLRACE_NODE_NAME: 'first' } })
   const other = await run(api, 'test.slow', { runtime: { labels: ['eu'] } })
   for (const job of [alone, other]) await until('it runs', async () => (await look(api, job)).status === 'processing')
   const { leases, labels, roles } = (await nodeOf('first'))!
@@ -171,7 +179,7 @@ test('a node that is told to stop finishes its jobs while another takes the next
   const next = await run(api, 'test.slow')
   const refused = await until('nobody takes it', async () => (await look(api, next)).waitingReason)
   assert.match(refused, /labels big/)
-  await startStackProcess(t, { env: { ...labelled, MILLRACE_NODE_NAME: 'second' } })
+  await startStackProcess(nodesOf, { env: { ...labelled, MILLRACE_NODE_NAME: 'second' } })
   await until('the other node has it', async () => (await nodeOf('second'))?.leases.jobs.some(({ id }) => String(id) === next.id))
   assert.equal((await nodeOf('first'))?.leases.jobs.length, 2, 'the first still finishes what it had')
 
@@ -182,9 +190,9 @@ test('a node that is told to stop finishes its jobs while another takes the next
 })
 
 test('a job runs on the node that has its component, whichever looks first', async (t) => {
-  const { node } = await startNodes(t)
-  const first = await shellStack(t, node(['api', 'worker']))
-  await startTestStack(t, node(['worker'])) // it does not have the component
+  const { nodesOf, node } = await startNodes(t)
+  const first = await shellStack(nodesOf, node(['api', 'worker']))
+  await startTestStack(nodesOf, node(['worker'])) // it does not have the component
   await first.add('test.own', 'true')
   const jobs = await Promise.all(
     Array.from({ length: 12 }, async () => {
@@ -200,10 +208,10 @@ test('a job runs on the node that has its component, whichever looks first', asy
 })
 
 test('work that one node creates starts on the other at once', async (t) => {
-  const { node } = await startNodes(t)
+  const { nodesOf, node } = await startNodes(t)
   const alone = await startTestStack(t)
-  const api = await startTestStack(t, node(['api']))
-  await startTestStack(t, node(['worker']))
+  const api = await startTestStack(nodesOf, node(['api']))
+  await startTestStack(nodesOf, node(['worker']))
   const [here, there] = [await timeOfJobs(alone), await timeOfJobs(api)]
   // Without hints a job waits half a second on average for the other node to look: ten times as long and more.
   assert.ok(there < 3 * here + 1500, `${Math.round(there)} ms over two nodes, ${Math.round(here)} ms on one`)
@@ -230,9 +238,9 @@ test('an app runs on every node that is asked for it, and a stop reaches all of 
   const path = process.env.PATH ?? '/usr/bin:/bin'
   const { problem } = await findIsolation({ ...isolation, path, hidden: [] })
   if (problem !== undefined) return t.diagnostic(`not isolated: ${problem}`) // code that users write runs isolated only
-  const { node } = await startNodes(t)
-  const first = await startTestStack(t, { ...node(['api']), worker: { isolation, path } })
-  const second = await startTestStack(t, { ...node(['api']), worker: { isolation, path } })
+  const { nodesOf, node } = await startNodes(t)
+  const first = await startTestStack(nodesOf, { ...node(['api']), worker: { isolation, path } })
+  const second = await startTestStack(nodesOf, { ...node(['api']), worker: { isolation, path } })
   const script = `import { createServer } from 'node:http'
     createServer((request, response) => response.end('alive')).listen(process.env.PORT, '127.0.0.1')`
   const made = await first.request('POST', '/data-science/apps', { json: { config: { parameters: { script } } } })

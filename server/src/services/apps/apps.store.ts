@@ -77,8 +77,13 @@ export function createAppsStore(database: Db) {
         .returningAll()
         .executeTakeFirst(),
 
-    find: (projectId: number, id: number): Promise<AppRow | undefined> =>
-      db.selectFrom('data_app').selectAll().where('project_id', '=', projectId).where('id', '=', id).executeTakeFirst(),
+    find: (projectId: number, id: number, trx?: Trx): Promise<AppRow | undefined> =>
+      (trx ? at(trx) : db)
+        .selectFrom('data_app')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('id', '=', id)
+        .executeTakeFirst(),
 
     /** Whatever its project: for addresses that name only the app, before anybody is let in. */
     findAnywhere: (id: number): Promise<AppRow | undefined> =>

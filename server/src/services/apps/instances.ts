@@ -154,7 +154,7 @@ export function createInstances(deps: InstancesDeps) {
     const startedAt = now()
     const source = await deps.sourceOf(app)
     const runId = await inTransaction(async (trx) => {
-      const current = await store.find(app.project_id, app.id)
+      const current = await store.find(app.project_id, app.id, trx)
       if (current?.generation !== app.generation) throw new PlatformError('apps.changed', { id: String(app.id) })
       if (source) await deps.onStarted(trx, source, app)
       return store.insertRun(trx, {
@@ -268,7 +268,7 @@ export function createInstances(deps: InstancesDeps) {
         ended_at: endedAt,
         reason: reason.slice(0, 4_000),
       })
-      if (isFailed && source && (await store.find(app.project_id, app.id)))
+      if (isFailed && source && (await store.find(app.project_id, app.id, trx)))
         await deps.onFailed(trx, source, app, stopReason ?? how)
     })
   }
@@ -294,7 +294,7 @@ export function createInstances(deps: InstancesDeps) {
     waiting.delete(appId)
     await inTransaction(async (trx) => {
       const [first] = lines
-      if (first && (await store.find(first.project_id, appId))) await store.addLines(trx, appId, lines)
+      if (first && (await store.find(first.project_id, appId, trx))) await store.addLines(trx, appId, lines)
     })
   }
 

@@ -74,7 +74,8 @@ export function addAppCommands(program: Command): void {
       const shown = deploy
         ? await client.request<App>('PATCH', `${APPS}/${made.id}`, { json: { desiredState: 'running' } })
         : made
-      print(command, shown, ({ id, state }) => `App ${id} is ${state}. "millrace app open ${id}" prints a link to it.`)
+      const state = deploy ? 'deployed' : 'made'
+      print(command, shown, ({ id }) => `App ${id} is ${state}. "millrace app open ${id}" prints a link to it.`)
     })
 
   stackOptions(app.command('deploy <id>'))

@@ -41,25 +41,30 @@ export async function startApiStack() {
   async function ended(answer: Response): Promise<void> {
     let job = (await answer.json()) as Job
     while (job.status === 'waiting' || job.status === 'processing') {
-      await new Promise((resolve) => setTimeout(resolve, 5))
+      await new Promise((resolve) => setTimeout(resolve, 10))
       job = (await (await fetch(job.url, { headers })).json()) as Job
     }
     if (job.status !== 'success') throw new Error(JSON.stringify(job))
   }
 
+  /** The id of a file with these bytes. */
+  async function upload(path: string): Promise<number> {
+    const origin = { runId: null, remoteAddress: null, userAgent: null }
+    const described = async () => ({ name: basename(path) })
+    return (await platform.files.upload(actor!, basename(path), createReadStream(path), described, origin)).id
+  }
+
   /** A typed table with the rows of a CSV file. */
   async function load(bucketId: string, name: string, columns: readonly object[], csv: string): Promise<void> {
     await ended(await post(`buckets/${bucketId}/tables-definition`, { name, primaryKeysNames: [], columns }))
-    const origin = { runId: null, remoteAddress: null, userAgent: null }
-    const described = async () => ({ name: basename(csv) })
-    const file = await platform.files.upload(actor!, basename(csv), createReadStream(csv), described, origin)
-    await ended(await post(`tables/${bucketId}.${name}/import-async`, { dataFileId: file.id }))
+    await ended(await post(`tables/${bucketId}.${name}/import-async`, { dataFileId: await upload(csv) }))
   }
 
   return {
     dir,
     post,
     ended,
+    upload,
     load,
     /** The result of a query as CSV. */
     query: async (sql: string): Promise<string> => (await post('query', { sql, format: 'csv' })).text(),

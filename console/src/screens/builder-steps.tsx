@@ -678,20 +678,17 @@ const useSuggestions = (effective: string, index: number) =>
     mutationFn: async () => (await runAction('suggest', setAt(effective, ['parameters', 'job'], index))) as Suggested,
   })
 
-/** What the real answer says about pages and items, with its reason. */
-function Suggestion({ root, current, index, effective, document }: StepProps) {
+interface FromAnswerProps extends Pick<StepProps, 'effective' | 'index'> {
+  readonly reasons: (found: Suggested) => readonly string[]
+  /** What taking the suggestion does; undefined when there is nothing to take. */
+  readonly use: (found: Suggested) => (() => void) | undefined
+}
+
+/** Asks the API once and shows what its answer suggests, with the reasons. */
+function FromAnswer({ effective, index, reasons, use }: FromAnswerProps) {
   const suggest = useSuggestions(effective, index)
   const found = suggest.data
-  const apply = () => {
-    if (!found) return
-    const isNew = typeof found.dataField.value === 'string' && found.dataField.value !== '.'
-    const hasField = textAt(document, [...jobPath(index), 'dataField']) !== ''
-    editBoth(
-      { root, current },
-      isRecord(found.pagination.value) ? [[pagesPath(document, index), found.pagination.value]] : [],
-      isNew && !hasField ? [[[...jobPath(index), 'dataField'], found.dataField.value]] : [],
-    )
-  }
+  const apply = found && use(found)
   return (
     <>
       <button type="button" className="btn sm" disabled={suggest.isPending} onClick={() => suggest.mutate()}>
@@ -703,10 +700,11 @@ function Suggestion({ root, current, index, effective, document }: StepProps) {
         <div className="note run">
           <Icon name="wand" />
           <div className="grow stack2">
-            <p>{found.pagination.reason}</p>
-            <p>{found.dataField.reason}</p>
+            {reasons(found).map((reason) => (
+              <p key={reason}>{reason}</p>
+            ))}
           </div>
-          {isRecord(found.pagination.value) || found.dataField.value ? (
+          {apply ? (
             <button type="button" className="btn sm" onClick={apply}>
               Use it
             </button>
@@ -714,6 +712,27 @@ function Suggestion({ root, current, index, effective, document }: StepProps) {
         </div>
       ) : null}
     </>
+  )
+}
+
+/** What the real answer says about pages and items. */
+function Suggestion({ root, current, index, effective, document }: StepProps) {
+  const apply = ({ pagination, dataField }: Suggested) => {
+    const isNew = typeof dataField.value === 'string' && dataField.value !== '.'
+    const hasField = textAt(document, [...jobPath(index), 'dataField']) !== ''
+    editBoth(
+      { root, current },
+      isRecord(pagination.value) ? [[pagesPath(document, index), pagination.value]] : [],
+      isNew && !hasField ? [[[...jobPath(index), 'dataField'], dataField.value]] : [],
+    )
+  }
+  return (
+    <FromAnswer
+      effective={effective}
+      index={index}
+      reasons={({ pagination, dataField }) => [pagination.reason, dataField.reason]}
+      use={(found) => (isRecord(found.pagination.value) || found.dataField.value ? () => apply(found) : undefined)}
+    />
   )
 }
 
@@ -819,40 +838,18 @@ function ColumnsStep({ root, current, index, document, effective, walk }: StepPr
 
 /** What tells rows apart and when they changed, from a real answer. */
 function NewSuggestion({ root, index, effective, document }: StepProps) {
-  const suggest = useSuggestions(effective, index)
-  const found = suggest.data
-  const key = found?.primaryKey.value
+  const apply = (key: unknown) =>
+    edit(root, [
+      [[...CONFIG, 'primaryKey', tableOf(document, index)], key],
+      [[...CONFIG, 'incrementalOutput'], true],
+    ])
   return (
-    <>
-      <button type="button" className="btn sm" disabled={suggest.isPending} onClick={() => suggest.mutate()}>
-        <Icon name="wand" size="sm" />
-        <span>Suggest from a real answer</span>
-      </button>
-      {suggest.error ? <Problem error={suggest.error} /> : null}
-      {found ? (
-        <div className="note run">
-          <Icon name="wand" />
-          <div className="grow stack2">
-            <p>{found.primaryKey.reason}</p>
-            <p>{found.incremental.reason}</p>
-          </div>
-          {Array.isArray(key) ? (
-            <button
-              type="button"
-              className="btn sm"
-              onClick={() =>
-                edit(root, [
-                  [[...CONFIG, 'primaryKey', tableOf(document, index)], key],
-                  [[...CONFIG, 'incrementalOutput'], true],
-                ])
-              }
-            >
-              Use it
-            </button>
-          ) : null}
-        </div>
-      ) : null}
-    </>
+    <FromAnswer
+      effective={effective}
+      index={index}
+      reasons={({ primaryKey, incremental }) => [primaryKey.reason, incremental.reason]}
+      use={({ primaryKey }) => (Array.isArray(primaryKey.value) ? () => apply(primaryKey.value) : undefined)}
+    />
   )
 }
 

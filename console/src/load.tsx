@@ -1,6 +1,6 @@
 // One way to load data: an operation of the client, kept by its name and parameters.
 
-import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { Answer, Input, OperationName } from '../../client/src/client.ts'
 import { Problem } from './parts/problem.tsx'
@@ -17,13 +17,20 @@ export const useLoad = <O extends OperationName>(operation: O, input: Input<O> =
     enabled,
   })
 
+/** A query, or what was made from one. */
+export interface Loading<T> {
+  readonly data: T | undefined
+  readonly error: Error | null
+  readonly refetch: () => unknown
+}
+
 /** What was loaded, its error in its own frame, or a skeleton in the shape of what comes. */
 export function Loaded<T>({
   query,
   skeleton = <Lines />,
   children,
 }: {
-  query: UseQueryResult<T, Error>
+  query: Loading<T>
   skeleton?: ReactNode
   children: (data: T) => ReactNode
 }) {

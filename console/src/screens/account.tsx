@@ -7,8 +7,8 @@ import { moment } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Form } from '../parts/form.tsx'
+import { ListTable } from '../parts/list-table.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { Scroll } from '../parts/scroll.tsx'
 import { api, loadSession, usePerson } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
@@ -213,26 +213,11 @@ function Sessions() {
       {end.error ? <Problem error={end.error} /> : null}
       <Loaded query={query} skeleton={<Lines />}>
         {(sessions) => (
-          <Scroll label="Sessions">
-            <table className="t">
-              <thead>
-                <tr>
-                  <th>Browser</th>
-                  <th>Address</th>
-                  <th>Signed in</th>
-                  <th>Last used</th>
-                  <th>
-                    <span className="vh">End</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {sessions.map((session) => (
-                  <SessionRow key={session.id} session={session} onEnd={() => end.mutate(session.id)} />
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
+          <ListTable label="Sessions" columns={['Browser', 'Address', 'Signed in', 'Last used', { hidden: 'End' }]}>
+            {sessions.map((session) => (
+              <SessionRow key={session.id} session={session} onEnd={() => end.mutate(session.id)} />
+            ))}
+          </ListTable>
         )}
       </Loaded>
     </Card>

@@ -5,14 +5,15 @@ import { Link } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import type { DataApp } from '../../../client/src/operations.ts'
 import { moment, plural } from '../format.ts'
-import { Lines, Loaded, useLoad } from '../load.tsx'
+import { Listing } from '../listing.tsx'
+import { Loaded, useLoad } from '../load.tsx'
 import { CreateButton } from '../parts/create-button.tsx'
 import { DialogEnd } from '../parts/dialog-end.tsx'
 import { Dialog, Drawer } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { ListTable } from '../parts/list-table.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { Scroll } from '../parts/scroll.tsx'
 import { Status } from '../parts/status.tsx'
 import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
@@ -44,42 +45,18 @@ export function AppsScreen() {
       }
       actions={<CreateButton label="New app">{(close) => <NewApp onClose={close} />}</CreateButton>}
     >
-      <section className="card" aria-label="Data apps">
-        <Loaded query={query} skeleton={<Lines count={4} />}>
-          {() =>
-            all.length === 0 ? (
-              <div className="empty">
-                <p className="md soft">
-                  A data app is a small program that serves pages over the tables of the project. The stack starts it when
-                  somebody opens it, and stops it when nobody does.
-                </p>
-              </div>
-            ) : (
-              <Scroll label="Data apps">
-                <table className="t">
-                  <thead>
-                    <tr>
-                      <th>App</th>
-                      <th>State</th>
-                      <th>Kind</th>
-                      <th className="num">Version</th>
-                      <th>Last opened</th>
-                      <th>
-                        <span className="vh">Actions</span>
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {all.map((app) => (
-                      <AppRow key={app.id} app={app} />
-                    ))}
-                  </tbody>
-                </table>
-              </Scroll>
-            )
-          }
-        </Loaded>
-      </section>
+      <Listing
+        label="Data apps"
+        query={query}
+        count={all.length}
+        teach="A data app is a small program that serves pages over the tables of the project. The stack starts it when somebody opens it, and stops it when nobody does."
+      >
+        <ListTable label="Data apps" columns={['App', 'State', 'Kind', { num: 'Version' }, 'Last opened', { hidden: 'Actions' }]}>
+          {all.map((app) => (
+            <AppRow key={app.id} app={app} />
+          ))}
+        </ListTable>
+      </Listing>
     </Page>
   )
 }

@@ -5,7 +5,8 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Branch } from '../../../client/src/operations.ts'
 import { moment, plural } from '../format.ts'
-import { Lines, Loaded, useLoad } from '../load.tsx'
+import { Listing } from '../listing.tsx'
+import { Loaded, useLoad } from '../load.tsx'
 import { CreateButton } from '../parts/create-button.tsx'
 import { DialogEnd } from '../parts/dialog-end.tsx'
 import { Dialog } from '../parts/drawer.tsx'
@@ -73,37 +74,29 @@ export function BranchesScreen() {
       }
       actions={<CreateButton label="New branch">{(close) => <NewBranch onClose={close} />}</CreateButton>}
     >
-      <section className="card" aria-label="Branches">
-        <Loaded query={query} skeleton={<Lines count={4} />}>
-          {() =>
-            branches.length === 0 ? (
-              <div className="empty">
-                <p className="md soft">
-                  A branch is a copy of every configuration to work on without touching what runs. Its changes are compared,
-                  reviewed and merged.
-                </p>
-              </div>
-            ) : (
-              <ul className="list">
-                {branches.map((branch) => {
-                  const request = requests.find(({ branches: ids }) => ids.branchFromId === branch.id)
-                  return (
-                    <li key={branch.id}>
-                      <Icon name="branch" />
-                      <Link className="med" to="/branches/$branchId" params={{ branchId: String(branch.id) }}>
-                        {branch.name}
-                      </Link>
-                      <span className="mute clip">{branch.description}</span>
-                      <span className="push">{request ? <State state={request.state} /> : null}</span>
-                      <span className="xs mute nowrap">{moment(branch.created)}</span>
-                    </li>
-                  )
-                })}
-              </ul>
+      <Listing
+        label="Branches"
+        query={query}
+        count={branches.length}
+        teach="A branch is a copy of every configuration to work on without touching what runs. Its changes are compared, reviewed and merged."
+      >
+        <ul className="list">
+          {branches.map((branch) => {
+            const request = requests.find(({ branches: ids }) => ids.branchFromId === branch.id)
+            return (
+              <li key={branch.id}>
+                <Icon name="branch" />
+                <Link className="med" to="/branches/$branchId" params={{ branchId: String(branch.id) }}>
+                  {branch.name}
+                </Link>
+                <span className="mute clip">{branch.description}</span>
+                <span className="push">{request ? <State state={request.state} /> : null}</span>
+                <span className="xs mute nowrap">{moment(branch.created)}</span>
+              </li>
             )
-          }
-        </Loaded>
-      </section>
+          })}
+        </ul>
+      </Listing>
     </Page>
   )
 }

@@ -6,6 +6,7 @@ import { jobPath, textAt } from '../builder/extractor-document.ts'
 import { isRecord, parsed, setAt } from '../document/json-text.ts'
 import { Coloured } from '../editor/effective-view.tsx'
 import { bytes, count, plural } from '../format.ts'
+import { Teach } from '../listing.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
@@ -155,12 +156,10 @@ export function LivePane({
 }
 
 const Nothing = () => (
-  <div className="empty">
-    <p className="md soft">
-      Fetch the first pages to see the request as it is sent, the answer, its items, the rows they become, and the request that
-      follows. Nothing is stored.
-    </p>
-  </div>
+  <Teach>
+    Fetch the first pages to see the request as it is sent, the answer, its items, the rows they become, and the request that
+    follows. Nothing is stored.
+  </Teach>
 )
 
 const statusOf = (step: WalkStep): string => (step.response.status < 400 ? 'success' : 'error')

@@ -58,7 +58,7 @@ export function ComponentsScreen() {
         ) : view === 'catalogue' ? (
           <Catalogue filter={q} configured={all} />
         ) : (
-          <Loaded query={query as never} skeleton={<Lines count={8} />}>
+          <Loaded query={query} skeleton={<Lines count={8} />}>
             {() => <ConfigurationList components={all} entries={entriesOf(all, q)} />}
           </Loaded>
         )}
@@ -143,7 +143,7 @@ function Trash({ filter }: { filter: string }) {
     },
   })
   return (
-    <Loaded query={query as never} skeleton={<Lines />}>
+    <Loaded query={query} skeleton={<Lines />}>
       {() =>
         entries.length === 0 ? (
           <p className="in mute">Nothing was deleted.</p>

@@ -7,6 +7,7 @@ import type { Answer } from '../../../client/src/client.ts'
 import type { Configuration } from '../../../client/src/operations.ts'
 import { setAt, valueIn } from '../document/json-text.ts'
 import { moment, until } from '../format.ts'
+import { Teach } from '../listing.tsx'
 import { Loaded, useLoad } from '../load.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Form } from '../parts/form.tsx'
@@ -68,12 +69,10 @@ export function AuthorisationTab({ place, loaded }: { place: ConfigurationPlace;
           {(all) =>
             all.length === 0 ? (
               <section className="card" aria-label="Authorisations">
-                <div className="empty">
-                  <p className="md soft">
-                    Some services give access to an account only when a person agrees on a page of theirs. Choose the service,
-                    agree there, and the runs of this configuration can read the account.
-                  </p>
-                </div>
+                <Teach>
+                  Some services give access to an account only when a person agrees on a page of theirs. Choose the service, agree
+                  there, and the runs of this configuration can read the account.
+                </Teach>
               </section>
             ) : (
               all

@@ -6,6 +6,7 @@ import { useState } from 'react'
 import type { Job } from '../../../client/src/operations.ts'
 import { isRecord } from '../document/json-text.ts'
 import { plural, until } from '../format.ts'
+import { Teach } from '../listing.tsx'
 import { useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
@@ -203,12 +204,9 @@ export function ConfigurationList({ components, entries }: { components: readonl
   )
   if (entries.length === 0)
     return (
-      <div className="empty">
-        <p className="md soft">
-          A configuration tells a component what to do: which API to read, where the rows go. Make one, run it, look at its
-          tables.
-        </p>
-      </div>
+      <Teach>
+        A configuration tells a component what to do: which API to read, where the rows go. Make one, run it, look at its tables.
+      </Teach>
     )
   return (
     <>

@@ -6,7 +6,7 @@ import { bytes, moment, parseTime, plural, until } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { Scroll } from '../parts/scroll.tsx'
+import { ListTable } from '../parts/list-table.tsx'
 import { Page } from '../shell/page.tsx'
 
 const route = getRouteApi('/files')
@@ -70,50 +70,33 @@ export function FilesScreen() {
 }
 
 const FileTable = ({ files }: { files: readonly StoredFile[] }) => (
-  <Scroll label="Files">
-    <table className="t">
-      <thead>
-        <tr>
-          <th>Name</th>
-          <th>Tags</th>
-          <th className="num">Size</th>
-          <th>Made</th>
-          <th>Kept</th>
-          <th>Id</th>
-          <th>
-            <span className="vh">Download</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {files.map((file) => (
-          <tr key={file.id}>
-            <td className="med">
-              {file.name} {file.isSliced ? <span className="tag">sliced</span> : null}
-            </td>
-            <td>
-              <span className="row wrap gap1">
-                {file.tags.map((tag) => (
-                  <Link key={tag} className="chip" to="/files" search={{ tag }}>
-                    {tag}
-                  </Link>
-                ))}
-              </span>
-            </td>
-            <td className="num">{bytes(file.sizeBytes)}</td>
-            <td className="nowrap">{moment(file.created)}</td>
-            <td className="mute nowrap">{expiryOf(file)}</td>
-            <td className="id">{file.id}</td>
-            <td>
-              {file.isSliced ? null : (
-                <a className="btn sm icon ghost" href={file.url} aria-label={`Download ${file.name}`} title="Download">
-                  <Icon name="download" />
-                </a>
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </Scroll>
+  <ListTable label="Files" columns={['Name', 'Tags', { num: 'Size' }, 'Made', 'Kept', 'Id', { hidden: 'Download' }]}>
+    {files.map((file) => (
+      <tr key={file.id}>
+        <td className="med">
+          {file.name} {file.isSliced ? <span className="tag">sliced</span> : null}
+        </td>
+        <td>
+          <span className="row wrap gap1">
+            {file.tags.map((tag) => (
+              <Link key={tag} className="chip" to="/files" search={{ tag }}>
+                {tag}
+              </Link>
+            ))}
+          </span>
+        </td>
+        <td className="num">{bytes(file.sizeBytes)}</td>
+        <td className="nowrap">{moment(file.created)}</td>
+        <td className="mute nowrap">{expiryOf(file)}</td>
+        <td className="id">{file.id}</td>
+        <td>
+          {file.isSliced ? null : (
+            <a className="btn sm icon ghost" href={file.url} aria-label={`Download ${file.name}`} title="Download">
+              <Icon name="download" />
+            </a>
+          )}
+        </td>
+      </tr>
+    ))}
+  </ListTable>
 )

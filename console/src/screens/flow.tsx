@@ -21,6 +21,7 @@ import {
   removeTask,
 } from '../flow/flow-document.ts'
 import { plural } from '../format.ts'
+import { Teach } from '../listing.tsx'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
@@ -144,11 +145,7 @@ function FlowEditor({ place, loaded }: { place: ConfigurationPlace; loaded: Load
               </button>
             </header>
             {flow.phases.length === 0 ? (
-              <div className="empty">
-                <p className="md soft">
-                  A phase holds tasks that run side by side. Add the first phase, then put configurations into it.
-                </p>
-              </div>
+              <Teach>A phase holds tasks that run side by side. Add the first phase, then put configurations into it.</Teach>
             ) : (
               <FlowGraph
                 flow={flow}

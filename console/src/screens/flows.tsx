@@ -4,12 +4,13 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { moment, plural } from '../format.ts'
-import { Lines, Loaded, useLoad } from '../load.tsx'
+import { Listing } from '../listing.tsx'
+import { useLoad } from '../load.tsx'
 import { CreateButton } from '../parts/create-button.tsx'
 import { DialogEnd } from '../parts/dialog-end.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
-import { Scroll } from '../parts/scroll.tsx'
+import { ListTable } from '../parts/list-table.tsx'
 import { Status } from '../parts/status.tsx'
 import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
@@ -41,63 +42,43 @@ export function FlowsScreen() {
       }
       actions={<CreateButton label="New flow">{(close) => <NewFlow onClose={close} />}</CreateButton>}
     >
-      <section className="card" aria-label="Flows">
-        <Loaded query={query as never} skeleton={<Lines count={4} />}>
-          {() =>
-            flows.length === 0 ? (
-              <div className="empty">
-                <p className="md soft">
-                  A flow runs configurations in phases: extract, then transform, then deliver. Tasks of a phase run side by side.
-                </p>
-              </div>
-            ) : (
-              <Scroll label="Flows">
-                <table className="t">
-                  <thead>
-                    <tr>
-                      <th>Flow</th>
-                      <th>Last run</th>
-                      <th>When</th>
-                      <th className="num">Version</th>
-                      <th>Id</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {flows.map(({ componentId, configuration }) => {
-                      const last = lastOf(componentId, configuration.id)
-                      return (
-                        <tr key={`${componentId} ${configuration.id}`}>
-                          <td>
-                            <Link
-                              className="med"
-                              to="/flows/$componentId/$configurationId"
-                              params={{ componentId, configurationId: configuration.id }}
-                            >
-                              {configuration.name}
-                            </Link>
-                          </td>
-                          <td>
-                            {last ? (
-                              <Link to="/jobs/$jobId" params={{ jobId: last.id }}>
-                                <Status status={last.status} />
-                              </Link>
-                            ) : (
-                              <i className="null">never</i>
-                            )}
-                          </td>
-                          <td className="nowrap">{last ? moment(last.startTime ?? last.createdTime) : ''}</td>
-                          <td className="num">{configuration.version}</td>
-                          <td className="id">{configuration.id}</td>
-                        </tr>
-                      )
-                    })}
-                  </tbody>
-                </table>
-              </Scroll>
+      <Listing
+        label="Flows"
+        query={query}
+        count={flows.length}
+        teach="A flow runs configurations in phases: extract, then transform, then deliver. Tasks of a phase run side by side."
+      >
+        <ListTable label="Flows" columns={['Flow', 'Last run', 'When', { num: 'Version' }, 'Id']}>
+          {flows.map(({ componentId, configuration }) => {
+            const last = lastOf(componentId, configuration.id)
+            return (
+              <tr key={`${componentId} ${configuration.id}`}>
+                <td>
+                  <Link
+                    className="med"
+                    to="/flows/$componentId/$configurationId"
+                    params={{ componentId, configurationId: configuration.id }}
+                  >
+                    {configuration.name}
+                  </Link>
+                </td>
+                <td>
+                  {last ? (
+                    <Link to="/jobs/$jobId" params={{ jobId: last.id }}>
+                      <Status status={last.status} />
+                    </Link>
+                  ) : (
+                    <i className="null">never</i>
+                  )}
+                </td>
+                <td className="nowrap">{last ? moment(last.startTime ?? last.createdTime) : ''}</td>
+                <td className="num">{configuration.version}</td>
+                <td className="id">{configuration.id}</td>
+              </tr>
             )
-          }
-        </Loaded>
-      </section>
+          })}
+        </ListTable>
+      </Listing>
     </Page>
   )
 }

@@ -7,7 +7,7 @@ import { count, duration, hourAndMinute, moment, plural, until, zone } from '../
 import { useSeconds } from '../live.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { Scroll } from '../parts/scroll.tsx'
+import { ListTable } from '../parts/list-table.tsx'
 import { Status, StatusIcon } from '../parts/status.tsx'
 import { Page } from '../shell/page.tsx'
 import { AssetGraph } from './asset-graph.tsx'
@@ -309,33 +309,22 @@ function Changed() {
       </header>
       <Loaded query={tables} skeleton={<Lines count={6} />}>
         {(all) => (
-          <Scroll label="Tables that changed last">
-            <table className="t">
-              <thead>
-                <tr>
-                  <th>Table</th>
-                  <th className="num">Rows</th>
-                  <th>Last load</th>
+          <ListTable label="Tables that changed last" columns={['Table', { num: 'Rows' }, 'Last load']}>
+            {all
+              .toSorted((a, b) => (b.lastChangeDate ?? '').localeCompare(a.lastChangeDate ?? ''))
+              .slice(0, SHOWN)
+              .map((table) => (
+                <tr key={table.id}>
+                  <td>
+                    <Link className="med" to="/storage/$tableId" params={{ tableId: table.id }}>
+                      {table.id}
+                    </Link>
+                  </td>
+                  <td className="num">{count(table.rowsCount ?? 0)}</td>
+                  <td>{table.lastImportDate ? moment(table.lastImportDate) : <Status status="never" />}</td>
                 </tr>
-              </thead>
-              <tbody>
-                {all
-                  .toSorted((a, b) => (b.lastChangeDate ?? '').localeCompare(a.lastChangeDate ?? ''))
-                  .slice(0, SHOWN)
-                  .map((table) => (
-                    <tr key={table.id}>
-                      <td>
-                        <Link className="med" to="/storage/$tableId" params={{ tableId: table.id }}>
-                          {table.id}
-                        </Link>
-                      </td>
-                      <td className="num">{count(table.rowsCount ?? 0)}</td>
-                      <td>{table.lastImportDate ? moment(table.lastImportDate) : <Status status="never" />}</td>
-                    </tr>
-                  ))}
-              </tbody>
-            </table>
-          </Scroll>
+              ))}
+          </ListTable>
         )}
       </Loaded>
     </section>

@@ -4,7 +4,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import type { Job } from '../../../client/src/operations.ts'
 import { duration, moment, sinceSeconds } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
-import { Scroll } from '../parts/scroll.tsx'
+import { ListTable } from '../parts/list-table.tsx'
 import { Status } from '../parts/status.tsx'
 import { Page } from '../shell/page.tsx'
 import { useNames } from './names.ts'
@@ -131,41 +131,27 @@ function sentence(shown: number, failed: number, page: number): string {
 export function JobTable({ jobs }: { jobs: readonly Job[] }) {
   const nameOf = useNames()
   return (
-    <Scroll label="Jobs">
-      <table className="t">
-        <thead>
-          <tr>
-            <th>Status</th>
-            <th>What</th>
-            <th>Started</th>
-            <th className="num">Took</th>
-            <th>By</th>
-            <th>Job</th>
+    <ListTable label="Jobs" columns={['Status', 'What', 'Started', { num: 'Took' }, 'By', 'Job']}>
+      {jobs.map((job) => {
+        const seconds = secondsOf(job)
+        return (
+          <tr key={job.id}>
+            <td>
+              <Status status={job.status} />
+            </td>
+            <td className="what">
+              <Link className="med" to="/jobs/$jobId" params={{ jobId: job.id }}>
+                {nameOf(job.component, job.config)}
+              </Link>
+              {reasonOf(job) ? <div className="xs mute clip">{reasonOf(job)}</div> : null}
+            </td>
+            <td className="nowrap">{moment(job.startTime ?? job.createdTime)}</td>
+            <td className="num">{seconds === undefined ? <i className="null">not started</i> : duration(seconds)}</td>
+            <td className="mute">{job.token.description}</td>
+            <td className="id">{job.id}</td>
           </tr>
-        </thead>
-        <tbody>
-          {jobs.map((job) => {
-            const seconds = secondsOf(job)
-            return (
-              <tr key={job.id}>
-                <td>
-                  <Status status={job.status} />
-                </td>
-                <td className="what">
-                  <Link className="med" to="/jobs/$jobId" params={{ jobId: job.id }}>
-                    {nameOf(job.component, job.config)}
-                  </Link>
-                  {reasonOf(job) ? <div className="xs mute clip">{reasonOf(job)}</div> : null}
-                </td>
-                <td className="nowrap">{moment(job.startTime ?? job.createdTime)}</td>
-                <td className="num">{seconds === undefined ? <i className="null">not started</i> : duration(seconds)}</td>
-                <td className="mute">{job.token.description}</td>
-                <td className="id">{job.id}</td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
-    </Scroll>
+        )
+      })}
+    </ListTable>
   )
 }

@@ -4,13 +4,14 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Answer } from '../../../client/src/client.ts'
 import { moment, plural } from '../format.ts'
-import { Lines, Loaded, useLoad } from '../load.tsx'
+import { Listing } from '../listing.tsx'
+import { Loaded, useLoad } from '../load.tsx'
 import { CreateButton } from '../parts/create-button.tsx'
 import { DialogEnd } from '../parts/dialog-end.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { ListTable } from '../parts/list-table.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { Scroll } from '../parts/scroll.tsx'
 import { Status } from '../parts/status.tsx'
 import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
@@ -47,11 +48,14 @@ export function NotificationsScreen() {
       actions={<CreateButton label="New notification">{(close) => <NewSubscription onClose={close} />}</CreateButton>}
     >
       <div className="stack4">
-        <section className="card" aria-label="Subscriptions">
-          <Loaded query={query} skeleton={<Lines />}>
-            {(all) => (all.length === 0 ? <Teach /> : <Subscriptions all={all} />)}
-          </Loaded>
-        </section>
+        <Listing
+          label="Subscriptions"
+          query={query}
+          count={query.data?.length ?? 0}
+          teach="A notification sends a message to a mailbox, a chat tool or a program of yours when a job fails, a run is missed or a table gets no new rows."
+        >
+          <Subscriptions all={query.data ?? []} />
+        </Listing>
         <section className="card" aria-labelledby="deliveries">
           <header>
             <h2 id="deliveries">Messages</h2>
@@ -69,15 +73,6 @@ function sentence(subscriptions: number, failed: number): string {
   if (subscriptions === 0) return 'Nobody hears when something breaks.'
   return `${plural(subscriptions, 'notification')}, ${failed === 0 ? 'every message arrived' : `${plural(failed, 'message')} could not be delivered`}.`
 }
-
-const Teach = () => (
-  <div className="empty">
-    <p className="md soft">
-      A notification sends a message to a mailbox, a chat tool or a program of yours when a job fails, a run is missed or a table
-      gets no new rows.
-    </p>
-  </div>
-)
 
 function Subscriptions({ all }: { all: readonly Subscription[] }) {
   const queries = useQueryClient()
@@ -115,49 +110,36 @@ function Subscriptions({ all }: { all: readonly Subscription[] }) {
   }
   const error = remove.error ?? tryOut.error
   return (
-    <Scroll label="Subscriptions">
+    <>
       {error ? <Problem error={error} /> : null}
-      <table className="t">
-        <thead>
-          <tr>
-            <th>When</th>
-            <th>Of</th>
-            <th>Goes to</th>
-            <th>Since</th>
-            <th>
-              <span className="vh">Actions</span>
-            </th>
+      <ListTable label="Subscriptions" columns={['When', 'Of', 'Goes to', 'Since', { hidden: 'Actions' }]}>
+        {all.map((one) => (
+          <tr key={one.id}>
+            <td className="med">{EVENTS[one.event] ?? one.event}</td>
+            <td>{about(one)}</td>
+            <td className="what">
+              {one.recipient.channel === 'email' ? one.recipient.address : (one.recipient.url ?? one.recipient.address)}
+              {one.warnings.map((warning) => (
+                <div key={warning} className="xs warn">
+                  {warning}
+                </div>
+              ))}
+            </td>
+            <td className="nowrap">{moment(one.createdAt)}</td>
+            <td>
+              <span className="row">
+                <button type="button" className="btn sm" disabled={tryOut.isPending} onClick={() => tryOut.mutate(one)}>
+                  Send a test
+                </button>
+                <button type="button" className="btn sm ghost" onClick={() => remove.mutate(one)}>
+                  Remove
+                </button>
+              </span>
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {all.map((one) => (
-            <tr key={one.id}>
-              <td className="med">{EVENTS[one.event] ?? one.event}</td>
-              <td>{about(one)}</td>
-              <td className="what">
-                {one.recipient.channel === 'email' ? one.recipient.address : (one.recipient.url ?? one.recipient.address)}
-                {one.warnings.map((warning) => (
-                  <div key={warning} className="xs warn">
-                    {warning}
-                  </div>
-                ))}
-              </td>
-              <td className="nowrap">{moment(one.createdAt)}</td>
-              <td>
-                <span className="row">
-                  <button type="button" className="btn sm" disabled={tryOut.isPending} onClick={() => tryOut.mutate(one)}>
-                    Send a test
-                  </button>
-                  <button type="button" className="btn sm ghost" onClick={() => remove.mutate(one)}>
-                    Remove
-                  </button>
-                </span>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+        ))}
+      </ListTable>
+    </>
   )
 }
 
@@ -169,40 +151,23 @@ const STATUS: Readonly<Record<string, string>> = {
 }
 
 const Deliveries = ({ all }: { all: readonly Delivery[] }) => (
-  <Scroll label="Messages">
-    <table className="t">
-      <thead>
-        <tr>
-          <th>Status</th>
-          <th>About</th>
-          <th>To</th>
-          <th>Sent</th>
-          <th className="num">Tries</th>
-          <th>Last answer</th>
+  <ListTable label="Messages" columns={['Status', 'About', 'To', 'Sent', { num: 'Tries' }, 'Last answer']}>
+    {all.map((one) => {
+      const last = one.attempts.at(-1)
+      return (
+        <tr key={one.id}>
+          <td>
+            <Status status={STATUS[one.status] ?? one.status} {...(one.status === 'delivered' ? { text: 'Delivered' } : {})} />
+          </td>
+          <td>{EVENTS[one.event] ?? one.event}</td>
+          <td className="what clip">{one.recipient.url ?? one.recipient.address}</td>
+          <td className="nowrap">{moment(one.createdAt)}</td>
+          <td className="num">{one.attempts.length}</td>
+          <td className="mute what">{last ? (last.error ?? `${last.statusCode ?? ''} in ${last.durationMs} ms`) : ''}</td>
         </tr>
-      </thead>
-      <tbody>
-        {all.map((one) => {
-          const last = one.attempts.at(-1)
-          return (
-            <tr key={one.id}>
-              <td>
-                <Status
-                  status={STATUS[one.status] ?? one.status}
-                  {...(one.status === 'delivered' ? { text: 'Delivered' } : {})}
-                />
-              </td>
-              <td>{EVENTS[one.event] ?? one.event}</td>
-              <td className="what clip">{one.recipient.url ?? one.recipient.address}</td>
-              <td className="nowrap">{moment(one.createdAt)}</td>
-              <td className="num">{one.attempts.length}</td>
-              <td className="mute what">{last ? (last.error ?? `${last.statusCode ?? ''} in ${last.durationMs} ms`) : ''}</td>
-            </tr>
-          )
-        })}
-      </tbody>
-    </table>
-  </Scroll>
+      )
+    })}
+  </ListTable>
 )
 
 function NewSubscription({ onClose }: { onClose: () => void }) {

@@ -4,7 +4,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { moment, plural } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
-import { Scroll } from '../parts/scroll.tsx'
+import { ListTable } from '../parts/list-table.tsx'
 import { Status, StatusIcon } from '../parts/status.tsx'
 import { Page } from '../shell/page.tsx'
 
@@ -142,30 +142,17 @@ function Audit() {
           entries.length === 0 ? (
             <p className="in mute">Nothing like that happened.</p>
           ) : (
-            <Scroll label="Events of all projects">
-              <table className="t">
-                <thead>
-                  <tr>
-                    <th>When</th>
-                    <th>Who</th>
-                    <th>What</th>
-                    <th>Event</th>
-                    <th className="num">Project</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {entries.map((entry) => (
-                    <tr key={entry.id}>
-                      <td className="nowrap tn">{moment(entry.at)}</td>
-                      <td>{entry.who.description}</td>
-                      <td>{entry.message}</td>
-                      <td className="id">{entry.event}</td>
-                      <td className="num">{entry.projectId}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </Scroll>
+            <ListTable label="Events of all projects" columns={['When', 'Who', 'What', 'Event', { num: 'Project' }]}>
+              {entries.map((entry) => (
+                <tr key={entry.id}>
+                  <td className="nowrap tn">{moment(entry.at)}</td>
+                  <td>{entry.who.description}</td>
+                  <td>{entry.message}</td>
+                  <td className="id">{entry.event}</td>
+                  <td className="num">{entry.projectId}</td>
+                </tr>
+              ))}
+            </ListTable>
           )
         }
       </Loaded>

@@ -9,8 +9,8 @@ import { CopyButton } from '../parts/copy.tsx'
 import { CreateButton } from '../parts/create-button.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { ListTable } from '../parts/list-table.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { Scroll } from '../parts/scroll.tsx'
 import { api, usePerson } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
@@ -89,54 +89,41 @@ function Users({ users, projectId, isAdmin, ownId }: UsersProps) {
   })
   const problem = change.error ?? remove.error
   return (
-    <Scroll label="People">
+    <>
       {problem ? <Problem error={problem} /> : null}
-      <table className="t">
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>E-mail</th>
-            <th>Role</th>
-            <th>Since</th>
-            <th>
-              <span className="vh">Remove</span>
-            </th>
+      <ListTable label="People" columns={['Name', 'E-mail', 'Role', 'Since', { hidden: 'Remove' }]}>
+        {users.map(({ id, name, email, role, created }) => (
+          <tr key={id}>
+            <td className="med">{id === ownId ? `${name} (you)` : name}</td>
+            <td>{email}</td>
+            <td>
+              {isAdmin && id !== ownId ? (
+                <select
+                  className="input sm"
+                  aria-label={`Role of ${name}`}
+                  value={role}
+                  onChange={(event) => change.mutate({ id, role: event.target.value as Role })}
+                >
+                  {ROLES.map((one) => (
+                    <option key={one}>{one}</option>
+                  ))}
+                </select>
+              ) : (
+                role
+              )}
+            </td>
+            <td className="nowrap">{moment(created)}</td>
+            <td>
+              {isAdmin && id !== ownId ? (
+                <button type="button" className="btn sm danger" aria-label={`Remove ${name}`} onClick={() => remove.mutate(id)}>
+                  Remove
+                </button>
+              ) : null}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {users.map(({ id, name, email, role, created }) => (
-            <tr key={id}>
-              <td className="med">{id === ownId ? `${name} (you)` : name}</td>
-              <td>{email}</td>
-              <td>
-                {isAdmin && id !== ownId ? (
-                  <select
-                    className="input sm"
-                    aria-label={`Role of ${name}`}
-                    value={role}
-                    onChange={(event) => change.mutate({ id, role: event.target.value as Role })}
-                  >
-                    {ROLES.map((one) => (
-                      <option key={one}>{one}</option>
-                    ))}
-                  </select>
-                ) : (
-                  role
-                )}
-              </td>
-              <td className="nowrap">{moment(created)}</td>
-              <td>
-                {isAdmin && id !== ownId ? (
-                  <button type="button" className="btn sm danger" aria-label={`Remove ${name}`} onClick={() => remove.mutate(id)}>
-                    Remove
-                  </button>
-                ) : null}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+        ))}
+      </ListTable>
+    </>
   )
 }
 
@@ -153,37 +140,23 @@ function Invitations({ projectId }: { projectId: number }) {
   return (
     <section className="card" aria-label="Invitations">
       <h2 className="h in">Invited</h2>
-      <Scroll label="Invitations">
-        {takeBack.error ? <Problem error={takeBack.error} /> : null}
-        <table className="t">
-          <thead>
-            <tr>
-              <th>E-mail</th>
-              <th>Role</th>
-              <th>By</th>
-              <th>Ends</th>
-              <th>
-                <span className="vh">Take back</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {list.map(({ id, email, role, creator, expires }) => (
-              <tr key={id}>
-                <td className="med">{email}</td>
-                <td>{role}</td>
-                <td>{creator.name}</td>
-                <td className="nowrap">{until(expires)}</td>
-                <td>
-                  <button type="button" className="btn sm" aria-label={`Take back ${email}`} onClick={() => takeBack.mutate(id)}>
-                    Take back
-                  </button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+
+      {takeBack.error ? <Problem error={takeBack.error} /> : null}
+      <ListTable label="Invitations" columns={['E-mail', 'Role', 'By', 'Ends', { hidden: 'Take back' }]}>
+        {list.map(({ id, email, role, creator, expires }) => (
+          <tr key={id}>
+            <td className="med">{email}</td>
+            <td>{role}</td>
+            <td>{creator.name}</td>
+            <td className="nowrap">{until(expires)}</td>
+            <td>
+              <button type="button" className="btn sm" aria-label={`Take back ${email}`} onClick={() => takeBack.mutate(id)}>
+                Take back
+              </button>
+            </td>
+          </tr>
+        ))}
+      </ListTable>
     </section>
   )
 }

@@ -8,8 +8,8 @@ import { Lines, Loaded, useLoad } from '../load.tsx'
 import { CreateButton } from '../parts/create-button.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { ListTable } from '../parts/list-table.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { Scroll } from '../parts/scroll.tsx'
 import { api, chooseProject, loadSession } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
@@ -56,56 +56,43 @@ function List({ projects }: { projects: readonly ManagedProject[] }) {
   const [chosen, setChosen] = useState<{ project: ManagedProject; what: 'rename' | 'pause' | 'delete' }>()
   const resume = useChange((id: number) => api.call('projects.resume', { path: pathOf(id) }), 'The project goes on.')
   return (
-    <Scroll label="Projects">
+    <>
       {resume.error ? <Problem error={resume.error} /> : null}
-      <table className="t">
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>Id</th>
-            <th>Made</th>
-            <th>State</th>
-            <th>
-              <span className="vh">Change</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {projects.map((project) => (
-            <tr key={project.id}>
-              <td className="med">
-                <button type="button" className="link" onClick={() => chooseProject(project.id)}>
-                  {project.name}
+      <ListTable label="Projects" columns={['Name', 'Id', 'Made', 'State', { hidden: 'Change' }]}>
+        {projects.map((project) => (
+          <tr key={project.id}>
+            <td className="med">
+              <button type="button" className="link" onClick={() => chooseProject(project.id)}>
+                {project.name}
+              </button>
+            </td>
+            <td className="id">{project.id}</td>
+            <td className="nowrap">{moment(project.created)}</td>
+            <td>{project.disabled ? `paused: ${project.disabled.reason}` : 'works'}</td>
+            <td>
+              <span className="row">
+                <button type="button" className="btn sm" onClick={() => setChosen({ project, what: 'rename' })}>
+                  Rename
                 </button>
-              </td>
-              <td className="id">{project.id}</td>
-              <td className="nowrap">{moment(project.created)}</td>
-              <td>{project.disabled ? `paused: ${project.disabled.reason}` : 'works'}</td>
-              <td>
-                <span className="row">
-                  <button type="button" className="btn sm" onClick={() => setChosen({ project, what: 'rename' })}>
-                    Rename
+                {project.isDisabled ? (
+                  <button type="button" className="btn sm" onClick={() => resume.mutate(project.id)}>
+                    Resume
                   </button>
-                  {project.isDisabled ? (
-                    <button type="button" className="btn sm" onClick={() => resume.mutate(project.id)}>
-                      Resume
-                    </button>
-                  ) : (
-                    <button type="button" className="btn sm" onClick={() => setChosen({ project, what: 'pause' })}>
-                      Pause
-                    </button>
-                  )}
-                  <button type="button" className="btn sm danger" onClick={() => setChosen({ project, what: 'delete' })}>
-                    Delete
+                ) : (
+                  <button type="button" className="btn sm" onClick={() => setChosen({ project, what: 'pause' })}>
+                    Pause
                   </button>
-                </span>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+                )}
+                <button type="button" className="btn sm danger" onClick={() => setChosen({ project, what: 'delete' })}>
+                  Delete
+                </button>
+              </span>
+            </td>
+          </tr>
+        ))}
+      </ListTable>
       {chosen ? <Change {...chosen} onClose={() => setChosen(undefined)} /> : null}
-    </Scroll>
+    </>
   )
 }
 
@@ -195,32 +182,19 @@ function Deleted() {
     <section className="card" aria-label="Deleted projects">
       <h2 className="h in">Deleted</h2>
       {restore.error ? <Problem error={restore.error} /> : null}
-      <Scroll label="Deleted projects">
-        <table className="t">
-          <thead>
-            <tr>
-              <th>Name</th>
-              <th>Gone</th>
-              <th>
-                <span className="vh">Bring back</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {list.map(({ id, name, purgeTime }) => (
-              <tr key={id}>
-                <td className="med">{name}</td>
-                <td className="nowrap">{purgeTime === undefined ? '' : until(purgeTime)}</td>
-                <td>
-                  <button type="button" className="btn sm" onClick={() => restore.mutate(id)}>
-                    Bring back
-                  </button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <ListTable label="Deleted projects" columns={['Name', 'Gone', { hidden: 'Bring back' }]}>
+        {list.map(({ id, name, purgeTime }) => (
+          <tr key={id}>
+            <td className="med">{name}</td>
+            <td className="nowrap">{purgeTime === undefined ? '' : until(purgeTime)}</td>
+            <td>
+              <button type="button" className="btn sm" onClick={() => restore.mutate(id)}>
+                Bring back
+              </button>
+            </td>
+          </tr>
+        ))}
+      </ListTable>
     </section>
   )
 }

@@ -5,10 +5,11 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Schedule } from '../../../client/src/operations.ts'
 import { moment, plural, until, zone } from '../format.ts'
-import { Lines, Loaded, useLoad } from '../load.tsx'
+import { Listing } from '../listing.tsx'
+import { Loaded, useLoad } from '../load.tsx'
 import { Drawer } from '../parts/drawer.tsx'
+import { ListTable } from '../parts/list-table.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { Scroll } from '../parts/scroll.tsx'
 import { Status, StatusIcon } from '../parts/status.tsx'
 import { cronWords } from '../schedule/cron-words.ts'
 import { api } from '../session.ts'
@@ -49,76 +50,54 @@ export function SchedulesScreen() {
       }
     >
       {isWeek ? <Week schedules={all} nameOf={nameOf} /> : null}
-      <section className="card" aria-label="Schedules" hidden={isWeek}>
-        <Loaded query={query} skeleton={<Lines count={6} />}>
-          {(data) =>
-            data.length === 0 ? (
-              <div className="empty">
-                <p className="md soft">
-                  A schedule runs a configuration by the clock, in a time zone of its own, and shows its next runs before it is
-                  made.
-                </p>
-              </div>
-            ) : (
-              <Scroll label="Schedules">
-                <table className="t">
-                  <thead>
-                    <tr>
-                      <th>State</th>
-                      <th>Runs</th>
-                      <th>When</th>
-                      <th>Next</th>
-                      <th>Last ten</th>
-                      <th>
-                        <span className="vh">Actions</span>
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {data.map((one) => (
-                      <tr key={one.id}>
-                        <td>
-                          <Status status={stateOf(one)} />
-                          {one.stoppedReason ? <div className="xs mute">{one.stoppedReason}</div> : null}
-                        </td>
-                        <td>
-                          <Link
-                            to="/components/$componentId/$configurationId"
-                            params={{ componentId: one.target.componentId, configurationId: one.target.configurationId }}
-                          >
-                            {nameOf(one.target.componentId, one.target.configurationId)}
-                          </Link>
-                        </td>
-                        <td>
-                          <button type="button" className="link" onClick={() => setOpen(one)}>
-                            {cronWords(one.schedule.cronTab) ?? one.schedule.cronTab}
-                            <span className="xs mute block">
-                              <span className="id">{one.schedule.cronTab}</span> {one.schedule.timezone}
-                            </span>
-                          </button>
-                        </td>
-                        <td>
-                          {one.nextExecutionTime ? (
-                            `${moment(one.nextExecutionTime)}, ${until(one.nextExecutionTime)}`
-                          ) : (
-                            <i className="null">never</i>
-                          )}
-                        </td>
-                        <td>
-                          <LastRuns executions={one.executions} />
-                        </td>
-                        <td>
-                          <ScheduleActions schedule={one} />
-                        </td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </Scroll>
-            )
-          }
-        </Loaded>
-      </section>
+      {isWeek ? null : (
+        <Listing
+          label="Schedules"
+          query={query}
+          count={all.length}
+          teach="A schedule runs a configuration by the clock, in a time zone of its own, and shows its next runs before it is made."
+        >
+          <ListTable label="Schedules" columns={['State', 'Runs', 'When', 'Next', 'Last ten', { hidden: 'Actions' }]}>
+            {all.map((one) => (
+              <tr key={one.id}>
+                <td>
+                  <Status status={stateOf(one)} />
+                  {one.stoppedReason ? <div className="xs mute">{one.stoppedReason}</div> : null}
+                </td>
+                <td>
+                  <Link
+                    to="/components/$componentId/$configurationId"
+                    params={{ componentId: one.target.componentId, configurationId: one.target.configurationId }}
+                  >
+                    {nameOf(one.target.componentId, one.target.configurationId)}
+                  </Link>
+                </td>
+                <td>
+                  <button type="button" className="link" onClick={() => setOpen(one)}>
+                    {cronWords(one.schedule.cronTab) ?? one.schedule.cronTab}
+                    <span className="xs mute block">
+                      <span className="id">{one.schedule.cronTab}</span> {one.schedule.timezone}
+                    </span>
+                  </button>
+                </td>
+                <td>
+                  {one.nextExecutionTime ? (
+                    `${moment(one.nextExecutionTime)}, ${until(one.nextExecutionTime)}`
+                  ) : (
+                    <i className="null">never</i>
+                  )}
+                </td>
+                <td>
+                  <LastRuns executions={one.executions} />
+                </td>
+                <td>
+                  <ScheduleActions schedule={one} />
+                </td>
+              </tr>
+            ))}
+          </ListTable>
+        </Listing>
+      )}
       {open ? <ScheduleDrawer schedule={open} onClose={() => setOpen(undefined)} /> : null}
     </Page>
   )

@@ -5,7 +5,8 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { StreamCreateSinkBody } from '../../../client/src/operations.ts'
 import { plural } from '../format.ts'
-import { Lines, Loaded, useLoad } from '../load.tsx'
+import { Cards } from '../listing.tsx'
+import { useLoad } from '../load.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { CreateButton } from '../parts/create-button.tsx'
 import { DialogEnd } from '../parts/dialog-end.tsx'
@@ -61,26 +62,16 @@ export function StreamsScreen() {
       sub="A record is answered when it is on disk; from then on it arrives in every table once."
       actions={<CreateButton label="New stream">{(close) => <NewStream onClose={close} />}</CreateButton>}
     >
-      <Loaded query={query} skeleton={<Lines />}>
-        {() =>
-          sources.length === 0 ? (
-            <section className="card">
-              <div className="empty">
-                <p className="md soft">
-                  A stream is an address for webhooks of other services, events of your own programs or telemetry. What is sent
-                  there becomes rows of a table.
-                </p>
-              </div>
-            </section>
-          ) : (
-            <div className="stack4">
-              {sources.map((source) => (
-                <SourceCard key={source.sourceId} source={source} />
-              ))}
-            </div>
-          )
-        }
-      </Loaded>
+      <Cards
+        label="Streams"
+        query={query}
+        count={sources.length}
+        teach="A stream is an address for webhooks of other services, events of your own programs or telemetry. What is sent there becomes rows of a table."
+      >
+        {sources.map((source) => (
+          <SourceCard key={source.sourceId} source={source} />
+        ))}
+      </Cards>
     </Page>
   )
 }

@@ -2,7 +2,7 @@
 
 import { count, moment } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
-import { Scroll } from '../parts/scroll.tsx'
+import { ListTable } from '../parts/list-table.tsx'
 
 interface TableEvent {
   readonly id: number
@@ -28,28 +28,16 @@ export function TableHistory({ tableId }: { tableId: string }) {
     <section className="card" aria-label="History">
       <Loaded query={query} skeleton={<Lines count={6} />}>
         {(data) => (
-          <Scroll label="History of the table">
-            <table className="t">
-              <thead>
-                <tr>
-                  <th>When</th>
-                  <th>What</th>
-                  <th>Rows</th>
-                  <th>Who</th>
-                </tr>
-              </thead>
-              <tbody>
-                {(data as readonly TableEvent[]).map((one) => (
-                  <tr key={one.id}>
-                    <td className="nowrap">{moment(one.created)}</td>
-                    <td className={one.type === 'error' ? 'err' : ''}>{one.message}</td>
-                    <td className="tn nowrap">{rowsOf(one)}</td>
-                    <td className="mute">{one.token?.name}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
+          <ListTable label="History of the table" columns={['When', 'What', 'Rows', 'Who']}>
+            {(data as readonly TableEvent[]).map((one) => (
+              <tr key={one.id}>
+                <td className="nowrap">{moment(one.created)}</td>
+                <td className={one.type === 'error' ? 'err' : ''}>{one.message}</td>
+                <td className="tn nowrap">{rowsOf(one)}</td>
+                <td className="mute">{one.token?.name}</td>
+              </tr>
+            ))}
+          </ListTable>
         )}
       </Loaded>
     </section>

@@ -4,10 +4,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ApiError } from '../../../client/src/client.ts'
 import type { Table } from '../../../client/src/operations.ts'
 import { count, moment } from '../format.ts'
+import { Teach } from '../listing.tsx'
 import { Lines, useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { ListTable } from '../parts/list-table.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { Scroll } from '../parts/scroll.tsx'
 import { api } from '../session.ts'
 import { finishStorageJob } from '../storage-job.ts'
 
@@ -44,11 +45,7 @@ export function TableProfile({ table }: { table: Table }) {
       {query.error && !isMissing ? <Problem error={query.error} /> : null}
       {query.isPending ? <Lines /> : null}
       {isMissing ? (
-        <div className="empty">
-          <p className="md soft">
-            Nobody has counted yet: how many different values each column has, how many are missing, how many repeat.
-          </p>
-        </div>
+        <Teach>Nobody has counted yet: how many different values each column has, how many are missing, how many repeat.</Teach>
       ) : null}
       {profile ? <Columns profile={profile} /> : null}
     </section>
@@ -56,34 +53,24 @@ export function TableProfile({ table }: { table: Table }) {
 }
 
 const Columns = ({ profile: { profile, columns } }: { profile: Profile }) => (
-  <Scroll label="Profile of the columns">
-    <table className="t">
-      <thead>
-        <tr>
-          <th>Column</th>
-          <th className="num">Different values</th>
-          <th className="num">Missing</th>
-          <th className="num">Repeated</th>
-          <th>Filled</th>
-        </tr>
-      </thead>
-      <tbody>
-        {columns.map(({ name, profile: { nullCount, distinctCount, duplicateCount } }) => (
-          <tr key={name}>
-            <td className="med">{name}</td>
-            <td className="num">
-              {distinctCount === profile.rowCount && distinctCount > 0 ? 'all different' : count(distinctCount)}
-            </td>
-            <td className="num">{count(nullCount)}</td>
-            <td className="num">{count(duplicateCount)}</td>
-            <td>
-              <Filled share={profile.rowCount === 0 ? 0 : 1 - nullCount / profile.rowCount} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </Scroll>
+  <ListTable
+    label="Profile of the columns"
+    columns={['Column', { num: 'Different values' }, { num: 'Missing' }, { num: 'Repeated' }, 'Filled']}
+  >
+    {columns.map(({ name, profile: { nullCount, distinctCount, duplicateCount } }) => (
+      <tr key={name}>
+        <td className="med">{name}</td>
+        <td className="num">
+          {distinctCount === profile.rowCount && distinctCount > 0 ? 'all different' : count(distinctCount)}
+        </td>
+        <td className="num">{count(nullCount)}</td>
+        <td className="num">{count(duplicateCount)}</td>
+        <td>
+          <Filled share={profile.rowCount === 0 ? 0 : 1 - nullCount / profile.rowCount} />
+        </td>
+      </tr>
+    ))}
+  </ListTable>
 )
 
 const Filled = ({ share }: { share: number }) => (

@@ -7,8 +7,8 @@ import { plural } from '../format.ts'
 import { useLoad } from '../load.tsx'
 import { Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { ListTable } from '../parts/list-table.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { Scroll } from '../parts/scroll.tsx'
 import { api } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
 import { finishStorageJob } from '../storage-job.ts'
@@ -57,33 +57,17 @@ export function TableSchema({ table }: { table: Table }) {
   return (
     <div className="columns">
       <section className="card" aria-label="Columns">
-        <Scroll label="Columns">
-          <table className="t">
-            <thead>
-              <tr>
-                <th>Column</th>
-                <th>Type</th>
-                <th>Null</th>
-                <th>Key</th>
-                <th>Description</th>
-                <th>
-                  <span className="vh">Change</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {columnsOf(table).map((column) => (
-                <ColumnRows
-                  key={column.name}
-                  table={table}
-                  column={column}
-                  isOpen={open === column.name}
-                  onToggle={() => setOpen(open === column.name ? undefined : column.name)}
-                />
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <ListTable label="Columns" columns={['Column', 'Type', 'Null', 'Key', 'Description', { hidden: 'Change' }]}>
+          {columnsOf(table).map((column) => (
+            <ColumnRows
+              key={column.name}
+              table={table}
+              column={column}
+              isOpen={open === column.name}
+              onToggle={() => setOpen(open === column.name ? undefined : column.name)}
+            />
+          ))}
+        </ListTable>
       </section>
       {table.isAlias ? (
         <p className="mute">An alias shows the columns of its source.</p>

@@ -5,12 +5,13 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Table } from '../../../client/src/operations.ts'
 import { bytes, count, moment, plural, zone } from '../format.ts'
+import { Teach } from '../listing.tsx'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { Drawer } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { ListTable } from '../parts/list-table.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { Scroll } from '../parts/scroll.tsx'
 import { api } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
 import { finishStorageJob } from '../storage-job.ts'
@@ -114,46 +115,28 @@ function Kept({ table }: { table: Table }) {
           const snapshots = data as readonly Snapshot[] // described loosely
           if (snapshots.length === 0)
             return (
-              <div className="empty">
-                <p className="md soft">
-                  A snapshot keeps the table as it is now, for as long as you want. Its rows can be put back, or become a table of
-                  their own.
-                </p>
-              </div>
+              <Teach>
+                A snapshot keeps the table as it is now, for as long as you want. Its rows can be put back, or become a table of
+                their own.
+              </Teach>
             )
           return (
-            <Scroll label="Snapshots">
-              <table className="t">
-                <thead>
-                  <tr>
-                    <th>Made</th>
-                    <th>For</th>
-                    <th className="num">Rows</th>
-                    <th className="num">Size</th>
-                    <th>By</th>
-                    <th>
-                      <span className="vh">Compare</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {snapshots.map((one) => (
-                    <tr key={one.id}>
-                      <td className="nowrap">{moment(one.createdTime)}</td>
-                      <td>{one.description || <i className="null">no words</i>}</td>
-                      <td className="num">{count(one.rowsCount)}</td>
-                      <td className="num">{bytes(one.dataSizeBytes)}</td>
-                      <td className="mute">{one.creatorToken.description}</td>
-                      <td>
-                        <button type="button" className="btn sm" onClick={() => setCompared(one)}>
-                          Compare and restore
-                        </button>
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </Scroll>
+            <ListTable label="Snapshots" columns={['Made', 'For', { num: 'Rows' }, { num: 'Size' }, 'By', { hidden: 'Compare' }]}>
+              {snapshots.map((one) => (
+                <tr key={one.id}>
+                  <td className="nowrap">{moment(one.createdTime)}</td>
+                  <td>{one.description || <i className="null">no words</i>}</td>
+                  <td className="num">{count(one.rowsCount)}</td>
+                  <td className="num">{bytes(one.dataSizeBytes)}</td>
+                  <td className="mute">{one.creatorToken.description}</td>
+                  <td>
+                    <button type="button" className="btn sm" onClick={() => setCompared(one)}>
+                      Compare and restore
+                    </button>
+                  </td>
+                </tr>
+              ))}
+            </ListTable>
           )
         }}
       </Loaded>

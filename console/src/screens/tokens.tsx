@@ -9,8 +9,8 @@ import { CopyButton } from '../parts/copy.tsx'
 import { CreateButton } from '../parts/create-button.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { ListTable } from '../parts/list-table.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { Scroll } from '../parts/scroll.tsx'
 import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
@@ -43,41 +43,27 @@ function List({ tokens }: { tokens: readonly Token[] }) {
     },
   })
   return (
-    <Scroll label="Tokens">
+    <>
       {remove.error ? <Problem error={remove.error} /> : null}
-      <table className="t">
-        <thead>
-          <tr>
-            <th>Description</th>
-            <th>May</th>
-            <th>Made</th>
-            <th>Expires</th>
-            <th>Id</th>
-            <th>
-              <span className="vh">Revoke</span>
-            </th>
+      <ListTable label="Tokens" columns={['Description', 'May', 'Made', 'Expires', 'Id', { hidden: 'Revoke' }]}>
+        {tokens.map((token) => (
+          <tr key={token.id}>
+            <td className="med">{token.description}</td>
+            <td>{token.isMasterToken ? 'everything' : scopeOf(token)}</td>
+            <td className="nowrap">{moment(token.created)}</td>
+            <td className="nowrap">{token.expires === null ? 'never' : token.isExpired ? 'expired' : until(token.expires)}</td>
+            <td className="id">{token.id}</td>
+            <td>
+              {token.admin ? null : (
+                <button type="button" className="btn sm danger" onClick={() => remove.mutate(token.id)}>
+                  Revoke
+                </button>
+              )}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {tokens.map((token) => (
-            <tr key={token.id}>
-              <td className="med">{token.description}</td>
-              <td>{token.isMasterToken ? 'everything' : scopeOf(token)}</td>
-              <td className="nowrap">{moment(token.created)}</td>
-              <td className="nowrap">{token.expires === null ? 'never' : token.isExpired ? 'expired' : until(token.expires)}</td>
-              <td className="id">{token.id}</td>
-              <td>
-                {token.admin ? null : (
-                  <button type="button" className="btn sm danger" onClick={() => remove.mutate(token.id)}>
-                    Revoke
-                  </button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+        ))}
+      </ListTable>
+    </>
   )
 }
 

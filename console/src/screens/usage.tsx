@@ -4,8 +4,8 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import type { Answer } from '../../../client/src/client.ts'
 import { bytes, count, duration, plural } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
+import { ListTable } from '../parts/list-table.tsx'
 import { saveAs } from '../parts/save-as.ts'
-import { Scroll } from '../parts/scroll.tsx'
 import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { useNames } from './names.ts'
@@ -97,41 +97,37 @@ function Days({ days }: { days: readonly Line[] }) {
       <header>
         <h2 id="by-day">By day</h2>
       </header>
-      <Scroll label="Usage by day">
-        <table className="t">
-          <thead>
-            <tr>
-              <th>Day</th>
-              <th className="num">Jobs</th>
-              <th className="num">Failed</th>
-              <th>Time of jobs</th>
-              <th className="num">SQL</th>
-              <th className="num">Rows loaded</th>
-              <th className="num">Bytes loaded</th>
-              <th className="num">Stored</th>
-            </tr>
-          </thead>
-          <tbody>
-            {days.map((day) => (
-              <tr key={day.day}>
-                <td className="tn">{day.day}</td>
-                <td className="num">{count(day.jobs)}</td>
-                <td className="num">{count(day.failedJobs)}</td>
-                <td>
-                  <span className="row">
-                    <meter min={0} max={most} value={day.jobSeconds} aria-label={`Time of jobs on ${day.day}`} />
-                    <span className="tn nowrap">{duration(day.jobSeconds)}</span>
-                  </span>
-                </td>
-                <td className="num">{duration(day.sqlSeconds)}</td>
-                <td className="num">{count(day.rowsLoaded)}</td>
-                <td className="num">{bytes(day.bytesLoaded)}</td>
-                <td className="num">{bytes(day.storageByteHours / 24)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <ListTable
+        label="Usage by day"
+        columns={[
+          'Day',
+          { num: 'Jobs' },
+          { num: 'Failed' },
+          'Time of jobs',
+          { num: 'SQL' },
+          { num: 'Rows loaded' },
+          { num: 'Bytes loaded' },
+          { num: 'Stored' },
+        ]}
+      >
+        {days.map((day) => (
+          <tr key={day.day}>
+            <td className="tn">{day.day}</td>
+            <td className="num">{count(day.jobs)}</td>
+            <td className="num">{count(day.failedJobs)}</td>
+            <td>
+              <span className="row">
+                <meter min={0} max={most} value={day.jobSeconds} aria-label={`Time of jobs on ${day.day}`} />
+                <span className="tn nowrap">{duration(day.jobSeconds)}</span>
+              </span>
+            </td>
+            <td className="num">{duration(day.sqlSeconds)}</td>
+            <td className="num">{count(day.rowsLoaded)}</td>
+            <td className="num">{bytes(day.bytesLoaded)}</td>
+            <td className="num">{bytes(day.storageByteHours / 24)}</td>
+          </tr>
+        ))}
+      </ListTable>
     </section>
   )
 }
@@ -146,33 +142,23 @@ function Configurations({ lines }: { lines: readonly Line[] }) {
         <h2 id="by-configuration">By configuration</h2>
         <span className="xs mute push">The one that took longest comes first.</span>
       </header>
-      <Scroll label="Usage by configuration">
-        <table className="t">
-          <thead>
-            <tr>
-              <th>Configuration</th>
-              <th className="num">Jobs</th>
-              <th className="num">Time of jobs</th>
-              <th className="num">Rows loaded</th>
-              <th className="num">Bytes read</th>
-            </tr>
-          </thead>
-          <tbody>
-            {ranked.map((line) => (
-              <tr key={`${line.componentId} ${line.configurationId}`}>
-                <td>
-                  <span className="med">{nameOf(line.componentId!, line.configurationId || null)}</span>{' '}
-                  <span className="id">{line.componentId}</span>
-                </td>
-                <td className="num">{count(line.jobs)}</td>
-                <td className="num">{duration(line.jobSeconds)}</td>
-                <td className="num">{count(line.rowsLoaded)}</td>
-                <td className="num">{bytes(line.bytesRead)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <ListTable
+        label="Usage by configuration"
+        columns={['Configuration', { num: 'Jobs' }, { num: 'Time of jobs' }, { num: 'Rows loaded' }, { num: 'Bytes read' }]}
+      >
+        {ranked.map((line) => (
+          <tr key={`${line.componentId} ${line.configurationId}`}>
+            <td>
+              <span className="med">{nameOf(line.componentId!, line.configurationId || null)}</span>{' '}
+              <span className="id">{line.componentId}</span>
+            </td>
+            <td className="num">{count(line.jobs)}</td>
+            <td className="num">{duration(line.jobSeconds)}</td>
+            <td className="num">{count(line.rowsLoaded)}</td>
+            <td className="num">{bytes(line.bytesRead)}</td>
+          </tr>
+        ))}
+      </ListTable>
     </section>
   )
 }

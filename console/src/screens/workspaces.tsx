@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import type { Sandbox } from '../../../client/src/operations.ts'
 import { moment, plural, until } from '../format.ts'
+import { Cards } from '../listing.tsx'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { CreateButton } from '../parts/create-button.tsx'
@@ -35,26 +36,16 @@ export function WorkspacesScreen() {
       }
       actions={<CreateButton label="New workspace">{(close) => <NewWorkspace onClose={close} />}</CreateButton>}
     >
-      <Loaded query={query} skeleton={<Lines count={4} />}>
-        {() =>
-          all.length === 0 ? (
-            <section className="card" aria-label="Workspaces">
-              <div className="empty">
-                <p className="md soft">
-                  A workspace is a database of your own: load tables into it, try SQL with any program, and nothing in the storage
-                  changes.
-                </p>
-              </div>
-            </section>
-          ) : (
-            <div className="stack4">
-              {all.map((one) => (
-                <Workspace key={one.id} sandbox={one} />
-              ))}
-            </div>
-          )
-        }
-      </Loaded>
+      <Cards
+        label="Workspaces"
+        query={query}
+        count={all.length}
+        teach="A workspace is a database of your own: load tables into it, try SQL with any program, and nothing in the storage changes."
+      >
+        {all.map((one) => (
+          <Workspace key={one.id} sandbox={one} />
+        ))}
+      </Cards>
     </Page>
   )
 }

@@ -1,0 +1,38 @@
+// What most screens are: a card that loads a list, shows its error in its own frame, and teaches while there is nothing to list.
+
+import type { ReactNode } from 'react'
+import { Lines, Loaded, type Loading } from './load.tsx'
+
+interface ListingProps {
+  readonly label: string
+  readonly query: Loading<unknown>
+  /** How many there are. */
+  readonly count: number
+  /** What belongs here, in a sentence or two. */
+  readonly teach: ReactNode
+  readonly children: ReactNode
+}
+
+export const Listing = ({ label, query, count, teach, children }: ListingProps) => (
+  <section className="card" aria-label={label}>
+    <Loaded query={query} skeleton={<Lines count={4} />}>
+      {() => (count === 0 ? <Teach>{teach}</Teach> : children)}
+    </Loaded>
+  </section>
+)
+
+/** The same for things that each have a card of their own. */
+export const Cards = ({ label, query, count, teach, children }: ListingProps) =>
+  count === 0 ? (
+    <Listing label={label} query={query} count={0} teach={teach}>
+      {null}
+    </Listing>
+  ) : (
+    <div className="stack4">{children}</div>
+  )
+
+export const Teach = ({ children }: { children: ReactNode }) => (
+  <div className="empty">
+    <p className="md soft">{children}</p>
+  </div>
+)

@@ -1,0 +1,33 @@
+import type { ReactNode } from 'react'
+import { Scroll } from './scroll.tsx'
+
+/** A column by its name: text, figures that stand on the right, or a name for screen readers only. */
+export type Column = string | { readonly num: string } | { readonly hidden: string }
+
+const Header = ({ column }: { column: Column }) => {
+  if (typeof column === 'string') return <th>{column}</th>
+  if ('num' in column) return <th className="num">{column.num}</th>
+  return (
+    <th>
+      <span className="vh">{column.hidden}</span>
+    </th>
+  )
+}
+
+const nameOf = (column: Column): string => (typeof column === 'string' ? column : Object.values(column)[0]!)
+
+/** Rows below named columns, in a frame of its own that scrolls when they are wide. */
+export const ListTable = ({ label, columns, children }: { label: string; columns: readonly Column[]; children: ReactNode }) => (
+  <Scroll label={label}>
+    <table className="t">
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <Header key={nameOf(column)} column={column} />
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </Scroll>
+)

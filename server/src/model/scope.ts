@@ -6,3 +6,6 @@ export interface Scope {
   readonly actor: Actor
   readonly branch: { readonly id: number; readonly isDefault: boolean }
 }
+
+/** Another text when who asks, what they may do or where they ask is another. */
+export const readerOf = ({ actor, branch }: Scope): string => JSON.stringify([actor, branch.id])

@@ -1,19 +1,23 @@
 // The SQL engine put together: sessions at once are limited, each has a process of its own, and a process that ended a session in
-// order serves another one, with a new DuckDB.
+// order serves another one, with a new DuckDB unless the same reader comes back.
 
 import { randomUUID } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { PlatformError } from '../../kit/errors.ts'
-import { openSession } from './session.ts'
+import { type Kept, openSession, RETIRE_SHARE } from './session.ts'
 import type { SessionOptions, SqlEngine, SqlEngineDeps, SqlLimits, SqlSession } from './sql-engine.ts'
 import { WorkerProcess } from './worker-process.ts'
 
 const DEFAULTS = { sessions: 4, waitMs: 10_000, memoryMb: 1536, diskMb: 8192, timeoutMs: 300_000 }
 const IDLE_MS = 60_000
-/** Above this share of its memory a process is worth replacing. */
-const RETIRE_SHARE = 0.5
+
+interface Idle {
+  readonly worker: WorkerProcess
+  readonly kept: Kept | undefined
+  readonly timer: NodeJS.Timeout
+}
 
 interface Waiting {
   readonly start: () => void
@@ -24,7 +28,8 @@ export async function createSqlEngine({ openLocal, scratchDir, settings = {} }: 
   const { sessions, waitMs, memoryMb, diskMb, timeoutMs } = { ...DEFAULTS, ...settings }
   const limits: SqlLimits = { memoryMb, diskMb, timeoutMs, threads: settings.threads ?? availableParallelism() }
   const all = new Set<WorkerProcess>()
-  const idle: { readonly worker: WorkerProcess; readonly timer: NodeJS.Timeout }[] = []
+  /** The one that has rested for the shortest time comes last. */
+  const idle: Idle[] = []
   const waiting: Waiting[] = []
   let open = 0
   let isClosed = false
@@ -66,38 +71,49 @@ export async function createSqlEngine({ openLocal, scratchDir, settings = {} }: 
     else open--
   }
 
+  /** Best one that kept the DuckDB of this reader, else one that kept none, else the one that has rested longest. */
+  function takeIdle(key: string | undefined): Idle | undefined {
+    const same = idle.findLastIndex(({ kept }) => key !== undefined && kept?.key === key)
+    const bare = idle.findLastIndex(({ kept }) => kept === undefined)
+    return idle.splice(Math.max(same === -1 ? bare : same, 0), 1)[0]
+  }
+
   /** `wasIdle`: it may have been killed a moment ago, without anybody having noticed yet. */
-  async function takeWorker(): Promise<{ readonly worker: WorkerProcess; readonly wasIdle: boolean }> {
-    for (let rested = idle.pop(); rested; rested = idle.pop()) {
-      clearTimeout(rested.timer)
-      rested.worker.rest(false)
-      if (rested.worker.pid !== undefined) return { worker: rested.worker, wasIdle: true }
+  async function takeWorker(key: string | undefined) {
+    for (let rested = takeIdle(key); rested; rested = takeIdle(key)) {
+      const { worker, kept, timer } = rested
+      clearTimeout(timer)
+      worker.rest(false)
+      if (worker.pid !== undefined) return { worker, kept, wasIdle: true }
     }
     const worker = await WorkerProcess.start(join(scratchDir, randomUUID()), memoryMb)
     all.add(worker)
     void worker.gone.then(() => all.delete(worker))
-    return { worker, wasIdle: false }
+    return { worker, kept: undefined, wasIdle: false }
   }
 
-  async function giveBack(worker: WorkerProcess, rssMb: number | undefined): Promise<void> {
+  async function giveBack(worker: WorkerProcess, rssMb: number | undefined, kept: Kept | undefined): Promise<void> {
     const isFit = rssMb !== undefined && rssMb < RETIRE_SHARE * memoryMb && !isClosed && worker.pid !== undefined
     if (isFit) {
       worker.rest(true)
-      idle.push({ worker, timer: setTimeout(() => void worker.kill(), IDLE_MS).unref() })
+      idle.push({ worker, kept, timer: setTimeout(() => void worker.kill(), IDLE_MS).unref() })
     } else await worker.kill()
   }
 
   async function openInWorker(options: SessionOptions): Promise<SqlSession> {
+    const bounds: SqlLimits = { ...limits, ...options.limits }
+    const { reader, database, mode } = options
+    const key = reader === undefined || database !== undefined ? undefined : JSON.stringify([reader, mode, bounds])
     for (;;) {
-      const { worker, wasIdle } = await takeWorker()
+      const { worker, kept, wasIdle } = await takeWorker(key)
       const openedAt = performance.now()
-      const release = async (rssMb: number | undefined) => {
-        await giveBack(worker, rssMb)
+      const release = async (rssMb: number | undefined, left?: Kept) => {
+        await giveBack(worker, rssMb, left)
         leave()
         options.onClosed?.(performance.now() - openedAt)
       }
       try {
-        return await openSession({ worker, openLocal, limits: { ...limits, ...options.limits }, release }, options)
+        return await openSession({ worker, openLocal, limits: bounds, key, left: kept, release }, options)
       } catch (error) {
         await worker.kill()
         if (!wasIdle || !isDeath(error)) throw error

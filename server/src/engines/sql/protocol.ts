@@ -44,7 +44,10 @@ export type ToWorker =
   /** Another batch may come. */
   | { readonly type: 'more' }
   | { readonly type: 'cancel' }
-  | { readonly type: 'close' }
+  /** A session of the same rights over the DuckDB that the one before has left. */
+  | { readonly type: 'reopen' }
+  /** `keep`: the DuckDB stays, without tables and without the connection. */
+  | { readonly type: 'close'; readonly keep: boolean }
 
 export type FromWorker =
   | ({ readonly type: 'columns' } & StatementShape)

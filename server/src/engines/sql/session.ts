@@ -33,12 +33,34 @@ import {
 } from './statements.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
+/** What a session leaves to the next one of its reader, beside a DuckDB: the links to files that it has read. */
+export interface Kept {
+  /** The reader, and the limits of the DuckDB. */
+  readonly key: string
+  readonly dir: string
+  readonly links: Map<string, Link>
+}
+
+interface Link {
+  readonly path: string
+  usedAt: number
+}
+
 export interface SessionDeps extends Pick<SqlEngineDeps, 'openLocal'> {
   readonly worker: WorkerProcess
   readonly limits: SqlLimits
+  /** Where the DuckDB of the process is kept between sessions; undefined when it is not. */
+  readonly key: string | undefined
+  /** Left by the last session of the process, of this or of another key. */
+  readonly left: Kept | undefined
   /** The process may serve another session; without an answer it is ended. */
-  readonly release: (rssMb: number | undefined) => Promise<void>
+  readonly release: (rssMb: number | undefined, kept?: Kept) => Promise<void>
 }
+
+/** A DuckDB that has grown beyond this share of the memory is not kept, nor is a process. */
+export const RETIRE_SHARE = 0.5
+/** A link keeps the bytes of an object that may be deleted meanwhile, so that it goes when nobody has read it for so long. */
+const LINK_MS = 60_000
 
 /** A cancelled statement that has not ended by then takes its process with it. */
 const CANCEL_MS = 5_000
@@ -50,11 +72,13 @@ interface Bound {
 }
 
 export async function openSession(
-  { worker, limits, openLocal, release }: SessionDeps,
+  { worker, limits, openLocal, key, left, release }: SessionDeps,
   options: SessionOptions,
 ): Promise<SqlSession> {
   const { mode, database, findTable } = options
-  const dir = join(worker.dir, randomUUID())
+  const inherited = left !== undefined && left.key === key ? left : undefined
+  const dir = inherited?.dir ?? join(worker.dir, randomUUID())
+  const links = inherited?.links ?? new Map<string, Link>()
   const filesDir = join(dir, 'files')
   const bound = new Map<string, Bound>()
   let isOpen = true
@@ -62,8 +86,15 @@ export async function openSession(
   let inTransaction = false
   let rssMb: number | undefined
 
-  await mkdir(filesDir, { recursive: true })
-  await settled(worker.ask({ type: 'open', mode, limits, filesDir, spillDir: join(dir, 'spill'), fifo: worker.fifo, database }))
+  if (inherited) {
+    await settled(worker.ask({ type: 'reopen' }))
+    await unlinkUnused(links)
+  } else {
+    await mkdir(filesDir, { recursive: true })
+    const spillDir = join(dir, 'spill')
+    await settled(worker.ask({ type: 'open', mode, limits, filesDir, spillDir, fifo: worker.fifo, database }))
+    if (left) await rm(left.dir, { recursive: true, force: true })
+  }
 
   async function settled(answer: ReturnType<WorkerProcess['ask']>): Promise<Extract<FromWorker, { type: 'done' }>> {
     const message = await answer
@@ -103,14 +134,21 @@ export async function openSession(
 
   async function linkFiles(table: SqlTable): Promise<Record<string, string>> {
     const local: Record<string, string> = {}
-    for (const key of table.keys) local[key] = await linkFile(key)
+    for (const objectKey of table.keys) local[objectKey] = await linkFile(objectKey)
     return local
   }
 
   /** A link of its own keeps the bytes while the session reads them, whatever becomes of the object. */
-  async function linkFile(key: string): Promise<string> {
-    const file = await openLocal(key)
-    if (!file) throw new PlatformError('tableEngine.objectMissing', { key })
+  async function linkFile(objectKey: string): Promise<string> {
+    const known = links.get(objectKey)
+    const path = known?.path ?? (await newLink(objectKey))
+    links.set(objectKey, { path, usedAt: performance.now() })
+    return path
+  }
+
+  async function newLink(objectKey: string): Promise<string> {
+    const file = await openLocal(objectKey)
+    if (!file) throw new PlatformError('tableEngine.objectMissing', { key: objectKey })
     const path = join(filesDir, randomUUID()) // no suffix: DuckDB must not take it for a table by its name
     try {
       await link(file.path, path).catch((error: NodeJS.ErrnoException) => {
@@ -276,18 +314,32 @@ export async function openSession(
   async function close(): Promise<void> {
     if (!isOpen) return
     isOpen = false
-    const isClean =
-      !isRunning &&
-      (await settled(worker.ask({ type: 'close' })).then(
-        () => true,
-        () => false,
-      ))
+    // Views that a transaction made go with it, whatever the list of the worker says.
+    const isKept = key !== undefined && !isRunning && !inTransaction && (await closed(true)) && isSmall()
+    if (isKept) return release(rssMb, { key, dir, links })
+    const isClean = !isRunning && (await closed(false))
     await rm(dir, { recursive: true, force: true })
     await release(isClean ? rssMb : undefined)
   }
 
+  const closed = (keep: boolean): Promise<boolean> =>
+    settled(worker.ask({ type: 'close', keep })).then(
+      () => true,
+      () => false,
+    )
+
+  const isSmall = (): boolean => rssMb !== undefined && rssMb < RETIRE_SHARE * limits.memoryMb
+
   if (database !== undefined) await bindViews()
   return { query, copy, execute, describe, close, [Symbol.asyncDispose]: close }
+}
+
+async function unlinkUnused(links: Map<string, Link>): Promise<void> {
+  for (const [key, { path, usedAt }] of links) {
+    if (performance.now() - usedAt < LINK_MS) continue
+    links.delete(key)
+    await rm(path, { force: true })
+  }
 }
 
 type Given = StatementOptions & { readonly values?: readonly SqlValue[] }

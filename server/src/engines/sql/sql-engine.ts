@@ -46,6 +46,11 @@ export interface SessionOptions {
   /** A table of the project by the names SQL uses; undefined when there is none the asker may read. */
   readonly findTable: (schema: string, name: string) => Promise<SqlTable | undefined>
   readonly limits?: Partial<SqlLimits>
+  /**
+   * Who reads, and with which rights. A session without a database may take over the DuckDB of one that has ended and was opened with the
+   * same text: it starts at once and finds what was read of files in memory, and nothing else.
+   */
+  readonly reader?: string
   readonly signal?: AbortSignal
   /** How long the session was open, when it has ended. */
   readonly onClosed?: (ms: number) => void

@@ -13,6 +13,7 @@ export interface TestSql extends AsyncDisposable {
   /** Writes the rows of a query as a table that sessions find by its name: `table('in.c-main', 'orders', 'SELECT 1 AS id')`. */
   table(schema: string, name: string, select: string, show?: string): Promise<void>
   open(options?: Partial<SessionOptions>): Promise<SqlSession>
+  readonly find: SessionOptions['findTable']
 }
 
 export async function startSql(settings: SqlEngineSettings = {}): Promise<TestSql> {
@@ -27,8 +28,10 @@ export async function startSql(settings: SqlEngineSettings = {}): Promise<TestSq
   const writer = await (await DuckDBInstance.create(':memory:')).connect()
   const tables = new Map<string, SqlTable>()
   let written = 0
+  const find: SessionOptions['findTable'] = async (schema, name) => tables.get(`${schema}.${name}`)
 
   return {
+    find,
     engine,
     root,
     table: async (schema, name, select, show = '*') => {
@@ -40,8 +43,7 @@ export async function startSql(settings: SqlEngineSettings = {}): Promise<TestSq
         select: (local) => `SELECT ${show} FROM read_parquet('${local[key]}')`,
       })
     },
-    open: (options = {}) =>
-      engine.open({ mode: 'read', findTable: async (schema, name) => tables.get(`${schema}.${name}`), ...options }),
+    open: (options = {}) => engine.open({ mode: 'read', findTable: find, ...options }),
     [Symbol.asyncDispose]: async () => {
       await engine.close()
       writer.closeSync()

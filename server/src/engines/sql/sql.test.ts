@@ -239,6 +239,37 @@ test('sessions are limited; nothing of one is left for the next', async () => {
   assert.deepEqual(await foldersOfSessions(), [])
 })
 
+test('a reader that comes back gets the same DuckDB with the newest tables, and nothing that the session before has done', async () => {
+  for (const pid of sql.engine.workerPids()) process.kill(pid, 'SIGKILL') // one process is made, and serves all of them
+  await sql.table('in.c-main', 'kept', 'SELECT 1 AS v')
+  const tables = new Set(['kept', 'orders'])
+  const findTable = async (schema: string, name: string) => (tables.has(name) ? sql.find(schema, name) : undefined)
+  const first = await sql.open({ reader: 'a', findTable })
+  assert.deepEqual(await rowsOf(first, 'SELECT count(*) FROM "in.c-main".kept, "in.c-main".orders'), [[10n]])
+  await rowsOf(first, 'PIVOT (SELECT 1 AS a) ON a USING count(*)')
+  await first.close()
+  const pids = sql.engine.workerPids()
+
+  tables.delete('orders')
+  await sql.table('in.c-main', 'kept', 'SELECT 2 AS v')
+  const second = await sql.open({ reader: 'a', findTable })
+  assert.deepEqual(await rowsOf(second, 'SELECT view_name FROM duckdb_views() WHERE NOT internal'), [])
+  assert.deepEqual(await rowsOf(second, `SELECT type_name FROM duckdb_types() WHERE type_name LIKE '%pivot%'`), [])
+  for (const name of ['"in.c-main".orders', '"IN.C-MAIN".orders', '"IN.C-MAIN".kept'])
+    assert.equal((await failure(second.query(`FROM ${name}`))).code, 'sql.failed', name)
+  await second.execute('BEGIN')
+  assert.deepEqual(await rowsOf(second, 'FROM "in.c-main".kept'), [[2]])
+  await second.close()
+  assert.deepEqual(await foldersOfSessions(), [], 'nothing is kept of a session that ends in a transaction')
+
+  for (const reader of ['a', 'b', 'a']) {
+    await using session = await sql.open({ reader, findTable })
+    assert.deepEqual(await rowsOf(session, 'FROM "in.c-main".kept'), [[2]])
+    assert.equal((await foldersOfSessions()).length, 1, 'files of another reader are gone before the first statement')
+  }
+  assert.deepEqual(sql.engine.workerPids(), pids)
+})
+
 async function foldersOfSessions(): Promise<string[]> {
   const names = await readdir(join(sql.root, 'scratch'), { recursive: true })
   return names.filter((name) => name.endsWith('files'))

@@ -1,4 +1,5 @@
-// The SQL worker process: one DuckDB instance per session, closed with it, so that nothing of one session is left for the next.
+// The SQL worker process: one DuckDB instance per session, closed with it, so that nothing of one session is left for the next. For
+// sessions of the same reader the instance stays, as one takes 50 ms to start; each of them has a connection and views of its own.
 // What SQL may do is bounded four times: the engine reads the text first (statements.ts), the kind of each statement is checked here,
 // DuckDB has no access to anything but the folder of the session, and its configuration is locked.
 // The process ends with its parent: when the channel closes, whatever runs here has nobody left to report to.
@@ -38,6 +39,8 @@ interface Session {
   readonly settings: OpenMessage
   /** The end of the FIFO that this process writes to by itself. */
   readonly out: number
+  /** Views of tables, dropped with the session. */
+  readonly views: Set<string>
 }
 
 const { SELECT, EXPLAIN, INSERT, UPDATE, DELETE, MERGE_INTO, CREATE, CREATE_FUNC, DROP, ALTER, ANALYZE, VACUUM, TRANSACTION } =
@@ -55,6 +58,8 @@ const INTERRUPT_MS = 20
 const BESIDE_DUCKDB_MB = 256
 
 let session: Session | undefined
+/** Of a session that has ended, for the next one of its reader. */
+let kept: Pick<Session, 'instance' | 'settings' | 'out'> | undefined
 /** What stands before the statement in the text that DuckDB was given last. */
 let bytesBefore = 0
 let credits = 0
@@ -101,7 +106,8 @@ const isText = (output: RunMessage['output']): output is CopyFormat => output !=
 
 async function handle(message: Exclude<ToWorker, { type: 'cancel' | 'more' }>): Promise<StatementEnd | undefined> {
   if (message.type === 'open') session = await open(message)
-  else if (message.type === 'close') close()
+  else if (message.type === 'reopen') session = await reopen()
+  else if (message.type === 'close') await close(message.keep)
   else if (!session) throw new Error(`${message.type} came before open`)
   else if (message.type === 'bind') await bind(session, message.views)
   else return run(session, message)
@@ -109,6 +115,7 @@ async function handle(message: Exclude<ToWorker, { type: 'cancel' | 'more' }>): 
 }
 
 async function open(settings: OpenMessage): Promise<Session> {
+  forget()
   const { limits, filesDir, spillDir, fifo, database } = settings
   const instance = await DuckDBInstance.create(':memory:', {
     threads: String(limits.threads),
@@ -129,26 +136,50 @@ async function open(settings: OpenMessage): Promise<Session> {
   await connection.run(`SET max_temp_directory_size = '${limits.diskMb}MiB'`) // among the options above DuckDB shows it and does not obey
   await connection.run(`SET allowed_directories = [${singleQuoted(filesDir)}]`)
   await connection.run(`SET allowed_paths = [${singleQuoted(fifo)}]`)
+  await connection.run('SET parquet_metadata_cache = true') // footers are read when a view is made, a statement is planned, and run
   await connection.run('SET enable_external_access = false')
   await connection.run('SET lock_configuration = true')
   const binder = database === undefined ? connection : await instance.connect()
-  return { instance, connection, binder, settings, out: openSync(fifo, 'r+') } // r+: opening does not wait for a reader
+  const out = openSync(fifo, 'r+') // r+: opening does not wait for a reader
+  return { instance, connection, binder, settings, out, views: new Set() }
 }
 
-function close(): void {
-  if (!session) return
-  session.connection.closeSync()
-  if (session.binder !== session.connection) session.binder.closeSync()
-  session.instance.closeSync()
-  closeSync(session.out)
+async function reopen(): Promise<Session> {
+  if (!kept) throw new Error('reopen came without a DuckDB that was kept')
+  const connection = await kept.instance.connect()
+  const { instance, settings, out } = kept
+  kept = undefined
+  return { instance, connection, binder: connection, settings, out, views: new Set() }
+}
+
+async function close(keep: boolean): Promise<void> {
+  if (!session) return forget()
+  const { connection, binder, instance, settings, out, views } = session
   session = undefined
+  kept = { instance, settings, out }
+  try {
+    if (keep) for (const view of views) await binder.run(`DROP VIEW IF EXISTS ${view}`)
+  } finally {
+    connection.closeSync()
+    if (binder !== connection) binder.closeSync()
+  }
+  if (!keep) forget()
 }
 
-async function bind({ binder }: Session, views: readonly View[]): Promise<void> {
+function forget(): void {
+  if (!kept) return
+  kept.instance.closeSync()
+  closeSync(kept.out)
+  kept = undefined
+}
+
+async function bind({ binder, views: bound }: Session, views: readonly View[]): Promise<void> {
   for (const { schema, name, select } of views) {
     const place = `${PROJECT_CATALOG}.${doubleQuoted(schema)}`
+    const view = `${place}.${doubleQuoted(name)}`
     await binder.run(`CREATE SCHEMA IF NOT EXISTS ${place}`)
-    await binder.run(`CREATE OR REPLACE VIEW ${place}.${doubleQuoted(name)} AS ${select}`)
+    await binder.run(`CREATE OR REPLACE VIEW ${view} AS ${select}`)
+    bound.add(view)
   }
 }
 

@@ -19,13 +19,16 @@ export interface Runner {
 
 export type FindTable = (schema: string, name: string) => Promise<SqlTable | undefined>
 
-/** Reads tables of the project. A transaction sees each table as it was when it was first named. */
-export function createReadRunner(
-  engine: Pick<SqlEngine, 'open'>,
-  findTable: FindTable,
+export interface ReadRunnerDeps {
+  readonly engine: Pick<SqlEngine, 'open'>
+  readonly reader: string
+  readonly findTable: FindTable
   /** How long a statement took. */
-  onClosed: (ms: number) => void,
-): Runner {
+  readonly onClosed: (ms: number) => void
+}
+
+/** Reads tables of the project. A transaction sees each table as it was when it was first named. */
+export function createReadRunner({ engine, reader, findTable, onClosed }: ReadRunnerDeps): Runner {
   let seen: Map<string, Promise<SqlTable | undefined>> | undefined
 
   const find: FindTable = (schema, name) => {
@@ -44,7 +47,7 @@ export function createReadRunner(
   return {
     isReadOnly: true,
     take: async (signal) => {
-      const session = await engine.open({ mode: 'read', findTable: find, signal, onClosed })
+      const session = await engine.open({ mode: 'read', reader, findTable: find, signal, onClosed })
       return { session, release: session.close }
     },
     begin: async () => {

@@ -4,7 +4,7 @@ import { type CatalogTable, createCatalogs } from '../../engines/pg-wire/catalog
 import { createWireListener, type WireListenerDeps } from '../../engines/pg-wire/listener.ts'
 import { type Startup, WireError, type WireSession } from '../../engines/pg-wire/wire-session.ts'
 import type { SqlEngine, SqlSession, SqlTable } from '../../engines/sql/sql-engine.ts'
-import type { Scope } from '../../model/scope.ts'
+import { readerOf, type Scope } from '../../model/scope.ts'
 import { wireErrorOf } from './port-errors.ts'
 import { createPortLogin, type PortLogin, type PortLoginDeps, type PortWorkspace } from './port-login.ts'
 import { createReadRunner, createWorkspaceRunner, type Taken } from './port-runners.ts'
@@ -88,11 +88,12 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
           onIdle,
           idleMs: IDLE_TRANSACTION_MS,
         })
-      : createReadRunner(
-          deps.engine,
-          (schema, name) => deps.findTable(scope, schema, name),
-          (ms) => deps.onSession(scope.actor.projectId, ms),
-        )
+      : createReadRunner({
+          engine: deps.engine,
+          reader: readerOf(scope),
+          findTable: (schema, name) => deps.findTable(scope, schema, name),
+          onClosed: (ms) => deps.onSession(scope.actor.projectId, ms),
+        })
 
   const tablesOf =
     ({ scope, workspace }: PortLogin<W>) =>

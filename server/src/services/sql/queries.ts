@@ -4,7 +4,7 @@ import type { SqlColumn, SqlEngine, SqlTable } from '../../engines/sql/sql-engin
 import { singleStatement, type TableName } from '../../engines/sql/statements.ts'
 import { defined } from '../../kit/defined.ts'
 import { singleQuoted } from '../../kit/single-quoted.ts'
-import type { Scope } from '../../model/scope.ts'
+import { readerOf, type Scope } from '../../model/scope.ts'
 
 export interface QueriesDeps {
   readonly engine: Pick<SqlEngine, 'open'>
@@ -40,6 +40,7 @@ export function createQueries({ engine, findTable, listTables, onSession }: Quer
   async function run(scope: Scope, { sql, format, limit }: Query, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
     const session = await engine.open({
       mode: 'read',
+      reader: readerOf(scope),
       findTable: (schema, name) => find(scope, schema, name),
       signal,
       onClosed: (ms) => onSession(scope.actor.projectId, ms),

@@ -6,7 +6,7 @@ import type { SqlEngine, SqlSession, SqlTable } from '../../engines/sql/sql-engi
 import { singleStatement } from '../../engines/sql/statements.ts'
 import type { Actor } from '../../model/actor.ts'
 import type { Origin } from '../../model/event.ts'
-import type { Scope } from '../../model/scope.ts'
+import { readerOf, type Scope } from '../../model/scope.ts'
 import type { JobHandler } from '../../model/storage-job.ts'
 
 export interface ResultFile {
@@ -62,6 +62,7 @@ export function createQueryExport({ engine, findTable, saveResult, onSession }: 
     const { scope, sql, ...file } = job.input as QueryExportInput // written by the routes of this module
     await using session = await engine.open({
       mode: 'read',
+      reader: readerOf(scope),
       findTable: (schema, name) => findTable(scope, schema, name),
       signal,
       onClosed: (ms) => onSession(scope.actor.projectId, ms),

@@ -12,6 +12,12 @@ export async function startInOrder(parts: readonly BackgroundPart[]): Promise<vo
   for (const { start } of parts) await start?.()
 }
 
-export async function stopInReverse(parts: readonly BackgroundPart[]): Promise<void> {
-  for (const { stop } of parts.toReversed()) await stop?.()
+/** One that cannot be stopped does not keep the others. */
+export async function stopInReverse(parts: readonly BackgroundPart[], onError: (error: unknown) => void): Promise<void> {
+  for (const { stop } of parts.toReversed())
+    try {
+      await stop?.()
+    } catch (error) {
+      onError(error)
+    }
 }

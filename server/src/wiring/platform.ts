@@ -732,8 +732,10 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     },
     close: async () => {
       isClosing = true
-      await app.close()
-      await stopInReverse(background)
+      await metadata.stopWithin(async () => {
+        await app.close()
+        await stopInReverse(background, (err) => log.error({ err }, 'a part of the node could not be stopped; the others are'))
+      })
     },
   }
 }

@@ -3,6 +3,7 @@
 // On SQLite there is no other node.
 
 import pg from 'pg'
+import { endClient } from './postgres-stop.ts'
 
 export interface Hints {
   /** After the commit that others should look at. Never fails and never waits. */
@@ -31,7 +32,7 @@ export function createPostgresHints({ url, query }: HintsDeps): Hints {
   let isClosed = false
 
   async function connect(): Promise<void> {
-    const fresh = new pg.Client({ connectionString: url, application_name: 'millrace hints' })
+    const fresh = new pg.Client({ connectionString: url, application_name: 'millrace hints', connectionTimeoutMillis: 10_000 })
     const again = () => {
       if (isClosed || (client !== undefined && client !== fresh)) return
       client = undefined
@@ -46,7 +47,7 @@ export function createPostgresHints({ url, query }: HintsDeps): Hints {
       await fresh.query(`listen ${CHANNEL}`)
       client = fresh
     } catch {
-      await fresh.end().catch(() => {})
+      await endClient(fresh)
       again()
     }
   }
@@ -73,7 +74,7 @@ export function createPostgresHints({ url, query }: HintsDeps): Hints {
       isClosed = true
       clearTimeout(retry)
       await connecting
-      await client?.end().catch(() => {})
+      if (client) await endClient(client)
     },
   }
 }

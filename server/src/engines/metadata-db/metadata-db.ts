@@ -10,7 +10,8 @@ import { createPostgresHints, type Hints, NO_HINTS } from './hints.ts'
 import { migrate } from './migrate.ts'
 import { MIGRATIONS, type Migration } from './migrations/list.ts'
 import { type CopiedTable, copyRows, listTables, restoreRows, type TableRows } from './postgres-copy.ts'
-import { createPostgresDialect, createPostgresPool } from './postgres-dialect.ts'
+import { createPostgresDialect, createPostgresPool, cutConnections } from './postgres-dialect.ts'
+import { stopWithin } from './postgres-stop.ts'
 import { type ReachOptions, reachPostgres } from './reach-postgres.ts'
 import { openSqlite, openSqliteReader } from './sqlite-dialect.ts'
 import { holdWorkerLease, type WorkerLease } from './worker-lease.ts'
@@ -36,6 +37,8 @@ export interface MetadataDb {
   restore(tables: readonly CopiedTable[], migrations: readonly string[]): Promise<void>
   /** What is wrong with the database; nothing when it is whole. */
   check(): Promise<readonly string[]>
+  /** Runs the stop of a node. A database that does not answer meanwhile is given up: what waits for it fails. */
+  stopWithin<T>(work: () => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
@@ -63,7 +66,15 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
       maxConnections,
       onLost: (error) => log?.warn({ err: error }, 'A connection to PostgreSQL was lost'),
     })
+    const cutAll = cutConnections(pool)
     const db = new Kysely<NoTables>({ dialect: createPostgresDialect(pool) })
+    let isGivenUp = false
+    const giveUp = () => {
+      isGivenUp = true
+      log?.warn({}, 'PostgreSQL does not answer; the node stops without it')
+      void db.destroy() // nobody gets a connection any more
+      cutAll()
+    }
     const hints = createPostgresHints({ url, query: (text, values) => pool.query(text, [...values]) })
     return {
       db,
@@ -96,9 +107,10 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
           ? []
           : [`Its locale is "${locale}", not C: lists sort differently, and lists by run id may leave out children.`]
       },
+      stopWithin: (work) => stopWithin(url, giveUp, work),
       async close() {
         await hints.close()
-        await db.destroy()
+        if (!isGivenUp) await db.destroy()
       },
     }
   }
@@ -117,6 +129,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
     backUp: ({ file }) => file((target) => backUpSqlite(path, target)),
     restore: () => Promise.reject(new Error('A SQLite database is restored as the file it is.')),
     check: async () => checkSqlite(path),
+    stopWithin: (work) => work(),
     async close() {
       watcher.close()
       await db.destroy()

@@ -2,6 +2,7 @@
 
 import { type Dialect, PostgresDialect } from 'kysely'
 import pg from 'pg'
+import { cutClient } from './postgres-stop.ts'
 
 const INT8 = 20
 const NUMERIC = 1700
@@ -27,6 +28,14 @@ export function createPostgresPool(
   pool.on('connect', (client) => client.on('error', options.onLost))
   pool.on('error', () => {})
   return pool
+}
+
+/** Ends every connection that the pool has at the moment, whatever waits for it. */
+export function cutConnections(pool: pg.Pool): () => void {
+  const clients = new Set<pg.PoolClient>()
+  pool.on('connect', (client) => clients.add(client))
+  pool.on('remove', (client) => clients.delete(client))
+  return () => clients.forEach(cutClient)
 }
 
 export const createPostgresDialect = (pool: pg.Pool): Dialect => new PostgresDialect({ pool })

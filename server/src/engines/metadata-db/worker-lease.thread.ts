@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import pg from 'pg'
 import { systemClock } from '../../kit/clock.ts'
+import { endClient } from './postgres-stop.ts'
 import type { LeaseOrder } from './worker-lease.ts'
 
 const { url, worker, turns, leaseMs, renewMs, stuckMs } = workerData as LeaseOrder // worker-lease.ts started us with it
@@ -21,7 +22,12 @@ let seenAt = performance.now()
 
 async function connected(): Promise<pg.Client> {
   if (client) return client
-  const fresh = new pg.Client({ connectionString: url, application_name: 'millrace lease', query_timeout: leaseMs })
+  const fresh = new pg.Client({
+    connectionString: url,
+    application_name: 'millrace lease',
+    connectionTimeoutMillis: leaseMs,
+    query_timeout: leaseMs,
+  })
   fresh.on('error', () => {
     client = undefined
   })
@@ -51,7 +57,7 @@ async function tried(work: () => Promise<unknown>): Promise<void> {
   await work().catch(async () => {
     const broken = client
     client = undefined
-    await broken?.end().catch(() => {})
+    if (broken) await endClient(broken)
   })
 }
 
@@ -65,5 +71,5 @@ while (!released.signal.aborted) {
   if (!released.signal.aborted && !isStuck()) await tried(renew)
 }
 await tried(async () => (await connected()).query('delete from worker_lease where worker = $1', [worker]))
-await client?.end().catch(() => {})
+if (client) await endClient(client)
 main.close()

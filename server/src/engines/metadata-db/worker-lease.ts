@@ -42,7 +42,10 @@ export async function holdWorkerLease(url: string, worker: string, settings: Par
       clearInterval(timer)
       const ended = once(thread, 'exit')
       thread.postMessage('release')
+      // A database that is gone does not keep the node: the lease runs out by itself.
+      const late = setTimeout(() => void thread.terminate(), order.leaseMs / 5)
       await ended
+      clearTimeout(late)
     },
   }
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onBothDatabases } from '../../../../tests/support/on-both-databases.ts'
+import { sql } from 'kysely'
+import { frozenProxy } from '../../../../tests/support/frozen-proxy.ts'
+import { freshPostgres, onBothDatabases } from '../../../../tests/support/on-both-databases.ts'
 import { newMember, newStackAdmin } from '../../../../tests/support/person-client.ts'
 import { runCli } from '../../../../tests/support/run-cli.ts'
 import { startTestStack } from '../../../../tests/support/test-stack.ts'
@@ -65,4 +67,26 @@ test('a stack admin sees the nodes, and so does whoever owns the machine; nobody
   const { out, code } = await runCli(['nodes'], { MILLRACE_DATA_DIR: stack.dataDir })
   assert.equal(code, 0)
   assert.match(out, /NAME +STATE .*\nhere +working +0\.0\.0-test +api,worker,scheduler +gpu +0\/3 /)
+})
+
+test('a node stops although its database answers nothing any more, and says nothing', async (t) => {
+  const database = await freshPostgres()
+  const way = await frozenProxy((database.location as { url: string }).url) // of PostgreSQL
+  t.after(way.close)
+  t.after(database.remove)
+  const ends: (() => unknown)[] = []
+  const options = { databaseUrl: way.url, encryptionKeys: [new Uint8Array(32)] }
+  const { platform } = await startTestStack({ after: (end) => ends.push(end) }, options)
+  let stopping: unknown
+  const waiting = platform.metadata.inTransaction(async (trx) => {
+    way.freeze()
+    stopping = ends[0]!()
+    await sql`select 1`.execute(trx)
+  })
+  await assert.rejects(waiting)
+  await stopping
+  await assert.rejects(
+    platform.metadata.inTransaction((trx) => sql`select 1`.execute(trx)),
+    /destroyed/,
+  )
 })

@@ -1,4 +1,4 @@
-// Makes a checkout ready: packages as the lockfile says, a Node that can run TypeScript, and the console built. Runs before `npm start` and `npm test` on
+// Makes a checkout ready: packages as the lockfile says, a Node that can run TypeScript, the console built and the server bundled. Runs before `npm start` and `npm test` on
 // whatever Node (20 or newer) the machine has, so it is plain JavaScript without packages. Costs a few milliseconds when all is done.
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -13,6 +13,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const MODULES = join(ROOT, 'node_modules')
 const STAMP = join(MODULES, '.millrace-setup')
 const CONSOLE_STAMP = join(ROOT, 'console', 'dist', '.fingerprint')
+const SERVER_SOURCES = join(ROOT, 'server', 'dist', 'sources.json')
 const BUNDLED_NODE = join(MODULES, '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
 
 if (!isInstalled()) {
@@ -21,6 +22,7 @@ if (!isInstalled()) {
   writeFileSync(STAMP, fingerprint())
 }
 if (!isConsoleBuilt()) buildConsole()
+if (!isServerBundled()) bundleServer()
 
 /** What the installed packages depend on. Written last, so that an interrupted install is done again. */
 function fingerprint() {
@@ -117,15 +119,29 @@ function isConsoleBuilt() {
 
 function buildConsole() {
   console.error('Building the console ...')
-  const node = existsSync(BUNDLED_NODE) ? BUNDLED_NODE : process.execPath
-  const vite = join(MODULES, 'vite', 'bin', 'vite.js')
-  const result = spawnSync(node, [vite, 'build', '--logLevel', 'error'], {
-    cwd: join(ROOT, 'console'),
-    stdio: ['ignore', 'ignore', 'inherit'],
-    shell: process.platform === 'win32',
-  })
+  const result = runNode([join(MODULES, 'vite', 'bin', 'vite.js'), 'build', '--logLevel', 'error'], join(ROOT, 'console'))
   if (result.status !== 0) stop('Building the console failed; the reason stands above.')
   writeFileSync(CONSOLE_STAMP, consoleFingerprint())
+}
+
+/** Whether no source has changed since, as server/src/main.ts asks, too. */
+function isServerBundled() {
+  if (!existsSync(SERVER_SOURCES)) return false
+  return Object.entries(JSON.parse(readFileSync(SERVER_SOURCES, 'utf8'))).every(([path, state]) => {
+    const source = lstatSync(join(ROOT, path), { throwIfNoEntry: false })
+    return state === `${source?.size} ${source?.mtimeMs}`
+  })
+}
+
+/** A stack starts without the bundle as well, only slower. */
+function bundleServer() {
+  const result = runNode([join(ROOT, 'tools', 'bundle-server.ts')], ROOT)
+  if (result.status !== 0) console.error('Bundling the server failed; the reason stands above. Starting takes a second longer.')
+}
+
+function runNode(args, cwd) {
+  const node = existsSync(BUNDLED_NODE) ? BUNDLED_NODE : process.execPath
+  return spawnSync(node, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'], shell: process.platform === 'win32' })
 }
 
 function stop(reason) {

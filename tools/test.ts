@@ -4,16 +4,18 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, constants } from 'node:os'
 import { join } from 'node:path'
-import { run } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { SHARED_POSTGRES, startPostgres } from '../tests/support/postgres-server.ts'
 import { changedSince, concernedBy, type Durations, listTestFiles, shardOf, type TestFile } from './test-files.ts'
+import { type Outcome, startTestProcess, type TestProcess } from './test-process.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DURATIONS = join(ROOT, 'tests/durations.json')
 /** A file that hangs is ended and counts as failed. */
 const FILE_LIMIT_MS = { short: 8 * 60_000, long: 60 * 60_000 }
+/** Files that share a process: enough of them to load the server seldom, few enough to keep it small. */
+const FILES_PER_PROCESS = 20
 const KINDS = ['unit', 'api', 'faults']
 
 const { values: options, positionals: words } = parseArgs({
@@ -41,16 +43,8 @@ if (files.length === 0) {
   process.exit(1)
 }
 
-interface Failure {
-  readonly name: string
-  readonly error: Error
-}
-interface Result {
+interface Result extends Outcome {
   readonly file: string
-  readonly failures: readonly Failure[]
-  readonly skipped: readonly string[]
-  readonly passed: number
-  readonly output: string
   readonly ms: number
 }
 const results = new Map<string, Result>()
@@ -62,7 +56,7 @@ const interrupted = new AbortController()
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
   process.on(signal, () => {
     endedBy = signal
-    interrupted.abort()
+    interrupted.abort(`ended by ${signal}`)
   })
 
 // Every process that a test starts reads the same sources: what was compiled once is kept for the next one, and for the next run.
@@ -72,12 +66,22 @@ const postgres = files.some(({ needsPostgres }) => needsPostgres) ? await startP
 if (postgres) process.env[SHARED_POSTGRES] = postgres.url
 
 const started = performance.now()
-const queue = files.map(({ path }) => path)
+const queue = [...files]
 // Tests wait for processes, timers and the disk about half of their time, so two files per core keep the cores busy.
 await Promise.all(
   Array.from({ length: 2 * availableParallelism() }, async () => {
-    for (let file = queue.shift(); file !== undefined && !interrupted.signal.aborted; file = queue.shift())
-      results.set(file, await runFile(file))
+    let shared: TestProcess | undefined
+    for (let file = queue.shift(); file !== undefined && !interrupted.signal.aborted; file = queue.shift()) {
+      if (file.kind === 'faults') results.set(file.path, await runAlone(file.path))
+      else {
+        if (!shared?.isAlive || shared.files >= FILES_PER_PROCESS) {
+          await shared?.end()
+          shared = startTestProcess()
+        }
+        results.set(file.path, await runFile(shared, file.path))
+      }
+    }
+    await shared?.end()
   }),
 )
 await retryFailed(retries)
@@ -104,30 +108,25 @@ function refuse(reason: string): never {
   process.exit(1)
 }
 
-async function runFile(file: string): Promise<Result> {
-  const begun = performance.now()
-  const failures: Failure[] = []
-  const skipped: string[] = []
-  let passed = 0
-  let output = ''
-  const limitMs = options.long ? FILE_LIMIT_MS.long : FILE_LIMIT_MS.short
-  const limit = AbortSignal.timeout(limitMs)
-  // The runner ends its child when the signal comes, whichever of the two it is.
-  const signal = AbortSignal.any([limit, interrupted.signal])
-  for await (const { type, data } of run({ files: [join(ROOT, file)], concurrency: 1, signal })) {
-    if (type === 'test:stdout' || type === 'test:stderr') output = (output + data.message).slice(-8000)
-    else if (type === 'test:pass' && data.details.type !== 'suite' && !isFile(data.name)) {
-      if (data.skip) skipped.push(`${file}: ${data.name}${typeof data.skip === 'string' ? ` (${data.skip})` : ''}`)
-      else passed++
-    } else if (type === 'test:fail' && !isConsequence(data.details.error))
-      failures.push({
-        name: isFile(data.name) ? 'the file as a whole' : data.name,
-        error: limit.aborted ? new Error(`still running after ${limitMs / 1000} s, ended`) : data.details.error,
-      })
+async function runAlone(file: string): Promise<Result> {
+  const alone = startTestProcess()
+  try {
+    return await runFile(alone, file)
+  } finally {
+    await alone.end()
   }
+}
+
+async function runFile(testProcess: TestProcess, file: string): Promise<Result> {
+  const begun = performance.now()
+  const limitMs = options.long ? FILE_LIMIT_MS.long : FILE_LIMIT_MS.short
+  const limit = new AbortController()
+  const timer = setTimeout(() => limit.abort(`still running after ${limitMs / 1000} s, ended`), limitMs)
+  const outcome = await testProcess.run(join(ROOT, file), AbortSignal.any([limit.signal, interrupted.signal]))
+  clearTimeout(timer)
   const ms = performance.now() - begun
-  console.log(`${failures.length > 0 ? 'FAIL' : 'ok  '} ${file} ${(ms / 1000).toFixed(1)} s`)
-  return { file, failures, skipped, passed, output, ms }
+  console.log(`${outcome.failures.length > 0 ? 'FAIL' : 'ok  '} ${file} ${(ms / 1000).toFixed(1)} s`)
+  return { ...outcome, file, ms }
 }
 
 /** Runs a few failed files once more, each alone. More than `most` failed files are no accident: they stay failed. */
@@ -135,7 +134,7 @@ async function retryFailed(most: number): Promise<void> {
   const first = failed()
   if (first.length > most || interrupted.signal.aborted) return
   for (const result of first) {
-    const again = await runFile(result.file)
+    const again = await runAlone(result.file)
     if (again.failures.length > 0) continue
     results.set(result.file, again)
     unstable.push(result)
@@ -151,7 +150,7 @@ function report(): void {
   for (const result of failed()) printFailures(result)
   if (unstable.length > 0) console.log(`\nUNSTABLE: failed once, passed when they ran again. Find out why.`)
   for (const result of unstable) printFailures(result)
-  const skipped = all.flatMap((result) => result.skipped)
+  const skipped = all.flatMap(({ file, skipped }) => skipped.map((name) => `${file}: ${name}`))
   if (skipped.length > 0) console.log(`\nSkipped:\n${indent(skipped.join('\n'))}`)
   console.log(`\nSlowest of ${all.length} files, ${Math.round((performance.now() - started) / 1000)} s in all:`)
   for (const { file, ms } of all.toSorted((a, b) => b.ms - a.ms).slice(0, 10))
@@ -162,7 +161,7 @@ function report(): void {
 }
 
 function printFailures({ file, failures, output }: Result): void {
-  for (const { name, error } of failures) console.log(`\n--- ${file}\n    ${name}\n${indent(explain(error))}`)
+  for (const { name, error } of failures) console.log(`\n--- ${file}\n    ${name}\n${indent(error)}`)
   if (output) console.log(`\n--- last output of ${file}\n${indent(output.trimEnd())}`)
 }
 
@@ -173,22 +172,6 @@ function record(): void {
   const present = new Set(listTestFiles(ROOT, {}).map(({ path }) => path))
   const kept = [...seconds].filter(([file, time]) => time > 1 && present.has(file)).sort(([a], [b]) => a.localeCompare(b))
   writeFileSync(DURATIONS, `${JSON.stringify(Object.fromEntries(kept), null, 2)}\n`)
-}
-
-/** The runner reports a file that could not run as if it were a test with the file's name. */
-function isFile(name: string): boolean {
-  return name.endsWith('.test.ts')
-}
-
-/** A suite that failed because a test in it failed is not one more failure. */
-function isConsequence(error: Error & { readonly failureType?: string }): boolean {
-  return error.failureType === 'subtestsFailed'
-}
-
-function explain(error: Error): string {
-  const cause = error.cause instanceof Error ? error.cause : error
-  const text = cause.stack?.includes(cause.message) ? cause.stack : `${cause.message}\n${cause.stack ?? ''}`
-  return text.replace(/\n\s+at [^\n]*node:internal[^\n]*/g, '').trimEnd()
 }
 
 function indent(text: string): string {

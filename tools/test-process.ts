@@ -1,0 +1,88 @@
+// A process that runs test files (tools/test-worker.ts), seen from the runner.
+
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { WorkerMessage } from './test-worker.ts'
+
+const WORKER = fileURLToPath(new URL('./test-worker.ts', import.meta.url))
+const KEPT_OUTPUT = 8000
+
+export interface Failure {
+  readonly name: string
+  readonly error: string
+}
+export interface Outcome {
+  readonly failures: readonly Failure[]
+  readonly skipped: readonly string[]
+  readonly passed: number
+  /** The last part of what the file printed. */
+  readonly output: string
+}
+
+export interface TestProcess {
+  /** How many files it was given. */
+  readonly files: number
+  /** False after its end, also when a file ended it. */
+  readonly isAlive: boolean
+  /** Runs one file. The process is ended when the signal comes, and the file counts as failed for its reason. */
+  run(path: string, signal: AbortSignal): Promise<Outcome>
+  end(): Promise<void>
+}
+
+export function startTestProcess(): TestProcess {
+  const child = fork(WORKER, { execArgv: ['--test-reporter', WORKER], stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+  const exited = once(child, 'exit')
+  let files = 0
+  let output = ''
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-KEPT_OUTPUT)
+    })
+
+  async function run(path: string, signal: AbortSignal): Promise<Outcome> {
+    files++
+    output = ''
+    const failures: Failure[] = []
+    const skipped: string[] = []
+    let passed = 0
+    const stop = () => child.kill('SIGTERM')
+    const fileFailed = (error: string) => failures.push({ name: 'the file as a whole', error })
+    const ended = Promise.withResolvers<void>()
+    const hear = (message: WorkerMessage) => {
+      if (message.type === 'passed') passed++
+      else if (message.type === 'skipped') skipped.push(message.name)
+      else if (message.type === 'failed') failures.push(message)
+      else {
+        if (message.error !== null) fileFailed(message.error)
+        ended.resolve()
+      }
+    }
+    const lose = () => {
+      fileFailed(signal.aborted ? String(signal.reason) : `its process ended with ${child.exitCode ?? child.signalCode}`)
+      ended.resolve()
+    }
+    child.on('message', hear).once('exit', lose)
+    signal.addEventListener('abort', stop)
+    if (signal.aborted) stop()
+    else child.send(path)
+    await ended.promise
+    child.off('message', hear).off('exit', lose)
+    signal.removeEventListener('abort', stop)
+    return { failures, skipped, passed, output }
+  }
+
+  return {
+    get files() {
+      return files
+    },
+    get isAlive() {
+      return child.exitCode === null && child.signalCode === null
+    },
+    run,
+    end: async () => {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL') // everything is reported
+      await exited
+    },
+  }
+}

@@ -89,6 +89,7 @@ test('the last words are stderr, and stdout when stderr is silent', async (t) =>
 test('the environment holds what was given and nothing of the server', async (t) => {
   const { shell, runner } = rig(t)
   process.env.MILLRACE_TEST_CANARY = 'leaked'
+  t.after(() => delete process.env.MILLRACE_TEST_CANARY)
   const folder = await runner.newFolder()
   const { events } = await shell('env', { folder, environment: { KBC_RUNID: '17' } })
   const names = events

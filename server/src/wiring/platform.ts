@@ -396,7 +396,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     limits,
     tls: options.tls,
     onSession: usageModules.onSession,
-    saveFile: async (actor, name, bytes, origin) => (await files.upload(actor, name, bytes, async () => ({ name }), origin)).id,
+    saveFile: async ({ actor, branch }, name, bytes, origin) =>
+      (await files.upload(actor, name, bytes, async () => ({ name, branch }), origin)).id,
     settings: options.sql,
   })
   const worker = withLive({ ...DEFAULT_WORKER, ...options.worker }, live, {
@@ -646,6 +647,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
           const file = await files.upload(actor, filename, body, fields, origin)
           return fileView(file, files.link(file, access.endpointFor(baseUrl)), access.region)
         },
+        getBranch: configurationModules.branches.get,
       }),
     )
     queueModules.registerRoutes(app)

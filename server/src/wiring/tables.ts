@@ -285,8 +285,8 @@ export async function createTableModules(deps: TableModulesDeps) {
         dryRun,
         dryRunOfCreate: dryRuns.ofCreate,
         waitForJob: jobs.waitForSuccess,
-        storeFile: async (actor, name, body, origin) =>
-          (await files.upload(actor, name, body, async () => ({ name, tags: ['file-import'] }), origin)).id,
+        storeFile: async ({ actor, branch }, name, body, origin) =>
+          (await files.upload(actor, name, body, async () => ({ name, tags: ['file-import'], branch }), origin)).id,
       }),
     )
     app.register(tableRowsRoutes({ rows: createTableRows({ parts, engine }) }))

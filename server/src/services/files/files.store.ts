@@ -237,6 +237,7 @@ export function createFilesStore(database: Db) {
           notify: bit(file.notify),
           max_age_days: file.maxAgeDays,
           expires_at: file.expiresAt?.getTime() ?? null,
+          branch_id: file.branchId,
         })
         .where('project_id', '=', file.projectId)
         .where('id', '=', file.id)

@@ -176,13 +176,14 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     actor: Actor,
     name: string,
     body: Bytes,
-    finish: () => Promise<FileRequest>,
+    finish: () => Promise<FileRequest & { readonly branch?: FileBranch }>,
     origin: Origin,
   ): Promise<FileRecord> {
     const reserved = await reserve(actor, { name }, origin.runId)
     try {
       const { sizeBytes } = await objects.put(reserved.key, body, { attributes: { contentDisposition: attachment(name) } })
-      const described = describe(reserved, await newFile(actor, await finish(), origin.runId, 'reserved'))
+      const { branch, ...request } = await finish()
+      const described = describe(reserved, await newFile(actor, request, origin.runId, 'reserved', branch))
       const moved = described.key !== reserved.key
       if (moved) {
         await objects.copy(reserved.key, described.key)

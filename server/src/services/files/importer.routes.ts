@@ -6,6 +6,7 @@ import { type ArrivingFile, readFormWithFile } from '../../http/form-with-file.t
 import { FormFile, optionalFlag } from '../../http/parameters.ts'
 import { validate } from '../../http/validation.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { Scope } from '../../model/scope.ts'
 
 /** Fields beside the file; what a form says about it, all optional. */
 const UploadFields = Type.Object({
@@ -20,6 +21,9 @@ const UploadFields = Type.Object({
       description: 'Tags, by which lists can be narrowed.',
     }),
   ),
+  branchId: Type.Optional(
+    Type.String({ description: 'Id of the development branch that the file belongs to; the default branch when left out.' }),
+  ),
 })
 
 export type UploadFields = Type.Static<typeof UploadFields>
@@ -27,16 +31,28 @@ export type UploadFields = Type.Static<typeof UploadFields>
 export interface ImporterDeps {
   /** Stores the bytes and makes the file; resolves to the file as the files module shows it. */
   readonly uploadFile: (request: FastifyRequest, upload: IncomingUpload) => Promise<unknown>
+  /** A branch of the project by its id; throws when there is none. */
+  readonly getBranch: (projectId: number, id: string) => Promise<Scope['branch']>
 }
 
 export interface IncomingUpload {
   readonly filename: string
   readonly body: AsyncIterable<Uint8Array>
   /** Asked when the body has ended: fields may follow the file in the form. */
-  readonly fields: () => Promise<UploadFields & { readonly name: string }>
+  readonly fields: () => Promise<Omit<UploadFields, 'branchId'> & { readonly name: string; readonly branch: Scope['branch'] }>
 }
 
-export function importerRoutes({ uploadFile }: ImporterDeps): FastifyPluginAsync {
+export function importerRoutes({ uploadFile, getBranch }: ImporterDeps): FastifyPluginAsync {
+  const incoming = (req: FastifyRequest, { filename, body, fields }: ArrivingFile): IncomingUpload => ({
+    filename,
+    body,
+    fields: async () => {
+      const { branchId, ...said } = validate(UploadFields, await fields())
+      const branch = branchId === undefined ? req.branch : await getBranch(req.actor.projectId, branchId)
+      return { ...said, name: said.name || filename, branch }
+    },
+  })
+
   return async (app) => {
     app.post(
       '/import/upload-file',
@@ -50,19 +66,10 @@ export function importerRoutes({ uploadFile }: ImporterDeps): FastifyPluginAsync
         schema: { response: { 200: Type.Unknown() } },
       },
       async (req, reply) => {
-        const { file } = await readFormWithFile(req, 'data', (arriving) => uploadFile(req, incoming(arriving)))
+        const { file } = await readFormWithFile(req, 'data', (arriving) => uploadFile(req, incoming(req, arriving)))
         if (file === undefined) throw new PlatformError('import.dataMissing')
         return reply.code(200).send(file)
       },
     )
   }
 }
-
-const incoming = ({ filename, body, fields }: ArrivingFile): IncomingUpload => ({
-  filename,
-  body,
-  fields: async () => {
-    const said = validate(UploadFields, await fields())
-    return { ...said, name: said.name || filename }
-  },
-})

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import type { FileAnswer } from '../../../../tests/support/file-client.ts'
+import { tableClient } from '../../../../tests/support/table-client.ts'
 import { shareTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
 
 const startProject = shareTestStack()
@@ -57,6 +58,22 @@ test('what is said after the file counts too, even that it is permanent', async 
   assert.deepEqual([file.name, file.maxAgeDays, file.tags], ['x.csv', null, ['late']])
   assert.equal(await contentOf(file), 'abc')
   assert.equal(await objectCount(stack), 1)
+})
+
+test('a file can be uploaded into a development branch, and then it belongs to that', async () => {
+  const stack = await startProject()
+  const made = await stack.request('POST', '/v2/storage/dev-branches', { json: { name: 'files' } })
+  const { id: branchId } = (await tableClient(stack).succeed(made)).results as { id: number }
+  const upload = (branch: string) =>
+    stack.request(
+      'POST',
+      '/import/upload-file',
+      multipart(part('name="data"; filename="x.csv"', 'abc'), part('name="branchId"', branch)),
+    )
+  const { id } = (await upload(String(branchId))).json<FileAnswer>()
+  assert.equal((await stack.request('GET', `/v2/storage/branch/${branchId}/files/${id}`)).status, 200)
+  assert.equal((await stack.request('GET', `/v2/storage/files/${id}`)).status, 404)
+  assert.equal((await upload('999999')).status, 404)
 })
 
 test('curl uploads as the specification shows', async (t) => {

@@ -4,7 +4,6 @@ import { pipeline } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import type { SqlEngine, SqlSession, SqlTable } from '../../engines/sql/sql-engine.ts'
 import { singleStatement } from '../../engines/sql/statements.ts'
-import type { Actor } from '../../model/actor.ts'
 import type { Origin } from '../../model/event.ts'
 import { readerOf, type Scope } from '../../model/scope.ts'
 import type { JobHandler } from '../../model/storage-job.ts'
@@ -19,17 +18,17 @@ export type SaveResult = ReturnType<typeof createSaveResult>
 
 /** `save` keeps bytes as a file and answers its id. */
 export function createSaveResult(
-  save: (actor: Actor, name: string, bytes: AsyncIterable<Uint8Array>, origin: Origin) => Promise<number>,
+  save: (scope: Scope, name: string, bytes: AsyncIterable<Uint8Array>, origin: Origin) => Promise<number>,
 ) {
   return async (
     session: SqlSession,
     sql: string,
     { fileName, fileType, gzip }: ResultFile,
-    { actor, origin, signal }: { readonly actor: Actor; readonly origin: Origin; readonly signal: AbortSignal },
+    { scope, origin, signal }: { readonly scope: Scope; readonly origin: Origin; readonly signal: AbortSignal },
   ): Promise<{ readonly file: { readonly id: number } }> => {
     const { bytes, end } = await session.copy(sql, fileType, { signal })
     // Of a failure the statement itself knows more than the pipe that broke.
-    const id = await save(actor, fileName, gzip ? packed(bytes) : bytes, origin).catch((error: unknown) =>
+    const id = await save(scope, fileName, gzip ? packed(bytes) : bytes, origin).catch((error: unknown) =>
       end.then(() => Promise.reject(error)),
     )
     return { file: { id } }
@@ -67,6 +66,6 @@ export function createQueryExport({ engine, findTable, saveResult, onSession }: 
       signal,
       onClosed: (ms) => onSession(scope.actor.projectId, ms),
     })
-    return { results: await saveResult(session, sql, file, { actor: scope.actor, origin: job.origin, signal }) }
+    return { results: await saveResult(session, sql, file, { scope, origin: job.origin, signal }) }
   }
 }

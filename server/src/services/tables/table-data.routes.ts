@@ -8,9 +8,9 @@ import { readFormWithFile } from '../../http/form-with-file.ts'
 import { JobView, jobStarter, jobView } from '../../http/job-view.ts'
 import { scopeOf } from '../../http/scope.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Actor } from '../../model/actor.ts'
 import type { DryRunJob } from '../../model/dry-run.ts'
 import type { Origin } from '../../model/event.ts'
+import type { Scope } from '../../model/scope.ts'
 import type { CreateJob, StorageJob } from '../../model/storage-job.ts'
 import type { LoadStarter } from './start-load.ts'
 import { refuseAlias } from './table-catalog.ts'
@@ -42,7 +42,7 @@ export interface TableDataDeps {
   /** Waits for the end; a failed job throws what it failed with. */
   readonly waitForJob: (job: StorageJob) => Promise<StorageJob>
   /** Stores bytes as a file, for the routes whose request carries the data. */
-  readonly storeFile: (actor: Actor, name: string, body: AsyncIterable<Uint8Array>, origin: Origin) => Promise<number>
+  readonly storeFile: (scope: Scope, name: string, body: AsyncIterable<Uint8Array>, origin: Origin) => Promise<number>
 }
 
 /** Clients send these fields in many forms; table-requests.ts reads them. */
@@ -73,11 +73,11 @@ export function tableDataRoutes({
   /** The data in the request itself: a file part, or text in `dataString` or `data`. */
   async function readWithData(req: FastifyRequest): Promise<{ fields: Fields; fileId: number }> {
     const { fields, file } = await readFormWithFile(req, 'data', (arriving) =>
-      storeFile(req.actor, arriving.filename, arriving.body, req.origin),
+      storeFile(scopeOf(req), arriving.filename, arriving.body, req.origin),
     )
     const text = fields.dataString ?? fields.data
     const fileId =
-      file ?? (typeof text === 'string' ? await storeFile(req.actor, 'data.csv', textBody(text), req.origin) : undefined)
+      file ?? (typeof text === 'string' ? await storeFile(scopeOf(req), 'data.csv', textBody(text), req.origin) : undefined)
     if (fileId === undefined)
       throw new PlatformError('storage.tables.validation', {
         reason: 'The data is missing: send it as the file "data" or the text "dataString".',

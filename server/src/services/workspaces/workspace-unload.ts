@@ -5,7 +5,6 @@ import { randomUUID } from 'node:crypto'
 import { removeFile, saveText } from '../../engines/sql/database-files.ts'
 import type { SqlSession } from '../../engines/sql/sql-engine.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Actor } from '../../model/actor.ts'
 import type { Origin } from '../../model/event.ts'
 import type { Scope } from '../../model/scope.ts'
 import { identifier } from '../../model/sql-columns.ts'
@@ -90,7 +89,7 @@ export type SaveResult = (
   session: SqlSession,
   sql: string,
   file: Pick<TableExportInput, 'fileName' | 'fileType' | 'gzip'>,
-  run: { readonly actor: Actor; readonly origin: Origin; readonly signal: AbortSignal },
+  run: { readonly scope: Scope; readonly origin: Origin; readonly signal: AbortSignal },
 ) => Promise<{ readonly file: { readonly id: number } }>
 
 export function createTableExport(
@@ -106,7 +105,7 @@ export function createTableExport(
       workspace,
       async ({ session, signal: either }) => {
         await checkTable(session, workspaceId, tableName)
-        const run = { actor: scope.actor, origin: job.origin, signal: either }
+        const run = { scope, origin: job.origin, signal: either }
         return saveResult(session, `FROM ${identifier(tableName)}`, file, run)
       },
       { signal },

@@ -306,6 +306,22 @@ test('tables of a workspace and results of queries become files', async () => {
   assert.equal((await ask({ sql: 'SELECT 1; SELECT 2' })).status, 400)
 })
 
+test('a file that is made in a development branch belongs to it', async () => {
+  const made = await client.succeed(await stack.request('POST', '/v2/storage/dev-branches', { json: { name: 'files' } }))
+  const branch = `/v2/storage/branch/${(made.results as { id: number }).id}`
+  const { id } = (await stack.request('POST', `${branch}/workspaces`, { json: {} })).json<View>()
+  await stack.request('POST', `${branch}/workspaces/${id}/query`, { json: { query: 'CREATE TABLE t AS SELECT 1 AS a' } })
+  const jobs = [
+    await stack.request('POST', `${branch}/workspaces/${id}/table-export`, { json: { tableName: 't' } }),
+    await stack.request('POST', `${branch}/query/export`, { json: { sql: 'SELECT 1 AS a' } }),
+  ]
+  for (const answer of jobs) {
+    const { file } = (await client.succeed(answer)).results as { file: { id: number } }
+    assert.equal((await stack.request('GET', `${branch}/files/${file.id}`)).status, 200)
+    assert.equal((await stack.request('GET', `/v2/storage/files/${file.id}`)).status, 404)
+  }
+})
+
 test('a dry run says how tables would be loaded, and loads none', async () => {
   const { id } = await make()
   const input = [

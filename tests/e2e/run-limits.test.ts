@@ -117,14 +117,12 @@ test('a configuration is resolved as it is, or as it was in a version', async ()
   assert.equal((await resolve({ configRowId: 'r', configVersion: '1' })).status, 400)
 })
 
-test('a size that no backend has is said, and the run has the usual one', async () => {
+test('a size that no backend has fails the run, with those that there are', async () => {
   const stack = await startProject()
   await stack.add('test.sized', 'echo ran')
-  const said = async (type: string) => {
-    const job = await run(stack, 'test.sized', { runtime: { backend: { type } } })
-    assert.equal(job.status, 'success')
-    return (await stack.request('GET', `/queue/jobs/${job.id}/events`)).text
-  }
-  assert.match(await said('gigantic'), /There is no backend of the size \\"gigantic\\"; this run has the size small\./)
-  assert.doesNotMatch(await said('large'), /no backend/)
+  const ended = (type: string) => run(stack, 'test.sized', { runtime: { backend: { type } } })
+  const { status, result } = await ended('gigantic')
+  assert.equal(status, 'error')
+  assert.match(String(result.message), /there is no size "gigantic". Choose xsmall, small, medium, large\./)
+  assert.equal((await ended('large')).status, 'success')
 })

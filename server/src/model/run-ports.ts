@@ -165,6 +165,7 @@ export interface SqlRun {
   /** Tables of the script that become CSV files with a header. */
   readonly outputs: readonly { readonly table: string; readonly path: string }[]
   readonly memoryMb: number
+  readonly threads: number
   readonly timeoutMs: number
   say(text: string): void
   /** So many statements are done. */

@@ -101,8 +101,9 @@ export async function createSqlEngine({ openLocal, scratchDir, settings = {} }: 
   }
 
   async function openInWorker(options: SessionOptions): Promise<SqlSession> {
-    const bounds: SqlLimits = { ...limits, ...options.limits }
-    const { reader, database, mode } = options
+    const { reader, database, mode, limits: asked } = options
+    const threads = Math.min(limits.threads, asked?.threads ?? limits.threads)
+    const bounds: SqlLimits = { ...limits, ...asked, threads }
     const key = reader === undefined || database !== undefined ? undefined : JSON.stringify([reader, mode, bounds])
     for (;;) {
       const { worker, kept, wasIdle } = await takeWorker(key)

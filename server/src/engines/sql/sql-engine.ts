@@ -45,6 +45,7 @@ export interface SessionOptions {
   readonly database?: string
   /** A table of the project by the names SQL uses; undefined when there is none the asker may read. */
   readonly findTable: (schema: string, name: string) => Promise<SqlTable | undefined>
+  /** Threads within those of the engine. */
   readonly limits?: Partial<SqlLimits>
   /**
    * Who reads, and with which rights. A session without a database may take over the DuckDB of one that has ended and was opened with the

@@ -4,7 +4,7 @@ import type { CauseKind, FailureFacts } from '../../../../contract/failure-cause
 import type { Limits, RunOutcome } from '../../engines/runner/runner.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { RunnableComponent } from '../../model/run-ports.ts'
-import type { RuntimeSettings } from './mapping.ts'
+import { invalid, type RuntimeSettings } from './mapping.ts'
 
 const SIZES: Readonly<Record<string, { readonly memory: number; readonly cpus: number }>> = {
   xsmall: { memory: 0.5, cpus: 1 },
@@ -20,10 +20,12 @@ export interface ComponentLimits extends Limits {
   readonly size: string
 }
 
-/** `backend` is the size asked for with the job, else with the configuration; one that nobody knows is small. */
-export function sizeOf({ backend: own }: RuntimeSettings, backend: string | undefined): { asked: string; size: string } {
-  const asked = backend ?? (Array.isArray(own) ? undefined : own?.type) ?? DEFAULT_SIZE
-  return { asked, size: Object.hasOwn(SIZES, asked) ? asked : DEFAULT_SIZE }
+/** `backend` is the size asked for with the job, else with the configuration. */
+export function sizeOf({ backend: own }: RuntimeSettings, backend: string | undefined): string {
+  const size = backend || (Array.isArray(own) ? undefined : own?.type) || DEFAULT_SIZE
+  if (!Object.hasOwn(SIZES, size))
+    throw invalid(`runtime.backend.type: there is no size "${size.slice(0, 60)}". Choose ${Object.keys(SIZES).join(', ')}.`)
+  return size
 }
 
 /** The longer time is for the main component only. */
@@ -34,7 +36,7 @@ export function limitsOf(
   isMain: boolean,
   diskBytes: number,
 ): ComponentLimits {
-  const { size } = sizeOf(runtime, backend)
+  const size = sizeOf(runtime, backend)
   const seconds = Math.min((isMain ? runtime.process_timeout : undefined) ?? component.processTimeoutSeconds, MOST_SECONDS)
   return {
     size,

@@ -160,10 +160,7 @@ async function runRows(
       const plan = { ...planned, configuration: opened.text, secrets: [...planned.secrets, ...opened.values] }
       gathered.variables = { ...gathered.variables, ...plan.variables }
       gathered.secrets.push(...plan.secrets)
-      const { asked, size } = sizeOf(plan.runtime, job.backend)
-      if (asked !== size)
-        log.say('warn', `There is no backend of the size "${asked.slice(0, 60)}"; this run has the size ${size}.`)
-      gathered.size = size
+      gathered.size = sizeOf(plan.runtime, job.backend)
       gathered.context = contextOf(job, plan)
       const what = row ? `row ${index + 1} of ${rows.length}, "${row.name}" (${row.id})` : 'the configuration'
       log.say('info', `${job.inputOnly ? 'Filling the data folder of' : 'Running'} component ${component.id}: ${what}.`)

@@ -52,6 +52,7 @@ export function requestOf(step: Omit<ScriptStep, 'tag'>): SqlRun {
     parts: partsOf(step),
     outputs: tables.map((table) => ({ table, path: join(step.folder.data, 'out/tables', table) })),
     memoryMb: Math.floor(step.limits.memoryBytes / 1e6),
+    threads: step.limits.cpus,
     timeoutMs: step.limits.timeoutMs,
     say: step.say,
     onStatement: step.onStatement,

@@ -28,7 +28,7 @@ const PARTS = 'sys.input'
 export function createScripts({ engine, findTable, openPart, memoryMb, onSession }: ScriptsDeps): RunSql {
   /** A session with the inputs of the script as views or tables. */
   async function open(request: SqlRun, signal: AbortSignal, named = new Set<string>()): Promise<SqlSession> {
-    const { inputs, database } = request
+    const { inputs, database, threads, timeoutMs } = request
     const find = async (schema: string, name: string) => {
       const input = schema === PARTS ? inputs[Number(name)] : undefined
       if (input) return openPart(scopeOf(input.scope), input)
@@ -40,7 +40,7 @@ export function createScripts({ engine, findTable, openPart, memoryMb, onSession
       mode: 'write',
       database,
       findTable: find,
-      limits: { memoryMb: Math.max(384, Math.min(request.memoryMb, memoryMb)), timeoutMs: request.timeoutMs },
+      limits: { memoryMb: Math.max(384, Math.min(request.memoryMb, memoryMb)), threads, timeoutMs },
       signal,
       onClosed: (ms) => onSession(request.scope.projectId, request.scope.runId, ms),
     })

@@ -16,7 +16,7 @@ let client: TableClient
 let stop: (() => Promise<void>) | undefined
 before(async () => {
   const lasting = { after: (work: () => Promise<void>) => (stop = work) } as never
-  stack = await startTestStack(lasting, { sql: { memoryMb: 512, diskMb: 64 } })
+  stack = await startTestStack(lasting, { sql: { memoryMb: 2048, diskMb: 64, threads: 3 } })
   client = tableClient(stack)
   await client.bucket('main')
   await client.bucket('result', 'out')
@@ -29,12 +29,13 @@ async function run(
   codes: readonly { name: string; script: readonly string[] }[],
   storage: object,
   component = 'platform.sql-transformation',
+  asked: object = {},
 ): Promise<Job> {
   const configuration = { parameters: { blocks: [{ name: 'Sums', codes }] }, storage }
   const made = await stack.request('POST', `/v2/storage/components/${component}/configs`, { json: { name: 'c', configuration } })
   assert.equal(made.status, 201, made.text)
   const started = await stack.request('POST', '/queue/jobs', {
-    json: { component, config: made.json<{ id: string }>().id, mode: 'run' },
+    json: { component, config: made.json<{ id: string }>().id, mode: 'run', ...asked },
   })
   assert.equal(started.status, 201, started.text)
   const { id } = started.json<Job>()
@@ -43,6 +44,23 @@ async function run(
     return job.isFinished && job
   })
 }
+
+test('the size of the backend is the memory and the threads of the session', async () => {
+  const script = [
+    `CREATE TABLE "limits" AS SELECT current_setting('threads') AS threads, current_setting('memory_limit') AS memory`,
+  ]
+  const storage = { output: { tables: [{ source: 'limits', destination: 'out.c-result.limits' }] } }
+  const limitsOf = async (type: string) => {
+    const job = await run([{ name: 'limits', script }], storage, undefined, { backend: { type } })
+    assert.equal(job.status, 'success', job.result.message)
+    return (await client.rows('out.c-result.limits')).flat()
+  }
+  assert.deepEqual(await limitsOf('xsmall'), ['1', '744.0 MiB'])
+  assert.deepEqual(await limitsOf('small'), ['2', '1.7 GiB'])
+  assert.deepEqual(await limitsOf('large'), ['3', '1.7 GiB'])
+  const refused = await run([{ name: 'limits', script }], storage, undefined, { backend: { type: 'huge' } })
+  assert.match(String(refused.result.message), /there is no size "huge". Choose xsmall, small, medium, large\./)
+})
 
 const INPUT = { tables: [{ source: 'in.c-main.orders', destination: 'orders' }] }
 

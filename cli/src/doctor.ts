@@ -83,7 +83,7 @@ async function space({ dataDir }: Config): Promise<Finding> {
   const { bavail, bsize } = await statfs(dataDir).catch(() => statfs('.'))
   const free = bavail * bsize
   const text = `${(free / 1e9).toFixed(1)} GB free`
-  if (free < NO_SPACE_BYTES) return { check, status: 'problem', text: `${text}. New data will soon be refused; make room.` }
+  if (free < NO_SPACE_BYTES) return { check, status: 'problem', text: `${text}. New data will soon be refused; free some space.` }
   return { check, status: free < LITTLE_SPACE_BYTES ? 'warning' : 'ok', text }
 }
 

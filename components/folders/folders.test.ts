@@ -77,7 +77,7 @@ test('only new files are read when that is wanted', async () => {
   assert.deepEqual(await rowsOf(stack, 'in.c-folder.files'), ['"1"', '"1"', '"2"', '"id"'], 'a changed file is read again')
 })
 
-test('wrong folders, patterns and files are told with what to do', async () => {
+test('wrong folders, patterns and files are reported with what to do', async () => {
   const stack = await startProject()
   for (const name of readdirSync(inbox)) rmSync(join(inbox, name), { recursive: true })
   put('a.csv', 'id,name\n1,x\n')

@@ -51,7 +51,7 @@ async function readManifest(path: string): Promise<Manifest> {
     const manifest: unknown = JSON.parse(await readFile(path, 'utf8'))
     if (typeof manifest === 'object' && manifest !== null && !Array.isArray(manifest)) return manifest as Manifest // just checked
   } catch {
-    // told below
+    // reported below
   }
   throw new UserError(`The manifest ${path.split('/in/').at(-1)} is not a JSON object.`)
 }

@@ -10,7 +10,7 @@ export interface JobEndFacts {
   readonly componentId: string
   readonly configurationId: string | null
   readonly status: string
-  /** Part of a job that is told about as a whole: a row of a container, a phase, a try that is repeated. */
+  /** Part of a job that is reported as a whole: a row of a container, a phase, a try that is repeated. */
   readonly isPart: boolean
   /** Bytes of the tables it read. */
   readonly inputBytes: number

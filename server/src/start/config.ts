@@ -98,7 +98,7 @@ export const VARIABLES = {
   }),
   MILLRACE_S3_REGION: variable({
     default: '`us-east-1`',
-    sentence: 'Region in signatures, and in what clients are told.',
+    sentence: 'Region in signatures, and in the answers to clients.',
     parse: read.word,
   }),
   MILLRACE_S3_BUCKET: variable({ default: '`millrace`', sentence: 'Bucket that holds the files.', parse: read.word }),

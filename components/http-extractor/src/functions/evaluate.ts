@@ -22,7 +22,7 @@ export interface Scope extends FunctionContext {
   readonly functions?: typeof FUNCTIONS
   /** Names of references whose every value is a secret (what a login returned, OAuth data). */
   readonly secretReferences?: ReadonlySet<string>
-  /** Told each value that was derived from a secret, so that the log can hide it. */
+  /** Called with each value that was derived from a secret, so that the log can hide it. */
   readonly hide?: (derived: JsonValue) => void
 }
 

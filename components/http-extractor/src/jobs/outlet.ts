@@ -36,7 +36,7 @@ function createOutlet(parent: Outlet, turn: Promise<void>, aside: Aside): { outl
     }
     isOpen = true
   })
-  opened.catch(() => {}) // who waits for it is told; nobody else has to be
+  opened.catch(() => {}) // whoever awaits it gets the error
 
   const outlet: Outlet = {
     run(work, bytes) {

@@ -80,8 +80,8 @@ export function cellAndMember(row: ByteWriter, object: ByteWriter, key: Uint8Arr
     object.phpMember(key, text)
     return
   }
-  const cells = row.room(length * 2 + 3)
-  const bytes = object.room(key.length + length + 16)
+  const cells = row.reserve(length * 2 + 3)
+  const bytes = object.reserve(key.length + length + 16)
   let at = putMemberStart(bytes, object.length, key, length)
   let cellAt = row.length
   cells[cellAt++] = QUOTE
@@ -112,21 +112,21 @@ export class ByteWriter {
   /** ASCII only. */
   ascii(text: string): void {
     const { length } = text
-    const bytes = this.room(length)
+    const bytes = this.reserve(length)
     let at = this.length
     for (let i = 0; i < length; i++) bytes[at++] = text.charCodeAt(i)
     this.length = at
   }
 
   copy(source: Uint8Array, length = source.length): void {
-    const bytes = this.room(length)
+    const bytes = this.reserve(length)
     let at = this.length
     for (let i = 0; i < length; i++) bytes[at++] = source[i]!
     this.length = at
   }
 
   utf8(text: string): void {
-    const bytes = this.room(Buffer.byteLength(text))
+    const bytes = this.reserve(Buffer.byteLength(text))
     this.length += bytes.write(text, this.length, 'utf8')
   }
 
@@ -143,7 +143,7 @@ export class ByteWriter {
       this.longCell(text)
       return
     }
-    const bytes = this.room(length * 3 + 3)
+    const bytes = this.reserve(length * 3 + 3)
     let at = this.length
     bytes[at++] = QUOTE
     for (let i = 0; i < length; i++) {
@@ -166,7 +166,7 @@ export class ByteWriter {
 
   /** A number that is no float in PHP's eyes and has at most ten digits. */
   integerCell(value: number): void {
-    const bytes = this.room(MAX_INT32_DIGITS + 3)
+    const bytes = this.reserve(MAX_INT32_DIGITS + 3)
     let at = this.length
     bytes[at++] = QUOTE
     at = putInteger(bytes, at, value)
@@ -176,13 +176,13 @@ export class ByteWriter {
   }
 
   private longCell(text: string): void {
-    this.room(1)[this.length++] = QUOTE
+    this.reserve(1)[this.length++] = QUOTE
     this.utf8(text.includes('"') ? text.replaceAll('"', '""') : text)
     this.ascii('",')
   }
 
   emptyCells(count: number): void {
-    const bytes = this.room(count * 3)
+    const bytes = this.reserve(count * 3)
     let at = this.length
     for (let i = 0; i < count; i++) {
       bytes[at++] = QUOTE
@@ -209,7 +209,7 @@ export class ByteWriter {
       this.phpLongMember(key, text)
       return
     }
-    const bytes = this.room(key.length + length + 16)
+    const bytes = this.reserve(key.length + length + 16)
     let at = putMemberStart(bytes, this.length, key, length)
     for (let i = 0; i < length; i++) {
       const code = text.charCodeAt(i)
@@ -237,7 +237,7 @@ export class ByteWriter {
       }
     }
     this.copy(key)
-    const bytes = this.room(size + 16)
+    const bytes = this.reserve(size + 16)
     let at = this.length
     bytes[at++] = LETTER_S
     bytes[at++] = COLON
@@ -263,7 +263,7 @@ export class ByteWriter {
 
   /** Of at most ten digits. */
   phpInteger(value: number): void {
-    const bytes = this.room(MAX_INT32_DIGITS + 3)
+    const bytes = this.reserve(MAX_INT32_DIGITS + 3)
     let at = this.length
     bytes[at++] = LETTER_I
     bytes[at++] = COLON
@@ -293,14 +293,14 @@ export class ByteWriter {
     const start = objectStart(keys)
     const from = at + objectStart(assumed).length
     const to = at + start.length
-    const bytes = this.room(start.length)
+    const bytes = this.reserve(start.length)
     bytes.copyWithin(to, from, this.length)
     bytes.write(start, at, 'latin1')
     this.length += to - from
   }
 
   phpEnd(): void {
-    this.room(1)[this.length++] = CLOSING_BRACE
+    this.reserve(1)[this.length++] = CLOSING_BRACE
   }
 
   private phpList(list: readonly JsonValue[]): void {
@@ -324,7 +324,7 @@ export class ByteWriter {
   }
 
   /** Makes sure `count` more bytes fit. */
-  room(count: number): Buffer {
+  reserve(count: number): Buffer {
     if (this.length + count > this.bytes.length) {
       const grown = Buffer.allocUnsafeSlow(Math.max(this.bytes.length * 2, this.length + count))
       this.bytes.copy(grown, 0, 0, this.length)

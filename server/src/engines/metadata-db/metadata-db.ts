@@ -176,7 +176,7 @@ async function backUpSqlite(path: string, target: string): Promise<void> {
 
 /**
  * `data_version` of a connection that never writes counts the commits of all others, in any process. It is asked once per turn of the
- * event loop: who was told of a commit asks in a later turn.
+ * event loop: who learned of a commit asks in a later turn.
  */
 function watchSqlite(path: string) {
   const reader = openSqliteReader(path)

@@ -39,7 +39,7 @@ function start(t: TestContext) {
 
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
 
-test('whoever is told committed can be seen by others at that moment', async (t) => {
+test('what is acknowledged as committed can be seen by others at that moment', async (t) => {
   const { insert, seen } = start(t)
   await Promise.all(
     numbers(100).map((n) => insert(n).then(() => assert.ok(seen().includes(n), `${n} was acknowledged too early`))),

@@ -4,7 +4,7 @@
 // one joins it as a savepoint. When the turn has dealt with everything that arrived, one commit, one fsync, and all of them are acknowledged.
 // (Without the wait for the end of the turn nothing would ever be shared: SQLite answers at once, so a request is through before Node
 // looks at the next socket.) What must stay true:
-//  (1) nobody is told "committed" before the commit that holds their work has returned;
+//  (1) no caller is answered before the commit that holds their work has returned;
 //  (2) a member that rolls back undoes its own work and nobody else's;
 //  (3) when SQLite gives up the whole transaction by itself (disk full, I/O error), every member of the group fails;
 //  (4) nobody waits longer than the turn: a lone transaction is committed at its end;

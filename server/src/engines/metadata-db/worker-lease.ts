@@ -1,5 +1,5 @@
 // A worker says that it is alive. On PostgreSQL, where other nodes look, a thread with a connection of its own does: an event loop that
-// is busy for a minute must not cost the worker its jobs. On SQLite there is no other node, and nobody need be told.
+// is busy for a minute must not cost the worker its jobs. On SQLite there is no other node, and nothing to announce.
 //  (1) A job is abandoned only when its own lease has run out and its worker is silent too.
 //  (2) The thread falls silent when the event loop has not turned for STUCK_MS: such a node does nothing for its jobs any more.
 

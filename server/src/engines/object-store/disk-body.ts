@@ -73,7 +73,7 @@ export async function writeSynced(disk: Disk, pool: BlockPool, path: string, bod
   return { sizeBytes: checksums.sizeBytes, blocks: checksums.finish() }
 }
 
-/** Room for more: just enough for a body of one small chunk, four times as much with each further one, at last a whole block. */
+/** A buffer for more: just enough for a body of one small chunk, four times as much with each further one, at last a whole block. */
 function enlarged(pool: BlockPool, block: Buffer, wanted: number): Buffer<ArrayBuffer> {
   const size = Math.max(wanted, 4 * block.length)
   const larger = size < POOLED_BYTES ? Buffer.allocUnsafeSlow(size) : pool.take()

@@ -1,4 +1,4 @@
-// The thread behind background-hash.ts: hashes what lies in the shared buffers, in the order it is told to.
+// The thread behind background-hash.ts: hashes what lies in the shared buffers, in the order of the requests.
 
 import { createHash, type Hash } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'

@@ -114,7 +114,7 @@ test('an image that is here with another digest is fetched again', async (t) => 
   assert.equal(pulls(), 2)
 })
 
-test('an image that does not exist is told at once, and without an engine there is none', async (t) => {
+test('an image that does not exist is reported at once, and without an engine there is none', async (t) => {
   const docker = standIn(t)
   const engine = await findContainerEngine(docker.path)
   await assert.rejects(engine!.prepare('acme/none:1'), { code: 'runner.imageMissing' })

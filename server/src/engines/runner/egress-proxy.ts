@@ -1,6 +1,6 @@
 // The one way out of an isolated component: an HTTP proxy (CONNECT and plain requests) and a SOCKS5 proxy on one socket of the file system.
 //  (1) Every name is resolved here, every answer of the resolver is checked, and the connection goes to a checked address.
-//  (2) A refusal is answered in the words of the protocol and told once to whoever runs the component.
+//  (2) A refusal is answered in the words of the protocol and reported once to whoever runs the component.
 //  (3) A relay leads to one port of this machine that the run was given, its log, and to nothing else.
 
 import { createSocket } from 'node:dgram'
@@ -40,7 +40,7 @@ const CONNECT_MS = 30_000
 /** For a client that was answered to close its side, too. */
 const LEAVE_MS = 5_000
 const MOST_CONNECTIONS = 512
-const MOST_REFUSALS_TOLD = 20
+const MOST_REFUSALS_REPORTED = 20
 
 const FORWARDER = fileURLToPath(new URL('./egress-forwarder.mjs', import.meta.url))
 
@@ -48,15 +48,15 @@ class Refused extends Error {}
 
 export async function openEgressProxy(options: EgressProxyOptions): Promise<EgressProxy> {
   const rules = options.policy && egressRules(options.policy)
-  const told = new Set<string>()
+  const reported = new Set<string>()
   const open = new Set<Socket>()
 
   /** Connects to a checked address, or says why not. */
   async function reach({ host, port }: Target): Promise<Socket> {
     const refuse = (reason: string): never => {
       const target = `${host}:${port}`
-      if (told.size < MOST_REFUSALS_TOLD && !told.has(target)) options.onRefused(target, reason)
-      told.add(target)
+      if (reported.size < MOST_REFUSALS_REPORTED && !reported.has(target)) options.onRefused(target, reason)
+      reported.add(target)
       throw new Refused(`Millrace does not allow connections to ${target}: ${reason}.`)
     }
     if (host === '127.0.0.1' && options.relays.includes(`tcp:${port}`)) return connected(host, port) // by (3), through the proxy

@@ -76,7 +76,7 @@ export function launchOf(
   }
 }
 
-/** Old space is what grows with data; the rest of a Node process needs room beside it. */
+/** Old space is what grows with data; the rest of a Node process needs memory beside it. */
 const HEAP_SHARE = 0.75
 
 function nodeFlags(program: Program & { kind: 'node' }, folder: DataFolder, memoryBytes: number, cache: string): string[] {

@@ -46,7 +46,7 @@ export interface RunSpec {
   readonly egress?: EgressPolicy | undefined
   /** Ports of this machine's loopback that a command reaches at its own, whatever `egress` says. */
   readonly loopbackPorts?: readonly number[]
-  /** Set for a command that listens and is sent requests: it runs for long, and what it says is told as it says it. */
+  /** Set for a command that listens and is sent requests: it runs for long, and its output is reported as it comes. */
   readonly serving?: Serving | undefined
   /** Aborting it kills the program. */
   readonly signal?: AbortSignal

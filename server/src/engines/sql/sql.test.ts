@@ -163,7 +163,7 @@ test('what would fill memory and disk is stopped, and the session goes on', asyn
   assert.deepEqual(await rowsOf(session, 'SELECT 1'), [[1]])
 })
 
-test('a full disk is told as such, and the next session works', async () => {
+test('a full disk is reported as such, and the next session works', async () => {
   const { code } = await failure(
     sql.open({ mode: 'write', database: '/dev/full' }).then((session) => session.execute('CREATE TABLE t AS SELECT 1')),
   )

@@ -161,16 +161,16 @@ function checkFileColumns({ fileColumns, snapshot, source }: LoadRequest, maxCol
 /** Neighbouring slices of one kind, up to a size, become one segment: many small slices must not become many small segments. */
 async function inBatches(slices: readonly LocalSlice[]): Promise<LocalSlice[][]> {
   const batches: LocalSlice[][] = []
-  let room = 0
+  let freeBytes = 0
   for (const slice of slices) {
     const { size } = await stat(slice.path)
     const last = batches.at(-1)
-    if (last && last[0]?.gzip === slice.gzip && size <= room) {
+    if (last && last[0]?.gzip === slice.gzip && size <= freeBytes) {
       last.push(slice)
-      room -= size
+      freeBytes -= size
     } else {
       batches.push([slice])
-      room = BATCH_BYTES - size
+      freeBytes = BATCH_BYTES - size
     }
   }
   return batches

@@ -157,7 +157,7 @@ function stackAddress(baseUrl: string): string {
   return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
 }
 
-/** Streamlit is told by variables of its own; everything else by the one that everybody knows. */
+/** Streamlit reads variables of its own; everything else reads PORT. */
 function listeningOf(runtime: Runtime | undefined): (port: number) => Record<string, string> {
   return (port) => ({
     PORT: String(port),

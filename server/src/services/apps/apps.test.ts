@@ -204,7 +204,7 @@ isolated('websockets pass, and end with the app', async () => {
   await new Promise((resolve) => wrong.addEventListener('error', resolve))
 })
 
-isolated('an app that fails is told with what it said, and tried again with pauses', async () => {
+isolated('an app that fails is reported with its output, and tried again with pauses', async () => {
   const crashing = await create(`console.error('cannot find my table'); process.exit(3)`)
   await deploy(crashing)
   const answer = await fetchApp(crashing)
@@ -232,7 +232,7 @@ isolated('an app that fails is told with what it said, and tried again with paus
   await call('DELETE', `/${crashing.id}`)
 })
 
-isolated('an app that never listens is ended and told so', async (t) => {
+isolated('an app that never listens is ended with the reason', async (t) => {
   const impatient = await startTestStack(t, { worker: { isolation, path: PATH }, apps: { startMs: 1_500 } })
   const json = { config: { parameters: { script: `console.log('busy'); setInterval(() => {}, 1000)` } } }
   const { id } = (await impatient.request('POST', '/data-science/apps', { json })).json<App>()

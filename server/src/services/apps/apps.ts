@@ -196,7 +196,7 @@ export function createApps(deps: AppsDeps) {
     }
   }
 
-  /** Deploys or stops. What runs already stays as it is, unless it is told to restart or gets another version. */
+  /** Deploys or stops. What runs already stays as it is, unless a restart is asked for or gets another version. */
   async function change(caller: AppCaller, id: string, wanted: AppChange): Promise<App> {
     const row = await find(caller.actor, id)
     if (wanted.desiredState === undefined) return viewed(row)

@@ -190,7 +190,7 @@ export function createInstances(deps: InstancesDeps) {
       ),
     )
     const ready = untilReady(app, opened, end, abort.signal)
-    ready.catch(() => {}) // whoever waits for it is told
+    ready.catch(() => {}) // whoever awaits it gets the error
     const instance: Instance = {
       app,
       runId,

@@ -233,7 +233,7 @@ export async function listLinkingTexts(db: Db, projectId: number, branchId: numb
   }))
 }
 
-/** Every configuration of a branch with its name, those in the trash too: what they did is still told of. */
+/** Every configuration of a branch with its name, those in the trash too: their runs are still shown. */
 export async function listConfigurationNames(db: Db, projectId: number, branchId: number) {
   const rows = await tables(db)
     .selectFrom('configuration')
@@ -246,7 +246,7 @@ export async function listConfigurationNames(db: Db, projectId: number, branchId
 
 export type NewConfiguration = Omit<ConfigurationRecord, 'ownerId'>
 
-/** Two who make the same id at once both find nothing to lock: the index lets one of them through, and the other is told. */
+/** Two who make the same id at once both find nothing to lock: the index lets one of them through, and the other gets an error. */
 export async function insertConfiguration(trx: Db, record: NewConfiguration): Promise<number> {
   const made = await tables(trx)
     .insertInto('configuration')

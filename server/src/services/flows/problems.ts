@@ -1,7 +1,7 @@
 // What is wrong with the configuration of a flow: all of it at once, each with its place.
 
 export interface Problem {
-  /** A warning is told and refuses nothing. */
+  /** A warning is reported and refuses nothing. */
   readonly level: 'error' | 'warning'
   /** From the root of the configuration: `phases[0].next[1].goto`. */
   readonly path: string

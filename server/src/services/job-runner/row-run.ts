@@ -77,7 +77,7 @@ export interface RowRun {
   /** Fails when the job is no longer ours; part of every transaction that publishes. */
   hold(trx: Trx): Promise<void>
   publish<T>(work: (trx: Trx) => Promise<T>): Promise<T>
-  /** Told in the transaction that publishes the row. */
+  /** Called in the transaction that publishes the row. */
   onPublish?(trx: Trx, tables: readonly LoadedTable[], artifacts: readonly number[]): Promise<void>
 }
 

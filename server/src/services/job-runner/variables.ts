@@ -32,7 +32,7 @@ const VAULT = /\{\{\s*vault\.([A-Za-z0-9_-]+)\s*\}\}/g
 
 export const refersToVault = (text: string): boolean => text.search(VAULT) !== -1
 
-/** `{{ vault.name }}`, replaced before and without regard to other variables. Values are secrets: which were used is not told. */
+/** `{{ vault.name }}`, replaced before and without regard to other variables. Values are secrets: which were used is not reported. */
 export function replaceVault(text: string, values: ReadonlyMap<string, string>): string {
   const missing = [...text.matchAll(VAULT)].map(([, name = '']) => name).filter((name) => !values.has(name))
   if (missing.length > 0)

@@ -1,5 +1,5 @@
 // How often a table is usually loaded, and whether it is late: the median of the intervals between its last loads. A table is late once
-// per lateness: it is told in one event, and forgotten with the next load.
+// per lateness: it is reported in one event, and forgotten with the next load.
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'

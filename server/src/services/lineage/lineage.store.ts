@@ -208,7 +208,7 @@ export function createLineageStore(database: Db) {
         .where('table_id', '=', tableId)
         .executeTakeFirst(),
 
-    /** Tables of all projects that became late, each told to one caller only. */
+    /** Tables of all projects that became late, each reported to one caller only. */
     async takeLate(trx: Trx, now: number, limit: number): Promise<readonly FreshnessRow[]> {
       const due = await tables(trx)
         .selectFrom('table_freshness')

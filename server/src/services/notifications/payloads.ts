@@ -28,7 +28,7 @@ const JOB_EVENT: Readonly<Record<string, OwnEvent>> = {
   error: 'job-failed',
 }
 
-/** Undefined for jobs nobody is told about: those of development branches, parts of others, and jobs that somebody ended. */
+/** Undefined for jobs that send no message: those of development branches, parts of others, and jobs that somebody ended. */
 export function payloadOfJob(job: JobEndFacts): Payload | undefined {
   const eventType = JOB_EVENT[job.status]
   if (eventType === undefined || !job.isDefaultBranch || job.isPart) return undefined
@@ -70,7 +70,7 @@ export function payloadOfPhase(phase: PhaseEnd, baseUrl: string): Payload | unde
   }
 }
 
-/** A job that is over its average by less is not told about: short jobs vary. */
+/** A job that is over its average by less sends no message: short jobs vary. */
 const LEAST_OVERTIME_MS = 10_000
 
 /** Undefined while the work is not over its average. */

@@ -120,7 +120,7 @@ export function oauthRoutes({
     app.delete(
       '/oauth/credentials/:componentId/:id',
       {
-        config: { operation: 'oauth.deleteCredentials', summary: 'Forget OAuth credentials; the provider is not told' },
+        config: { operation: 'oauth.deleteCredentials', summary: 'Forget OAuth credentials; the provider is not informed' },
         schema: { params: ofCredentials, response: { 204: Type.Null() } },
       },
       async (req, reply) => {

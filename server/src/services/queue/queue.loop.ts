@@ -463,7 +463,7 @@ function outcomeOfRefused({ id }: JobRow, { code, message, facts }: PlatformErro
   return { ...NO_FACTS, end: 'failed', result, error: message, cause }
 }
 
-/** A kill that arrived while the run was ending counts: the client was told that the job terminates. */
+/** A kill that arrived while the run was ending counts: the client has the answer that the job terminates. */
 function endOf(job: JobRow, outcome: JobOutcome): JobEnd {
   const moves = { succeeded: 'succeed', warned: 'warn', failed: 'fail', killed: 'endKilled' } as const
   const written = { usage: JSON.stringify(outcome.usage), metrics: JSON.stringify(outcome.metrics) }

@@ -163,7 +163,7 @@ type ChangedJob = Pick<JobRow, (typeof CHANGED)[number]>
 export function createQueueStore(database: Db, recordChange: RecordChange = async () => {}) {
   const db = tables(database)
 
-  /** Every status that is written is told, in the same transaction. */
+  /** Every status that is written is announced, in the same transaction. */
   const tell = (trx: Trx, job: ChangedJob): Promise<void> =>
     recordChange(trx, {
       projectId: job.project_id,

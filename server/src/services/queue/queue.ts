@@ -252,7 +252,7 @@ export function createQueue(deps: QueueDeps) {
     return { ...job, result: JSON.stringify(await deps.flows.progress(store.db, job, false)) }
   }
 
-  /** A job that waits for its configuration says who has it now: since it was told to wait, another one may have taken it. */
+  /** A job that waits for its configuration says who has it now: since it began to wait, another one may have taken it. */
   async function withHolders(jobs: JobRow[]): Promise<JobRow[]> {
     const keys = jobs.flatMap(({ status, lock_key }) => (status === 'waiting' && lock_key !== null ? [lock_key] : []))
     if (keys.length === 0) return jobs

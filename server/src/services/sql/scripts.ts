@@ -133,7 +133,7 @@ function countStatements(parts: readonly SqlScriptPart[]): number {
   }
 }
 
-/** Runs `work` for the statements of a code, in order. What it throws is told with its place. */
+/** Runs `work` for the statements of a code, in order. What it throws is reported with its place. */
 async function eachStatement(
   { block, code, script, pointer }: SqlScriptPart,
   work: (statement: Statement, number: number) => Promise<void>,

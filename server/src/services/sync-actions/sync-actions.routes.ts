@@ -174,7 +174,7 @@ function textOf(parsed: unknown, written: string | undefined): string {
     if (Array.isArray(value) && value.length === 0) return '{}'
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return text
   } catch {
-    // told below
+    // reported below
   }
   const reason = 'This value should be an object.'
   throw new PlatformError(

@@ -167,7 +167,7 @@ export function primaryKeyFrom(value: unknown): readonly string[] {
   return names
 }
 
-/** The older route takes one text, and clients rely on being told so. */
+/** The older route takes one text, and clients rely on the refusal. */
 export function refuseKeyList({ primaryKey }: Fields): void {
   if (typeof primaryKey === 'object' && primaryKey !== null)
     throw new PlatformError('storage.validation.primaryKey', {

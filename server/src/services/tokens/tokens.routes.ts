@@ -19,7 +19,7 @@ const ById = Type.Object({ id: numberedId('token') })
 
 export interface TokenRoutesDeps {
   readonly tokens: Tokens
-  /** The events of one token, as the events room answers them. */
+  /** The events of one token, as the events service answers them. */
   readonly eventsOfToken: (req: FastifyRequest, tokenId: number, query: Type.Static<typeof EventListQuery>) => Promise<unknown[]>
   readonly usageOf: (projectId: number) => Promise<{ readonly dataSizeBytes: number; readonly rowsCount: number }>
   readonly region: string

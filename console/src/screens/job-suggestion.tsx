@@ -5,7 +5,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { Job } from '../../../client/src/operations.ts'
 import { type Change, changesBetween } from '../document/changes.ts'
-import { type Path, parsed, setAt } from '../document/json-text.ts'
+import { type Path, parsed, setAt, valueIn } from '../document/json-text.ts'
 import { Lines } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
@@ -35,6 +35,14 @@ const pathOf = (pointer: string): Path =>
     .slice(1)
     .map((key) => (/^\d+$/.test(key) ? Number(key) : key.replaceAll('~1', '/').replaceAll('~0', '~')))
 
+/** A list keeps what it holds, except what the new value covers: `items` covers `items[].name`. */
+function withFormer(former: unknown, value: unknown): unknown {
+  if (typeof value !== 'string' || former === undefined || former === '') return value
+  const isCovered = (one: unknown) => one === value || /^[[.]/.test(String(one).slice(value.length))
+  const kept = [former].flat().filter((one: unknown) => !(String(one).startsWith(value) && isCovered(one)))
+  return kept.length === 0 ? value : [...kept, value]
+}
+
 /** The value that the failure names, set where it happened. */
 function namedValue(
   place: ConfigurationPlace,
@@ -48,7 +56,8 @@ function namedValue(
   const { rowId } = where
   const saved = rowId === null ? present.root : present.rows.get(rowId)
   if (!saved) return undefined
-  const text = setAt(saved.text, [...pathOf(where.pointer), name], JSON.parse(value))
+  const path = [...pathOf(where.pointer), name]
+  const text = setAt(saved.text, path, withFormer(valueIn(parsed(saved.text), path), JSON.parse(value)))
   const changes = changesBetween(parsed(saved.text), parsed(text))
   if (changes.length === 0) return undefined
   const body = { configuration: text as never, changeDescription: `Set ${name}, as job failure suggests` }
@@ -134,7 +143,7 @@ function RepairCard({ job, repair, before, onStarted }: RepairProps) {
   )
 }
 
-function useApply({ component, config, configRowIds }: Job, before: number, onStarted: SuggestedProps['onStarted']) {
+function useApply({ component, config, configRowIds, branchId }: Job, before: number, onStarted: SuggestedProps['onStarted']) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const path = { componentId: component, configurationId: config ?? '', versionId: String(before) }
@@ -142,7 +151,7 @@ function useApply({ component, config, configRowIds }: Job, before: number, onSt
     mutationFn: async ({ save }: Repair) => {
       await save()
       const rows = configRowIds?.length ? { configRowIds } : {}
-      return api.call('queue.create', { body: { component, mode: 'run', ...(config ? { config } : {}), ...rows } })
+      return api.call('queue.create', { body: { component, branchId, mode: 'run', ...(config ? { config } : {}), ...rows } })
     },
     onSuccess: async ({ id }) => {
       await queries.invalidateQueries()

@@ -7,7 +7,7 @@ import { UserError } from '../errors.ts'
 import type { Method } from '../http/request.ts'
 import { isArray, isEmpty, isObject, type JsonObject, type JsonValue } from '../json/json.ts'
 import { exactJson } from '../json/text.ts'
-import { createResponseFilter } from '../tables/response-filter.ts'
+import { createResponseFilter, type FilterSteps, filterSteps } from '../tables/response-filter.ts'
 import { createItemPicker, type ItemPicker, readDataField } from './items.ts'
 import { type Placeholder, readPlaceholders } from './placeholders.ts'
 import { createRecursionFilter, type ItemFilter } from './recursion-filter.ts'
@@ -25,6 +25,8 @@ export interface JobDefinition {
   readonly dataType: string
   readonly pick: ItemPicker
   readonly filter: (items: readonly JsonValue[]) => readonly JsonValue[]
+  /** What the filter makes text of. */
+  readonly keptAsText: readonly FilterSteps[]
   /** Both of the above, without a word: how a spooled page gives its items again. */
   readonly pickAgain: (response: JsonValue) => readonly JsonValue[]
   readonly children: readonly JobDefinition[]
@@ -40,11 +42,9 @@ export function readJob(value: JsonValue, path: string, compatLevel: number): Jo
   if (!isObject(value)) throw new UserError(`Job configuration must be an array: ${exactJson(value)} (${path})`)
   const endpoint = readEndpoint(value, path)
   const pick = createItemPicker(readDataField(at(value, 'dataField'), `${path}.dataField`), endpoint)
-  const filter = createResponseFilter({
-    paths: readFilterPaths(at(value, 'responseFilter'), path),
-    delimiter: textAt(at(value, 'responseFilterDelimiter'), `${path}.responseFilterDelimiter`, '.') || '.',
-    compatLevel,
-  })
+  const delimiter = textAt(at(value, 'responseFilterDelimiter'), `${path}.responseFilterDelimiter`, '.') || '.'
+  const keptAsText = filterSteps(readFilterPaths(at(value, 'responseFilter'), path), delimiter)
+  const filter = createResponseFilter({ filters: keptAsText, compatLevel })
   const recursion = at(value, 'recursionFilter')
   return {
     path,
@@ -56,6 +56,7 @@ export function readJob(value: JsonValue, path: string, compatLevel: number): Jo
     dataType: isEmpty(at(value, 'dataType')) ? endpoint : textAt(at(value, 'dataType'), `${path}.dataType`, endpoint),
     pick,
     filter,
+    keptAsText,
     pickAgain: (response) => filter(pick(response).items),
     children: readChildren(at(value, 'children'), path, compatLevel),
     placeholders: readPlaceholders(at(value, 'placeholders'), `${path}.placeholders`),

@@ -130,7 +130,13 @@ async function runJob(job: JobDefinition, place: Place, outlet: Outlet, deps: Ru
     if (early) await turn() // storing does not yield, so let the request leave first
     const storing = outlet.run(() => {
       withJobContext(job.path, context, () =>
-        store({ type: job.dataType, items, added, origin: isBodyDecoded ? { body, pick: job.pickAgain } : undefined }),
+        store({
+          type: job.dataType,
+          items,
+          added,
+          keptAsText: job.keptAsText,
+          origin: isBodyDecoded ? { body, pick: job.pickAgain } : undefined,
+        }),
       )
       progress.page(items.length)
     }, body.length)

@@ -58,6 +58,7 @@ export function createAutomaticType({ type, state, aliases, nextOrder, isLegacy,
   const unscalar = new Set<string>()
   let layouts: ReadonlyMap<TableNode, Layout> = layOut(structure.rows)
   let writesAtOnce = true
+  let isFirst = true
 
   const writeRows = createRowWriter((table) => {
     let target = targets.get(table)
@@ -136,7 +137,9 @@ export function createAutomaticType({ type, state, aliases, nextOrder, isLegacy,
 
   return {
     add: (page) => {
-      const { items, added = [] } = page
+      const { items, added = [], keptAsText = [] } = page
+      if (isFirst) structure.expectText(keptAsText)
+      isFirst = false
       spoolPage(page)
       noteAdded(added)
       if (structure.rows.table.changed) settle()

@@ -1,5 +1,6 @@
 /** What the rest of the extractor hands to the tables, and what it gets back. */
 import type { JsonValue } from '../json/json.ts'
+import type { FilterSteps } from './response-filter.ts'
 
 export type TablesLog = {
   readonly debug: (message: string) => void
@@ -15,6 +16,8 @@ export type Page = {
   readonly items: readonly JsonValue[]
   /** Extra columns of each row, in order: userData, then parent columns (spec extractor 13.7, 13.8, 8.2). */
   readonly added?: readonly AddedValue[] | undefined
+  /** What the responseFilter has made text of. */
+  readonly keptAsText?: readonly FilterSteps[] | undefined
   /**
    * How to get the same items again from the body: the body is spooled instead of the items, which is faster. `pick` must be
    * one function per job definition, not a new one per page, must not log, and gets `parseJson(body)`.

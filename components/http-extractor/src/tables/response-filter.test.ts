@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import type { JsonValue } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
 import { exactJson } from '../json/text.ts'
-import { createResponseFilter } from './response-filter.ts'
+import { createResponseFilter, filterSteps } from './response-filter.ts'
 
 function filter(paths: string | string[], item: string, { delimiter = '.', compatLevel = 3 } = {}): string {
   const given = parseJson(`[${item}]`) as JsonValue[]
-  const filtered = createResponseFilter({ paths: [paths].flat(), delimiter, compatLevel })(given)
+  const filtered = createResponseFilter({ filters: filterSteps([paths].flat(), delimiter), compatLevel })(given)
   assert.equal(exactJson(given), `[${item}]`, 'the items that came are left alone')
   return exactJson(filtered[0]!)
 }

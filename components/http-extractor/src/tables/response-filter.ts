@@ -3,20 +3,23 @@ import { isArray, isEmpty, isObject, isScalar, type JsonObject, type JsonValue, 
 import { serialize, toText } from '../json/text.ts'
 import { TablesError } from './tables-error.ts'
 
+/** Keys that lead to a value; `tags[]` steps into each element of a list. */
+export type FilterSteps = readonly string[]
+
 export type ResponseFilterOptions = {
-  readonly paths: readonly string[]
-  readonly delimiter: string
+  readonly filters: readonly FilterSteps[]
   /** 2 and below: scalars become text, empty values stay (spec extractor 18). */
   readonly compatLevel: number
 }
 
 export type ResponseFilter = (items: readonly JsonValue[]) => readonly JsonValue[]
 
+export const filterSteps = (paths: readonly string[], delimiter: string): readonly FilterSteps[] =>
+  paths.map((path) => path.split(delimiter).filter((segment) => segment !== '')).filter((steps) => steps.length > 0)
+
 /** Gives new items; those that came are left as they are. */
-export function createResponseFilter({ paths, delimiter, compatLevel }: ResponseFilterOptions): ResponseFilter {
+export function createResponseFilter({ filters, compatLevel }: ResponseFilterOptions): ResponseFilter {
   const encode = compatLevel <= 2 ? encodeAsBefore : serialize
-  const steps = paths.map((path) => path.split(delimiter).filter((segment) => segment !== ''))
-  const filters = steps.filter((path) => path.length > 0)
   if (filters.length === 0) return (items) => items
   return (items) => items.map((item) => filters.reduce((filtered, path) => replaceAt(filtered, path, encode), item))
 }

@@ -8,6 +8,7 @@
 import { isObject, JsonNumber, type JsonObject, type JsonValue } from '../json/json.ts'
 import { phpSerialize } from '../json/text.ts'
 import { cleanName, columnName, uniqueName } from './names.ts'
+import type { FilterSteps } from './response-filter.ts'
 import { TablesError } from './tables-error.ts'
 
 export type NodeType = 'null' | 'scalar' | 'object' | 'array'
@@ -78,6 +79,8 @@ export type Structure = {
   readonly tables: () => readonly TableNode[]
   /** Takes a page into account. Throws TablesError for items that cannot be in one table. */
   readonly analyse: (items: readonly JsonValue[]) => void
+  /** A filter that is new since the earlier run makes text of what was a list or an object then. Before the first page. */
+  readonly expectText: (places: readonly FilterSteps[]) => void
   readonly toState: () => JsonValue
 }
 
@@ -133,6 +136,9 @@ export function createStructure({ type, state, aliases, naming, nextOrder, warn 
     type,
     rows,
     tables: () => tablesBelow(rows),
+    expectText: (places) => {
+      for (const steps of places) forget(rows, steps)
+    },
     analyse: (items) => {
       analyseElements(items, rows, warn)
       checkSize(type, rows)
@@ -280,8 +286,14 @@ function incompatible(place: string, a: NodeType, b: NodeType): TablesError {
   )
 }
 
+/** A filter steps into lists only, so an item with a single value in the place of a list ends it: the last list is kept whole. */
 function hint(place: string): string {
-  const path = place.split('.[]').slice(1).join('[]').replace(/^\./, '')
+  const path = place
+    .split('.[]')
+    .slice(1)
+    .join('[]')
+    .replace(/^\./, '')
+    .replace(/(\[\])+$/, '')
   if (path === '') return 'Pick items of one kind with "dataField".'
   return `Set "responseFilter": "${path}" in the job to keep this value as JSON text.`
 }
@@ -359,6 +371,26 @@ function restore(node: Node, state: JsonObject): void {
     if (name === '[]') restore(elementNode(node), value)
     else if (name.startsWith('_')) restore(memberNode(node, name.slice(1)), value)
   }
+}
+
+function forget(node: Node, [step, ...rest]: FilterSteps): void {
+  if (step === undefined) return
+  const key = step.replace(/\[\]$/, '')
+  const at = node.members.get(key)
+  const next = step === key ? at : at?.element
+  if (!at || !next) return
+  if (rest.length > 0) forget(next, rest)
+  else if (next.type === 'array' || next.type === 'object') {
+    freeNames(at)
+    node.members.delete(key)
+    node.table.changed = true
+  }
+}
+
+/** Columns of the table that the place and its members had. */
+function freeNames(node: Node): void {
+  if (node.column !== undefined) node.table.takenNames.delete(node.column)
+  for (const below of node.members.values()) freeNames(below)
 }
 
 function member(object: JsonObject, key: string): JsonValue | undefined {

@@ -10,7 +10,7 @@ import { phpSerialize } from '../json/text.ts'
 import type { AddedValue } from './page.ts'
 import { createTables, type TablesOptions } from './tables.ts'
 
-type PageText = { type?: string; items: string; added?: AddedValue[]; viaBody?: boolean }
+type PageText = { type?: string; items: string; added?: AddedValue[]; viaBody?: boolean; keptAsText?: string[][] }
 
 const pick = (response: JsonValue) => response as JsonValue[]
 
@@ -32,8 +32,14 @@ async function run(
       ...rest,
     })
     for (const page of pages) {
-      const { type = 't', items, added, viaBody = true }: PageText = typeof page === 'string' ? { items: page } : page
-      tables.add({ type, items: parseJson(items) as JsonValue[], added, ...(viaBody ? { origin: { body: items, pick } } : {}) })
+      const { type = 't', items, added, keptAsText, viaBody = true }: PageText = typeof page === 'string' ? { items: page } : page
+      tables.add({
+        type,
+        items: parseJson(items) as JsonValue[],
+        added,
+        keptAsText,
+        ...(viaBody ? { origin: { body: items, pick } } : {}),
+      })
       assert.ok(!existsSync(join(root, 'out')), 'nothing appears before the end')
     }
     const complete = tables.complete({ incremental })
@@ -201,6 +207,15 @@ test('types that cannot share a column end with the place and the way out', asyn
     await assert.rejects(run([items]), (error: Error) => error.message.startsWith(`Error parsing response JSON: ${text}`), items)
   }
   await assert.rejects(run(['[{"l":[{"a":1}]}]', '[{"l":[{"a":{}}]}]']), /"responseFilter": "l\[\]\.a"/)
+  await assert.rejects(run(['[{"l":[{"a":1}]},{"l":"x"}]']), /"responseFilter": "l" in/)
+})
+
+test('what a filter makes text of is no longer the list or the object of an earlier run', async () => {
+  const { parserState } = await run(['[{"id":1,"l":[{"a":1}],"o":{"k":1,"m":2}}]'])
+  const page = { items: '[{"id":1,"l":"[{}]","o":"{}"}]', viaBody: false }
+  await assert.rejects(run([page], { parserState }), /incompatible types/)
+  const { out } = await run([{ ...page, keptAsText: [['l'], ['o']] }], { parserState })
+  assert.deepEqual(lines(out.t), ['id,l,o', '1,[{}],{}'])
 })
 
 test('items that are not objects have a data column; arrays inside arrays are JSON text with one warning', async () => {

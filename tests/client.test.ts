@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { requestOf } from '../client/src/client.ts'
+import { type OperationName, requestOf } from '../client/src/client.ts'
 import { type OpenApi, operationsSource } from '../tools/client-operations.ts'
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
@@ -20,4 +20,14 @@ test('a request has its parameters where the operation has them', () => {
   })
   const { address } = requestOf('queue.search', { query: { status: ['error', 'warning'], limit: 5 } })
   assert.equal(address, '/queue/search/jobs?status%5B%5D=error&status%5B%5D=warning&limit=5')
+})
+
+test('a request names the branch where the operation takes it, and nowhere else', () => {
+  const inBranch = (operation: OperationName, input: object) => requestOf(operation, input as never, '7')
+  assert.equal(inBranch('tables.get', { path: { tableId: 'in.c-main.a' } }).address, '/v2/storage/branch/7/tables/in.c-main.a')
+  assert.equal(inBranch('queue.search', { query: { limit: 5 } }).address, '/queue/search/jobs?branchId=7&limit=5')
+  assert.equal(inBranch('queue.search', { query: { branchId: '8' } }).address, '/queue/search/jobs?branchId=8')
+  assert.equal(inBranch('queue.create', { body: { component: 'a' } }).body, '{"branchId":"7","component":"a"}')
+  assert.equal(inBranch('branches.list', {}).address, '/v2/storage/dev-branches')
+  assert.equal(inBranch('queue.get', { path: { id: '1' } }).address, '/queue/jobs/1')
 })

@@ -19,10 +19,14 @@ interface Schema {
 interface Operation {
   readonly operationId: string
   readonly summary?: string
+  /** What belongs to the whole project cannot be asked for in a branch. */
+  readonly 'x-branch'?: 'refused'
   readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: Schema }[]
   readonly requestBody?: { readonly content: Readonly<Record<string, { schema: Schema }>> }
   readonly responses: Readonly<Record<string, { content?: Readonly<Record<string, { schema: Schema }>> }>>
 }
+type Named = Readonly<Record<string, Schema>>
+
 export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
@@ -84,17 +88,29 @@ function operationType({ parameters = [], requestBody, responses }: Operation): 
   return `{ path: ${object('path')}; query: ${object('query')}; body: ${body ? typeOf(body) : 'undefined'}; answer: ${types.join(' | ') || 'unknown'} }`
 }
 
+/** Where a call names a development branch; nothing when it cannot. */
+function branchPlaceOf(path: string, { parameters = [], requestBody, ...operation }: Operation, schemas: Named): string {
+  if (/^\/v2\/storage\/(?!branch\/)/.test(path) && operation['x-branch'] !== 'refused') return ", 'address'"
+  if (parameters.some((one) => one.in === 'query' && one.name === 'branchId')) return ", 'query'"
+  const body = Object.values(requestBody?.content ?? {})[0]?.schema
+  const named = body?.$ref ? schemas[body.$ref.split('/').at(-1)!] : body
+  return named?.properties?.branchId ? ", 'body'" : ''
+}
+
 export function operationsSource({ paths, components }: OpenApi): string {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   )
   const schemas = Object.entries(components.schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema)}`)
-  const routes = all.map(({ path, method, operation }) => `  '${operation.operationId}': ['${method}', '${path}'],`)
+  const routes = all.map(({ path, method, operation }) => {
+    const place = branchPlaceOf(path, operation, components.schemas)
+    return `  '${operation.operationId}': ['${method}', '${path}'${place}],`
+  })
   const types = all.map(({ operation }) => `  '${operation.operationId}': ${operationType(operation)}`)
   return `${HEAD}
 ${schemas.join('\n')}
 
-/** Method and address of every operation. */
+/** Method and address of every operation, and where it takes the id of a development branch. */
 export const ROUTES = {
 ${routes.join('\n')}
 } as const

@@ -21,6 +21,8 @@ export interface ClientOptions {
   readonly token?: () => string | undefined
   /** What every request carries, for example the project that a session is for. */
   readonly headers?: () => Readonly<Record<string, string>>
+  /** Id of the development branch that calls mean wherever one can be named; the default branch without it. */
+  readonly branch?: () => string | undefined
   readonly fetch?: typeof fetch
 }
 
@@ -58,10 +60,11 @@ export function createClient({
   url,
   token,
   headers: always,
+  branch,
   fetch: send = globalThis.fetch.bind(globalThis),
 }: ClientOptions): Client {
   const open: Client['open'] = async (operation, input = {}) => {
-    const { method, address, body } = requestOf(operation, input)
+    const { method, address, body } = requestOf(operation, input, branch?.())
     const headers = new Headers({ ...always?.(), ...input.headers })
     const value = token?.()
     if (value) headers.set('X-StorageApi-Token', value)
@@ -92,18 +95,28 @@ export interface RequestLine {
   readonly body: string | undefined
 }
 
-/** The request that a call makes; also for showing it to people. */
-export function requestOf<O extends OperationName>(operation: O, { path, query, body }: Input<O>): RequestLine {
-  const [method, template] = ROUTES[operation]
-  const values = (path ?? {}) as Readonly<Record<string, unknown>>
-  const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])))
+type Values = Readonly<Record<string, unknown>>
+
+/** The request that a call makes, in a branch; also for showing it to people. */
+export function requestOf<O extends OperationName>(operation: O, { path, query, body }: Input<O>, branch?: string): RequestLine {
+  const [method, template, branchPlace] = ROUTES[operation] as readonly [string, string, ('address' | 'query' | 'body')?]
+  const values = (path ?? {}) as Values
+  const inBranch = (place: typeof branchPlace): Values =>
+    branch !== undefined && branchPlace === place ? { branchId: branch } : {}
+  const prefix = inBranch('address').branchId === undefined ? '/v2/storage/' : `/v2/storage/branch/${branch}/`
+  const filled = template
+    .replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])))
+    .replace('/v2/storage/', prefix)
   const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query ?? {})) appendTo(search, name, value)
+  for (const [name, value] of Object.entries({ ...inBranch('query'), ...query })) appendTo(search, name, value)
   const asked = search.toString()
   return {
     method,
     address: asked === '' ? filled : `${filled}?${asked}`,
-    body: body === undefined ? undefined : JSON.stringify(body),
+    body:
+      body === undefined
+        ? undefined
+        : JSON.stringify(branchPlace === 'body' ? { ...inBranch('body'), ...(body as object) } : body),
   }
 }
 

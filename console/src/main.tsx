@@ -4,11 +4,9 @@ import './screens.css'
 import './editor.css'
 import './flows.css'
 import './assets.css'
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
-import { StrictMode, useState } from 'react'
+import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { ApiError } from '../../client/src/client.ts'
 import { router } from './router.tsx'
 import { NoProject } from './screens/no-project.tsx'
 import { SignIn } from './screens/sign-in.tsx'
@@ -17,27 +15,7 @@ import { applyTheme } from './theme.ts'
 
 applyTheme()
 
-/** Wrong requests stay wrong; a stack that restarts comes back. */
-const isWorthRetrying = (failures: number, error: Error): boolean =>
-  failures < 8 && !(error instanceof ApiError && error.status < 500)
-
-const newQueries = () =>
-  new QueryClient({
-    defaultOptions: {
-      queries: { retry: isWorthRetrying, retryDelay: (attempt) => Math.min(500 * 2 ** attempt, 5000), staleTime: 2000 },
-    },
-  })
-
-/** What was loaded for somebody else, or in another project, is not shown: each has queries of their own. */
-function Console() {
-  const [queries] = useState(newQueries)
-  return (
-    <QueryClientProvider client={queries}>
-      <RouterProvider router={router} />
-    </QueryClientProvider>
-  )
-}
-
+/** What was loaded for somebody else, or in another project, is not shown. */
 const keyOf = (session: Session): string =>
   session.kind === 'token'
     ? session.token
@@ -50,7 +28,7 @@ function App() {
   if (session.kind === 'unknown') return null
   if (session.kind === 'nobody') return <SignIn />
   if (session.kind === 'person' && session.projectId === undefined) return <NoProject />
-  return <Console key={keyOf(session)} />
+  return <RouterProvider key={keyOf(session)} router={router} />
 }
 
 void loadSession()

@@ -1,6 +1,13 @@
 // The addresses of the console. The whole state of a screen is in its address: tab, filter, sort, page, selected row.
 
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, type RouteComponent } from '@tanstack/react-router'
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  type RouteComponent,
+  retainSearchParams,
+} from '@tanstack/react-router'
 import { AccountScreen } from './screens/account.tsx'
 import { ComponentsScreen } from './screens/components.tsx'
 import { FilesScreen } from './screens/files.tsx'
@@ -44,7 +51,16 @@ const WorkspacesScreen = lazyRouteComponent(() => import('./screens/workspaces.t
 const AppsScreen = lazyRouteComponent(() => import('./screens/apps.tsx'), 'AppsScreen')
 const BuilderScreen = lazyRouteComponent(() => import('./screens/builder.tsx'), 'BuilderScreen')
 
-const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
+/** The development branch that every screen works in; links keep it. */
+const branchOf = ({ branch }: Record<string, unknown>): { branch?: number | undefined } =>
+  Number.isSafeInteger(branch) ? { branch: Number(branch) } : {}
+
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: NotFound,
+  validateSearch: branchOf,
+  search: { middlewares: [retainSearchParams(['branch'])] },
+})
 /** A screen; `names` are the parameters that its address carries. */
 const route = <P extends string, K extends string = never>(path: P, component: RouteComponent, ...names: readonly K[]) =>
   createRoute({ getParentRoute: () => root, path, component, validateSearch: texts(...names) })

@@ -30,11 +30,18 @@ export function sessionHeaders(): Record<string, string> {
   return current.kind === 'person' && current.projectId !== undefined ? { 'X-KBC-ProjectId': String(current.projectId) } : {}
 }
 
+/** The development branch that the address of the screen names; undefined means the default branch. */
+export const branchId = (): string | undefined => new URLSearchParams(location.search).get('branch') ?? undefined
+
+/** For calls whose address has a place for the branch. */
+export const branchName = (): string => branchId() ?? 'default'
+
 /** What was asked of the stack to change something, the newest first: people can repeat it from a script. */
 export interface Action {
   readonly key: number
   readonly operation: OperationName
   readonly input: Input<OperationName>
+  readonly branch: string | undefined
 }
 
 const REMEMBERED_ACTIONS = 20
@@ -49,11 +56,11 @@ export const actions = (): readonly Action[] => done
 function remember(operation: OperationName, input: Input<OperationName>): void {
   const isSecret = PRIVATE.test(operation) || CLEAR_SECRET.test(JSON.stringify(input.body ?? null))
   if (ROUTES[operation][0] === 'GET' || isSecret) return
-  done.unshift({ key: (done[0]?.key ?? 0) + 1, operation, input })
+  done.unshift({ key: (done[0]?.key ?? 0) + 1, operation, input, branch: branchId() })
   done.length = Math.min(done.length, REMEMBERED_ACTIONS)
 }
 
-const client = createClient({ url: '', headers: sessionHeaders })
+const client = createClient({ url: '', headers: sessionHeaders, branch: branchId })
 
 export const api: Client = {
   ...client,

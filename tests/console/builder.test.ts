@@ -125,6 +125,23 @@ test('the extractor builder in a browser', { timeout: 300_000 }, async (t) => {
     await page.context().close()
   })
 
+  await t.test('the repair that a failure names works when it is applied', async () => {
+    const picky = extractor(stack.url, 'lovelace')
+    const jobs = [{ endpoint: 'orders', params: { limit: 50, bad: 'yes' }, responseFilter: ['note'] }]
+    Object.assign(picky.parameters.config, { outputBucket: 'picky', jobs })
+    const made = await stack.request('POST', '/v2/storage/components/keboola.ex-generic-v2/configs', {
+      json: { configurationId: 'picky', name: 'Picky', configuration: picky },
+    })
+    assert.equal(made.status, 201, made.text)
+    const { page } = await signedIn(browser, stack, '/components/keboola.ex-generic-v2/picky')
+    await page.getByRole('button', { name: 'Run R' }).click()
+    await page.getByRole('heading', { name: /^Picky failed/ }).waitFor({ timeout: 60_000 })
+    await page.getByRole('button', { name: 'Set responseFilter and rerun' }).click()
+    await page.getByRole('heading', { name: /^Picky succeeded/ }).waitFor({ timeout: 60_000 })
+    await page.getByRole('link', { name: /in\.c-picky\.orders$/ }).waitFor()
+    await page.context().close()
+  })
+
   await t.test('a plan is walked with limits, kept as a fixture, replayed offline, and a function is tried', async () => {
     const { page, complaints } = await signedIn(browser, stack, '/builder/broken')
     const live = page.getByRole('region', { name: 'Live' })

@@ -52,22 +52,30 @@ export async function signedIn(
   return opened
 }
 
+/** An address; with what has to be opened on it, such as a drawer. */
+export type Screen = string | { readonly path: string; readonly open: (page: Page) => Promise<unknown> }
+
 /** Every screen in both themes without serious findings of axe, and at three widths without scrolling sideways. */
 export async function checkScreens(
   browser: Browser,
   stack: Pick<TestStack, 'url' | 'masterToken'>,
-  screens: readonly string[],
+  screens: readonly Screen[],
 ): Promise<void> {
   for (const theme of ['light', 'dark'] as const) {
     const { page } = await signedIn(browser, stack, '/', { theme })
-    for (const screen of screens) {
+    for (const one of screens) {
+      const screen = typeof one === 'string' ? one : one.path
       await page.goto(`${stack.url}/console${screen}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.locator('.skel').first().waitFor({ state: 'detached' })
+      if (typeof one !== 'string') await one.open(page)
       assert.deepEqual(await findingsOn(page, theme), [], `${screen} ${theme}`)
       for (const width of [1440, 1024, 390]) {
         await page.setViewportSize({ width, height: 900 })
-        if (PICTURES) await page.screenshot({ path: join(PICTURES, `${screen.replace(/\W+/g, '-')}-${width}-${theme}.png`) })
+        if (PICTURES)
+          await page.screenshot({
+            path: join(PICTURES, `${typeof one === 'string' ? '' : 'open'}${screen.replace(/\W+/g, '-')}-${width}-${theme}.png`),
+          })
         assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${screen} at ${width} px`)
       }
     }

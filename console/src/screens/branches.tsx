@@ -14,7 +14,7 @@ import { Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Status } from '../parts/status.tsx'
-import { api } from '../session.ts'
+import { api, branchId as currentBranch } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
 import { finishStorageJob } from '../storage-job.ts'
@@ -154,7 +154,15 @@ export function BranchScreen() {
           : name
       }
       sub={branch.data ? `Made ${moment(branch.data.created)}.` : undefined}
-      actions={<DeleteBranch branchId={branchId} name={name} />}
+      actions={
+        <>
+          <DeleteBranch branchId={branchId} name={name} />
+          <Link className="btn pri" to="/components" search={{ branch: Number(branchId) }}>
+            <Icon name="edit" />
+            <span>Work in this branch</span>
+          </Link>
+        </>
+      }
     >
       <div className="columns">
         <section className="card" aria-label="Difference to the default branch">
@@ -188,6 +196,9 @@ export function BranchScreen() {
   )
 }
 
+/** A screen cannot work in a branch that has ended. */
+const leaving = (ended: string) => (ended === currentBranch() ? { branch: undefined } : {})
+
 function DeleteBranch({ branchId, name }: { branchId: string; name: string }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
@@ -196,7 +207,7 @@ function DeleteBranch({ branchId, name }: { branchId: string; name: string }) {
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['branches.list'] })
       toast(`Deleted ${name}.`)
-      void navigate({ to: '/branches' })
+      void navigate({ to: '/branches', search: leaving(branchId) })
     },
   })
   return (
@@ -290,7 +301,7 @@ function MergeRequestCard({ branchId, changeCount }: { branchId: string; changeC
       setReason('')
       if (step === 'merge') {
         toast('Merged into the default branch.')
-        await navigate({ to: '/branches' }) // the branch has ended with it
+        await navigate({ to: '/branches', search: leaving(branchId) }) // the branch has ended with it
       }
       await refresh()
     },

@@ -3,7 +3,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { Draft, DraftStore } from '../document/draft.ts'
-import { api } from '../session.ts'
+import { api, branchName } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
 import { type ConfigurationPlace, type LoadedConfiguration, readConfiguration } from './use-configuration.ts'
 
@@ -28,7 +28,8 @@ export function documentsOf({ configuration, root, rows }: LoadedConfiguration, 
   ]
 }
 
-export const draftsName = ({ componentId, configurationId }: ConfigurationPlace) => `${componentId} ${configurationId}`
+export const draftsName = ({ componentId, configurationId }: ConfigurationPlace) =>
+  `${branchName()} ${componentId} ${configurationId}`
 
 /** Saves what changed, each only over the version it began from. */
 export function useSave(place: ConfigurationPlace, documents: readonly OpenDocument[]) {

@@ -14,7 +14,7 @@ import { Scroll } from '../parts/scroll.tsx'
 import { useSelection } from '../parts/selection.ts'
 import { LastRuns } from '../parts/spark.tsx'
 import { Status } from '../parts/status.tsx'
-import { api } from '../session.ts'
+import { api, branchName } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
 import { FLOW_COMPONENTS } from './flows.tsx'
 import type { Component } from './names.ts'
@@ -52,7 +52,7 @@ const FOLDER = 'KBC.configuration.folderName'
 
 function useFolders(): ReadonlyMap<string, string> {
   const { data = [] } = useLoad('search.configurations', {
-    path: { branch: 'default' },
+    path: { branch: branchName() },
     query: { metadataKeys: [FOLDER], include: 'filteredMetadata' },
   })
   return new Map(
@@ -94,7 +94,7 @@ function usersOf(
 
 /** The newest ten of each configuration, oldest first. */
 function useRuns(): ReadonlyMap<string, readonly Job[]> {
-  const { data = [] } = useLoad('queue.searchGrouped', { query: { jobsPerGroup: 10, limit: 500 } })
+  const { data = [] } = useLoad('queue.searchGrouped', { query: { branchId: branchName(), jobsPerGroup: 10, limit: 500 } })
   return new Map(data.map(({ group, jobs }) => [keyOf(group.componentId ?? '', group.configId ?? ''), jobs.toReversed()]))
 }
 

@@ -5,7 +5,6 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { ConfigurationRow } from '../../../client/src/operations.ts'
 import { moment } from '../format.ts'
-import { useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { StatusIcon } from '../parts/status.tsx'
@@ -14,11 +13,11 @@ import { toast } from '../shell/toast.tsx'
 import { type OpenDocument, ROOT, useRun } from './configuration-documents.ts'
 import { type RowResult, rowsOf } from './job-rows.ts'
 import { EditRows } from './rows-edit.tsx'
-import type { ConfigurationPlace, LoadedConfiguration } from './use-configuration.ts'
+import { type ConfigurationPlace, type LoadedConfiguration, useRuns } from './use-configuration.ts'
 
 /** How each row ended last, from the newest job that ran it. */
-function useLastResults({ componentId, configurationId }: ConfigurationPlace): ReadonlyMap<string, RowResult> {
-  const jobs = useLoad('queue.search', { query: { componentId, configId: configurationId, limit: 20 } }).data ?? []
+function useLastResults(place: ConfigurationPlace): ReadonlyMap<string, RowResult> {
+  const jobs = useRuns(place, 20).data ?? []
   const results = new Map<string, RowResult>()
   for (const job of jobs) for (const row of rowsOf(job)) if (!results.has(row.rowId)) results.set(row.rowId, row)
   return results

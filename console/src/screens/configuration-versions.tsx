@@ -10,15 +10,14 @@ import { api } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
 import { useNames } from './names.ts'
 import { type Snapshot, SnapshotDifference, useDifferenceView } from './snapshot-difference.tsx'
-import type { ConfigurationPlace } from './use-configuration.ts'
+import { type ConfigurationPlace, useRuns } from './use-configuration.ts'
 
 const route = getRouteApi('/components/$componentId/$configurationId')
 
 export function VersionsTab({ place, current }: { place: ConfigurationPlace; current: number }) {
   const { version, to } = route.useSearch()
   const list = useLoad('configurations.versions', { path: place, query: { limit: 200 } })
-  const jobs =
-    useLoad('queue.search', { query: { componentId: place.componentId, configId: place.configurationId, limit: 100 } }).data ?? []
+  const jobs = useRuns(place, 100).data ?? []
   const from = version ?? String(Math.max(1, current - 1))
   const upTo = to ?? String(current)
   const jobsOf = (number: number) =>

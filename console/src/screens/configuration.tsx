@@ -2,7 +2,7 @@
 
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { moment } from '../format.ts'
-import { Lines, Loaded, useLoad } from '../load.tsx'
+import { Lines, Loaded } from '../load.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
@@ -19,7 +19,7 @@ import { VersionsTab } from './configuration-versions.tsx'
 import { FLOW_COMPONENTS } from './flows.tsx'
 import { JobTable } from './jobs.tsx'
 import { useNames } from './names.ts'
-import { type ConfigurationPlace, useConfiguration } from './use-configuration.ts'
+import { type ConfigurationPlace, useConfiguration, useRuns } from './use-configuration.ts'
 
 const route = getRouteApi('/components/$componentId/$configurationId')
 const EXTRACTOR = 'keboola.ex-generic-v2'
@@ -121,7 +121,7 @@ function RunButton(place: ConfigurationPlace) {
 }
 
 function Runs({ place }: { place: ConfigurationPlace }) {
-  const query = useLoad('queue.search', { query: { componentId: place.componentId, configId: place.configurationId, limit: 50 } })
+  const query = useRuns(place, 50)
   return (
     <section className="card" aria-label="Runs">
       <Loaded query={query}>

@@ -11,7 +11,7 @@ import { flowResultOf, type TaskResult } from './flow-result.ts'
 
 const useEarlierRuns = (job: Job): readonly Job[] => {
   const { data = [] } = useLoad('queue.search', {
-    query: { componentId: job.component, configId: job.config ?? '', limit: 30 },
+    query: { componentId: job.component, configId: job.config ?? '', branchId: job.branchId, limit: 30 },
   })
   return data.filter((one) => Number(one.id) < Number(job.id) && one.isFinished)
 }

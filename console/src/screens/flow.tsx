@@ -22,7 +22,7 @@ import {
 } from '../flow/flow-document.ts'
 import { plural } from '../format.ts'
 import { Teach } from '../listing.tsx'
-import { Lines, Loaded, useLoad } from '../load.tsx'
+import { Lines, Loaded } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
@@ -33,7 +33,7 @@ import { ConditionEditor } from './flow-condition.tsx'
 import { FlowGraph } from './flow-graph.tsx'
 import { JobTable } from './jobs.tsx'
 import { useComponents, useNames } from './names.ts'
-import { type ConfigurationPlace, type LoadedConfiguration, useConfiguration } from './use-configuration.ts'
+import { type ConfigurationPlace, type LoadedConfiguration, useConfiguration, useRuns } from './use-configuration.ts'
 
 const route = getRouteApi('/flows/$componentId/$configurationId')
 
@@ -205,7 +205,7 @@ const Problems = ({ problems }: { problems: readonly FlowProblem[] }) =>
   )
 
 function Runs({ place }: { place: ConfigurationPlace }) {
-  const query = useLoad('queue.search', { query: { componentId: place.componentId, configId: place.configurationId, limit: 10 } })
+  const query = useRuns(place, 10)
   return (
     <section className="card" aria-labelledby="runs">
       <header>

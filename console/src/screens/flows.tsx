@@ -12,7 +12,7 @@ import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
 import { ListTable } from '../parts/list-table.tsx'
 import { Status } from '../parts/status.tsx'
-import { api } from '../session.ts'
+import { api, branchName } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { useComponents } from './names.ts'
 
@@ -23,7 +23,7 @@ export function FlowsScreen() {
   const flows = (query.data ?? [])
     .filter(({ id }) => FLOW_COMPONENTS.includes(id))
     .flatMap(({ id, configurations = [] }) => configurations.map((configuration) => ({ componentId: id, configuration })))
-  const jobs = useLoad('queue.search', { query: { limit: 200 } }).data ?? []
+  const jobs = useLoad('queue.search', { query: { branchId: branchName(), limit: 200 } }).data ?? []
   const lastOf = (componentId: string, config: string) =>
     jobs.find((job) => job.component === componentId && job.config === config)
   const failed = flows.filter(

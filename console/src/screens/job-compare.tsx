@@ -41,7 +41,7 @@ export function measuredOf(job: Job): Measured {
 export function useLastGood(job: Job): Job | undefined {
   const { data } = useLoad(
     'queue.search',
-    { query: { componentId: job.component, configId: job.config ?? '', status: ['success'], limit: 20 } },
+    { query: { componentId: job.component, configId: job.config ?? '', branchId: job.branchId, status: ['success'], limit: 20 } },
     { enabled: job.config !== null && isOver(job.status) },
   )
   return data?.find((one) => Number(one.id) < Number(job.id))

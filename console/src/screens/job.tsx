@@ -1,8 +1,9 @@
 // A job: why it failed first, then its results, its log as it grows, and what to do next.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import type { Job } from '../../../client/src/operations.ts'
+import { getRouteApi, Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import type { Branch, Job } from '../../../client/src/operations.ts'
 import { bytes, count, duration, moment, plural, timeOfDay } from '../format.ts'
 import { useSeconds } from '../live.ts'
 import { Loaded, useLoad } from '../load.tsx'
@@ -37,6 +38,7 @@ export function JobScreen() {
   const job = useLoad('queue.get', { path: { id: jobId } as never })
   const nameOf = useNames()
   const data = job.data
+  const branch = useBranchOf(data)
   useSeconds(data !== undefined && !isOver(data.status))
   const name = data ? nameOf(data.component, data.config) : `Job ${jobId}`
   return (
@@ -52,7 +54,7 @@ export function JobScreen() {
         </>
       }
       say={data ? sentenceOf(data, name) : name}
-      sub={data ? <Facts job={data} name={name} /> : undefined}
+      sub={data ? <Facts job={data} name={name} branch={branch} /> : undefined}
       actions={data ? <Actions job={data} /> : undefined}
     >
       <Loaded query={job}>{(loaded) => <Body job={loaded} />}</Loaded>
@@ -70,8 +72,21 @@ function sentenceOf(job: Job, name: string): string {
   return `${name}: ${wordOf(job.status).toLowerCase()}.`
 }
 
-const Facts = ({ job, name }: { job: Job; name: string }) => (
+/** What can be done about a job is done in its branch, so its screen is in that branch. */
+function useBranchOf(job: Job | undefined): Branch | undefined {
+  const navigate = useNavigate()
+  const { branch: current } = useSearch({ strict: false })
+  const branch = useLoad('branches.list').data?.find(({ id }) => String(id) === job?.branchId)
+  const own = branch?.isDefault ? undefined : branch?.id
+  useEffect(() => {
+    if (branch && own !== current) void navigate({ to: '.', search: (before) => ({ ...before, branch: own }), replace: true })
+  }, [branch, own, current, navigate])
+  return branch
+}
+
+const Facts = ({ job, name, branch }: { job: Job; name: string; branch: Branch | undefined }) => (
   <>
+    {branch && !branch.isDefault ? `In branch ${branch.name}. ` : ''}
     {job.startTime
       ? `Ran from ${moment(job.startTime)}${job.endTime ? ` to ${timeOfDay(job.endTime)}` : ''}.${usualText(job)} `
       : ''}
@@ -103,6 +118,7 @@ function Actions({ job }: { job: Job }) {
       api.call('queue.create', {
         body: {
           component: job.component,
+          branchId: job.branchId,
           mode: 'run',
           ...(job.config ? { config: job.config } : {}),
           ...(rowIds.length > 0 ? { configRowIds: rowIds } : {}),

@@ -15,11 +15,11 @@ import { Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Status } from '../parts/status.tsx'
-import { api } from '../session.ts'
+import { api, branchName } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
 
-const BRANCH = { branchId: 'default' }
+const inBranch = () => ({ branchId: branchName() })
 
 interface Sink {
   readonly sinkId: string
@@ -46,7 +46,7 @@ const useRefresh = () => {
 }
 
 export function StreamsScreen() {
-  const query = useLoad('stream.aggregateSources', { path: BRANCH, query: {} })
+  const query = useLoad('stream.aggregateSources', { path: inBranch(), query: {} })
   const sources = (query.data as { readonly sources?: readonly Source[] } | undefined)?.sources ?? [] // described loosely
   return (
     <Page
@@ -79,7 +79,7 @@ export function StreamsScreen() {
 function SourceCard({ source }: { source: Source }) {
   const refresh = useRefresh()
   const address = source.http?.url ?? source.otlp?.url ?? ''
-  const path = { ...BRANCH, sourceId: source.sourceId }
+  const path = { ...inBranch(), sourceId: source.sourceId }
   const isDisabled = Boolean(source.disabled)
   const act = useMutation({
     mutationFn: async (what: 'enable' | 'disable' | 'rotate' | 'delete'): Promise<string> => {
@@ -152,7 +152,7 @@ function TryOut({ source }: { source: Source }) {
   const test = useMutation({
     mutationFn: () => {
       const value: unknown = JSON.parse(body)
-      return api.call('stream.testSource', { path: { ...BRANCH, sourceId: source.sourceId }, body: value as never })
+      return api.call('stream.testSource', { path: { ...inBranch(), sourceId: source.sourceId }, body: value as never })
     },
   })
   const tables =
@@ -211,7 +211,7 @@ function NewStream({ onClose }: { onClose: () => void }) {
   const [paths, setPaths] = useState('')
   const create = useMutation({
     mutationFn: async () => {
-      const task = await api.call('stream.createSource', { path: BRANCH, body: { name } })
+      const task = await api.call('stream.createSource', { path: inBranch(), body: { name } })
       const sourceId = String(task.outputs.sourceId)
       const picked = paths
         .split(',')
@@ -224,7 +224,7 @@ function NewStream({ onClose }: { onClose: () => void }) {
         columnOf('body', 'body'),
       ]
       await api.call('stream.createSink', {
-        path: { ...BRANCH, sourceId },
+        path: { ...inBranch(), sourceId },
         body: { name: table, type: 'table', table: { type: 'keboola', tableId: table, mapping: { columns } } },
       })
     },

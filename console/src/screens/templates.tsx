@@ -9,12 +9,12 @@ import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { api } from '../session.ts'
+import { api, branchName } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
 
 const REPOSITORY = 'millrace'
-const BRANCH = { branch: 'default' }
+const inBranch = () => ({ branch: branchName() })
 
 interface Template {
   readonly id: string
@@ -95,10 +95,10 @@ export function TemplatesScreen() {
 
 function Instances() {
   const queries = useQueryClient()
-  const query = useLoad('templates.listInstances', { path: BRANCH })
+  const query = useLoad('templates.listInstances', { path: inBranch() })
   const instances = (query.data?.instances ?? []) as unknown as readonly Instance[] // described loosely
   const remove = useMutation({
-    mutationFn: (instance: string) => api.call('templates.deleteInstance', { path: { ...BRANCH, instance } }),
+    mutationFn: (instance: string) => api.call('templates.deleteInstance', { path: { ...inBranch(), instance } }),
     onSuccess: async () => {
       await queries.invalidateQueries()
       toast('Everything it made is in the trash; its schedules have ended.')

@@ -6,7 +6,7 @@ import type { Saved } from '../document/draft.ts'
 import { pretty, sliceAt } from '../document/json-text.ts'
 import type { Schema } from '../document/schema.ts'
 import { useLoad } from '../load.tsx'
-import { api } from '../session.ts'
+import { api, branchName } from '../session.ts'
 
 export interface ConfigurationPlace {
   readonly componentId: string
@@ -44,6 +44,10 @@ export const useConfiguration = (place: ConfigurationPlace) =>
     queryKey: ['configurations.get', 'exact', place],
     queryFn: ({ signal }) => readConfiguration(place, signal),
   })
+
+/** The newest jobs of a configuration in this branch. */
+export const useRuns = ({ componentId, configurationId }: ConfigurationPlace, limit: number) =>
+  useLoad('queue.search', { query: { componentId, configId: configurationId, branchId: branchName(), limit } })
 
 interface Described {
   readonly configurationSchema?: Schema

@@ -7,13 +7,13 @@ import { ROUTES } from '../../../client/src/operations.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { Drawer } from '../parts/drawer.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { actions } from '../session.ts'
+import { actions, branchId } from '../session.ts'
 import { useKey } from '../use-key.ts'
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-export function curlOf<O extends OperationName>(operation: O, input: Input<O>): string {
-  const { method, address, body } = requestOf(operation, input)
+export function curlOf<O extends OperationName>(operation: O, input: Input<O>, branch = branchId()): string {
+  const { method, address, body } = requestOf(operation, input, branch)
   const parts = ['curl --fail-with-body', '-H "X-StorageApi-Token: $MILLRACE_TOKEN"']
   if (method !== 'GET') parts.push(`-X ${method}`)
   if (body !== undefined) parts.push(`--json ${quote(body)}`)
@@ -21,8 +21,8 @@ export function curlOf<O extends OperationName>(operation: O, input: Input<O>): 
 }
 
 /** The same with the command line of Millrace. */
-export function cliOf<O extends OperationName>(operation: O, input: Input<O>): string {
-  const { method, address, body } = requestOf(operation, input)
+export function cliOf<O extends OperationName>(operation: O, input: Input<O>, branch = branchId()): string {
+  const { method, address, body } = requestOf(operation, input, branch)
   return `npx millrace api ${method} ${quote(address)}${body === undefined ? '' : ` --data ${quote(body)}`}`
 }
 
@@ -76,8 +76,8 @@ export function CurlButton() {
             <CommandText key={one.command} operation={one.operation} text={isCli ? one.cli : one.command} />
           ))}
           {done.length > 0 ? <h3 className="h">What you did in this tab, the newest first</h3> : null}
-          {done.map(({ key, operation, input }) => (
-            <CommandText key={key} operation={operation} text={isCli ? cliOf(operation, input) : curlOf(operation, input)} />
+          {done.map(({ key, operation, input, branch }) => (
+            <CommandText key={key} operation={operation} text={(isCli ? cliOf : curlOf)(operation, input, branch)} />
           ))}
         </Drawer>
       ) : null}

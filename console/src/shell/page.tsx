@@ -3,6 +3,7 @@
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
 import { Icon } from '../parts/icon.tsx'
+import { BranchMark } from './branch.tsx'
 import { CurlButton } from './curl.tsx'
 
 export interface Crumb {
@@ -64,6 +65,7 @@ export function Page({
           <Icon name="help" />
         </Link>
       </header>
+      <BranchMark />
       <main id="main" className={isWide ? 'content flush' : 'content'} tabIndex={-1}>
         <div className={isWide ? 'ctop' : 'contents'}>
           <div className="head">

@@ -10,6 +10,7 @@ import { signOut, usePerson } from '../session.ts'
 import { Keyboard } from './keyboard.tsx'
 import { Palette, usePalette } from './palette.tsx'
 import { ProjectSwitch } from './project-switch.tsx'
+import { Queries } from './queries.tsx'
 import { ThemeButton } from './theme-button.tsx'
 import { Toast } from './toast.tsx'
 
@@ -47,7 +48,13 @@ const STACK: readonly Place[] = [
   { to: '/usage', name: 'Usage', icon: 'history' },
 ]
 
-export function Shell() {
+export const Shell = () => (
+  <Queries>
+    <Frame />
+  </Queries>
+)
+
+function Frame() {
   const palette = usePalette()
   useLiveChanges()
   return (

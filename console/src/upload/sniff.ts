@@ -2,7 +2,7 @@
 
 import { ApiError, requestOf } from '../../../client/src/client.ts'
 import type { SniffedFile } from '../../../client/src/operations.ts'
-import { sessionHeaders } from '../session.ts'
+import { branchId, sessionHeaders } from '../session.ts'
 
 const HEAD_BYTES = 1 << 20
 
@@ -15,7 +15,7 @@ export interface Hints {
 
 export async function sniff(file: Blob, hints: Hints): Promise<SniffedFile> {
   const query = { ...hints, isWhole: file.size <= HEAD_BYTES }
-  const response = await fetch(requestOf('files.sniffBody', { query }).address, {
+  const response = await fetch(requestOf('files.sniffBody', { query }, branchId()).address, {
     method: 'POST',
     headers: { ...sessionHeaders(), 'content-type': 'application/octet-stream' },
     body: file.slice(0, HEAD_BYTES),

@@ -206,6 +206,7 @@ function operationOf(route: DocumentedRoute) {
     tags: [tagOf(route)],
     summary: route.summary,
     'x-scopes': [route.needs],
+    ...(route.branch === 'refused' && { 'x-branch': 'refused' }),
     security: securityOf(route.needs),
     parameters: parametersOf(route).filter((parameter) => parameter.in !== 'body'),
     ...(body && { requestBody: { required: requiredOf(body).length > 0, content: contentOf(titled(body, route), BODIES) } }),

@@ -296,7 +296,9 @@ export function createQueueModules(deps: QueueModulesDeps) {
       const projectName = async (projectId: number) => (await tokens.findProject(projectId))?.name ?? ''
       const routes = { queue, clock, domain: deps.domain, projectName }
       app.register(legacyRoutes(routes))
-      app.register(flowsRoutes(flows.validate))
+      app.register(
+        flowsRoutes({ validate: flows.validate, findBranch: async (projectId, name) => branches.resolve(projectId, name) }),
+      )
       app.register(
         queueRoutes({
           ...routes,

@@ -2,6 +2,7 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { PlatformError } from '../../kit/errors.ts'
 import { membersOf } from '../../kit/json-text.ts'
 import type { FlowValidation } from './validation.ts'
 
@@ -18,11 +19,17 @@ const Body = Type.Object(
     config: Type.Optional(
       Type.String({ description: 'Id of the configuration it is meant for; a flow that contains it is then found.' }),
     ),
+    branchId: Type.Optional(Type.String({ maxLength: 64, description: 'Branch by id; the default branch when left out.' })),
   },
   { additionalProperties: false },
 )
 
-export function flowsRoutes(validate: FlowValidation['validate']): FastifyPluginAsyncTypebox {
+export interface FlowsRoutesDeps {
+  readonly validate: FlowValidation['validate']
+  readonly findBranch: (projectId: number, name: string) => Promise<{ readonly id: number } | undefined>
+}
+
+export function flowsRoutes({ validate, findBranch }: FlowsRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.post(
       '/queue/flows/validate',
@@ -36,7 +43,11 @@ export function flowsRoutes(validate: FlowValidation['validate']): FastifyPlugin
         schema: { body: Body, response: { 200: Type.Object({ isValid: Type.Boolean(), problems: Type.Array(Problem) }) } },
       },
       async (req) => {
-        const place = { projectId: req.actor.projectId, branchId: req.branch.id, componentId: req.body.component }
+        const { projectId } = req.actor
+        const { component, branchId } = req.body
+        const branch = branchId === undefined ? req.branch : await findBranch(projectId, branchId)
+        if (!branch) throw new PlatformError('notFound', { what: `Branch "${branchId}"` })
+        const place = { projectId, branchId: branch.id, componentId: component }
         const text = membersOf(req.rawBody).get('configuration') ?? JSON.stringify(req.body.configuration)
         const problems = await validate(place, req.body.config, text)
         return { isValid: problems.every(({ level }) => level !== 'error'), problems: [...problems] }

@@ -26,6 +26,7 @@ export const JobView = Type.Object(
     mode: Type.String(),
     component: Type.String(),
     config: Nullable(Type.String()),
+    branchId: Type.String(),
     configData: Loose,
     configRowIds: Nullable(Type.Array(Type.String())),
     tag: Type.String(),

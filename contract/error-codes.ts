@@ -214,6 +214,10 @@ export const ERRORS = {
     text: 'The template cannot be used ({file}): {reason}. Whoever keeps the template must correct it.',
   },
   'templates.repositoryNotFound': { kind: 'not-found', text: 'There is no repository of templates "{name}".' },
+  'templates.repositoryUnusable': {
+    kind: 'not-found',
+    text: 'The repository of templates "{name}" cannot be used: {reason} Whoever runs the stack can mend it.',
+  },
   'templates.templateNotFound': { kind: 'not-found', text: 'The repository "{repository}" has no template "{id}".' },
   'templates.versionNotFound': { kind: 'not-found', text: 'The template "{id}" has no version "{version}".' },
   'templates.instanceNotFound': { kind: 'not-found', text: 'There is no instance "{id}" of a template in this branch.' },

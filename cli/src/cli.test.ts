@@ -81,9 +81,15 @@ test('doctor finds a healthy installation well, and names what is wrong with ano
   const busy = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => busy.once('listening', resolve))
   const { port } = busy.address() as { port: number }
-  const ill = await run(['doctor'], { MILLRACE_S3_PORT: String(port) })
+  const ill = await run(['doctor'], {
+    MILLRACE_S3_PORT: String(port),
+    MILLRACE_TEMPLATE_FOLDERS: join(dataDir, 'lost'),
+    MILLRACE_TEMPLATE_REPOSITORIES: 'http://127.0.0.1:1/team/templates.git#v1',
+  })
   busy.close()
   assert.equal(ill.code, 1)
   assert.match(ill.stdout, /PROBLEM\s+object store port/)
   assert.match(ill.stdout, /PROBLEM\s+encryption key/)
+  assert.match(ill.stdout, /warning\s+templates\s+\S+lost is not there\./)
+  assert.match(ill.stdout, /warning\s+templates\s+http:\S+ The connection to 127\.0\.0\.1:1 is not allowed/)
 })

@@ -5,6 +5,7 @@ import { access, constants, stat, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Command } from 'commander'
+import { egressPolicyFrom } from '../../contract/egress-rules.ts'
 import { findHolder } from '../../server/src/engines/data-dir/folder-lock.ts'
 import { createJsonFolder } from '../../server/src/engines/json-folder/json-folder.ts'
 import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
@@ -24,11 +25,14 @@ interface Finding {
 const LEAST_NODE = 24
 const LITTLE_SPACE_BYTES = 5e9
 const NO_SPACE_BYTES = 5e8
+const REPOSITORY_WAIT_MS = 10_000
 
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
-    .description('check versions, ports, disk, database, object store, components, clock and keys of this installation')
+    .description(
+      'check versions, ports, disk, database, object store, components, templates, clock and keys of this installation',
+    )
     .action(async (_options, command: Command) => {
       const config = readConfig()
       const findings = [
@@ -43,6 +47,7 @@ export function addDoctorCommand(program: Command): void {
         await keyFile(config),
         await isolation(config),
         await components(config),
+        ...(await templates(config)),
         ...(await database(config)),
       ]
       const isWell = findings.every((finding) => finding.status !== 'problem')
@@ -155,6 +160,29 @@ async function components({ dataDir }: Config): Promise<Finding> {
         status: 'problem',
         text: `${problems.join('; ')}. Mend it in ${join(dataDir, 'components')}; no restart is needed.`,
       }
+}
+
+/** Neither a folder that is gone nor a host that is away keeps the stack from starting: warnings only. */
+async function templates({ templateFolders = [], templateRepositories, egressAllow }: Config): Promise<Finding[]> {
+  const check = 'templates'
+  const { lookAtRepository } = await import('../../server/src/engines/git-checkout/git-checkout.ts')
+  const policy = egressPolicyFrom(egressAllow)
+  const missing = templateFolders.filter((folder) => !existsSync(folder)).map((folder) => `${folder} is not there.`)
+  const looks = templateRepositories.map(async (repository) => {
+    const problem = await lookAtRepository(repository, policy, REPOSITORY_WAIT_MS)
+    return problem === undefined ? [] : [`${repository.url}: ${problem}`]
+  })
+  const problems = [...missing, ...(await Promise.all(looks)).flat()]
+  const count = templateFolders.length + templateRepositories.length
+  return problems.length === 0
+    ? [
+        {
+          check,
+          status: 'ok',
+          text: count === 0 ? 'those that come with the stack' : `${count} repositories besides the stack's own`,
+        },
+      ]
+    : problems.map((text) => ({ check, status: 'warning', text }))
 }
 
 const ADVICE = { sqlite: 'Restore a backup.', postgres: 'docs/operations.md says how to create it.' } as const

@@ -9,11 +9,23 @@ import { startTestStack } from '../../tests/support/test-stack.ts'
 
 test('templates are listed, shown, used and made from the command line', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-template-make-'))
-  const { url, masterToken, request } = await startTestStack(t, { templateFolders: [folder] })
+  const { url, masterToken, request } = await startTestStack(t, {
+    templateFolders: [folder],
+    templateRepositories: [{ url: 'http://127.0.0.1:1/team/orders.git', ref: 'v1' }],
+  })
   const millrace = (args: string[], input = '') =>
     runCli(['template', ...args], { MILLRACE_URL: url, MILLRACE_TOKEN: masterToken }, { input })
 
   assert.match((await millrace(['list'])).out, /shop-pipeline +1\.0\.0/)
+  assert.match(
+    (await millrace(['repositories'])).out,
+    /orders +http:\/\/127\.0\.0\.1:1\/team\/orders\.git#v1 +It has not been fetched/,
+  )
+  assert.match(
+    (await millrace(['refresh', 'orders'])).err,
+    /"orders" could not be refreshed\. The connection to 127\.0\.0\.1:1 is not/,
+  )
+  assert.match((await millrace(['refresh', 'millrace'])).out, /is at the state of its folder/)
   const shown = await millrace(['show', 'shop-pipeline'])
   assert.match(shown.out, /source +password +secret/)
   assert.match(shown.out, /schedule \(optional\) +cron/)

@@ -8,6 +8,14 @@ import { withExamples } from './help.ts'
 import { print, table, UserError } from './output.ts'
 import { type ChosenConfiguration, makeTemplate, writeTemplate } from './template-make.ts'
 
+interface Repository {
+  readonly name: string
+  readonly url: string
+  readonly ref: string
+  readonly commit?: string
+  readonly problem?: string
+}
+
 interface Template {
   readonly id: string
   readonly name: string
@@ -72,6 +80,36 @@ export function addTemplateCommands(program: Command): void {
           found.map((one) => [one.id, one.defaultVersion, one.description]),
         ),
       )
+    })
+
+  stackOptions(template.command('repositories'))
+    .description('repositories of templates, and what is wrong with them')
+    .action(async (_options, command: Command) => {
+      const { repositories } = await createClient(command).request<{ repositories: Repository[] }>(
+        'GET',
+        '/templates/v1/repositories',
+      )
+      print(command, repositories, (found) =>
+        table(
+          ['NAME', 'ADDRESS', 'COMMIT', 'PROBLEM'],
+          found.map(({ name, url, ref, commit, problem }) => [
+            name,
+            `${url}${ref && `#${ref}`}`,
+            commit?.slice(0, 10) ?? '',
+            problem ?? '',
+          ]),
+        ),
+      )
+    })
+
+  stackOptions(template.command('refresh <repository>'))
+    .description('fetch what is new in a git repository of templates')
+    .action(async (name: string, _options, command: Command) => {
+      const address = `/templates/v1/repositories/${encodeURIComponent(name)}/refresh`
+      const repository = await createClient(command).request<Repository>('POST', address)
+      const { commit, problem } = repository
+      if (problem !== undefined) throw new UserError(`The repository "${name}" could not be refreshed. ${problem}`)
+      print(command, repository, () => `The repository "${name}" is at ${commit ?? 'the state of its folder'}.`)
     })
 
   stackOptions(template.command('show <template>'))

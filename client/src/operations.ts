@@ -465,6 +465,7 @@ export const ROUTES = {
   'templates.upgradePreview': ['POST', '/templates/v1/project/{branch}/instances/{instance}/upgrade/{version}/preview'],
   'templates.listRepositories': ['GET', '/templates/v1/repositories'],
   'templates.repository': ['GET', '/templates/v1/repositories/{repository}'],
+  'templates.refreshRepository': ['POST', '/templates/v1/repositories/{repository}/refresh'],
   'templates.list': ['GET', '/templates/v1/repositories/{repository}/templates'],
   'templates.detail': ['GET', '/templates/v1/repositories/{repository}/templates/{template}'],
   'templates.version': ['GET', '/templates/v1/repositories/{repository}/templates/{template}/{version}'],
@@ -958,6 +959,7 @@ export interface Operations {
   'templates.upgradePreview': { path: { readonly branch: string; readonly instance: string; readonly version: string }; query: undefined; body: TemplatesUpgradePreviewBody; answer: { readonly id: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
   'templates.listRepositories': { path: undefined; query: undefined; body: undefined; answer: { readonly repositories: ReadonlyArray<Readonly<Record<string, unknown>>> } }
   'templates.repository': { path: { readonly repository: string }; query: undefined; body: undefined; answer: Readonly<Record<string, unknown>> }
+  'templates.refreshRepository': { path: { readonly repository: string }; query: undefined; body: undefined; answer: Readonly<Record<string, unknown>> }
   'templates.list': { path: { readonly repository: string }; query: { readonly filter?: string }; body: undefined; answer: { readonly repository: Readonly<Record<string, unknown>>; readonly templates: ReadonlyArray<Readonly<Record<string, unknown>>> } }
   'templates.detail': { path: { readonly repository: string; readonly template: string }; query: undefined; body: undefined; answer: Readonly<Record<string, unknown>> }
   'templates.version': { path: { readonly repository: string; readonly template: string; readonly version: string }; query: undefined; body: undefined; answer: Readonly<Record<string, unknown>> }

@@ -496,6 +496,7 @@ export const CHANGE: readonly Step[] = [
   { route: 'DELETE /scheduler/schedules/{id}' },
   { route: 'DELETE /scheduler/configurations/{id}' },
   { route: 'DELETE /v2/storage/tokens/{id}' },
+  { route: 'POST /templates/v1/repositories/{repository}/refresh' },
   { route: `POST ${TEMPLATE}/validate`, ...json(({ table }) => ({ steps: summarySteps(table) })) },
   { route: `POST ${TEMPLATE}/preview`, ...json(({ mark, table }) => ({ name: mark, steps: summarySteps(table) })) },
   { route: `PUT ${INSTANCE}`, ...json(() => ({ name: 'changed' })) },

@@ -374,6 +374,11 @@ export const EVENTS = {
     message: 'Deleted instance "{objectName}" ({objectId}) of template {template}',
     params: ['repository', 'template', 'version'],
   },
+  'templates.repositoryRefreshed': {
+    objectType: 'templateRepository',
+    message: 'Refreshed the repository of templates {objectId}',
+    params: ['commit?', 'problem?'],
+  },
   'oauth.credentialsCreated': {
     objectType: 'oauthCredentials',
     message: 'Created OAuth credentials "{authorizedFor}" ({id}) of {component}',

@@ -51,6 +51,28 @@ export const listOf =
     ]
   }
 
+/** Addresses with `#branch`, separated by commas. Not listOf: an entry that is refused may have a password in it, and is not repeated. */
+export const gitRepositories: Parse<readonly { readonly url: string; readonly ref: string }[]> = (text) =>
+  text.split(',').map((entry) => {
+    const [address = '', ref = ''] = entry.trim().split('#')
+    const url = httpUrl(address)
+    if (new URL(url).pathname.length < 2) refuse('an address of a host without the path of a repository.')
+    if (!/^[\w.][\w./-]{0,199}$|^$/.test(ref) || ref.includes('..'))
+      refuse('an address with a "#" that no branch, tag or commit follows.')
+    return { url, ref }
+  })
+
+/** `https://user:password@host`, separated by commas; secrets, and therefore not repeated either. */
+export const gitCredentials: Parse<
+  readonly { readonly origin: string; readonly username: string; readonly password: string }[]
+> = (text) =>
+  text.split(',').map((entry) => {
+    const url = URL.canParse(entry.trim()) ? new URL(entry.trim()) : undefined
+    if (!url || !/^https?:$/.test(url.protocol) || url.password === '' || /%(?![0-9a-f]{2})/i.test(url.password + url.username))
+      return refuse('not a list of https://user:password@host.')
+    return { origin: url.origin, username: decodeURIComponent(url.username), password: decodeURIComponent(url.password) }
+  })
+
 /** `name=path`, separated by commas: paths by name. */
 export const namedFolders: Parse<Readonly<Record<string, string>>> = (text) =>
   Object.fromEntries(

@@ -56,6 +56,32 @@ test('every bad value is reported at once, with name, value and reason', () => {
   for (const { reason } of problems) assert.match(reason, /^is .*\.$/)
 })
 
+test('git repositories have a branch after #, and credentials go by host', () => {
+  const { templateRepositories } = readConfig({
+    MILLRACE_TEMPLATE_REPOSITORIES: 'https://git.example.com/team/a.git#release/1, http://other.example.com/b',
+    MILLRACE_TEMPLATE_CREDENTIALS: 'https://ada:p%40ss@git.example.com',
+  })
+  assert.deepEqual(templateRepositories, [
+    {
+      url: 'https://git.example.com/team/a.git',
+      ref: 'release/1',
+      credentials: { origin: 'https://git.example.com', username: 'ada', password: 'p@ss' },
+    },
+    { url: 'http://other.example.com/b', ref: '', credentials: undefined },
+  ])
+  assert.equal(problemsOf({ MILLRACE_TEMPLATE_REPOSITORIES: 'https://ada:hush@git.example.com/a' }).length, 1)
+  for (const wrong of [
+    'git@example.com:a.git',
+    'https://ada:hush@git.example.com/a',
+    'https://git.example.com',
+    'https://a.example/b#../c',
+  ])
+    for (const { name, value, reason } of problemsOf({ MILLRACE_TEMPLATE_REPOSITORIES: wrong }))
+      assert.deepEqual([name, `${value} ${reason}`.includes('hush')], ['MILLRACE_TEMPLATE_REPOSITORIES', false])
+  for (const wrong of ['hush', 'https://git.example.com', 'https://ada:%hush@git.example.com'])
+    assert.equal(problemsOf({ MILLRACE_TEMPLATE_CREDENTIALS: wrong }).length, 1, wrong)
+})
+
 test('the value of a secret variable is never repeated', () => {
   const environment = {
     MILLRACE_ENCRYPTION_KEY: 'hunter2-key',

@@ -473,6 +473,25 @@ export const VARIABLES = {
       'Folders of templates besides the one that comes with the stack, separated by commas; checkouts of a repository, for example.',
     parse: read.listOf((text) => resolve(text)),
   }),
+  MILLRACE_TEMPLATE_REPOSITORIES: variable({
+    default: 'none',
+    sentence:
+      'Git repositories of templates, by address, separated by commas: `https://host/path.git`, and `#name` after it for a branch, a tag or a whole commit. They are fetched into the data folder; the hosts must be allowed by the egress rules.',
+    secret: true, // somebody will put a password into an address, and must not read it in the log
+    parse: read.gitRepositories,
+  }),
+  MILLRACE_TEMPLATE_CREDENTIALS: variable({
+    default: 'none',
+    sentence:
+      'Credentials for them, as git stores them: `https://user:password@host`, separated by commas. They are sent to that host only, when it asks.',
+    secret: true,
+    parse: read.gitCredentials,
+  }),
+  MILLRACE_TEMPLATE_REFRESH_MINUTES: variable({
+    default: '60',
+    sentence: 'How often they are looked at for something new, besides at the start. 0: only when somebody asks for it.',
+    parse: read.wholeNumber(0, 10_080),
+  }),
   MILLRACE_BODY_LIMIT_BYTES: variable({
     default: '67108864',
     sentence: 'Largest request body that is held in memory (uploads stream and have no such limit).',
@@ -775,6 +794,11 @@ function configOf(values: Values, unknown: readonly string[]) {
     /** Undefined: nobody signs in by a provider. */
     oidc: values.MILLRACE_OIDC_ISSUER === undefined ? undefined : oidcOf(values, values.MILLRACE_OIDC_ISSUER),
     templateFolders: values.MILLRACE_TEMPLATE_FOLDERS,
+    templateRepositories: (values.MILLRACE_TEMPLATE_REPOSITORIES ?? []).map((repository) => ({
+      ...repository,
+      credentials: values.MILLRACE_TEMPLATE_CREDENTIALS?.find(({ origin }) => origin === new URL(repository.url).origin),
+    })),
+    templateRefreshMs: (values.MILLRACE_TEMPLATE_REFRESH_MINUTES ?? 60) * 60_000,
     clockOffsetMs: values.MILLRACE_TEST_CLOCK_OFFSET_MS ?? 0,
     log: { level: values.MILLRACE_LOG_LEVEL ?? ('info' as const) },
     /** Variables that look like ours and are not: probably misspelt. Worth a warning. */

@@ -28,7 +28,8 @@ export async function openStack(config: Config): Promise<Stack> {
   const { secrets: given, s3, smtpUrl } = config
   const { masterToken, manageToken, metricsToken } = given
   const secretsGiven = [masterToken, manageToken, metricsToken, config.oidc?.clientSecret, smtpPasswordOf(smtpUrl)]
-  for (const secret of [...secretsGiven, s3.external?.secretAccessKey, config.backupBucket?.secretAccessKey])
+  const templateSecrets = config.templateRepositories.map(({ credentials }) => credentials?.password)
+  for (const secret of [...secretsGiven, ...templateSecrets, s3.external?.secretAccessKey, config.backupBucket?.secretAccessKey])
     if (secret) secrets.add(secret)
   const log = createLog({ level: config.log.level, secrets })
   const clock = shiftedClock(config.clockOffsetMs)
@@ -65,6 +66,8 @@ export async function openStack(config: Config): Promise<Stack> {
     oidc: config.oidc,
     sessions: config.sessions,
     templateFolders: config.templateFolders,
+    templateRepositories: config.templateRepositories,
+    templateRefreshMs: config.templateRefreshMs,
     manageToken: config.secrets.manageToken,
     apps: config.apps,
     tables: config.tables,

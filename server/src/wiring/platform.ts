@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { diskSpaceOf } from '../engines/data-dir/data-dir.ts'
 import { readDrill } from '../engines/data-dir/drill-record.ts'
+import type { GitAddress } from '../engines/git-checkout/fetch-repository.ts'
 import { createGuideFolder } from '../engines/guide-folder/guide-folder.ts'
 import type { MetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import type { Isolation } from '../engines/runner/isolation.ts'
@@ -129,6 +130,9 @@ export interface PlatformOptions extends CoreOptions {
   readonly manageToken?: string | undefined
   /** Folders of templates besides the one that comes with the stack. */
   readonly templateFolders?: readonly string[] | undefined
+  /** And git repositories of templates, fetched now and then; 0: only when somebody asks for it. */
+  readonly templateRepositories?: readonly GitAddress[] | undefined
+  readonly templateRefreshMs?: number | undefined
   /** How much tables may take; the defaults of the table engine where nothing is said. */
   readonly tables?: TableSettings | undefined
   /** How many data apps run, and how long they may take to start. */
@@ -470,7 +474,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     notifications: notificationModules.outbox,
     baseUrl,
   })
-  const templateModules = createTemplateModules({
+  const templateModules = await createTemplateModules({
     ...core,
     clock,
     log,
@@ -478,6 +482,10 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     queueModules,
     scheduleModules,
     folders: options.templateFolders ?? [],
+    repositories: options.templateRepositories ?? [],
+    refreshMs: options.templateRefreshMs ?? 0,
+    egressAllow: worker.egressAllow,
+    dataDir: options.dataDir,
     baseUrl,
   })
   const appModules = createAppModules({
@@ -692,6 +700,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     { role: 'worker', start: () => metadata.hints.listen('queue', queueModules.look) },
     { role: 'worker', start: () => metadata.hints.listen('storage', storageJobsLoop.wake) },
     { role: 'api', start: streamModules.loop.start, stop: streamModules.loop.stop },
+    { role: 'api', ...(restoredAt ? {} : { start: templateModules.start }), stop: templateModules.stop },
     { role: 'api', start: appModules.start, stop: appModules.stop },
     { role: 'api', start: changeFeed.start, stop: changeFeed.stop },
     {

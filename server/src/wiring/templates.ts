@@ -1,13 +1,18 @@
 // Templates: everything that one describes is written in one transaction, by the modules it belongs to.
 
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { createTemplateFolder } from '../engines/template-folder/template-folder.ts'
+import { egressPolicyFrom } from '../../../contract/egress-rules.ts'
+import type { GitAddress } from '../engines/git-checkout/fetch-repository.ts'
+import { openGitCheckout } from '../engines/git-checkout/git-checkout.ts'
 import type { Clock } from '../kit/clock.ts'
 import { createUlids } from '../kit/ulid.ts'
 import { usableComponent } from '../services/configurations/access.ts'
 import { createCatalogue } from '../services/templates/catalogue.ts'
 import { projectWriter } from '../services/templates/project-writer.ts'
+import { createRefreshLoop, folderSource, gitSource } from '../services/templates/sources.ts'
 import { templatesRoutes } from '../services/templates/templates.routes.ts'
 import { createTemplatesStore } from '../services/templates/templates.store.ts'
 import { createTemplates } from '../services/templates/templates.ts'
@@ -24,20 +29,38 @@ export interface TemplateModulesDeps extends Core {
   readonly scheduleModules: ScheduleModules
   /** Folders of templates besides the one that comes with the stack. */
   readonly folders: readonly string[]
+  /** And git repositories. */
+  readonly repositories: readonly GitAddress[]
+  readonly refreshMs: number
+  readonly egressAllow: readonly string[]
+  readonly dataDir: string
   readonly baseUrl: () => string
 }
 
 const BUILT_IN = fileURLToPath(new URL('../services/templates/repository', import.meta.url))
 const SCHEDULER = 'keboola.scheduler'
 
-export function createTemplateModules(deps: TemplateModulesDeps) {
+/** The same repository at another branch is another checkout. */
+const folderName = ({ url, ref }: GitAddress): string => createHash('sha256').update(`${url}#${ref}`).digest('hex').slice(0, 16)
+
+export async function createTemplateModules(deps: TemplateModulesDeps) {
   const { metadata, events, clock, log, configurations, queueModules, scheduleModules } = deps
   const { components, branches, encryption, runAccess, inside } = configurations
   const { inTransaction } = metadata
 
+  const policy = egressPolicyFrom(deps.egressAllow)
+  const checkouts = await Promise.all(
+    deps.repositories.map(async (address) => {
+      const folder = join(deps.dataDir, 'template-repositories', folderName(address))
+      return { address, checkout: await openGitCheckout({ ...address, folder, policy, clock }) }
+    }),
+  )
+  const fetched = checkouts.map(({ address, checkout }) => gitSource(address, checkout))
+  const loop = createRefreshLoop({ sources: fetched, everyMs: deps.refreshMs, log })
+
   const templates = createTemplates({
     store: createTemplatesStore(metadata.db),
-    catalogue: createCatalogue({ folders: [BUILT_IN, ...deps.folders].map(createTemplateFolder), log }),
+    catalogue: createCatalogue({ sources: [...[BUILT_IN, ...deps.folders].map(folderSource), ...fetched], log }),
     clock,
     newId: createUlids(clock),
     recordEvent: events.record,
@@ -58,6 +81,11 @@ export function createTemplateModules(deps: TemplateModulesDeps) {
   })
 
   return {
+    start: loop.start,
+    async stop() {
+      loop.stop()
+      await Promise.all(checkouts.map(({ checkout }) => checkout.stop()))
+    },
     registerRoutes(app: FastifyInstance): void {
       app.register(templatesRoutes({ templates, findBranch: async (projectId, name) => branches.resolve(projectId, name) }))
     },

@@ -20,7 +20,9 @@ export interface VersionFiles {
 
 export interface TemplateFolder {
   readonly path: string
-  /** `repository.json`, or an object with the name of the folder. */
+  readonly name: string
+  isThere(): Promise<boolean>
+  /** `repository.json`, or an object with the name. */
   repository(): Promise<string>
   list(): Promise<readonly TemplateFiles[]>
   find(id: string): Promise<TemplateFiles | undefined>
@@ -31,33 +33,38 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9.-]{0,99}$/
 const MOST_BYTES = 2 ** 20
 const MOST_TEMPLATES = 500
 
-export function createTemplateFolder(path: string): TemplateFolder {
-  const repository = async () => (await textOf(join(path, 'repository.json'))) ?? JSON.stringify({ name: basename(path) })
+export function createTemplateFolder(path: string, name = basename(path)): TemplateFolder {
+  const isThere = () =>
+    lstat(path).then(
+      (found) => found.isDirectory() || found.isSymbolicLink(),
+      () => false,
+    )
+  const repository = async () => (await textOf(join(path, 'repository.json'))) ?? JSON.stringify({ name })
 
   async function list(): Promise<readonly TemplateFiles[]> {
     const found: TemplateFiles[] = []
-    for (const name of (await foldersIn(path)).slice(0, MOST_TEMPLATES)) {
-      const one = await find(name)
+    for (const id of (await foldersIn(path)).slice(0, MOST_TEMPLATES)) {
+      const one = await find(id)
       if (one) found.push(one)
     }
     return found
   }
 
   async function find(id: string): Promise<TemplateFiles | undefined> {
-    if (!NAME.test(id)) return undefined
+    if (!(await foldersIn(path)).includes(id)) return undefined
     const text = await textOf(join(path, id, 'template.json'))
     if (text === undefined) return undefined
     const byNumber = new Intl.Collator('en', { numeric: true }).compare
     return { id, text, versions: (await foldersIn(join(path, id))).sort(byNumber) }
   }
 
-  async function version(id: string, name: string): Promise<VersionFiles | undefined> {
-    if (!NAME.test(id) || !NAME.test(name)) return undefined
-    const text = await textOf(join(path, id, name, 'manifest.json'))
-    return text === undefined ? undefined : { text, readme: (await textOf(join(path, id, name, 'README.md'))) ?? '' }
+  async function version(id: string, number: string): Promise<VersionFiles | undefined> {
+    if (!(await find(id))?.versions.includes(number)) return undefined
+    const text = await textOf(join(path, id, number, 'manifest.json'))
+    return text === undefined ? undefined : { text, readme: (await textOf(join(path, id, number, 'README.md'))) ?? '' }
   }
 
-  return { path, repository, list, find, version }
+  return { path, name, isThere, repository, list, find, version }
 }
 
 async function foldersIn(path: string): Promise<string[]> {

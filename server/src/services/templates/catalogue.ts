@@ -10,11 +10,24 @@ import {
   type TemplateHead,
   type TemplateManifest,
 } from './manifest.ts'
+import type { TemplateSource } from './sources.ts'
 
 export interface CatalogueDeps {
-  readonly folders: readonly TemplateFolder[]
+  readonly sources: readonly TemplateSource[]
   readonly log: { warn(details: object, text: string): void }
 }
+
+/** A repository as it is listed; one without a folder has a problem. */
+export interface ListedRepository {
+  readonly head: RepositoryHead
+  readonly folder?: TemplateFolder
+  readonly source: TemplateSource
+  readonly commit?: string
+  readonly refreshedAt?: Date
+  readonly problem?: string
+}
+
+type UsableRepository = ListedRepository & { readonly folder: TemplateFolder }
 
 export interface VersionSummary {
   readonly version: string
@@ -30,7 +43,7 @@ export interface TemplateSummary extends TemplateHead {
 }
 
 export interface TemplateVersion {
-  readonly repository: RepositoryHead
+  readonly repository: ListedRepository
   readonly template: TemplateSummary
   readonly version: string
   readonly manifest: TemplateManifest
@@ -39,29 +52,53 @@ export interface TemplateVersion {
 
 export type Catalogue = ReturnType<typeof createCatalogue>
 
-export function createCatalogue({ folders, log }: CatalogueDeps) {
-  async function repositories(): Promise<readonly { readonly head: RepositoryHead; readonly folder: TemplateFolder }[]> {
-    const found = await Promise.all(
-      folders.map(async (folder) => {
-        try {
-          return [{ head: readRepository(await folder.repository(), `${folder.path}/repository.json`), folder }]
-        } catch (err) {
-          log.warn({ err, folder: folder.path }, 'a folder of templates cannot be used and is left out')
-          return []
-        }
-      }),
+export function createCatalogue({ sources, log }: CatalogueDeps) {
+  async function repositories(): Promise<readonly ListedRepository[]> {
+    const found = await Promise.all(sources.map(lookAt))
+    return found.map((one, i) =>
+      found.slice(0, i).some(({ head }) => head.name === one.head.name)
+        ? withoutFolder(one, `Another repository has the name "${one.head.name}" already.`)
+        : one,
     )
-    return found.flat()
   }
 
-  async function repository(name: string) {
+  async function lookAt(source: TemplateSource): Promise<ListedRepository> {
+    const { folder, ...state } = source.state()
+    const listed = { head: { name: source.name }, source, ...state }
+    if (folder === undefined) return withoutFolder(listed, state.problem ?? 'It has not been fetched yet.')
+    if (!(await folder.isThere())) return withoutFolder(listed, 'Its folder is not there.')
+    try {
+      return { ...listed, head: readRepository(await folder.repository(), 'repository.json'), folder }
+    } catch (err) {
+      log.warn({ err, folder: folder.path }, 'a repository of templates cannot be used')
+      return withoutFolder(listed, (err as Error).message)
+    }
+  }
+
+  const listed = async (name: string): Promise<ListedRepository> => {
     const found = (await repositories()).find(({ head }) => head.name === name)
     if (!found) throw new PlatformError('templates.repositoryNotFound', { name: name.slice(0, 100) })
     return found
   }
 
-  async function list(name: string): Promise<{ readonly head: RepositoryHead; readonly templates: readonly TemplateSummary[] }> {
-    const { head, folder } = await repository(name)
+  async function repository(name: string): Promise<UsableRepository> {
+    const { folder, ...found } = await listed(name)
+    if (!folder) throw new PlatformError('templates.repositoryUnusable', { name, reason: found.problem ?? '' })
+    return { ...found, folder }
+  }
+
+  /** Fetches what is new in it; `problem` of the answer says why that did not work. */
+  async function refresh(name: string): Promise<ListedRepository> {
+    const { source } = await listed(name)
+    await source.refresh()
+    return (await repositories()).find((one) => one.source === source)! // it was just found
+  }
+
+  async function list(
+    name: string,
+  ): Promise<{ readonly repository: ListedRepository; readonly templates: readonly TemplateSummary[] }> {
+    const found = await repository(name)
+    const { folder } = found
     const templates: TemplateSummary[] = []
     for (const files of await folder.list()) {
       try {
@@ -70,7 +107,7 @@ export function createCatalogue({ folders, log }: CatalogueDeps) {
         log.warn({ err, template: files.id }, 'a template cannot be used and is left out of the list')
       }
     }
-    return { head, templates }
+    return { repository: found, templates }
   }
 
   async function summaryOf(folder: TemplateFolder, { id, text, versions: names }: TemplateFiles): Promise<TemplateSummary> {
@@ -98,28 +135,23 @@ export function createCatalogue({ folders, log }: CatalogueDeps) {
   async function template(
     name: string,
     id: string,
-  ): Promise<{ readonly head: RepositoryHead; readonly template: TemplateSummary }> {
-    const { head, folder } = await repository(name)
-    const files = await folder.find(id)
+  ): Promise<{ readonly repository: UsableRepository; readonly template: TemplateSummary }> {
+    const found = await repository(name)
+    const files = await found.folder.find(id)
     if (!files) throw new PlatformError('templates.templateNotFound', { id: id.slice(0, 100), repository: name })
-    return { head, template: await summaryOf(folder, files) }
+    return { repository: found, template: await summaryOf(found.folder, files) }
   }
 
   /** `default` is the version that the template recommends. */
   async function version(name: string, id: string, wanted: string): Promise<TemplateVersion> {
-    const { head, template: summary } = await template(name, id)
+    const { repository: found, template: summary } = await template(name, id)
     const chosen = wanted === 'default' ? summary.defaultVersion : wanted
-    const { folder } = await repository(name)
-    const manifest = await manifestOf(folder, id, chosen)
-    const files = await folder.version(id, chosen)
-    return { repository: head, template: summary, version: chosen, manifest, readme: files?.readme ?? '' }
+    const manifest = await manifestOf(found.folder, id, chosen)
+    const files = await found.folder.version(id, chosen)
+    return { repository: found, template: summary, version: chosen, manifest, readme: files?.readme ?? '' }
   }
 
-  return {
-    repositories: async () => (await repositories()).map(({ head, folder }) => ({ ...head, url: folder.path })),
-    repository,
-    list,
-    template,
-    version,
-  }
+  return { repositories, listed, refresh, list, template, version }
 }
+
+const withoutFolder = ({ folder: _, ...listed }: ListedRepository, problem: string): ListedRepository => ({ ...listed, problem })

@@ -4,8 +4,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { optionalText } from '../../http/parameters.ts'
+import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { TemplateSummary, TemplateVersion } from './catalogue.ts'
+import type { ListedRepository, TemplateSummary, TemplateVersion } from './catalogue.ts'
 import type { FilledStep } from './inputs.ts'
 import type { TemplateStepGroup } from './manifest.ts'
 import type { InstanceRecord } from './templates.store.ts'
@@ -117,7 +118,20 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
         config: { operation: 'templates.repository', summary: 'A repository of templates' },
         schema: { params: ofRepository, response: { 200: Loose } },
       },
-      async (req) => repositoryView((await catalogue.repository(req.params.repository)).head),
+      async (req) => repositoryView(await catalogue.listed(req.params.repository)),
+    )
+
+    app.post(
+      `${BASE}/repositories/:repository/refresh`,
+      {
+        config: {
+          operation: 'templates.refreshRepository',
+          summary: 'Fetch what is new in a git repository of templates; `problem` says why that did not work',
+          needs: 'master',
+        },
+        schema: { params: ofRepository, response: { 200: Loose } },
+      },
+      async (req) => repositoryView(await templates.refreshRepository(await callerOf(req), req.params.repository)),
     )
 
     app.get(
@@ -132,9 +146,9 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
       },
       async (req) => {
         const { filter } = req.query
-        const { head, templates: found } = await catalogue.list(req.params.repository)
+        const { repository, templates: found } = await catalogue.list(req.params.repository)
         const shown = found.filter(({ components }) => filter === undefined || components.includes(filter))
-        return { repository: repositoryView(head), templates: shown.map(templateView) }
+        return { repository: repositoryView(repository), templates: shown.map(templateView) }
       },
     )
 
@@ -145,8 +159,8 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
         schema: { params: ofTemplate, response: { 200: Loose } },
       },
       async (req) => {
-        const { head, template } = await catalogue.template(req.params.repository, req.params.template)
-        return { repository: repositoryView(head), ...templateView(template) }
+        const { repository, template } = await catalogue.template(req.params.repository, req.params.template)
+        return { repository: repositoryView(repository), ...templateView(template) }
       },
     )
 
@@ -348,12 +362,14 @@ const taskView = (req: FastifyRequest, { id, type, createdAt, finishedAt, output
   outputs,
 })
 
-/** The path of a folder is nobody's business but of whoever runs the stack. */
-const repositoryView = ({ name, author }: { readonly name: string; readonly author?: { name: string; url?: string } }) => ({
-  name,
-  url: '',
-  ref: '',
-  author: { name: author?.name ?? '', url: author?.url ?? '' },
+const repositoryView = ({ head, source, commit, refreshedAt, problem }: ListedRepository) => ({
+  name: head.name,
+  url: source.url,
+  ref: source.ref,
+  author: { name: head.author?.name ?? '', url: head.author?.url ?? '' },
+  commit,
+  refreshedAt: refreshedAt && formatTimestamp(refreshedAt),
+  problem,
 })
 
 const templateView = (template: TemplateSummary) => ({

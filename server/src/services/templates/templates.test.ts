@@ -5,11 +5,17 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import test from 'node:test'
+import test, { after } from 'node:test'
+import { startGitServer } from '../../../../tests/support/git-server.ts'
 import { type Job, type ShellStack, shareShellStack } from '../../../../tests/support/shell-stack.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'millrace-templates-'))
-const startProject = shareShellStack({ templateFolders: [folder] })
+const git = await startGitServer({ after })
+const startProject = shareShellStack({
+  templateFolders: [folder, join(folder, 'lost')],
+  templateRepositories: [{ url: git.url, ref: '' }],
+  worker: { egressAllow: ['127.0.0.1'] },
+})
 const REPOSITORY = '/templates/v1/repositories/millrace/templates'
 const OWN = '/templates/v1/repositories/own/templates'
 const SECRET = 'lovelace'
@@ -289,4 +295,70 @@ test('an instance is listed, renamed, upgraded with a diff, and deleted with all
   const events = (await stack.request('GET', '/v2/storage/events')).text
   for (const sentence of [/Used template up 1/, /Changed instance/, /Upgraded instance/, /Deleted instance/])
     assert.match(events, sentence)
+})
+
+test('a repository of templates by git address is fetched, used and upgraded, and says what is wrong with it', async () => {
+  const stack = await startProject()
+  await stack.add('test.noop', 'true')
+  type Repository = { name: string; url: string; commit?: string; refreshedAt?: string; problem?: string }
+  const list = async () =>
+    (await stack.request('GET', '/templates/v1/repositories')).json<{ repositories: Repository[] }>().repositories
+  const refresh = async (name: string) =>
+    (await stack.request('POST', `/templates/v1/repositories/${name}/refresh`)).json<Record<string, unknown> & Repository>()
+  const manifest = (name: string) =>
+    JSON.stringify({
+      description: name,
+      stepGroups: [],
+      configurations: [{ id: 'one', componentId: 'test.noop', name, configuration: {} }],
+    })
+
+  write('fine', '1', { configurations: [{ id: 'one', componentId: 'test.noop', name: 'one', configuration: {} }] })
+  const before = await list()
+  assert.deepEqual(
+    before.map(({ name, problem }) => [name, problem]),
+    [
+      ['millrace', undefined],
+      ['own', undefined],
+      ['lost', 'Its folder is not there.'],
+      ['templates', 'It has not been fetched yet.'],
+    ],
+  )
+  const unusable = await stack.request('GET', '/templates/v1/repositories/templates/templates')
+  assert.equal(unusable.status, 404)
+  assert.match(unusable.text, /templates.{2,4} cannot be used: It has not been fetched yet\./)
+
+  const first = await git.commit({
+    'repository.json': '{"name": "team", "author": {"name": "Team"}}',
+    'orders/template.json': '{"name": "Orders", "description": "d"}',
+    'orders/1.0.0/manifest.json': manifest('First'),
+  })
+  const fetched = await refresh('templates')
+  assert.equal(fetched.problem, undefined)
+  assert.deepEqual([fetched.name, fetched.url, fetched.commit], ['team', git.url, first])
+  const TEAM = '/templates/v1/repositories/team/templates/orders'
+  const { outputs } = await use(stack, TEAM, [])
+
+  await git.commit({ 'orders/2.0.0/manifest.json': manifest('Second') })
+  assert.notEqual((await refresh('team')).commit, first)
+  const upgrade = `/templates/v1/project/default/instances/${outputs.instanceId}/upgrade/2.0.0`
+  assert.equal((await stack.request('POST', upgrade, { json: { steps: [] } })).status, 202)
+  const configuration = await stack.request('GET', `/v2/storage/components/test.noop/configs/${outputs.configId}`)
+  assert.equal(configuration.json().name, 'Second')
+
+  git.instead = (_, res) => void res.writeHead(500).end()
+  assert.match((await refresh('team')).problem!, /answers HTTP 500\.$/)
+  assert.equal((await stack.request('GET', TEAM)).status, 200, 'what was fetched stays in use')
+  git.instead = undefined
+  await git.commit({ 'repository.json': 'not JSON' })
+  assert.match((await refresh('team')).problem!, /repository\.json/)
+  await git.commit({ 'repository.json': '{"name": "own"}' })
+  assert.match((await refresh('templates')).problem!, /Another repository has the name "own" already\./)
+
+  const events = await stack.request('GET', '/v2/storage/events?q=event:templates.repositoryRefreshed')
+  assert.match(events.text, /Refreshed the repository of templates team/)
+  const { token } = (await stack.request('POST', '/v2/storage/tokens', { json: { description: 'reader' } })).json<{
+    token: string
+  }>()
+  const refused = await stack.request('POST', '/templates/v1/repositories/millrace/refresh', { token })
+  assert.equal(refused.status, 403, refused.text)
 })

@@ -9,7 +9,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import { readStored } from '../../kit/stored-json.ts'
 import type { Actor } from '../../model/actor.ts'
 import { eventOf, type Origin, type RecordEvent } from '../../model/event.ts'
-import type { Catalogue, TemplateVersion } from './catalogue.ts'
+import type { Catalogue, ListedRepository, TemplateVersion } from './catalogue.ts'
 import { type Change, differencesOf, withoutSecrets } from './difference.ts'
 import { type Check, checkSteps, type FilledStep } from './inputs.ts'
 import { chosenConfigurations, type RenderedConfiguration, render } from './render.ts'
@@ -106,6 +106,16 @@ export function createTemplates(deps: TemplatesDeps) {
   const versionOf = ({ repository, templateId, version }: TemplateRef): Promise<TemplateVersion> =>
     catalogue.version(repository, templateId, version)
 
+  async function refreshRepository(caller: TemplateCaller, name: string): Promise<ListedRepository> {
+    const refreshed = await catalogue.refresh(name)
+    const { commit, problem } = refreshed
+    const event = eventOf('templates.repositoryRefreshed', { commit, problem }, { objectId: refreshed.head.name })
+    return deps.change(caller, async (_, trx) => {
+      await recordEvent(trx, caller.actor, event, caller.origin)
+      return refreshed
+    })
+  }
+
   const validate = async (ref: TemplateRef, steps: readonly FilledStep[]): Promise<Check> =>
     checkSteps((await versionOf(ref)).manifest, steps)
 
@@ -147,7 +157,7 @@ export function createTemplates(deps: TemplatesDeps) {
     const record: InstanceRecord = {
       ...keyOf(caller, instanceId),
       name,
-      repository: found.repository.name,
+      repository: found.repository.head.name,
       templateId: found.template.id,
       version: found.version,
       steps: await deps.encrypt(caller.actor.projectId, JSON.stringify(steps)),
@@ -320,6 +330,7 @@ export function createTemplates(deps: TemplatesDeps) {
     validate,
     preview,
     use,
+    refreshRepository,
     instance,
     instances: (caller: TemplateCaller) => store.list(caller.actor.projectId, caller.branch.id),
     rename,

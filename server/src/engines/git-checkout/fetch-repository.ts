@@ -1,0 +1,117 @@
+// Asks which commit a branch or tag stands at, and writes the files of that commit when it is new.
+
+import fs from 'node:fs'
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { addRemote, Errors, fetch, init, listServerRefs, readBlob, readCommit, readTree, type ServerRef } from 'isomorphic-git'
+import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
+import { createGuardedHttp } from './guarded-http.ts'
+
+export interface GitAddress {
+  readonly url: string
+  /** A branch, a tag or a whole commit; empty: what the repository recommends. */
+  readonly ref: string
+  readonly credentials?: { readonly username: string; readonly password: string } | undefined
+}
+
+export interface FetchOrder extends GitAddress {
+  readonly policy: EgressPolicy
+  readonly timeoutMs: number
+  /** Where commits are written; undefined: only look. */
+  readonly folder: string | undefined
+  /** What the branch or tag stood at before: nothing is fetched when it still does. */
+  readonly known: string | undefined
+}
+
+export type FetchAnswer = { readonly object: string; readonly commit?: string } | { readonly problem: string }
+
+const MOST_ANSWER_BYTES = 64 * 2 ** 20
+const MOST_FILE_BYTES = 2 ** 20
+const MOST_FILES = 10_000
+const DEEPEST = 6
+/** Neither hidden, nor a way out of the folder. */
+const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
+const COMMIT = /^[0-9a-f]{40}$/
+
+interface Git {
+  readonly fs: typeof fs
+  readonly gitdir: string
+  readonly cache: object
+}
+
+/** Never throws: what went wrong is a sentence. */
+export async function fetchRepository(order: FetchOrder): Promise<FetchAnswer> {
+  const access = {
+    http: createGuardedHttp({ policy: order.policy, timeoutMs: order.timeoutMs, mostBytes: MOST_ANSWER_BYTES }),
+    url: order.url,
+    onAuth: () => order.credentials,
+  }
+  try {
+    const { name, object } = chosen(order.ref, await listServerRefs({ ...access, protocolVersion: 1 }))
+    if (object === order.known || order.folder === undefined) return { object }
+    return { object, commit: await fetchFiles(access, name, order.folder) }
+  } catch (error) {
+    return { problem: sentence(order, error) }
+  }
+}
+
+/** The name that the server has for what is wanted, and what it stands at: a commit, or an annotated tag. */
+function chosen(ref: string, refs: readonly ServerRef[]): { readonly name: string; readonly object: string } {
+  if (COMMIT.test(ref)) return { name: ref, object: ref }
+  const names = ref === '' ? ['HEAD'] : [`refs/heads/${ref}`, `refs/tags/${ref}`]
+  const found = names.flatMap((name) => refs.filter((one) => one.ref === name))[0]
+  if (found) return { name: found.ref, object: found.oid }
+  throw new Error(refs.length === 0 ? 'The repository is empty.' : `The repository has no branch or tag "${ref}".`)
+}
+
+async function fetchFiles(
+  access: Pick<Parameters<typeof fetch>[0], 'http' | 'url' | 'onAuth'>,
+  name: string,
+  folder: string,
+): Promise<string> {
+  const work = await mkdtemp(join(folder, 'fetch-'))
+  try {
+    const git = { fs, gitdir: join(work, 'git'), cache: {} }
+    await init({ ...git, bare: true })
+    await addRemote({ ...git, remote: 'origin', url: access.url! }) // fetch reads its rules there
+    const { fetchHead } = await fetch({ ...access, ...git, ref: name, singleBranch: true, depth: 1, tags: false })
+    const { oid } = await readCommit({ ...git, oid: fetchHead! }) // the server named it a moment ago
+    const files = join(work, 'files')
+    await writeTree(git, oid, files, { files: 0 })
+    await rm(join(folder, oid), { recursive: true, force: true })
+    await rename(files, join(folder, oid))
+    return oid
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+}
+
+async function writeTree(git: Git, oid: string, folder: string, written: { files: number }, depth = 1): Promise<void> {
+  await mkdir(folder)
+  const { tree } = await readTree({ ...git, oid })
+  for (const { path, type, mode, oid: entry } of tree) {
+    if (!PLAIN_NAME.test(path)) continue
+    if (type === 'tree' && depth < DEEPEST) await writeTree(git, entry, join(folder, path), written, depth + 1)
+    if (type !== 'blob' || !mode.startsWith('100')) continue // a link has the mode 120000
+    if (++written.files > MOST_FILES) throw new Error(`The repository has more than ${MOST_FILES} files.`)
+    const { blob } = await readBlob({ ...git, oid: entry })
+    if (blob.length <= MOST_FILE_BYTES) await writeFile(join(folder, path), blob)
+  }
+}
+
+/** What whoever runs the stack reads: why, and what to do. Never the credentials, which no error of the library repeats either. */
+function sentence({ url, credentials }: GitAddress, error: unknown): string {
+  const { host } = new URL(url)
+  if (error instanceof Errors.HttpError) {
+    const { statusCode } = error.data
+    if (statusCode === 401 || statusCode === 403)
+      return credentials
+        ? `${host} refuses the credentials of MILLRACE_TEMPLATE_CREDENTIALS (HTTP ${statusCode}).`
+        : `${host} asks for credentials (HTTP ${statusCode}). Name them in MILLRACE_TEMPLATE_CREDENTIALS.`
+    return statusCode === 404 ? `There is no git repository at this address (HTTP 404).` : `${host} answers HTTP ${statusCode}.`
+  }
+  if (error instanceof Errors.SmartHttpError || error instanceof Errors.ParseError)
+    return `What answers at this address is not a git server.`
+  const { code, message } = error as NodeJS.ErrnoException
+  return code !== undefined && /^E[A-Z]+$/.test(code) ? `${host} cannot be reached (${code}).` : message
+}

@@ -1,0 +1,127 @@
+// The files of a branch, tag or commit of a git repository, in a folder of this machine. What was fetched stays in use until something
+// newer is there whole, also when the host is away or the stack starts anew.
+
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { FetchAnswer, FetchOrder, GitAddress } from './fetch-repository.ts'
+
+export interface GitCheckoutOptions extends GitAddress {
+  readonly folder: string
+  readonly policy: EgressPolicy
+  readonly clock: Clock
+  readonly timeoutMs?: number
+  /** How a fetch is done: in a thread, by default. */
+  readonly fetchWith?: (order: FetchOrder, signal: AbortSignal) => Promise<FetchAnswer>
+}
+
+export interface GitCheckout {
+  /** What is there now; `path` is undefined until something was fetched. */
+  current(): { readonly path?: string; readonly commit?: string; readonly refreshedAt?: Date; readonly problem?: string }
+  /** Fetches what is new. Never throws: `current().problem` says why it did not work. */
+  refresh(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** `current.json`. */
+interface Stored {
+  readonly object: string
+  readonly commit: string
+  readonly refreshedAt: string
+}
+
+const TIMEOUT_MS = 120_000
+const THREAD_MEMORY_MB = 512
+
+export async function openGitCheckout(options: GitCheckoutOptions): Promise<GitCheckout> {
+  const { url, ref, credentials, folder, policy, clock, timeoutMs = TIMEOUT_MS, fetchWith = fetchInThread } = options
+  const file = join(folder, 'current.json')
+  let stored = await readStored(file)
+  let problem: string | undefined
+  let running: Promise<void> | undefined
+  const stopping = new AbortController()
+
+  async function fetchOnce(): Promise<void> {
+    await mkdir(folder, { recursive: true })
+    const known = stored && existsSync(join(folder, stored.commit)) ? stored.object : undefined
+    const answer = await fetchWith({ url, ref, credentials, policy, timeoutMs, folder, known }, stopping.signal)
+    if ('problem' in answer) {
+      problem = answer.problem
+      return
+    }
+    const commit = answer.commit ?? stored!.commit // without a commit nothing changed
+    const next = { object: answer.object, commit, refreshedAt: clock.now().toISOString() }
+    await writeFile(`${file}.new`, JSON.stringify(next))
+    await rename(`${file}.new`, file)
+    const kept = [commit, stored?.commit] // somebody may be reading the one before
+    stored = next
+    problem = undefined
+    await removeOthers(folder, kept)
+  }
+
+  function refresh(): Promise<void> {
+    running ??= fetchOnce()
+      .catch((error: Error) => {
+        problem = error.message // of the disk
+      })
+      .finally(() => {
+        running = undefined
+      })
+    return running
+  }
+
+  return {
+    current: () => ({
+      ...(stored && { path: join(folder, stored.commit), commit: stored.commit, refreshedAt: new Date(stored.refreshedAt) }),
+      ...(problem !== undefined && { problem }),
+    }),
+    refresh,
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+/** Why the repository cannot be used, without fetching it; undefined when it can. */
+export async function lookAtRepository(
+  address: GitAddress,
+  policy: EgressPolicy,
+  timeoutMs: number,
+): Promise<string | undefined> {
+  const order = { ...address, policy, timeoutMs, folder: undefined, known: undefined }
+  const answer = await fetchInThread(order, AbortSignal.timeout(timeoutMs * 2))
+  return 'problem' in answer ? answer.problem : undefined
+}
+
+function fetchInThread(order: FetchOrder, signal: AbortSignal): Promise<FetchAnswer> {
+  const thread = new Worker(new URL('./fetch.thread.ts', import.meta.url), {
+    workerData: order,
+    resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
+  })
+  const stop = () => void thread.terminate()
+  signal.addEventListener('abort', stop)
+  return new Promise<FetchAnswer>((resolve) => {
+    thread.once('message', resolve)
+    thread.once('error', (error) => resolve({ problem: error.message }))
+    thread.once('exit', () => resolve({ problem: 'The fetch was stopped.' }))
+  }).finally(() => signal.removeEventListener('abort', stop))
+}
+
+async function readStored(file: string): Promise<Stored | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => undefined)
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as Stored)
+  } catch {
+    return undefined // a damaged disk: it is fetched again
+  }
+}
+
+/** Commits that nobody uses any more, and what an interrupted fetch left. */
+async function removeOthers(folder: string, kept: readonly (string | undefined)[]): Promise<void> {
+  for (const name of await readdir(folder))
+    if (!kept.includes(name) && name !== 'current.json') await rm(join(folder, name), { recursive: true, force: true })
+}

@@ -53,6 +53,7 @@ test('variables in the container and the service are ones the stack reads', () =
   const compose = parse(read('compose.yaml')) as { services: { millrace: { environment: Record<string, string> } } }
   const stated = [
     ...Object.keys(compose.services.millrace.environment),
+    ...only(read('deploy/compose.nodes.yaml'), /\b(MILLRACE_\w+): /g),
     ...only(read('Dockerfile'), /(?:^ENV | )([A-Z][A-Z0-9_]+)=/gm),
     ...only(read('deploy/millrace.service'), /^Environment=(\w+)=/gm),
   ].filter((name) => name !== 'NODE_ENV')

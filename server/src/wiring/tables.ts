@@ -205,7 +205,7 @@ export async function createTableModules(deps: TableModulesDeps) {
     parts,
     engine,
     objects,
-    alsoNeeded: iceberg.everyKey,
+    alsoNeeded: { tidy: iceberg.removeUnused, keysOf: iceberg.everyKey },
     inTransaction,
     clock,
     log,

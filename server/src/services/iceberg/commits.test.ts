@@ -2,11 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { IcebergRestCatalog } from 'iceberg-js'
 import { icebergReader, type Loaded } from '../../../../tests/support/iceberg-reader.ts'
 import { type DataFile, exact, icebergWriter, type SnapshotOptions } from '../../../../tests/support/iceberg-writer.ts'
+import { BUCKET, startS3 } from '../../../../tests/support/start-s3.ts'
 import { tableClient } from '../../../../tests/support/table-client.ts'
-import { type Answer, shareTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
+import { type Answer, shareTestStack, startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
 import { parseExactly } from '../../kit/exact-json.ts'
 
 const startProject = shareTestStack()
@@ -438,4 +440,36 @@ test('files of writers are swept a day after nobody has published them; what was
   await sweepAt(27)
   assert.equal(await objects.head(key), undefined)
   assert.equal((await rows('in.c-main.t')).length, 3)
+})
+
+test('with an external S3 writers get keys of that store, for their folder alone, and what they commit lies there', async (t) => {
+  const s3 = await startS3() // our own service, in the role of somebody else's
+  const stack = await startTestStack(t, { externalS3: { endpoint: s3.endpoint, ...s3.sessions.root, roleArn: undefined } })
+  t.after(s3.close)
+  const { rows } = await plain(stack, { primaryKey: 'id' })
+  const loaded = await load(stack, 't')
+  assert.equal(loaded.config['s3.endpoint'], s3.endpoint)
+  const client = s3.client({
+    accessKeyId: loaded.config['s3.access-key-id']!,
+    secretAccessKey: loaded.config['s3.secret-access-key']!,
+    sessionToken: loaded.config['s3.session-token']!,
+  })
+  const put = (Key: string) => client.send(new PutObjectCommand({ Bucket: BUCKET, Key, Body: 'x' }))
+  for (const key of ['elsewhere', `tables/${stack.projectId}/1/own.parquet`])
+    await assert.rejects(put(key), { name: 'AccessDenied' }, key)
+
+  const { answer } = await append(stack, 't', `('3', 'c')`)
+  assert.equal(answer.status, 200, answer.text)
+  const expected = [
+    ['1', 'a'],
+    ['2', 'b'],
+    ['3', 'c'],
+  ]
+  assert.deepEqual(await rows('in.c-main.t'), expected)
+  assert.deepEqual(await icebergReader(await load(stack, 't')).rows(), expected)
+  const { objects } = await s3.store.list({ prefix: `tables/${stack.projectId}/` })
+  assert.equal(objects.filter(({ key }) => key.endsWith('.parquet') && !key.includes('/staged/')).length, 2)
+  const twice = await append(stack, 't', `('3', 'again')`)
+  assert.match(refusal(twice.answer).message, /same primary key "id": "3"/)
+  assert.deepEqual(await rows('in.c-main.t'), expected)
 })

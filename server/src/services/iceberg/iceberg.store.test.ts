@@ -60,14 +60,17 @@ await onBothDatabases('iceberg store', ({ db, inTransaction }) => {
         ['m2', { a: 1 }, 10],
       ],
     )
-    assert.deepEqual((await all(store.everyKey())).sort(), [`list-${one}`, `list-${two}`, 'json', 'm1', 'm2'].sort())
+    assert.deepEqual(
+      (await all(store.everyKey(table.projectId))).sort(),
+      [`list-${one}`, `list-${two}`, 'json', 'm1', 'm2'].sort(),
+    )
 
     await sql`delete from table_state where id = ${two}`.execute(db)
     await inTransaction(store.removeUnused)
-    assert.deepEqual((await all(store.everyKey())).sort(), [`list-${one}`, 'm1'])
+    assert.deepEqual((await all(store.everyKey(table.projectId))).sort(), [`list-${one}`, 'm1'])
     await sql`delete from table_state where id = ${one}`.execute(db)
     await inTransaction(store.removeUnused)
-    assert.deepEqual(await all(store.everyKey()), [])
+    assert.deepEqual(await all(store.everyKey(table.projectId)), [])
   })
 
   test('nothing of a table is shown to another project', async () => {

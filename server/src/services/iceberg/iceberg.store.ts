@@ -185,12 +185,13 @@ export function createIcebergStore(database: Db) {
       await sql`delete from iceberg_schema where data_table not in (select data_table from iceberg_snapshot)`.execute(trx)
     },
 
-    /** Every object that a snapshot needs besides the files of the table itself. */
-    async *everyKey(): AsyncGenerator<string> {
+    /** Every object that a snapshot of the project needs besides the files of the table itself. */
+    async *everyKey(projectId: number): AsyncGenerator<string> {
       for (let after = 0; ; ) {
         const rows = await db
           .selectFrom('iceberg_snapshot')
           .select(['state', 'list_key', 'metadata_key'])
+          .where('project_id', '=', projectId)
           .where('state', '>', after)
           .orderBy('state')
           .limit(1000)
@@ -201,8 +202,8 @@ export function createIcebergStore(database: Db) {
         after = last.state
       }
       for (let after = 0; ; ) {
-        const query = db.selectFrom('iceberg_manifest').select(['id', 'key']).where('id', '>', after)
-        const rows = await query.orderBy('id').limit(1000).execute()
+        const query = db.selectFrom('iceberg_manifest').select(['id', 'key']).where('project_id', '=', projectId)
+        const rows = await query.where('id', '>', after).orderBy('id').limit(1000).execute()
         for (const row of rows) yield row.key
         const last = rows.at(-1)
         if (!last) break

@@ -246,11 +246,9 @@ export function createIceberg(deps: IcebergDeps) {
     uriPrefix,
     /** Whether the text is a valid token; for clients that insist on asking for one. */
     isToken: async (value: string): Promise<boolean> => (await authenticate(value)) !== undefined,
-    /** For the sweep of tables: what the written snapshots need. */
-    async *everyKey(): AsyncGenerator<string> {
-      await inTransaction(store.removeUnused)
-      yield* store.everyKey()
-    },
+    /** For the sweep of tables: forgets what no snapshot names any more, and says what the others need. */
+    removeUnused: () => inTransaction(store.removeUnused),
+    everyKey: store.everyKey,
   }
 }
 

@@ -2,10 +2,11 @@
 
 import type { Generated, Selectable } from 'kysely'
 import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
-import type { TableSnapshot } from '../../engines/table-engine/snapshot.ts'
+import { referencedKeys, type TableSnapshot } from '../../engines/table-engine/snapshot.ts'
 import { readStored } from '../../kit/stored-json.ts'
 
 interface Tables {
+  data_table: { id: Generated<number>; project_id: number }
   table_state: {
     id: Generated<number>
     project_id: number
@@ -74,6 +75,7 @@ export function createSnapshotsStore(database: Db) {
       at: Date,
       commit?: StateCommit,
     ): Promise<number> => {
+      refuseForeignFiles(projectId, snapshot)
       const { id } = await withTables<Tables>(trx)
         .insertInto('table_state')
         .values({
@@ -153,6 +155,7 @@ export function createSnapshotsStore(database: Db) {
     // Snapshots that people keep
 
     keep: async (trx: Trx, kept: Omit<SnapshotRecord, 'id'>): Promise<SnapshotRecord> => {
+      refuseForeignFiles(kept.projectId, kept.snapshot)
       const row = await withTables<Tables>(trx)
         .insertInto('table_snapshot')
         .values({
@@ -216,12 +219,28 @@ export function createSnapshotsStore(database: Db) {
     },
 
     /** Every stored state in pieces, for finding out which objects are needed. */
-    async *everySnapshot(): AsyncGenerator<TableSnapshot> {
+    /** What differs after tables or kept snapshots of a project have come or gone, by project. */
+    async tableCounts(): Promise<ReadonlyMap<number, string>> {
+      const counts = new Map<number, string>()
+      for (const table of ['data_table', 'table_snapshot'] as const) {
+        const rows = await db
+          .selectFrom(table)
+          .select(({ fn }) => ['project_id', fn.countAll<number>().as('count'), fn.max<number>('id').as('last')])
+          .groupBy('project_id')
+          .execute()
+        for (const { project_id: id, count, last } of rows) counts.set(id, `${counts.get(id) ?? ''} ${table} ${count} ${last}`)
+      }
+      return counts
+    },
+
+    /** Every state of a project. */
+    async *everySnapshot(projectId: number): AsyncGenerator<TableSnapshot> {
       for (const table of ['table_state', 'table_snapshot'] as const) {
         for (let after = 0; ; ) {
           const rows = await db
             .selectFrom(table)
             .select(['id', 'value'])
+            .where('project_id', '=', projectId)
             .where('id', '>', after)
             .orderBy('id')
             .limit(200)
@@ -235,6 +254,14 @@ export function createSnapshotsStore(database: Db) {
     },
   }
 }
+
+/** The sweep looks at one project at a time: a state that named files of another one would lose them. */
+function refuseForeignFiles(projectId: number, snapshot: TableSnapshot): void {
+  const foreign = referencedKeys(snapshot).find((key) => Number(PROJECT_OF_KEY.exec(key)?.[1] ?? projectId) !== projectId)
+  if (foreign !== undefined) throw new Error(`A state of project ${projectId} would name ${foreign}, a file of another project.`)
+}
+
+const PROJECT_OF_KEY = /^tables\/(\d+)\//
 
 // The values are written by this file, hence of this shape.
 const toState = (row: Selectable<Tables['table_state']>): StoredState => ({

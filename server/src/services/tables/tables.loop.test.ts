@@ -102,6 +102,57 @@ test('a table that is loaded all the time is tidied by its loads, and compaction
   assert.equal(tries, 2)
 })
 
+test('a project in which nothing has changed is looked at once a day, and others when their tables have changed', async () => {
+  const [one, other] = [await startProject(), await startProject()]
+  for (const stack of [one, other]) {
+    const { bucket, create } = tableClient(stack)
+    await bucket()
+    await create('in.c-main', 't', 'id\n0\n')
+    await create('in.c-main', 'u', 'id\n0\n')
+  }
+  const { parts, engine, loop: own } = one.platform.tableModules
+  await own.stop()
+  const looked: number[] = []
+  const store: typeof parts.store = {
+    ...parts.store,
+    everySnapshot: (projectId) => {
+      if ([one.projectId, other.projectId].includes(projectId)) looked.push(projectId)
+      return parts.store.everySnapshot(projectId)
+    },
+  }
+  const { inTransaction, clock } = parts
+  const log = { info() {}, warn() {}, error() {} }
+  const objects = one.platform.objects.store
+  const loop = createTablesLoop({ parts: { ...parts, store }, engine, objects, inTransaction, clock, log })
+  const started = Date.now() + 2 * DAY_MS
+  const lookedAfter = async (hours: number) => {
+    looked.length = 0
+    await loop.sweep(new Date(started + hours * 3_600_000))
+    return looked.toSorted((a, b) => a - b)
+  }
+  const both = [one.projectId, other.projectId].toSorted((a, b) => a - b)
+  assert.deepEqual(await lookedAfter(0), both)
+  assert.deepEqual(await lookedAfter(0.5), [])
+  await one.request('DELETE', '/v2/storage/tables/in.c-main.t')
+  assert.deepEqual(await lookedAfter(0.6), [one.projectId])
+  assert.deepEqual(await lookedAfter(0.7), [one.projectId], 'what may have to go is looked at until it is gone')
+  const left = (await objectsOf(one)).length
+  assert.ok((await lookedAfter(2)).includes(one.projectId))
+  assert.equal((await objectsOf(one)).length, left - 1)
+  assert.deepEqual(await lookedAfter(30), both)
+})
+
+test('a state never names files of another project, which the sweep of that project would remove', async () => {
+  const { platform, projectId } = await startProject()
+  const { store, inTransaction } = platform.tableModules.parts
+  const segment = { rows: 1, bytes: 1, fieldIds: [2], minLoadedAt: 1, maxLoadedAt: 1, deletes: null }
+  const columns = [{ fieldId: 2, name: 'id', type: 'STRING' as const, nullable: false }]
+  const segments = [{ ...segment, key: `tables/${projectId + 1}/1/x.parquet` }]
+  const state = { typed: false, columns, primaryKey: [], nextFieldId: 3, segments }
+  const insert = inTransaction((trx) => store.insertState(trx, { projectId, key: 1 }, state, new Date()))
+  await assert.rejects(insert, /a file of another project/)
+})
+
 test('old states are forgotten, and files no state needs are swept; nothing else is', async (t) => {
   let nowMs = Date.now()
   const stack = await startTestStack(t, { clock: { now: () => new Date(nowMs) } })

@@ -5,6 +5,8 @@
 //  (3) An object is swept when it is older than a day and every look for longer than credentials of a table live found that no state
 //      needs it: nothing that is being loaded, read or published now can be that old and that forgotten, and who got credentials while
 //      a state needed it has read it or may no longer.
+//  (4) Files of a project are named by states of the same project only. So the sweep goes project by project, and looks at one when its
+//      tables have come or gone, when something of it may have to go, and else once a day: not all states every hour.
 
 import type { FastifyBaseLogger } from 'fastify'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
@@ -23,7 +25,11 @@ export interface TablesLoopDeps {
   readonly engine: Pick<TableEngine, 'compact'>
   readonly objects: Pick<ObjectStore, 'list' | 'delete'>
   /** Objects below `tables/` that no state names and somebody needs all the same. */
-  readonly alsoNeeded?: () => AsyncIterable<string>
+  readonly alsoNeeded?: {
+    /** Forgets what is needed no longer; before a sweep. */
+    tidy(): Promise<void>
+    keysOf(projectId: number): AsyncIterable<string>
+  }
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
   readonly log: Pick<FastifyBaseLogger, 'info' | 'warn' | 'error'>
@@ -46,7 +52,7 @@ const PREFIX = 'tables/'
 const SPARED_MS = (TABLE_CREDENTIALS_SECONDS + 300) * 1000
 
 export function createTablesLoop(deps: TablesLoopDeps) {
-  const { parts, engine, objects, alsoNeeded = async function* () {}, inTransaction, clock, log, settings = {} } = deps
+  const { parts, engine, objects, alsoNeeded, inTransaction, clock, log, settings = {} } = deps
   const { everyMs = 5_000, sweepEveryMs = HOUR_MS, sweepOlderThanMs = DAY_MS } = settings
   /** Read each time: it can be changed while the stack runs. */
   const retentionMs = () => (settings.retentionDays ?? 7) * DAY_MS
@@ -55,8 +61,8 @@ export function createTablesLoop(deps: TablesLoopDeps) {
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
   let lastSweep = 0
-  /** Objects that no state needed at the last look, with the first look that found so. */
-  let suspects: ReadonlyMap<string, number> = new Map()
+  /** What the last look at the files of a project found. */
+  const looks = new Map<number, Look>()
   /** Until when a table is left alone whose last compaction was in vain. */
   const busyUntil = new Map<number, number>()
 
@@ -107,27 +113,52 @@ export function createTablesLoop(deps: TablesLoopDeps) {
     inTransaction((trx) => store.forgetSnapshotsBefore(trx, new Date(now.getTime() - retentionMs())))
 
   async function sweep(now: Date): Promise<number> {
-    const candidates = await oldObjects(now.getTime() - sweepOlderThanMs)
-    if (candidates.size === 0) {
-      suspects = new Map()
-      return 0
+    await alsoNeeded?.tidy()
+    const counts = await store.tableCounts()
+    let swept = 0
+    for await (const projectId of projectFolders()) {
+      if (stopping.signal.aborted) break
+      const tables = counts.get(projectId) ?? ''
+      if (isDue(looks.get(projectId), tables, now.getTime())) swept += await sweepProject(projectId, tables, now.getTime())
     }
-    for await (const snapshot of store.everySnapshot()) for (const key of referencedKeys(snapshot)) candidates.delete(key)
-    for await (const key of alsoNeeded()) candidates.delete(key)
-    const lookedAt = now.getTime()
-    const since = new Map([...candidates].map((key) => [key, suspects.get(key) ?? lookedAt]))
+    if (swept > 0) log.info({ objects: swept }, 'swept files that no table needs any more')
+    return swept
+  }
+
+  async function sweepProject(projectId: number, tables: string, lookedAt: number): Promise<number> {
+    const candidates = await oldObjects(folderOf(projectId), lookedAt - sweepOlderThanMs)
+    if (candidates.size > 0) {
+      for await (const snapshot of store.everySnapshot(projectId))
+        for (const key of referencedKeys(snapshot)) candidates.delete(key)
+      if (alsoNeeded) for await (const key of alsoNeeded.keysOf(projectId)) candidates.delete(key)
+    }
+    const before = looks.get(projectId)
+    const since = new Map([...candidates].map((key) => [key, before?.suspects.get(key) ?? lookedAt]))
     const unneeded = [...candidates].filter((key) => lookedAt - (since.get(key) ?? lookedAt) > SPARED_MS)
     for (const key of unneeded) since.delete(key)
-    suspects = since
+    // The first looks are all at once, after the start; the second ones are spread over the day.
+    const againAt = lookedAt + (before ? DAY_MS : (1 + (projectId % 24)) * HOUR_MS)
+    looks.set(projectId, { tables, suspects: since, againAt })
     for (let i = 0; i < unneeded.length; i += 1000) await objects.delete(unneeded.slice(i, i + 1000))
-    if (unneeded.length > 0) log.info({ objects: unneeded.length }, 'swept files that no table needs any more')
     return unneeded.length
   }
 
-  async function oldObjects(beforeMs: number): Promise<Set<string>> {
+  /** Ids of the projects that have files, one question each. */
+  async function* projectFolders(): AsyncGenerator<number> {
+    for (let after = ''; ; ) {
+      const { objects: found } = await objects.list({ prefix: PREFIX, after, limit: 1 })
+      const [first] = found
+      if (!first) return
+      const name = first.key.slice(PREFIX.length).split('/', 1)[0] ?? ''
+      if (/^\d+$/.test(name)) yield Number(name)
+      after = `${PREFIX}${name}0` // the first text behind all that begin with the name and a slash
+    }
+  }
+
+  async function oldObjects(prefix: string, beforeMs: number): Promise<Set<string>> {
     const found = new Set<string>()
     for (let after = ''; ; ) {
-      const page = await objects.list({ prefix: PREFIX, after })
+      const page = await objects.list({ prefix, after })
       for (const object of page.objects) if (object.modifiedMs < beforeMs) found.add(object.key)
       const last = page.objects.at(-1)
       if (!page.more || !last) return found
@@ -153,3 +184,16 @@ export function createTablesLoop(deps: TablesLoopDeps) {
     },
   }
 }
+
+interface Look {
+  /** What the tables of the project were (tableCounts). */
+  readonly tables: string
+  /** Objects that no state needed, with the first look that found so. */
+  readonly suspects: ReadonlyMap<string, number>
+  readonly againAt: number
+}
+
+const isDue = (last: Look | undefined, tables: string, now: number): boolean =>
+  !last || last.tables !== tables || last.suspects.size > 0 || now >= last.againAt
+
+const folderOf = (projectId: number): string => keyPrefixOf(projectId, '').slice(0, -1)

@@ -1,117 +1,157 @@
-// Looks for project filters that no test would miss: `node tools/mutants.ts [--list] [part of a path ...]`, a long run. Each filter is taken
-// out of a copy of the repository, one at a time; then the test of isolation and the tests of its module run, and one of them must
-// fail. The last line is `N caught, M survived`.
+// Looks for project filters that no test would miss: `node tools/mutants.ts [--list] [part of a path ...]`, a long run. In a copy of the
+// repository every filter can be turned off (tools/mutant-switch.ts). First the test of isolation and the tests of the modules run
+// with all filters, to see which of them each file reaches; then, with one filter off at a time, the files that reach it, the
+// quickest first, until one fails. The last line is `N caught, M survived`.
 
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { SHARED_POSTGRES, startPostgres } from '../tests/support/postgres-server.ts'
 import { moduleOf } from './test-files.ts'
+import type * as TestProcesses from './test-process.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const SWITCH = fileURLToPath(new URL('./mutant-switch.ts', import.meta.url))
+const FILES_PER_PROCESS = 40
 const ISOLATION = 'tests/conformance/isolation.test.ts'
 
-/** What a filter looks like, and what is left of it. */
-const FILTERS: readonly (readonly [RegExp, string])[] = [
-  [/\.where(?:Ref)?\(\s*'(?:\w+\.)?project_id',\s*'=',\s*[^()]+\)/g, ''],
-  [/\b[\w.]+\.projectId !== (?:\w+\.)?projectId\b/g, 'false'],
-  [/\b[\w.]+\.projectId === (?:\w+\.)?projectId\b/g, 'true'],
-  [/\bproject_id = \$\{[^}]+\}/g, '1 = 1'],
+/** What a filter looks like, and the same with a switch. */
+const FILTERS: readonly (readonly [RegExp, (filter: string, off: string) => string])[] = [
+  [
+    /\.where(?:Ref)?\(\s*'(?:\w+\.)?project_id',\s*'=',\s*[^()]+\)/g,
+    (filter, off) => `.$call((query) => (${off} ? query : query${filter}))`,
+  ],
+  [/\b[\w.]+\.projectId !== (?:\w+\.)?projectId\b/g, (filter, off) => `(!${off} && ${filter})`],
+  [/\b[\w.]+\.projectId === (?:\w+\.)?projectId\b/g, (filter, off) => `(${off} || ${filter})`],
+  [/\bproject_id = \$\{[^}]+\}/g, (filter, off) => `\${${off} ? sql\`1 = 1\` : sql\`${filter}\`}`],
 ]
+/** A file that waits for what a mutant never gives has noticed it. */
+const FILE_LIMIT_MS = 120_000
+const NONE = -1
 
 interface Mutant {
+  readonly id: number
   readonly file: string
   readonly line: number
   readonly filter: string
-  readonly text: string
 }
 
 const { values: options, positionals: words } = parseArgs({ allowPositionals: true, options: { list: { type: 'boolean' } } })
-const mutants = globSync('server/src/**/*.ts', { cwd: ROOT })
-  .map((file) => file.replaceAll('\\', '/'))
-  .filter((file) => !file.endsWith('.test.ts') && (words.length === 0 || words.some((word) => file.includes(word))))
-  .sort()
-  .flatMap(mutantsOf)
+const mutants: Mutant[] = []
+const instrumented = new Map<string, string>()
+for (const file of globSync('server/src/**/*.ts', { cwd: ROOT })
+  .map((name) => name.replaceAll('\\', '/'))
+  .sort())
+  if (!file.endsWith('.test.ts')) instrument(file)
+const chosen = mutants.filter(({ file }) => words.length === 0 || words.some((word) => file.includes(word)))
 if (options.list) {
-  for (const { file, line, filter } of mutants) console.log(`${file}:${line}  ${filter}`)
+  for (const { file, line, filter } of chosen) console.log(`${file}:${line}  ${filter}`)
   process.exit(0)
 }
 
-const postgres = await startPostgres()
-const env = { ...process.env, [SHARED_POSTGRES]: postgres.url, NODE_COMPILE_CACHE: join(ROOT, '.cache/compiled') }
-const copies = Array.from({ length: Math.max(1, Math.floor(availableParallelism() / 2)) }, copyRepository)
-process.on('exit', () => {
-  for (const copy of copies) rmSync(copy, { recursive: true, force: true })
-})
+const copy = copyRepository()
+process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => process.exit(1))
+const postgres = await startPostgres()
+const { startTestProcess } = (await import(pathToFileURL(join(copy, 'tools/test-process.ts')).href)) as typeof TestProcesses
+const runners = Array.from({ length: availableParallelism() }, (_, n) => createRunner(join(copy, `reached-${n}`)))
 
-if (!(await passes(copies[0]!, [ISOLATION]))) {
-  console.error(`${ISOLATION} fails without any change: nothing can be learned from it. Make it pass first.`)
-  process.exit(1)
-}
-
-const outcomes: Array<{ readonly mutant: Mutant; readonly caughtBy: string | undefined }> = []
-const queue = [...mutants]
-await Promise.all(
-  copies.map(async (copy) => {
-    for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-      const caughtBy = await testsThatFail(copy, mutant)
-      outcomes.push({ mutant, caughtBy })
-      console.log(
-        `${caughtBy ? 'caught  ' : 'SURVIVED'} ${mutant.file}:${mutant.line}  ${mutant.filter}${caughtBy ? `  (${caughtBy})` : ''}`,
-      )
-    }
-  }),
-)
+const candidates = [
+  ISOLATION,
+  ...new Set(chosen.flatMap(({ file }) => globSync(`${moduleOf(file)}/**/*.test.ts`, { cwd: copy }))),
+]
+const reaching = new Map<number, { readonly file: string; readonly ms: number }[]>()
+await inParallel(candidates, async (file, runner) => {
+  const begun = performance.now()
+  const { passes, reached } = await runner.run(file, NONE)
+  if (!passes) console.log(`${file} fails without any change: nothing can be learned from it.`)
+  else for (const id of reached) getOrMake(reaching, id).push({ file, ms: performance.now() - begun })
+})
+let survived = 0
+await inParallel(chosen, async ({ id, file, line, filter }, runner) => {
+  const files = getOrMake(reaching, id).toSorted((a, b) => a.ms - b.ms)
+  let caughtBy: string | undefined
+  for (const one of files) {
+    if ((await runner.run(one.file, id)).passes) continue
+    caughtBy = one.file
+    break
+  }
+  if (caughtBy === undefined) survived++
+  const by = caughtBy ?? (files.length > 0 ? `reached by ${files.map((one) => one.file).join(', ')}` : 'reached by no test')
+  console.log(`${caughtBy ? 'caught  ' : 'SURVIVED'} ${file}:${line}  ${filter}  (${by})`)
+})
+for (const runner of runners) await runner.end()
 await postgres.stop()
-const survived = outcomes.filter(({ caughtBy }) => caughtBy === undefined).length
-console.log(`${outcomes.length - survived} caught, ${survived} survived`)
+console.log(`${chosen.length - survived} caught, ${survived} survived`)
 process.exit(survived === 0 ? 0 : 1)
 
-function mutantsOf(file: string): readonly Mutant[] {
+/** Each filter of a file with a switch, in the order of their places. */
+function instrument(file: string): void {
   const text = readFileSync(join(ROOT, file), 'utf8')
-  return FILTERS.flatMap(([pattern, rest]) =>
-    [...text.matchAll(pattern)].map(({ 0: filter, index }) => ({
-      file,
-      line: text.slice(0, index).split('\n').length,
-      filter: filter.replace(/\s+/g, ' '),
-      text: text.slice(0, index) + rest + text.slice(index + filter.length),
-    })),
-  ).sort((a, b) => a.line - b.line)
+  const found = FILTERS.flatMap(([pattern, withSwitch]) => [...text.matchAll(pattern)].map((match) => ({ match, withSwitch })))
+  let result = ''
+  let done = 0
+  for (const { match, withSwitch } of found.sort((a, b) => a.match.index - b.match.index)) {
+    const { 0: filter, index } = match
+    result += text.slice(done, index) + withSwitch(filter, `globalThis.isMutant(${mutants.length})`)
+    done = index + filter.length
+    const line = text.slice(0, index).split('\n').length
+    mutants.push({ id: mutants.length, file, line, filter: filter.replace(/\s+/g, ' ') })
+  }
+  if (found.length > 0) instrumented.set(file, result + text.slice(done))
 }
 
-/** The first of the two that notices. */
-async function testsThatFail(copy: string, { file, text }: Mutant): Promise<string | undefined> {
-  const original = readFileSync(join(ROOT, file), 'utf8')
-  writeFileSync(join(copy, file), text)
-  try {
-    if (!(await passes(copy, [ISOLATION]))) return 'isolation'
-    const ofModule = globSync(`${moduleOf(file)}/**/*.test.ts`, { cwd: copy })
-    return ofModule.length > 0 && !(await passes(copy, ofModule)) ? 'its module' : undefined
-  } finally {
-    writeFileSync(join(copy, file), original)
+interface Runner {
+  run(file: string, mutant: number): Promise<{ readonly passes: boolean; readonly reached: readonly number[] }>
+  end(): Promise<void>
+}
+
+/** A process for many files. It is replaced when a mutant ends or stops it, and after some files, because tests leave memory behind. */
+function createRunner(reachedFile: string): Runner {
+  const env = { ...process.env, [SHARED_POSTGRES]: postgres.url, MILLRACE_MUTANTS_REACHED: reachedFile }
+  let current: TestProcesses.TestProcess | undefined
+  return {
+    run: async (file, mutant) => {
+      if (!current?.isAlive || current.files >= FILES_PER_PROCESS) {
+        await current?.end()
+        current = startTestProcess({ env, preload: SWITCH })
+      }
+      writeFileSync(reachedFile, '')
+      current.send({ mutant })
+      const { failures } = await current.run(join(copy, file), AbortSignal.timeout(FILE_LIMIT_MS))
+      return { passes: failures.length === 0, reached: readFileSync(reachedFile, 'utf8').split('\n').filter(Boolean).map(Number) }
+    },
+    end: async () => current?.end(),
   }
 }
 
-function passes(cwd: string, files: readonly string[]): Promise<boolean> {
-  const child = spawn(process.execPath, ['--test', '--test-concurrency=2', ...files], { cwd, env, stdio: 'ignore' })
-  return new Promise((resolve, reject) => {
-    child.on('error', reject)
-    child.on('exit', (code) => resolve(code === 0))
-  })
+async function inParallel<T>(items: readonly T[], work: (item: T, runner: Runner) => Promise<void>): Promise<void> {
+  const queue = [...items]
+  await Promise.all(
+    runners.map(async (runner) => {
+      for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item, runner)
+    }),
+  )
 }
 
-/** What git knows and what is new, with the packages of the original. */
+function getOrMake<K, V>(map: Map<K, V[]>, key: K): V[] {
+  const found = map.get(key) ?? []
+  map.set(key, found)
+  return found
+}
+
+/** What git knows and what is new, with the packages of the original and a switch at every filter. */
 function copyRepository(): string {
-  const copy = mkdtempSync(join(tmpdir(), 'millrace-mutants-'))
+  const target = mkdtempSync(join(tmpdir(), 'millrace-mutants-'))
   const list = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' })
   for (const file of list.split('\n').filter(Boolean)) {
-    mkdirSync(dirname(join(copy, file)), { recursive: true })
-    cpSync(join(ROOT, file), join(copy, file))
+    mkdirSync(dirname(join(target, file)), { recursive: true })
+    cpSync(join(ROOT, file), join(target, file))
   }
-  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
-  return copy
+  for (const [file, text] of instrumented) writeFileSync(join(target, file), text)
+  symlinkSync(join(ROOT, 'node_modules'), join(target, 'node_modules'))
+  return target
 }

@@ -27,11 +27,20 @@ export interface TestProcess {
   readonly isAlive: boolean
   /** Runs one file. The process is ended when the signal comes, and the file counts as failed for its reason. */
   run(path: string, signal: AbortSignal): Promise<Outcome>
+  /** For a module that `preload` names. */
+  send(message: object): void
   end(): Promise<void>
 }
 
-export function startTestProcess(): TestProcess {
-  const child = fork(WORKER, { execArgv: ['--test-reporter', WORKER], stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+export interface TestProcessOptions {
+  readonly env?: NodeJS.ProcessEnv
+  /** A module that is loaded before everything else. */
+  readonly preload?: string
+}
+
+export function startTestProcess({ env = process.env, preload }: TestProcessOptions = {}): TestProcess {
+  const execArgv = ['--test-reporter', WORKER, ...(preload === undefined ? [] : ['--import', preload])]
+  const child = fork(WORKER, { env, execArgv, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
   const exited = once(child, 'exit')
   let files = 0
   let output = ''
@@ -80,6 +89,7 @@ export function startTestProcess(): TestProcess {
       return child.exitCode === null && child.signalCode === null
     },
     run,
+    send: (message) => child.send(message),
     end: async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL') // everything is reported
       await exited

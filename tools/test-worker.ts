@@ -17,11 +17,14 @@ export type WorkerMessage =
   | { readonly type: 'failed'; readonly name: string; readonly error: string }
   | { readonly type: 'ended'; readonly error: string | null }
 
+let runs = 0
+
 if (process.argv[1] === import.meta.filename)
-  process.on('message', (path: string) => {
+  process.on('message', (message) => {
+    if (typeof message !== 'string') return // for tools/mutant-switch.ts
     // What a file starts ends with its suite: hooks outside of a test belong to the suite around them.
-    void suite(path, async () => {
-      await import(pathToFileURL(path).href)
+    void suite(message, async () => {
+      await import(`${pathToFileURL(message).href}?run=${runs++}`) // its tests, also when it has run here before
     })
   })
 

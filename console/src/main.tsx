@@ -11,9 +11,9 @@ import { router } from './router.tsx'
 import { NoProject } from './screens/no-project.tsx'
 import { SignIn } from './screens/sign-in.tsx'
 import { loadSession, type Session, useSession } from './session.ts'
-import { applyTheme } from './theme.ts'
+import { followTheme } from './theme.ts'
 
-applyTheme()
+followTheme()
 
 /** What was loaded for somebody else, or in another project, is not shown. */
 const keyOf = (session: Session): string =>

@@ -21,7 +21,7 @@ const extractor = (url: string, password: string) => ({
   },
 })
 
-test('the extractor builder in a browser', { timeout: 300_000 }, async (t) => {
+test('the extractor builder in a browser', { timeout: 900_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
 
@@ -85,7 +85,7 @@ test('the extractor builder in a browser', { timeout: 300_000 }, async (t) => {
 
     await page.getByRole('button', { name: 'Save and run' }).click()
     const table = page.getByRole('link', { name: /in\.c-built\.orders$/ })
-    await table.first().waitFor({ timeout: 60_000 })
+    await table.first().waitFor()
     await table.first().click()
     await page.getByRole('heading', { name: /^250 rows, last loaded/ }).waitFor()
     assert.deepEqual(complaints, [])
@@ -99,14 +99,14 @@ test('the extractor builder in a browser', { timeout: 300_000 }, async (t) => {
     assert.equal(made.status, 201, made.text)
     const { page, complaints } = await signedIn(browser, stack, '/components/keboola.ex-generic-v2/broken')
     await page.getByRole('button', { name: 'Run R' }).click()
-    await page.getByRole('heading', { name: /^Broken failed/ }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: /^Broken failed/ }).waitFor()
     const repair = page.getByRole('form', { name: 'Repair' })
     assert.ok(await repair.getByRole('button', { name: 'Apply and rerun' }).isDisabled())
     await repair.getByText('encrypted', { exact: true }).waitFor()
     await repair.getByRole('button', { name: /Replace/ }).click()
     await repair.getByLabel('parameters.config.#password', { exact: true }).fill('lovelace')
     await repair.getByRole('button', { name: 'Apply and rerun' }).click()
-    await page.getByRole('heading', { name: /^Broken succeeded/ }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: /^Broken succeeded/ }).waitFor()
     await page.getByRole('link', { name: /in\.c-mended\.orders$/ }).waitFor()
     // A value that worked in the last good run is offered when it is the one that changed.
     const spoilt = { ...extractor(stack.url, 'lovelace'), note: 1 }
@@ -116,11 +116,11 @@ test('the extractor builder in a browser', { timeout: 300_000 }, async (t) => {
     })
     assert.equal(put.status, 200, put.text)
     await page.getByRole('button', { name: 'Run again' }).click()
-    await page.getByRole('heading', { name: /^Broken failed/ }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: /^Broken failed/ }).waitFor()
     await page.getByText('parameters.config.jobs[0].endpoint was "orders"').waitFor()
     await page.getByRole('button', { name: 'Take it back' }).click()
     await page.getByRole('button', { name: 'Apply and rerun' }).click()
-    await page.getByRole('heading', { name: /^Broken succeeded/ }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: /^Broken succeeded/ }).waitFor()
     assert.deepEqual(complaints, [])
     await page.context().close()
   })
@@ -135,9 +135,9 @@ test('the extractor builder in a browser', { timeout: 300_000 }, async (t) => {
     assert.equal(made.status, 201, made.text)
     const { page } = await signedIn(browser, stack, '/components/keboola.ex-generic-v2/picky')
     await page.getByRole('button', { name: 'Run R' }).click()
-    await page.getByRole('heading', { name: /^Picky failed/ }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: /^Picky failed/ }).waitFor()
     await page.getByRole('button', { name: 'Set responseFilter and rerun' }).click()
-    await page.getByRole('heading', { name: /^Picky succeeded/ }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: /^Picky succeeded/ }).waitFor()
     await page.getByRole('link', { name: /in\.c-picky\.orders$/ }).waitFor()
     await page.context().close()
   })

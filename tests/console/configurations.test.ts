@@ -12,7 +12,7 @@ const MANAGE = 'a-manage-token-for-tests'
 const ROOT =
   '{"parameters":{"api":{"baseUrl":"https://shop.example/","mystery":12345678901234567890},"config":{"#token":"secret"}}}'
 
-test('configurations in a browser', { timeout: 300_000 }, async (t) => {
+test('configurations in a browser', { timeout: 900_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t, { manageToken: MANAGE, worker: { egressAllow: ['127.0.0.1'] } })
   const ok = async (method: string, path: string, json?: object) => {

@@ -7,7 +7,7 @@ import { startTestStack } from '../support/test-stack.ts'
 
 const CSV = 'id,name,price\n1,Tea,3.50\n2,Milk,1.20\n3,"Bread, dark",2.80\n'
 
-test('the console in a browser', { timeout: 600_000 }, async (t) => {
+test('the console in a browser', { timeout: 900_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
 
@@ -72,7 +72,7 @@ test('the console in a browser', { timeout: 600_000 }, async (t) => {
     await page.keyboard.press('Control+s')
     await page.getByText('Saved as version 2.').waitFor()
     await page.getByRole('button', { name: /^Run/ }).click()
-    await page.getByRole('heading', { name: /Shop API failed after/ }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: /Shop API failed after/ }).waitFor()
     await page.getByRole('region', { name: 'Cause' }).getByText('is not allowed').waitFor()
     await page.getByRole('region', { name: 'Lines of the log' }).getByText('is not allowed').waitFor()
     await page.goto(`${stack.url}/console/`)
@@ -86,13 +86,13 @@ test('the console in a browser', { timeout: 600_000 }, async (t) => {
     const { page } = await signedIn(browser, { ...stack, masterToken }, '/')
     await page.getByRole('link', { name: 'Try it with the sample shop' }).click()
     await page.getByRole('button', { name: 'Make it and run it' }).click()
-    await page.getByRole('heading', { name: 'The orders of the shop are a table now.' }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: 'The orders of the shop are a table now.' }).waitFor()
     await page.getByRole('button', { name: 'Ask for the bad record' }).click()
-    await page.getByRole('heading', { name: 'It failed as it should, and says why.' }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: 'It failed as it should, and says why.' }).waitFor()
     await page.getByText(/incompatible types/).waitFor()
     await page.getByText(/^It went well with version/).waitFor()
     await page.getByRole('button', { name: /^Bring version \d+ back and rerun$/ }).click()
-    await page.getByRole('heading', { name: /^Repaired\./ }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: /^Repaired\./ }).waitFor()
     await page.getByRole('link', { name: 'Open the table' }).click()
     await page.getByRole('heading', { name: /^25\d rows, last loaded/ }).waitFor()
     await page.getByRole('link', { name: 'Lineage' }).click()

@@ -7,7 +7,7 @@ import { startTestStack } from '../support/test-stack.ts'
 
 const ORDERS = 'id,name,price\n1,Tea,3.50\n2,Milk,1.20\n3,Bread,2.80\n'
 
-test('data in a browser', { timeout: 600_000 }, async (t) => {
+test('data in a browser', { timeout: 900_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
   const ask = async (method: string, path: string, json: unknown) => {
@@ -41,7 +41,7 @@ test('data in a browser', { timeout: 600_000 }, async (t) => {
     const graph = page.getByRole('region', { name: /^Asset graph: 1 configuration, 2 tables/ })
     await graph.getByRole('link', { name: /Sums.*Has not run yet/ }).waitFor()
     await ask('POST', '/queue/jobs', { component: sums, config: 'sums', mode: 'run' })
-    await graph.getByRole('link', { name: /Sums.*Ran today/ }).waitFor({ timeout: 60_000 })
+    await graph.getByRole('link', { name: /Sums.*Ran today/ }).waitFor()
     await graph.getByRole('link', { name: /orders/ }).waitFor()
     await page.getByRole('button', { name: 'List' }).click()
     const row = page.getByRole('row', { name: /^Sums/ })

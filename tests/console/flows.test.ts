@@ -7,7 +7,7 @@ import { startTestStack } from '../support/test-stack.ts'
 
 const CONFIGS = '/v2/storage/components/keboola.duckdb-transformation/configs'
 
-test('flows in a browser', { timeout: 300_000 }, async (t) => {
+test('flows in a browser', { timeout: 900_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
   const scriptOf = (statement: string) => ({
@@ -46,15 +46,13 @@ test('flows in a browser', { timeout: 300_000 }, async (t) => {
     await page.getByRole('button', { name: /Deliver/ }).focus()
     await page.keyboard.press('Alt+ArrowRight')
     await page.getByRole('button', { name: 'Save and run' }).click()
-    await page
-      .getByRole('heading', { name: 'Nightly finished 1 of 3 tasks. Clean failed, so 1 task was left out.' })
-      .waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: 'Nightly finished 1 of 3 tasks. Clean failed, so 1 task was left out.' }).waitFor()
     await page.getByText('Rerunning from here runs Clean, Deliver').waitFor()
     run = new URL(page.url()).pathname
     const mended = await stack.request('PUT', `${CONFIGS}/Clean`, { json: { configuration: scriptOf(good) } })
     assert.equal(mended.status, 200, mended.text)
     await page.getByRole('button', { name: /^Rerun from failure/ }).click()
-    await page.getByRole('heading', { name: 'Nightly finished 3 of 3 tasks.' }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: 'Nightly finished 3 of 3 tasks.' }).waitFor()
     await page.getByText('Kept from the run before').waitFor()
     const compared = page.getByRole('region', { name: 'Compared' })
     await compared.getByRole('row', { name: /Clean Failed Success/ }).waitFor()

@@ -8,7 +8,7 @@ import { openPage, startBrowser } from '../support/browser.ts'
 import { newMember, newStackAdmin, PASSWORD } from '../support/person-client.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
-test('people in the console', { timeout: 300_000 }, async (t) => {
+test('people in the console', { timeout: 900_000 }, async (t) => {
   const stack = await startTestStack(t)
   const browser = await startBrowser(t)
 

@@ -11,7 +11,7 @@ import { startTestStack } from '../support/test-stack.ts'
 const EXTRACTOR = '/v2/storage/components/keboola.ex-generic-v2/configs'
 const MB = 1 << 20
 
-test('work in a browser', { timeout: 600_000 }, async (t) => {
+test('work in a browser', { timeout: 900_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
   const folder = await mkdtemp(join(tmpdir(), 'millrace-work-'))
@@ -68,7 +68,7 @@ test('work in a browser', { timeout: 600_000 }, async (t) => {
     })
     await page.setInputFiles('input[type=file]', path)
     await page.getByRole('button', { name: 'Go on' }).click()
-    await page.getByRole('heading', { name: /^[\d,]+ rows, last loaded/ }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: /^[\d,]+ rows, last loaded/ }).waitFor()
     assert.deepEqual(parts.toSorted(), ['2', '3'], 'the first part was not sent again')
     await page.context().close()
   })
@@ -98,17 +98,17 @@ test('work in a browser', { timeout: 600_000 }, async (t) => {
     await post(`${EXTRACTOR}/shop/rows`, { rowId: 'orders', name: 'orders', configuration: orders({ limit: 20 }) })
     const run = () => post('/queue/jobs', { component: 'keboola.ex-generic-v2', config: 'shop', mode: 'run' })
     const { page, complaints } = await signedIn(browser, stack, `/jobs/${(await run()).id}`)
-    await page.getByRole('heading', { name: /^Shop succeeded/ }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: /^Shop succeeded/ }).waitFor()
     await page.getByText('20 rows written').waitFor()
     const changed = { configuration: orders({ limit: 20, bad: 'yes' }) }
     assert.equal((await stack.request('PUT', `${EXTRACTOR}/shop/rows/orders`, { json: changed })).status, 200)
     const failed = (await run()).id
     await page.goto(`${stack.url}/console/jobs/${failed}`)
     const against = page.getByRole('region', { name: 'Against the last good run' })
-    await against.getByText('orders.parameters.config.jobs.0.params.bad').waitFor({ timeout: 60_000 })
+    await against.getByText('orders.parameters.config.jobs.0.params.bad').waitFor()
     await page.getByText(/^It went well with version/).waitFor()
     await page.getByRole('button', { name: /^Bring version \d+ back and rerun$/ }).click()
-    await page.getByRole('heading', { name: /^Shop succeeded/ }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: /^Shop succeeded/ }).waitFor()
     assert.deepEqual(complaints, [])
     await page.context().close()
   })
@@ -172,7 +172,7 @@ test('work in a browser', { timeout: 600_000 }, async (t) => {
     await page.getByRole('button', { name: 'Make the transformation' }).click()
     await page.getByRole('heading', { name: 'Copy of goods' }).waitFor()
     await page.getByRole('button', { name: /^Run/ }).click()
-    await page.getByRole('heading', { name: /^Copy of goods succeeded/ }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: /^Copy of goods succeeded/ }).waitFor()
     await page.getByText('2 rows written').waitFor()
     await page.goto(`${stack.url}/console/sql`)
     await editor.press('Control+Enter')

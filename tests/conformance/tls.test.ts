@@ -9,10 +9,11 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import pg from 'pg'
 import { openCertificate } from '../../server/src/engines/tls/certificate.ts'
 import { ensureLocalCertificate } from '../../server/src/engines/tls/local-authority.ts'
 import { systemClock } from '../../server/src/kit/clock.ts'
-import { startTestStack } from '../support/test-stack.ts'
+import { startTestStack, type TestStack } from '../support/test-stack.ts'
 import { until } from '../support/until.ts'
 
 async function startSecure(t: TestContext) {
@@ -65,7 +66,21 @@ test('D75: the stack answers over HTTP/2 and HTTP/1.1 with a local authority, an
   const created = await overHttp2(`${stack.url}/v2/storage/buckets`, ca, headers, '{"stage":"in","name":"main"}')
   assert.equal(created.status, 201, created.text)
   await assert.rejects(overHttp1(verify, '', stack.masterToken), /self.signed|unable to (verify|get)/)
+  await overPostgres(stack, ca)
 })
+
+/** node-postgres with the authority of the stack, as `sslmode=verify-full` of psql; one that does not know the authority goes away. */
+async function overPostgres({ platform, masterToken }: TestStack, ca: string): Promise<void> {
+  const port = await platform.sqlModules.port.listen(0, '127.0.0.1')
+  const options = { host: '127.0.0.1', port, user: 'me', password: masterToken, database: 'default' }
+  const db = new pg.Client({ ...options, ssl: { ca, servername: 'localhost' } })
+  await db.connect()
+  assert.deepEqual((await db.query('SELECT 40 + 2 AS answer, repeat($1, 300000) AS long', ['x'])).rows, [
+    { answer: 42, long: 'x'.repeat(300_000) },
+  ])
+  await db.end()
+  await assert.rejects(new pg.Client({ ...options, ssl: true }).connect(), /self.signed|unable to (verify|get)/)
+}
 
 test('files are uploaded over TLS with the SDK and the credentials of the API', async (t) => {
   const { stack, ca } = await startSecure(t)

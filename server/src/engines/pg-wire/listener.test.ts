@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,9 +48,11 @@ function echo(): WireSession {
 const ends: (() => Promise<unknown>)[] = []
 let port: number
 let securePort: number
+let authority: string
 before(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-wire-'))
   const files = await ensureLocalCertificate(folder, ['localhost'], systemClock)
+  authority = await readFile(files.authorityFile, 'utf8')
   const certificate = openCertificate({ ...files, onError: () => {} })
   const login = async (_: unknown, password: string) => {
     if (password !== 'right') throw new WireError('28P01', 'wrong')
@@ -72,12 +75,28 @@ test.after(async () => {
 })
 
 test('a client that asks for TLS gets it where there is a certificate', async () => {
-  const options = { host: '127.0.0.1', user: 'a', password: 'right', ssl: { rejectUnauthorized: false } }
-  const secure = new pg.Client({ ...options, port: securePort })
+  const options = { host: '127.0.0.1', user: 'a', password: 'right' }
+  const ssl = { ca: authority, servername: 'localhost' }
+  const secure = new pg.Client({ ...options, port: securePort, ssl })
   await secure.connect()
   assert.deepEqual((await secure.query('over TLS')).rows, [{ said: 'over TLS' }])
   await secure.end()
-  await assert.rejects(new pg.Client({ ...options, port }).connect(), /does not support SSL/)
+  const to = (given: object, at = securePort) => new pg.Client({ ...options, port: at, ssl: given }).connect()
+  await assert.rejects(to({ servername: 'localhost' }), /certificate/, 'an authority that the client does not know')
+  await assert.rejects(to({ ...ssl, servername: 'other.example' }), /altnames/, 'the name of another server')
+  await assert.rejects(to(ssl, port), /does not support SSL/)
+})
+
+test('without a certificate the answer to a request for TLS is N, and the client may go on without', async () => {
+  const socket = connect(port, '127.0.0.1')
+  socket.write(Buffer.concat([int32(8), int32(80_877_103)]))
+  const [answer] = (await once(socket, 'data')) as [Buffer]
+  assert.equal(String(answer), 'N')
+  const startup = Buffer.concat([int32(196_608), Buffer.from('user\0a\0\0')])
+  socket.write(Buffer.concat([int32(startup.length + 4), startup]))
+  const [question] = (await once(socket, 'data')) as [Buffer]
+  assert.equal(question.toString('latin1', 0, 1), 'R', 'asks for the password')
+  socket.destroy()
 })
 
 test('messages are cut wherever the network cuts them, and handled one by one', async () => {

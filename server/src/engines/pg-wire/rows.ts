@@ -66,27 +66,43 @@ function endOfValue(line: Buffer, from: number, to: number): number {
   return end
 }
 
-/** Fields with their lengths, as rows and binary copies have them. */
+type Encode = (typeof ENCODERS)[number]
+
+/** Fields with their lengths, as rows and binary copies have them. Every byte of a long result comes by here: one look at each. */
 function fieldsWriter(columns: readonly WireColumn[], formats: readonly Format[]): WriteLine {
   const encoders = columns.map(({ oid }, i) => (formatOf(formats, i) === 1 ? ENCODERS[oid] : undefined))
   return (line, from, to, out, at) => {
-    let start = from
-    let filled = at
-    for (const encode of encoders) {
-      const end = endOfValue(line, start, to)
-      if (isNull(line, start, end)) {
-        out.writeInt32BE(-1, filled)
-        filled += 4
-      } else {
-        let after = writePlain(line, start, end, out, filled + 4)
-        if (encode) after = filled + 4 + encode(out.toString('utf8', filled + 4, after)).copy(out, filled + 4)
-        out.writeInt32BE(after - filled - 4, filled)
-        filled = after
-      }
-      start = end + 1
+    let field = 0
+    let start = at + 4
+    let end = start
+    for (let i = from; i < to; i++) {
+      const byte = line[i] as number // i < to <= line.length
+      if (byte === TAB) {
+        end = endField(encoders[field++], out, start, end)
+        start = end + 4
+        end = start
+      } else if (byte === BACKSLASH) {
+        const code = line[++i] as number // a backslash is never the last byte of a value
+        if (code === CAPITAL_N) end = NULL
+        else out[end++] = CODES[code] ?? code
+      } else out[end++] = byte
     }
-    return filled
+    return endField(encoders[field], out, start, end)
   }
+}
+
+/** Stands for the end of a value that is null. */
+const NULL = -1
+
+/** Writes the length of a field before it; answers where the field ended. */
+function endField(encode: Encode | undefined, out: Buffer, start: number, end: number): number {
+  if (end !== NULL && encode) end = start + encode(out.toString('utf8', start, end)).copy(out, start)
+  const length = end === NULL ? NULL : end - start
+  out[start - 4] = length >>> 24
+  out[start - 3] = length >>> 16
+  out[start - 2] = length >>> 8
+  out[start - 1] = length
+  return end === NULL ? start : end
 }
 
 /** No binary value is longer than this or than its text. */

@@ -145,7 +145,7 @@ test('a token reads what it may, and no project names the tables of another', as
   const made = await stack.request('POST', '/v2/storage/tokens', {
     json: { description: 'seen', bucketPermissions: { 'out.c-seen': 'read' } },
   })
-  const { token } = made.json<{ token: string }>()
+  const { token, id } = made.json<{ token: string; id: string }>()
   assert.equal((await ask('SELECT * FROM "out.c-seen".praha', {}, token)).status, 200)
   const refused = await ask('SELECT * FROM "in.c-main".orders', {}, token)
   assert.ok([403, 404].includes(refused.status), refused.text)
@@ -153,6 +153,31 @@ test('a token reads what it may, and no project names the tables of another', as
   const foreign = await ask('SELECT * FROM "in.c-main".orders', {}, masterToken)
   assert.equal(foreign.status, 400)
   assert.match(foreign.text, /does not exist/)
+
+  // The DuckDB that has just read the table is not for the token any more when its rights have changed.
+  await stack.request('PUT', `/v2/storage/tokens/${id}`, { json: { bucketPermissions: {} } })
+  const lost = await ask('SELECT * FROM "out.c-seen".praha', {}, token)
+  assert.ok([403, 404].includes(lost.status), lost.text)
+  assert.deepEqual(JSON.parse((await ask('SELECT view_name FROM duckdb_views() WHERE NOT internal', {}, token)).text).rows, [])
+})
+
+test('a table that was deleted and made again is the new one to the same token', async () => {
+  await client.create('in.c-main', 'again', 'a\nold\n')
+  assert.deepEqual((await rows('FROM "in.c-main".again')).rows, [['old']])
+  await stack.request('DELETE', '/v2/storage/tables/in.c-main.again')
+  assert.match((await ask('FROM "in.c-main".again')).text, /does not exist/)
+  await client.create('in.c-main', 'again', 'b\nnew\n')
+  const { columns, rows: found } = await rows('FROM "in.c-main".again')
+  assert.deepEqual([columns[0]?.name, found], ['b', [['new']]])
+})
+
+test('a cross join that would fill the disk is stopped, and other projects are undisturbed', async () => {
+  const { masterToken } = await stack.newProject()
+  const greedy = ask('SELECT DISTINCT a.i, b.i FROM range(1000000) a(i), range(1000) b(i)')
+  assert.equal((await ask('SELECT 1 AS a', {}, masterToken)).status, 200)
+  const refused = await greedy
+  assert.deepEqual([refused.status, refused.json<{ code: string }>().code], [422, 'sql.tooMuch'])
+  assert.match(refused.text, /64 MB of temporary disk/)
 })
 
 test('what cannot be answered is refused with a sentence', async () => {
@@ -162,11 +187,14 @@ test('what cannot be answered is refused with a sentence', async () => {
     ['SELECT 1; SELECT 2', 400, 'sql.manyStatements', /the text has 2/],
     ['DELETE FROM "in.c-main".orders', 400, 'sql.notAllowed', /DELETE/],
     [`COPY (SELECT 1) TO '/etc/x'`, 400, 'sql.notAllowed', /COPY/],
+    [`ATTACH '/etc/passwd' AS other`, 400, 'sql.notAllowed', /ATTACH/],
+    ['INSTALL httpfs', 400, 'sql.notAllowed', /INSTALL/],
+    [`SET memory_limit = '64GB'`, 400, 'sql.notAllowed', /SET/],
+    ['SELECT 1 FROM WHERE', 400, 'sql.failed', /syntax error at or near "WHERE" \(line 1, character 15\)/],
     [`SELECT * FROM read_csv('/etc/passwd')`, 400, 'sql.notAllowed', /read_csv\(\)/],
     [`SELECT '${'x'.repeat(2 << 20)}'`, 413, 'sql.tooLong', /1048576 bytes/],
     [`SELECT 1 -- ${'x'.repeat(7_900_000)}`, 413, 'sql.tooLong', /1048576 bytes/],
     [`SELECT 1 -- ${'x'.repeat(10_000_000)}`, 413, 'bodyTooLarge', /bytes/],
-    ['SELECT DISTINCT a.i, b.i FROM range(1000000) a(i), range(1000) b(i)', 422, 'sql.tooMuch', /64 MB of temporary disk/],
   ] as const) {
     const answer = await ask(sql)
     assert.equal(answer.status, status, answer.text)

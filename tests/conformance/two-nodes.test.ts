@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { parse } from 'yaml'
 import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
 import { freshPostgres } from '../support/on-both-databases.ts'
 import { newStackAdmin } from '../support/person-client.ts'
@@ -189,6 +190,55 @@ test('a node that is told to stop finishes its jobs while another takes the next
   await until('it is gone', async () => (await nodeOf('first')) === undefined)
 })
 
+interface ComposeFile {
+  readonly services: Readonly<Record<string, { readonly environment?: Readonly<Record<string, string>> }>>
+}
+
+/** The nodes of deploy/compose.nodes.yaml as processes, with its variables; only addresses are those of this test. */
+test('the three nodes of the compose file are one stack', { timeout: 600_000 }, async (t) => {
+  const { nodesOf, environment } = await startNodes(t)
+  const text = await readFile(new URL('../../deploy/compose.nodes.yaml', import.meta.url), 'utf8')
+  const { services } = parse(text, { merge: true }) as ComposeFile // our own file
+  const given: Readonly<Record<string, string>> = {
+    POSTGRES_PASSWORD: 'unused',
+    S3_ACCESS_KEY: environment.MILLRACE_S3_ACCESS_KEY_ID,
+    S3_SECRET_KEY: environment.MILLRACE_S3_SECRET_ACCESS_KEY,
+    MILLRACE_ENCRYPTION_KEY: environment.MILLRACE_ENCRYPTION_KEY,
+  }
+  const { MILLRACE_DATABASE_URL, MILLRACE_S3_ENDPOINT } = environment
+  const envOf = (name: string) => {
+    const { MILLRACE_PUBLIC_URL: _, ...settings } = services[name]?.environment ?? {}
+    const stated = Object.entries(settings).map(([variable, value]) => [
+      variable,
+      String(value).replace(/\$\{(\w+):\?\}/g, (_, of: string) => given[of] ?? assert.fail(`${of} is not explained`)),
+    ])
+    return { ...Object.fromEntries(stated), MILLRACE_DATABASE_URL, MILLRACE_S3_ENDPOINT, MILLRACE_DATABASE_CONNECTIONS: '3' }
+  }
+  const names = Object.keys(services).filter((name) => services[name]?.environment?.MILLRACE_ROLES !== undefined)
+  assert.deepEqual(names, ['api', 'worker-1', 'worker-2'])
+  const api = await startStackProcess(nodesOf, { env: envOf('api') })
+  const workers = await Promise.all(names.slice(1).map((name) => startStackProcess(nodesOf, { env: envOf(name) })))
+
+  await api.post('/v2/storage/buckets', { name: 'result', stage: 'out' })
+  const code = { name: 'c', script: ["CREATE TABLE r AS SELECT 'made' AS v"] }
+  const configData = {
+    parameters: { blocks: [{ name: 'b', codes: [code] }] },
+    storage: { output: { tables: [{ source: 'r', destination: 'out.c-result.r' }] } },
+    runtime: { labels: ['large'] }, // of worker-2
+  }
+  const order = { component: 'platform.sql-transformation', mode: 'run', configData }
+  const { status, body } = await api.post('/queue/jobs', order)
+  assert.equal(status, 201, JSON.stringify(body))
+  const done = await until('the job ends', async () => {
+    const job = (await api.get(`/queue/jobs/${(body as Job).id}`)).body as Job
+    return job.isFinished && job
+  })
+  assert.equal(done.status, 'success', JSON.stringify(done.result))
+  const preview = await api.get('/v2/storage/tables/out.c-result.r/data-preview')
+  assert.deepEqual(preview.body, '"v"\n"made"\n')
+  for (const node of [...workers, api]) assert.equal(await node.stop(), 0, node.output())
+})
+
 test('a job runs on the node that has its component, whichever looks first', async (t) => {
   const { nodesOf, node } = await startNodes(t)
   const first = await shellStack(nodesOf, node(['api', 'worker']))
@@ -213,6 +263,7 @@ test('work that one node creates starts on the other at once', async (t) => {
   const api = await startTestStack(nodesOf, node(['api']))
   await startTestStack(nodesOf, node(['worker']))
   const [here, there] = [await timeOfJobs(alone), await timeOfJobs(api)]
+  t.diagnostic(`ten jobs: ${Math.round(here)} ms on one node, ${Math.round(there)} ms over two`)
   // Without hints a job waits half a second on average for the other node to look: ten times as long and more.
   assert.ok(there < 3 * here + 1500, `${Math.round(there)} ms over two nodes, ${Math.round(here)} ms on one`)
 })

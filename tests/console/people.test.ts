@@ -4,9 +4,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'
+import { encode } from 'uqr'
 import { openPage, startBrowser } from '../support/browser.ts'
 import { newMember, newStackAdmin, PASSWORD } from '../support/person-client.ts'
 import { startTestStack } from '../support/test-stack.ts'
+
+const darkModulesOf = (text: string): string =>
+  encode(text, { ecc: 'M', border: 4 })
+    .data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')))
+    .join('')
 
 test('people in the console', { timeout: 900_000 }, async (t) => {
   const stack = await startTestStack(t)
@@ -73,6 +79,10 @@ test('people in the console', { timeout: 900_000 }, async (t) => {
     await page.getByRole('link', { name: 'Ann Lee' }).click()
     await page.getByRole('button', { name: 'Set up an authenticator' }).click()
     const secret = (await page.getByRole('region', { name: 'Authenticator' }).locator('code').textContent())!
+    const uri = (await page.getByRole('link', { name: 'Open it in an authenticator' }).getAttribute('href'))!
+    assert.equal(new URL(uri).searchParams.get('secret'), secret)
+    const picture = page.getByRole('img', { name: 'Picture of the key, to scan' })
+    assert.equal(await picture.locator('path').getAttribute('d'), darkModulesOf(uri), 'a phone that scans it reads the address')
     const totp = new TOTP({ secret: Secret.fromBase32(secret) })
     await page.getByLabel('Code').fill(totp.generate())
     await page.getByLabel('Your password').fill(PASSWORD)

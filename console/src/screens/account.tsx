@@ -1,7 +1,7 @@
 // The own account: name, password, authenticator, and where one is signed in.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { Account, Session } from '../../../client/src/operations.ts'
 import { moment } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
@@ -13,6 +13,9 @@ import { api, loadSession, usePerson } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
 import { Field } from './sign-in.tsx'
+
+/** Loaded when an authenticator is set up. */
+const QrCode = lazy(() => import('../parts/qr-code.tsx'))
 
 export function AccountScreen() {
   const person = usePerson()
@@ -179,7 +182,10 @@ function Authenticator({ account }: { account: Account }) {
   return (
     <Card title="Authenticator">
       <Form onSubmit={() => turnOn.mutate(proposed.secret)}>
-        <p className="md">Add this key to your authenticator, then type the code it shows.</p>
+        <p className="md">Scan this picture with your authenticator, or type the key into it, then type the code it shows.</p>
+        <Suspense fallback={<Lines />}>
+          <QrCode text={proposed.uri} label="Picture of the key, to scan" />
+        </Suspense>
         <div className="note">
           <code className="mono grow wrap">{proposed.secret}</code>
           <CopyButton text={proposed.secret} />

@@ -3,6 +3,7 @@
 
 import { sql } from 'kysely'
 import { type Db, withTables } from '../server/src/engines/metadata-db/dialects.ts'
+import { fillConfigurationWords } from '../server/src/engines/metadata-db/migrations/0960-configuration-words.ts'
 import { freshPostgres } from '../tests/support/on-both-databases.ts'
 import { startTestStack, type TestStack } from '../tests/support/test-stack.ts'
 import { median, report } from './measure.ts'
@@ -52,8 +53,17 @@ async function fill({ request, platform }: TestStack): Promise<void> {
       name: `Row ${at} ${i}`,
       content: texts(i),
     }))
+  await platform.metadata.inTransaction(async (trx) => {
+    await sql`delete from configuration_words`.execute(trx)
+    await fillConfigurationWords(trx)
+  })
   await ok('/v2/storage/files/prepare', { name: 'export.csv' })
-  await multiply(db, 'file', 9_999, (i) => ({ name: `export-${city(i)}-${i}.csv`, object_key: `bench/${i}` }))
+  await multiply(db, 'file', 9_999, (i) => ({
+    name: `export-${city(i)}-${i}.csv`,
+    object_key: `bench/${i}`,
+    size_bytes: 100,
+    is_size_confirmed: 1,
+  }))
   await ok('/queue/jobs', { component: HTTP, config: 'first', delay: '86400' })
   const [now, statuses] = [Date.now(), ['success', 'success', 'success', 'error', 'terminated']]
   await multiply(db, 'queue_job', 99_999, (i) => ({

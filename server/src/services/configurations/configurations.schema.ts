@@ -90,12 +90,25 @@ export type MetadataTable = {
   changed_at: number
 }
 
+export type WordsTable = {
+  project_id: number
+  branch_id: number
+  is_row: number
+  owner_id: number
+  /** Empty: of the configuration itself. */
+  row_id: string
+  /** Name and id, a line each. */
+  label: string
+  words: string
+}
+
 export type ConfigurationTables = {
   configuration: ConfigurationTable
   configuration_version: VersionTable
   configuration_row: RowTable
   configuration_row_version: RowVersionTable
   configuration_metadata: MetadataTable
+  configuration_words: WordsTable
 }
 
 type Described = Pick<

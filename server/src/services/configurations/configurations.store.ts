@@ -15,6 +15,7 @@ import {
   type VersionTable,
 } from './configurations.schema.ts'
 import type { Address, ConfigurationRecord, VersionRecord } from './records.ts'
+import { saveConfigurationWords } from './words.store.ts'
 
 export interface ListFilter {
   readonly projectId: number
@@ -263,6 +264,7 @@ export async function insertConfiguration(trx: Db, record: NewConfiguration): Pr
     .returning('id')
     .executeTakeFirst()
   if (!made) throw new PlatformError('configurationAlreadyExists', { id: record.configurationId })
+  await saveConfigurationWords(trx, { ...record, ownerId: made.id })
   return made.id
 }
 

@@ -12,6 +12,7 @@ import {
   tables,
 } from './configurations.schema.ts'
 import type { RowRecord, RowVersionRecord } from './records.ts'
+import { deleteRowWords, type Owner, saveRowWords } from './words.store.ts'
 
 export async function listRows(db: Db, projectId: number, ownerId: number): Promise<readonly RowRecord[]> {
   const rows = await tables(db)
@@ -89,10 +90,10 @@ const putRow = statement((db, row: Insertable<RowTable>) => {
 })
 
 /** Writes the head, new or changed. */
-export async function saveRow(trx: Db, projectId: number, ownerId: number, row: RowRecord): Promise<void> {
+export async function saveRow(trx: Db, owner: Owner, row: RowRecord): Promise<void> {
   await putRow(trx, {
-    project_id: projectId,
-    owner_id: ownerId,
+    project_id: owner.projectId,
+    owner_id: owner.ownerId,
     row_id: row.id,
     ...sharedColumns(row),
     ...stampColumns(row.created),
@@ -100,6 +101,7 @@ export async function saveRow(trx: Db, projectId: number, ownerId: number, row: 
     content: row.configuration,
     state: row.state,
   })
+  await saveRowWords(trx, owner, row)
 }
 
 export async function setRowState(trx: Db, projectId: number, ownerId: number, rowId: string, state: string): Promise<void> {
@@ -158,6 +160,7 @@ export async function markRowsDeleted(
     .where('row_id', 'in', rowIds)
     .where('deleted_in', 'is', null)
     .execute()
+  await deleteRowWords(trx, projectId, ownerId, rowIds)
 }
 
 /** The rows as they were in one version of the configuration. */

@@ -7,6 +7,7 @@ import { insertVersion, updateConfiguration } from './configurations.store.ts'
 import type { RowInput } from './input.ts'
 import type { ConfigurationRecord, Content, RowRecord, Stamp } from './records.ts'
 import { insertRowVersion, saveRow } from './rows.store.ts'
+import { saveConfigurationWords } from './words.store.ts'
 
 export interface Change {
   readonly stamp: Stamp
@@ -73,6 +74,7 @@ export async function saveVersion(
   }
   await insertVersion(trx, after)
   await updateConfiguration(trx, after)
+  if (after.name !== before.name || after.configuration !== before.configuration) await saveConfigurationWords(trx, after)
   return after
 }
 
@@ -95,7 +97,7 @@ export async function saveState(
 
 /** Writes a row and the version of it that belongs to `owner`'s current version. */
 export async function saveRowVersion(trx: Db, owner: ConfigurationRecord, row: RowRecord, stamp: Stamp): Promise<void> {
-  await saveRow(trx, owner.projectId, owner.ownerId, row)
+  await saveRow(trx, owner, row)
   await insertRowVersion(trx, owner.projectId, owner.ownerId, {
     rowId: row.id,
     version: row.version,

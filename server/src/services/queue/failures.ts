@@ -20,6 +20,7 @@ export const FailureGroupView = Type.Object(
     firstTime: Time,
     lastTime: Time,
     lastJob: Type.Object({ id: Type.String(), message: Type.String() }),
+    configurationsCount: Type.Integer({ description: 'In how many configurations it failed so.' }),
     configurations: Type.Array(
       Type.Object({
         componentId: Type.String(),
@@ -29,6 +30,7 @@ export const FailureGroupView = Type.Object(
         lastJobId: Type.String(),
         lastTime: Time,
       }),
+      { description: 'Those with the newest failures.' },
     ),
   },
   { title: 'FailureGroup' },
@@ -62,7 +64,8 @@ export function failureGroupView({ kind, subject, configurations }: FailureGroup
     firstTime: timeOf(Math.min(...configurations.map(({ firstAt }) => firstAt))),
     lastTime: timeOf(newest.lastAt),
     lastJob: { id: String(newest.lastJobId), message: messages.get(newest.lastJobId) ?? '' },
-    configurations: configurations.map((one) => ({
+    configurationsCount: configurations.length,
+    configurations: configurations.slice(0, MOST_SHOWN).map((one) => ({
       componentId: one.componentId,
       configId: one.configurationId,
       branchId: String(one.branchId),
@@ -72,5 +75,8 @@ export function failureGroupView({ kind, subject, configurations }: FailureGroup
     })),
   }
 }
+
+/** Configurations of one cause that are listed; a search by `causeKind` finds the jobs of the others. */
+const MOST_SHOWN = 100
 
 const timeOf = (ms: number): string => new Date(ms).toISOString()

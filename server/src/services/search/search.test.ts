@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { freshPostgres } from '../../../../tests/support/on-both-databases.ts'
 import { newMember, newStackAdmin } from '../../../../tests/support/person-client.ts'
 import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
@@ -76,6 +77,83 @@ for (const database of ['SQLite', 'PostgreSQL'])
     assert.deepEqual(await find('text=o', masterToken), { items: [], more: [] })
     const limited = await stack.request('POST', '/v2/storage/tokens', { json: { description: 'limited' } })
     assert.deepEqual(await shown('text=o', limited.json<{ token: string }>().token), ['schedule 1'])
+    await sameAsScan(stack)
     for (const query of ['', 'text=', 'text=x&kinds[]=nonsense', 'text=x&limit=101'])
       assert.equal((await stack.request('GET', `/v2/storage/search?${query}`)).status, 400, query)
   })
+
+const WORDS = ['Zürich', 'ORDERS', 'a%b', 'x_y', "o'hara", 'ÉTÉ', '1.50', 'back\\slash', 'two words']
+const word = fc.constantFrom(...WORDS)
+const content = fc.dictionary(
+  fc.constantFrom('endpoint', 'Path', '#secret', 'deep'),
+  fc.oneof(
+    word,
+    fc.array(word, { maxLength: 2 }),
+    fc.dictionary(fc.constantFrom('Name', '#hidden'), fc.oneof(word, fc.double({ noNaN: true }))),
+  ),
+)
+/** What is done to the configuration or row of a number. */
+const step = fc.record({
+  on: fc.integer({ min: 0, max: 3 }),
+  row: fc.option(fc.integer({ min: 0, max: 2 })),
+  what: fc.constantFrom('save', 'save', 'save', 'rename', 'delete', 'rollback', 'restore'),
+  name: word,
+  content,
+})
+
+interface Listed {
+  readonly id: string
+  readonly name: string
+  readonly configuration: unknown
+  readonly rows: readonly Listed[]
+}
+
+/** After any changes, what is found is what a look at every name and every value finds. */
+async function sameAsScan(stack: TestStack): Promise<void> {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
+      const { masterToken: token } = await stack.newProject()
+      const call = async (method: string, path: string, json?: object) =>
+        await stack.request(method, `/v2/storage/components/${HTTP}/configs${path}`, { token, ...(json && { json }) })
+      for (const { on, row, what, name, content: configuration } of steps) {
+        const id = row === null ? `c-${on}` : `r-${row}`
+        const below = row === null ? '' : `/c-${on}/rows`
+        const made = { name, configuration, [row === null ? 'configurationId' : 'rowId']: id }
+        if (what === 'save' && (await call('PUT', `${below}/${id}`, { name, configuration })).status === 404)
+          await call('POST', below, made)
+        if (what === 'rename') await call('PUT', `${below}/${id}`, { name })
+        if (what === 'delete') await call('DELETE', `${below}/${id}`)
+        if (what === 'rollback') await call('POST', `${below}/${id}/versions/1/rollback`)
+        if (what === 'restore') await call('POST', `/c-${on}/restore`)
+      }
+      const listed = (await call('GET', '?include=rows')).json<Listed[]>()
+      for (const text of ['zür', 'order', 'a%', '_', "'", 'été', '.5', 'back\\\\s', ' ', 'name', 'endp', 'c-1', 'r-', '"', '#']) {
+        const url = `/v2/storage/search?limit=100&kinds[]=configuration&kinds[]=row&kinds[]=content&text=${encodeURIComponent(text)}`
+        const { items } = (await stack.request('GET', url, { token })).json<Found>()
+        const found = items.map(({ kind, id, configurationId }) => `${kind} ${configurationId ?? ''} ${id}`).sort()
+        assert.deepEqual(found, listed.flatMap((one) => scan(one, text)).sort(), text)
+      }
+    }),
+    { numRuns: 4 },
+  )
+}
+
+function scan(configuration: Listed, text: string): string[] {
+  const has = (given: string) => given.toLowerCase().includes(text)
+  const holds = ({ configuration: value }: Listed) => namesAndValues(value).some(has)
+  const isNamed = ({ id, name }: Listed) => has(id) || has(name)
+  const { id, rows } = configuration
+  return [
+    ...(isNamed(configuration) ? [`configuration  ${id}`] : []),
+    ...rows.filter(isNamed).map((row) => `row ${id} ${row.id}`),
+    ...(holds(configuration) ? [`content ${id} ${id}`] : []),
+    ...rows.filter(holds).map((row) => `content ${id} ${row.id}`),
+  ]
+}
+
+/** As they are written in JSON. A list has the name that holds it. */
+function namesAndValues(value: unknown, name?: string): string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => namesAndValues(item, name))
+  if (typeof value !== 'object' || value === null) return [...(name === undefined ? [] : [name]), JSON.stringify(value)]
+  return Object.entries(value).flatMap(([key, item]) => (key.startsWith('#') ? [] : namesAndValues(item, key)))
+}

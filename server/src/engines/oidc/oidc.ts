@@ -9,6 +9,8 @@ export interface OidcSettings {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
+  /** How long one answer of the provider may take. */
+  readonly timeoutSeconds?: number
 }
 
 /** What only the browser that began the sign-in has. */
@@ -34,7 +36,10 @@ const LONGEST_REASON = 300
 
 export type OidcClient = ReturnType<typeof createOidcClient>
 
-export function createOidcClient({ issuer, clientId, clientSecret }: OidcSettings, clock: Clock) {
+export function createOidcClient(
+  { issuer, clientId, clientSecret, timeoutSeconds = TIMEOUT_SECONDS }: OidcSettings,
+  clock: Clock,
+) {
   let known: { readonly configuration: oidc.Configuration; readonly at: number } | undefined
 
   /** Keys and addresses change seldom; a provider that was down is asked again the next time. */
@@ -49,7 +54,7 @@ export function createOidcClient({ issuer, clientId, clientSecret }: OidcSetting
     const server = new URL(issuer)
     const configuration = await oidc
       .discovery(server, clientId, metadata, undefined, {
-        timeout: TIMEOUT_SECONDS,
+        timeout: timeoutSeconds,
         execute: server.protocol === 'http:' ? [oidc.allowInsecureRequests] : [],
       })
       .catch((cause: unknown) => {

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { newMember, newStackAdmin } from '../../../../tests/support/person-client.ts'
 import { shareTestStack } from '../../../../tests/support/test-stack.ts'
+import { ensureLocalCertificate } from '../../engines/tls/local-authority.ts'
 import { createStatus, type Status, type StatusSources } from './status.ts'
 
 const startProject = shareTestStack()
@@ -23,6 +27,16 @@ const well: StatusSources = {
   componentProblems: () => [],
   certificate: () => undefined,
 }
+/** Made so many days ago; it is good for 397. */
+async function certificateFrom(days: number): Promise<() => string> {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-certificate-'))
+  const clock = { now: () => new Date(NOW.getTime() - days * 24 * HOUR) }
+  const { certFile } = await ensureLocalCertificate(folder, ['localhost'], clock)
+  const pem = await readFile(certFile, 'utf8')
+  await rm(folder, { recursive: true })
+  return () => pem
+}
+
 const levelOf = ({ checks }: Status, name: string) => checks.find(({ check }) => check === name)?.level
 
 test('a stack that is well says so, and each trouble is named with its level', async () => {
@@ -42,6 +56,8 @@ test('a stack that is well says so, and each trouble is named with its level', a
     ['database', 'problem', { database: { dialect: 'postgres', ask: () => Promise.reject(new Error('no answer')) } }],
     ['objectStore', 'problem', { objectStore: () => Promise.reject(new Error('no answer')) }],
     ['certificate', 'problem', { certificate: () => 'not a certificate' }],
+    ['certificate', 'warning', { certificate: await certificateFrom(390) }],
+    ['certificate', 'problem', { certificate: await certificateFrom(400) }],
   ]
   for (const [check, level, change] of cases) {
     const status = await createStatus({ ...well, ...change })()

@@ -1,7 +1,7 @@
 // Sign-in by a provider: with a real one, and with one that lies.
 
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, sign } from 'node:crypto'
+import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
@@ -21,13 +21,15 @@ async function listen(t: TestScope) {
   return { url: `http://127.0.0.1:${port}`, serve: (handler: typeof handle) => (handle = handler), server }
 }
 
+const NOBODY = { domains: [], role: 'viewer' as const, projectId: 1 }
+
 async function stackWith(
   t: TestScope,
   issuer: string,
   domains: readonly string[] = [],
   clock?: { now(): Date },
 ): Promise<TestStack> {
-  const policy = { domains, role: 'viewer' as const, projectId: 1 }
+  const policy = { ...NOBODY, domains }
   return startTestStack(t, { oidc: { issuer, ...CLIENT, ...policy }, ...(clock && { clock }) })
 }
 
@@ -160,14 +162,25 @@ test('a provider that lies, is down or has another time lets nobody in', { timeo
   const own = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const foreign = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const jwk = { ...own.publicKey.export({ format: 'jwk' }), kid: 'k', alg: 'RS256', use: 'sig' }
+  const publicPem = own.publicKey.export({ type: 'spki', format: 'pem' })
   const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
-  let lie: { claims?: Record<string, unknown>; key?: 'foreign'; status?: number; issuer?: string; offset?: number } = {}
+  let lie: {
+    claims?: Record<string, unknown>
+    key?: 'foreign' | 'none' | 'public'
+    status?: number
+    isSilent?: true
+    issuer?: string
+    offset?: number
+  } = {}
   let nonce = ''
   const idToken = () => {
     const now = Math.floor(Date.now() / 1000) + (lie.offset ?? 0)
     const claims = { nonce, email: 'ann@example.com', email_verified: true, ...lie.claims }
     const payload = { iss: place.url, aud: CLIENT.clientId, sub: 'ann', iat: now, exp: now + 300, ...claims }
-    const text = `${encoded({ alg: 'RS256', kid: 'k' })}.${encoded(payload)}`
+    const alg = lie.key === 'none' ? 'none' : lie.key === 'public' ? 'HS256' : 'RS256'
+    const text = `${encoded({ alg, kid: 'k' })}.${encoded(payload)}`
+    if (lie.key === 'none') return `${text}.`
+    if (lie.key === 'public') return `${text}.${createHmac('sha256', publicPem).update(text).digest('base64url')}`
     const { privateKey } = lie.key === 'foreign' ? foreign : own
     return `${text}.${sign('sha256', Buffer.from(text), privateKey).toString('base64url')}`
   }
@@ -185,11 +198,12 @@ test('a provider that lies, is down or has another time lets nobody in', { timeo
         id_token_signing_alg_values_supported: ['RS256'],
       })
     else if (message.url === '/jwks') json(response, { keys: [jwk] })
+    else if (lie.isSilent) return
     else if (lie.status !== undefined) json(response, {}, lie.status)
     else json(response, { access_token: 'a', token_type: 'bearer', id_token: idToken() })
   })
-  const attempt = async (): Promise<string> => {
-    const browser = newBrowser(stack)
+  const attempt = async (at = stack): Promise<string> => {
+    const browser = newBrowser(at)
     const answer = await browser.call('GET', '/sign-in/oidc')
     const to = answer.headers.get('location')!
     if (!to.startsWith(place.url)) return to
@@ -205,6 +219,8 @@ test('a provider that lies, is down or has another time lets nobody in', { timeo
     'another issuer': { claims: { iss: 'https://evil.example' } },
     'another client': { claims: { aud: 'somebody-else' } },
     'another signature': { key: 'foreign' },
+    'no signature': { key: 'none' },
+    'a signature that anybody can make with the public key': { key: 'public' },
     'an old answer': { claims: { iat: now - 7200, exp: now - 3600 } },
     'a clock that is ten minutes behind': { offset: -600 },
   }
@@ -221,8 +237,10 @@ test('a provider that lies, is down or has another time lets nobody in', { timeo
     lie = { offset }
     assert.equal(await attempt(), '/console/', `a clock that is ${offset} s off`)
   }
+  const other = await startTestStack(t, { oidc: { issuer: place.url, ...CLIENT, ...NOBODY, timeoutSeconds: 1 } })
+  lie = { isSilent: true }
+  assert.equal(await attempt(other), '/console/#problem=people.oidcUnavailable', 'it does not answer')
   await new Promise((resolve) => place.server.close(resolve).closeAllConnections())
-  const other = await stackWith(t, place.url)
   const answer = await newBrowser(other).call('GET', '/sign-in/oidc')
   assert.equal(answer.headers.get('location'), '/console/#problem=people.oidcUnavailable', 'nobody listens there')
 })

@@ -174,6 +174,11 @@ test('a session ends without use, and in any case in the end', async (t) => {
   await admin.signIn()
   now += 2 * HOUR
   assert.equal((await admin.call('GET', '/account')).status, 401, 'two hours without use')
+  await admin.signIn()
+  now -= HOUR
+  assert.equal((await admin.call('GET', '/account')).status, 200, 'a clock that is set back ends no session')
+  now += 3 * HOUR
+  assert.equal((await admin.call('GET', '/account')).status, 401, 'and makes none of them longer')
 })
 
 test('a new password needs the old one and ends the other sessions', async () => {

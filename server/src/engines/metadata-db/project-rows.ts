@@ -1,11 +1,15 @@
-// Takes away every row of a project, in whichever table: all of them carry its id. Tables refer to older tables only, so the youngest goes
-// first. The bytes of tables go with the sweep that finds nothing referring to them.
+// Takes away every row of a project, in whichever table: all of them carry its id, or go with a row that does. Tables refer to older tables
+// only, so the youngest goes first. The bytes of tables go with the sweep that finds nothing referring to them.
 
 import { sql } from 'kysely'
 import { type Db, dialectOf, type Trx } from './dialects.ts'
 
+/** `iceberg_snapshot_manifest` refers to it, carries no project, and goes with the older `iceberg_snapshot`. */
+const GOES_LAST = 'iceberg_manifest'
+
 export async function deleteRowsOfProject(trx: Trx, projectId: number): Promise<void> {
-  for (const table of await tablesOfProjects(trx))
+  const tables = await tablesOfProjects(trx)
+  for (const table of [...tables.filter((name) => name !== GOES_LAST), GOES_LAST])
     await sql`delete from ${sql.table(table)} where project_id = ${projectId}`.execute(trx)
   await sql`delete from project where id = ${projectId}`.execute(trx)
 }

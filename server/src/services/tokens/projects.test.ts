@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from 'kysely'
 import { freshPostgres, freshSqlite } from '../../../../tests/support/on-both-databases.ts'
 import { newMember, newStackAdmin } from '../../../../tests/support/person-client.ts'
+import { rowsOfProject } from '../../../../tests/support/project-traces.ts'
 import { type Job, shellStack } from '../../../../tests/support/shell-stack.ts'
 import { startTestStack } from '../../../../tests/support/test-stack.ts'
 import { until } from '../../../../tests/support/until.ts'
@@ -108,6 +108,12 @@ for (const [title, fresh] of [
       token,
     })
     await stack.request('POST', '/vault/variables', { json: { key: 'k', value: 'v' }, token })
+    const filled = Object.keys(await rowsOfProject(stack.platform.metadata.db, projectId))
+    for (const table of ['project', 'token', 'data_table', 'configuration', 'event', 'vault_variable', 'configuration_words'])
+      assert.ok(
+        filled.some((one) => one.startsWith(`${table}.`)),
+        table,
+      )
     await admin.ok('DELETE', `/manage/projects/${projectId}?days=3`)
     assert.equal((await stack.request('GET', '/v2/storage/buckets', { token })).status, 401)
     assert.equal((await member.call('GET', '/v2/storage/buckets')).status, 403)
@@ -124,23 +130,7 @@ for (const [title, fresh] of [
     await stack.platform.projectsLoop.tick()
     await admin.signIn()
     assert.equal((await admin.ok<object[]>('GET', '/manage/deleted-projects')).length, 0)
-    const { db } = stack.platform.metadata
-    for (const table of [
-      'project',
-      'token',
-      'bucket',
-      'data_table',
-      'configuration',
-      'event',
-      'file',
-      'vault_variable',
-      'encryption_data_key',
-      'branch',
-    ]) {
-      const column = table === 'project' ? 'id' : 'project_id'
-      const { rows } = await sql`select 1 from ${sql.table(table)} where ${sql.ref(column)} = ${projectId}`.execute(db)
-      assert.equal(rows.length, 0, table)
-    }
+    assert.deepEqual(await rowsOfProject(stack.platform.metadata.db, projectId), {})
     assert.equal((await stack.request('GET', '/v2/storage/buckets')).status, 200, 'the other project is as it was')
     assert.deepEqual((await member.call('GET', '/account')).status, 401, 'their session is over by then')
   })

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { ErrorSchema } from './record-schemas.ts'
+import { type MinimumRole, minimumRole } from './roles.ts'
 
 export interface DocumentedRoute {
   readonly method: string
@@ -9,6 +10,8 @@ export interface DocumentedRoute {
   readonly operation: string | undefined
   readonly summary: string | undefined
   readonly needs: string
+  /** Undefined: open to everybody, or about the caller's own account. */
+  readonly role: MinimumRole | undefined
   readonly branch: string
   readonly schema: RouteSchemas
   /** Members of a body that is read as a stream. */
@@ -55,6 +58,7 @@ const describe = (method: string, { url, config = {}, schema }: RouteOptions): D
   operation: config.operation,
   summary: config.summary,
   needs: config.needs ?? 'token',
+  role: minimumRole({ ...config, method }),
   branch: config.branch ?? 'allowed',
   schema: (schema ?? {}) as RouteSchemas, // TypeBox schemas, which are JSON schemas
   form: config.form as JsonSchema | undefined, // as above
@@ -205,6 +209,7 @@ function operationOf(route: DocumentedRoute) {
     operationId: idOf(route),
     tags: [tagOf(route)],
     summary: route.summary,
+    ...(route.role && { description: `Lowest role of people: ${route.role}.`, 'x-minimum-role': route.role }),
     'x-scopes': [route.needs],
     ...(route.branch === 'refused' && { 'x-branch': 'refused' }),
     security: securityOf(route.needs),

@@ -33,6 +33,7 @@ import { errorBody, platformErrorOf, statusOf } from './errors-to-http.ts'
 import { parseForm } from './form.ts'
 import type { RequestLimits, TooMany } from './request-limits.ts'
 import { createResponseCache, type Place } from './response-cache.ts'
+import { isBelow, type MinimumRole, mayChange, minimumRole } from './roles.ts'
 import { assertFromOwnPage, readCookie } from './session-cookie.ts'
 import type { TlsPair } from './tls.ts'
 import { validatorCompiler } from './validation.ts'
@@ -51,6 +52,8 @@ declare module 'fastify' {
     readonly summary?: string
     /** Default `token`. */
     readonly needs?: Needs
+    /** The lowest role of people that may use it, where the method and `needs` do not say it. */
+    readonly role?: MinimumRole
     /** The branch prefix: allowed (default), required, or 501. */
     readonly branch?: 'allowed' | 'required' | 'refused'
     /** What an address without the id at its end is, with the slash before it: by default `idMissing`. */
@@ -383,6 +386,8 @@ async function admitPerson(request: FastifyRequest, { people, limits }: HttpDeps
   const tooOften = value === undefined ? undefined : limits?.token(request.ip, person && -person.id) // its own numbers
   if (tooOften) throw new PlatformError(tooOften.code, { seconds: tooOften.seconds })
   if (!person) throw new PlatformError(value === undefined ? 'people.notSignedIn' : 'people.manageTokenInvalid')
+  if (request.routeOptions.config.role === 'stack admin' && !person.isStackAdmin)
+    throw new PlatformError('people.adminNeeded', { who: 'a stack admin' })
   request.person = person
 }
 
@@ -408,10 +413,11 @@ function admit(request: FastifyRequest, actor: Actor | undefined, deps: HttpDeps
 
 function refusalOf(request: FastifyRequest, actor: Actor | undefined, branchName: string | undefined): PlatformError | undefined {
   const { needs = 'token', branch = 'allowed' } = request.routeOptions.config
+  const route = { ...request.routeOptions.config, method: request.method }
   if (!actor) return new PlatformError(request.tokenValue === '' ? 'storage.tokenMissing' : 'storage.tokenInvalid')
-  const changes = !isRead(request) && !request.routeOptions.config.onlyReads
+  const changes = mayChange(route)
   if (changes && actor.role === 'viewer') return new PlatformError('people.viewer')
-  if (!may(actor, needs)) return new PlatformError('accessDenied')
+  if ((actor.role && isBelow(actor.role, minimumRole(route))) || !may(actor, needs)) return new PlatformError('accessDenied')
   if (changes && actor.pausedReason !== undefined) return new PlatformError('projectPaused', { reason: actor.pausedReason })
   if (branchName !== undefined && branch === 'refused')
     return new PlatformError('notImplemented', { what: 'This resource does not exist in a branch. Leave out the branch prefix.' })

@@ -67,7 +67,6 @@ export function createPeopleModules({ core, clock, log, files, oidc, smtpUrl }: 
             member: people.inProject.memberFor,
             admin: people.inProject.adminIn,
             actor: people.finder.actorOf,
-            stackAdmin: people.needStackAdmin,
             asStackAdmin: people.asStackAdmin,
             projectsOf: people.projectsOf,
           },

@@ -55,11 +55,11 @@ const group = (name: string, routes: readonly DocumentedRoute[], baseUrl: string
   `<section><h2 id="${escapeHtml(name)}">${escapeHtml(name)}</h2>\n${routes.map((route) => operation(route, baseUrl)).join('\n')}</section>`
 
 function operation(route: DocumentedRoute, baseUrl: string): string {
-  const { method, operation: name = '', summary = '', needs } = route
+  const { method, operation: name = '', summary = '', needs, role } = route
   const parameters = parametersOf(route)
   const words = [method, pathOf(route), name, summary, ...parameters.map((parameter) => parameter.name)].join(' ').toLowerCase()
   return `<details data-words="${escapeHtml(words)}"><summary><span class="method">${method}</span><code>${escapeHtml(pathOf(route))}</code> <span class="quiet">${escapeHtml(summary)}</span></summary>
-<p>Operation <code>${escapeHtml(name)}</code>; needs ${needs === 'nothing' ? 'no token' : `<code>${escapeHtml(needs)}</code>`}.</p>
+<p>Operation <code>${escapeHtml(name)}</code>; needs ${needs === 'nothing' ? 'no token' : `<code>${escapeHtml(needs)}</code>`}${role ? `; lowest role of people: ${role}` : ''}.</p>
 ${table(parameters)}
 <pre>${escapeHtml(curlExample(route, baseUrl))}</pre></details>`
 }

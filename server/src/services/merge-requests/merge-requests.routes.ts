@@ -167,7 +167,7 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
     app.put(
       SETTINGS,
       {
-        config: config('changeSettings', 'Change what the project asks of merge requests'),
+        config: { ...config('changeSettings', 'Change what the project asks of merge requests'), role: 'admin' },
         schema: { body: Settings, response: { 200: Settings } },
       },
       async (req) => mergeRequests.changeSettings(req.actor, req.body.requiredApprovals),

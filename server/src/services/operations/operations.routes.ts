@@ -6,7 +6,7 @@ import { Timestamp } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
-import { config, needStackAdmin } from './for-stack-admins.ts'
+import { config } from './for-stack-admins.ts'
 import type { Status } from './status.ts'
 
 export interface AuditEntry {
@@ -104,8 +104,6 @@ export function operationsRoutes({ status, listAudit, now }: OperationsDeps): Fa
   }
 
   return async (app) => {
-    app.addHook('preHandler', needStackAdmin)
-
     app.get(
       '/operations/status',
       { config: config('status', 'How the stack is doing (stack admin)'), schema: { response: { 200: StatusView } } },

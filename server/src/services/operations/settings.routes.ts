@@ -5,7 +5,7 @@ import { type Static, Type } from 'typebox'
 import { Nullable } from '../../http/parameters.ts'
 import { Timestamp } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
-import { config, needStackAdmin } from './for-stack-admins.ts'
+import { config } from './for-stack-admins.ts'
 import { type SettingState, type Settings, shownOf } from './settings.ts'
 
 const SettingView = Type.Object(
@@ -33,8 +33,6 @@ const Value = Type.Object({
 
 export function settingsRoutes(settings: Settings): FastifyPluginAsyncTypebox {
   return async (app) => {
-    app.addHook('preHandler', needStackAdmin)
-
     app.get(
       '/operations/settings',
       {

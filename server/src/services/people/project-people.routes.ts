@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { idFrom, projectFrom } from '../../http/ids.ts'
 import { numberedId } from '../../http/parameters.ts'
+import type { MinimumRole } from '../../http/roles.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { createInvitationMail } from './invitation-mail.ts'
 import { linkUrl } from './links.ts'
@@ -23,13 +24,13 @@ export function projectPeopleRoutes(
   mailInvitation: ReturnType<typeof createInvitationMail>,
 ): FastifyPluginAsyncTypebox {
   return async (app) => {
-    const config = (operation: string, summary: string) =>
-      ({ operation, summary, needs: 'person', validationCode: 'validation.failed' }) as const
+    const config = (operation: string, summary: string, role: MinimumRole) =>
+      ({ operation, summary, needs: 'person', role, validationCode: 'validation.failed' }) as const
 
     app.get(
       '/manage/projects/:projectId/users',
       {
-        config: config('projectUsers.list', 'The people of a project'),
+        config: config('projectUsers.list', 'The people of a project', 'viewer'),
         schema: { params: InProject, response: { 200: Type.Array(MemberView) } },
       },
       async ({ person, params }) => (await inProject.list(person, projectFrom(params.projectId))).map(memberView),
@@ -38,7 +39,7 @@ export function projectPeopleRoutes(
     app.post(
       '/manage/projects/:projectId/users',
       {
-        config: config('projectUsers.add', 'Add somebody who has an account on this stack'),
+        config: config('projectUsers.add', 'Add somebody who has an account on this stack', 'admin'),
         schema: {
           params: InProject,
           body: Type.Object({ email: Email, role: Type.Optional(RoleSchema) }),
@@ -54,7 +55,7 @@ export function projectPeopleRoutes(
     app.patch(
       '/manage/projects/:projectId/users/:userId',
       {
-        config: config('projectUsers.update', 'Change the role of a person; it holds at once'),
+        config: config('projectUsers.update', 'Change the role of a person; it holds at once', 'admin'),
         schema: { params: OfUser, body: Type.Object({ role: RoleSchema }), response: { 200: MemberView } },
       },
       async ({ person, params: { projectId, userId }, body, origin }) =>
@@ -64,7 +65,11 @@ export function projectPeopleRoutes(
     app.delete(
       '/manage/projects/:projectId/users/:userId',
       {
-        config: config('projectUsers.remove', 'Remove a person from a project; what they have open there ends at once'),
+        config: config(
+          'projectUsers.remove',
+          'Remove a person from a project, or leave it; what they have open there ends at once',
+          'viewer',
+        ),
         schema: { params: OfUser, response: { 204: Nothing } },
       },
       async ({ person, params: { projectId, userId }, origin }, reply) => {
@@ -76,7 +81,7 @@ export function projectPeopleRoutes(
     app.get(
       '/manage/projects/:projectId/invitations',
       {
-        config: config('projectInvitations.list', 'Invitations that nobody has used yet'),
+        config: config('projectInvitations.list', 'Invitations that nobody has used yet', 'admin'),
         schema: { params: InProject, response: { 200: Type.Array(InvitationView) } },
       },
       async ({ person, params }) => (await inProject.listInvitations(person, projectFrom(params.projectId))).map(invitationView),
@@ -85,7 +90,7 @@ export function projectPeopleRoutes(
     app.post(
       '/manage/projects/:projectId/invitations',
       {
-        config: config('projectInvitations.create', 'Make a link that lets a new person join; it works once'),
+        config: config('projectInvitations.create', 'Make a link that lets a new person join; it works once', 'admin'),
         schema: {
           params: InProject,
           body: Type.Object({
@@ -108,7 +113,7 @@ export function projectPeopleRoutes(
     app.delete(
       '/manage/projects/:projectId/invitations/:invitationId',
       {
-        config: config('projectInvitations.delete', 'Take an invitation back'),
+        config: config('projectInvitations.delete', 'Take an invitation back', 'admin'),
         schema: {
           params: Type.Object({ projectId: Project, invitationId: numberedId('invitation') }),
           response: { 204: Nothing },

@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import { projectFrom } from '../../http/ids.ts'
 import { numberedId, optionalText } from '../../http/parameters.ts'
 import { Timestamp } from '../../http/record-schemas.ts'
+import type { MinimumRole } from '../../http/roles.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
@@ -50,7 +51,6 @@ export interface ProjectRoutesDeps {
     member(person: Person, projectId: number): Promise<Member>
     admin(person: Person, projectId: number): Promise<Member>
     actor(person: Person, projectId: number): Promise<Actor>
-    stackAdmin(person: Person): void
     /** As the source of events of the project. */
     asStackAdmin(person: Person, projectId: number): Promise<EventSource>
     projectsOf(person: Person): Promise<readonly { readonly id: number }[]>
@@ -62,8 +62,14 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
   const view = tokenViews(tokens)
 
   return async (app) => {
-    const config = (operation: string, summary: string) =>
-      ({ operation: `projects.${operation}`, summary, needs: 'person', validationCode: 'validation.failed' }) as const
+    const config = (operation: string, summary: string, role?: MinimumRole) =>
+      ({
+        operation: `projects.${operation}`,
+        summary,
+        needs: 'person',
+        ...(role && { role }),
+        validationCode: 'validation.failed',
+      }) as const
     const { asStackAdmin } = people
 
     app.get(
@@ -91,12 +97,11 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
     app.post(
       '/manage/organizations/:organizationId/projects',
       {
-        config: config('create', 'Create a project; whoever does becomes its admin'),
+        config: config('create', 'Create a project; whoever does becomes its admin', 'stack admin'),
         schema: { params: OrganizationId, body: Type.Object({ name: Name }), response: { 201: ProjectView } },
       },
       async ({ person, params, body }, reply) => {
         checkOrganization(params.organizationId)
-        people.stackAdmin(person)
         const { project } = await tokens.createProject(body.name)
         await people.member(person, project.id)
         return reply.code(201).send(projectView(project))
@@ -105,7 +110,7 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
 
     app.get(
       '/manage/projects/:projectId',
-      { config: config('get', 'A project'), schema: { params: ProjectId, response: { 200: ProjectView } } },
+      { config: config('get', 'A project', 'viewer'), schema: { params: ProjectId, response: { 200: ProjectView } } },
       async ({ person, params }) => {
         const id = projectFrom(params.projectId)
         await people.member(person, id)
@@ -116,7 +121,7 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
     app.put(
       '/manage/projects/:projectId',
       {
-        config: config('update', 'Rename a project'),
+        config: config('update', 'Rename a project', 'stack admin'),
         schema: { params: ProjectId, body: Type.Object({ name: Name }), response: { 200: ProjectView } },
       },
       async ({ person, params, body, origin }) => {
@@ -128,7 +133,7 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
     app.post(
       '/manage/projects/:projectId/disable',
       {
-        config: config('pause', 'Pause a project: it is read, and nothing in it starts or changes'),
+        config: config('pause', 'Pause a project: it is read, and nothing in it starts or changes', 'stack admin'),
         schema: {
           params: ProjectId,
           body: Type.Object({ disableReason: optionalText('Everybody who is refused reads it.') }),
@@ -143,7 +148,10 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
 
     app.post(
       '/manage/projects/:projectId/enable',
-      { config: config('resume', 'Let a paused project go on'), schema: { params: ProjectId, response: { 200: ProjectView } } },
+      {
+        config: config('resume', 'Let a paused project go on', 'stack admin'),
+        schema: { params: ProjectId, response: { 200: ProjectView } },
+      },
       async ({ person, params, origin }) => {
         const id = projectFrom(params.projectId)
         return projectView(await projects.resume(id, { source: await asStackAdmin(person, id), origin }))
@@ -153,7 +161,7 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
     app.delete(
       '/manage/projects/:projectId',
       {
-        config: config('delete', 'Delete a project; it can be brought back until its grace time is over'),
+        config: config('delete', 'Delete a project; it can be brought back until its grace time is over', 'stack admin'),
         schema: {
           params: ProjectId,
           querystring: Type.Object({
@@ -174,23 +182,19 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
     app.get(
       '/manage/deleted-projects',
       {
-        config: config('deleted', 'Projects that can still be brought back'),
+        config: config('deleted', 'Projects that can still be brought back', 'stack admin'),
         schema: { response: { 200: Type.Array(ProjectView) } },
       },
-      async ({ person }) => {
-        people.stackAdmin(person)
-        return (await projects.listDeleted()).map(projectView)
-      },
+      async () => (await projects.listDeleted()).map(projectView),
     )
 
     app.delete(
       '/manage/deleted-projects/:projectId',
       {
-        config: config('restore', 'Bring a deleted project back'),
+        config: config('restore', 'Bring a deleted project back', 'stack admin'),
         schema: { params: ProjectId, response: { 204: Type.Null() } },
       },
-      async ({ person, params, origin }, reply) => {
-        people.stackAdmin(person)
+      async ({ params, origin }, reply) => {
         await projects.restore(projectFrom(params.projectId), { origin })
         return reply.code(204).send(null)
       },
@@ -199,7 +203,7 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
     app.post(
       '/manage/projects/:projectId/features',
       {
-        config: config('addFeature', 'Let a project report a feature that clients look for'),
+        config: config('addFeature', 'Let a project report a feature that clients look for', 'stack admin'),
         schema: { params: ProjectId, body: Type.Object({ feature: Feature }), response: { 201: Type.Null() } },
       },
       async ({ person, params, body, origin }, reply) => {
@@ -212,7 +216,7 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
     app.delete(
       '/manage/projects/:projectId/features/:feature',
       {
-        config: config('removeFeature', 'Report the feature no longer'),
+        config: config('removeFeature', 'Report the feature no longer', 'stack admin'),
         schema: {
           params: Type.Object({ projectId: numberedId('project'), feature: Feature }),
           response: { 204: Type.Null() },
@@ -228,7 +232,7 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
     app.post(
       '/manage/projects/:projectId/tokens',
       {
-        config: config('createToken', 'Make a token of a project, for a script'),
+        config: config('createToken', 'Make a token of a project, for a script', 'admin'),
         schema: { params: ProjectId, body: TokenBody, response: { 201: TokenView } },
       },
       async ({ person, params, body, origin, baseUrl }, reply) => {

@@ -65,7 +65,7 @@ export function tokensRoutes({
     app.post(
       '/v2/storage/tokens',
       {
-        config: { operation: 'tokens.create', summary: 'Create a token', branch: 'refused' },
+        config: { operation: 'tokens.create', summary: 'Create a token', role: 'admin', branch: 'refused' },
         schema: { body: TokenBody, response: { 201: TokenView } },
       },
       async (req, reply) => {
@@ -86,7 +86,7 @@ export function tokensRoutes({
     app.put(
       '/v2/storage/tokens/:id',
       {
-        config: { operation: 'tokens.update', summary: 'Change a token', branch: 'refused' },
+        config: { operation: 'tokens.update', summary: 'Change a token', role: 'admin', branch: 'refused' },
         schema: { params: ById, body: TokenBody, response: { 200: TokenView } },
       },
       async (req) => view(await tokens.update(req.actor, tokenId(req.params.id), requestFrom(req.body), req.origin), req.baseUrl),
@@ -95,7 +95,13 @@ export function tokensRoutes({
     app.delete(
       '/v2/storage/tokens/:id',
       {
-        config: { operation: 'tokens.delete', summary: 'Delete a token', branch: 'refused', withoutId: 'resourceNotFound' },
+        config: {
+          operation: 'tokens.delete',
+          summary: 'Delete a token',
+          role: 'admin',
+          branch: 'refused',
+          withoutId: 'resourceNotFound',
+        },
         schema: { params: ById, response: { 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -107,7 +113,7 @@ export function tokensRoutes({
     app.post(
       '/v2/storage/tokens/:id/refresh',
       {
-        config: { operation: 'tokens.refresh', summary: 'Give a token a new value', branch: 'refused' },
+        config: { operation: 'tokens.refresh', summary: 'Give a token a new value', role: 'admin', branch: 'refused' },
         schema: { params: ById, response: { 200: TokenView } },
       },
       async (req) => {
@@ -119,7 +125,7 @@ export function tokensRoutes({
     app.post(
       '/v2/storage/tokens/:id/share',
       {
-        config: { operation: 'tokens.share', summary: 'Not built: there is no mail service', branch: 'refused' },
+        config: { operation: 'tokens.share', summary: 'Not built: there is no mail service', role: 'admin', branch: 'refused' },
         schema: {
           params: ById,
           body: Type.Object({

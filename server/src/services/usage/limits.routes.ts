@@ -29,7 +29,13 @@ const OfLimit = Type.Object({
 export function limitsRoutes({ usage, asStackAdmin }: LimitsRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     const config = (operation: string, summary: string) =>
-      ({ operation: `projects.${operation}`, summary, needs: 'person', validationCode: 'validation.failed' }) as const
+      ({
+        operation: `projects.${operation}`,
+        summary,
+        needs: 'person',
+        role: 'stack admin',
+        validationCode: 'validation.failed',
+      }) as const
 
     app.post(
       '/manage/projects/:projectId/limits',

@@ -1,0 +1,29 @@
+// Which role of a person a route asks for: the check and the API document both read it here.
+
+import type { Role } from '../model/actor.ts'
+import type { Needs } from './server.ts'
+
+/** From the least to the most. A stack admin is an admin of every project. */
+export const ROLES = ['viewer', 'editor', 'admin', 'stack admin'] as const
+export type MinimumRole = (typeof ROLES)[number]
+
+export interface RouteRights {
+  readonly method: string
+  readonly needs?: Needs | undefined
+  readonly onlyReads?: true | undefined
+  readonly role?: MinimumRole | undefined
+}
+
+export const mayChange = ({ method, onlyReads }: RouteRights): boolean => method !== 'GET' && method !== 'HEAD' && !onlyReads
+
+/** Undefined: open to everybody, or about the caller's own account. */
+export function minimumRole(route: RouteRights): MinimumRole | undefined {
+  const { needs = 'token', role } = route
+  if (role) return role
+  if (needs === 'nothing' || needs === 'person' || needs === 'session') return undefined
+  if (needs === 'canManageTokens') return 'admin'
+  return mayChange(route) || needs === 'canManageBuckets' || needs === 'master' ? 'editor' : 'viewer'
+}
+
+export const isBelow = (own: Role, asked: MinimumRole | undefined): boolean =>
+  asked !== undefined && ROLES.indexOf(own) < ROLES.indexOf(asked)

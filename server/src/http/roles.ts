@@ -1,7 +1,12 @@
 // Which role of a person a route asks for: the check and the API document both read it here.
 
 import type { Role } from '../model/actor.ts'
-import type { Needs } from './server.ts'
+
+/**
+ * What a route asks of the token: any valid one, a master token, one permission, or nothing at all. A person's session stands for the token
+ * of that person in the project. `person` and `session` are about people and not about a project: the first also takes a manage token.
+ */
+export type Needs = 'nothing' | 'token' | 'master' | 'canManageTokens' | 'canManageBuckets' | 'components' | 'person' | 'session'
 
 /** From the least to the most. A stack admin is an admin of every project. */
 export const ROLES = ['viewer', 'editor', 'admin', 'stack admin'] as const

@@ -33,16 +33,10 @@ import { errorBody, platformErrorOf, statusOf } from './errors-to-http.ts'
 import { parseForm } from './form.ts'
 import type { RequestLimits, TooMany } from './request-limits.ts'
 import { createResponseCache, type Place } from './response-cache.ts'
-import { isBelow, type MinimumRole, mayChange, minimumRole } from './roles.ts'
+import { isBelow, type MinimumRole, mayChange, minimumRole, type Needs } from './roles.ts'
 import { assertFromOwnPage, readCookie } from './session-cookie.ts'
 import type { TlsPair } from './tls.ts'
 import { validatorCompiler } from './validation.ts'
-
-/**
- * What a route asks of the token: any valid one, a master token, one permission, or nothing at all. A person's session stands for the token
- * of that person in the project. `person` and `session` are about people and not about a project: the first also takes a manage token.
- */
-export type Needs = 'nothing' | 'token' | 'master' | 'canManageTokens' | 'canManageBuckets' | 'components' | 'person' | 'session'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

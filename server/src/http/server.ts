@@ -182,6 +182,13 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     clientErrorHandler: answerBrokenRequest,
     exposeHeadRoutes: true,
     return503OnClosing: false,
+    schemaController: {
+      compilersFactory: {
+        buildValidator: () => validatorCompiler as never, // its types know no compiler but Ajv's
+        // Views decide what leaves; a second schema pass would cost time and reorder what must stay as it was sent.
+        buildSerializer: () => () => JSON.stringify,
+      },
+    },
   })
   app.decorateRequest('tokenValue', '')
   app.decorateRequest('isStillAdmitted', async function (this: FastifyRequest) {
@@ -197,9 +204,6 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   app.decorateRequest('place', undefined)
   const kept = createResponseCache(deps.databaseVersion ?? (() => undefined))
   registerBodyParsers(app, deps.bodyIdleMs ?? BODY_IDLE_MS)
-  app.setValidatorCompiler(validatorCompiler)
-  // Views decide what leaves; a second schema pass would cost time and reorder what must stay as it was sent.
-  app.setSerializerCompiler(() => JSON.stringify)
   // Links and origins are worked out by the routes that ask for them.
   app.decorateRequest('baseUrl', {
     getter(this: FastifyRequest) {

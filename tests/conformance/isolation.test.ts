@@ -3,6 +3,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
+import { newStackAdmin } from '../support/person-client.ts'
+import { filesWith, objectKeys, rowsOfProject, tablesWith } from '../support/project-traces.ts'
 import { type Job, shellStack } from '../support/shell-stack.ts'
 import { type Answer, send, startTestStack, type TestStack } from '../support/test-stack.ts'
 import { until } from '../support/until.ts'
@@ -131,7 +134,9 @@ test('a token sees, changes and uses nothing of another project, by any route', 
   const asStranger = { ...ALIKE, mark: 'alpha7' }
   const emptyLists = await readAll(stranger, asStranger, lists)
   const alpha = await makeProject(stack, 'alpha7', receiver, call)
+  const others = await objectKeys(stack)
   const beta = await makeProject(stack, 'beta7', receiver, call)
+  const objectsOfBeta = [...(await objectKeys(stack)).difference(others)]
   const ofAlpha = await readAll(alpha.token, alpha.ids, [...lists, ...details])
   for (const [route, answer] of ofAlpha)
     assert.match(answer, route in NOT_BUILT ? /^501/ : /^200/, `${route} for its own project`)
@@ -161,7 +166,35 @@ test('a token sees, changes and uses nothing of another project, by any route', 
   assert.deepEqual(missing, [], 'routes that the fixture has no step for: add one, or say in LEFT_OUT why not')
   for (const route of Object.keys(NOT_BUILT).filter((one) => !one.startsWith('GET ')))
     assert.equal((await call(beta.token, { route, send: () => ({ json: NOT_BUILT[route] }) }, beta.ids)).status, 501, route)
+  await assertPurged(stack, Number(beta.ids.project), 'beta7', objectsOfBeta)
+  assert.equal((await stack.request('GET', '/v2/storage/tables', { token: alpha.token })).status, 200)
 })
+
+const DAY_MS = 86_400_000
+
+/** After its grace time nothing of a project is left, in whichever table, object or file. */
+async function assertPurged(stack: TestStack, projectId: number, mark: string, objects: readonly string[]): Promise<void> {
+  const { metadata, projectsLoop, filesLoop, sqlModules, tableModules } = stack.platform
+  const { db, inTransaction } = metadata
+  assert.ok(Object.keys(await rowsOfProject(db, projectId)).length > 40, 'the fixture fills the tables')
+  assert.ok(objects.some((key) => key.startsWith('tables/')) && objects.some((key) => !key.startsWith('tables/')))
+  const admin = await newStackAdmin(stack)
+  await admin.ok('DELETE', `/manage/projects/${projectId}?days=2`)
+  await inTransaction(async (trx) => sql`update project set delete_after = 1 where id = ${projectId}`.execute(trx))
+  await projectsLoop.tick()
+  assert.deepEqual(await rowsOfProject(db, projectId), {})
+  assert.deepEqual(await tablesWith(db, mark), [])
+  const now = Date.now()
+  await filesLoop.tick(new Date(now))
+  await sqlModules.loop.tick(new Date(now))
+  for (const days of [2, 4]) await tableModules.loop.sweep(new Date(now + days * DAY_MS)) // what it finds twice goes
+  const left = await objectKeys(stack)
+  assert.deepEqual(
+    objects.filter((key) => left.has(key)),
+    [],
+  )
+  await until('no file tells of it', async () => (await filesWith(stack, mark)).length === 0)
+}
 
 type Call = (token: string, step: Step, ids: Ids) => Promise<Answer>
 

@@ -135,7 +135,11 @@ test('no schedule fires in a restored copy before its operator says so', async (
   const folder = join(await emptyFolder(t), 'backup')
   assert.equal((await millrace(stack.dataDir, 'backup', folder, '--with-key')).code, 0)
   await stack.stop()
-  const fired = async (copy: Stack) => ((await copy.get('/queue/search/jobs')).body as unknown[]).length > 0
+  const stopped = Date.now() // on a slow machine it may have fired before the backup
+  const fired = async (copy: Stack) =>
+    ((await copy.get('/queue/search/jobs')).body as { createdTime: string }[]).some(
+      ({ createdTime }) => Date.parse(createdTime) > stopped,
+    )
   const restore = async (...options: string[]) => {
     const dataDir = join(await emptyFolder(t), 'data')
     const restored = await millrace(dataDir, 'restore', folder, ...options)

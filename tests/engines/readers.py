@@ -9,7 +9,17 @@ import sys
 import duckdb
 from pyiceberg.catalog.rest import RestCatalog
 
-url, token, foreign = sys.argv[1:4]
+
+def open_duckdb(url, token):
+    db = duckdb.connect()
+    extensions = glob.glob(os.path.join(site.getsitepackages()[0], "**", "*.duckdb_extension"), recursive=True)
+    for name in ["avro", "httpfs", "iceberg"]:
+        [path] = [path for path in extensions if os.path.basename(path).startswith(name)]
+        db.execute(f"INSTALL '{path}'")
+        db.execute(f"LOAD {name}")
+    db.execute(f"CREATE SECRET millrace (TYPE iceberg, TOKEN '{token}')")
+    db.execute(f"ATTACH 'flat' AS millrace (TYPE iceberg, SECRET millrace, ENDPOINT '{url}/iceberg')")
+    return db
 
 
 def refused(work):
@@ -20,7 +30,7 @@ def refused(work):
     return "nothing"
 
 
-def by_pyiceberg():
+def by_pyiceberg(url, token, foreign):
     catalog = RestCatalog("millrace", uri=f"{url}/iceberg", token=token)
     people = catalog.load_table("in.c-main.people")
     rows = people.scan().to_arrow()
@@ -35,15 +45,8 @@ def by_pyiceberg():
     }
 
 
-def by_duckdb():
-    db = duckdb.connect()
-    extensions = glob.glob(os.path.join(site.getsitepackages()[0], "**", "*.duckdb_extension"), recursive=True)
-    for name in ["avro", "httpfs", "iceberg"]:
-        [path] = [path for path in extensions if os.path.basename(path).startswith(name)]
-        db.execute(f"INSTALL '{path}'")
-        db.execute(f"LOAD {name}")
-    db.execute(f"CREATE SECRET millrace (TYPE iceberg, TOKEN '{token}')")
-    db.execute(f"ATTACH 'flat' AS millrace (TYPE iceberg, SECRET millrace, ENDPOINT '{url}/iceberg')")
+def by_duckdb(url, token):
+    db = open_duckdb(url, token)
     people = 'millrace."in.c-main".people'
     [rows, nulls] = db.execute(f"SELECT count(*), count(*) FILTER (note IS NULL) FROM {people}").fetchone()
     snapshots = [one.snapshot_id for one in RestCatalog("m", uri=f"{url}/iceberg", token=token).load_table("in.c-main.people").snapshots()]
@@ -60,5 +63,7 @@ def text(value):
     return None if value is None else str(value)
 
 
-# DuckDB first: the files that it asks for are written anew while its transaction runs.
-print(json.dumps({"duckdb": by_duckdb(), "pyiceberg": by_pyiceberg()}))
+if __name__ == "__main__":
+    url, token, foreign = sys.argv[1:4]
+    # DuckDB first: the files that it asks for are written anew while its transaction runs.
+    print(json.dumps({"duckdb": by_duckdb(url, token), "pyiceberg": by_pyiceberg(url, token, foreign)}))

@@ -1,14 +1,18 @@
 // Whether other programs read and write the tables right: pyiceberg, DuckDB with its own Iceberg reader, Spark. `npm run test:engines`, not part of
 // `npm test`: it needs Python 3, Java 11 or 17 and, the first time, the package index of Python and Maven Central. What is missing is said, and the
-// suite fails. MILLRACE_ENGINES names another folder for the packages.
+// suite fails. MILLRACE_ENGINES names another folder for the packages. `npm run test:engines -- readers tpch` runs some of its parts;
+// MILLRACE_TPCH_SCALE is the scale of TPC-H, 0.1 by default.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { access, mkdir, writeFile } from 'node:fs/promises'
+import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { makeTpch, TPCH_TABLES } from '../../bench/tpch-data.ts'
+import { TPCH_QUERIES, TPCH_SCHEMA } from '../../bench/tpch-queries.ts'
 import { parseExactly } from '../../server/src/kit/exact-json.ts'
 import { medianOf } from '../../server/src/kit/median.ts'
 import { icebergReader, type Loaded } from '../support/iceberg-reader.ts'
@@ -21,6 +25,7 @@ const PACKAGES = [
   'pyiceberg[pyarrow]==0.12.0',
   ...['', '-extension-iceberg', '-extension-httpfs', '-extension-avro'].map((part) => `duckdb${part}==1.5.5`),
   'pyspark==3.5.6',
+  'pandas==3.1.1',
 ]
 const FOLDER = process.env.MILLRACE_ENGINES ?? join(tmpdir(), 'millrace-engines')
 const PYTHON = join(FOLDER, 'bin', 'python')
@@ -54,13 +59,19 @@ await prepare()
 const ends: (() => unknown)[] = []
 const stack = await startTestStack({ after: (end) => ends.push(end) })
 const { bucket, create, load, succeed } = tableClient(stack)
+const PARTS = {
+  readers: checkReaders,
+  writers: checkPyicebergWrites,
+  spark: checkSpark,
+  tpch: checkTpch,
+  measure,
+}
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter((word) => !(word in PARTS))
 try {
+  assert.deepEqual(unknown, [], `the parts are ${Object.keys(PARTS).join(', ')}`)
   await fill()
-  const foreign = await stack.newProject()
-  await checkReaders(foreign.masterToken)
-  await checkPyicebergWrites(foreign.masterToken)
-  await checkSpark()
-  await measure()
+  for (const [name, check] of Object.entries(PARTS)) if (wanted.length === 0 || wanted.includes(name)) await check()
 } finally {
   for (const end of ends) await end()
 }
@@ -95,7 +106,8 @@ async function python<T>(program: string, ...args: readonly string[]): Promise<T
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as T // printed by the programs beside this file
 }
 
-async function checkReaders(foreign: string): Promise<void> {
+async function checkReaders(): Promise<void> {
+  const { masterToken: foreign } = await stack.newProject()
   const { pyiceberg, duckdb } = await python<{
     readonly pyiceberg: Found & { readonly filtered: unknown; readonly foreign: string; readonly wrong: string }
     readonly duckdb: Found & { readonly joined: number }
@@ -115,7 +127,8 @@ function checkFound(name: string, found: Found): void {
   say(`${name}: ${found.rows} rows, states of ${found.travelled.join(', ')} rows, all types right`)
 }
 
-async function checkPyicebergWrites(foreign: string): Promise<void> {
+async function checkPyicebergWrites(): Promise<void> {
+  const { masterToken: foreign } = await stack.newProject()
   const reading = { description: 'reader', bucketPermissions: { 'in.c-main': 'read' } }
   const { token: reader } = (await stack.request('POST', '/v2/storage/tokens', { json: reading })).json<{ token: string }>()
   const found = await python<Record<string, unknown>>('./writers.py', stack.url, stack.masterToken, reader, foreign)
@@ -195,6 +208,46 @@ async function checkSpark(): Promise<void> {
   say(
     `spark: append, merge, update, delete, overwrite, new columns, CTAS right; two writers at once: ${lost} conflicts answered with 409, no row lost`,
   )
+}
+
+/** Both engines read the same tables through the catalogue. */
+async function checkTpch(): Promise<void> {
+  const scale = Number(process.env.MILLRACE_TPCH_SCALE ?? 0.1)
+  await fillTpch(scale)
+  const path = join(stack.dataDir, 'queries.json')
+  await writeFile(path, JSON.stringify(TPCH_QUERIES.map((sql) => sql.replaceAll(`"${TPCH_SCHEMA}".`, ''))))
+  const found = await python<{
+    readonly different: readonly number[]
+    readonly empty: readonly number[]
+    readonly rows: number
+    readonly executors: number
+    readonly duckdbSeconds: number
+    readonly sparkSeconds: number
+  }>('./tpch.py', stack.url, stack.masterToken, path)
+  const { duckdbSeconds, sparkSeconds } = found
+  assert.deepEqual([found.different, found.executors], [[], 2], 'numbers of queries with different results, executors')
+  say(
+    `TPC-H at scale ${scale}: ${TPCH_QUERIES.length} queries, ${found.rows} rows equal on DuckDB and Spark (2 workers); processor seconds ${duckdbSeconds} and ${sparkSeconds}, ratio ${(sparkSeconds / duckdbSeconds).toFixed(1)}`,
+  )
+}
+
+async function fillTpch(scale: number): Promise<void> {
+  const made = await (await DuckDBInstance.create()).connect()
+  await makeTpch(made, scale)
+  await bucket('tpch')
+  for (const [name, columns] of Object.entries(TPCH_TABLES)) {
+    const defined = columns.map((column) => ({
+      name: column.name,
+      definition: column.type === 'NUMERIC' ? { type: column.type, length: '12,2' } : { type: column.type },
+    }))
+    const definition = { json: { name, columns: defined } }
+    await succeed(await stack.request('POST', `/v2/storage/buckets/${TPCH_SCHEMA}/tables-definition`, definition))
+    const path = join(stack.dataDir, `${name}.csv`)
+    await made.run(`COPY ${name} TO '${path}' (FORMAT csv, HEADER)`)
+    await load(`${TPCH_SCHEMA}.${name}`, await readFile(path, 'utf8'))
+    await rm(path)
+  }
+  made.closeSync()
 }
 
 /** Commits that were answered with 409 so far. */

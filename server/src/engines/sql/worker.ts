@@ -158,7 +158,7 @@ async function close(keep: boolean): Promise<void> {
   session = undefined
   kept = { instance, settings, out }
   try {
-    if (keep) for (const view of views) await binder.run(`DROP VIEW IF EXISTS ${view}`)
+    if (keep && views.size > 0) await binder.run([...views].map((view) => `DROP VIEW IF EXISTS ${view}`).join(';\n'))
   } finally {
     connection.closeSync()
     if (binder !== connection) binder.closeSync()
@@ -174,14 +174,19 @@ function forget(): void {
 }
 
 async function bind({ binder, views: bound }: Session, views: readonly View[]): Promise<void> {
-  for (const { schema, name, select } of views) {
-    const place = `${PROJECT_CATALOG}.${doubleQuoted(schema)}`
-    const view = `${place}.${doubleQuoted(name)}`
-    await binder.run(`CREATE SCHEMA IF NOT EXISTS ${place}`)
-    await binder.run(`CREATE OR REPLACE VIEW ${view} AS ${select}`)
-    bound.add(view)
-  }
+  const schemas = new Set(views.map(({ schema }) => schemaOf(schema)))
+  for (const view of views) bound.add(nameOf(view))
+  // In one text: each call waits for a thread.
+  await binder.run(
+    [
+      ...[...schemas].map((schema) => `CREATE SCHEMA IF NOT EXISTS ${schema}`),
+      ...views.map((view) => `CREATE OR REPLACE VIEW ${nameOf(view)} AS ${view.select}`),
+    ].join(';\n'),
+  )
 }
+
+const schemaOf = (schema: string): string => `${PROJECT_CATALOG}.${doubleQuoted(schema)}`
+const nameOf = ({ schema, name }: View): string => `${schemaOf(schema)}.${doubleQuoted(name)}`
 
 async function run(open: Session, message: RunMessage): Promise<StatementEnd> {
   bytesBefore = 0

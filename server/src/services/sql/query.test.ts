@@ -10,7 +10,7 @@ let stop: (() => Promise<void>) | undefined
 before(async () => {
   // The stack outlives this hook: it stops after the last test.
   const lasting = { after: (work: () => Promise<void>) => (stop = work) } as never
-  stack = await startTestStack(lasting, { sql: { memoryMb: 512, diskMb: 64, sessions: 2, timeoutMs: 20_000 } })
+  stack = await startTestStack(lasting, { sql: { memoryMb: 512, diskMb: 64, sessions: 2, timeoutMs: 120_000 } })
   client = tableClient(stack)
   await client.bucket('main')
   await client.create('in.c-main', 'orders', 'id,city,price\n1,Praha,10.5\n2,Brno,20\n3,Praha,7\n', { primaryKey: 'id' })

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { startAuthorisationServer } from '../support/authorisation-server.ts'
 import { checkScreens, signedIn, startBrowser } from '../support/browser.ts'
 import { startTestStack } from '../support/test-stack.ts'
@@ -11,6 +12,11 @@ const SCREEN = '/components/keboola.ex-generic-v2/shop'
 const MANAGE = 'a-manage-token-for-tests'
 const ROOT =
   '{"parameters":{"api":{"baseUrl":"https://shop.example/","mystery":12345678901234567890},"config":{"#token":"secret"}}}'
+
+async function openHelp(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Help about base address' }).click()
+  await page.getByRole('dialog', { name: 'Help' }).locator('.target').waitFor()
+}
 
 test('configurations in a browser', { timeout: 900_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
@@ -104,6 +110,65 @@ test('configurations in a browser', { timeout: 900_000 }, async (t) => {
     await page.context().close()
   })
 
+  await t.test('a row is moved by the mouse', async () => {
+    const { page } = await signedIn(browser, stack, SCREEN)
+    const rows = page.getByRole('complementary', { name: 'Rows' })
+    await rows
+      .getByRole('listitem')
+      .filter({ hasText: 'customers' })
+      .dragTo(rows.getByRole('listitem').filter({ hasText: 'orders' }))
+    await page.getByText('customers is at place 1 of 4.').waitFor()
+    await page.getByText('The order is saved.').waitFor()
+    const { rows: saved } = (await ok('GET', '/shop')).json<{ rows: { name: string }[] }>()
+    assert.equal(saved[0]!.name, 'customers')
+    await page.context().close()
+  })
+
+  await t.test('tables in and out are chosen from the tables there are; keys that no field shows stay', async () => {
+    const bucket = await stack.request('POST', '/v2/storage/buckets', { json: { name: 'goods', stage: 'in' } })
+    assert.equal(bucket.status, 201, bucket.text)
+    const table = await stack.request('POST', '/v2/storage/buckets/in.c-goods/tables-definition', {
+      json: { name: 'prices', columns: [{ name: 'id' }, { name: 'price' }, { name: 'note' }] },
+    })
+    assert.ok(table.status < 300, table.text)
+    const output = '{"tables":[{"source":"a.csv","destination":"out.c-a.b","mystery":12345678901234567890}]}'
+    await ok('POST', '', { configurationId: 'mapped', name: 'Mapped', configuration: `{"storage":{"output":${output}}}` })
+    const { page, complaints } = await signedIn(browser, stack, `${SCREEN.replace('shop', 'mapped')}?tab=tables`)
+    await page.getByRole('button', { name: 'Add table in' }).click()
+    const input = page.getByRole('region', { name: 'Table in 1' })
+    await input.getByLabel('Table', { exact: true }).selectOption('in.c-goods.prices')
+    for (const column of ['price', 'id']) {
+      await input.getByLabel('Columns').fill(column)
+      await page.keyboard.press('Enter')
+    }
+    await input.getByLabel('Only rows where').fill('note')
+    await input.getByText('A column and its values belong together.').waitFor()
+    await input.getByLabel('Values').fill('new')
+    await page.keyboard.press('Enter')
+    const target = page.getByRole('region', { name: 'Table out 1' })
+    await target.getByText('mystery').waitFor()
+    await target.getByLabel('Keep the rows there are').selectOption('yes')
+    await target.getByLabel('Primary key').fill('id')
+    await page.keyboard.press('Enter')
+    await input.getByRole('button', { name: 'Help about loaded since' }).click()
+    await page.getByRole('dialog', { name: 'Help' }).locator('.target').getByText('adaptive').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('link', { name: 'Edit', exact: true }).click() // the same text in the other views
+    await page.getByRole('button', { name: 'JSON' }).click()
+    await page.getByLabel('Configuration as JSON').getByText('"in.c-goods.prices"').waitFor()
+    await page.getByRole('button', { name: /^Save Ctrl/ }).click()
+    await page.getByText(/^Saved as version/).waitFor()
+    const { text } = await ok('GET', '/mapped')
+    assert.match(text, /"mystery":\s*12345678901234567890/)
+    const saved = JSON.parse(text) as { configuration: { storage: Record<string, { tables: unknown[] }> } }
+    assert.deepEqual(saved.configuration.storage.input!.tables, [
+      { source: 'in.c-goods.prices', columns: ['price', 'id'], where_column: 'note', where_values: ['new'] },
+    ])
+    assert.match(text, /"incremental":\s*true,\s*"primary_key":\s*\[\s*"id"\s*\]/)
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
   await t.test('one value is changed in several rows, and processors are put in order', async () => {
     const { page, complaints } = await signedIn(browser, stack, SCREEN)
     const rows = page.getByRole('complementary', { name: 'Rows' })
@@ -113,7 +178,7 @@ test('configurations in a browser', { timeout: 900_000 }, async (t) => {
     await dialog.getByLabel('Value').selectOption('parameters.config.jobs[0].params.limit')
     await dialog.getByLabel('Becomes').fill('250')
     await dialog.getByRole('button', { name: 'Change 2 rows' }).click()
-    await page.getByText('1 change in orders, 1 change in customers').waitFor()
+    await page.getByText('1 change in customers, 1 change in orders').waitFor()
     await rows.getByRole('link', { name: /^Root/ }).click()
     await page.getByRole('button', { name: 'Set After' }).click()
     for (const name of ['keboola.processor-add-row-number-column', 'keboola.processor-create-manifest']) {
@@ -219,7 +284,10 @@ test('configurations in a browser', { timeout: 900_000 }, async (t) => {
     await page.getByRole('button', { name: 'Restore 1 configuration' }).click()
     await page.getByText('It is back, with its rows and versions.').waitFor()
     await page.getByRole('button', { name: 'Catalogue' }).click()
-    await page.getByText('used by 3 configurations').waitFor()
+    await page.getByText('used by 4 configurations').waitFor()
+    await page.getByRole('button', { name: 'About HTTP extractor' }).click()
+    await page.getByRole('dialog', { name: 'Help' }).getByText('keboola.ex-generic-v2').first().waitFor()
+    await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Configure HTTP extractor' }).click()
     await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).waitFor()
     assert.deepEqual(complaints, [])
@@ -267,6 +335,10 @@ test('configurations in a browser', { timeout: 900_000 }, async (t) => {
       `${SCREEN}?tab=state`,
       `${SCREEN}?tab=variables`,
       `${SCREEN}?tab=authorisation`,
+      `${SCREEN.replace('shop', 'mapped')}?tab=tables`,
+      { path: SCREEN, open: openHelp },
+      { path: '/components', open: (page) => page.getByRole('button', { name: /^New configuration/ }).click() },
+      { path: '/schedules', open: (page) => page.getByRole('button', { name: /^New schedule/ }).click() },
     ]),
   )
 })

@@ -14,7 +14,7 @@ import {
   typesOf,
   unknownNames,
 } from '../document/schema.ts'
-import { HelpButton } from '../parts/guide.tsx'
+import { HelpButton, Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 
 interface FormContext {
@@ -32,8 +32,8 @@ interface FormContext {
   readonly swap: (one: Path, other: Path) => void
   readonly suggestions: (format: string) => readonly string[]
   readonly onOpenJson: () => void
-  /** The section of a guide that describes a group, by its name. */
-  readonly helpFor: (name: string) => { readonly page: string; readonly section: string } | undefined
+  /** The section of a guide that describes a place. */
+  readonly helpFor: (path: Path) => { readonly page: string; readonly section: string } | undefined
 }
 
 const Context = createContext<FormContext | undefined>(undefined)
@@ -167,7 +167,7 @@ function Unknown({ schema, path }: { schema: Schema; path: Path }) {
 /** A part with members of its own. One that is not set is only named until somebody adds it. */
 function Group({ name, schema, path }: { name: string; schema: Schema; path: Path }) {
   const { set, base, document, inherited, put, helpFor } = useForm()
-  const help = helpFor(name)
+  const help = helpFor(path)
   const isBelow = path.length > base.length + 1 || base.length > 0
   const value = valueIn(document, path)
   const above = valueIn(inherited, path)
@@ -226,7 +226,7 @@ const emptyOf = (schema: Schema, set: SchemaSet): unknown => {
 
 /** One of several shapes, told apart by a constant: the kind of login, the kind of pages. */
 function Choice({ label, choices, path }: { label: string; choices: readonly Schema[]; path: Path }) {
-  const { document, put } = useForm()
+  const { document, put, helpFor } = useForm()
   const id = useId()
   const value = valueIn(document, path)
   const chosen = choiceFor(value, choices)
@@ -241,7 +241,9 @@ function Choice({ label, choices, path }: { label: string; choices: readonly Sch
     <>
       <div className="f2">
         <div className="field">
-          <label htmlFor={id}>Kind</label>
+          <Label htmlFor={id} help={helpFor(path)} note={chosen?.description}>
+            Kind
+          </Label>
           <select
             className="input"
             id={id}
@@ -412,7 +414,7 @@ function Field({
   path: Path
   isRequired?: boolean | undefined
 }) {
-  const { document, inherited, saved } = useForm()
+  const { document, inherited, saved, helpFor } = useForm()
   const id = useId()
   const value = valueIn(document, path)
   const isChanged = saved !== undefined && JSON.stringify(valueIn(saved, path)) !== JSON.stringify(value)
@@ -423,10 +425,15 @@ function Field({
   const control = controlOf({ name, schema, path, id, label, value, above })
   return (
     <div className={`field ${isChanged ? 'chg' : ''} ${isWide ? 'span2' : ''}`}>
-      <label htmlFor={id}>
+      <Label
+        htmlFor={id}
+        name={name}
+        help={helpFor(path)}
+        note={schema.description}
+        mark={isRequired && above === undefined ? <span className="from">needed</span> : null}
+      >
         {label}
-        {isRequired && above === undefined ? <span className="from">needed</span> : null}
-      </label>
+      </Label>
       {control}
       {hint ? <span className="hint">{hint}</span> : null}
     </div>

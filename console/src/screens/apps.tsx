@@ -11,6 +11,7 @@ import { CreateButton } from '../parts/create-button.tsx'
 import { DialogEnd } from '../parts/dialog-end.tsx'
 import { Dialog, Drawer } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ListTable } from '../parts/list-table.tsx'
 import { Problem } from '../parts/problem.tsx'
@@ -197,11 +198,11 @@ function NewApp({ onClose }: { onClose: () => void }) {
       <Form onSubmit={() => create.mutate()}>
         <div className="f2">
           <div className="field">
-            <label htmlFor={ids[0]}>Name</label>
+            <Label htmlFor={ids[0]}>Name</Label>
             <input className="input" id={ids[0]} required value={name} onChange={(event) => setName(event.target.value)} />
           </div>
           <div className="field">
-            <label htmlFor={ids[1]}>Kind</label>
+            <Label htmlFor={ids[1]}>Kind</Label>
             <select className="input" id={ids[1]} value={type} onChange={(event) => setType(event.target.value)}>
               {['node', 'python', 'streamlit'].map((one) => (
                 <option key={one}>{one}</option>
@@ -210,7 +211,7 @@ function NewApp({ onClose }: { onClose: () => void }) {
           </div>
         </div>
         <div className="field">
-          <label htmlFor={ids[2]}>Program</label>
+          <Label htmlFor={ids[2]}>Program</Label>
           <textarea
             className="input mono json-field"
             id={ids[2]}

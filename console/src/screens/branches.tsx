@@ -11,6 +11,7 @@ import { CreateButton } from '../parts/create-button.tsx'
 import { DialogEnd } from '../parts/dialog-end.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Status } from '../parts/status.tsx'
@@ -119,7 +120,7 @@ function NewBranch({ onClose }: { onClose: () => void }) {
     <Dialog title="New branch" onClose={onClose}>
       <Form onSubmit={() => create.mutate()}>
         <div className="field">
-          <label htmlFor="branch-name">Name</label>
+          <Label htmlFor="branch-name">Name</Label>
           <input className="input" id="branch-name" required value={name} onChange={(event) => setName(event.target.value)} />
           <span className="hint">It begins as a copy of every configuration.</span>
         </div>
@@ -331,7 +332,7 @@ function MergeRequestCard({ branchId, changeCount }: { branchId: string; changeC
           ))}
           {request.state === 'in_review' ? (
             <div className="field">
-              <label htmlFor="reason">What you found</label>
+              <Label htmlFor="reason">What you found</Label>
               <textarea
                 className="input"
                 id="reason"
@@ -356,7 +357,7 @@ function MergeRequestCard({ branchId, changeCount }: { branchId: string; changeC
       ) : (
         <Form onSubmit={() => create.mutate()}>
           <div className="field">
-            <label htmlFor="request-title">What it is for</label>
+            <Label htmlFor="request-title">What it is for</Label>
             <input
               className="input"
               id="request-title"

@@ -6,7 +6,7 @@ import { moment } from '../format.ts'
 import { useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { api, sessionHeaders } from '../session.ts'
+import { api, branchId, sessionHeaders } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
 
 export interface Fixture {
@@ -23,6 +23,8 @@ async function keep(configurationId: string, text: string): Promise<void> {
   form.append('name', `fixture-${configurationId}.jsonl`)
   form.append('isPermanent', '1')
   for (const tag of [TAG, tagOf(configurationId)]) form.append('tags[]', tag)
+  const branch = branchId()
+  if (branch !== undefined) form.append('branchId', branch)
   form.append('data', new Blob([text]), `fixture-${configurationId}.jsonl`)
   const response = await fetch('/import/upload-file', { method: 'POST', headers: sessionHeaders(), body: form })
   if (!response.ok) throw new ApiError(response.status, (await response.json().catch(() => undefined)) as never)

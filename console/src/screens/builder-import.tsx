@@ -6,6 +6,7 @@ import { isRecord, parsed, pretty, setAt } from '../document/json-text.ts'
 import { plural } from '../format.ts'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
@@ -66,7 +67,7 @@ export function ImportButton({ place, root }: { place: ConfigurationPlace; root:
         <Dialog title="Import" onClose={() => setOpen(false)}>
           <Form onSubmit={() => read.mutate()}>
             <div className="field">
-              <label htmlFor="import-text">A curl command, an OpenAPI document or a HAR recording</label>
+              <Label htmlFor="import-text">A curl command, an OpenAPI document or a HAR recording</Label>
               <textarea
                 className="input mono json-field"
                 id="import-text"

@@ -5,6 +5,7 @@ import { useId, useState } from 'react'
 import { CONFIG } from '../builder/extractor-document.ts'
 import { isRecord, parsed, setAt, valueIn } from '../document/json-text.ts'
 import { Drawer } from '../parts/drawer.tsx'
+import { Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { runAction, type Walk } from './builder-live.tsx'
@@ -54,7 +55,7 @@ export function Playground({ effective, walk, onClose }: { effective: string; wa
         ))}
       </div>
       <div className="field">
-        <label htmlFor={ids[0]}>Expression</label>
+        <Label htmlFor={ids[0]}>Expression</Label>
         <textarea
           className="input mono json-field"
           id={ids[0]}
@@ -72,7 +73,7 @@ export function Playground({ effective, walk, onClose }: { effective: string; wa
       </div>
       <div className="f2">
         <div className="field">
-          <label htmlFor={ids[1]}>Last good run</label>
+          <Label htmlFor={ids[1]}>Last good run</Label>
           <input
             className="input"
             id={ids[1]}
@@ -83,7 +84,7 @@ export function Playground({ effective, walk, onClose }: { effective: string; wa
           <span className="hint">{lastRun === '' ? 'As in the first run.' : 'What previousStart is.'}</span>
         </div>
         <div className="field">
-          <label htmlFor={ids[2]}>Response</label>
+          <Label htmlFor={ids[2]}>Response</Label>
           <select className="input" id={ids[2]} value={chosen} onChange={(event) => setChosen(event.target.value)}>
             {answers.length === 0 ? <option value="0">fetch a page to have one</option> : null}
             {answers.map(({ key, name }) => (

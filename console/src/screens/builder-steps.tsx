@@ -24,7 +24,7 @@ import {
 import { isRecord, type Path, parsed, renameAt, setAt, valueIn } from '../document/json-text.ts'
 import { choiceFor, choicesOf, resolve, type Schema } from '../document/schema.ts'
 import { SchemaForm, SecretInput } from '../editor/schema-form.tsx'
-import { HelpButton } from '../parts/guide.tsx'
+import { HelpButton, Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { runAction, type Walk } from './builder-live.tsx'
@@ -133,7 +133,7 @@ function Text({
   const id = useId()
   return (
     <div className="field">
-      <label htmlFor={id}>{label}</label>
+      <Label htmlFor={id}>{label}</Label>
       <input
         className="input mono"
         id={id}
@@ -162,7 +162,7 @@ const Choose = ({
   const id = useId()
   return (
     <div className="field">
-      <label htmlFor={id}>{label}</label>
+      <Label htmlFor={id}>{label}</Label>
       <select
         className="input"
         id={id}
@@ -409,7 +409,7 @@ function SecretField({ owner, name, label }: { owner: OpenDocument; name: string
   const id = useId()
   return (
     <div className="field">
-      <label htmlFor={id}>{label}</label>
+      <Label htmlFor={id}>{label}</Label>
       <SecretInput
         id={id}
         label={label}
@@ -447,7 +447,7 @@ function LoginRequest({ root }: StepProps) {
       <Params owner={root} secretOwner={root} path={[...LOGIN, 'loginRequest', 'params']} label="Sent with the login" />
       <div className="f2">
         <div className="field">
-          <label htmlFor={ids[0]}>Token in the answer</label>
+          <Label htmlFor={ids[0]}>Token in the answer</Label>
           <input
             className="input mono"
             id={ids[0]}
@@ -457,7 +457,7 @@ function LoginRequest({ root }: StepProps) {
           />
         </div>
         <div className="field">
-          <label htmlFor={ids[1]}>Sent as the header</label>
+          <Label htmlFor={ids[1]}>Sent as the header</Label>
           <input
             className="input mono"
             id={ids[1]}
@@ -467,7 +467,7 @@ function LoginRequest({ root }: StepProps) {
           />
         </div>
         <div className="field">
-          <label htmlFor={ids[2]}>Log in again after the seconds at</label>
+          <Label htmlFor={ids[2]}>Log in again after the seconds at</Label>
           <input
             className="input mono"
             id={ids[2]}
@@ -562,7 +562,7 @@ function Scrollers({ root, current, index, document }: StepProps) {
   return (
     <div className="f2">
       <div className="field">
-        <label htmlFor={id}>Way of this request</label>
+        <Label htmlFor={id}>Way of this request</Label>
         <select
           className="input"
           id={id}
@@ -576,7 +576,7 @@ function Scrollers({ root, current, index, document }: StepProps) {
         </select>
       </div>
       <div className="field">
-        <label htmlFor={`${id} new`}>Another way</label>
+        <Label htmlFor={`${id} new`}>Another way</Label>
         <span className="row">
           <input
             className="input mono"
@@ -871,7 +871,7 @@ function NewStep(props: StepProps) {
     <>
       <NewSuggestion {...props} />
       <div className="field">
-        <label htmlFor={ids[0]}>When the table is there already</label>
+        <Label htmlFor={ids[0]}>When the table is there already</Label>
         <select
           className="input"
           id={ids[0]}
@@ -883,7 +883,7 @@ function NewStep(props: StepProps) {
         </select>
       </div>
       <div className="field">
-        <label htmlFor={ids[1]}>Key of {table || 'the table'}</label>
+        <Label htmlFor={ids[1]}>Key of {table || 'the table'}</Label>
         <input
           className="input mono"
           id={ids[1]}
@@ -906,7 +906,7 @@ function NewStep(props: StepProps) {
       </div>
       <div className="f2">
         <div className="field">
-          <label htmlFor={ids[2]}>Send the start of the last good run as</label>
+          <Label htmlFor={ids[2]}>Send the start of the last good run as</Label>
           <input
             className="input mono"
             id={ids[2]}
@@ -916,7 +916,7 @@ function NewStep(props: StepProps) {
           />
         </div>
         <div className="field">
-          <label htmlFor={ids[3]}>Written</label>
+          <Label htmlFor={ids[3]}>Written</Label>
           <select
             className="input"
             id={ids[3]}

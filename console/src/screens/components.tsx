@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { plural } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
+import { PageLink } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { useSelection } from '../parts/selection.ts'
@@ -106,9 +107,9 @@ function Catalogue({ filter, configured }: { filter: string; configured: readonl
               </span>
               <span className="push" />
               {documentationUrl ? (
-                <a className="xs" href={documentationUrl}>
+                <PageLink url={documentationUrl}>
                   About <span className="vh">{name}</span>
-                </a>
+                </PageLink>
               ) : null}
               {hasRun && type !== 'processor' ? (
                 <button type="button" className="btn sm" onClick={() => setMade(id)}>

@@ -11,6 +11,7 @@ import { Teach } from '../listing.tsx'
 import { Loaded, useLoad } from '../load.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Status } from '../parts/status.tsx'
@@ -268,7 +269,7 @@ function NewForm({ place, providers }: { place: ConfigurationPlace; providers: r
       }
     >
       <div className="field">
-        <label htmlFor={ids[0]}>Service</label>
+        <Label htmlFor={ids[0]}>Service</Label>
         <select className="input" id={ids[0]} value={provider.id} onChange={(event) => setChosen(event.target.value)}>
           {ready.map((one) => (
             <option key={one.id} value={one.id}>
@@ -279,7 +280,7 @@ function NewForm({ place, providers }: { place: ConfigurationPlace; providers: r
         {provider.scope ? <span className="hint">Asks for {provider.scope}</span> : null}
       </div>
       <div className="field">
-        <label htmlFor={ids[1]}>Name of this authorisation</label>
+        <Label htmlFor={ids[1]}>Name of this authorisation</Label>
         <input
           className="input"
           id={ids[1]}
@@ -291,7 +292,7 @@ function NewForm({ place, providers }: { place: ConfigurationPlace; providers: r
       </div>
       {provider.userData.map((key) => (
         <div key={key} className="field">
-          <label htmlFor={`${ids[0]} ${key}`}>{key} in the address</label>
+          <Label htmlFor={`${ids[0]} ${key}`}>{key} in the address</Label>
           <input
             className="input"
             id={`${ids[0]} ${key}`}
@@ -304,7 +305,7 @@ function NewForm({ place, providers }: { place: ConfigurationPlace; providers: r
       {provider.hasClient ? null : (
         <>
           <div className="field">
-            <label htmlFor={ids[2]}>Client id</label>
+            <Label htmlFor={ids[2]}>Client id</Label>
             <input
               className="input mono"
               id={ids[2]}
@@ -315,7 +316,7 @@ function NewForm({ place, providers }: { place: ConfigurationPlace; providers: r
             <span className="hint">Of the application that you registered at {provider.name}.</span>
           </div>
           <div className="field">
-            <label htmlFor={ids[3]}>Client secret</label>
+            <Label htmlFor={ids[3]}>Client secret</Label>
             <input
               className="input mono"
               id={ids[3]}

@@ -17,14 +17,23 @@ import { Problem } from '../parts/problem.tsx'
 import { useKey } from '../use-key.ts'
 import { Conflict } from './configuration-conflict.tsx'
 import { documentsOf, draftsName, type OpenDocument, ROOT, useRun, useSave } from './configuration-documents.ts'
+import { MappingForm } from './configuration-mapping.tsx'
 import { RowsPane } from './configuration-rows.tsx'
+import { helpFor } from './field-help.ts'
 import { useCatalogue } from './names.ts'
 import { type ConfigurationPlace, type LoadedConfiguration, useSchemas } from './use-configuration.ts'
 
 const route = getRouteApi('/components/$componentId/$configurationId')
 const CONFLICT = 'storage.components.configurations.versionConflict'
 
-export function ConfigurationEditor({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedConfiguration }) {
+interface EditorProps {
+  readonly place: ConfigurationPlace
+  readonly loaded: LoadedConfiguration
+  /** Shows the tables in and out in the place of form and JSON. */
+  readonly isMapping: boolean
+}
+
+export function ConfigurationEditor({ place, loaded, isMapping }: EditorProps) {
   const { row, view = 'form' } = route.useSearch()
   const navigate = useNavigate()
   const drafts = useDrafts(draftsName(place))
@@ -52,7 +61,8 @@ export function ConfigurationEditor({ place, loaded }: { place: ConfigurationPla
     )
   const isForm = view === 'form' && canShow(schema, current.draft.text)
   const show = (next: string) =>
-    void navigate({ to: '.', search: ((before: object) => ({ ...before, view: next })) as never, replace: true })
+    void navigate({ to: '.', search: ((before: object) => ({ ...before, tab: 'edit', view: next })) as never, replace: true })
+  const isReadable = parsed(current.draft.text) !== undefined
   const rowOf = (text: (document: OpenDocument) => string) => (current.key === ROOT ? undefined : text(current))
   return (
     <>
@@ -72,15 +82,27 @@ export function ConfigurationEditor({ place, loaded }: { place: ConfigurationPla
         <RowsPane place={place} loaded={loaded} documents={documents} current={current.key} />
         <section aria-label={`${current.name} of the configuration`}>
           <div className="pane-h">
-            <ViewSwitch view={isForm ? 'form' : 'json'} canShowForm={canShow(schema, current.draft.text)} onChange={show} />
+            {isMapping ? (
+              <h2 className="h">Tables of {current.key === ROOT ? 'the root' : current.name}</h2>
+            ) : (
+              <ViewSwitch view={isForm ? 'form' : 'json'} canShowForm={canShow(schema, current.draft.text)} onChange={show} />
+            )}
             <Validity
               text={current.draft.text}
               schema={schema}
               isPart={current.key !== ROOT || loaded.configuration.rows.length > 0}
             />
           </div>
-          {isForm ? (
+          {isMapping && isReadable ? (
+            <MappingForm
+              key={current.key}
+              document={current}
+              inherited={current.key === ROOT ? undefined : parsed(root.draft.text)}
+              onOpenJson={() => show('json')}
+            />
+          ) : isForm ? (
             <Form
+              componentId={place.componentId}
               document={current}
               schema={schema!}
               inherited={current.key === ROOT ? undefined : parsed(root.draft.text)}
@@ -172,11 +194,13 @@ function Validity({ text, schema, isPart }: { text: string; schema: Schema | und
 }
 
 function Form({
+  componentId,
   document,
   schema,
   inherited,
   onOpenJson,
 }: {
+  componentId: string
   document: OpenDocument
   schema: Schema
   inherited: unknown
@@ -199,20 +223,10 @@ function Form({
         saved={parsed(document.draft.base.text)}
         suggestions={suggestions}
         onOpenJson={onOpenJson}
-        helpFor={(name) => HELP[name]}
+        helpFor={(path) => helpFor(componentId, path)}
       />
     </form>
   )
-}
-
-/** Where the guides describe a part of a configuration. */
-const HELP: Readonly<Record<string, { readonly page: string; readonly section: string }>> = {
-  authentication: { page: 'extractor', section: 'authentication' },
-  pagination: { page: 'extractor', section: 'pagination' },
-  http: { page: 'extractor', section: 'transport' },
-  retryConfig: { page: 'extractor', section: 'errors-and-retries' },
-  jobs: { page: 'extractor', section: 'a-first-job' },
-  mappings: { page: 'extractor', section: 'mappings' },
 }
 
 function SaveBar({

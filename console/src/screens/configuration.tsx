@@ -27,6 +27,7 @@ const EXTRACTOR = 'keboola.ex-generic-v2'
 export function ConfigurationScreen() {
   const place = route.useParams()
   const { tab = 'edit', row } = route.useSearch()
+  const isEditor = tab === 'edit' || tab === 'tables'
   const query = useConfiguration(place)
   const nameOf = useNames()
   const data = query.data?.configuration
@@ -36,7 +37,7 @@ export function ConfigurationScreen() {
   return (
     <Page
       title={name}
-      isWide={tab === 'edit'}
+      isWide={isEditor}
       crumbs={[{ name: 'Components', to: '/components' }, { name: nameOf(place.componentId, null) }, { name }]}
       above={
         <>
@@ -80,6 +81,7 @@ export function ConfigurationScreen() {
           current={tab}
           tabs={[
             { id: 'edit', name: 'Edit' },
+            ...(FLOW_COMPONENTS.includes(place.componentId) ? [] : [{ id: 'tables', name: 'Tables' }]),
             { id: 'variables', name: 'Variables', count: query.data && usedNames(query.data).length },
             { id: 'state', name: 'State' },
             { id: 'versions', name: 'Versions', count: data?.version },
@@ -89,7 +91,7 @@ export function ConfigurationScreen() {
         />
       }
     >
-      <div className={tab === 'edit' ? undefined : 'tab-body'}>
+      <div className={isEditor ? undefined : 'tab-body'}>
         <Loaded query={query} skeleton={<Lines count={8} />}>
           {(loaded) => {
             if (tab === 'variables') return <VariablesTab place={place} loaded={loaded} />
@@ -97,7 +99,7 @@ export function ConfigurationScreen() {
             if (tab === 'versions') return <VersionsTab place={place} current={loaded.configuration.version} />
             if (tab === 'authorisation') return <AuthorisationTab place={place} loaded={loaded} />
             if (tab === 'runs') return <Runs place={place} />
-            return <ConfigurationEditor place={place} loaded={loaded} />
+            return <ConfigurationEditor place={place} loaded={loaded} isMapping={tab === 'tables'} />
           }}
         </Loaded>
       </div>

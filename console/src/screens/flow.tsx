@@ -23,6 +23,7 @@ import {
 import { plural } from '../format.ts'
 import { Teach } from '../listing.tsx'
 import { Lines, Loaded } from '../load.tsx'
+import { Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
@@ -276,7 +277,7 @@ function NewTask({ root, phase, onSelect, flow }: SideProps & { phase: FlowPhase
   return (
     <>
       <div className="field">
-        <label htmlFor={id}>Configuration to run</label>
+        <Label htmlFor={id}>Configuration to run</Label>
         <select className="input" id={id} value={choice?.key ?? ''} onChange={(event) => setChosen(event.target.value)}>
           {choices.map(({ key, name, component }) => (
             <option key={key} value={key}>
@@ -306,7 +307,7 @@ function Field({ root, path, label }: { root: OpenDocument; path: Path; label: s
   const value = valueIn(parsed(root.draft.text), path)
   return (
     <div className="field">
-      <label htmlFor={id}>{label}</label>
+      <Label htmlFor={id}>{label}</Label>
       <input
         className="input"
         id={id}
@@ -331,7 +332,7 @@ function TaskForm({ root, task, flow, place, onSelect }: SideProps & { task: Flo
       <Field root={root} path={[...path, 'name']} label="Name" />
       {task.type === 'job' ? (
         <div className="field">
-          <label htmlFor={ids[0]}>Runs</label>
+          <Label htmlFor={ids[0]}>Runs</Label>
           <select
             className="input"
             id={ids[0]}
@@ -357,7 +358,7 @@ function TaskForm({ root, task, flow, place, onSelect }: SideProps & { task: Flo
         <p className="mute">A task of the kind {task.type}; its settings are edited as JSON.</p>
       )}
       <div className="field">
-        <label htmlFor={ids[1]}>Phase</label>
+        <Label htmlFor={ids[1]}>Phase</Label>
         <select
           className="input"
           id={ids[1]}
@@ -382,7 +383,7 @@ function TaskForm({ root, task, flow, place, onSelect }: SideProps & { task: Flo
         </label>
       ) : (
         <div className="field">
-          <label htmlFor={retriesId}>Tries again after a failure</label>
+          <Label htmlFor={retriesId}>Tries again after a failure</Label>
           <select
             className="input"
             id={retriesId}

@@ -10,6 +10,7 @@ import { CreateButton } from '../parts/create-button.tsx'
 import { DialogEnd } from '../parts/dialog-end.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
 import { ListTable } from '../parts/list-table.tsx'
 import { Status } from '../parts/status.tsx'
 import { api, branchName } from '../session.ts'
@@ -102,7 +103,7 @@ function NewFlow({ onClose }: { onClose: () => void }) {
     <Dialog title="New flow" onClose={onClose}>
       <Form onSubmit={() => create.mutate()}>
         <div className="field">
-          <label htmlFor="flow-name">Name</label>
+          <Label htmlFor="flow-name">Name</Label>
           <input className="input" id="flow-name" required value={name} onChange={(event) => setName(event.target.value)} />
         </div>
         <DialogEnd error={create.error} isPending={create.isPending} onClose={onClose}>

@@ -3,6 +3,7 @@
 import { Link } from '@tanstack/react-router'
 import type { Job } from '../../../client/src/operations.ts'
 import { duration, moment } from '../format.ts'
+import { CodeHelp } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import type { FailedResult } from './failure.ts'
 import { Repair } from './job-repair.tsx'
@@ -64,11 +65,7 @@ export function CauseCard({ job, result, onStarted }: CauseProps) {
           {result.error?.type === 'user'
             ? 'Running it again unchanged will fail again.'
             : 'The platform or the component failed; running it again may help.'}{' '}
-          {cause ? (
-            <Link to="/help" search={{ guide: 'errors', at: cause.kind }}>
-              About {cause.kind}
-            </Link>
-          ) : null}
+          {cause ? <CodeHelp code={cause.kind}>About {cause.kind}</CodeHelp> : null}
           {result.error?.exceptionId ? (
             <>
               {' '}

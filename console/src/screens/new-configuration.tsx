@@ -5,6 +5,7 @@ import { CreateButton } from '../parts/create-button.tsx'
 import { DialogEnd } from '../parts/dialog-end.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
 import { api } from '../session.ts'
 import { useCatalogue } from './names.ts'
 
@@ -35,7 +36,7 @@ export function NewConfigurationDialog({ component = '', onClose }: { component?
     <Dialog title="New configuration" onClose={onClose}>
       <Form onSubmit={() => create.mutate()}>
         <div className="field">
-          <label htmlFor="component">Component</label>
+          <Label htmlFor="component">Component</Label>
           <select className="input" id="component" value={chosen} onChange={(event) => setComponentId(event.target.value)}>
             {choices.map((one) => (
               <option key={one.id} value={one.id}>
@@ -46,7 +47,7 @@ export function NewConfigurationDialog({ component = '', onClose }: { component?
           <span className="hint">{choices.find((one) => one.id === chosen)?.description}</span>
         </div>
         <div className="field">
-          <label htmlFor="name">Name</label>
+          <Label htmlFor="name">Name</Label>
           <input className="input" id="name" required value={name} onChange={(event) => setName(event.target.value)} />
         </div>
         <DialogEnd error={create.error} isPending={create.isPending} onClose={onClose}>

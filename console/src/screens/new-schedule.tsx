@@ -8,6 +8,7 @@ import { Lines, Loaded, useLoad } from '../load.tsx'
 import { CreateButton } from '../parts/create-button.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { cronWords } from '../schedule/cron-words.ts'
 import { api } from '../session.ts'
@@ -54,7 +55,7 @@ function NewScheduleDialog({ onClose }: { onClose: () => void }) {
     <Dialog title="New schedule" onClose={onClose}>
       <Form onSubmit={() => create.mutate()}>
         <div className="field">
-          <label htmlFor="target">What runs</label>
+          <Label htmlFor="target">What runs</Label>
           <select className="input" id="target" value={chosen?.key ?? ''} onChange={(event) => setTarget(event.target.value)}>
             {targets.map(({ key, name }) => (
               <option key={key} value={key}>
@@ -65,7 +66,7 @@ function NewScheduleDialog({ onClose }: { onClose: () => void }) {
         </div>
         <div className="pair">
           <div className="field">
-            <label htmlFor="cron">When</label>
+            <Label htmlFor="cron">When</Label>
             <input
               className="input mono"
               id="cron"
@@ -76,7 +77,7 @@ function NewScheduleDialog({ onClose }: { onClose: () => void }) {
             <span className="hint">{cronWords(cronTab) ?? 'minute, hour, day, month, weekday'}</span>
           </div>
           <div className="field">
-            <label htmlFor="zone">Time zone</label>
+            <Label htmlFor="zone">Time zone</Label>
             <select className="input" id="zone" value={timezone} onChange={(event) => setTimezone(event.target.value)}>
               {[...new Set(['UTC', zone, ...ZONES])].map((name) => (
                 <option key={name}>{name}</option>

@@ -10,6 +10,7 @@ import { CreateButton } from '../parts/create-button.tsx'
 import { DialogEnd } from '../parts/dialog-end.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
 import { ListTable } from '../parts/list-table.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Status } from '../parts/status.tsx'
@@ -216,7 +217,7 @@ function NewSubscription({ onClose }: { onClose: () => void }) {
     <Dialog title="New notification" onClose={onClose}>
       <Form onSubmit={() => create.mutate()}>
         <div className="field">
-          <label htmlFor="event">Send a message when</label>
+          <Label htmlFor="event">Send a message when</Label>
           <select className="input" id="event" value={event} onChange={(change) => setEvent(change.target.value)}>
             {Object.entries(EVENTS).map(([id, name]) => (
               <option key={id} value={id}>
@@ -227,7 +228,7 @@ function NewSubscription({ onClose }: { onClose: () => void }) {
         </div>
         {needed ? (
           <div className="field">
-            <label htmlFor="amount">{needed.label}</label>
+            <Label htmlFor="amount">{needed.label}</Label>
             <input
               className="input"
               id="amount"
@@ -241,7 +242,7 @@ function NewSubscription({ onClose }: { onClose: () => void }) {
         ) : null}
         {event.startsWith('job-') ? (
           <div className="field">
-            <label htmlFor="about">Of</label>
+            <Label htmlFor="about">Of</Label>
             <select className="input" id="about" value={about} onChange={(change) => setAbout(change.target.value)}>
               <option value="">everything</option>
               {runnable.map(({ key, name }) => (
@@ -253,7 +254,7 @@ function NewSubscription({ onClose }: { onClose: () => void }) {
           </div>
         ) : null}
         <div className="field">
-          <label htmlFor="channel">To</label>
+          <Label htmlFor="channel">To</Label>
           <select className="input" id="channel" value={channel} onChange={(change) => setChannel(change.target.value)}>
             <option value="webhook">a program, as JSON</option>
             <option value="slack">Slack</option>
@@ -262,7 +263,7 @@ function NewSubscription({ onClose }: { onClose: () => void }) {
           </select>
         </div>
         <div className="field">
-          <label htmlFor="address">{channel === 'email' ? 'Mail address' : 'Address of the webhook'}</label>
+          <Label htmlFor="address">{channel === 'email' ? 'Mail address' : 'Address of the webhook'}</Label>
           <input
             className="input mono"
             id="address"

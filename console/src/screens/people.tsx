@@ -9,6 +9,7 @@ import { CopyButton } from '../parts/copy.tsx'
 import { CreateButton } from '../parts/create-button.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
 import { ListTable } from '../parts/list-table.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api, usePerson } from '../session.ts'
@@ -199,7 +200,7 @@ function Invite({ projectId, onClose }: { projectId: number; onClose: () => void
       <Form onSubmit={() => invite.mutate()}>
         <Field id="invite-email" label="E-mail" type="email" value={email} onChange={setEmail} />
         <div className="field">
-          <label htmlFor="invite-role">Role</label>
+          <Label htmlFor="invite-role">Role</Label>
           <select className="input" id="invite-role" value={role} onChange={(event) => setRole(event.target.value as Role)}>
             <option value="viewer">viewer: reads</option>
             <option value="editor">editor: also changes</option>

@@ -6,6 +6,7 @@ import { typedValue } from '../editor/schema-form.tsx'
 import { plural } from '../format.ts'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
 import type { OpenDocument } from './configuration-documents.ts'
 
 export function EditRows({ rows, onClose }: { rows: readonly OpenDocument[]; onClose: () => void }) {
@@ -30,7 +31,7 @@ export function EditRows({ rows, onClose }: { rows: readonly OpenDocument[]; onC
     <Dialog title={`Change ${plural(rows.length, 'row')}`} onClose={onClose}>
       <Form onSubmit={apply}>
         <div className="field">
-          <label htmlFor={ids[0]}>Value</label>
+          <Label htmlFor={ids[0]}>Value</Label>
           <select
             className="input mono"
             id={ids[0]}
@@ -44,7 +45,7 @@ export function EditRows({ rows, onClose }: { rows: readonly OpenDocument[]; onC
           <span className="hint">Now: {now.join(', ')}</span>
         </div>
         <div className="field">
-          <label htmlFor={ids[1]}>Becomes</label>
+          <Label htmlFor={ids[1]}>Becomes</Label>
           <input className="input mono" id={ids[1]} value={text} onChange={(event) => setText(event.target.value)} />
           <span className="hint">
             {text === '' ? 'Empty takes it away from these rows.' : `In all ${rows.length}. Nothing is saved yet.`}

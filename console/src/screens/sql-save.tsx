@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { DialogEnd } from '../parts/dialog-end.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
 import { api } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
 import { finishStorageJob } from '../storage-job.ts'
@@ -93,7 +94,7 @@ export function SaveQuery({ kind, sql, sources, onClose }: SaveProps) {
       <Form onSubmit={() => save.mutate()}>
         {kind === 'transformation' ? (
           <div className="field">
-            <label htmlFor="save-name">Name</label>
+            <Label htmlFor="save-name">Name</Label>
             <input className="input" id="save-name" required value={name} onChange={(event) => setName(event.target.value)} />
             <span className="hint">
               {sources.length === 0 ? 'It reads no table.' : `It reads ${sources.join(', ')} and makes the table with every run.`}
@@ -101,7 +102,7 @@ export function SaveQuery({ kind, sql, sources, onClose }: SaveProps) {
           </div>
         ) : null}
         <div className="field">
-          <label htmlFor="save-table">Table</label>
+          <Label htmlFor="save-table">Table</Label>
           <input
             className="input mono"
             id="save-table"

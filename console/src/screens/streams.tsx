@@ -12,6 +12,7 @@ import { CreateButton } from '../parts/create-button.tsx'
 import { DialogEnd } from '../parts/dialog-end.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Status } from '../parts/status.tsx'
@@ -238,11 +239,11 @@ function NewStream({ onClose }: { onClose: () => void }) {
     <Dialog title="New stream" onClose={onClose}>
       <Form onSubmit={() => create.mutate()}>
         <div className="field">
-          <label htmlFor="stream-name">Name</label>
+          <Label htmlFor="stream-name">Name</Label>
           <input className="input" id="stream-name" required value={name} onChange={(event) => setName(event.target.value)} />
         </div>
         <div className="field">
-          <label htmlFor="stream-table">Table</label>
+          <Label htmlFor="stream-table">Table</Label>
           <input
             className="input mono"
             id="stream-table"
@@ -253,7 +254,7 @@ function NewStream({ onClose }: { onClose: () => void }) {
           <span className="hint">It is made with the first records: an id, the time, the parts below and the whole body.</span>
         </div>
         <div className="field">
-          <label htmlFor="stream-paths">Parts of the body as columns</label>
+          <Label htmlFor="stream-paths">Parts of the body as columns</Label>
           <input
             className="input mono"
             id="stream-paths"

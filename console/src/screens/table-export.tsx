@@ -9,6 +9,7 @@ import { Commands } from '../parts/commands.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { saveAs } from '../parts/save-as.ts'
@@ -100,7 +101,7 @@ function ExportDialog({ table, onClose }: { table: Table; onClose: () => void })
     <Dialog title={`Export ${tableNameOf(table.id)}`} onClose={onClose}>
       <Form onSubmit={() => (isLarge ? keep.mutate() : download.mutate())}>
         <div className="field">
-          <label htmlFor="format">Format</label>
+          <Label htmlFor="format">Format</Label>
           <select className="input" id="format" value={format} onChange={(event) => setFormat(event.target.value)}>
             {FORMATS.map(({ id, name }) => (
               <option key={id} value={id}>

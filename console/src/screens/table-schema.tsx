@@ -6,6 +6,7 @@ import type { DryRun, Table } from '../../../client/src/operations.ts'
 import { plural } from '../format.ts'
 import { useLoad } from '../load.tsx'
 import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ListTable } from '../parts/list-table.tsx'
 import { Problem } from '../parts/problem.tsx'
@@ -168,7 +169,7 @@ function ColumnForm({ table, column, onDone }: { table: Table; column: Column; o
   return (
     <Form className="form stack3" onSubmit={() => look.mutate(change)}>
       <div className="field">
-        <label htmlFor={`description-${name}`}>Description</label>
+        <Label htmlFor={`description-${name}`}>Description</Label>
         <input
           className="input"
           id={`description-${name}`}
@@ -179,11 +180,11 @@ function ColumnForm({ table, column, onDone }: { table: Table; column: Column; o
       {table.isTyped ? (
         <div className="pair">
           <div className="field">
-            <label htmlFor={`length-${name}`}>Length</label>
+            <Label htmlFor={`length-${name}`}>Length</Label>
             <input className="input" id={`length-${name}`} value={length} onChange={(event) => setLength(event.target.value)} />
           </div>
           <div className="field">
-            <label htmlFor={`default-${name}`}>Default</label>
+            <Label htmlFor={`default-${name}`}>Default</Label>
             <input
               className="input"
               id={`default-${name}`}
@@ -271,7 +272,7 @@ function NewColumn({ table }: { table: Table }) {
       </header>
       <Form onSubmit={() => add.mutate(undefined)}>
         <div className="field">
-          <label htmlFor="column-name">Name</label>
+          <Label htmlFor="column-name">Name</Label>
           <input className="input" id="column-name" required value={name} onChange={(event) => setName(event.target.value)} />
           <span className="hint">
             {plural(table.rowsCount ?? 0, 'row')} get {table.isTyped ? 'null' : 'the empty text'} in it.
@@ -279,7 +280,7 @@ function NewColumn({ table }: { table: Table }) {
         </div>
         {table.isTyped ? (
           <div className="field">
-            <label htmlFor="column-type">Type</label>
+            <Label htmlFor="column-type">Type</Label>
             <select className="input" id="column-type" value={type} onChange={(event) => setType(event.target.value)}>
               {TYPES.map((one) => (
                 <option key={one}>{one}</option>

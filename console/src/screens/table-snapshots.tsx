@@ -9,6 +9,7 @@ import { Teach } from '../listing.tsx'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { Drawer } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ListTable } from '../parts/list-table.tsx'
 import { Problem } from '../parts/problem.tsx'
@@ -269,7 +270,7 @@ function TimeTravel({ table }: { table: Table }) {
       </header>
       <div className="in stack4">
         <div className="field">
-          <label htmlFor="moment">The table as it was at</label>
+          <Label htmlFor="moment">The table as it was at</Label>
           <input
             className="input"
             id="moment"

@@ -7,6 +7,7 @@ import { plural } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api, branchName } from '../session.ts'
@@ -185,7 +186,7 @@ function UseTemplate({ template, onClose }: { template: Template; onClose: () =>
         {() => (
           <Form onSubmit={() => make.mutate()}>
             <div className="field">
-              <label htmlFor="template-name">Name</label>
+              <Label htmlFor="template-name">Name</Label>
               <input
                 className="input"
                 id="template-name"
@@ -259,7 +260,7 @@ function Field({ input, value, onChange }: FieldProps) {
     )
   return (
     <div className="field">
-      <label htmlFor={id}>{input.name}</label>
+      <Label htmlFor={id}>{input.name}</Label>
       {input.kind === 'select' ? (
         <select id={id} className="input" value={shown(current)} onChange={(event) => onChange(event.target.value)}>
           {(input.options ?? []).map((option) => (

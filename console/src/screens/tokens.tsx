@@ -9,6 +9,7 @@ import { CopyButton } from '../parts/copy.tsx'
 import { CreateButton } from '../parts/create-button.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
 import { ListTable } from '../parts/list-table.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
@@ -112,7 +113,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
     <Dialog title="New token" onClose={onClose}>
       <Form onSubmit={() => create.mutate()}>
         <div className="field">
-          <label htmlFor="description">What it is for</label>
+          <Label htmlFor="description">What it is for</Label>
           <input
             className="input"
             id="description"
@@ -122,7 +123,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
           />
         </div>
         <div className="field">
-          <label htmlFor="days">Expires after</label>
+          <Label htmlFor="days">Expires after</Label>
           <select className="input" id="days" value={days} onChange={(event) => setDays(event.target.value)}>
             <option value="1">1 day</option>
             <option value="7">7 days</option>

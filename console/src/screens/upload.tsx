@@ -8,6 +8,7 @@ import { bytes, count, duration, plural } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { Commands } from '../parts/commands.tsx'
 import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Scroll } from '../parts/scroll.tsx'
@@ -258,7 +259,7 @@ function Dialect({ sniffed, onHints, onReset }: Pick<LoadProps, 'sniffed' | 'onH
       </header>
       <div className="in row wrap gap4 dialect">
         <div className="field">
-          <label htmlFor="delimiter">Delimiter</label>
+          <Label htmlFor="delimiter">Delimiter</Label>
           <select
             className="input sm"
             id="delimiter"
@@ -275,7 +276,7 @@ function Dialect({ sniffed, onHints, onReset }: Pick<LoadProps, 'sniffed' | 'onH
           </select>
         </div>
         <div className="field">
-          <label htmlFor="enclosure">Enclosure</label>
+          <Label htmlFor="enclosure">Enclosure</Label>
           <select
             className="input sm"
             id="enclosure"
@@ -408,7 +409,7 @@ function NewTable({ plan, columns, onChange }: PlanProps & { readonly columns: r
   return (
     <>
       <div className="field">
-        <label htmlFor="bucket">Bucket</label>
+        <Label htmlFor="bucket">Bucket</Label>
         <input
           className="input"
           id="bucket"
@@ -426,7 +427,7 @@ function NewTable({ plan, columns, onChange }: PlanProps & { readonly columns: r
         </span>
       </div>
       <div className="field">
-        <label htmlFor="table">Table</label>
+        <Label htmlFor="table">Table</Label>
         <input
           className="input"
           id="table"
@@ -439,7 +440,7 @@ function NewTable({ plan, columns, onChange }: PlanProps & { readonly columns: r
         </span>
       </div>
       <div className="field">
-        <label htmlFor="key">Primary key</label>
+        <Label htmlFor="key">Primary key</Label>
         <select
           className="input"
           id="key"

@@ -11,6 +11,7 @@ import { CreateButton } from '../parts/create-button.tsx'
 import { DialogEnd } from '../parts/dialog-end.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Status } from '../parts/status.tsx'
@@ -75,7 +76,7 @@ function NewWorkspace({ onClose }: { onClose: () => void }) {
     <Dialog title="New workspace" onClose={onClose}>
       <Form onSubmit={() => create.mutate()}>
         <div className="field">
-          <label htmlFor={ids[0]}>Kept for</label>
+          <Label htmlFor={ids[0]}>Kept for</Label>
           <select className="input" id={ids[0]} value={hours} onChange={(event) => setHours(event.target.value)}>
             {LIVES.map(([value, name]) => (
               <option key={value} value={value}>

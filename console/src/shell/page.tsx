@@ -2,7 +2,9 @@
 
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
+import { HelpAbout } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { screenHelp } from '../screens/field-help.ts'
 import { BranchMark } from './branch.tsx'
 import { CurlButton } from './curl.tsx'
 
@@ -74,11 +76,15 @@ export function Page({
               <h1 className="say">{say}</h1>
               {sub ? <p className="sub">{sub}</p> : null}
             </div>
-            {actions ? <div className="row wrap actions">{actions}</div> : null}
+            {actions ? (
+              <div className="row wrap actions">
+                <HelpAbout {...screenHelp(crumbs[0]?.name ?? '')}>{actions}</HelpAbout>
+              </div>
+            ) : null}
           </div>
           {tabs}
         </div>
-        {children}
+        <HelpAbout {...screenHelp(crumbs[0]?.name ?? '')}>{children}</HelpAbout>
       </main>
     </>
   )

@@ -2,7 +2,7 @@
 
 import { ApiError, type Input, type OperationName } from '../../../client/src/client.ts'
 import type { SniffedFile } from '../../../client/src/operations.ts'
-import { api, sessionHeaders } from '../session.ts'
+import { api, branchId, sessionHeaders } from '../session.ts'
 import { finishStorageJob } from '../storage-job.ts'
 import { uploadInParts } from './multipart.ts'
 
@@ -83,6 +83,8 @@ const sendWhole = (file: File, signal: AbortSignal, onSent: (bytes: number) => v
   new Promise((resolve, reject) => {
     const form = new FormData()
     form.append('name', file.name)
+    const branch = branchId()
+    if (branch !== undefined) form.append('branchId', branch)
     form.append('data', file, file.name)
     const request = new XMLHttpRequest()
     request.open('POST', '/import/upload-file')

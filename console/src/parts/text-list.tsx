@@ -1,0 +1,62 @@
+// Several texts in one field: each is taken out with its button, the next is typed or chosen.
+
+import { useState } from 'react'
+import { Icon } from './icon.tsx'
+
+export function TextList({
+  id,
+  values,
+  options = [],
+  onChange,
+}: {
+  id: string
+  values: readonly string[]
+  /** What can be chosen; other texts can be typed. */
+  options?: readonly string[]
+  onChange: (next: readonly string[]) => void
+}) {
+  const [typed, setTyped] = useState('')
+  const open = options.filter((one) => !values.includes(one))
+  const add = (text: string) => {
+    setTyped('')
+    if (text !== '' && !values.includes(text)) onChange([...values, text])
+  }
+  return (
+    <div className="text-list">
+      {values.map((value) => (
+        <span key={value} className="chip">
+          {value}
+          <button type="button" className="btn icon ghost sm" onClick={() => onChange(values.filter((one) => one !== value))}>
+            <Icon name="x" size="sm" />
+            <span className="vh">Take out {value}</span>
+          </button>
+        </span>
+      ))}
+      <input
+        className="input mono"
+        id={id}
+        list={open.length > 0 ? `${id}-list` : undefined}
+        placeholder="add"
+        value={typed}
+        onChange={({ target, nativeEvent }) => {
+          const isChosen = !(nativeEvent instanceof InputEvent) || nativeEvent.inputType === 'insertReplacementText'
+          if (isChosen && open.includes(target.value)) add(target.value)
+          else setTyped(target.value)
+        }}
+        onBlur={() => add(typed.trim())}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' && event.key !== ',') return
+          event.preventDefault()
+          add(typed.trim())
+        }}
+      />
+      {open.length > 0 ? (
+        <datalist id={`${id}-list`}>
+          {open.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      ) : null}
+    </div>
+  )
+}

@@ -1,0 +1,465 @@
+// Tables in and out: which tables a configuration reads and where its results are kept, chosen from the tables there are. It edits the
+// same text as the form and the JSON view; keys that it does not know stay as they are.
+
+import { useId } from 'react'
+import type { Table } from '../../../client/src/operations.ts'
+import { isRecord, type Path, parsed, setAt, valueIn } from '../document/json-text.ts'
+import { count } from '../format.ts'
+import { useLoad } from '../load.tsx'
+import { HelpAbout, Label } from '../parts/guide.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { TextList } from '../parts/text-list.tsx'
+import { bucketOf, tableNameOf } from '../table-id.ts'
+import type { OpenDocument } from './configuration-documents.ts'
+
+const INPUT: Path = ['storage', 'input', 'tables']
+const OUTPUT: Path = ['storage', 'output', 'tables']
+const DEFAULT_BUCKET: Path = ['storage', 'output', 'default_bucket']
+
+/** What the fields below show; the rest is named and kept. */
+const KNOWN_IN = ['source', 'destination', 'columns', 'where_column', 'where_operator', 'where_values', 'changed_since', 'limit']
+const KNOWN_OUT = [
+  'source',
+  'destination',
+  'primary_key',
+  'incremental',
+  'delete_where_column',
+  'delete_where_operator',
+  'delete_where_values',
+]
+
+type Entry = Readonly<Record<string, unknown>>
+type Put = (key: string, value: unknown) => void
+
+const entriesAt = (document: unknown, path: Path): readonly Entry[] => {
+  const value = valueIn(document, path)
+  return Array.isArray(value) ? value.map((one: unknown) => (isRecord(one) ? one : {})) : []
+}
+
+const textOf = (value: unknown): string => (value === undefined || value === null ? '' : String(value))
+const textsOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : [])
+/** What is empty is left out of the configuration. */
+const given = <T extends { readonly length: number }>(value: T): T | undefined => (value.length === 0 ? undefined : value)
+
+export function MappingForm({
+  document,
+  inherited,
+  onOpenJson,
+}: {
+  document: OpenDocument
+  /** What applies where this document says nothing: the root, for a row. */
+  inherited: unknown
+  onOpenJson: () => void
+}) {
+  const { text, edit } = document.draft
+  const tables = useLoad('tables.list', { query: { include: 'columns' } }).data ?? []
+  const buckets = useLoad('buckets.list', { query: {} }).data ?? []
+  const value = parsed(text)
+  const put = (path: Path, next: unknown) => edit(setAt(text, path, next))
+  const list = (path: Path, known: readonly string[], fields: (entry: Entry, put: Put) => React.ReactNode, what: string) => {
+    const entries = entriesAt(value, path)
+    const above = entriesAt(inherited, path)
+    return (
+      <div className="stack3">
+        {entries.length === 0 && above.length > 0 ? (
+          <p className="xs mute">
+            From root: {above.map((one) => textOf(one.source)).join(', ')}. A table that is added here takes their place.
+          </p>
+        ) : null}
+        {entries.map((entry, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: an element of a JSON list has no other name
+          <section key={index} className="item" aria-label={`${what} ${index + 1}`}>
+            <div className="row">
+              <span className="med clip">{textOf(entry.source) || `${what} ${index + 1}`}</span>
+              <Icon name="right" size="sm" />
+              <span className="clip mute">{textOf(entry.destination) || 'not named yet'}</span>
+              <button
+                type="button"
+                className="btn icon ghost sm push"
+                aria-label={`Remove ${what.toLowerCase()} ${index + 1}`}
+                onClick={() => put([...path, index], undefined)}
+              >
+                <Icon name="x" size="sm" />
+              </button>
+            </div>
+            {fields(entry, (key, next) => put([...path, index, key], next))}
+            <Kept names={Object.keys(entry).filter((key) => !known.includes(key))} onOpenJson={onOpenJson} />
+          </section>
+        ))}
+        <button type="button" className="btn sm" onClick={() => put([...path, entries.length], {})}>
+          <Icon name="plus" size="sm" />
+          <span>Add {what.toLowerCase()}</span>
+        </button>
+      </div>
+    )
+  }
+  return (
+    <form className="form" onSubmit={(event) => event.preventDefault()}>
+      <HelpAbout page="mapping" section="tables-in">
+        <fieldset>
+          <legend>Tables in</legend>
+          <p className="xs mute legend-note">Each becomes a file that the component reads.</p>
+          {list(
+            INPUT,
+            KNOWN_IN,
+            (entry, set) => (
+              <InputFields entry={entry} put={set} tables={tables} />
+            ),
+            'Table in',
+          )}
+        </fieldset>
+      </HelpAbout>
+      <HelpAbout page="mapping" section="tables-out">
+        <fieldset>
+          <legend>Tables out</legend>
+          <p className="xs mute legend-note">Each file that the component writes becomes a table.</p>
+          {list(
+            OUTPUT,
+            KNOWN_OUT,
+            (entry, set) => (
+              <OutputFields entry={entry} put={set} tables={tables} buckets={buckets.map(({ id }) => id)} />
+            ),
+            'Table out',
+          )}
+          <DefaultBucket
+            value={textOf(valueIn(value, DEFAULT_BUCKET))}
+            above={textOf(valueIn(inherited, DEFAULT_BUCKET))}
+            buckets={buckets.map(({ id }) => id)}
+            onChange={(next) => put(DEFAULT_BUCKET, given(next))}
+          />
+        </fieldset>
+      </HelpAbout>
+    </form>
+  )
+}
+
+const Kept = ({ names, onOpenJson }: { names: readonly string[]; onOpenJson: () => void }) =>
+  names.length === 0 ? null : (
+    <p className="xs mute">
+      Kept as JSON, not shown here:{' '}
+      <button type="button" className="link id" onClick={onOpenJson}>
+        {names.join(', ')}
+      </button>
+    </p>
+  )
+
+interface FieldsProps {
+  readonly entry: Entry
+  readonly put: Put
+  readonly tables: readonly Table[]
+}
+
+function InputFields({ entry, put, tables }: FieldsProps) {
+  const table = tables.find(({ id }) => id === entry.source)
+  const columns = table?.columns ?? []
+  return (
+    <>
+      <div className="f2">
+        <TablePicker value={textOf(entry.source)} tables={tables} onChange={(next) => put('source', given(next))} />
+        <TextField
+          name="destination"
+          label="Known as"
+          value={textOf(entry.destination)}
+          placeholder={textOf(entry.source)}
+          hint="Name of the file that the component reads."
+          onChange={(next) => put('destination', given(next))}
+        />
+      </div>
+      <Columns
+        name="columns"
+        label="Columns"
+        all="All columns, also new ones"
+        columns={columns}
+        chosen={textsOf(entry.columns)}
+        onChange={(next) => put('columns', given(next))}
+      />
+      <Filter entry={entry} put={put} columns={columns} prefix="where" label="Only rows where" />
+      <div className="f2">
+        <TextField
+          name="changed_since"
+          label="Loaded since"
+          value={textOf(entry.changed_since)}
+          placeholder="all rows"
+          hint={sinceWords(textOf(entry.changed_since))}
+          options={['adaptive', '-1 day', '-7 days', '-1 month']}
+          onChange={(next) => put('changed_since', given(next))}
+        />
+        <TextField
+          name="limit"
+          label="At most rows"
+          value={textOf(entry.limit)}
+          placeholder={table?.rowsCount ? `all ${count(table.rowsCount)}` : 'all'}
+          onChange={(next) => put('limit', /^\d{1,15}$/.test(next) ? Number(next) : given(next))}
+        />
+      </div>
+    </>
+  )
+}
+
+/** What the present value will do. */
+const sinceWords = (since: string): string => {
+  if (since === '') return 'All rows, every time.'
+  return since === 'adaptive' ? 'Rows loaded since the last run that went well.' : `Rows loaded since ${since}.`
+}
+
+function OutputFields({ entry, put, tables, buckets }: FieldsProps & { readonly buckets: readonly string[] }) {
+  const destination = textOf(entry.destination)
+  const table = tables.find(({ id }) => id === destination)
+  const [bucket, name] = destination.includes('.') ? [bucketOf(destination), tableNameOf(destination)] : ['', destination]
+  const isIncremental = entry.incremental === true || entry.incremental === 1
+  return (
+    <>
+      <div className="f2">
+        <TextField
+          name="source"
+          label="File"
+          value={textOf(entry.source)}
+          placeholder="orders.csv"
+          hint="Name of the file that the component writes."
+          onChange={(next) => put('source', given(next))}
+        />
+        <TextField
+          name="destination"
+          label="Bucket"
+          value={bucket}
+          placeholder="out.c-shop"
+          options={buckets}
+          onChange={(next) => put('destination', given(next === '' && name === '' ? '' : `${next}.${name}`))}
+        />
+        <TextField
+          name="destination"
+          label="Table"
+          value={name}
+          placeholder="orders"
+          options={tables.filter(({ id }) => bucketOf(id) === bucket).map((one) => one.name)}
+          hint={destination === '' ? undefined : table ? `${destination} exists.` : `${destination} is made by the first load.`}
+          onChange={(next) => put('destination', given(next === '' && bucket === '' ? '' : `${bucket}.${next}`))}
+        />
+        <Flag
+          name="incremental"
+          label="Keep the rows there are"
+          value={isIncremental}
+          hint={isIncremental ? 'Rows are added or replaced.' : 'The table is loaded anew.'}
+          onChange={(next) => put('incremental', next ? true : undefined)}
+        />
+      </div>
+      <Columns
+        name="primary_key"
+        label="Primary key"
+        all="No primary key"
+        columns={table?.columns ?? []}
+        chosen={textsOf(entry.primary_key)}
+        onChange={(next) => put('primary_key', given(next))}
+      />
+      <Filter entry={entry} put={put} columns={table?.columns ?? []} prefix="delete_where" label="Delete before rows where" />
+    </>
+  )
+}
+
+function DefaultBucket({
+  value,
+  above,
+  buckets,
+  onChange,
+}: {
+  value: string
+  above: string
+  buckets: readonly string[]
+  onChange: (next: string) => void
+}) {
+  return (
+    <div className="f2">
+      <TextField
+        name="default_bucket"
+        label="Bucket of other files"
+        value={value}
+        placeholder={above}
+        options={buckets}
+        hint="Files without a line of their own become tables in this bucket."
+        onChange={onChange}
+      />
+    </div>
+  )
+}
+
+/** Bucket, then table; an id that does not exist stays as it is. */
+function TablePicker({ value, tables, onChange }: { value: string; tables: readonly Table[]; onChange: (next: string) => void }) {
+  const id = useId()
+  const buckets = Map.groupBy(tables, (table) => bucketOf(table.id))
+  const table = tables.find((one) => one.id === value)
+  return (
+    <div className="field">
+      <Label htmlFor={id} name="source">
+        Table
+      </Label>
+      <select className="input" id={id} value={value} onChange={(event) => onChange(event.target.value)}>
+        <option value="">choose a table</option>
+        {value !== '' && !table ? <option value={value}>{value}</option> : null}
+        {[...buckets].map(([bucket, list]) => (
+          <optgroup key={bucket} label={bucket}>
+            {list.map((one) => (
+              <option key={one.id} value={one.id}>
+                {one.name}
+              </option>
+            ))}
+          </optgroup>
+        ))}
+      </select>
+      <span className="hint">
+        {table ? `${count(table.rowsCount ?? 0)} rows` : value === '' ? 'Needed.' : 'There is no such table now.'}
+      </span>
+    </div>
+  )
+}
+
+function TextField({
+  name,
+  label,
+  value,
+  placeholder,
+  hint,
+  options = [],
+  onChange,
+}: {
+  name: string
+  label: string
+  value: string
+  placeholder?: string
+  hint?: string | undefined
+  options?: readonly string[]
+  onChange: (next: string) => void
+}) {
+  const id = useId()
+  return (
+    <div className="field">
+      <Label htmlFor={id} name={name}>
+        {label}
+      </Label>
+      <input
+        className="input mono"
+        id={id}
+        value={value}
+        placeholder={placeholder}
+        list={options.length > 0 ? `${id}-options` : undefined}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      {options.length > 0 ? (
+        <datalist id={`${id}-options`}>
+          {options.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      ) : null}
+      {hint ? <span className="hint">{hint}</span> : null}
+    </div>
+  )
+}
+
+function Flag({
+  name,
+  label,
+  value,
+  hint,
+  onChange,
+}: {
+  name: string
+  label: string
+  value: boolean
+  hint: string
+  onChange: (next: boolean) => void
+}) {
+  const id = useId()
+  return (
+    <div className="field">
+      <Label htmlFor={id} name={name}>
+        {label}
+      </Label>
+      <select className="input" id={id} value={value ? 'yes' : 'no'} onChange={(event) => onChange(event.target.value === 'yes')}>
+        <option>no</option>
+        <option>yes</option>
+      </select>
+      <span className="hint">{hint}</span>
+    </div>
+  )
+}
+
+/** Columns of the table that there is, in the order in which they are chosen; others can be typed. */
+function Columns({
+  name,
+  label,
+  all,
+  columns,
+  chosen,
+  onChange,
+}: {
+  name: string
+  label: string
+  /** What applies when none is chosen. */
+  all: string
+  columns: readonly string[]
+  chosen: readonly string[]
+  onChange: (next: readonly string[]) => void
+}) {
+  const id = useId()
+  return (
+    <div className="field">
+      <Label htmlFor={id} name={name}>
+        {label}
+      </Label>
+      <TextList id={id} values={chosen} options={columns} onChange={onChange} />
+      <span className="hint">{chosen.length === 0 ? `${all}.` : `${chosen.length} of ${columns.length || 'unknown'}.`}</span>
+    </div>
+  )
+}
+
+/** A column, how it is compared, and values: all three or none. */
+function Filter({
+  entry,
+  put,
+  columns,
+  prefix,
+  label,
+}: {
+  entry: Entry
+  put: Put
+  columns: readonly string[]
+  prefix: 'where' | 'delete_where'
+  label: string
+}) {
+  const id = useId()
+  const [column, operator, values] = [`${prefix}_column`, `${prefix}_operator`, `${prefix}_values`]
+  const isHalf = (textOf(entry[column]) === '') !== (textsOf(entry[values]).length === 0)
+  return (
+    <div className="f3">
+      <TextField
+        name={column}
+        label={label}
+        value={textOf(entry[column])}
+        placeholder="a column"
+        options={columns}
+        onChange={(next) => put(column, given(next))}
+      />
+      <div className="field">
+        <Label htmlFor={id} name={operator}>
+          Is
+        </Label>
+        <select
+          className="input"
+          id={id}
+          value={entry[operator] === 'ne' ? 'ne' : 'eq'}
+          onChange={(event) => put(operator, event.target.value === 'ne' ? 'ne' : undefined)}
+        >
+          <option value="eq">one of</option>
+          <option value="ne">none of</option>
+        </select>
+      </div>
+      <div className="field">
+        <Label htmlFor={`${id}-values`} name={values}>
+          Values
+        </Label>
+        <TextList id={`${id}-values`} values={textsOf(entry[values])} onChange={(next) => put(values, given(next))} />
+        {isHalf ? <span className="bad">A column and its values belong together.</span> : null}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { renderGuide } from '../../../server/src/services/guides/markdown-page.ts'
+import { allHelp, helpFor } from './field-help.ts'
+
+test('every place that fields point to is in the guides', () => {
+  for (const { page, section } of allHelp) {
+    const path = `docs/${page}.md`
+    const { html } = renderGuide(path, readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8'), new Set())
+    assert.ok(html.includes(`id="${section}"`), `${path} has no ${section}`)
+  }
+})
+
+test('a field has the help of the innermost part that a guide describes', () => {
+  const sectionOf = (...path: (string | number)[]) => helpFor('keboola.ex-generic-v2', path).section
+  assert.equal(sectionOf('parameters', 'config', 'jobs', 0, 'params', 'limit'), 'parameters-and-methods')
+  assert.equal(sectionOf('parameters', 'api', 'pagination', 'urlKey'), 'pagination')
+  assert.equal(sectionOf('storage', 'output', 'tables', 0, 'primary_key'), 'tables-out')
+  assert.equal(helpFor('some.component', ['parameters', 'x']).page, 'components')
+})

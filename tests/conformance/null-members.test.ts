@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { withoutReferences } from '../support/api-document.ts'
 import { startTestStack, type TestStack } from '../support/test-stack.ts'
+import { until } from '../support/until.ts'
 
 const BODIES_PER_ROUTE = process.env.MILLRACE_LONG ? 20 : 3
 
@@ -125,7 +126,14 @@ async function answerOf({ request }: TestStack, method: string, path: string, to
     path.replace(/\{(\w+)\}/g, (_, name: string) => THERE[name] ?? '900001'),
     { token, json: body },
   )
-  return { status, answer: shapeOf(/^[{[]/.test(text) ? JSON.parse(text) : text) }
+  const answer = /^[{[]/.test(text) ? JSON.parse(text) : text
+  if (status === 202 && answer.operationName !== undefined)
+    // What it changes must be there, or not, for the next request to both projects.
+    await until('the job has ended', async () => {
+      const job = (await request('GET', answer.url, { token })).json<{ status: string }>()
+      return job.status === 'success' || job.status === 'error'
+    })
+  return { status, answer: shapeOf(answer) }
 }
 
 function shapeOf(value: unknown): unknown {

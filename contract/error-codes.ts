@@ -1103,6 +1103,15 @@ export const ERRORS = {
   },
   'apps.changed': { kind: 'conflict', text: 'Somebody else has just deployed or stopped app {id}. Look at it, then try again.' },
   'apps.isStopped': { kind: 'conflict', text: 'App {id} is stopped. Deploy it first: PATCH it with the desiredState "running".' },
+  'apps.passwordWrong': {
+    kind: 'unauthenticated',
+    text: 'Sign in, or send the password of the data app: GET .../apps/{id}/password shows it to members of the project.',
+  },
+  'apps.noRepository': { kind: 'not-found', text: 'The code of app {id} is in its configuration, not in a git repository.' },
+  'apps.noManagedRepository': {
+    kind: 'invalid',
+    text: 'This stack hosts no git repositories for data apps. Leave useManagedGitRepo out and put the code in parameters.script of the configuration.',
+  },
   'apps.linkInvalid': {
     kind: 'not-found',
     text: 'This link to an app is not valid, or it has ended. Open the app again, or ask for a new link.',

@@ -10,7 +10,7 @@ import { print, table, UserError } from './output.ts'
 interface App {
   readonly id: string
   readonly name: string
-  readonly type: string | null
+  readonly type: string
   readonly state: string
   readonly desiredState: string
   readonly configId: string

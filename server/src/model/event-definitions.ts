@@ -350,6 +350,7 @@ export const EVENTS = {
   'apps.deployed': { objectType: 'dataApp', message: 'Deployed app {objectId}', params: [] },
   'apps.stopped': { objectType: 'dataApp', message: 'Stopped app {objectId}', params: [] },
   'apps.deleted': { objectType: 'dataApp', message: 'Deleted app {objectId}', params: [] },
+  'apps.passwordCreated': { objectType: 'dataApp', message: 'Created the password of app {objectId}', params: [] },
   'apps.linkCreated': { objectType: 'dataApp', message: 'Created a link to app {objectId}', params: [] },
   'apps.started': { objectType: 'dataApp', message: 'Started app {objectId} on node {node}', params: ['node'] },
   'apps.failed': { objectType: 'dataApp', message: 'App {objectId} has failed: {reason}', params: ['reason'], type: 'error' },

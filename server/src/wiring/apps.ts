@@ -7,6 +7,7 @@ import { egressPolicyFrom } from '../../../contract/egress-rules.ts'
 import { answers } from '../engines/reverse-proxy/program-proxy.ts'
 import { createRuntimes } from '../engines/runner/runtimes.ts'
 import type { Clock } from '../kit/clock.ts'
+import { createUlids } from '../kit/ulid.ts'
 import { eventOf, NO_ORIGIN } from '../model/event.ts'
 import { usableApp } from '../services/apps/app-components.ts'
 import { createAppProgram } from '../services/apps/app-program.ts'
@@ -115,6 +116,9 @@ export function createAppModules(deps: AppModulesDeps) {
         configuration_id: place.configurationId,
       }))
     },
+    newId: createUlids(clock),
+    encrypt: (projectId, text) => encryption.encryptBody(text, false, { projectId: String(projectId) }),
+    decrypt: encryption.decryptForProject,
     createConfiguration: (caller, componentId, { configuration, ...content }) =>
       configurations.configurations.create(caller, componentId, {
         ...content,
@@ -132,6 +136,7 @@ export function createAppModules(deps: AppModulesDeps) {
   const forwarding = {
     apps,
     use: instances.use,
+    personOf: people.finder.ofSession,
     actorOf: people.finder.actorOf,
   }
 

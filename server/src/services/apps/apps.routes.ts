@@ -32,6 +32,9 @@ const CreateBody = Type.Object({
   name: Type.Optional(Type.String({ maxLength: 255, description: 'Name of the configuration that is made.' })),
   description: optionalText('Description of the configuration that is made.'),
   branchId: BranchName,
+  useManagedGitRepo: optionalFlag(
+    'Whether the service shall host a git repository for the code. It hosts none: true is refused.',
+  ),
   componentId: Type.Optional(
     Type.String({ maxLength: 255, description: 'A component of the type data-app; keboola.data-apps when left out.' }),
   ),
@@ -77,6 +80,10 @@ const TailQuery = Type.Object({
   lines: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'How many lines; 100 by default.' })),
   since: optionalText('Only lines that are not older, as a time of ISO 8601.'),
 })
+const RunsQuery = Type.Object({
+  offset: Offset,
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'At most this many; 50 by default.' })),
+})
 const ById = Type.Object({ id: numberedId('app') })
 const AppView = Type.Object(
   {
@@ -88,7 +95,7 @@ const AppView = Type.Object(
     configVersion: Type.String(),
     latestConfigVersion: Type.String(),
     name: Type.String(),
-    type: Nullable(Type.String()),
+    type: Type.String(),
     size: Nullable(Type.String()),
     state: Type.String(),
     desiredState: Type.String(),
@@ -112,8 +119,16 @@ const RunView = Type.Object(
     startTimestamp: Type.String(),
     endTimestamp: Nullable(Type.String()),
     reason: Nullable(Type.String()),
+    createdAt: Type.String(),
+    startedAt: Type.String(),
+    stoppedAt: Nullable(Type.String()),
+    failureReason: Nullable(Type.Object({ reason: Type.String(), message: Type.String() })),
   },
   { title: 'DataAppRun' },
+)
+const RepositoryView = Type.Object(
+  { sshUrl: Nullable(Type.String()), httpsUrl: Nullable(Type.String()), isManagedGitRepo: Type.Boolean() },
+  { title: 'DataAppRepository' },
 )
 const LinkView = Type.Object({ url: Type.String(), expiresAt: Type.String() }, { title: 'DataAppLink' })
 /** Two names of one service, and one name for each operation. */
@@ -153,9 +168,7 @@ export function appsRoutes({ apps, findBranch }: AppsRoutesDeps): FastifyPluginA
           const branch = branchId === undefined ? undefined : (await callerOf(req, branchId)).branch.id
           const found = await apps.list(req.actor, { offset, limit, componentId, branchId: branch })
           const types = type === undefined ? undefined : [type].flat()
-          return found
-            .map((one) => appView(one, req.baseUrl))
-            .filter((one) => types === undefined || (one.type !== null && types.includes(one.type)))
+          return found.map((one) => appView(one, req.baseUrl)).filter((one) => types === undefined || types.includes(one.type))
         },
       )
       app.get(
@@ -186,9 +199,31 @@ export function appsRoutes({ apps, findBranch }: AppsRoutesDeps): FastifyPluginA
         `/${address}/apps/:id/runs`,
         {
           config: { operation: `${name}.listAppRuns`, summary: 'The last runs of a data app, the newest first' },
-          schema: { params: ById, response: { 200: Type.Array(RunView) } },
+          schema: { params: ById, querystring: RunsQuery, response: { 200: Type.Array(RunView) } },
         },
-        async (req) => (await apps.runs(req.actor, req.params.id)).map(runView),
+        async (req) => {
+          const { offset = 0, limit = 50 } = req.query
+          return (await apps.runs(req.actor, req.params.id)).slice(offset, offset + limit).map(runView)
+        },
+      )
+      app.get(
+        `/${address}/apps/:id/password`,
+        {
+          config: {
+            operation: `${name}.appPassword`,
+            summary: 'The password that opens the data app at its address, for people who are not signed in',
+          },
+          schema: { params: ById, response: { 200: Type.Object({ password: Type.String() }) } },
+        },
+        async (req) => ({ password: await apps.password(req, req.params.id) }),
+      )
+      app.get(
+        `/${address}/apps/:id/git-repo`,
+        {
+          config: { operation: `${name}.appRepository`, summary: 'The git repository that the code of a data app is in' },
+          schema: { params: ById, response: { 200: RepositoryView } },
+        },
+        async (req) => repositoryView(await apps.repositoryOf(req.actor, req.params.id)),
       )
       app.get(
         `/${address}/apps/:id/logs/tail`,
@@ -232,7 +267,7 @@ function sinceOf(text: string | undefined): Date | undefined {
   return at
 }
 
-const appView = ({ row, state, name, latestVersion, settings }: App, baseUrl: string): Type.Static<typeof AppView> => ({
+const appView = ({ row, state, name, latestVersion, type, settings }: App, baseUrl: string): Type.Static<typeof AppView> => ({
   id: String(row.id),
   projectId: String(row.project_id),
   componentId: row.component_id,
@@ -241,7 +276,7 @@ const appView = ({ row, state, name, latestVersion, settings }: App, baseUrl: st
   configVersion: String(row.config_version ?? latestVersion),
   latestConfigVersion: String(latestVersion),
   name,
-  type: settings?.runtime ?? null,
+  type,
   size: settings?.size ?? null,
   state,
   desiredState: row.desired_state,
@@ -263,6 +298,17 @@ const runView = (run: RunRow): Type.Static<typeof RunView> => ({
   startTimestamp: formatTimestamp(new Date(run.started_at)),
   endTimestamp: timestamp(run.ended_at),
   reason: run.reason,
+  // The same by the names that clients of the data-science service read.
+  createdAt: formatTimestamp(new Date(run.started_at)),
+  startedAt: formatTimestamp(new Date(run.started_at)),
+  stoppedAt: timestamp(run.ended_at),
+  failureReason: run.state === 'failed' ? { reason: 'RunFailed', message: run.reason ?? '' } : null,
 })
+
+/** Repositories are elsewhere: this stack hosts none. */
+const repositoryView = (repository: string): Type.Static<typeof RepositoryView> => {
+  const isHttp = /^https?:/.test(repository)
+  return { sshUrl: isHttp ? null : repository, httpsUrl: isHttp ? repository : null, isManagedGitRepo: false }
+}
 
 const timestamp = (at: number | null): string | null => (at === null ? null : formatTimestamp(new Date(at)))

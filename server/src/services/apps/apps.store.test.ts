@@ -24,6 +24,8 @@ await onBothDatabases('apps store', ({ db, inTransaction }) => {
     updated_at: NOW,
     last_request_at: null,
     last_start_at: null,
+    password_cipher: null,
+    password_token_id: null,
   })
   const stored = async (projectId: number, name = 'a'): Promise<AppRow> =>
     (await inTransaction((trx) => store.insert(trx, appOf(projectId, name))))!

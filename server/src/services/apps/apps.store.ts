@@ -25,6 +25,9 @@ interface Tables {
     updated_at: number
     last_request_at: number | null
     last_start_at: number | null
+    /** Null until somebody asks for it. */
+    password_cipher: string | null
+    password_token_id: number | null
   }
   data_app_run: {
     id: Generated<number>
@@ -125,6 +128,17 @@ export function createAppsStore(database: Db) {
         .where('project_id', '=', app.project_id)
         .where('id', '=', app.id)
         .where('generation', '=', app.generation)
+        .returningAll()
+        .executeTakeFirst(),
+
+    /** In place of the one that was read; undefined when somebody was faster. */
+    setPassword: (trx: Trx, app: AppRow, cipher: string, tokenId: number): Promise<AppRow | undefined> =>
+      at(trx)
+        .updateTable('data_app')
+        .set({ password_cipher: cipher, password_token_id: tokenId })
+        .where('project_id', '=', app.project_id)
+        .where('id', '=', app.id)
+        .where('password_cipher', app.password_cipher === null ? 'is' : '=', app.password_cipher)
         .returningAll()
         .executeTakeFirst(),
 

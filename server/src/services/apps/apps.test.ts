@@ -11,7 +11,7 @@ interface App {
   readonly configVersion: string
   readonly state: string
   readonly desiredState: string
-  readonly type: string | null
+  readonly type: string
   readonly url: string
   readonly lastStartTimestamp: string | null
 }
@@ -343,6 +343,71 @@ test('wrong configurations and requests are refused with a sentence', async () =
   const { masterToken } = await stack.newProject('Stranger')
   assert.equal((await call('GET', `/${app.id}`, { token: masterToken })).status, 404)
   assert.equal((await call('POST', `/${app.id}/links`, { token: masterToken })).status, 404)
+})
+
+test('an app has a password for people who are not signed in, the same for all who ask', async () => {
+  const app = await create(HELLO)
+  const ask = () => call('GET', `/${app.id}/password`)
+  const [one, other] = (await Promise.all([ask(), ask()])).map((answer) => answer.json<{ password: string }>().password)
+  assert.match(one!, /^[\w-]{24}$/)
+  assert.equal(other, one)
+  const enter = (password?: string, id = app.id) =>
+    stack.request('GET', `/data-apps/${id}/`, {
+      token: null,
+      ...(password !== undefined && {
+        headers: { authorization: `Basic ${Buffer.from(`any:${password}`).toString('base64')}` },
+      }),
+    })
+  const opened = await enter(one)
+  assert.equal(opened.status, 302, opened.text)
+  const link = await stack.request('GET', opened.headers.get('location')!, { token: null })
+  assert.equal(link.status, 409, 'the link leads to the app, which is not deployed')
+  for (const refused of [await enter(), await enter('wrong'), await enter(one, '999999')]) {
+    assert.equal(refused.status, 401, refused.text)
+    assert.match(refused.headers.get('www-authenticate') ?? '', /^Basic /, 'a browser asks for it')
+  }
+  const { masterToken } = await stack.newProject('Stranger')
+  assert.equal((await call('GET', `/${app.id}/password`, { token: masterToken })).status, 404)
+  const events = await stack.request('GET', '/v2/storage/events?limit=100')
+  assert.ok(!events.text.includes(one!), 'it is shown nowhere else')
+  assert.match(events.text, /Created the password of app/)
+})
+
+test('a password ends with the token that asked for it', async () => {
+  const app = await create(HELLO)
+  const made = await stack.request('POST', '/v2/storage/tokens', {
+    json: { description: 'colleague', componentAccess: ['keboola.data-apps'] },
+  })
+  const { id, token } = made.json<{ id: string; token: string }>()
+  const first = (await call('GET', `/${app.id}/password`, { token })).json().password
+  assert.equal((await stack.request('DELETE', `/v2/storage/tokens/${id}`)).status, 204)
+  await until('another password', async () => (await call('GET', `/${app.id}/password`)).json().password !== first)
+})
+
+test('clients find the app of a configuration by parameters.id, and learn where its code is', async () => {
+  const app = await create(HELLO)
+  const configuration = await stack.request('GET', `/v2/storage/components/keboola.data-apps/configs/${app.configId}`)
+  const { version, configuration: content } = configuration.json<{
+    version: number
+    configuration: { parameters: { id: string } }
+  }>()
+  assert.deepEqual([version, content.parameters.id], [1, app.id])
+  assert.match((await call('GET', `/${app.id}/git-repo`)).text, /is in its configuration, not in a git repository/)
+  const managed = await call('POST', '', { json: { name: 'x', type: 'python-js', useManagedGitRepo: true } })
+  assert.equal(managed.status, 400)
+  assert.match(managed.text, /hosts no git repositories/)
+
+  const git = { repository: 'https://git.example.com/team/app.git', branch: 'main' }
+  const made = await call('POST', '', { json: { name: 'x', type: 'python-js', config: { parameters: { dataApp: { git } } } } })
+  assert.equal(made.status, 201, made.text)
+  const { id, type } = made.json<App>()
+  assert.equal(type, 'python-js', 'what the configuration says, whether it can run here or not')
+  assert.deepEqual((await call('GET', `/${id}/git-repo`)).json(), {
+    sshUrl: null,
+    httpsUrl: git.repository,
+    isManagedGitRepo: false,
+  })
+  assert.match((await call('PATCH', `/${id}`, { json: { desiredState: 'running' } })).text, /dataApp\.git is not supported here/)
 })
 
 test('every configuration of an app component is an app', async () => {

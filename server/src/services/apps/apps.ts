@@ -1,7 +1,7 @@
 // Data apps (spec platform 6.4): a configuration of an app component, deployed at a version, with links for people. The processes are
 // those of instances.ts: one on every node that is asked for the app.
 
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -38,8 +38,17 @@ export interface AppsDeps {
   readonly createConfiguration: (
     caller: AppCaller,
     componentId: string,
-    content: { readonly name: string; readonly description: string; readonly configuration: string },
-  ) => Promise<{ readonly configurationId: string }>
+    content: {
+      readonly configurationId: string
+      readonly name: string
+      readonly description: string
+      readonly configuration: string
+    },
+  ) => Promise<unknown>
+  /** Of a new configuration. */
+  readonly newId: () => string
+  readonly encrypt: (projectId: number, text: string) => Promise<string>
+  readonly decrypt: (projectId: number, cipher: string) => Promise<string>
   readonly removeConfiguration: (caller: AppCaller, componentId: string, configurationId: string) => Promise<void>
   readonly findConfiguration: (key: AppKey) => Promise<AppConfiguration | undefined>
   readonly findVersion: (key: AppKey, version: number) => Promise<{ readonly configuration: string } | undefined>
@@ -59,6 +68,7 @@ export interface AppRequest {
   readonly componentId?: string | undefined
   readonly configId?: string | undefined
   readonly config?: Readonly<Record<string, unknown>> | undefined
+  readonly useManagedGitRepo?: boolean | undefined
 }
 
 export interface AppChange {
@@ -75,12 +85,15 @@ export interface App {
   readonly name: string
   /** Of the configuration, which may be newer than what is deployed. */
   readonly latestVersion: number
+  /** What its configuration says, also when it cannot be deployed. */
+  readonly type: string
   /** Undefined: the configuration cannot be read as one of an app. */
   readonly settings: AppSettings | undefined
 }
 
 const DATA_APPS = 'keboola.data-apps'
 const MOST_APPS = 100
+const MOST_RUNS = 100
 const LINK_SECONDS = 12 * 3600
 const FIRST = { offset: 0, limit: 500 }
 
@@ -95,24 +108,29 @@ export function createApps(deps: AppsDeps) {
     const { actor, branch } = caller
     const componentId = deps.usableApp(actor, wanted.componentId ?? DATA_APPS)
     if ((await store.count(actor.projectId)) >= MOST_APPS) throw new PlatformError('apps.tooMany', { limit: MOST_APPS })
-    const configurationId = wanted.configId ?? (await makeConfiguration(caller, componentId, wanted)).configurationId
-    const key = keyOf(actor.projectId, branch.id, componentId, configurationId)
+    if (wanted.useManagedGitRepo === true) throw new PlatformError('apps.noManagedRepository')
+    if (wanted.configId === undefined) return createWhole(caller, componentId, wanted)
+    const key = keyOf(actor.projectId, branch.id, componentId, wanted.configId)
     if (!(await deps.findConfiguration(key)))
-      throw new PlatformError('storage.configuration.notFound', { id: configurationId.slice(0, 255), component: componentId })
+      throw new PlatformError('storage.configuration.notFound', { id: wanted.configId.slice(0, 255), component: componentId })
     return viewed(await ensure(key, caller))
   }
 
-  /** A new configuration: what the request says, with the type where apps keep it. */
-  function makeConfiguration(caller: AppCaller, componentId: string, wanted: AppRequest) {
-    const { parameters } = wanted.config ?? {}
-    const isObject = typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters)
-    const given = wanted.type === undefined ? {} : { type: wanted.type }
-    const configuration = JSON.stringify({
-      ...wanted.config,
-      ...((isObject || parameters === undefined) && { parameters: { ...given, ...(isObject && parameters) } }),
-    })
+  /** The app comes first: its configuration says its id, by which clients find the app of a configuration. */
+  async function createWhole(caller: AppCaller, componentId: string, wanted: AppRequest): Promise<App> {
+    const { actor, branch, origin } = caller
+    const configurationId = deps.newId()
+    const row = await ensure(keyOf(actor.projectId, branch.id, componentId, configurationId))
     const { name = 'Data app', description = '' } = wanted
-    return deps.createConfiguration(caller, componentId, { name, description, configuration })
+    const configuration = configurationOf(wanted, String(row.id))
+    try {
+      await deps.createConfiguration(caller, componentId, { configurationId, name, description, configuration })
+    } catch (error) {
+      await inTransaction((trx) => store.remove(trx, row))
+      throw error
+    }
+    await inTransaction((trx) => recordEvent(trx, actor, eventFor('apps.created', row), origin))
+    return viewed(row)
   }
 
   /** The app of a configuration, made when it is first asked for: a template or a copy of a branch knows nothing of apps. */
@@ -133,6 +151,8 @@ export function createApps(deps: AppsDeps) {
         updated_at: at,
         last_request_at: null,
         last_start_at: null,
+        password_cipher: null,
+        password_token_id: null,
       })
       if (row && caller) await recordEvent(trx, caller.actor, eventFor('apps.created', row), caller.origin)
       return row
@@ -184,7 +204,8 @@ export function createApps(deps: AppsDeps) {
     if (!found) return undefined
     const runs = await store.listOpenRuns(row.project_id, [row.id])
     const settings = settingsOrNothing(row.component_id, found.configuration)
-    return { row, state: stateOf(row, runs, now()), name: found.name, latestVersion: found.version, settings }
+    const type = settings?.runtime ?? declaredType(found.configuration, settings === undefined)
+    return { row, state: stateOf(row, runs, now()), name: found.name, latestVersion: found.version, type, settings }
   }
 
   function settingsOrNothing(componentId: string, configuration: string): AppSettings | undefined {
@@ -282,6 +303,45 @@ export function createApps(deps: AppsDeps) {
     return { value, expiresAt: new Date(expiresAt) }
   }
 
+  /** The same for everybody who asks, until the token that asked first no longer works. */
+  async function password(caller: Pick<AppCaller, 'actor' | 'origin'>, id: string): Promise<string> {
+    const row = await find(caller.actor, id)
+    const known = await knownPassword(row)
+    if (known) return known.value
+    const value = randomBytes(18).toString('base64url')
+    const cipher = await deps.encrypt(row.project_id, value)
+    const saved = await inTransaction(async (trx) => {
+      const changed = await store.setPassword(trx, row, cipher, caller.actor.tokenId)
+      if (changed) await recordEvent(trx, caller.actor, eventFor('apps.passwordCreated', row), caller.origin)
+      return changed
+    })
+    return saved ? value : password(caller, id)
+  }
+
+  async function knownPassword(row: AppRow): Promise<{ readonly value: string; readonly actor: Actor } | undefined> {
+    if (row.password_cipher === null || row.password_token_id === null) return undefined
+    const actor = await deps.admit(row.project_id, row.password_token_id)
+    return actor && { value: await deps.decrypt(row.project_id, row.password_cipher), actor }
+  }
+
+  /** On whose behalf a password opens the app; undefined when it is wrong. */
+  async function actorOfPassword(row: AppRow, given: string): Promise<Actor | undefined> {
+    const known = await knownPassword(row)
+    const isRight = known && timingSafeEqual(Buffer.from(hashOf(known.value)), Buffer.from(hashOf(given)))
+    return isRight ? known.actor : undefined
+  }
+
+  /** Where the code of an app is that has it in a git repository; such an app is kept, and cannot be deployed here. */
+  async function repositoryOf(actor: Actor, id: string): Promise<string> {
+    const found = await deps.findConfiguration(await find(actor, id))
+    const { parameters } = JSON.parse(found?.configuration ?? '{}') as {
+      parameters?: { dataApp?: { git?: { repository?: unknown } } }
+    }
+    const repository = parameters?.dataApp?.git?.repository
+    if (typeof repository !== 'string') throw new PlatformError('apps.noRepository', { id })
+    return repository
+  }
+
   /** The app that a link opens; undefined when the link is wrong or has ended, or the token behind it no longer works. */
   async function openLink(appId: number, value: string): Promise<AppRow | undefined> {
     const link = await links.get(hashOf(value))
@@ -299,9 +359,12 @@ export function createApps(deps: AppsDeps) {
     remove,
     createLink,
     openLink,
+    password,
+    actorOfPassword,
+    repositoryOf,
     /** For addresses that name the app alone. */
     findAnywhere: store.findAnywhere,
-    runs: async (actor: Actor, id: string): Promise<RunRow[]> => store.listRuns(await find(actor, id), 50),
+    runs: async (actor: Actor, id: string): Promise<RunRow[]> => store.listRuns(await find(actor, id), MOST_RUNS),
     tail: async (
       actor: Actor,
       id: string,
@@ -321,10 +384,25 @@ const keyOf = (projectId: number, branchId: number, componentId: string, configu
 const nameOf = ({ branch_id, component_id, configuration_id }: AppKey): string =>
   JSON.stringify([branch_id, component_id, configuration_id])
 
+/** What the request says, with the type and the id where apps keep them. */
+function configurationOf({ config, type }: AppRequest, id: string): string {
+  const { parameters } = config ?? {}
+  const isObject = typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters)
+  if (!isObject && parameters !== undefined) return JSON.stringify(config)
+  return JSON.stringify({ ...config, parameters: { ...(type !== undefined && { type }), ...parameters, id } })
+}
+
+/** Of an app that cannot be read, or that has a program of its own. */
+function declaredType(configuration: string, isUnreadable: boolean): string {
+  if (!isUnreadable) return 'command'
+  const { parameters } = JSON.parse(configuration) as { parameters?: { type?: unknown } | null }
+  return typeof parameters?.type === 'string' ? parameters.type : 'node'
+}
+
 const hashOf = (value: string): string => createHash('sha256').update(value).digest('hex')
 
 const eventFor = (
-  name: 'apps.created' | 'apps.deployed' | 'apps.stopped' | 'apps.deleted' | 'apps.linkCreated',
+  name: 'apps.created' | 'apps.deployed' | 'apps.stopped' | 'apps.deleted' | 'apps.linkCreated' | 'apps.passwordCreated',
   { id, component_id, configuration_id, branch_id }: AppRow,
 ) => eventOf(name, {}, { objectId: String(id), component: component_id, configurationId: configuration_id, branchId: branch_id })
 

@@ -9,6 +9,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { endToEnd, type Forwarded, forward, forwardUpgrade, upgradeHeaders } from '../../engines/reverse-proxy/program-proxy.ts'
 import { numberedId } from '../../http/parameters.ts'
+import { readCookie } from '../../http/session-cookie.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import type { Person } from '../../model/person.ts'
@@ -18,8 +19,9 @@ import type { Apps } from './apps.ts'
 import type { Held } from './instances.ts'
 
 export interface ForwardDeps {
-  readonly apps: Pick<Apps, 'openLink' | 'findAnywhere' | 'createLink' | 'find'>
+  readonly apps: Pick<Apps, 'openLink' | 'findAnywhere' | 'createLink' | 'find' | 'actorOfPassword'>
   readonly use: (app: AppRow) => Promise<Held>
+  readonly personOf: (session: string) => Person | undefined | Promise<Person | undefined>
   readonly actorOf: (person: Person, projectId: number) => Promise<Actor>
 }
 
@@ -62,12 +64,15 @@ const LOOK_AGAIN_MS = 30_000
 export function forwardRoutes(deps: ForwardDeps): FastifyPluginAsync {
   const { apps, use } = deps
 
-  /** Whoever is signed in and belongs to the project is given a link; nobody else learns whether there is such an app. */
+  /** Whoever belongs to the project, or has the password, is given a link; nobody else learns whether there is such an app. */
   async function open(req: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply): Promise<FastifyReply> {
     const { id } = req.params
     const row = /^\d{1,15}$/.test(id) ? await apps.findAnywhere(Number(id)) : undefined
-    const actor = row && (await memberOf(req.person, row.project_id))
-    if (!row || !actor) throw new PlatformError('apps.notFound', { id: id.slice(0, 40) })
+    const session = readCookie(req)
+    const person = session === undefined ? undefined : await deps.personOf(session)
+    if (!person) reply.header('www-authenticate', 'Basic realm="Data app", charset="UTF-8"')
+    const actor = row && (await (person ? memberOf(person, row.project_id) : apps.actorOfPassword(row, passwordOf(req))))
+    if (!row || !actor) throw new PlatformError(person ? 'apps.notFound' : 'apps.passwordWrong', { id: id.slice(0, 40) })
     await apps.find(actor, id)
     const { value } = await apps.createLink({ actor, origin: req.origin }, row)
     return reply
@@ -119,8 +124,8 @@ export function forwardRoutes(deps: ForwardDeps): FastifyPluginAsync {
       {
         config: {
           operation: 'dataApps.open',
-          summary: 'Open a data app as a person who is signed in',
-          needs: 'session',
+          summary: 'Open a data app as a person who is signed in, or with its password (Basic, any user)',
+          needs: 'nothing',
           produces: ['text/html'],
         },
         schema: { params: Params, response: { 302: Any } },
@@ -147,6 +152,13 @@ export function forwardRoutes(deps: ForwardDeps): FastifyPluginAsync {
           handler: serve,
         })
   }
+}
+
+/** By HTTP Basic, which browsers ask for; empty when none was sent. */
+function passwordOf({ headers }: FastifyRequest): string {
+  const [, encoded = ''] = /^Basic ([A-Za-z0-9+/=]{1,1000})$/i.exec(headers.authorization ?? '') ?? []
+  const text = Buffer.from(encoded, 'base64').toString('utf8')
+  return text.slice(text.indexOf(':') + 1)
 }
 
 interface Place {

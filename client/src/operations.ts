@@ -34,12 +34,13 @@ export type ConfigurationsSetStateBody = { readonly state?: unknown }
 export type ConfigurationsUpdateBody = { readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean; readonly rowsSortOrder?: unknown }
 export type ConfigurationsValidateBody = { readonly configuration?: unknown; readonly isRow?: boolean }
 export type ConfigurationsValidateSavedBody = { readonly configuration?: unknown }
-export type DataApp = { readonly id: string; readonly projectId: string; readonly componentId: string; readonly branchId: string; readonly configId: string; readonly configVersion: string; readonly latestConfigVersion: string; readonly name: string; readonly type: string | null; readonly size: string | null; readonly state: string; readonly desiredState: string; readonly url: string; readonly autoSuspendAfterSeconds: number; readonly autoRestartEnabled: boolean; readonly provisioningStrategy: string; readonly createdTimestamp: string; readonly lastRequestTimestamp: string | null; readonly lastStartTimestamp: string | null }
+export type DataApp = { readonly id: string; readonly projectId: string; readonly componentId: string; readonly branchId: string; readonly configId: string; readonly configVersion: string; readonly latestConfigVersion: string; readonly name: string; readonly type: string; readonly size: string | null; readonly state: string; readonly desiredState: string; readonly url: string; readonly autoSuspendAfterSeconds: number; readonly autoRestartEnabled: boolean; readonly provisioningStrategy: string; readonly createdTimestamp: string; readonly lastRequestTimestamp: string | null; readonly lastStartTimestamp: string | null }
 export type DataAppLink = { readonly url: string; readonly expiresAt: string }
-export type DataAppRun = { readonly id: string; readonly appId: string; readonly state: string; readonly configVersion: string; readonly node: string; readonly startTimestamp: string; readonly endTimestamp: string | null; readonly reason: string | null }
+export type DataAppRepository = { readonly sshUrl: string | null; readonly httpsUrl: string | null; readonly isManagedGitRepo: boolean }
+export type DataAppRun = { readonly id: string; readonly appId: string; readonly state: string; readonly configVersion: string; readonly node: string; readonly startTimestamp: string; readonly endTimestamp: string | null; readonly reason: string | null; readonly createdAt: string; readonly startedAt: string; readonly stoppedAt: string | null; readonly failureReason: { readonly reason: string; readonly message: string } | null }
 export type DataScienceChangeAppBody = { readonly desiredState?: 'running' | 'stopped'; readonly configVersion?: string | number; readonly restartIfRunning?: boolean; readonly updateDependencies?: boolean }
 export type DataScienceChangeBody = { readonly shared?: boolean; readonly expirationAfterHours?: number }
-export type DataScienceCreateAppBody = { readonly type?: string; readonly name?: string; readonly description?: string; readonly branchId?: string | number; readonly componentId?: string; readonly configId?: string; readonly config?: Readonly<Record<string, unknown>> }
+export type DataScienceCreateAppBody = { readonly type?: string; readonly name?: string; readonly description?: string; readonly branchId?: string | number; readonly useManagedGitRepo?: boolean; readonly componentId?: string; readonly configId?: string; readonly config?: Readonly<Record<string, unknown>> }
 export type DataScienceCreateAppLinkBody = { readonly expiresInSeconds?: number }
 export type DataScienceCreateBody = { readonly type: string; readonly shared?: boolean; readonly configurationId?: string; readonly size?: string; readonly branchId?: string | number; readonly expirationAfterHours?: number }
 export type DockerRunnerActionBody = { readonly configData?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly tag?: string; readonly branchId?: string }
@@ -108,7 +109,7 @@ export type SampleLogInBody = { readonly username: string; readonly password: st
 export type Sandbox = { readonly id: string; readonly projectId: string; readonly tokenId: string; readonly branchId: string; readonly type: string; readonly size: string | null; readonly active: boolean; readonly shared: boolean; readonly configurationId: string | null; readonly physicalId: string; readonly user: string; readonly password: string; readonly host: string; readonly port: number | null; readonly stagingWorkspaceId: string; readonly workspaceDetails: { readonly connection: { readonly database: string; readonly schema: string } }; readonly packages: ReadonlyArray<string>; readonly expirationAfterHours: number; readonly createdTimestamp: string; readonly updatedTimestamp: string; readonly expirationTimestamp: string | null }
 export type SandboxesChangeAppBody = { readonly desiredState?: 'running' | 'stopped'; readonly configVersion?: string | number; readonly restartIfRunning?: boolean; readonly updateDependencies?: boolean }
 export type SandboxesChangeBody = { readonly shared?: boolean; readonly expirationAfterHours?: number }
-export type SandboxesCreateAppBody = { readonly type?: string; readonly name?: string; readonly description?: string; readonly branchId?: string | number; readonly componentId?: string; readonly configId?: string; readonly config?: Readonly<Record<string, unknown>> }
+export type SandboxesCreateAppBody = { readonly type?: string; readonly name?: string; readonly description?: string; readonly branchId?: string | number; readonly useManagedGitRepo?: boolean; readonly componentId?: string; readonly configId?: string; readonly config?: Readonly<Record<string, unknown>> }
 export type SandboxesCreateAppLinkBody = { readonly expiresInSeconds?: number }
 export type SandboxesCreateBody = { readonly type: string; readonly shared?: boolean; readonly configurationId?: string; readonly size?: string; readonly branchId?: string | number; readonly expirationAfterHours?: number }
 export type Schedule = { readonly id: string; readonly tokenId: string; readonly configurationId: string; readonly configurationVersionId: string; readonly schedule: { readonly cronTab: string; readonly timezone: string; readonly state: string }; readonly target: { readonly componentId: string; readonly configurationId: string; readonly configurationRowIds: ReadonlyArray<string>; readonly mode: string; readonly tag: string }; readonly executions: ReadonlyArray<{ readonly jobId: string | null; readonly executionTime: string; readonly dueTime: string; readonly status: string; readonly reason: string | null }>; readonly nextExecutionTime: string | null; readonly stoppedReason: string | null }
@@ -228,8 +229,10 @@ export const ROUTES = {
   'dataScience.getApp': ['GET', '/data-science/apps/{id}'],
   'dataScience.changeApp': ['PATCH', '/data-science/apps/{id}'],
   'dataScience.deleteApp': ['DELETE', '/data-science/apps/{id}'],
+  'dataScience.appRepository': ['GET', '/data-science/apps/{id}/git-repo'],
   'dataScience.createAppLink': ['POST', '/data-science/apps/{id}/links'],
   'dataScience.tailAppLog': ['GET', '/data-science/apps/{id}/logs/tail'],
+  'dataScience.appPassword': ['GET', '/data-science/apps/{id}/password'],
   'dataScience.listAppRuns': ['GET', '/data-science/apps/{id}/runs'],
   'dataScience.project': ['GET', '/data-science/projects/current'],
   'dataScience.create': ['POST', '/data-science/sandboxes', 'body'],
@@ -386,8 +389,10 @@ export const ROUTES = {
   'sandboxes.getApp': ['GET', '/sandboxes/apps/{id}'],
   'sandboxes.changeApp': ['PATCH', '/sandboxes/apps/{id}'],
   'sandboxes.deleteApp': ['DELETE', '/sandboxes/apps/{id}'],
+  'sandboxes.appRepository': ['GET', '/sandboxes/apps/{id}/git-repo'],
   'sandboxes.createAppLink': ['POST', '/sandboxes/apps/{id}/links'],
   'sandboxes.tailAppLog': ['GET', '/sandboxes/apps/{id}/logs/tail'],
+  'sandboxes.appPassword': ['GET', '/sandboxes/apps/{id}/password'],
   'sandboxes.listAppRuns': ['GET', '/sandboxes/apps/{id}/runs'],
   'sandboxes.project': ['GET', '/sandboxes/projects/current'],
   'sandboxes.create': ['POST', '/sandboxes/sandboxes', 'body'],
@@ -722,9 +727,11 @@ export interface Operations {
   'dataScience.getApp': { path: { readonly id: string }; query: undefined; body: undefined; answer: DataApp }
   'dataScience.changeApp': { path: { readonly id: string }; query: undefined; body: DataScienceChangeAppBody; answer: DataApp }
   'dataScience.deleteApp': { path: { readonly id: string }; query: undefined; body: undefined; answer: undefined }
+  'dataScience.appRepository': { path: { readonly id: string }; query: undefined; body: undefined; answer: DataAppRepository }
   'dataScience.createAppLink': { path: { readonly id: string }; query: undefined; body: DataScienceCreateAppLinkBody; answer: DataAppLink }
   'dataScience.tailAppLog': { path: { readonly id: string }; query: { readonly lines?: number; readonly since?: string }; body: undefined; answer: string }
-  'dataScience.listAppRuns': { path: { readonly id: string }; query: undefined; body: undefined; answer: ReadonlyArray<DataAppRun> }
+  'dataScience.appPassword': { path: { readonly id: string }; query: undefined; body: undefined; answer: { readonly password: string } }
+  'dataScience.listAppRuns': { path: { readonly id: string }; query: { readonly offset?: number; readonly limit?: number }; body: undefined; answer: ReadonlyArray<DataAppRun> }
   'dataScience.project': { path: undefined; query: undefined; body: undefined; answer: { readonly id: string; readonly persistentStorageReady: boolean } }
   'dataScience.create': { path: undefined; query: undefined; body: DataScienceCreateBody; answer: Sandbox }
   'dataScience.list': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<Sandbox> }
@@ -880,9 +887,11 @@ export interface Operations {
   'sandboxes.getApp': { path: { readonly id: string }; query: undefined; body: undefined; answer: DataApp }
   'sandboxes.changeApp': { path: { readonly id: string }; query: undefined; body: SandboxesChangeAppBody; answer: DataApp }
   'sandboxes.deleteApp': { path: { readonly id: string }; query: undefined; body: undefined; answer: undefined }
+  'sandboxes.appRepository': { path: { readonly id: string }; query: undefined; body: undefined; answer: DataAppRepository }
   'sandboxes.createAppLink': { path: { readonly id: string }; query: undefined; body: SandboxesCreateAppLinkBody; answer: DataAppLink }
   'sandboxes.tailAppLog': { path: { readonly id: string }; query: { readonly lines?: number; readonly since?: string }; body: undefined; answer: string }
-  'sandboxes.listAppRuns': { path: { readonly id: string }; query: undefined; body: undefined; answer: ReadonlyArray<DataAppRun> }
+  'sandboxes.appPassword': { path: { readonly id: string }; query: undefined; body: undefined; answer: { readonly password: string } }
+  'sandboxes.listAppRuns': { path: { readonly id: string }; query: { readonly offset?: number; readonly limit?: number }; body: undefined; answer: ReadonlyArray<DataAppRun> }
   'sandboxes.project': { path: undefined; query: undefined; body: undefined; answer: { readonly id: string; readonly persistentStorageReady: boolean } }
   'sandboxes.create': { path: undefined; query: undefined; body: SandboxesCreateBody; answer: Sandbox }
   'sandboxes.list': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<Sandbox> }

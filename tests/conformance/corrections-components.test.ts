@@ -263,6 +263,9 @@ test('D73: a stack that stores unknown components keeps, versions and lists thei
   const refusing = await startTestStack(t)
   const path = '/v2/storage/components/keboola.wr-db-test/configs'
   assert.equal((await refusing.request('POST', path, { json: { name: 'One' } })).status, 404)
+  // The MCP server lists these before it makes its first one, and stops at an error.
+  const ofMcp = await refusing.request('GET', '/v2/storage/components/keboola.mcp-server-tool/configs')
+  assert.deepEqual([ofMcp.status, ofMcp.text], [200, '[]'])
 
   const stack = await startTestStack(t, { unknownComponents: 'store' })
   const { ok, call } = await newProjectClient(stack, 'D73')

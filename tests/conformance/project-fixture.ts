@@ -52,6 +52,8 @@ const ICEBERG_TABLE = `${CATALOGUE}/namespaces/{namespace}/tables/{table}`
 const SOURCE = '/stream/v1/branches/{branchId}/sources/{sourceId}'
 const SINK = `${SOURCE}/sinks/{sinkId}`
 const CREDENTIALS = '/oauth/credentials/{componentId}/{id}'
+/** So that every address of an app has something to show. */
+const REPOSITORY_APP = { parameters: { dataApp: { git: { repository: 'https://git.example.com/app.git' } } } }
 const TEMPLATE = '/templates/v1/repositories/{repository}/templates/{template}/{version}'
 const INSTANCE = '/templates/v1/project/{branch}/instances/{instance}'
 const json = (body: (id: Ids) => object) => ({ send: (id: Ids): RequestOptions => ({ json: body(id) }) })
@@ -273,10 +275,14 @@ export const MAKE: readonly Step[] = [
   { route: 'POST /data-science/sandboxes', ...json(() => ({ type: 'sql' })), gives: ({ id }) => ({ scienceSandbox: id }) },
   {
     route: 'POST /sandboxes/apps',
-    ...json(({ mark }) => ({ name: mark, config: { parameters: { script: '1' } } })),
+    ...json(({ mark }) => ({ name: mark, config: REPOSITORY_APP })),
     gives: ({ id }) => ({ app: id }),
   },
-  { route: 'POST /data-science/apps', ...json(({ mark }) => ({ name: mark })), gives: ({ id }) => ({ scienceApp: id }) },
+  {
+    route: 'POST /data-science/apps',
+    ...json(({ mark }) => ({ name: mark, config: REPOSITORY_APP })),
+    gives: ({ id }) => ({ scienceApp: id }),
+  },
   { route: 'POST /editor/sql/sessions', ...json(() => ({})), gives: ({ id }) => ({ editorSession: id }) },
   {
     route: `POST ${QUERIES_OF_WORKSPACE}`,

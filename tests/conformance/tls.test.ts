@@ -10,19 +10,21 @@ import { type TestContext, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import pg from 'pg'
+import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
 import { openCertificate } from '../../server/src/engines/tls/certificate.ts'
 import { ensureLocalCertificate } from '../../server/src/engines/tls/local-authority.ts'
 import { systemClock } from '../../server/src/kit/clock.ts'
+import type { PlatformOptions } from '../../server/src/wiring/platform.ts'
 import { startTestStack, type TestStack } from '../support/test-stack.ts'
 import { until } from '../support/until.ts'
 
-async function startSecure(t: TestContext) {
+async function startSecure(t: TestContext, options: Partial<PlatformOptions> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-tls-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const files = await ensureLocalCertificate(join(folder, 'tls'), ['localhost', '127.0.0.1'], systemClock)
   const tls = openCertificate({ ...files, checkEveryMs: 50, onError: () => {} }) // between the change of one file and the other they do not fit
   t.after(() => tls.close())
-  const stack = await startTestStack(t, { tls })
+  const stack = await startTestStack(t, { tls, ...options })
   return { stack, files, folder, ca: await readFile(files.authorityFile, 'utf8') }
 }
 
@@ -81,6 +83,45 @@ async function overPostgres({ platform, masterToken }: TestStack, ca: string): P
   await db.end()
   await assert.rejects(new pg.Client({ ...options, ssl: true }).connect(), /self.signed|unable to (verify|get)/)
 }
+
+const PATH = process.env.PATH ?? '/usr/bin:/bin'
+const isolation = { mode: 'auto', readable: [], uid: 65_534 } as const
+const { problem } = await findIsolation({ ...isolation, path: PATH, hidden: [] })
+/** Code that users write runs isolated only. */
+const isolated = problem === undefined ? test : test.skip
+
+isolated('a websocket of a data app passes over TLS', async (t) => {
+  const { stack, ca } = await startSecure(t, { worker: { isolation, path: PATH }, apps: { startMs: 120_000 } })
+  const script = `
+    import { createServer } from 'node:http'
+    const server = createServer((request, response) => response.end())
+    server.on('upgrade', (request, socket) => socket.end('HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: websocket\\r\\nConnection: Upgrade\\r\\n\\r\\nhello ' + request.url))
+    server.listen(process.env.PORT, '127.0.0.1')
+  `
+  const token = { 'x-storageapi-token': stack.masterToken, 'content-type': 'application/json' }
+  const call = async (method: string, path: string, json: object) => {
+    const url = `${stack.url}/data-science/apps${path}`
+    const answer = await overHttp2(url, ca, { ...token, ':method': method }, JSON.stringify(json))
+    assert.ok(answer.status < 300, answer.text)
+    return JSON.parse(answer.text) as { id: string; url: string }
+  }
+  const { id } = await call('POST', '', { name: 'Live', config: { parameters: { script } } })
+  await call('PATCH', `/${id}`, { desiredState: 'running' })
+  const { url } = await call('POST', `/${id}/links`, {})
+  assert.match(url, /^https:/)
+  const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'eA==' }
+  const said = await new Promise<string>((resolve, reject) => {
+    const asked = request(`${url}live`, { ca, headers })
+    asked.on('upgrade', (_, socket, head) => {
+      let text = head.toString()
+      socket.setEncoding('utf8').on('data', (chunk: string) => { text += chunk }) // biome-ignore format: one thought
+      socket.on('end', () => resolve(text))
+    })
+    asked.on('response', ({ statusCode }) => reject(new Error(`HTTP ${statusCode}`)))
+    asked.on('error', reject).end()
+  })
+  assert.equal(said, 'hello /live')
+})
 
 test('files are uploaded over TLS with the SDK and the credentials of the API', async (t) => {
   const { stack, ca } = await startSecure(t)

@@ -57,8 +57,8 @@ import * as supersededStates from './0953-superseded-states.ts'
 import * as openJobs from './0954-open-jobs.ts'
 import * as configurationWords from './0960-configuration-words.ts'
 import * as goodRuns from './0961-good-runs.ts'
-import * as statesByProject from './0980-states-by-project.ts'
 import * as appPasswords from './0975-app-passwords.ts'
+import * as statesByProject from './0980-states-by-project.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -125,6 +125,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0954-open-jobs', up: openJobs.up },
   { name: '0960-configuration-words', up: configurationWords.up, changesOld: true },
   { name: '0961-good-runs', up: goodRuns.up },
-  { name: '0980-states-by-project', up: statesByProject.up },
   { name: '0975-app-passwords', up: appPasswords.up },
+  { name: '0980-states-by-project', up: statesByProject.up },
 ]

@@ -1,0 +1,38 @@
+// What the stack says when a program is not there that the code of a user needs, with folders of the test as the PATH.
+
+import assert from 'node:assert/strict'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { createRuntimes } from './runtimes.ts'
+
+function folderWith(t: TestContext, script?: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-runtimes-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  if (script === undefined) return folder
+  writeFileSync(join(folder, 'python3'), `#!/bin/sh\n${script}\n`)
+  chmodSync(join(folder, 'python3'), 0o755)
+  return folder
+}
+
+test('without Python a sentence says so; Node is always there', async (t) => {
+  const runtimes = createRuntimes(folderWith(t))
+  for (const name of ['python', 'streamlit'] as const)
+    assert.deepEqual(await runtimes.find(name), { missing: 'python3 is not in the PATH of the stack' })
+  const node = await runtimes.find('node')
+  assert.deepEqual('command' in node && node.command('app.mjs'), [process.execPath, 'app.mjs'])
+})
+
+test('Python runs a script; Streamlit needs its package as well', async (t) => {
+  const without = folderWith(t, 'echo "ModuleNotFoundError: no streamlit" >&2; exit 1')
+  const bare = createRuntimes(without)
+  const python = await bare.find('python')
+  assert.deepEqual('command' in python && python.command('app.py'), [join(without, 'python3'), 'app.py'])
+  const streamlit = await bare.find('streamlit')
+  assert.match('missing' in streamlit ? streamlit.missing : '', /streamlit/)
+
+  const complete = folderWith(t, 'exit 0')
+  const found = await createRuntimes(complete).find('streamlit')
+  assert.deepEqual('command' in found && found.command('app.py'), [join(complete, 'python3'), '-m', 'streamlit', 'run', 'app.py'])
+})

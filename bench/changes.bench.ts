@@ -21,7 +21,7 @@ async function coreUsed(): Promise<number> {
 }
 
 const streams = await Promise.all(Array.from({ length: READERS }, open))
-await sleep(10_000) // what starting left to do
+await sleep(30_000) // what starting left to do
 const all = await coreUsed()
 for (const stream of streams.slice(1)) stream.close()
 const one = await coreUsed()

@@ -470,6 +470,10 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'The content of file {id} cannot be shown: {reason}. Download it by its url instead.',
   },
+  'storage.files.notFetched': {
+    kind: 'invalid',
+    text: 'The file at {url} was not fetched: {reason}. Check the address, or download the file and upload it from your machine.',
+  },
   'storage.files.noHead': {
     kind: 'invalid',
     text: 'These bytes of file {id} cannot be shown: {reason}. Download it by its url instead.',

@@ -60,6 +60,7 @@ export type Freshness = { readonly tableId: string; readonly state: string; read
 export type IcebergCommitBody = { readonly identifier?: unknown; readonly requirements: ReadonlyArray<unknown>; readonly updates: ReadonlyArray<unknown> }
 export type IcebergCreateTableBody = { readonly name: string; readonly schema: unknown; readonly location?: unknown; readonly 'partition-spec'?: unknown; readonly 'write-order'?: unknown; readonly 'stage-create'?: boolean; readonly properties?: unknown }
 export type IcebergTokenBody = { readonly grant_type?: string; readonly client_id?: string; readonly client_secret?: string; readonly scope?: string }
+export type ImportFetchFileBody = { readonly url: string; readonly name?: string; readonly isPermanent?: boolean; readonly isPublic?: boolean; readonly isEncrypted?: boolean; readonly notify?: boolean; readonly tags?: ReadonlyArray<string>; readonly branchId?: string }
 export type Invitation = { readonly id: number; readonly email: string; readonly role: 'viewer' | 'editor' | 'admin'; readonly created: string; readonly expires: string; readonly creator: { readonly name: string }; readonly link?: string; readonly isMailed?: boolean }
 export type Job = { readonly id: string; readonly runId: string; readonly parentRunId: string; readonly project: { readonly id: string; readonly name: string }; readonly token: { readonly id: string; readonly description: string }; readonly status: string; readonly desiredStatus: string; readonly waitingReason: string | null; readonly mode: string; readonly component: string; readonly config: string | null; readonly branchId: string; readonly configData: Readonly<Record<string, unknown>> | ReadonlyArray<unknown>; readonly configRowIds: ReadonlyArray<string> | null; readonly tag: string; readonly createdTime: string; readonly startTime: string | null; readonly endTime: string | null; readonly delayedStartTime: string | null; readonly durationSeconds: number; readonly durationMs: number; readonly configVersion: string | null; readonly usual: { readonly durationMs: number; readonly runs: number; readonly deviation: number | null } | null; readonly cause: { readonly kind: string; readonly subject: string | null } | null; readonly progress: { readonly rowsDone: number; readonly rowsTotal: number; readonly rowId: string | null; readonly phase: string; readonly component?: string; readonly done?: number; readonly total?: number; readonly unit?: string } | null; readonly result: Readonly<Record<string, unknown>> | ReadonlyArray<unknown>; readonly usageData: ReadonlyArray<unknown>; readonly isFinished: boolean; readonly url: string; readonly error?: { readonly message: string } }
 export type JobRequest = { readonly component?: string; readonly config?: string; readonly configData?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly configRowIds?: ReadonlyArray<string>; readonly row?: string; readonly mode?: 'run' | 'forceRun' | 'debug'; readonly tag?: string; readonly branchId?: string; readonly variableValuesId?: string; readonly variableValuesData?: { readonly values?: ReadonlyArray<{ readonly name: string; readonly value: string | number | boolean | null }> } | ReadonlyArray<unknown>; readonly parallelism?: string; readonly backend?: string | { readonly type?: string; readonly containerType?: string; readonly context?: string } | ReadonlyArray<unknown>; readonly parentRunId?: string; readonly behavior?: { readonly onError?: string } | ReadonlyArray<unknown>; readonly orchestrationJobId?: string; readonly orchestrationTaskId?: string; readonly orchestrationPhaseId?: string; readonly onlyOrchestrationTaskIds?: ReadonlyArray<string>; readonly onlyFlowTaskIds?: ReadonlyArray<string>; readonly previousJobId?: string; readonly delay?: string; readonly delayedStartTime?: string; readonly deduplicationId?: string; readonly executor?: 'dind' | 'k8sContainers' }
@@ -279,6 +280,7 @@ export const ROUTES = {
   'iceberg.credentials': ['GET', '/iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}/credentials'],
   'iceberg.metrics': ['POST', '/iceberg/v1/{prefix}/namespaces/{namespace}/tables/{table}/metrics'],
   'import.describe': ['GET', '/import'],
+  'import.fetchFile': ['POST', '/import/fetch-file', 'body'],
   'import.uploadFile': ['POST', '/import/upload-file', 'body'],
   'import.writeTable': ['POST', '/import/write-table', 'body'],
   'projects.deleted': ['GET', '/manage/deleted-projects'],
@@ -574,6 +576,7 @@ export const ROUTES = {
   'files.content': ['GET', '/v2/storage/files/{id}/content', 'address'],
   'files.head': ['GET', '/v2/storage/files/{id}/head', 'address'],
   'files.refresh': ['PUT', '/v2/storage/files/{id}/refresh', 'address'],
+  'files.slices': ['GET', '/v2/storage/files/{id}/slices', 'address'],
   'files.sniff': ['GET', '/v2/storage/files/{id}/sniff', 'address'],
   'files.addTag': ['POST', '/v2/storage/files/{id}/tags', 'address'],
   'files.removeTag.delete': ['DELETE', '/v2/storage/files/{id}/tags/{path}', 'address'],
@@ -777,6 +780,7 @@ export interface Operations {
   'iceberg.credentials': { path: { readonly prefix: string; readonly namespace: string; readonly table: string }; query: { readonly planId?: string }; body: undefined; answer: { readonly 'storage-credentials': ReadonlyArray<unknown> } }
   'iceberg.metrics': { path: { readonly prefix: string; readonly namespace: string; readonly table: string }; query: undefined; body: unknown; answer: undefined }
   'import.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'import.fetchFile': { path: undefined; query: undefined; body: ImportFetchFileBody; answer: File }
   'import.uploadFile': { path: undefined; query: undefined; body: { readonly data: string; readonly name?: string; readonly isPermanent?: boolean; readonly isPublic?: boolean; readonly isEncrypted?: boolean; readonly notify?: boolean; readonly tags?: ReadonlyArray<string>; readonly branchId?: string }; answer: unknown }
   'import.writeTable': { path: undefined; query: undefined; body: { readonly data: string; readonly incremental?: unknown; readonly treatValuesAsNull?: unknown; readonly useTimestampFromDataFile?: unknown; readonly deduplicationStrategy?: unknown; readonly delimiter?: unknown; readonly enclosure?: unknown; readonly escapedBy?: unknown; readonly columns?: unknown; readonly withoutHeaders?: unknown; readonly ignoredLinesCount?: unknown; readonly dataString?: unknown; readonly tableId?: unknown; readonly branchId?: unknown }; answer: { readonly transaction: null; readonly warnings: ReadonlyArray<unknown>; readonly importedColumns: ReadonlyArray<string>; readonly totalRowsCount: number; readonly totalDataSizeBytes: number } }
   'projects.deleted': { path: undefined; query: undefined; body: undefined; answer: ReadonlyArray<ManagedProject> }
@@ -1067,11 +1071,12 @@ export interface Operations {
   'files.list': { path: undefined; query: { readonly limit?: number; readonly offset?: number; readonly tags?: ReadonlyArray<string>; readonly q?: string; readonly sinceId?: number; readonly maxId?: number; readonly runId?: string; readonly showExpired?: boolean }; body: undefined; answer: ReadonlyArray<File> }
   'files.prepare': { path: undefined; query: undefined; body: FilesPrepareBody; answer: File }
   'files.sniffBody': { path: undefined; query: { readonly delimiter?: string; readonly enclosure?: string; readonly hasHeader?: boolean; readonly isWhole?: boolean }; body: unknown; answer: SniffedFile }
-  'files.get': { path: { readonly id: string }; query: { readonly federationToken?: boolean }; body: undefined; answer: File }
+  'files.get': { path: { readonly id: string }; query: { readonly federationToken?: boolean; readonly linkSeconds?: number }; body: undefined; answer: File }
   'files.delete': { path: { readonly id: string }; query: { readonly async?: boolean }; body: undefined; answer: StorageJob | undefined }
   'files.content': { path: { readonly id: string }; query: undefined; body: undefined; answer: unknown }
-  'files.head': { path: { readonly id: string }; query: { readonly offset?: number; readonly limit?: number; readonly raw?: boolean }; body: undefined; answer: unknown }
+  'files.head': { path: { readonly id: string }; query: { readonly offset?: number; readonly limit?: number; readonly raw?: boolean; readonly slice?: number }; body: undefined; answer: unknown }
   'files.refresh': { path: { readonly id: string }; query: undefined; body: undefined; answer: File }
+  'files.slices': { path: { readonly id: string }; query: undefined; body: undefined; answer: ReadonlyArray<{ readonly name: string; readonly sizeBytes: number }> }
   'files.sniff': { path: { readonly id: string }; query: { readonly delimiter?: string; readonly enclosure?: string; readonly hasHeader?: boolean }; body: undefined; answer: SniffedFile }
   'files.addTag': { path: { readonly id: string }; query: undefined; body: FilesAddTagBody; answer: undefined }
   'files.removeTag.delete': { path: { readonly id: string; readonly path: string }; query: undefined; body: undefined; answer: undefined }

@@ -70,8 +70,8 @@ export const router = createRouter({
     route('/', HomeScreen),
     route('/storage', StorageScreen, 'q', 'sort', 'size', 'age'),
     route('/storage/$tableId', TableScreen, 'tab', 'column', 'op', 'value', 'q', 'sort', 'order', 'page'),
-    route('/files', FilesScreen, 'q', 'tag'),
-    route('/upload', UploadScreen, 'table'),
+    route('/files', FilesScreen, 'q', 'tag', 'file'),
+    route('/upload', UploadScreen, 'table', 'file'),
     route('/sql', SqlScreen),
     route('/components', ComponentsScreen, 'q', 'view'),
     route(

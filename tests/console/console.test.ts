@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { checkScreens, openPage, signedIn, startBrowser } from '../support/browser.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
@@ -48,6 +49,45 @@ test('the console in a browser', { timeout: 900_000 }, async (t) => {
     assert.deepEqual(complaints, [])
     await page.context().close()
   })
+
+  await t.test(
+    'a table is kept as one file, whose link ends, and the file is looked into and becomes a table again',
+    async () => {
+      const { page, complaints } = await signedIn(browser, stack, '/storage/in.c-main.goods')
+      await page.getByRole('button', { name: 'Export' }).click()
+      await page.getByLabel(/^Packed with gzip/).check()
+      await page.getByRole('button', { name: 'Keep as a file' }).click()
+      await page
+        .getByRole('status')
+        .getByText(/tagged .*storage-merged-export/)
+        .waitFor()
+      await page.getByLabel('A link that works for').selectOption('a week')
+      await page.getByRole('button', { name: 'Make a link' }).click()
+      await page.getByText(/can download the file until .* without signing in/).waitFor()
+      const link = (await page.locator('.link-text').textContent())!
+      assert.equal(new URL(link).searchParams.get('X-Amz-Expires'), '604800')
+      const kept = gunzipSync(Buffer.from(await (await fetch(link)).arrayBuffer())).toString()
+      assert.match(kept, /^"id","name","price"\n/, 'one file with a header')
+      assert.equal(kept.split('\n').length, 5)
+      await page.getByRole('link', { name: 'files', exact: true }).click()
+      const content = page.getByRole('region', { name: 'Content' })
+      await content.getByText('unpacked from gzip').waitFor()
+      await content.getByText(/"Bread, dark"/).waitFor()
+      await page.getByRole('link', { name: 'Make a table of it' }).click()
+      await page.getByRole('heading', { name: '3 rows can be read.' }).waitFor()
+      await page.getByLabel('Table', { exact: true }).fill('again')
+      await page.getByRole('button', { name: 'Make the table' }).click()
+      await page.getByRole('heading', { name: /^3 rows, last loaded/ }).waitFor()
+      await page.keyboard.press('c') // what was done, as commands
+      const done = page.getByRole('dialog').getByRole('region', { name: 'tables.createAsync' })
+      await done.getByText(/^curl .*-X POST/s).waitFor()
+      await page.getByRole('button', { name: 'Command line' }).click()
+      await done.getByText(/^npx millrace api POST .*in\.c-main\/tables-async/).waitFor()
+      await stack.request('DELETE', '/v2/storage/tables/in.c-main.again')
+      assert.deepEqual(complaints, [])
+      await page.context().close()
+    },
+  )
 
   await t.test('a configuration is made, changed, run, and its failure names the cause', async () => {
     const { page } = await signedIn(browser, stack, '/components')

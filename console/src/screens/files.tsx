@@ -1,4 +1,4 @@
-// Files: what was uploaded and exported, with tags, size and expiry.
+// Files: what was uploaded and exported, with tags, size and expiry; one is looked into beside the list.
 
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import type { File as StoredFile } from '../../../client/src/operations.ts'
@@ -8,6 +8,7 @@ import { FilterField } from '../parts/filter-field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ListTable } from '../parts/list-table.tsx'
 import { Page } from '../shell/page.tsx'
+import { FileViewer } from './file-viewer.tsx'
 
 const route = getRouteApi('/files')
 
@@ -19,8 +20,10 @@ function expiryOf({ created, maxAgeDays }: StoredFile): string {
 }
 
 export function FilesScreen() {
-  const { q = '', tag } = route.useSearch()
+  const search = route.useSearch()
+  const { q = '', tag, file } = search
   const navigate = useNavigate()
+  const open = (id: string | undefined) => void navigate({ to: '/files', search: { ...search, file: id } as never })
   const query = useLoad('files.list', { query: { limit: SHOWN, ...(q ? { q } : {}), ...(tag ? { tags: [tag] } : {}) } })
   const files = query.data ?? []
   const size = files.reduce((sum, file) => sum + file.sizeBytes, 0)
@@ -60,21 +63,25 @@ export function FilesScreen() {
             data.length === 0 ? (
               <p className="in mute">Nothing fits. Files are what uploads bring and exports leave, until they expire.</p>
             ) : (
-              <FileTable files={data} />
+              <FileTable files={data} onOpen={open} />
             )
           }
         </Loaded>
       </section>
+      {file ? <FileViewer id={file} onClose={() => open(undefined)} /> : null}
     </Page>
   )
 }
 
-const FileTable = ({ files }: { files: readonly StoredFile[] }) => (
+const FileTable = ({ files, onOpen }: { files: readonly StoredFile[]; onOpen: (id: string) => void }) => (
   <ListTable label="Files" columns={['Name', 'Tags', { num: 'Size' }, 'Made', 'Kept', 'Id', { hidden: 'Download' }]}>
     {files.map((file) => (
       <tr key={file.id}>
-        <td className="med">
-          {file.name} {file.isSliced ? <span className="tag">sliced</span> : null}
+        <td>
+          <button type="button" className="link med" onClick={() => onOpen(String(file.id))}>
+            {file.name}
+          </button>{' '}
+          {file.isSliced ? <span className="tag">sliced</span> : null}
         </td>
         <td>
           <span className="row wrap gap1">

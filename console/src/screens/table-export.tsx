@@ -4,9 +4,8 @@ import { useMutation } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { File as StoredFile, Table } from '../../../client/src/operations.ts'
-import { bytes, plural, until } from '../format.ts'
+import { bytes, plural } from '../format.ts'
 import { Commands } from '../parts/commands.tsx'
-import { CopyButton } from '../parts/copy.tsx'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
 import { Label } from '../parts/guide.tsx'
@@ -17,6 +16,7 @@ import { api } from '../session.ts'
 import { curlOf } from '../shell/curl.tsx'
 import { finishStorageJob } from '../storage-job.ts'
 import { tableNameOf } from '../table-id.ts'
+import { FileLink } from './file-viewer.tsx'
 
 const route = getRouteApi('/storage/$tableId')
 
@@ -162,33 +162,18 @@ function ExportDialog({ table, onClose }: { table: Table; onClose: () => void })
   )
 }
 
-/** When a signed link ends. */
-function expiryOf(url: string): Date | undefined {
-  const query = new URL(url).searchParams
-  const [, year, month, day, hour, minute, second] =
-    /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(query.get('X-Amz-Date') ?? '') ?? []
-  if (year === undefined) return undefined
-  const began = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
-  return new Date(began + Number(query.get('X-Amz-Expires')) * 1000)
-}
-
-function KeptFile({ file }: { file: StoredFile }) {
-  const expiry = file.isSliced ? undefined : expiryOf(file.url)
-  return (
-    <div className="note ok" role="status">
+const KeptFile = ({ file }: { file: StoredFile }) => (
+  <>
+    <p className="note ok" role="status">
       <Icon name="file" />
-      <div className="grow stack2">
-        <p>
-          {file.name}, {bytes(file.sizeBytes)}, is among the <Link to="/files">files</Link>
-          {file.tags.length > 0 ? `, tagged ${file.tags.join(', ')}` : ''}.
-        </p>
-        {expiry ? (
-          <p className="row wrap">
-            <CopyButton text={file.url} label="Copy the link" />
-            <span className="xs mute">Whoever has it can download the file, {until(expiry.toISOString())} no more.</span>
-          </p>
-        ) : null}
-      </div>
-    </div>
-  )
-}
+      <span className="grow">
+        {file.name}, {bytes(file.sizeBytes)}, is among the{' '}
+        <Link to="/files" search={{ file: String(file.id) }}>
+          files
+        </Link>
+        {file.tags.length > 0 ? `, tagged ${file.tags.join(', ')}` : ''}.
+      </span>
+    </p>
+    <FileLink file={file} />
+  </>
+)

@@ -13,10 +13,11 @@ import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Scroll } from '../parts/scroll.tsx'
 import { Value } from '../parts/value.tsx'
+import { api, branchId } from '../session.ts'
 import { curlOf } from '../shell/curl.tsx'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
-import { type FileLoad, loadCalls, type Plan, runLoad } from '../upload/load-file.ts'
+import { type FileLoad, loadCalls, type Plan, runLoad, type Source, sourceOf, storedSource } from '../upload/load-file.ts'
 import { forgetUpload, isSameFile, pendingUpload } from '../upload/multipart.ts'
 import { type Hints, sniff } from '../upload/sniff.ts'
 
@@ -31,45 +32,59 @@ const DELIMITERS: readonly (readonly [string, string])[] = [
 ]
 
 export function UploadScreen() {
-  const { table } = route.useSearch()
-  const [file, setFile] = useState<File>()
+  const { table, file: fileId } = route.useSearch()
+  const navigate = useNavigate()
+  const stored = useLoad('files.get', { path: { id: fileId ?? '' }, query: {} }, { enabled: fileId !== undefined })
+  const [chosen, setChosen] = useState<File>()
   const [hints, setHints] = useState<Hints>({})
+  const source = chosen ? sourceOf(chosen) : fileId && stored.data ? storedSource(stored.data) : undefined
   const sniffed = useQuery({
-    queryKey: ['sniff', file?.name, file?.size, file?.lastModified, hints],
-    queryFn: () => sniff(file!, hints),
-    enabled: file !== undefined,
+    queryKey: ['sniff', fileId, source?.name, source?.size, chosen?.lastModified, hints],
+    queryFn: () => sniff(source!, hints),
+    enabled: source !== undefined,
     placeholderData: (before) => before,
   })
+  /** What is stored already has an address. */
+  const choose = (next: { readonly file?: string }) => {
+    setHints({})
+    void navigate({ to: '/upload', search: { ...(table ? { table } : {}), ...next } })
+  }
   return (
     <Page
       title="Upload"
       crumbs={[{ name: 'Storage', to: '/storage' }, { name: 'Upload' }]}
       say={
-        file && sniffed.data
+        source && sniffed.data
           ? sentenceOf(sniffed.data)
           : table
             ? `Load data into ${table}.`
             : 'Upload a file and make it a table.'
       }
-      sub={file ? `${file.name}, ${bytes(file.size)}. Nothing is stored yet.` : undefined}
+      sub={
+        source
+          ? `${source.name}, ${bytes(source.size)}. ${chosen ? 'Nothing is stored yet.' : 'It is a file of the project; no table has changed yet.'}`
+          : undefined
+      }
     >
-      {file ? (
+      {stored.error ? <Problem error={stored.error} /> : null}
+      {source || fileId ? (
         <Loaded query={sniffed} skeleton={<Lines count={8} />}>
           {(found) => (
             <Load
-              file={file}
+              key={source!.name}
+              source={source!}
               sniffed={found}
               intoTable={table}
               onHints={(next) => setHints({ ...hints, ...next })}
               onReset={() => {
-                setFile(undefined)
-                setHints({})
+                setChosen(undefined)
+                choose({})
               }}
             />
           )}
         </Loaded>
       ) : (
-        <Drop onFile={setFile} />
+        <Drop onFile={setChosen} onStored={(id) => choose({ file: String(id) })} />
       )}
     </Page>
   )
@@ -81,7 +96,7 @@ function sentenceOf({ rows, isWhole, problems, isLoadable, encoding }: SniffedFi
   return isLoadable ? read : `The file is written in ${encoding}, which cannot be loaded. Save it as UTF-8.`
 }
 
-function Drop({ onFile }: { onFile: (file: File | undefined) => void }) {
+function Drop({ onFile, onStored }: { onFile: (file: File | undefined) => void; onStored: (fileId: number) => void }) {
   const [isOver, setOver] = useState(false)
   const [pasted, setPasted] = useState('')
   const pending = pendingUpload()
@@ -118,6 +133,7 @@ function Drop({ onFile }: { onFile: (file: File | undefined) => void }) {
           <input className="vh" type="file" onChange={(event) => onFile(event.target.files?.[0])} />
         </label>
       </div>
+      <FromAddress onStored={onStored} />
       <section className="card" aria-labelledby="paste">
         <header>
           <h2 id="paste">Or paste rows</h2>
@@ -141,6 +157,52 @@ function Drop({ onFile }: { onFile: (file: File | undefined) => void }) {
   )
 }
 
+/** The stack fetches it; what it may not ask it refuses with its own sentence. */
+function FromAddress({ onStored }: { onStored: (fileId: number) => void }) {
+  const [url, setUrl] = useState('')
+  const stop = useRef<AbortController>(null)
+  const fetched = useMutation({
+    mutationFn: () => {
+      stop.current = new AbortController()
+      const branch = branchId()
+      const body = { url, tags: ['console-upload'], ...(branch === undefined ? {} : { branchId: branch }) }
+      return api.call('import.fetchFile', { body, signal: stop.current.signal })
+    },
+    onSuccess: ({ id }) => onStored(id),
+  })
+  const isStopped = fetched.error?.name === 'AbortError'
+  return (
+    <section className="card" aria-labelledby="address">
+      <header>
+        <h2 id="address">Or fetch it from an address</h2>
+        <span className="xs mute hide-s">the stack does, not your browser</span>
+      </header>
+      <Form onSubmit={() => fetched.mutate()}>
+        <div className="row wrap">
+          <input
+            className="input grow"
+            type="url"
+            required
+            aria-label="Address of the file"
+            placeholder="https://example.com/orders.csv.gz"
+            value={url}
+            onChange={(event) => setUrl(event.target.value)}
+          />
+          {fetched.isPending ? (
+            <button type="button" className="btn" onClick={() => stop.current?.abort()}>
+              Stop
+            </button>
+          ) : null}
+          <button type="submit" className="btn" disabled={fetched.isPending}>
+            {fetched.isPending ? 'Fetching' : 'Fetch the file'}
+          </button>
+        </div>
+        {fetched.error && !isStopped ? <Problem error={fetched.error} /> : null}
+      </Form>
+    </section>
+  )
+}
+
 const simpleName = (text: string): string =>
   text
     .replace(/\.(csv|tsv|txt)(\.(gz|zst))?$/i, '')
@@ -148,7 +210,7 @@ const simpleName = (text: string): string =>
     .replace(/^_+|_+$/g, '') || 'data'
 
 interface LoadProps {
-  readonly file: File
+  readonly source: Source
   readonly sniffed: SniffedFile
   readonly intoTable: string | undefined
   readonly onHints: (hints: Hints) => void
@@ -162,11 +224,11 @@ interface Moving {
   readonly startedMs: number
 }
 
-function Load({ file, sniffed, intoTable, onHints, onReset }: LoadProps) {
+function Load({ source, sniffed, intoTable, onHints, onReset }: LoadProps) {
   const navigate = useNavigate()
   const [plan, setPlan] = useState<Plan>({
     bucket: 'in.c-main',
-    table: simpleName(file.name),
+    table: simpleName(source.name),
     key: [],
     isIncremental: false,
     isTyped: false,
@@ -179,7 +241,7 @@ function Load({ file, sniffed, intoTable, onHints, onReset }: LoadProps) {
     mutationFn: () => {
       stop.current = new AbortController()
       const startedMs = Date.now()
-      return runLoad({ file, sniffed, plan, intoTable }, stop.current.signal, (sent) =>
+      return runLoad({ source, sniffed, plan, intoTable }, stop.current.signal, (sent) =>
         setMoving((now) => ({ sent, before: now?.startedMs === startedMs ? now.before : sent, startedMs })),
       )
     },
@@ -190,7 +252,7 @@ function Load({ file, sniffed, intoTable, onHints, onReset }: LoadProps) {
   })
   const isPaused = load.error?.name === 'AbortError'
   const pending = pendingUpload()
-  const canGoOn = isPaused || (pending !== undefined && isSameFile(file, pending))
+  const canGoOn = isPaused || (pending !== undefined && source.from instanceof File && isSameFile(source.from, pending))
   const pause = () => stop.current?.abort()
   return (
     <div className="columns">
@@ -213,11 +275,11 @@ function Load({ file, sniffed, intoTable, onHints, onReset }: LoadProps) {
           ) : (
             <NewTable plan={plan} columns={sniffed.columns.map(({ name }) => name)} onChange={change} />
           )}
-          {moving && (load.isPending || isPaused) ? <Progress moving={moving} total={file.size} isPaused={isPaused} /> : null}
+          {moving && (load.isPending || isPaused) ? <Progress moving={moving} total={source.size} isPaused={isPaused} /> : null}
           {load.error && !isPaused ? <Problem error={load.error} /> : null}
           <div className="row wrap">
             {load.isPending ? (
-              <button type="button" className="btn" onClick={pause} disabled={moving?.sent === file.size}>
+              <button type="button" className="btn" onClick={pause} disabled={moving?.sent === source.size}>
                 <Icon name="st-pause" />
                 <span>Pause</span>
               </button>
@@ -239,7 +301,7 @@ function Load({ file, sniffed, intoTable, onHints, onReset }: LoadProps) {
               Begin anew instead
             </button>
           ) : null}
-          <Calls load={{ file, sniffed, plan, intoTable }} />
+          <Calls load={{ source, sniffed, plan, intoTable }} />
         </Form>
       </section>
     </div>
@@ -519,7 +581,7 @@ function Progress({
 
 /** The same from a script. */
 function Calls({ load }: { load: FileLoad }) {
-  const { file, plan, intoTable } = load
+  const { source, plan, intoTable } = load
   const calls = loadCalls(load)
   const target = intoTable ?? `${plan.bucket}.${plan.table}`
   const key = plan.key.length > 0 && !intoTable ? ` --primary-key ${plan.key.join(',')}` : ''
@@ -528,7 +590,9 @@ function Calls({ load }: { load: FileLoad }) {
       title={`The ${calls.length} API calls this makes`}
       commands={[
         ...calls.map(({ operation, input }) => curlOf(operation, input as never)), // each with the input of its operation
-        `npx millrace table import ${target} ${file.name}${key}${intoTable && plan.isIncremental ? ' --incremental' : ''}`,
+        ...(source.from instanceof File
+          ? [`npx millrace table import ${target} ${source.name}${key}${intoTable && plan.isIncremental ? ' --incremental' : ''}`]
+          : []),
       ]}
     />
   )

@@ -1,7 +1,7 @@
 // From a file of the browser to a table: the bytes first, then the jobs that make and fill it.
 
 import { ApiError, type Input, type OperationName } from '../../../client/src/client.ts'
-import type { SniffedFile } from '../../../client/src/operations.ts'
+import type { SniffedFile, File as StoredFile } from '../../../client/src/operations.ts'
 import { api, branchId, sessionHeaders } from '../session.ts'
 import { finishStorageJob } from '../storage-job.ts'
 import { uploadInParts } from './multipart.ts'
@@ -16,8 +16,18 @@ export interface Plan {
   readonly types: Readonly<Record<string, string>>
 }
 
+/** Bytes of this machine, or a file that the project has already. */
+export interface Source {
+  readonly name: string
+  readonly size: number
+  readonly from: File | { readonly fileId: number }
+}
+
+export const sourceOf = (file: File): Source => ({ name: file.name, size: file.size, from: file })
+export const storedSource = ({ id, name, sizeBytes }: StoredFile): Source => ({ name, size: sizeBytes, from: { fileId: id } })
+
 export interface FileLoad {
-  readonly file: File
+  readonly source: Source
   readonly sniffed: SniffedFile
   readonly plan: Plan
   /** The table that takes the rows; undefined: a new one. */
@@ -31,30 +41,33 @@ export interface PlannedCall {
 
 const call = <O extends OperationName>(operation: O, input: Input<O>): PlannedCall => ({ operation, input: input as never })
 
-/** Stands for the id of the file until it is known. */
-const FILE_ID = 0
+/** Zero until it is known. */
+const idOf = ({ from }: Source): number => (from instanceof File ? 0 : from.fileId)
 
 /** The calls that a load makes, for people who want them in a script. */
-export function loadCalls({ file, sniffed, plan, intoTable }: FileLoad, dataFileId = FILE_ID): readonly PlannedCall[] {
+export function loadCalls({ source, sniffed, plan, intoTable }: FileLoad): readonly PlannedCall[] {
   const csv = {
-    dataFileId,
+    dataFileId: idOf(source),
     delimiter: sniffed.delimiter,
     enclosure: sniffed.enclosure,
     // Without a header the names are those that the preview shows.
     ...(sniffed.hasHeader ? {} : { columns: sniffed.columns.map(({ name }) => name), withoutHeaders: true }),
   }
-  const prepare = call('files.prepare', { body: { name: file.name, sizeBytes: file.size, federationToken: true } })
+  const prepare =
+    source.from instanceof File
+      ? [call('files.prepare', { body: { name: source.name, sizeBytes: source.size, federationToken: true } })]
+      : []
   if (intoTable)
     return [
-      prepare,
+      ...prepare,
       call('tables.importAsync', { path: { tableId: intoTable }, body: { ...csv, incremental: plan.isIncremental } }),
     ]
   const path = { bucketId: plan.bucket }
   if (!plan.isTyped)
-    return [prepare, call('tables.createAsync', { path, body: { ...csv, name: plan.table, primaryKey: plan.key.join(',') } })]
+    return [...prepare, call('tables.createAsync', { path, body: { ...csv, name: plan.table, primaryKey: plan.key.join(',') } })]
   const columns = sniffed.columns.map(({ name, type }) => ({ name, basetype: plan.types[name] ?? type }))
   return [
-    prepare,
+    ...prepare,
     call('tables.createDefinition', { path, body: { name: plan.table, primaryKeysNames: plan.key, columns } }),
     call('tables.importAsync', { path: { tableId: `${plan.bucket}.${plan.table}` }, body: csv }),
   ]
@@ -62,14 +75,17 @@ export function loadCalls({ file, sniffed, plan, intoTable }: FileLoad, dataFile
 
 /** The id of the table that has the rows then. */
 export async function runLoad(load: FileLoad, signal: AbortSignal, onSent: (bytes: number) => void): Promise<string> {
-  const { file, plan, intoTable } = load
-  const fileId = (await uploadInParts(file, signal, onSent)) ?? (await sendWhole(file, signal, onSent))
-  onSent(file.size)
+  const { source, plan, intoTable } = load
+  const fileId = source.from instanceof File ? await upload(source.from, signal, onSent) : source.from.fileId
+  onSent(source.size)
   if (!intoTable) await ensureBucket(plan.bucket)
-  const [, ...jobs] = loadCalls(load, fileId)
+  const jobs = loadCalls({ ...load, source: { ...source, from: { fileId } } })
   for (const { operation, input } of jobs) await finishStorageJob(await api.call(operation, input))
   return intoTable ?? `${plan.bucket}.${plan.table}`
 }
+
+const upload = async (file: File, signal: AbortSignal, onSent: (bytes: number) => void): Promise<number> =>
+  (await uploadInParts(file, signal, onSent)) ?? (await sendWhole(file, signal, onSent))
 
 async function ensureBucket(id: string): Promise<void> {
   const buckets = await api.call('buckets.list', { query: {} })

@@ -2,7 +2,8 @@
 
 import { ApiError, requestOf } from '../../../client/src/client.ts'
 import type { SniffedFile } from '../../../client/src/operations.ts'
-import { branchId, sessionHeaders } from '../session.ts'
+import { api, branchId, sessionHeaders } from '../session.ts'
+import type { Source } from './load-file.ts'
 
 const HEAD_BYTES = 1 << 20
 
@@ -13,7 +14,10 @@ export interface Hints {
   readonly hasHeader?: boolean
 }
 
-export async function sniff(file: Blob, hints: Hints): Promise<SniffedFile> {
+export const sniff = ({ from }: Source, hints: Hints): Promise<SniffedFile> =>
+  from instanceof File ? sniffBytes(from, hints) : api.call('files.sniff', { path: { id: String(from.fileId) }, query: hints })
+
+async function sniffBytes(file: Blob, hints: Hints): Promise<SniffedFile> {
   const query = { ...hints, isWhole: file.size <= HEAD_BYTES }
   const response = await fetch(requestOf('files.sniffBody', { query }, branchId()).address, {
     method: 'POST',

@@ -5,8 +5,10 @@ import { hostname, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
+import { egressPolicyFrom } from '../../../contract/egress-rules.ts'
 import { diskSpaceOf } from '../engines/data-dir/data-dir.ts'
 import { readDrill } from '../engines/data-dir/drill-record.ts'
+import { createEgress } from '../engines/egress/egress.ts'
 import type { GitAddress } from '../engines/git-checkout/fetch-repository.ts'
 import { createGuideFolder } from '../engines/guide-folder/guide-folder.ts'
 import type { MetadataDb } from '../engines/metadata-db/metadata-db.ts'
@@ -31,6 +33,7 @@ import type { UnknownComponents } from '../services/components/components.ts'
 import { consoleRoutes } from '../services/console/console.routes.ts'
 import { eventViews, type FileStates } from '../services/events/event-view.ts'
 import { eventsRoutes } from '../services/events/events.routes.ts'
+import { createFetchFile } from '../services/files/fetch-file.ts'
 import { fileHeadRoutes } from '../services/files/file-head.routes.ts'
 import { createFileHeads } from '../services/files/file-head.ts'
 import { createFileSlices } from '../services/files/file-slices.ts'
@@ -429,6 +432,10 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     diskSpace: () => diskSpaceOf(options.dataDir),
   })
   const fileSlices = createFileSlices(store, access.bucket)
+  const fetchFile = createFetchFile({
+    open: createEgress({ policy: egressPolicyFrom(worker.egressAllow) }).open,
+    upload: files.upload,
+  })
   const oauthModules = createOauthModules({
     ...core,
     dataDir: options.dataDir,
@@ -656,6 +663,10 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
           return fileView(file, files.link(file, access.endpointFor(baseUrl)), access.region)
         },
         getBranch: configurationModules.branches.get,
+        fetchFile: async ({ actor, origin, baseUrl }, body, gone) => {
+          const file = await fetchFile(actor, body, origin, gone)
+          return fileView(file, files.link(file, access.endpointFor(baseUrl)), access.region)
+        },
       }),
     )
     queueModules.registerRoutes(app)

@@ -14,6 +14,9 @@ const HeadQuery = Type.Object({
     Type.Integer({ minimum: 1, maximum: MAX_HEAD_BYTES, description: 'At most this many bytes; 65536 by default.' }),
   ),
   raw: optionalFlag('True: the bytes as they are stored, without unpacking gzip or zstd.'),
+  slice: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Only this slice of a sliced file, from 0 on; all of them joined by default.' }),
+  ),
 })
 const Hints = {
   delimiter: optionalText('Character between fields, when it is known; guessed otherwise. A tab is written \\t.'),
@@ -54,6 +57,12 @@ const Sniffed = Type.Object(
   },
   { title: 'SniffedFile' },
 )
+const Slices = Type.Array(
+  Type.Object({
+    name: Type.String({ description: 'What follows the key of the file; of a plain file its name.' }),
+    sizeBytes: Type.Integer(),
+  }),
+)
 const SniffedView = Type.Unsafe<SniffedFile>(Sniffed)
 
 export function fileHeadRoutes({ heads }: { readonly heads: FileHeads }): FastifyPluginAsyncTypebox {
@@ -65,11 +74,11 @@ export function fileHeadRoutes({ heads }: { readonly heads: FileHeads }): Fastif
         schema: { params: ById, querystring: HeadQuery, response: { 200: Type.Unknown() } },
       },
       async (req, reply) => {
-        const { offset = 0, limit = 65_536, raw } = req.query
+        const { offset = 0, limit = 65_536, raw, slice } = req.query
         const { bytes, compression, isCut } = await heads.head(
           req.actor,
           fileId(req.params.id),
-          { offset, limit, raw },
+          { offset, limit, raw, slice },
           req.branch,
         )
         return reply
@@ -81,6 +90,15 @@ export function fileHeadRoutes({ heads }: { readonly heads: FileHeads }): Fastif
           })
           .send(bytes)
       },
+    )
+
+    app.get(
+      '/v2/storage/files/:id/slices',
+      {
+        config: { operation: 'files.slices', summary: 'The objects that a file consists of, in the order of its manifest' },
+        schema: { params: ById, response: { 200: Slices } },
+      },
+      async (req) => [...(await heads.list(req.actor, fileId(req.params.id), req.branch))],
     )
 
     app.get(

@@ -50,6 +50,14 @@ test('any part of a file can be read, packed or not, whole or in slices', async 
         assert.equal(found.isCut, Math.floor(offset) + limit < text.length)
         assert.equal(found.compression, compression)
       }
+    const second = await head(stack, sliced, 'slice=1&limit=20')
+    assert.equal(second.bytes.toString(), text.slice(half, half + 20), `slice of ${compression}`)
+    assert.equal((await head(stack, sliced, 'slice=2')).status, 400)
+    const slices = (await stack.request('GET', `/v2/storage/files/${sliced}/slices`)).json<{ sizeBytes: number }[]>()
+    assert.deepEqual(
+      slices.map(({ sizeBytes }) => sizeBytes),
+      [text.slice(0, half), text.slice(half)].map((part) => packedLike(compression, part).length),
+    )
     const raw = await head(stack, plain, 'raw=1&limit=100000')
     assert.ok(raw.bytes.equals(bytes.subarray(0, 100_000)), compression)
   }

@@ -31,6 +31,13 @@ export interface HeadRequest {
   readonly limit: number
   /** Bytes as they are stored, whatever they are. */
   readonly raw?: boolean | undefined
+  /** Of one slice only, counted from 0; of all of them joined by default. */
+  readonly slice?: number | undefined
+}
+
+export interface NamedSlice {
+  readonly name: string
+  readonly sizeBytes: number
 }
 
 export interface FileHeadDeps {
@@ -54,9 +61,10 @@ export type FileHeads = ReturnType<typeof createFileHeads>
 
 export function createFileHeads({ getFile, slices, objects }: FileHeadDeps) {
   /** Bytes of the file, of a sliced one as if its slices were joined. */
-  async function head(actor: Actor, id: number, { offset, limit, raw }: HeadRequest, branch?: FileBranch): Promise<FileHead> {
+  async function head(actor: Actor, id: number, request: HeadRequest, branch?: FileBranch): Promise<FileHead> {
+    const { offset, limit, raw, slice } = request
     const file = await getFile(actor, id, branch)
-    const parts = await slices.of(file)
+    const parts = chosen(id, await slices.of(file), slice)
     const compression = raw ? null : await compressionOf(parts.find(({ sizeBytes }) => sizeBytes > 0))
     if (compression && offset > MAX_PACKED_OFFSET)
       throw new PlatformError('storage.files.noHead', {
@@ -65,6 +73,13 @@ export function createFileHeads({ getFile, slices, objects }: FileHeadDeps) {
       })
     const found = await collect(compression ? unpackedFrom(id, parts, compression, offset) : storedFrom(parts, offset), limit)
     return { ...found, compression }
+  }
+
+  /** What a file consists of, in the order of its manifest. */
+  async function list(actor: Actor, id: number, branch?: FileBranch): Promise<readonly NamedSlice[]> {
+    const file = await getFile(actor, id, branch)
+    const name = ({ key }: FileSlice) => (file.isSliced ? key.slice(file.key.length) : file.name)
+    return (await slices.of(file)).map((slice) => ({ name: name(slice), sizeBytes: slice.sizeBytes }))
   }
 
   async function sniff(actor: Actor, id: number, hints: Omit<SniffHints, 'isWhole'>, branch?: FileBranch): Promise<SniffedFile> {
@@ -113,7 +128,18 @@ export function createFileHeads({ getFile, slices, objects }: FileHeadDeps) {
     return packedAs(Buffer.concat(chunks))
   }
 
-  return { head, sniff }
+  return { head, list, sniff }
+}
+
+function chosen(id: number, parts: readonly FileSlice[], slice: number | undefined): readonly FileSlice[] {
+  if (slice === undefined) return parts
+  const found = parts[slice]
+  if (!found)
+    throw new PlatformError('storage.files.noHead', {
+      id,
+      reason: `there is no slice ${slice}; it has ${parts.length}, from 0 on`,
+    })
+  return [found]
 }
 
 /** How the CSV in a request is written; packed or not. */

@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import type { ObjectAccess, TemporaryCredentials } from '../../engines/object-store/object-access.ts'
 import { optionalFlag } from '../../http/parameters.ts'
+import { CreatorToken, Timestamp } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import type { FileRecord } from './files.store.ts'
 
@@ -18,6 +19,65 @@ export const FileFlags = {
     Type.Array(Type.String({ maxLength: 1000 }), { maxItems: 1000, description: 'Tags, by which lists can be narrowed.' }),
   ),
 }
+
+const Credentials = Type.Object({
+  AccessKeyId: Type.String(),
+  SecretAccessKey: Type.String(),
+  SessionToken: Type.String(),
+  Expiration: Type.String({ description: 'YYYY-MM-DDThh:mm:ss+hh:mm' }),
+})
+
+const SharedAccess = Type.Object({
+  SASConnectionString: Type.String({
+    description: 'For an SDK of Azure: address of the object store and shared access signature.',
+  }),
+  expiration: Type.String({ description: 'YYYY-MM-DDThh:mm:ss+hh:mm' }),
+  accountName: Type.String(),
+  container: Type.String(),
+})
+
+export const FileView = Type.Object(
+  {
+    id: Type.Integer(),
+    created: Timestamp,
+    isPublic: Type.Boolean(),
+    isSliced: Type.Boolean(),
+    isEncrypted: Type.Boolean(),
+    name: Type.String(),
+    url: Type.String({ description: 'Downloads the file (of a sliced one: the manifest) for 3600 seconds.' }),
+    provider: Type.String(),
+    fileType: Type.String({ description: 'csv or parquet, by the name.' }),
+    region: Type.String(),
+    sizeBytes: Type.Integer(),
+    tags: Type.Array(Type.String()),
+    maxAgeDays: Type.Union([Type.Integer(), Type.Null()]),
+    runId: Type.Union([Type.String(), Type.Null()]),
+    runIds: Type.Array(Type.String()),
+    creatorToken: CreatorToken,
+    uploadParams: Type.Optional(
+      Type.Object({
+        key: Type.String(),
+        bucket: Type.String(),
+        acl: Type.String(),
+        'x-amz-server-side-encryption': Type.String(),
+        credentials: Type.Optional(Credentials),
+        endpoint: Type.String({ description: 'Address of the object store, for the endpoint setting of SDKs.' }),
+      }),
+    ),
+    absUploadParams: Type.Optional(
+      Type.Object(
+        { blobName: Type.String(), accountName: Type.String(), container: Type.String(), absCredentials: SharedAccess },
+        { description: 'In place of `uploadParams` when the provider is azure.' },
+      ),
+    ),
+    absPath: Type.Optional(Type.Object({ container: Type.String(), name: Type.String() })),
+    absCredentials: Type.Optional(SharedAccess),
+    s3Path: Type.Optional(Type.Object({ bucket: Type.String(), key: Type.String() })),
+    credentials: Type.Optional(Credentials),
+    endpoint: Type.Optional(Type.String({ description: 'Address of the object store; in a detail with credentials.' })),
+  },
+  { title: 'File' },
+)
 
 export const fileView = (file: FileRecord, url: string, region: string) => ({
   id: file.id,

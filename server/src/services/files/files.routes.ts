@@ -6,12 +6,11 @@ import type { ObjectAccess } from '../../engines/object-store/object-access.ts'
 import { idFrom } from '../../http/ids.ts'
 import { JobView, jobView } from '../../http/job-view.ts'
 import { Async, numberedId, Offset, optionalFlag } from '../../http/parameters.ts'
-import { CreatorToken, Timestamp } from '../../http/record-schemas.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../model/storage-job.ts'
-import { FileFlags, fileView, Tag, uploadParams } from './file-view.ts'
+import { FileFlags, FileView, fileView, Tag, uploadParams } from './file-view.ts'
 import type { FileRecord } from './files.store.ts'
-import type { Files } from './files.ts'
+import { type Files, MOST_LINK_SECONDS } from './files.ts'
 
 const MAX_NAME = 10_000
 /** S3's own limit for one object. */
@@ -33,67 +32,17 @@ const PrepareBody = Type.Object({
   ...FileFlags,
 })
 
-const Credentials = Type.Object({
-  AccessKeyId: Type.String(),
-  SecretAccessKey: Type.String(),
-  SessionToken: Type.String(),
-  Expiration: Type.String({ description: 'YYYY-MM-DDThh:mm:ss+hh:mm' }),
-})
-
-const SharedAccess = Type.Object({
-  SASConnectionString: Type.String({
-    description: 'For an SDK of Azure: address of the object store and shared access signature.',
-  }),
-  expiration: Type.String({ description: 'YYYY-MM-DDThh:mm:ss+hh:mm' }),
-  accountName: Type.String(),
-  container: Type.String(),
-})
-
-const FileView = Type.Object(
-  {
-    id: Type.Integer(),
-    created: Timestamp,
-    isPublic: Type.Boolean(),
-    isSliced: Type.Boolean(),
-    isEncrypted: Type.Boolean(),
-    name: Type.String(),
-    url: Type.String({ description: 'Downloads the file (of a sliced one: the manifest) for 3600 seconds.' }),
-    provider: Type.String(),
-    fileType: Type.String({ description: 'csv or parquet, by the name.' }),
-    region: Type.String(),
-    sizeBytes: Type.Integer(),
-    tags: Type.Array(Type.String()),
-    maxAgeDays: Type.Union([Type.Integer(), Type.Null()]),
-    runId: Type.Union([Type.String(), Type.Null()]),
-    runIds: Type.Array(Type.String()),
-    creatorToken: CreatorToken,
-    uploadParams: Type.Optional(
-      Type.Object({
-        key: Type.String(),
-        bucket: Type.String(),
-        acl: Type.String(),
-        'x-amz-server-side-encryption': Type.String(),
-        credentials: Type.Optional(Credentials),
-        endpoint: Type.String({ description: 'Address of the object store, for the endpoint setting of SDKs.' }),
-      }),
-    ),
-    absUploadParams: Type.Optional(
-      Type.Object(
-        { blobName: Type.String(), accountName: Type.String(), container: Type.String(), absCredentials: SharedAccess },
-        { description: 'In place of `uploadParams` when the provider is azure.' },
-      ),
-    ),
-    absPath: Type.Optional(Type.Object({ container: Type.String(), name: Type.String() })),
-    absCredentials: Type.Optional(SharedAccess),
-    s3Path: Type.Optional(Type.Object({ bucket: Type.String(), key: Type.String() })),
-    credentials: Type.Optional(Credentials),
-    endpoint: Type.Optional(Type.String({ description: 'Address of the object store; in a detail with credentials.' })),
-  },
-  { title: 'File' },
-)
-
 const ById = Type.Object({ id: numberedId('file') })
-const DetailQuery = Type.Object({ federationToken: optionalFlag('True: add temporary credentials that can read the file.') })
+const DetailQuery = Type.Object({
+  federationToken: optionalFlag('True: add temporary credentials that can read the file.'),
+  linkSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MOST_LINK_SECONDS,
+      description: 'How long `url` downloads the file, at most a week (604800); an hour (3600) by default.',
+    }),
+  ),
+})
 
 const ListQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ description: 'At most this many; 100 by default.' })),
@@ -118,7 +67,8 @@ export interface FilesRoutesDeps {
 }
 
 export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): FastifyPluginAsyncTypebox {
-  const show = (file: FileRecord, baseUrl: string) => fileView(file, files.link(file, access.endpointFor(baseUrl)), access.region)
+  const show = (file: FileRecord, baseUrl: string, linkSeconds?: number) =>
+    fileView(file, files.link(file, access.endpointFor(baseUrl), linkSeconds), access.region)
 
   /** With credentials, whether asked for or not: nothing can be uploaded without them, and clients rely on it. */
   async function upload(file: FileRecord, baseUrl: string) {
@@ -171,7 +121,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
       },
       async (req) => {
         const file = await files.get(req.actor, fileId(req.params.id), req.branch)
-        const view = show(file, req.baseUrl)
+        const view = show(file, req.baseUrl, req.query.linkSeconds)
         if (!req.query.federationToken) return view
         return { ...view, ...(await download(file, req.baseUrl)) }
       },

@@ -49,6 +49,9 @@ test('a file goes the way of the specification: prepare, upload with the SDK, de
   assert.equal(await byLink.text(), 'hello,world')
   assert.match(byLink.headers.get('content-disposition') ?? '', /^attachment; filename="new_file.csv"/)
   assert.equal(new URL(plain.json<FileAnswer>().url).searchParams.get('X-Amz-Expires'), '3600')
+  const longer = await stack.request('GET', `/v2/storage/files/${file.id}?linkSeconds=604800`)
+  assert.equal(new URL(longer.json<FileAnswer>().url).searchParams.get('X-Amz-Expires'), '604800')
+  assert.equal((await stack.request('GET', `/v2/storage/files/${file.id}?linkSeconds=604801`)).status, 400)
 })
 
 test('curl downloads by the link', async () => {

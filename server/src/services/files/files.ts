@@ -63,7 +63,9 @@ export interface FileListQuery {
 
 const DEFAULT_MAX_AGE_DAYS = 15
 const DAY_MS = 24 * 3600 * 1000
+/** How long a link works unless somebody asks for another time; object stores sign for a week at most. */
 const LINK_SECONDS = 3600
+export const MOST_LINK_SECONDS = 7 * 24 * 3600
 const MAX_LIMIT = 10_000
 /** Of one list: a page of the default length. Behind an external S3 every look is a request. */
 const MAX_SIZES_LOOKED_UP = 100
@@ -395,18 +397,18 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     )
   }
 
-  /** A link that downloads the file, or the manifest of a sliced one, for an hour. */
-  const link = (file: FileRecord, endpoint: string): string =>
+  /** A link that downloads the file, or the manifest of a sliced one. */
+  const link = (file: FileRecord, endpoint: string, expiresInSeconds = LINK_SECONDS): string =>
     file.isSliced
       ? access.link(manifestKey(file), {
           endpoint,
-          expiresInSeconds: LINK_SECONDS,
+          expiresInSeconds,
           contentDisposition: attachment(`${file.name}.manifest`),
           contentType: 'application/json',
         })
       : access.link(file.key, {
           endpoint,
-          expiresInSeconds: LINK_SECONDS,
+          expiresInSeconds,
           contentDisposition: attachment(file.name),
           ...(file.contentType && { contentType: file.contentType }),
         })

@@ -1,16 +1,19 @@
-// HTTP of the importer (spec platform 5): one request uploads a file.
+// HTTP of the importer (spec platform 5): one request uploads a file, or has the stack fetch one.
 
-import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { untilGone } from '../../http/dry-run.ts'
 import { type ArrivingFile, readFormWithFile } from '../../http/form-with-file.ts'
 import { FormFile, optionalFlag } from '../../http/parameters.ts'
 import { validate } from '../../http/validation.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Scope } from '../../model/scope.ts'
+import type { FetchRequest } from './fetch-file.ts'
+import { FileView } from './file-view.ts'
 
-/** Fields beside the file; what a form says about it, all optional. */
-const UploadFields = Type.Object({
-  name: Type.Optional(Type.String({ maxLength: 10_000, description: 'Name of the file; that of the form part by default.' })),
+/** What is said about a file, all optional. */
+const FileFields = {
   isPermanent: optionalFlag('True: kept until it is deleted. False: removed after its age, 15 days.'),
   isPublic: optionalFlag('Kept and shown; every read needs a link or credentials all the same.'),
   isEncrypted: optionalFlag('Kept and shown.'),
@@ -24,6 +27,27 @@ const UploadFields = Type.Object({
   branchId: Type.Optional(
     Type.String({ description: 'Id of the development branch that the file belongs to; the default branch when left out.' }),
   ),
+}
+
+const UploadFields = Type.Object({
+  name: Type.Optional(Type.String({ maxLength: 10_000, description: 'Name of the file; that of the form part by default.' })),
+  ...FileFields,
+})
+
+const FetchBody = Type.Object({
+  url: Type.String({
+    minLength: 1,
+    maxLength: 4000,
+    description: 'Address of the file, http or https; redirects are followed. The rules of MILLRACE_EGRESS_ALLOW hold.',
+    examples: ['https://example.com/orders.csv'],
+  }),
+  name: Type.Optional(
+    Type.String({
+      maxLength: 255,
+      description: 'Name of the file; the one that its server gives or the end of the address by default.',
+    }),
+  ),
+  ...FileFields,
 })
 
 export type UploadFields = Type.Static<typeof UploadFields>
@@ -33,6 +57,8 @@ export interface ImporterDeps {
   readonly uploadFile: (request: FastifyRequest, upload: IncomingUpload) => Promise<unknown>
   /** A branch of the project by its id; throws when there is none. */
   readonly getBranch: (projectId: number, id: string) => Promise<Scope['branch']>
+  /** The same with the bytes of an address. */
+  readonly fetchFile: (request: FastifyRequest, body: FetchRequest, gone: AbortSignal) => Promise<Type.Static<typeof FileView>>
 }
 
 export interface IncomingUpload {
@@ -42,14 +68,16 @@ export interface IncomingUpload {
   readonly fields: () => Promise<Omit<UploadFields, 'branchId'> & { readonly name: string; readonly branch: Scope['branch'] }>
 }
 
-export function importerRoutes({ uploadFile, getBranch }: ImporterDeps): FastifyPluginAsync {
+export function importerRoutes({ uploadFile, fetchFile, getBranch }: ImporterDeps): FastifyPluginAsyncTypebox {
+  const branchOf = async (req: FastifyRequest, branchId: string | undefined): Promise<Scope['branch']> =>
+    branchId === undefined ? req.branch : getBranch(req.actor.projectId, branchId)
+
   const incoming = (req: FastifyRequest, { filename, body, fields }: ArrivingFile): IncomingUpload => ({
     filename,
     body,
     fields: async () => {
       const { branchId, ...said } = validate(UploadFields, await fields())
-      const branch = branchId === undefined ? req.branch : await getBranch(req.actor.projectId, branchId)
-      return { ...said, name: said.name || filename, branch }
+      return { ...said, name: said.name || filename, branch: await branchOf(req, branchId) }
     },
   })
 
@@ -69,6 +97,18 @@ export function importerRoutes({ uploadFile, getBranch }: ImporterDeps): Fastify
         const { file } = await readFormWithFile(req, 'data', (arriving) => uploadFile(req, incoming(req, arriving)))
         if (file === undefined) throw new PlatformError('import.dataMissing')
         return reply.code(200).send(file)
+      },
+    )
+
+    app.post(
+      '/import/fetch-file',
+      {
+        config: { operation: 'import.fetchFile', summary: 'Fetch a file from an address; the answer comes when it is stored' },
+        schema: { body: FetchBody, response: { 200: FileView } },
+      },
+      async (req, reply) => {
+        const { branchId, ...said } = req.body
+        return fetchFile(req, { ...said, branch: await branchOf(req, branchId) }, untilGone(reply))
       },
     )
   }

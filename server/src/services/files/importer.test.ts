@@ -2,16 +2,17 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { request as httpRequest } from 'node:http'
+import { createServer, request as httpRequest, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import type { FileAnswer } from '../../../../tests/support/file-client.ts'
 import { tableClient } from '../../../../tests/support/table-client.ts'
 import { shareTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
 
-const startProject = shareTestStack()
+const startProject = shareTestStack({ worker: { egressAllow: ['127.0.0.1'] } })
 
 const run = promisify(execFile)
 const boundary = '----millrace'
@@ -162,6 +163,67 @@ test('an upload that breaks off leaves no file', async () => {
     req.write(`--${boundary}\r\nContent-Disposition: form-data; name="data"; filename="x"\r\n\r\n`)
     req.write(randomBytes(3_000_000), () => req.destroy())
   })
+  assert.deepEqual((await stack.request('GET', '/v2/storage/files')).json(), [])
+  assert.equal(await objectCount(stack), 0)
+})
+
+async function serve(t: TestContext, answer: RequestListener): Promise<string> {
+  const server = createServer(answer).listen(0, '127.0.0.1')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  await new Promise((resolve) => server.once('listening', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test('a file is fetched from an address, over redirects, with the name that its server gives', async (t) => {
+  const stack = await startProject()
+  const large = randomBytes(5_000_000)
+  const address = await serve(t, ({ url }, response) => {
+    if (url === '/moved') return response.writeHead(302, { location: '/files/g%C3%BCter.csv?signature=s3cret' }).end()
+    if (url === '/named') return response.writeHead(200, { 'content-disposition': 'attachment; filename="large.bin"' }).end(large)
+    return response.end('id,name\n1,Tea\n')
+  })
+  const moved = await stack.request('POST', '/import/fetch-file', { json: { url: `${address}/moved`, tags: ['fetched'] } })
+  assert.equal(moved.status, 200, moved.text)
+  const file = moved.json<FileAnswer>()
+  assert.deepEqual([file.name, file.tags, file.sizeBytes], ['güter.csv', ['fetched'], 14])
+  assert.equal(await contentOf(file), 'id,name\n1,Tea\n')
+  const named = (await stack.request('POST', '/import/fetch-file', { json: { url: `${address}/named` } })).json<FileAnswer>()
+  assert.equal(named.name, 'large.bin')
+  assert.deepEqual(Buffer.from(await (await fetch(named.url)).arrayBuffer()), large)
+})
+
+test('an address that may not be asked, does not answer or breaks off is refused with a sentence and leaves no file', async (t) => {
+  const stack = await startProject()
+  const address = await serve(t, ({ url }, response) => {
+    if (url === '/inside') return response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end()
+    if (url === '/around') return response.writeHead(302, { location: '/around' }).end()
+    if (url === '/broken') {
+      response.writeHead(200, { 'content-length': '1000000' }).write('a,b\n', () => response.destroy())
+      return
+    }
+    return response.writeHead(404).end('no')
+  })
+  const bad = [
+    ['http://10.1.2.3/orders.csv', 'egress.refused', /10\.1\.2\.3:80 is not allowed: .*MILLRACE_EGRESS_ALLOW/],
+    [`${address}/inside`, 'egress.refused', /169\.254\.169\.254:80 is not allowed/],
+    [`${address}/around`, 'storage.files.notFetched', /redirects more than 5 times/],
+    [`${address}/broken`, 'storage.files.notFetched', /broken was not fetched/],
+    [`${address}/none?signature=s3cret`, 'storage.files.notFetched', /\/none was not fetched: it answered 404/],
+    ['http://127.0.0.1:1/x.csv', 'storage.files.notFetched', /ECONNREFUSED/],
+    ['ftp://example.com/x.csv', 'storage.validation', /Only http and https/],
+    ['https://ann:secret@example.com/x.csv', 'storage.validation', /user name or password/],
+    ['orders.csv', 'storage.validation', /not an address/],
+  ] as const
+  for (const [url, code, sentence] of bad) {
+    const answer = await stack.request('POST', '/import/fetch-file', { json: { url } })
+    const { error, context } = answer.json<{ error: string; context: { stringCode: string } }>()
+    assert.deepEqual([answer.status, context.stringCode], [400, code], answer.text)
+    assert.match(error, sentence)
+    assert.doesNotMatch(error, /secret/)
+  }
   assert.deepEqual((await stack.request('GET', '/v2/storage/files')).json(), [])
   assert.equal(await objectCount(stack), 0)
 })

@@ -15,7 +15,7 @@ export function ScheduleBuilder({ cron, onChange }: { cron: string; onChange: (c
   const choice = choiceOf(cron)
   const set = (next: Choice) => onChange(cronOf(next))
   const number = (label: string, value: number, most: number, next: (value: number) => Choice, least = 1) => (
-    <label className="row">
+    <label className="row nowrap">
       {label}
       <input
         className="input sm short"
@@ -70,7 +70,7 @@ export function ScheduleBuilder({ cron, onChange }: { cron: string; onChange: (c
           ))
         : null}
       {choice && 'time' in choice ? (
-        <label className="row">
+        <label className="row nowrap">
           at
           <input
             className="input sm"

@@ -1,7 +1,8 @@
 // Which project the console shows. Who belongs to several chooses here; the others read its name.
 
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useLoad } from '../load.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { chooseProject, usePerson } from '../session.ts'
 import { BranchSwitch } from './branch.tsx'
 
@@ -18,6 +19,9 @@ export function ProjectSwitch() {
   }
   return (
     <div className={branch === undefined ? 'switch' : 'switch in-branch'}>
+      <Link className="rail-branch" to="/branches" aria-label="Project and branches" title="Project and branches">
+        <Icon name="branch" />
+      </Link>
       <span className="grow col">
         {projects.length > 1 ? (
           <select

@@ -16,7 +16,10 @@ import { until } from '../../../../tests/support/until.ts'
 import type { CredentialsView } from './credentials.ts'
 
 const MANAGE = 'a-manage-token-for-tests'
-const startProject = shareShellStack({ manageToken: MANAGE, worker: { egressAllow: ['127.0.0.1'] } })
+/** How far the clock of the stack is ahead of that of the authorisation server. */
+let aheadMs = 0
+const clock = { now: () => new Date(Date.now() + aheadMs) }
+const startProject = shareShellStack({ manageToken: MANAGE, worker: { egressAllow: ['127.0.0.1'] }, clock })
 const COMPONENT = 'keboola.ex-generic-v2'
 
 interface Setup {
@@ -405,4 +408,27 @@ test('credentials that were brought along are kept as ciphers, for their project
   assert.equal((await stack.request('POST', `/oauth/credentials/${COMPONENT}/mine/test`)).json().status, 'untested')
   assert.equal((await stack.request('DELETE', `/oauth/credentials/${COMPONENT}/mine`)).status, 204)
   assert.equal((await stack.request('DELETE', `/oauth/credentials/${COMPONENT}/mine`)).status, 404)
+})
+
+test('a consent page that stays open too long is over, and a clock ahead of the provider refreshes by its own time', async (t) => {
+  const minute = 60_000
+  const setup = await setUp(t, { accessTokenSeconds: 3600 })
+  const { stack, server } = setup
+  t.after(() => {
+    aheadMs = 0
+  })
+  const browser = createBrowser()
+  const callback = await browser.agree((await browser.visit(startUrl(setup))).location!, server.url)
+  aheadMs = 16 * minute
+  assert.match((await browser.visit(callback)).text, /is not under way/)
+  assert.equal((await stack.request('GET', `/oauth/credentials/${COMPONENT}`)).text, '[]')
+
+  assert.equal((await authorise(setup)).status, 200, 'whoever begins again gets through, with a clock that is 16 minutes ahead')
+  const exchanges = () => server.asked.filter((path) => path === '/token').length
+  const before = exchanges()
+  assert.equal((await runExtractor(setup, { id: 'shop', version: 3 })).status, 'success')
+  assert.equal(exchanges(), before, 'an hour is an hour, whatever the clocks say')
+  aheadMs += 56 * minute
+  assert.equal((await runExtractor(setup, { id: 'shop', version: 3 })).status, 'success')
+  assert.equal(exchanges(), before + 1, 'refreshed some minutes before its end')
 })

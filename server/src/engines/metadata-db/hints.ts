@@ -32,7 +32,7 @@ export function createPostgresHints({ url, query }: HintsDeps): Hints {
   let isClosed = false
 
   async function connect(): Promise<void> {
-    const fresh = new pg.Client({ connectionString: url, application_name: 'millrace hints', connectionTimeoutMillis: 10_000 })
+    const fresh = new pg.Client({ connectionString: url, application_name: 'millrace hints' })
     const again = () => {
       if (isClosed || (client !== undefined && client !== fresh)) return
       client = undefined
@@ -47,7 +47,7 @@ export function createPostgresHints({ url, query }: HintsDeps): Hints {
       await fresh.query(`listen ${CHANNEL}`)
       client = fresh
     } catch {
-      await endClient(fresh)
+      await fresh.end().catch(() => {})
       again()
     }
   }

@@ -1,10 +1,7 @@
 // Bringing data in and running things in a browser: uploads that go on after a reload, failures and their repair, schedules, SQL.
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -16,7 +13,7 @@ const MB = 1 << 20
 
 test('work in a browser', { timeout: 900_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
-  const stack = await startTestStack(t, { worker: { egressAllow: ['127.0.0.1'] } })
+  const stack = await startTestStack(t)
   const folder = await mkdtemp(join(tmpdir(), 'millrace-work-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
 
@@ -45,7 +42,7 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     await page.context().close()
   })
 
-  await t.test('a file is fetched from an address, and a place inside the network is refused with a sentence', async () => {
+  await t.test('an address inside the network is refused with a sentence', async () => {
     const { page } = await signedIn(browser, stack, '/upload')
     const address = page.getByLabel('Address of the file')
     await address.fill('http://169.254.169.254/latest/meta-data')
@@ -54,15 +51,6 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
       .getByRole('alert')
       .getByText(/169\.254\.169\.254:80 is not allowed.*MILLRACE_EGRESS_ALLOW/)
       .waitFor()
-    const server = createServer((_, response) => response.end('id,name\n1,Tea\n')).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    t.after(() => server.close())
-    await address.fill(`http://127.0.0.1:${(server.address() as AddressInfo).port}/far.csv`)
-    await page.getByRole('button', { name: 'Fetch the file' }).click()
-    await page.getByRole('heading', { name: '1 row can be read.' }).waitFor()
-    await page.reload() // what is stored has an address
-    await page.getByRole('heading', { name: '1 row can be read.' }).waitFor()
-    assert.equal(await page.getByLabel('Table', { exact: true }).inputValue(), 'far')
     await page.context().close()
   })
 

@@ -279,6 +279,24 @@ test('the console in a browser', { timeout: 900_000 }, async (t) => {
     await page.context().close()
   })
 
+  await t.test('on a phone every place is reached, and files and buckets are found', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/jobs', { width: 390 })
+    const find = async (text: string, name: RegExp) => {
+      await page.getByRole('button', { name: 'Search or run' }).click()
+      await page.getByRole('combobox', { name: 'Search' }).fill(text)
+      await page.getByRole('option', { name }).first().click()
+    }
+    await find('', /^Go to Streams/)
+    await page.waitForURL(/\/streams$/)
+    await find('main', /bucket in\.c-main$/)
+    await page.getByRole('heading', { name: /^\d+ tables? in/ }).waitFor()
+    assert.equal(await page.getByLabel('Filter by name or column').inputValue(), 'in.c-main')
+    await find('goods', /file \d+$/)
+    await page.getByRole('region', { name: 'Content' }).waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
   await t.test('no screen has serious accessibility findings or scrolls sideways, light or dark, wide or small', async () => {
     const job = (await (await stack.request('GET', '/queue/search/jobs?limit=1')).json<{ id: string }[]>())[0]!
     const screens = [

@@ -16,8 +16,7 @@ import { LastRuns } from '../parts/spark.tsx'
 import { Status } from '../parts/status.tsx'
 import { api, branchName } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
-import { FLOW_COMPONENTS } from './flows.tsx'
-import type { Component } from './names.ts'
+import { type Component, FLOW_COMPONENTS } from './names.ts'
 import type { ConfigurationPlace } from './use-configuration.ts'
 
 export interface Entry {

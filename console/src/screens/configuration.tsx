@@ -16,9 +16,8 @@ import { ConfigurationEditor } from './configuration-editor.tsx'
 import { StateTab } from './configuration-state.tsx'
 import { usedNames, VariablesTab } from './configuration-variables.tsx'
 import { VersionsTab } from './configuration-versions.tsx'
-import { FLOW_COMPONENTS } from './flows.tsx'
 import { JobTable } from './jobs.tsx'
-import { useNames } from './names.ts'
+import { FLOW_COMPONENTS, useNames } from './names.ts'
 import { type ConfigurationPlace, useConfiguration, useRuns } from './use-configuration.ts'
 
 const route = getRouteApi('/components/$componentId/$configurationId')

@@ -15,9 +15,7 @@ import { ListTable } from '../parts/list-table.tsx'
 import { Status } from '../parts/status.tsx'
 import { api, branchName } from '../session.ts'
 import { Page } from '../shell/page.tsx'
-import { useComponents } from './names.ts'
-
-export const FLOW_COMPONENTS = ['keboola.flow', 'keboola.orchestrator']
+import { FLOW_COMPONENTS, useComponents } from './names.ts'
 
 export function FlowsScreen() {
   const query = useComponents()

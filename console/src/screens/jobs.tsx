@@ -124,6 +124,7 @@ export function JobsScreen() {
 
 function sentence(shown: number, failed: number, page: number): string {
   if (shown === 0) return 'No jobs.'
+  if (shown === 1) return failed === 0 ? 'One job, and it did not fail.' : 'One job, and it failed.'
   const which = page === 1 ? `the last ${shown}` : `these ${shown}`
   return failed === 0 ? `None of ${which} jobs failed.` : `${failed} of ${which} jobs failed.`
 }

@@ -3,6 +3,8 @@
 import { useMemo } from 'react'
 import { useLoad } from '../load.tsx'
 
+export const FLOW_COMPONENTS = ['keboola.flow', 'keboola.orchestrator']
+
 export interface Component {
   readonly id: string
   readonly name: string

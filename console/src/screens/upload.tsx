@@ -139,7 +139,7 @@ function Drop({ onFile, onStored }: { onFile: (file: File | undefined) => void; 
           <h2 id="paste">Or paste rows</h2>
           <span className="xs mute">from a sheet, a mail, a query</span>
         </header>
-        <Form onSubmit={() => onFile(new File([pasted], 'pasted.csv', { type: 'text/csv' }))}>
+        <Form className="in form wide" onSubmit={() => onFile(new File([pasted], 'pasted.csv', { type: 'text/csv' }))}>
           <textarea
             className="code paste"
             aria-label="Rows to load"
@@ -177,7 +177,7 @@ function FromAddress({ onStored }: { onStored: (fileId: number) => void }) {
         <h2 id="address">Or fetch it from an address</h2>
         <span className="xs mute hide-s">the stack does, not your browser</span>
       </header>
-      <Form onSubmit={() => fetched.mutate()}>
+      <Form className="in form wide" onSubmit={() => fetched.mutate()}>
         <div className="row wrap">
           <input
             className="input grow"

@@ -5,6 +5,7 @@ import { type ReactNode, useEffect } from 'react'
 import { HelpAbout } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { screenHelp } from '../screens/field-help.ts'
+import { findBinding } from '../use-key.ts'
 import { BranchMark } from './branch.tsx'
 import { CurlButton } from './curl.tsx'
 
@@ -62,6 +63,15 @@ export function Page({
             ))}
           </ol>
         </nav>
+        <button
+          type="button"
+          className="btn icon ghost only-s"
+          aria-label="Search or run"
+          title="Search or run"
+          onClick={() => findBinding('Ctrl k')?.run()}
+        >
+          <Icon name="search" />
+        </button>
         <CurlButton />
         <Link className="btn icon ghost" to="/help" aria-label="Guides" title="Guides">
           <Icon name="help" />

@@ -1,12 +1,16 @@
-// Ctrl K: find tables, buckets, configurations, or run a command of the console.
+// Ctrl K: find anything of the project by a word, go to a place, or run a command of the console.
 
 import { useNavigate } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
+import type { Answer } from '../../../client/src/client.ts'
 import { useLoad } from '../load.tsx'
 import { useModal } from '../parts/drawer.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
+import { FLOW_COMPONENTS } from '../screens/names.ts'
+import { usePerson } from '../session.ts'
 import { toggleTheme } from '../theme.ts'
 import { useKey } from '../use-key.ts'
+import { DATA, OPERATED, STACK, WORK } from './places.ts'
 
 export function usePalette() {
   const [isOpen, setOpen] = useState(false)
@@ -23,24 +27,22 @@ interface Entry {
   readonly run: () => void
 }
 
-interface Found {
-  readonly id: string
-  readonly type: string
-  readonly name: string
-  readonly componentId?: string | null
-  readonly fullPath?: {
-    readonly bucket?: { readonly id: string }
-    readonly configuration?: { readonly id: string }
-    readonly component?: { readonly id: string }
-  }
-}
+type Found = Answer<'search.everything'>['items'][number]
+
+/** The search refuses longer words. */
+const MOST_CHARACTERS = 200
 
 const ICONS: Readonly<Record<string, IconName>> = {
   table: 'table',
+  column: 'table',
   bucket: 'disk',
   configuration: 'plug',
-  'configuration-row': 'plug',
-  flow: 'flow',
+  row: 'plug',
+  content: 'plug',
+  file: 'file',
+  job: 'jobs',
+  schedule: 'clock',
+  person: 'people',
 }
 
 export function Palette({ onClose }: { onClose: () => void }) {
@@ -48,12 +50,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
   const [selected, setSelected] = useState(0)
   const query = useDeferredValue(text.trim())
-  const search = useLoad(
-    'globalSearch.search',
-    { query: { query, limit: 20 } },
-    { enabled: query.length > 0 && !query.startsWith('>') },
-  )
-  const entries = useEntries(query, (search.data?.items ?? []) as readonly Found[], onClose)
+  const isSearch = query.length > 0 && !query.startsWith('>')
+  const found = useLoad('search.everything', { query: { text: query, limit: 8 } }, { enabled: isSearch })
+  const buckets = useLoad('globalSearch.search', { query: { query, types: 'bucket', limit: 8 } }, { enabled: isSearch })
+  const entries = useEntries(query, [...(found.data?.items ?? []), ...bucketsIn(buckets.data?.items ?? [])], onClose)
   const move = (step: number) => setSelected((entries.length + selected + step) % Math.max(entries.length, 1))
   const onKeyDown = (event: React.KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
@@ -69,8 +69,9 @@ export function Palette({ onClose }: { onClose: () => void }) {
         <Icon name="search" />
         <input
           className="grow"
-          placeholder="Search tables, configurations, or type > for commands"
+          placeholder="Search everything, or type > for commands"
           aria-label="Search"
+          maxLength={MOST_CHARACTERS}
           role="combobox"
           aria-expanded="true"
           aria-controls="palette-list"
@@ -108,25 +109,18 @@ export function Palette({ onClose }: { onClose: () => void }) {
 
 function useEntries(query: string, found: readonly Found[], onClose: () => void): readonly Entry[] {
   const navigate = useNavigate()
-  const go = (to: string) => () => {
+  const isAdmin = usePerson()?.account.isStackAdmin ?? false
+  const places = [...DATA, ...WORK, ...STACK, ...(isAdmin ? OPERATED : [])]
+  const go = (to: string, search: Address['search'] = {}) => {
     onClose()
-    void navigate({ to })
+    void navigate({ to, search: search as never })
   }
   const commands: readonly Entry[] = [
-    { key: 'upload', icon: 'upload', name: 'Upload data', note: 'command', run: go('/upload') },
-    { key: 'sql', icon: 'sql', name: 'Ask by SQL', note: 'command', run: go('/sql') },
-    { key: 'try', icon: 'play', name: 'Try it with the sample shop', note: 'command', run: go('/try') },
-    { key: 'flows', icon: 'flow', name: 'Show flows', note: 'command', run: go('/flows') },
-    { key: 'streams', icon: 'pulse', name: 'Show streams', note: 'command', run: go('/streams') },
-    {
-      key: 'notifications',
-      icon: 'bell',
-      name: 'Tell somebody when something fails',
-      note: 'command',
-      run: go('/notifications'),
-    },
-    { key: 'jobs', icon: 'jobs', name: 'Show jobs', note: 'command', run: go('/jobs') },
-    { key: 'token', icon: 'key', name: 'Make a token', note: 'command', run: go('/tokens') },
+    { key: 'upload', icon: 'upload', name: 'Upload data', note: 'command', run: () => go('/upload') },
+    { key: 'sql', icon: 'sql', name: 'Ask by SQL', note: 'command', run: () => go('/sql') },
+    { key: 'try', icon: 'play', name: 'Try it with the sample shop', note: 'command', run: () => go('/try') },
+    { key: 'account', icon: 'people', name: 'Your account', note: 'command', run: () => go('/account') },
+    ...places.map(({ to, name, icon }) => ({ key: to, icon, name: `Go to ${name}`, note: 'place', run: () => go(to) })),
     {
       key: 'theme',
       icon: 'sun',
@@ -141,20 +135,37 @@ function useEntries(query: string, found: readonly Found[], onClose: () => void)
   const asked = query.replace(/^>\s*/, '').toLowerCase()
   const matching = commands.filter(({ name }) => name.toLowerCase().includes(asked))
   if (query === '' || query.startsWith('>')) return matching
-  const results = found.map((one) => ({
-    key: `${one.type} ${one.fullPath?.configuration?.id ?? ''} ${one.id}`,
-    icon: ICONS[one.type] ?? ('info' as const),
+  const results = found.map((one, index) => ({
+    key: `${one.kind} ${one.id} ${index}`,
+    icon: ICONS[one.kind] ?? ('info' as const),
     name: one.name,
-    note: `${one.type} ${one.id}`,
-    run: go(addressOf(one)),
+    note: `${one.kind} ${one.id}`,
+    run: () => {
+      const { to, search } = addressOf(one)
+      go(to, search)
+    },
   }))
   return [...results, ...matching]
 }
 
-function addressOf({ type, id, componentId, fullPath }: Found): string {
-  if (type === 'table') return `/storage/${encodeURIComponent(id)}`
-  if (type === 'bucket') return `/storage?q=${encodeURIComponent(id)}`
-  const component = fullPath?.component?.id ?? componentId ?? ''
-  const configuration = fullPath?.configuration?.id ?? id
-  return `/components/${encodeURIComponent(component)}/${encodeURIComponent(configuration)}`
+/** The search by a word has no buckets; the one over all branches describes what it finds loosely. */
+const bucketsIn = (items: readonly unknown[]): readonly Found[] =>
+  (items as readonly Omit<Found, 'kind'>[]).map(({ id, name }) => ({ kind: 'bucket', id, name }))
+
+interface Address {
+  readonly to: string
+  readonly search?: Readonly<Record<string, string>>
+}
+
+function addressOf({ kind, id, tableId, componentId = '', configurationId = id, rowId }: Found): Address {
+  if (kind === 'table' || kind === 'column') return { to: `/storage/${encodeURIComponent(tableId ?? id)}` }
+  if (kind === 'bucket') return { to: '/storage', search: { q: id } }
+  if (kind === 'file') return { to: '/files', search: { file: id } }
+  if (kind === 'job') return { to: `/jobs/${encodeURIComponent(id)}` }
+  if (kind === 'schedule') return { to: '/schedules' }
+  if (kind === 'person') return { to: '/people' }
+  const row = kind === 'row' ? id : rowId
+  const address = `${encodeURIComponent(componentId)}/${encodeURIComponent(configurationId)}`
+  if (FLOW_COMPONENTS.includes(componentId)) return { to: `/flows/${address}` }
+  return { to: `/components/${address}`, search: row ? { row } : {} }
 }

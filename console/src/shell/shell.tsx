@@ -5,48 +5,15 @@ import { useEffect, useState } from 'react'
 import { zone } from '../format.ts'
 import { useIsConnected, useLiveChanges } from '../live.ts'
 import { useLoad } from '../load.tsx'
-import { Icon, type IconName, Logo } from '../parts/icon.tsx'
+import { Icon, Logo } from '../parts/icon.tsx'
 import { signOut, usePerson } from '../session.ts'
 import { Keyboard } from './keyboard.tsx'
 import { Palette, usePalette } from './palette.tsx'
+import { DATA, OPERATED, type Place, STACK, WORK } from './places.ts'
 import { ProjectSwitch } from './project-switch.tsx'
 import { Queries } from './queries.tsx'
 import { ThemeButton } from './theme-button.tsx'
 import { Toast } from './toast.tsx'
-
-interface Place {
-  readonly to: string
-  readonly name: string
-  readonly icon: IconName
-}
-
-const DATA: readonly Place[] = [
-  { to: '/', name: 'Home', icon: 'home' },
-  { to: '/storage', name: 'Storage', icon: 'table' },
-  { to: '/files', name: 'Files', icon: 'file' },
-  { to: '/sql', name: 'SQL', icon: 'sql' },
-]
-const WORK: readonly Place[] = [
-  { to: '/components', name: 'Components', icon: 'plug' },
-  { to: '/templates', name: 'Templates', icon: 'wand' },
-  { to: '/flows', name: 'Flows', icon: 'flow' },
-  { to: '/streams', name: 'Streams', icon: 'pulse' },
-  { to: '/workspaces', name: 'Workspaces', icon: 'sql' },
-  { to: '/apps', name: 'Data apps', icon: 'eye' },
-  { to: '/schedules', name: 'Schedules', icon: 'clock' },
-  { to: '/jobs', name: 'Jobs', icon: 'jobs' },
-]
-/** For stack admins. */
-const OPERATED: readonly Place[] = [
-  { to: '/projects', name: 'Projects', icon: 'gear' },
-  { to: '/operations', name: 'Operations', icon: 'disk' },
-]
-const STACK: readonly Place[] = [
-  { to: '/people', name: 'People', icon: 'people' },
-  { to: '/notifications', name: 'Notifications', icon: 'bell' },
-  { to: '/tokens', name: 'Tokens', icon: 'key' },
-  { to: '/usage', name: 'Usage', icon: 'history' },
-]
 
 export const Shell = () => (
   <Queries>

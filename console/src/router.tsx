@@ -96,7 +96,7 @@ export const router = createRouter({
     route('/streams', StreamsScreen),
     route('/notifications', NotificationsScreen),
     route('/schedules', SchedulesScreen, 'view'),
-    route('/jobs', JobsScreen, 'status', 'component', 'config', 'page'),
+    route('/jobs', JobsScreen, 'status', 'component', 'config', 'since', 'by', 'cause', 'page'),
     route('/jobs/$jobId', JobScreen, 'level', 'q', 'line'),
     route('/people', PeopleScreen),
     route('/account', AccountScreen),

@@ -1,13 +1,19 @@
 // Jobs, newest first, live. Failed ones say why in the list.
 
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import type { Job } from '../../../client/src/operations.ts'
-import { duration, moment, sinceSeconds } from '../format.ts'
+import { duration, moment, plural, sinceSeconds } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { ListTable } from '../parts/list-table.tsx'
-import { Status } from '../parts/status.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { type Selection, useSelection } from '../parts/selection.ts'
+import { Status, wordOf } from '../parts/status.tsx'
+import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
-import { useNames } from './names.ts'
+import { toast } from '../shell/toast.tsx'
+import { useComponents, useNames } from './names.ts'
 
 const route = getRouteApi('/jobs')
 
@@ -60,48 +66,39 @@ function reasonOf(job: Job): string | undefined {
   return job.waitingReason ?? undefined
 }
 
+const SINCE: readonly Option[] = [
+  ['-1 hour', 'the last hour'],
+  ['-1 day', 'the last day'],
+  ['-7 days', 'the last 7 days'],
+  ['-30 days', 'the last 30 days'],
+]
+
+type Search = ReturnType<typeof route.useSearch>
+
+const queryOf = ({ status, component, config, since, by, cause }: Search) => ({
+  ...(status ? { status: [status] } : {}),
+  ...(component ? { componentId: component } : {}),
+  ...(config ? { configId: config } : {}),
+  ...(since ? { createdTimeFrom: since } : {}),
+  ...(by ? { tokenDescription: by } : {}),
+  ...(cause ? { causeKind: cause } : {}),
+})
+
 export function JobsScreen() {
   const search = route.useSearch()
   const navigate = useNavigate()
   const page = Number(search.page ?? 1)
-  const nameOf = useNames()
-  const { status, component, config } = search
-  const query = useLoad('queue.search', {
-    query: {
-      limit: PAGE_ROWS,
-      offset: (page - 1) * PAGE_ROWS,
-      ...(status ? { status: [status] } : {}),
-      ...(component ? { componentId: component } : {}),
-      ...(config ? { configId: config } : {}),
-    },
-  })
-  const change = (next: Partial<typeof search>) =>
-    void navigate({ to: '/jobs', search: { ...search, page: '1', ...next } as never })
+  const query = useLoad('queue.search', { query: { limit: PAGE_ROWS, offset: (page - 1) * PAGE_ROWS, ...queryOf(search) } })
+  const change = (next: Partial<Search>) =>
+    void navigate({ to: '.', search: (old: Record<string, unknown>) => ({ ...old, page: '1', ...next }) })
   const jobs = query.data ?? []
   const failed = jobs.filter((job) => job.status === 'error').length
   return (
     <Page title="Jobs" crumbs={[{ name: 'Jobs' }]} say={query.data ? sentence(jobs.length, failed, page) : 'Jobs'}>
       <section className="card" aria-label="Jobs">
-        <div className="toolbar">
-          <label className="row">
-            <span className="mute">Status</span>
-            <select className="input sm" value={status ?? ''} onChange={(event) => change({ status: event.target.value })}>
-              <option value="">any</option>
-              {STATUSES.map((one) => (
-                <option key={one} value={one}>
-                  {one}
-                </option>
-              ))}
-            </select>
-          </label>
-          {component ? (
-            <button type="button" className="chip on" onClick={() => change({ component: '', config: '' })}>
-              {nameOf(component, config ?? null)} ✕
-            </button>
-          ) : null}
-        </div>
+        <Filters search={search} jobs={jobs} onChange={change} />
         <Loaded query={query} skeleton={<Lines count={8} />}>
-          {(data) => (data.length === 0 ? <p className="in mute">No job fits.</p> : <JobTable jobs={data} />)}
+          {(data) => (data.length === 0 ? <p className="in mute">No job fits.</p> : <ChosenJobs jobs={data} />)}
         </Loaded>
         <div className="toolbar foot">
           <button type="button" className="btn sm" disabled={page === 1} onClick={() => change({ page: String(page - 1) })}>
@@ -122,6 +119,151 @@ export function JobsScreen() {
   )
 }
 
+interface FiltersProps {
+  readonly search: Search
+  readonly jobs: readonly Job[]
+  readonly onChange: (next: Partial<Search>) => void
+}
+
+function Filters({ search, jobs, onChange }: FiltersProps) {
+  const components = useComponents().data ?? []
+  const nameOf = useNames()
+  const configurations = components.flatMap(({ id, configurations: all = [] }) =>
+    all.map((one) => ({ value: `${id} ${one.id}`, name: one.name })),
+  )
+  const { status, component, config, since, by, cause } = search
+  const seen = (values: readonly (string | undefined)[], chosen: string | undefined) =>
+    [...new Set([...values, chosen || undefined])].filter((value) => value !== undefined).toSorted()
+  const place = component ? `${component} ${config ?? ''}`.trim() : undefined
+  const places: readonly Option[] = [
+    ...configurations.map(({ value, name }) => [value, name] as const),
+    ...components.map(({ id, name }) => [id, `any of ${name}`] as const),
+  ]
+  const unknown = component && places.every(([value]) => value !== place) ? nameOf(component, config || null) : undefined
+  const isNarrowed = Object.keys(queryOf(search)).length > 0
+  return (
+    <div className="toolbar">
+      <Choice
+        name="Status"
+        value={status}
+        options={STATUSES.map((one) => [one, wordOf(one).toLowerCase()])}
+        onChange={(value) => onChange({ status: value })}
+      />
+      <Choice
+        name="Configuration"
+        value={place}
+        options={unknown === undefined ? places : [[place!, unknown], ...places]}
+        onChange={(value) => {
+          const [chosen = '', ...one] = value.split(' ')
+          onChange({ component: chosen, config: one.join(' ') })
+        }}
+      />
+      <Choice name="Since" value={since} options={SINCE} onChange={(value) => onChange({ since: value })} />
+      <Choice
+        name="By"
+        value={by}
+        options={seen(
+          jobs.map(({ token }) => token.description ?? undefined),
+          by,
+        ).map((one) => [one, one])}
+        onChange={(value) => onChange({ by: value })}
+      />
+      <Choice
+        name="Cause"
+        value={cause}
+        options={seen(
+          jobs.map((job) => job.cause?.kind),
+          cause,
+        ).map((one) => [one, one])}
+        onChange={(value) => onChange({ cause: value })}
+      />
+      {isNarrowed ? (
+        <button
+          type="button"
+          className="btn sm ghost push"
+          onClick={() => onChange({ status: '', component: '', config: '', since: '', by: '', cause: '' })}
+        >
+          Show all
+        </button>
+      ) : null}
+    </div>
+  )
+}
+
+/** A value and what is shown for it. */
+type Option = readonly [string, string]
+
+interface ChoiceProps {
+  readonly name: string
+  readonly value: string | undefined
+  readonly options: readonly Option[]
+  readonly onChange: (value: string) => void
+}
+
+const Choice = ({ name, value = '', options, onChange }: ChoiceProps) => (
+  <label className="row">
+    <span className="mute">{name}</span>
+    <select className="input sm" value={value} onChange={(event) => onChange(event.target.value)}>
+      <option value="">any</option>
+      {options.map(([one, text]) => (
+        <option key={one} value={one}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </label>
+)
+
+/** The list with ticks: several jobs are run again or ended at once. */
+function ChosenJobs({ jobs }: { jobs: readonly Job[] }) {
+  const queries = useQueryClient()
+  const selection = useSelection(jobs.map(({ id }) => id))
+  const chosen = jobs.filter(({ id }) => selection.has(id))
+  const [over, going] = [chosen.filter((job) => isOver(job.status)), chosen.filter((job) => !isOver(job.status))]
+  const act = useMutation({
+    mutationFn: async (what: 'rerun' | 'kill') => {
+      for (const { id } of what === 'rerun' ? over : going) {
+        await api.call(`queue.${what}`, { path: { id } })
+        selection.toggle(id) // when a later one is refused, this one is not asked again
+      }
+      return what === 'rerun' ? `${plural(over.length, 'job')} started again.` : `${plural(going.length, 'job')} will end.`
+    },
+    onSuccess: (said) => toast(said),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['queue.search'] }),
+  })
+  return (
+    <>
+      {chosen.length > 0 ? (
+        <div className="toolbar">
+          <span className="mute">{plural(chosen.length, 'job')}</span>
+          <button
+            type="button"
+            className="btn sm pri"
+            disabled={act.isPending || over.length === 0}
+            onClick={() => act.mutate('rerun')}
+          >
+            <Icon name="rerun" size="sm" />
+            <span>Run {plural(over.length, 'job')} again</span>
+          </button>
+          <button
+            type="button"
+            className="btn sm danger"
+            disabled={act.isPending || going.length === 0}
+            onClick={() => act.mutate('kill')}
+          >
+            End {plural(going.length, 'job')}
+          </button>
+          <button type="button" className="btn sm ghost" onClick={selection.clear}>
+            Clear
+          </button>
+        </div>
+      ) : null}
+      {act.error ? <Problem error={act.error} /> : null}
+      <JobTable jobs={jobs} selection={selection} />
+    </>
+  )
+}
+
 function sentence(shown: number, failed: number, page: number): string {
   if (shown === 0) return 'No jobs.'
   if (shown === 1) return failed === 0 ? 'One job, and it did not fail.' : 'One job, and it failed.'
@@ -129,14 +271,27 @@ function sentence(shown: number, failed: number, page: number): string {
   return failed === 0 ? `None of ${which} jobs failed.` : `${failed} of ${which} jobs failed.`
 }
 
-export function JobTable({ jobs }: { jobs: readonly Job[] }) {
+export function JobTable({ jobs, selection }: { jobs: readonly Job[]; selection?: Selection }) {
   const nameOf = useNames()
   return (
-    <ListTable label="Jobs" columns={['Status', 'What', 'Started', { num: 'Took' }, 'By', 'Job']}>
+    <ListTable
+      label="Jobs"
+      columns={[...(selection ? [{ hidden: 'Select' }] : []), 'Status', 'What', 'Started', { num: 'Took' }, 'By', 'Job']}
+    >
       {jobs.map((job) => {
         const seconds = secondsOf(job)
         return (
           <tr key={job.id}>
+            {selection ? (
+              <td>
+                <input
+                  type="checkbox"
+                  aria-label={`Select job ${job.id}`}
+                  checked={selection.has(job.id)}
+                  onChange={() => selection.toggle(job.id)}
+                />
+              </td>
+            ) : null}
             <td>
               <Status status={job.status} />
             </td>

@@ -5,6 +5,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { follow } from '../event-stream.ts'
 import { count, parseTime, timeOfDay } from '../format.ts'
+import { createLogLines, createLogView, type LogLine, type LogLines } from '../log-lines.ts'
 import { FilterField } from '../parts/filter-field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
@@ -12,41 +13,35 @@ import { saveAs } from '../parts/save-as.ts'
 
 const route = getRouteApi('/jobs/$jobId')
 
-interface Line {
-  readonly id: number
-  readonly message: string
-  readonly type: string
-  readonly created: string
-}
-
-/** Lines that came together are shown together: a million of them are not copied for each that is new. */
+/** Lines that came together are shown together. */
 const SHOW_MS = 200
 
 interface Log {
-  /** Grows in place; `count` says how much of it is shown. */
-  readonly lines: readonly Line[]
-  readonly count: number
+  /** Grows in place; `known` says how much of it is shown. */
+  readonly lines: LogLines
+  readonly known: number
   readonly error: Error | undefined
 }
 
 function useLines(jobId: string): Log {
-  const [log, setLog] = useState<Log>({ lines: [], count: 0, error: undefined })
+  const [log, setLog] = useState<Log>(() => ({ lines: createLogLines(), known: 0, error: undefined }))
   useEffect(() => {
     const stop = new AbortController()
-    const lines: Line[] = []
+    const lines = createLogLines()
     let timer: ReturnType<typeof setTimeout> | undefined
-    const show = () => {
+    const show = (error?: Error) => {
       timer = undefined
-      setLog({ lines, count: lines.length, error: undefined })
+      setLog({ lines, known: lines.length(), error })
     }
     follow('queue.events', { path: { id: jobId } }, stop.signal, ({ event, data }) => {
       if (event === 'end') return false
       if (event === 'log') {
-        lines.push(JSON.parse(data) as Line) // an event of the storage API
-        timer ??= setTimeout(show, lines.length === 1 ? 0 : SHOW_MS)
+        const line = JSON.parse(data) as LogLine // an event of the storage API
+        lines.add(line, parseTime(line.created).getTime())
+        timer ??= setTimeout(show, lines.length() === 1 ? 0 : SHOW_MS)
       }
       return true
-    }).catch((error: Error) => setLog({ lines, count: lines.length, error }))
+    }).catch(show)
     return () => {
       stop.abort()
       clearTimeout(timer)
@@ -63,14 +58,15 @@ export function JobLog({ jobId }: { jobId: string }) {
   const navigate = useNavigate()
   const change = (next: { level?: string; q?: string; line?: string }) =>
     void navigate({ to: '.', search: (old: Record<string, unknown>) => ({ ...old, ...next }), replace: true })
-  const { lines, count: known, error } = useLines(jobId)
-  const shown = useMemo(() => linesOf(lines, known, level, q), [lines, known, level, q])
+  const { lines, known, error } = useLines(jobId)
+  const view = useMemo(() => createLogView(lines, { levels: LEVELS[level] ?? [], text: q }), [lines, level, q])
+  const fitting = view.count(known)
   return (
     <section className="card" aria-labelledby="log">
       <header>
         <h2 id="log">Log</h2>
         <span className="mute xs">
-          {shown.length === known ? `${count(known)} lines` : `${count(shown.length)} of ${count(known)} lines`}
+          {fitting === known ? `${count(known)} lines` : `${count(fitting)} of ${count(known)} lines`}
         </span>
         <span className="push row">
           <FilterField label="Search the log" value={q} onChange={(text) => change({ q: text })} />
@@ -96,11 +92,13 @@ export function JobLog({ jobId }: { jobId: string }) {
         </span>
       </header>
       {error ? <Problem error={error} /> : null}
-      {shown.length === 0 ? (
+      {fitting === 0 ? (
         <p className="in mute">{known === 0 ? 'No lines yet.' : 'No line fits.'}</p>
       ) : (
         <Lines
-          lines={shown}
+          lines={lines}
+          view={view}
+          count={fitting}
           chosen={line === undefined ? undefined : Number(line)}
           onChoose={(id) => change({ line: String(id) })}
         />
@@ -109,43 +107,35 @@ export function JobLog({ jobId }: { jobId: string }) {
   )
 }
 
-/** Without a filter the log itself, which is not copied. */
-function linesOf(lines: readonly Line[], known: number, level: string, q: string): readonly Line[] {
-  const wanted = LEVELS[level] ?? []
-  const asked = q.toLowerCase()
-  if (wanted.length === 0 && asked === '') return lines.length === known ? lines : lines.slice(0, known)
-  return lines.filter(
-    ({ type, message }) => (wanted.length === 0 || wanted.includes(type)) && message.toLowerCase().includes(asked),
-  )
-}
-
 interface LinesProps {
-  readonly lines: readonly Line[]
+  readonly lines: LogLines
+  readonly view: ReturnType<typeof createLogView>
+  readonly count: number
   /** The line that the address names. */
   readonly chosen: number | undefined
   readonly onChoose: (id: number) => void
 }
 
-function Lines({ lines, chosen, onChoose }: LinesProps) {
+function Lines({ lines, view, count, chosen, onChoose }: LinesProps) {
   const frame = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(chosen === undefined)
   const shownChoice = useRef<number>(undefined)
   const rows = useVirtualizer({
-    count: lines.length,
+    count,
     getScrollElement: () => frame.current,
     estimateSize: () => LINE_HEIGHT,
     overscan: 20,
   })
-  const count = lines.length
   useEffect(() => {
     if (isAtEnd.current && count > 0) rows.scrollToIndex(count - 1, { align: 'end' })
     if (chosen === undefined || shownChoice.current === chosen) return
-    const index = lines.findIndex(({ id }) => id === chosen)
-    if (index === -1) return
+    const index = lines.indexOf(chosen)
+    const place = index === -1 ? -1 : view.placeOf(index)
+    if (place === -1) return
     shownChoice.current = chosen
     isAtEnd.current = false
-    rows.scrollToIndex(index, { align: 'center' })
-  }, [count, rows, chosen, lines])
+    rows.scrollToIndex(place, { align: 'center' })
+  }, [count, rows, chosen, lines, view])
   const onScroll = () => {
     const at = frame.current!
     isAtEnd.current = at.scrollHeight - at.scrollTop - at.clientHeight < LINE_HEIGHT * 2
@@ -155,7 +145,7 @@ function Lines({ lines, chosen, onChoose }: LinesProps) {
     <section className="log" aria-label="Lines of the log" ref={frame} onScroll={onScroll} tabIndex={0}>
       <div className="rows-inner" style={{ height: rows.getTotalSize() }}>
         {rows.getVirtualItems().map(({ index, start }) => {
-          const { id, message, type, created } = lines[index]!
+          const { id, message, type, atMs } = lines.at(view.lineAt(index))
           return (
             <div
               key={id}
@@ -166,7 +156,7 @@ function Lines({ lines, chosen, onChoose }: LinesProps) {
               style={{ position: 'absolute', left: 0, right: 0, transform: `translateY(${start}px)` }}
             >
               <button type="button" className="link" title="A link to this line" onClick={() => onChoose(id)}>
-                <time dateTime={parseTime(created).toISOString()}>{timeOfDay(created)}</time>
+                <LineTime at={new Date(atMs).toISOString()} />
               </button>
               <span>{type}</span>
               <span>{message}</span>
@@ -178,7 +168,13 @@ function Lines({ lines, chosen, onChoose }: LinesProps) {
   )
 }
 
-function download(jobId: string, lines: readonly Line[]): void {
-  const text = lines.map(({ created, type, message }) => `${created} ${type} ${message}\n`).join('')
-  saveAs(`job-${jobId}.log`, new Blob([text], { type: 'text/plain' }))
+const LineTime = ({ at }: { at: string }) => <time dateTime={at}>{timeOfDay(at)}</time>
+
+/** In pieces, so that the text of a long log is never one string. */
+function download(jobId: string, lines: LogLines): void {
+  const pieces = Array.from({ length: lines.length() }, (_, index) => {
+    const { atMs, type, message } = lines.at(index)
+    return `${new Date(atMs).toISOString()} ${type} ${message}\n`
+  })
+  saveAs(`job-${jobId}.log`, new Blob(pieces, { type: 'text/plain' }))
 }

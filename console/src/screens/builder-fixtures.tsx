@@ -1,6 +1,7 @@
 // Answers that were recorded: kept as a file of the project, and asked instead of the API.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { ApiError } from '../../../client/src/client.ts'
 import { moment } from '../format.ts'
 import { useLoad } from '../load.tsx'
@@ -8,6 +9,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api, branchId, sessionHeaders } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
+import { RECORDING_TAG } from './names.ts'
 
 export interface Fixture {
   readonly name: string
@@ -15,14 +17,13 @@ export interface Fixture {
   readonly text: string
 }
 
-const TAG = 'http-exchanges'
 const tagOf = (configurationId: string): string => `configuration-${configurationId}`
 
 async function keep(configurationId: string, text: string): Promise<void> {
   const form = new FormData()
   form.append('name', `fixture-${configurationId}.jsonl`)
   form.append('isPermanent', '1')
-  for (const tag of [TAG, tagOf(configurationId)]) form.append('tags[]', tag)
+  for (const tag of [RECORDING_TAG, tagOf(configurationId)]) form.append('tags[]', tag)
   const branch = branchId()
   if (branch !== undefined) form.append('branchId', branch)
   form.append('data', new Blob([text]), `fixture-${configurationId}.jsonl`)
@@ -33,11 +34,14 @@ async function keep(configurationId: string, text: string): Promise<void> {
 export function Fixtures({
   configurationId,
   fixture,
+  recording,
   onRecord,
   onReplay,
 }: {
   configurationId: string
   fixture: Fixture | undefined
+  /** Id of a file that is replayed from the start: what a run recorded. */
+  recording: string | undefined
   /** Sends the requests once more and answers what was recorded. */
   onRecord: () => Promise<string>
   onReplay: (fixture: Fixture | undefined) => void
@@ -55,11 +59,15 @@ export function Fixtures({
     mutationFn: async (id: string) => {
       const file = files.find((one) => String(one.id) === id)
       const response = await api.open('files.content', { path: { id } })
-      return { name: file ? moment(file.created) : id, text: await response.text() }
+      return { name: file ? moment(file.created) : 'the recorded run', text: await response.text() }
     },
     onSuccess: onReplay,
   })
-  const recorded = files.filter(({ tags }) => tags.includes(TAG))
+  const { mutate } = open
+  useEffect(() => {
+    if (recording !== undefined) mutate(recording)
+  }, [recording, mutate])
+  const recorded = files.filter(({ tags }) => tags.includes(RECORDING_TAG))
   return (
     <div className="row wrap sec fixtures">
       <button type="button" className="btn sm" disabled={record.isPending} onClick={() => record.mutate()}>

@@ -30,10 +30,10 @@ import { fetchWalk, LivePane, useWalk, type WalkRequest } from './builder-live.t
 import { Playground } from './builder-playground.tsx'
 import { StepForm } from './builder-steps.tsx'
 import { documentsOf, draftsName, ROOT, useRun, useSave } from './configuration-documents.ts'
+import { EXTRACTOR } from './names.ts'
 import { type ConfigurationPlace, type LoadedConfiguration, useConfiguration, useSchemas } from './use-configuration.ts'
 
 const route = getRouteApi('/builder/$configurationId')
-export const EXTRACTOR = 'keboola.ex-generic-v2'
 
 export function BuilderScreen() {
   const { configurationId } = route.useParams()
@@ -84,7 +84,7 @@ function summaryOf(step: string, document: unknown, index: number): string {
 }
 
 function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedConfiguration }) {
-  const { row, step = 'address', job = '0' } = route.useSearch()
+  const { row, step = 'address', job = '0', recording } = route.useSearch()
   const drafts = useDrafts(draftsName(place))
   const documents = documentsOf(loaded, drafts)
   const root = documents[0]!
@@ -245,7 +245,15 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
           onFetch={ask}
           document={document}
           index={index}
-          above={<Fixtures configurationId={place.configurationId} fixture={fixture} onRecord={record} onReplay={setFixture} />}
+          above={
+            <Fixtures
+              configurationId={place.configurationId}
+              fixture={fixture}
+              recording={recording}
+              onRecord={record}
+              onReplay={setFixture}
+            />
+          }
         />
       </div>
       {isPlaying ? <Playground effective={effective} walk={walk.data} onClose={() => setPlaying(false)} /> : null}

@@ -17,11 +17,10 @@ import { StateTab } from './configuration-state.tsx'
 import { usedNames, VariablesTab } from './configuration-variables.tsx'
 import { VersionsTab } from './configuration-versions.tsx'
 import { JobTable } from './jobs.tsx'
-import { FLOW_COMPONENTS, useNames } from './names.ts'
+import { EXTRACTOR, FLOW_COMPONENTS, useNames } from './names.ts'
 import { type ConfigurationPlace, useConfiguration, useRuns } from './use-configuration.ts'
 
 const route = getRouteApi('/components/$componentId/$configurationId')
-const EXTRACTOR = 'keboola.ex-generic-v2'
 
 export function ConfigurationScreen() {
   const place = route.useParams()

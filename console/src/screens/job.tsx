@@ -20,6 +20,7 @@ import { FlowRun } from './flow-run.tsx'
 import { CauseCard, usualText } from './job-cause.tsx'
 import { AgainstLastGood, useLastGood } from './job-compare.tsx'
 import { JobLog } from './job-log.tsx'
+import { JobRecording } from './job-recording.tsx'
 import { rowsOf } from './job-rows.ts'
 import { JobTimeline } from './job-timeline.tsx'
 import { isOver, secondsOf } from './jobs.tsx'
@@ -189,6 +190,7 @@ function Body({ job }: { job: Job }) {
         {good ? <AgainstLastGood job={job} good={good} /> : null}
         <Results result={result} isOver={isOver(job.status)} />
         <Measures job={job} />
+        <JobRecording job={job} isOver={isOver(job.status)} />
       </div>
     </div>
   )

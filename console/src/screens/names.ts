@@ -3,6 +3,10 @@
 import { useMemo } from 'react'
 import { useLoad } from '../load.tsx'
 
+/** The component whose configurations the builder edits. */
+export const EXTRACTOR = 'keboola.ex-generic-v2'
+/** Of files that hold what was sent to an API and what it answered. */
+export const RECORDING_TAG = 'http-exchanges'
 export const FLOW_COMPONENTS = ['keboola.flow', 'keboola.orchestrator']
 
 export interface Component {

@@ -135,7 +135,7 @@ test('people in the console', { timeout: 900_000 }, async (t) => {
     const { page } = await openPage(browser)
     await signIn(page, member.email)
     await page.getByRole('heading', { name: 'An empty project, ready for its first table.' }).waitFor()
-    await page.getByLabel('Project').selectOption('Second')
+    await page.getByLabel('Project', { exact: true }).selectOption('Second')
     await page.getByRole('link', { name: 'Storage' }).first().click()
     await page.getByText('goods').first().waitFor()
     await page.reload()

@@ -268,7 +268,7 @@ test('the console in a browser', { timeout: 900_000 }, async (t) => {
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: 'Search' }).fill('goods')
-    await page.getByRole('option', { name: /in\.c-main\.goods/ }).waitFor()
+    await page.getByRole('option', { name: /table in\.c-main\.goods$/ }).waitFor()
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: /3 rows/ }).waitFor()
     await page.keyboard.press('c')

@@ -9,8 +9,8 @@ const startProject = shareTestStack()
 
 const DAY_MS = 86_400_000
 
-const objectsOf = async ({ platform }: TestStack): Promise<string[]> =>
-  (await platform.objects.store.list({ prefix: 'tables/' })).objects.map((object) => object.key)
+const objectsOf = async ({ platform, projectId }: TestStack): Promise<string[]> =>
+  (await platform.objects.store.list({ prefix: `tables/${projectId}/` })).objects.map((object) => object.key)
 
 test('many small loads are compacted into one file; the rows, their order and their load times stay', async () => {
   const stack = await startProject()

@@ -13,7 +13,7 @@ import { type Outcome, startTestProcess, type TestProcess } from './test-process
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DURATIONS = join(ROOT, 'tests/durations.json')
 /** A file that hangs is ended and counts as failed. */
-const FILE_LIMIT_MS = { short: 15 * 60_000, long: 60 * 60_000 }
+const FILE_LIMIT_MS = { short: 8 * 60_000, long: 60 * 60_000 }
 /** Files that share a process: enough of them to load the server seldom, few enough to keep it small. */
 const FILES_PER_PROCESS = 20
 const KINDS = ['unit', 'api', 'faults']

@@ -8,7 +8,7 @@ import { until } from '../support/until.ts'
 
 const CONFIGS = 'components/keboola.ex-generic-v2/configs'
 
-test('branches and workspaces in a browser', { timeout: 900_000 }, async (t) => {
+test('branches and workspaces in a browser', { timeout: 400_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
   const ok = async (method: string, path: string, json?: object) => {

@@ -21,7 +21,7 @@ const extractor = (url: string, password: string) => ({
   },
 })
 
-test('the extractor builder in a browser', { timeout: 900_000 }, async (t) => {
+test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
 

@@ -7,7 +7,7 @@ import { startTestStack } from '../support/test-stack.ts'
 
 const CONFIGS = '/v2/storage/components/keboola.duckdb-transformation/configs'
 
-test('flows in a browser', { timeout: 900_000 }, async (t) => {
+test('flows in a browser', { timeout: 400_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
   const scriptOf = (statement: string) => ({

@@ -14,7 +14,7 @@ const darkModulesOf = (text: string): string =>
     .data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')))
     .join('')
 
-test('people in the console', { timeout: 900_000 }, async (t) => {
+test('people in the console', { timeout: 400_000 }, async (t) => {
   const stack = await startTestStack(t)
   const browser = await startBrowser(t)
 

@@ -12,7 +12,7 @@ import type { TestStack } from './test-stack.ts'
 /** Its own list runs everything in one process, which hangs when a second context is opened. */
 const ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
 /** For one step on a very busy machine: a test may become slow, not red. */
-const STEP_MS = 240_000
+const STEP_MS = 90_000
 const WIDTHS = [1440, 1024, 390] as const
 /** A folder that gets a picture of every screen; CI keeps it. */
 const PICTURES = process.env.MILLRACE_PICTURES

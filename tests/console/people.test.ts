@@ -15,8 +15,8 @@ const darkModulesOf = (text: string): string =>
     .join('')
 
 test('people in the console', { timeout: 400_000 }, async (t) => {
+  const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
-  const browser = await startBrowser(t)
 
   const signIn = async (page: Page, email: string): Promise<void> => {
     await page.goto(`${stack.url}/console/`)

@@ -15,7 +15,6 @@ import type * as TestProcesses from './test-process.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SWITCH = fileURLToPath(new URL('./mutant-switch.ts', import.meta.url))
-const FILES_PER_PROCESS = 40
 const ISOLATION = 'tests/conformance/isolation.test.ts'
 
 /** What a filter looks like, and the same with a switch. */
@@ -56,7 +55,7 @@ const copy = copyRepository()
 process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => process.exit(1))
 const postgres = await startPostgres()
-const { startTestProcess } = (await import(pathToFileURL(join(copy, 'tools/test-process.ts')).href)) as typeof TestProcesses
+const { shareTestProcess } = (await import(pathToFileURL(join(copy, 'tools/test-process.ts')).href)) as typeof TestProcesses
 const runners = Array.from({ length: availableParallelism() }, (_, n) => createRunner(join(copy, `reached-${n}`)))
 
 const candidates = [
@@ -109,22 +108,18 @@ interface Runner {
   end(): Promise<void>
 }
 
-/** A process for many files. It is replaced when a mutant ends or stops it, and after some files, because tests leave memory behind. */
 function createRunner(reachedFile: string): Runner {
   const env = { ...process.env, [SHARED_POSTGRES]: postgres.url, MILLRACE_MUTANTS_REACHED: reachedFile }
-  let current: TestProcesses.TestProcess | undefined
+  const shared = shareTestProcess({ env, preload: SWITCH })
   return {
     run: async (file, mutant) => {
-      if (!current?.isAlive || current.files >= FILES_PER_PROCESS) {
-        await current?.end()
-        current = startTestProcess({ env, preload: SWITCH })
-      }
+      const current = await shared.next()
       writeFileSync(reachedFile, '')
       current.send({ mutant })
       const { failures } = await current.run(join(copy, file), AbortSignal.timeout(FILE_LIMIT_MS))
       return { passes: failures.length === 0, reached: readFileSync(reachedFile, 'utf8').split('\n').filter(Boolean).map(Number) }
     },
-    end: async () => current?.end(),
+    end: shared.end,
   }
 }
 

@@ -96,3 +96,26 @@ export function startTestProcess({ env = process.env, preload }: TestProcessOpti
     },
   }
 }
+
+export interface SharedTestProcess {
+  /** The process for the next file. */
+  next(): Promise<TestProcess>
+  end(): Promise<void>
+}
+
+/** Enough files to load the server seldom, few enough to keep the process small: tests leave memory behind. */
+const FILES_PER_PROCESS = 20
+
+/** One process for many files; another one when a file has ended it, and after some of them. */
+export function shareTestProcess(options: TestProcessOptions = {}): SharedTestProcess {
+  let current: TestProcess | undefined
+  return {
+    next: async () => {
+      if (current?.isAlive && current.files < FILES_PER_PROCESS) return current
+      await current?.end()
+      current = startTestProcess(options)
+      return current
+    },
+    end: async () => current?.end(),
+  }
+}

@@ -8,14 +8,12 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { SHARED_POSTGRES, startPostgres } from '../tests/support/postgres-server.ts'
 import { changedSince, concernedBy, type Durations, listTestFiles, shardOf, type TestFile } from './test-files.ts'
-import { type Outcome, startTestProcess, type TestProcess } from './test-process.ts'
+import { type Outcome, shareTestProcess, startTestProcess, type TestProcess } from './test-process.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DURATIONS = join(ROOT, 'tests/durations.json')
 /** A file that hangs is ended and counts as failed. */
 const FILE_LIMIT_MS = { short: 8 * 60_000, long: 60 * 60_000 }
-/** Files that share a process: enough of them to load the server seldom, few enough to keep it small. */
-const FILES_PER_PROCESS = 20
 const KINDS = ['unit', 'api', 'faults']
 
 const { values: options, positionals: words } = parseArgs({
@@ -70,18 +68,10 @@ const queue = [...files]
 // Tests wait for processes, timers and the disk about half of their time, so two files per core keep the cores busy.
 await Promise.all(
   Array.from({ length: 2 * availableParallelism() }, async () => {
-    let shared: TestProcess | undefined
-    for (let file = queue.shift(); file !== undefined && !interrupted.signal.aborted; file = queue.shift()) {
-      if (file.kind === 'faults') results.set(file.path, await runAlone(file.path))
-      else {
-        if (!shared?.isAlive || shared.files >= FILES_PER_PROCESS) {
-          await shared?.end()
-          shared = startTestProcess()
-        }
-        results.set(file.path, await runFile(shared, file.path))
-      }
-    }
-    await shared?.end()
+    const shared = shareTestProcess()
+    for (let file = queue.shift(); file !== undefined && !interrupted.signal.aborted; file = queue.shift())
+      results.set(file.path, file.kind === 'faults' ? await runAlone(file.path) : await runFile(await shared.next(), file.path))
+    await shared.end()
   }),
 )
 await retryFailed(retries)

@@ -142,4 +142,14 @@ test('people in the console', { timeout: 400_000 }, async (t) => {
     await page.getByText('goods').first().waitFor()
     await page.context().close()
   })
+
+  await t.test('the start page shows a stack admin the nodes', async () => {
+    await stack.request('POST', '/v2/storage/buckets', { json: { name: 'first' } })
+    await stack.request('POST', '/v2/storage/buckets/in.c-first/tables', { form: { name: 'goods', dataString: 'id\n1\n' } })
+    const { page } = await openPage(browser)
+    await signIn(page, 'olga@example.com')
+    await page.getByText('1 node', { exact: true }).waitFor()
+    await page.getByText(/^0 of \d+ jobs? at once$/).waitFor()
+    await page.context().close()
+  })
 })

@@ -3,8 +3,8 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Answer } from '../../../client/src/client.ts'
-import type { Table } from '../../../client/src/operations.ts'
-import { bytes, count, parseTime } from '../format.ts'
+import type { StackNode, Table } from '../../../client/src/operations.ts'
+import { bytes, count, parseTime, plural } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { Scroll } from '../parts/scroll.tsx'
 import { Status } from '../parts/status.tsx'
@@ -156,6 +156,7 @@ function StackFigures() {
           </div>
         ) : null
       })}
+      <Nodes />
       <div className="fig">
         <span>Stack</span>
         <b className="tn">{bad.length === 0 ? 'Well' : `${bad.length} of ${data.checks.length}`}</b>
@@ -164,5 +165,28 @@ function StackFigures() {
         </Link>
       </div>
     </>
+  )
+}
+
+/** Whether every node works, and how many of the jobs that may run at once do. */
+function Nodes() {
+  const { data } = useLoad('operations.nodes')
+  if (!data) return null
+  const idle = data.filter(({ state }) => state !== 'working')
+  const sum = (of: (node: StackNode) => number) => data.reduce((total, node) => total + of(node), 0)
+  const all = plural(data.length, 'node')
+  const [jobs, slots] = [sum(({ load }) => load.jobs), sum(({ load }) => load.slots)]
+  return (
+    <div className="fig">
+      <span>Nodes</span>
+      <Status
+        status={idle.length === 0 ? 'success' : 'error'}
+        text={idle.length === 0 ? all : `${idle.length} of ${all} not working`}
+      />
+      <span>
+        {idle.map(({ name, state }) => `${name} is ${state}. `)}
+        {`${jobs} of ${plural(slots, 'job')} at once`}
+      </span>
+    </div>
   )
 }

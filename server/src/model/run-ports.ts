@@ -4,6 +4,7 @@ import type { Trx } from '../engines/metadata-db/dialects.ts'
 import type { Actor } from './actor.ts'
 import type { ColumnOrigin } from './lineage.ts'
 import type { SqlColumnMapping } from './sql-columns.ts'
+import type { CommittedFile } from './table-commit.ts'
 
 /** For whom and where a run reads and writes. */
 export interface RunScope {
@@ -54,9 +55,18 @@ export interface TableQuery {
   readonly limit: number | undefined
 }
 
+/** Rows of a result that lie in the object store as Parquet files, with the field ids that the table will have. */
+export interface StoredRows {
+  /** In the order of their field ids. */
+  readonly columns: readonly string[]
+  readonly files: readonly CommittedFile[]
+}
+
 /** One result table, ready to be loaded: where its bytes are and what it becomes. */
 export interface TableLoad {
   readonly destination: string
+  /** Then there are no `files`, and nothing of how they would be written counts. */
+  readonly stored?: StoredRows | undefined
   /** Paths of files in the data folder, in order; several for a sliced table. */
   readonly files: readonly string[]
   /** Undefined: the first line of the file names them. */

@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { emptySnapshot, type Segment, type TableSnapshot } from './snapshot.ts'
 import { startTables, type TestTables } from './table-engine.fixture.ts'
+import type { StoredFile } from './table-engine.ts'
 
 let tables: TestTables
 before(async () => {
@@ -111,4 +112,85 @@ test('what a load would refuse is refused of a file too', async () => {
       return true
     })
   }
+})
+
+const storedFile = async (key: string, rows: number) => ({
+  key,
+  rows,
+  bytes: (await stat(join(tables.root, 'objects', key))).size,
+  name: 'the file',
+})
+
+const loadStored = (snapshot: TableSnapshot, files: readonly StoredFile[], mode: 'full' | 'incremental', loadedAt = 5_000) =>
+  tables.engine.load({
+    snapshot,
+    mode,
+    source: { stored: files },
+    fileColumns: snapshot.columns.map(({ name }) => name),
+    skipLines: 0,
+    loadedAt,
+    keyPrefix: 'stored/',
+  })
+
+test('files that lie in the store become segments where they are, without a byte written', async () => {
+  const { snapshot } = await tables.load('id,v\n1,a\n', { loadedAt: 1_000 })
+  const file = await storedFile(await written(`SELECT '2' AS id, 'b' AS v`, 'id: 2, v: 3'), 1)
+  const empty = await storedFile(await written(`SELECT '2' AS id, 'b' AS v WHERE false`, 'id: 2, v: 3'), 0)
+  const appended = await loadStored(snapshot, [file, empty], 'incremental')
+  assert.deepEqual(
+    appended.snapshot.segments.map(({ key }) => key),
+    [snapshot.segments[0]!.key, file.key],
+  )
+  assert.deepEqual([appended.rowsInFile, appended.rowsWritten, appended.bytesInFile], [1, 1, file.bytes + empty.bytes])
+  const replaced = await loadStored(snapshot, [file], 'full')
+  assert.deepEqual(await tables.rows(appended.snapshot), [
+    ['1', 'a'],
+    ['2', 'b'],
+  ])
+  assert.deepEqual(await tables.rows(replaced.snapshot, { changedSince: 5_000 }), [['2', 'b']])
+  assert.deepEqual(await tables.keys('stored/'), [])
+})
+
+test('stored files go through the resolution of keys; what is written anew leaves the file of its writer alone', async () => {
+  const { snapshot } = await tables.load('id,v\n1,a\n2,b\n3,c\n', { primaryKey: ['id'], loadedAt: 1_000 })
+  const select = `FROM (VALUES ('2', 'B'), ('3', 'c'), ('4', 'x'), ('4', 'd')) t(id, v)`
+  const file = await storedFile(await written(select, 'id: 2, v: 3'), 4)
+  const loaded = await loadStored(snapshot, [file], 'incremental')
+  assert.deepEqual(await tables.rows(loaded.snapshot), [
+    ['1', 'a'],
+    ['3', 'c'],
+    ['2', 'B'],
+    ['4', 'd'],
+  ])
+  assert.deepEqual([loaded.rowsReplaced, loaded.rowsUnchanged, loaded.rowsDuplicate, loaded.rowsWritten], [1, 1, 1, 2])
+  assert.deepEqual((await tables.rows(loaded.snapshot, { changedSince: 5_000, columns: ['id'] })).flat(), ['2', '4'])
+  const fresh = loaded.snapshot.segments.at(-1)!
+  assert.match(fresh.key, /^stored\//)
+  assert.equal((await stat(join(tables.root, 'objects', file.key))).size, file.bytes)
+
+  const many = `SELECT i::VARCHAR AS id, 'n' AS v FROM range(10, 20) t(i) UNION ALL SELECT '10', 'last'`
+  const next = await storedFile(await written(many, 'id: 2, v: 3'), 11)
+  const marked = await loadStored(loaded.snapshot, [next], 'incremental', 9_000)
+  const segment = marked.snapshot.segments.at(-1)!
+  assert.deepEqual([segment.key, segment.rows, segment.deletes?.rows, segment.loadedAt], [next.key, 11, 1, 9_000])
+  assert.deepEqual(await tables.rows(marked.snapshot, { filters: [{ column: 'id', operator: 'eq', values: ['10'] }] }), [
+    ['10', 'last'],
+  ])
+  const again = await tables.load('id,v\n11,new\n', { snapshot: marked.snapshot, mode: 'incremental', loadedAt: 10_000 })
+  assert.equal(await tables.engine.count({ snapshot: again.snapshot, changedSince: 9_000 }), 10)
+})
+
+test('stored files that are not what they are said to be are refused, and nothing is loaded', async () => {
+  const { snapshot } = await tables.load('id,v\n1,a\n')
+  const right = await storedFile(await written(`SELECT '2' AS id, 'b' AS v`, 'id: 2, v: 3'), 1)
+  const others = await storedFile(await written(`SELECT '2' AS id, 'b' AS v`, 'id: 2, v: 9'), 1)
+  for (const [file, reason] of [
+    [{ ...right, rows: 2 }, /has 1 rows, and its manifest says 2/],
+    [{ ...right, bytes: 7 }, /bytes, and its manifest says 7/],
+    [others, /has the field id 9/],
+  ] as const)
+    await assert.rejects(loadStored(snapshot, [right, file], 'full'), reason)
+  await assert.rejects(loadStored(snapshot, [{ ...right, key: 'foreign/none.parquet' }], 'full'), {
+    code: 'tableEngine.objectMissing',
+  })
 })

@@ -1,5 +1,5 @@
-// A load from start to end: slices into fresh segments (several workers at once), keys resolved against the table (one worker), files
-// adopted, snapshot returned. Nothing refers to a file before the last step.
+// A load from start to end: slices into fresh segments (several workers at once), or files that lie in the store already; keys resolved against
+// the table (one worker), files adopted, snapshot returned. Nothing refers to a file before the last step.
 
 import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,10 +8,10 @@ import { PlatformError } from '../../kit/errors.ts'
 import type { InflateLimits, LocalSlice } from './csv-bytes.ts'
 import { checkDialect } from './csv-dialect.ts'
 import { type FinishedFile, newKey, type ObjectFiles } from './object-files.ts'
-import type { LocalPaths } from './relation.ts'
+import { type LocalPaths, pathOf } from './relation.ts'
 import { applyChange } from './segment-change.ts'
 import { columnNamed, LOAD_TIME_COLUMN, referencedKeys, type Segment, type TableSnapshot, truncate } from './snapshot.ts'
-import type { CsvSlice, LoadRequest, LoadResult, RunOptions } from './table-engine.ts'
+import type { CsvSlice, CsvSource, LoadRequest, LoadResult, RunOptions, StoredFile } from './table-engine.ts'
 import type { WorkerPool } from './worker-pool.ts'
 import type { LoadedSegment, ResolvedKeys } from './worker-protocol.ts'
 
@@ -27,20 +27,27 @@ export interface LoadDeps {
   readonly uriPrefix: string
 }
 
-type Written = LoadedSegment & FinishedFile
+/** A segment that is to join the table. */
+interface Written extends LoadedSegment, FinishedFile {
+  /** It lies in the store already, and lacks the hidden load time. */
+  readonly isStored?: true
+}
 
 const NOTHING_RESOLVED: ResolvedKeys = { existing: {}, fresh: {}, replaced: 0, unchanged: 0, duplicate: 0 }
 
 export async function load(deps: LoadDeps, request: LoadRequest, run: RunOptions): Promise<LoadResult> {
   const { snapshot, source } = request
-  checkDialect(source.dialect)
   checkFileColumns(request, deps.maxColumns)
   const before = request.mode === 'full' ? truncate(snapshot) : snapshot
   const keyed = snapshot.primaryKey.length > 0
-  const needed = [...source.slices.map((s) => s.key), ...(keyed ? referencedKeys(before) : [])]
+  const sources = 'stored' in source ? source.stored : source.slices
+  const needed = [...sources.map(({ key }) => key), ...(keyed ? referencedKeys(before) : [])]
   return deps.files.inScratch((dir) =>
     deps.files.withLocal(needed, async (local) => {
-      const written = await writeSegments(deps, request, local, dir, run)
+      const written =
+        'stored' in source
+          ? await takeStored(deps, request, source.stored, local, run)
+          : await writeSegments(deps, { ...request, source }, local, dir, run)
       const fresh = written.filter((s) => s.rows > 0)
       const resolved =
         keyed && fresh.length > 0 ? await resolve(deps, request, { before, fresh, local, workDir: dir }, run) : NOTHING_RESOLVED
@@ -60,9 +67,32 @@ export async function load(deps: LoadDeps, request: LoadRequest, run: RunOptions
   )
 }
 
+/** Nothing is written: what the snapshot will say of the files is looked up in them. */
+async function takeStored(
+  { pool }: LoadDeps,
+  { snapshot, loadedAt }: LoadRequest,
+  files: readonly StoredFile[],
+  local: LocalPaths,
+  run: RunOptions,
+): Promise<Written[]> {
+  await pool.run({ kind: 'checkFiles', request: { snapshot: truncate(snapshot), files }, local }, 'long', run)
+  return Promise.all(
+    files.map(async ({ key, rows, name, bytes: said }) => {
+      const path = pathOf(local, key)
+      const { size: bytes } = await stat(path)
+      if (bytes !== said)
+        throw new PlatformError('iceberg.fileRefused', {
+          file: name,
+          reason: `has ${bytes} bytes, and its manifest says ${said}`,
+        })
+      return { key, path, rows, bytes, csvBytes: bytes, minLoadedAt: loadedAt, maxLoadedAt: loadedAt, isStored: true } as const
+    }),
+  )
+}
+
 async function writeSegments(
   deps: LoadDeps,
-  request: LoadRequest,
+  request: LoadRequest & { readonly source: CsvSource },
   local: LocalPaths,
   dir: string,
   run: RunOptions,
@@ -102,7 +132,7 @@ interface ToResolve {
 
 function resolve(
   { pool, uriPrefix }: LoadDeps,
-  { mode, fileColumns }: LoadRequest,
+  { mode, fileColumns, loadedAt }: LoadRequest,
   { before, fresh, local, workDir }: ToResolve,
   run: RunOptions,
 ): Promise<ResolvedKeys> {
@@ -111,7 +141,7 @@ function resolve(
     snapshot: before,
     incremental: mode === 'incremental' && before.segments.length > 0,
     keepUnchanged: !fileColumns.includes(LOAD_TIME_COLUMN),
-    fresh: fresh.map(({ key, path, rows }) => ({ key, path, rows })),
+    fresh: fresh.map(({ key, path, rows, isStored }) => ({ key, path, rows, ...(isStored && { loadedAt }) })),
     local,
     workDir,
     uriPrefix,
@@ -121,7 +151,7 @@ function resolve(
 
 async function publish(
   { files }: LoadDeps,
-  { keyPrefix, snapshot }: LoadRequest,
+  { keyPrefix, snapshot, loadedAt }: LoadRequest,
   before: TableSnapshot,
   fresh: readonly Written[],
   resolved: ResolvedKeys,
@@ -129,10 +159,17 @@ async function publish(
   const fieldIds = snapshot.columns.map((c) => c.fieldId)
   const finished: FinishedFile[] = []
   const old = before.segments.flatMap((segment) => applyChange(segment, resolved.existing[segment.key], keyPrefix, finished))
-  const added = fresh.flatMap(({ key, path, rows, bytes, minLoadedAt, maxLoadedAt }) => {
-    const segment: Segment = { key, rows, bytes, fieldIds, minLoadedAt, maxLoadedAt, deletes: null }
+  const added = fresh.flatMap(({ key, path, rows, bytes, minLoadedAt, maxLoadedAt, isStored }) => {
     const change = resolved.fresh[key]
-    if (change?.kind !== 'gone') finished.push({ key, path: change?.kind === 'rewritten' ? change.path : path })
+    const isRewritten = change?.kind === 'rewritten'
+    const segment: Segment = {
+      // What is written anew gets a name of its own: the stored file is its writer's.
+      key: isStored && isRewritten ? newKey(keyPrefix) : key,
+      ...{ rows, bytes, fieldIds, minLoadedAt, maxLoadedAt, deletes: null },
+      ...(isStored && !isRewritten && { loadedAt }),
+    }
+    if (isRewritten) finished.push({ key: segment.key, path: change.path })
+    else if (change?.kind !== 'gone' && !isStored) finished.push({ key, path })
     return applyChange(segment, change, keyPrefix, finished)
   })
   await files.adoptAll(finished)
@@ -146,7 +183,8 @@ export function localSlice(slice: CsvSlice, local: LocalPaths): LocalSlice {
 }
 
 function checkFileColumns({ fileColumns, snapshot, source }: LoadRequest, maxColumns: number): void {
-  const file = source.slices[0]?.name ?? 'the file'
+  const [first] = 'stored' in source ? source.stored : source.slices
+  const file = first?.name ?? 'the file'
   if (fileColumns.length > maxColumns)
     throw new PlatformError('storage.maxNumberOfColumnsExceed', { limit: maxColumns, file, columns: fileColumns.length })
   const seen = new Set<string>()

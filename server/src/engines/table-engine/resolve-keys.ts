@@ -172,7 +172,7 @@ async function settleFresh(
   }
   const { columns, typed } = job.snapshot
   const select = `SELECT ${columns.map((c) => `s.${outAs(c)}`).join(', ')}, s.c1 AS "_timestamp"
-    FROM ${scan([segment.path], [...columns, LOAD_TIME], typed)} s ANTI JOIN (${positions}) d ON s.file_row_number = d.pos`
+    FROM ${scan([segment.path], [...columns, LOAD_TIME], typed, segment.loadedAt)} s ANTI JOIN (${positions}) d ON s.file_row_number = d.pos`
   const bytesPerRow = (await stat(segment.path)).size / segment.rows
   const copy = copyToSegment(select, columns, path, rowGroupRows(4 * bytesPerRow, columns.length))
   const left = await db.inFileOrder(() => db.run(copy))

@@ -59,7 +59,10 @@ export interface TableEngineDeps {
 export interface TableEngine {
   /** The first row of a CSV file, to decide names and columns before `load`. Reads no more than that row (at most 1 MiB). */
   readHeader(source: CsvSource, run?: RunOptions): Promise<readonly string[]>
-  /** CSV into the table. Bad input throws `invalidCsv`, `rowTooLarge` or `storage.tables.invalidValue` and loads nothing. */
+  /**
+   * CSV, or Parquet files of another engine, into the table. Bad input throws `invalidCsv`, `rowTooLarge`, `storage.tables.invalidValue` or
+   * `iceberg.fileRefused` and loads nothing.
+   */
   load(request: LoadRequest, run?: RunOptions): Promise<LoadResult>
   /** The table, or a part of it, into files in the object store. */
   unload(request: UnloadRequest, run?: RunOptions): Promise<UnloadResult>
@@ -120,11 +123,20 @@ export interface CsvSlice {
   readonly name?: string
 }
 
+/** Rows that already lie in the store as Parquet files with the field ids of the table. They are looked into, and stay where they are. */
+export interface StoredSource {
+  readonly stored: readonly StoredFile[]
+}
+
+export interface StoredFile extends ForeignFile {
+  readonly bytes: number
+}
+
 export interface LoadRequest {
   readonly snapshot: TableSnapshot
   /** `full` replaces all rows. `incremental` appends, and with a primary key replaces rows of the same key. Either way the last row of a key wins. */
   readonly mode: 'full' | 'incremental'
-  readonly source: CsvSource
+  readonly source: CsvSource | StoredSource
   /**
    * Where each field of a row goes: names of columns of the snapshot in the order of the file; null ignores the field; `_timestamp`
    * takes the load time from the file. Columns of the table that are not named get '' (typed: their default, else null).

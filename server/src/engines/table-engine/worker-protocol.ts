@@ -62,6 +62,8 @@ export interface FreshSegment {
   readonly key: string
   readonly path: string
   readonly rows: number
+  /** Of a file that lacks the hidden load time. */
+  readonly loadedAt?: number
 }
 
 export interface ResolvedKeys {

@@ -12,9 +12,18 @@ import { CAUSE_OF_CODE } from '../../model/job-cause.ts'
 import type { OnBytes } from '../../model/run-ports.ts'
 import type { Scope } from '../../model/scope.ts'
 import { failureOf, type JobHandler, type NewStorageJob, type Requester, type StorageJob } from '../../model/storage-job.ts'
+import type { CommittedFile } from '../../model/table-commit.ts'
 import { type BucketRef, lockOf, refuseAlias, refuseLinked, type TableParts } from './table-catalog.ts'
 import { type ExportInput, queryOf, type TableExports } from './table-export.ts'
-import type { CreateInput, CsvOptions, ImportInput, LoadRun, OpenSource, TableLoads } from './table-load.ts'
+import {
+  type CreateInput,
+  type CsvOptions,
+  type ImportInput,
+  type LoadRun,
+  type OpenSource,
+  sourceBytes,
+  type TableLoads,
+} from './table-load.ts'
 import { checkTableName } from './table-names.ts'
 import type { TableQuery } from './table-query.ts'
 import type { LoadRules } from './table-structure.ts'
@@ -33,6 +42,8 @@ export interface LocalLoad {
   readonly tableId: string
   /** One CSV file, or the slices of one in order (then `csv.columns` is needed). */
   readonly files: readonly LocalFile[]
+  /** Parquet files of the object store instead (then `csv.columns` is needed); they become part of the table as they are. */
+  readonly stored?: readonly CommittedFile[]
   readonly isSliced: boolean
   readonly csv?: CsvOptions
   readonly incremental?: boolean
@@ -89,7 +100,7 @@ interface Target {
   readonly input: CreateInput | ImportInput
 }
 
-const bytesOf = ({ source }: Target): number => source.slices.reduce((sum, slice) => sum + slice.sizeBytes, 0)
+const bytesOf = ({ source }: Target): number => sourceBytes(source)
 
 export type LocalTables = ReturnType<typeof createLocalTables>
 
@@ -203,9 +214,10 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
     }
   }
 
-  const openSource = ({ files, isSliced }: LocalLoad): OpenSource => ({
-    name: files[0] ? nameOf(files[0]) : 'the file',
+  const openSource = ({ tableId, files, stored, isSliced }: LocalLoad): OpenSource => ({
+    name: files[0] ? nameOf(files[0]) : stored ? tableId : 'the file',
     isSliced,
+    ...(stored && { stored }),
     slices: files.map((file) => ({
       key: localKey(file.path),
       gzip: file.gzip ?? /\.gz$/i.test(file.path),

@@ -167,6 +167,7 @@ async function localLoad(load: TableLoad): Promise<LocalLoad> {
   return {
     tableId: load.destination,
     files,
+    ...(load.stored && { stored: load.stored.files }),
     isSliced: load.files.length > 1 || load.columns !== undefined,
     csv: {
       delimiter: load.delimiter,

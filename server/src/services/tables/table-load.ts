@@ -17,9 +17,11 @@ import {
 import type {
   CsvDialect,
   CsvSlice,
+  CsvSource,
   DuplicateKey,
   LoadResult,
   RowFilter,
+  StoredSource,
   TableEngine,
 } from '../../engines/table-engine/table-engine.ts'
 import { defined } from '../../kit/defined.ts'
@@ -28,6 +30,7 @@ import { columnNameFrom } from '../../model/column-name.ts'
 import type { EventAttachment, NewEvent } from '../../model/event.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { JobHandler, JobOutcome, JobRun, Metrics } from '../../model/storage-job.ts'
+import type { CommittedFile } from '../../model/table-commit.ts'
 import { type BucketRef, STORAGE_PROVIDER, type Table, type TableParts, tableEvent } from './table-catalog.ts'
 import { columnNamesFrom, plain, quoted } from './table-names.ts'
 import type { KeptMetadata } from './table-snapshots.store.ts'
@@ -106,6 +109,8 @@ export interface OpenSource {
   /** The file of the project that holds them; none for files of this machine. */
   readonly attachment?: EventAttachment
   readonly slices: readonly (CsvSlice & { readonly sizeBytes: number })[]
+  /** Parquet files of the object store instead of slices. */
+  readonly stored?: readonly CommittedFile[]
 }
 
 export interface LoadDeps {
@@ -223,7 +228,7 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
       {
         snapshot: emptySnapshot(columns.map(typeOf), { primaryKey: input.primaryKey, typed: input.types !== undefined }),
         mode: 'full',
-        source: { slices: source.slices, dialect: dialectOf(input.csv) },
+        source: rowsOf(source, input.csv),
         fileColumns: columns,
         skipLines: await headerLines(run.signal, input, source),
         ...(input.nullValues && { nullValues: input.nullValues }),
@@ -301,7 +306,7 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
       {
         snapshot,
         mode: input.incremental ? 'incremental' : 'full',
-        source: { slices: source.slices, dialect: dialectOf(input.csv) },
+        source: rowsOf(source, input.csv),
         fileColumns: plan.fileColumns,
         skipLines: plan.skipLines,
         ...(input.nullValues && { nullValues: input.nullValues }),
@@ -475,6 +480,10 @@ async function describeColumns(
       await metadata.set(trx, projectId, key, column.name, { provider: STORAGE_PROVIDER, pairs, at: clock.now() })
 }
 
+/** What the engine loads. */
+const rowsOf = ({ name, slices, stored }: OpenSource, csv: CsvOptions): CsvSource | StoredSource =>
+  stored ? { stored: stored.map((file) => ({ ...file, name: `${name} (${file.key})` })) } : { slices, dialect: dialectOf(csv) }
+
 export function dialectOf({ delimiter, enclosure, escapedBy }: CsvOptions): CsvDialect {
   return {
     ...defined({ delimiter, enclosure, escapedBy }),
@@ -555,7 +564,7 @@ function importEvent(
   }
   return tableEvent(table, 'storage.tableImportDone', params, {
     results: { rowsInFile, rowsWritten, rowsReplaced, rowsUnchanged, rowsDuplicate },
-    performance: { inBytes: bytesOf(source) },
+    performance: { inBytes: sourceBytes(source) },
     ...(source.attachment && { attachments: [source.attachment] }),
   })
 }
@@ -586,7 +595,8 @@ export async function resultView(
 /** spec storage 2.7: the unpacked size of a packed file is not measured. */
 function metricsOf(source: OpenSource, loaded: LoadResult): Partial<Metrics> {
   const inCompressed = source.slices.some((slice) => slice.gzip)
-  return { inCompressed, inBytes: bytesOf(source), inBytesUncompressed: inCompressed ? 0 : loaded.bytesInFile }
+  return { inCompressed, inBytes: sourceBytes(source), inBytesUncompressed: inCompressed ? 0 : loaded.bytesInFile }
 }
 
-const bytesOf = (source: OpenSource): number => source.slices.reduce((sum, slice) => sum + slice.sizeBytes, 0)
+export const sourceBytes = ({ slices, stored = [] }: OpenSource): number =>
+  slices.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) + stored.reduce((sum, { bytes }) => sum + bytes, 0)

@@ -801,6 +801,14 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'The default "{value}" of column "{column}" is not a valid {type}. Send a value of that type; functions are not evaluated.',
   },
+  'storage.tables.valuesDoNotFit': {
+    kind: 'invalid',
+    text: 'The column "{column}" cannot become {type}: {rows} of its values are not of that type, among them {examples}. Correct them first{advice}.',
+  },
+  'storage.tables.columnIsFiltered': {
+    kind: 'invalid',
+    text: 'The type of the column "{column}" cannot change: the rows of {aliases} are chosen by its values. Remove the filter of the alias first.',
+  },
   'storage.tables.columnHasNulls': {
     kind: 'invalid',
     text: 'The column "{column}" has no value in {rows} rows, so it must stay nullable. Fill them first.',

@@ -142,6 +142,7 @@ export type Table = { readonly uri: string; readonly id: string; readonly name: 
 export type TablesAddColumnBody = { readonly name?: unknown; readonly basetype?: unknown; readonly definition?: unknown }
 export type TablesAddPrimaryKeyBody = { readonly columns?: unknown; readonly skipDuplicatesCheck?: unknown }
 export type TablesChangeColumnBody = { readonly definition?: unknown; readonly length?: unknown; readonly nullable?: unknown; readonly default?: unknown | null; readonly description?: unknown | null }
+export type TablesChangeColumnTypeBody = { readonly type?: unknown; readonly length?: unknown; readonly invalidValues?: unknown }
 export type TablesChangeDefinitionBody = { readonly displayName?: unknown; readonly columns?: unknown; readonly description?: unknown | null }
 export type TablesCreateAliasBody = { readonly sourceTable?: unknown; readonly name?: unknown; readonly displayName?: unknown; readonly aliasColumns?: unknown; readonly aliasFilter?: unknown; readonly aliasColumnsAutoSync?: unknown }
 export type TablesCreateAsyncBody = { readonly name?: unknown; readonly displayName?: unknown; readonly primaryKey?: unknown; readonly delimiter?: unknown; readonly enclosure?: unknown; readonly escapedBy?: unknown; readonly columns?: unknown; readonly withoutHeaders?: unknown; readonly ignoredLinesCount?: unknown; readonly dataFileId?: unknown; readonly snapshotId?: unknown; readonly sourceTableId?: unknown; readonly timestamp?: unknown }
@@ -618,6 +619,7 @@ export const ROUTES = {
   'tables.addColumn': ['POST', '/v2/storage/tables/{tableId}/columns', 'address'],
   'tables.deleteColumn': ['DELETE', '/v2/storage/tables/{tableId}/columns/{column}', 'address'],
   'tables.changeColumn': ['PUT', '/v2/storage/tables/{tableId}/columns/{column}/definition', 'address'],
+  'tables.changeColumnType': ['PUT', '/v2/storage/tables/{tableId}/columns/{column}/type', 'address'],
   'tables.download': ['GET', '/v2/storage/tables/{tableId}/data', 'address'],
   'tables.preview': ['GET', '/v2/storage/tables/{tableId}/data-preview', 'address'],
   'tables.changeDefinition': ['PUT', '/v2/storage/tables/{tableId}/definition', 'address'],
@@ -1118,6 +1120,7 @@ export interface Operations {
   'tables.addColumn': { path: { readonly tableId: string }; query: undefined; body: TablesAddColumnBody; answer: StorageJob }
   'tables.deleteColumn': { path: { readonly tableId: string; readonly column: string }; query: { readonly force?: boolean; readonly dryRun?: boolean }; body: undefined; answer: StorageJob }
   'tables.changeColumn': { path: { readonly tableId: string; readonly column: string }; query: { readonly dryRun?: boolean }; body: TablesChangeColumnBody; answer: StorageJob }
+  'tables.changeColumnType': { path: { readonly tableId: string; readonly column: string }; query: { readonly dryRun?: boolean }; body: TablesChangeColumnTypeBody; answer: StorageJob }
   'tables.download': { path: { readonly tableId: string }; query: { readonly changedSince?: unknown; readonly changedUntil?: unknown; readonly days?: unknown; readonly whereColumn?: unknown; readonly whereValues?: unknown; readonly whereOperator?: unknown; readonly whereFilters?: unknown; readonly fulltextSearch?: unknown; readonly columns?: unknown; readonly orderBy?: unknown; readonly limit?: unknown; readonly format?: unknown }; body: undefined; answer: unknown }
   'tables.preview': { path: { readonly tableId: string }; query: { readonly changedSince?: unknown; readonly changedUntil?: unknown; readonly days?: unknown; readonly whereColumn?: unknown; readonly whereValues?: unknown; readonly whereOperator?: unknown; readonly whereFilters?: unknown; readonly fulltextSearch?: unknown; readonly columns?: unknown; readonly orderBy?: unknown; readonly limit?: unknown; readonly format?: unknown; readonly maxColumns?: unknown }; body: undefined; answer: unknown }
   'tables.changeDefinition': { path: { readonly tableId: string }; query: { readonly dryRun?: boolean }; body: TablesChangeDefinitionBody; answer: StorageJob }

@@ -449,6 +449,7 @@ export const CHANGE: readonly Step[] = [
   { route: `PUT ${TABLE}/columns/{column}/definition`, ...json(() => ({ description: 'changed' })) },
   { route: `POST ${TABLE}/columns`, ...json(() => ({ name: 'extra' })) },
   { route: `POST ${TABLE}/optimize`, ...empty },
+  { route: `PUT ${TABLE}/columns/{column}/type`, ...json(() => ({ type: 'STRING' })) },
   { route: `POST ${TABLE}/alias-filter`, ...onAlias, ...json(() => ({ column: 'id', values: ['1'] })) },
   { route: `DELETE ${TABLE}/alias-filter`, ...onAlias },
   { route: `DELETE ${TABLE}/alias-columns-auto-sync`, ...onAlias },

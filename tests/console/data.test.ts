@@ -72,6 +72,26 @@ test('data in a browser', { timeout: 400_000 }, async (t) => {
     await page.context().close()
   })
 
+  await t.test('a column gets another type after its values were looked at', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/storage/in.c-shop.orders?tab=schema')
+    await page.getByRole('button', { name: 'Change name' }).click()
+    await page.getByLabel('Type of name').selectOption('INTEGER')
+    await page.getByRole('button', { name: 'See which values fit' }).click()
+    await page.getByText(/^3 values in 3 rows would be lost: “Bread”, “Milk”, “Tea”\./).waitFor()
+    await page.getByRole('button', { name: 'Make name INTEGER, and 3 values null' }).waitFor()
+    await page.getByRole('button', { name: 'Change name' }).click()
+    await page.getByRole('button', { name: 'Change price' }).click()
+    await page.getByLabel('Type of price').selectOption('NUMERIC')
+    await page.getByLabel('Length of the new type').fill('10,2')
+    await page.getByRole('button', { name: 'See which values fit' }).click()
+    await page.getByText(/^Every value fits: 3 rows would be written again with price as NUMERIC\./).waitFor()
+    await page.getByRole('button', { name: 'Make price NUMERIC' }).click()
+    await page.getByText(/^price is NUMERIC now\./).waitFor()
+    await page.getByRole('cell', { name: 'NUMERIC(10,2)' }).waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
   await t.test('a snapshot is compared with now, put back, and that is undone', async () => {
     const { page, complaints } = await signedIn(browser, stack, '/storage/in.c-shop.orders?tab=snapshots')
     await page.getByLabel('What the snapshot is for').fill('before the sale')

@@ -14,6 +14,7 @@ import { api } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
 import { finishStorageJob } from '../storage-job.ts'
 import { bucketOf } from '../table-id.ts'
+import { ColumnType, TYPES } from './column-type.tsx'
 
 interface Column {
   readonly name: string
@@ -25,8 +26,6 @@ interface Column {
     readonly default?: string
   }
 }
-
-const TYPES = ['STRING', 'INTEGER', 'NUMERIC', 'FLOAT', 'BOOLEAN', 'DATE', 'TIMESTAMP']
 
 function columnsOf(table: Table): readonly Column[] {
   const { columns = [] } = (table.definition ?? {}) as { columns?: readonly Column[] } // described loosely
@@ -90,6 +89,7 @@ interface RowProps {
 }
 
 function ColumnRows({ table, column, isOpen, onToggle }: RowProps) {
+  const queries = useQueryClient()
   const { name, basetype, definition } = column
   return (
     <>
@@ -127,6 +127,16 @@ function ColumnRows({ table, column, isOpen, onToggle }: RowProps) {
         <tr>
           <td colSpan={6}>
             <ColumnForm table={table} column={column} onDone={onToggle} />
+            <ColumnType
+              table={table}
+              column={name}
+              present={table.isTyped ? (basetype ?? 'STRING') : 'STRING'}
+              onDone={async (sentence) => {
+                onToggle()
+                await queries.invalidateQueries()
+                toast(`${sentence} The table as it was can be made from the time travel of its snapshots.`)
+              }}
+            />
           </td>
         </tr>
       ) : null}

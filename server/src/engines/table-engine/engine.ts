@@ -110,6 +110,11 @@ export async function createTableEngine(deps: TableEngineDeps): Promise<RunningT
     return runs.length === 0 ? null : rewriteRuns(snapshot, runs, keyPrefix, run)
   }
 
+  const rewriteAs: TableEngine['rewriteAs'] = ({ snapshot, shape, keyPrefix }, run = {}) => {
+    const each = snapshot.segments.map((_, i) => [i, i + 1] as const)
+    return rewriteRuns(snapshot, each, keyPrefix, run, shape)
+  }
+
   const inOpenShape: TableEngine['inOpenShape'] = async ({ snapshot, keyPrefix }, run = {}) => {
     const plan = planOpenShape(snapshot, { keyPrefix, uriPrefix })
     if (!plan) return null
@@ -142,6 +147,7 @@ export async function createTableEngine(deps: TableEngineDeps): Promise<RunningT
     runs: readonly (readonly [from: number, to: number])[],
     keyPrefix: string,
     run: RunOptions,
+    shape: TableSnapshot = snapshot,
   ): Promise<TableSnapshot> {
     const columns = snapshot.columns.map((c) => c.name)
     const written: string[] = []
@@ -150,7 +156,7 @@ export async function createTableEngine(deps: TableEngineDeps): Promise<RunningT
     try {
       for (const [from, to] of runs) {
         const part = { ...snapshot, segments: snapshot.segments.slice(from, to) }
-        const merged = await writeAsSegment({ snapshot: part, columns, keyPrefix }, snapshot.columns, run)
+        const merged = await writeAsSegment({ snapshot: part, columns, keyPrefix }, shape.columns, run)
         segments.push(...snapshot.segments.slice(next, from), ...(merged ? [merged] : []))
         if (merged) written.push(merged.key)
         next = to
@@ -159,7 +165,7 @@ export async function createTableEngine(deps: TableEngineDeps): Promise<RunningT
       await files.discard(written)
       throw error
     }
-    return { ...snapshot, segments: [...segments, ...snapshot.segments.slice(next)] }
+    return { ...shape, segments: [...segments, ...snapshot.segments.slice(next)] }
   }
 
   /** A query as one adopted segment with the field ids of `columns`; undefined when it has no rows. */
@@ -198,12 +204,15 @@ export async function createTableEngine(deps: TableEngineDeps): Promise<RunningT
     materialise,
     compact,
     inOpenShape,
+    rewriteAs,
     preview: (asked, run) => reading(asked, (request, local) => pool.run({ kind: 'preview', request, local }, 'short', run)),
     count: (asked, run) => reading(asked, (request, local) => pool.run({ kind: 'count', request, local }, 'short', run)),
     findDuplicateKey: (request, run) =>
       files.withLocal(referencedKeys(request.snapshot), (local) =>
         pool.run({ kind: 'findDuplicateKey', request, local }, 'long', run),
       ),
+    findUnfit: (request, run) =>
+      files.withLocal(referencedKeys(request.snapshot), (local) => pool.run({ kind: 'findUnfit', request, local }, 'long', run)),
     checkFiles: async (request, run = {}) => {
       const snapshot = { ...request.snapshot, segments: [] }
       await files.withLocal(

@@ -3,7 +3,7 @@
 import { PlatformError } from '../../kit/errors.ts'
 import type { Database, SqlValue } from './database.ts'
 import { histogram } from './histogram.ts'
-import { asText, liveRows, query, rowConditions } from './relation.ts'
+import { asText, isUnfit, liveRows, query, rowConditions } from './relation.ts'
 import { type Column, columnNamed, countBytes, countRows } from './snapshot.ts'
 import { fieldName, identifier } from './sql.ts'
 import type {
@@ -16,6 +16,8 @@ import type {
   ProfileRequest,
   QueryRequest,
   TableProfile,
+  UnfitRequest,
+  UnfitValues,
 } from './table-engine.ts'
 import type { QueryJob } from './worker-protocol.ts'
 
@@ -24,6 +26,7 @@ const TOP_VALUES = 10
 /** Values in a profile are shown to people; a longer one is cut. */
 const PROFILE_CHARS = 200
 const SAMPLE_SEED = 42
+const UNFIT_EXAMPLES = 5
 /** Stands before every value on its way into JavaScript: the driver's decoder drops a byte order mark at the start of a text. */
 const SHIELD = '='
 
@@ -66,6 +69,17 @@ export async function findDuplicateKey(
   )
   if (!row) return null
   return { rows: Number(row[0]), values: row.slice(1).map((v) => (typeof v === 'string' ? v : null)) }
+}
+
+export async function findUnfit(db: Database, { request, local }: QueryJob<'findUnfit', UnfitRequest>): Promise<UnfitValues> {
+  const column = columnNamed(request.snapshot, request.column)
+  const rows = liveRows(request.snapshot, [column], local)
+  const where = `WHERE ${isUnfit(column, request.to)}`
+  const [counted] = await db.rows(`SELECT count(*) FROM ${rows} ${where}`)
+  const text = `'${SHIELD}' || left(${asText(column)}, ${PROFILE_CHARS})`
+  const found = await db.rows(`SELECT DISTINCT ${text} FROM ${rows} ${where} LIMIT ${UNFIT_EXAMPLES}`)
+  const examples = found.map(([value]) => cell(value, false).value).sort()
+  return { rows: Number(counted?.[0] ?? 0), examples }
 }
 
 export async function profile(db: Database, { request, local }: QueryJob<'profile', ProfileRequest>): Promise<TableProfile> {

@@ -198,6 +198,22 @@ const filterType = (dataType: string): string =>
 /** `c2 AS "name"`: the way out, under the names people gave. */
 export const outAs = (column: Column): string => `${fieldName(column.fieldId)} AS ${identifier(column.name)}`
 
+/** A value of one column as a value of another, null where it is not one: text as a load reads it, other values only without loss. */
+export function converted(from: Column, to: Column): string {
+  const value = fieldName(from.fieldId)
+  if (sqlType(from) === sqlType(to) && from.length === to.length) return value
+  if (to.type === 'STRING') return tryConvert(to, asText(from))
+  if (from.type === 'STRING') return tryConvert(to, `nullif(${value}, '')`)
+  const cast = `TRY_CAST(${value} AS ${sqlType(to)})`
+  return `CASE WHEN TRY_CAST(${cast} AS ${sqlType(from)}) = ${value} THEN ${cast} END`
+}
+
+/** Whether a value would be lost by `converted`; nothing is lost where nothing is, unless the column needs a value. */
+export function isUnfit(from: Column, to: Column): string {
+  const isAbsent = `(${converted(from, to)}) IS NULL`
+  return to.nullable ? `(${asText(from)} <> '' AND ${isAbsent})` : isAbsent
+}
+
 /** A value as text, the way exports and previews write it. */
 export const asText = (column: Column): string =>
   column.type === 'STRING' ? fieldName(column.fieldId) : `CAST(${fieldName(column.fieldId)} AS VARCHAR)`

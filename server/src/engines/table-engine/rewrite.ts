@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Database } from './database.ts'
 import { segmentLoadTimes } from './load-slices.ts'
-import { distinctColumns, LOAD_TIME, liveSegment, namedColumns, query, rowConditions } from './relation.ts'
+import { converted, distinctColumns, LOAD_TIME, liveSegment, namedColumns, query, rowConditions } from './relation.ts'
 import { deleteFrom } from './resolve-keys.ts'
 import { copyToSegment, rowGroupRows } from './segment-file.ts'
 import { fieldName, identifier } from './sql.ts'
@@ -55,10 +55,13 @@ export async function nameDeletes(db: Database, job: NameDeletesJob): Promise<Re
 
 const NO_POSITIONS = 'SELECT NULL::BIGINT AS pos WHERE false'
 
-/** Rows of the request under the field ids of `job.columns`, in order, with the load times they had. */
+/** Rows of the request under the field ids and types of `job.columns`, in order, with the load times they had. */
 export async function writeSegment(db: Database, job: WriteSegmentJob): Promise<LoadedSegment> {
   const { from, columns } = query(job.request, job.local, [LOAD_TIME])
-  const names = columns.map((c, i) => `${fieldName(c.fieldId)} AS ${identifier(job.columns[i]?.name ?? c.name)}`)
+  const names = columns.map((c, i) => {
+    const to = job.columns[i] ?? c
+    return `${converted(c, to)} AS ${identifier(to.name)}`
+  })
   const bytesPerRow = averageBytes(job)
   const select = `SELECT ${names.join(', ')}, ${fieldName(LOAD_TIME.fieldId)} AS "_timestamp" ${from}`
   const rows = await db.run(copyToSegment(select, job.columns, job.outPath, rowGroupRows(4 * bytesPerRow, columns.length)))

@@ -106,6 +106,25 @@ export function addColumn(snapshot: TableSnapshot, column: NewColumn): TableSnap
   return { ...snapshot, columns: [...snapshot.columns, added], nextFieldId: snapshot.nextFieldId + 1 }
 }
 
+/**
+ * The shape of the table with another type of one column, under a new field id: files and older states keep the old one. The engine's `rewriteAs`
+ * fills it. An untyped table becomes a typed one whose other columns hold text as before, the empty text included.
+ */
+export function retypeColumn(snapshot: TableSnapshot, name: string, to: Pick<Column, 'type' | 'length'>): TableSnapshot {
+  const { length: _, ...column } = columnNamed(snapshot, name)
+  const isKey = snapshot.primaryKey.includes(column.fieldId)
+  const fieldId = snapshot.nextFieldId
+  const nullable = snapshot.typed ? column.nullable : !isKey
+  const changed: Column = { ...column, fieldId, type: to.type, nullable, ...defined({ length: to.length }) }
+  return {
+    ...snapshot,
+    typed: true,
+    columns: snapshot.columns.map((one) => (one.fieldId === column.fieldId ? changed : one)),
+    primaryKey: snapshot.primaryKey.map((id) => (id === column.fieldId ? fieldId : id)),
+    nextFieldId: fieldId + 1,
+  }
+}
+
 /** Metadata only: the bytes go when compaction next rewrites their segment. The caller refuses key columns and aliased ones first. */
 export function dropColumn(snapshot: TableSnapshot, name: string): TableSnapshot {
   const { fieldId } = columnNamed(snapshot, name)

@@ -3,7 +3,7 @@
 // stores the returned snapshot. A failed operation leaves the given snapshot as valid as before and removes what it wrote; what a
 // crash leaves behind is found by comparing the store with `referencedKeys`.
 
-import type { BaseType, TableSnapshot } from './snapshot.ts'
+import type { BaseType, Column, TableSnapshot } from './snapshot.ts'
 
 // ---------------------------------------------------------------------------------------------------------------- what it needs
 
@@ -72,6 +72,10 @@ export interface TableEngine {
   count(request: QueryRequest, run?: RunOptions): Promise<number>
   /** One example of a key that several rows share, or null: ask before `setPrimaryKey`. */
   findDuplicateKey(request: DuplicateKeyRequest, run?: RunOptions): Promise<DuplicateKey | null>
+  /** Values of a column that `rewriteAs` would lose, were the column another one: ask before. */
+  findUnfit(request: UnfitRequest, run?: RunOptions): Promise<UnfitValues>
+  /** The rows of the table under the columns of another shape of it (`retypeColumn`), each in its place. Values that do not fit become null. */
+  rewriteAs(request: RewriteRequest, run?: RunOptions): Promise<TableSnapshot>
   /** Rows that match leave the table. Without filters the table is emptied (the caller asks whether that is meant). */
   deleteRows(request: DeleteRowsRequest, run?: RunOptions): Promise<DeleteRowsResult>
   /** A query as a new, independent table: rows keep their load time, columns their definition. */
@@ -270,6 +274,25 @@ export interface DuplicateKeyRequest {
 export interface DuplicateKey {
   readonly values: readonly (string | null)[]
   readonly rows: number
+}
+
+export interface UnfitRequest {
+  readonly snapshot: TableSnapshot
+  readonly column: string
+  readonly to: Column
+}
+
+export interface UnfitValues {
+  readonly rows: number
+  /** A few of them, cut where they are long; null where a column that needs a value has none. */
+  readonly examples: readonly (string | null)[]
+}
+
+export interface RewriteRequest {
+  readonly snapshot: TableSnapshot
+  /** The same columns in the same order, by their new definition. */
+  readonly shape: TableSnapshot
+  readonly keyPrefix: string
 }
 
 export interface DeleteRowsRequest extends RowFilter {

@@ -2,7 +2,15 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { addColumn, emptySnapshot, type NewColumn } from './snapshot.ts'
+import {
+  addColumn,
+  type Column,
+  columnNamed,
+  emptySnapshot,
+  type NewColumn,
+  retypeColumn,
+  type TableSnapshot,
+} from './snapshot.ts'
 import { type LoadOptions, startTables, type TestTables } from './table-engine.fixture.ts'
 
 let tables: TestTables
@@ -100,4 +108,61 @@ test('an upsert compares nulls as equal', async () => {
   const first = await load('1,x,,,,,\n2,y,,,,,\n')
   const { rowsUnchanged, rowsReplaced } = await load('1,x,,,,,\n2,,,,,,\n', { snapshot: first.snapshot, mode: 'incremental' })
   assert.deepEqual({ rowsUnchanged, rowsReplaced }, { rowsUnchanged: 1, rowsReplaced: 1 })
+})
+
+const retyped = async (snapshot: TableSnapshot, column: string, to: Pick<Column, 'type' | 'length'>) => {
+  const shape = retypeColumn(snapshot, column, to)
+  const unfit = await tables.engine.findUnfit({ snapshot, column, to: columnNamed(shape, column) })
+  const after = await tables.engine.rewriteAs({ snapshot, shape, keyPrefix: 'retyped/' })
+  return { unfit, after, values: (await tables.rows(after, { columns: [column] })).map(([value]) => value) }
+}
+
+test('text becomes another type as a load reads it; what is not of the type is counted', async () => {
+  const { snapshot } = await tables.load('id,v\n1,10\n2,\n3,ten\n4, 7\n5,1.5\n')
+  const { unfit, after, values } = await retyped(snapshot, 'v', { type: 'INTEGER' })
+  assert.deepEqual(unfit, { rows: 2, examples: ['1.5', 'ten'] })
+  assert.deepEqual(values, ['10', null, null, '7', null])
+  assert.equal(after.typed, true)
+  assert.deepEqual(
+    after.columns.map(({ name, type, nullable }) => [name, type, nullable]),
+    [
+      ['id', 'STRING', false],
+      ['v', 'INTEGER', true],
+    ],
+  )
+  assert.notEqual(
+    columnNamed(after, 'v').fieldId,
+    columnNamed(snapshot, 'v').fieldId,
+    'older files have the old type under their id',
+  )
+  assert.deepEqual(
+    after.segments.map(({ minLoadedAt, rows }) => [minLoadedAt, rows]),
+    snapshot.segments.map(({ minLoadedAt, rows }) => [minLoadedAt, rows]),
+  )
+})
+
+const CONVERSIONS: readonly [Partial<Column>, string, Pick<Column, 'type' | 'length'>, string | null][] = [
+  [{ type: 'NUMERIC', length: '10,2' }, '3.00', { type: 'INTEGER' }, '3'],
+  [{ type: 'NUMERIC', length: '10,2' }, '2.50', { type: 'INTEGER' }, null],
+  [{ type: 'NUMERIC', length: '10,4' }, '2.5678', { type: 'NUMERIC', length: '10,2' }, null],
+  [{ type: 'FLOAT' }, '0.1', { type: 'NUMERIC' }, '0.100000000'],
+  [{ type: 'INTEGER' }, '9007199254740993', { type: 'FLOAT' }, null],
+  [{ type: 'INTEGER' }, '1', { type: 'BOOLEAN' }, 'true'],
+  [{ type: 'INTEGER' }, '2', { type: 'BOOLEAN' }, null],
+  [{ type: 'INTEGER' }, '20260101', { type: 'DATE' }, null],
+  [{ type: 'TIMESTAMP' }, '2026-01-01 00:00:00', { type: 'DATE' }, '2026-01-01'],
+  [{ type: 'TIMESTAMP' }, '2026-01-01 10:00:00', { type: 'DATE' }, null],
+  [{ type: 'DATE' }, '2026-01-01', { type: 'TIMESTAMP' }, '2026-01-01 00:00:00'],
+  [{ type: 'DATE' }, '2026-01-01', { type: 'STRING' }, '2026-01-01'],
+  [{ type: 'STRING' }, 'abcdef', { type: 'STRING', length: '3' }, null],
+]
+test('a value changes its type only without loss', async () => {
+  for (const [from, value, to, expected] of CONVERSIONS) {
+    const empty = emptySnapshot([{ name: 'v', ...from }], { typed: true })
+    const { snapshot } = await tables.load(`v\n${value}\n`, { snapshot: empty })
+    const { unfit, values } = await retyped(snapshot, 'v', to)
+    const name = `${value} of ${from.type} as ${to.type}`
+    assert.deepEqual(values, [expected], name)
+    assert.deepEqual([unfit.rows, unfit.examples.length], expected === null ? [1, 1] : [0, 0], name)
+  }
 })

@@ -16,6 +16,8 @@ import type {
   ProfileRequest,
   QueryRequest,
   TableProfile,
+  UnfitRequest,
+  UnfitValues,
   UnloadRequest,
 } from './table-engine.ts'
 
@@ -103,7 +105,7 @@ export interface DeletedRows {
   readonly deletedRows: number
 }
 
-/** A query into one segment with the columns of `request.columns` under the given ids: compaction and materialisation. */
+/** A query into one segment with the columns of `request.columns` under the given ids and types: compaction, materialisation, another type. */
 export interface WriteSegmentJob {
   readonly kind: 'writeSegment'
   readonly request: QueryRequest
@@ -138,6 +140,7 @@ export interface Jobs {
     readonly job: QueryJob<'findDuplicateKey', DuplicateKeyRequest>
     readonly result: DuplicateKey | null
   }
+  readonly findUnfit: { readonly job: QueryJob<'findUnfit', UnfitRequest>; readonly result: UnfitValues }
   readonly checkFiles: { readonly job: CheckFilesJob; readonly result: null }
   readonly profile: { readonly job: QueryJob<'profile', ProfileRequest>; readonly result: TableProfile }
 }

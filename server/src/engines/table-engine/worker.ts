@@ -7,7 +7,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import { connect, type Database, openInstance } from './database.ts'
 import { checkFiles } from './foreign-files.ts'
 import { loadSlices, nameDuckDbError, outOfMemory } from './load-slices.ts'
-import { count, findDuplicateKey, preview, profile } from './queries.ts'
+import { count, findDuplicateKey, findUnfit, preview, profile } from './queries.ts'
 import { resolveKeys } from './resolve-keys.ts'
 import { deleteRows, nameDeletes, writeSegment } from './rewrite.ts'
 import { unload } from './unload.ts'
@@ -23,6 +23,7 @@ const HANDLERS: { [Kind in keyof Jobs]: (db: Database, job: Jobs[Kind]['job']) =
   preview,
   count,
   findDuplicateKey,
+  findUnfit,
   profile,
   checkFiles,
 }

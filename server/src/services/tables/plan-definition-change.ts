@@ -1,5 +1,7 @@
 // Definitions of tables: typed columns, and what can be changed of them later (spec storage 2.5.4). Each answers the job to start.
 
+import { columnNamed, retypeColumn } from '../../engines/table-engine/snapshot.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { NewStorageJob } from '../../model/storage-job.ts'
@@ -7,7 +9,15 @@ import { lockOf, refuseAlias, type Table, type TableParts } from './table-catalo
 import { checkDisplayName, checkNewTable, jobOn, ownTable, writableBucket } from './table-checks.ts'
 import { checkPrimaryKey, MAX_COLUMNS } from './table-load.ts'
 import { type Fields, isSet, nameFrom, primaryKeyFrom } from './table-requests.ts'
-import { type ColumnChange, changeColumn, changesType, readColumnChange, readColumnDefinition } from './table-types.ts'
+import {
+  type ColumnChange,
+  changeColumn,
+  changesType,
+  checkDefault,
+  readColumnChange,
+  readColumnDefinition,
+  readTypeChange,
+} from './table-types.ts'
 import type { TableLayout } from './tables.store.ts'
 
 export type DefinitionChanges = ReturnType<typeof createDefinitionChanges>
@@ -69,6 +79,23 @@ export function createDefinitionChanges(parts: TableParts) {
     return jobOn(table, 'tableColumnDefinitionUpdate', { change }, { ...change })
   }
 
+  async function changeType(scope: Scope, tableId: string, name: string, fields: Fields): Promise<NewStorageJob> {
+    const table = await ownTable(parts, scope, tableId)
+    const { snapshot } = await catalog.reading(table)
+    const known = snapshot.columns.find((column) => column.name === name)
+    if (!known) throw new PlatformError('notFound', { what: `The column "${name.slice(0, 100)}" of table "${table.id}"` })
+    const change = readTypeChange({ name, nullable: columnNamed(retypeColumn(snapshot, name, known), name).nullable }, fields)
+    const { type, length, invalidValues } = change
+    checkDefault({ ...known, type })
+    const filtering = (await catalog.aliasesOf(table.row.key)).filter(({ alias }) => alias?.filter?.column === name)
+    if (filtering.length > 0)
+      throw new PlatformError('storage.tables.columnIsFiltered', {
+        column: name,
+        aliases: filtering.map((alias) => alias.name).join(', '),
+      })
+    return jobOn(table, 'tableColumnTypeUpdate', { change }, { column: name, type, ...defined({ length }), invalidValues })
+  }
+
   async function change(scope: Scope, tableId: string, fields: Fields): Promise<NewStorageJob> {
     const table = await catalog.getForChange(scope, tableId)
     const { displayName, description } = fields
@@ -88,7 +115,7 @@ export function createDefinitionChanges(parts: TableParts) {
     return jobOn(table, 'tableDefinitionUpdate', input)
   }
 
-  return { create, change, changeColumn: changeOneColumn }
+  return { create, change, changeColumn: changeOneColumn, changeType }
 }
 
 /** How other backends lay tables out. This one does so by itself: what is asked for is kept and shown, and changes nothing. */

@@ -4,15 +4,17 @@ import { randomUUID } from 'node:crypto'
 import { isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
 import {
   addColumn,
+  type Column,
   columnNamed,
   dropColumn,
   dropPrimaryKey,
   emptySnapshot,
   primaryKeyNames,
+  retypeColumn,
   setPrimaryKey,
   type TableSnapshot,
 } from '../../engines/table-engine/snapshot.ts'
-import type { Filter, TableEngine } from '../../engines/table-engine/table-engine.ts'
+import type { Filter, TableEngine, UnfitValues } from '../../engines/table-engine/table-engine.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -30,6 +32,7 @@ import {
   changesType,
   checkDefault,
   describeColumn,
+  type TypeChange,
   type TypedColumn,
 } from './table-types.ts'
 import { columnDefinition } from './table-view.ts'
@@ -37,7 +40,7 @@ import type { TableLayout } from './tables.store.ts'
 
 export interface ChangeDeps {
   readonly parts: TableParts
-  readonly engine: Pick<TableEngine, 'deleteRows' | 'findDuplicateKey' | 'profile' | 'compact'>
+  readonly engine: Pick<TableEngine, 'deleteRows' | 'findDuplicateKey' | 'findUnfit' | 'rewriteAs' | 'profile' | 'compact'>
   /** Different values of a column of a table in a workspace. */
   readonly readWorkspaceColumn: (scope: Scope, by: WorkspaceFilter['by'], signal: AbortSignal) => Promise<readonly string[]>
 }
@@ -265,6 +268,50 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
     await publishSnapshot(run, table, after, tableEvent(table, 'storage.tableColumnsUpdated', { column }), { also })
   }
 
+  /** Every row is written anew with the converted value; whoever loads meanwhile waits for the lock. */
+  const tableColumnTypeUpdate: JobHandler = async (run) => {
+    const { input, table } = await begin<{ change: TypeChange }>(run.job)
+    const { column, invalidValues } = input.change
+    const { snapshot } = await catalog.reading(table)
+    const shape = retypeColumn(snapshot, column, input.change)
+    const to = columnNamed(shape, column)
+    const unfit = await engine.findUnfit({ snapshot, column, to }, { signal: run.signal })
+    if (unfit.rows > 0 && (invalidValues === 'refuse' || !to.nullable)) throw valuesDoNotFit(to, unfit)
+    const keyPrefix = keyPrefixOf(run.job.projectId, table.data.key)
+    const after = await engine.rewriteAs({ snapshot, shape, keyPrefix }, { signal: run.signal })
+    const key = primaryKeyNames(after)
+    const duplicate = key.includes(column)
+      ? await engine.findDuplicateKey({ snapshot: after, columns: key }, { signal: run.signal })
+      : null
+    if (duplicate) throw duplicateKey(key, duplicate)
+    const also = async (trx: Trx) => {
+      await describeType(trx, table, snapshot.typed, after, input.change)
+      const known = await metadata.listColumns(table.row.projectId, [table.row.key], trx)
+      const definition = columnDefinition(to, known.get(table.row.key) ?? {})
+      return { results: { ...definition, invalidRows: unfit.rows, invalidExamples: unfit.examples } }
+    }
+    const event = tableEvent(table, 'storage.tableColumnsUpdated', { column })
+    await publishSnapshot(run, table, after, event, { also, changed: true })
+  }
+
+  /** What the records say of the new type; an untyped table that became a typed one is described whole. */
+  async function describeType(
+    trx: Trx,
+    table: Table,
+    wasTyped: boolean,
+    after: TableSnapshot,
+    change: TypeChange,
+  ): Promise<void> {
+    const { projectId, key } = table.row
+    const changed = { column: columnNamed(after, change.column), metadata: change.metadata }
+    const others = after.columns.filter(({ name }) => name !== change.column).map(describeColumn)
+    const known = (await metadata.listColumns(projectId, [key], trx)).get(key)?.[change.column] ?? []
+    const isStale = (item: { readonly key: string; readonly provider: string }) =>
+      item.provider === STORAGE_PROVIDER && item.key === 'KBC.datatype.length'
+    for (const { id } of known.filter(isStale)) await metadata.remove(trx, projectId, key, change.column, id)
+    await describeTypes(parts, trx, projectId, key, wasTyped ? [changed] : [...others, changed])
+  }
+
   const tableUpdate: JobHandler = async ({ job, publish }) => {
     const { input, table } = await begin<{ displayName: string }>(job)
     await publish(async (trx) => {
@@ -388,6 +435,7 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
     tableRowsDelete,
     tableDefinitionCreate,
     tableColumnDefinitionUpdate,
+    tableColumnTypeUpdate,
     tableUpdate,
     tableDefinitionUpdate,
     tableDrop,
@@ -396,6 +444,17 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
     tableOptimize,
     devBranchTablePull,
   }
+}
+
+function valuesDoNotFit({ name, type, length, nullable }: Column, { rows, examples }: UnfitValues): PlatformError {
+  const details = {
+    column: name,
+    type: length === undefined ? type : `${type}(${length})`,
+    rows,
+    examples: examples.map((value) => (value === null ? 'null' : `"${value}"`)).join(', '),
+    advice: nullable ? ', or let them become null (invalidValues)' : '',
+  }
+  return new PlatformError('storage.tables.valuesDoNotFit', details, { params: { ...details, examples } })
 }
 
 /** A description is metadata; who reads records finds it under the name everybody uses. */

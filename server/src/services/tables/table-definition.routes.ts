@@ -13,6 +13,7 @@ import {
   ByColumn,
   ByTable,
   ColumnDefinitionChange,
+  ColumnTypeChange,
   TableDefinition,
   TableDefinitionChange,
 } from './table-route-shapes.ts'
@@ -58,6 +59,27 @@ export function tableDefinitionRoutes({ definitions, createJob, dryRun }: TableD
       async (req, reply) => {
         const { tableId, column } = req.params
         return start(req, reply, await definitions.changeColumn(scopeOf(req), tableId, column, req.body))
+      },
+    )
+
+    app.put(
+      '/v2/storage/tables/:tableId/columns/:column/type',
+      {
+        config: {
+          operation: 'tables.changeColumnType',
+          summary: 'Change the type of a column and rewrite its values',
+          validationCode: 'storage.tables.validation',
+        },
+        schema: {
+          params: ByColumn,
+          querystring: Type.Object({ dryRun: DryRun }),
+          body: ColumnTypeChange,
+          response: { 200: DryRunView, 202: JobView },
+        },
+      },
+      async (req, reply) => {
+        const { tableId, column } = req.params
+        return start(req, reply, await definitions.changeType(scopeOf(req), tableId, column, req.body))
       },
     )
 

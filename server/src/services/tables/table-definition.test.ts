@@ -26,7 +26,7 @@ async function typedTable(t: TestContext) {
   const made = await client.succeed(await define('t', COLUMNS, { primaryKeysNames: ['id'] }))
   const detail = async () => (await client.detail('in.c-main.t')) as Defined
   const put = (path: string, json: object) => stack.request('PUT', `/v2/storage/tables/in.c-main.t/${path}`, { json })
-  return { stack, ...client, define, made: made.results as unknown as Defined, detail, put }
+  return { stack, ...client, detailOf: client.detail, define, made: made.results as unknown as Defined, detail, put }
 }
 
 test('the results of a definition show the types as they were written, like the record of the table', async (t) => {
@@ -137,4 +137,83 @@ test('a default that is not of its type fails the job; rows always carry their l
     assert.deepEqual([answer.status, answer.json().code], [400, 'storage.tables.validation'], JSON.stringify(more))
   }
   assert.equal((await finish(await define('same', COLUMNS, { timestampType: 'MANAGED', clustering: null }))).status, 'success')
+})
+
+test('a column gets another type: counted before, refused or emptied where values do not fit, with what the records say', async (t) => {
+  const { stack, create, detail, put, succeed, finish, load, rows } = await typedTable(t)
+  await load('in.c-main.t', 'id,price,note\n1,12.00,7\n2,2.50,\n3,,x\n')
+  const trial = async (column: string, json: object) => {
+    const answer = await put(`columns/${column}/type?dryRun=1`, json)
+    assert.equal(answer.status, 200, answer.text)
+    return answer.json<{ results: Record<string, unknown> }>().results
+  }
+  const before = await detail()
+  assert.deepEqual(await trial('note', { type: 'INTEGER', invalidValues: 'null' }), {
+    type: 'INTEGER',
+    nullable: true,
+    invalidRows: 1,
+    invalidExamples: ['x'],
+  })
+  assert.deepEqual((await detail()).definition, before.definition, 'a dry run changes nothing')
+  const failed = await finish(await put('columns/note/type', { type: 'INTEGER' }))
+  assert.equal(failed.error?.code, 'storage.tables.valuesDoNotFit')
+  assert.match(failed.error?.message ?? '', /1 of its values are not of that type, among them "x"/)
+  assert.equal(
+    (await put('columns/price/type', { type: 'DATE' })).json<{ code: string }>().code,
+    'storage.tables.invalidDefaultValueForType',
+  )
+
+  const done = await succeed(await put('columns/note/type', { type: 'bigint', invalidValues: 'null' }))
+  assert.deepEqual([done.operationName, done.results?.invalidRows], ['tableColumnTypeUpdate', 1])
+  assert.deepEqual(
+    (await rows('in.c-main.t', 'orderBy[0][column]=id')).map(([, , note]) => note),
+    ['7', null, null],
+  )
+  const { definition, columnMetadata } = await detail()
+  assert.deepEqual(definition.columns[2]?.definition, { type: 'BIGINT', nullable: true })
+  assert.deepEqual(columnMetadata.note?.map(({ key, value }) => [key, value]).sort(), [
+    ['KBC.datatype.basetype', 'INTEGER'],
+    ['KBC.datatype.nullable', '1'],
+    ['KBC.datatype.type', 'BIGINT'],
+  ])
+  await succeed(await put('columns/id/type', { type: 'STRING' }))
+  await load('in.c-main.t', 'id,price,note\n1,1.00,1\n01,1.00,1\n', { incremental: true })
+  const same = await finish(await put('columns/id/type', { type: 'INTEGER' }))
+  assert.equal(same.error?.code, 'storage.tables.primaryKeyDuplicateValues', 'two keys must not become one')
+  assert.equal((await detail()).rowsCount, 4)
+
+  await create('in.c-main', 'plain', 'id,v\n1,\n2,5\n')
+  await stack.request('POST', '/v2/storage/buckets/in.c-main/table-aliases', {
+    json: { sourceTable: 'in.c-main.plain', name: 'fives', aliasFilter: { column: 'v', values: ['5'] } },
+  })
+  const plain = (json: object) => stack.request('PUT', '/v2/storage/tables/in.c-main.plain/columns/v/type', { json })
+  assert.equal((await plain({ type: 'INTEGER' })).json<{ code: string }>().code, 'storage.tables.columnIsFiltered')
+  assert.equal((await plain({ type: 'MONEY' })).status, 400)
+  assert.equal((await plain({})).status, 400)
+})
+
+test('what is loaded while the type of a column changes is neither lost nor left with the old type', async (t) => {
+  const { stack, create, succeed, load, detailOf, rows } = await typedTable(t)
+  const line = (i: number) => `${i},${i * 2}\n`
+  await create('in.c-main', 'busy', `id,v\n${Array.from({ length: 50_000 }, (_row, i) => line(i)).join('')}`, {
+    primaryKey: ['id'],
+  })
+  const change = async () =>
+    succeed(await stack.request('PUT', '/v2/storage/tables/in.c-main.busy/columns/v/type', { json: { type: 'INTEGER' } }))
+  const loads = [0, 1].map((i) => load('in.c-main.busy', `id,v\n${line(50_000 + i)}`, { incremental: true }))
+  await Promise.all([
+    ...loads,
+    change(),
+    ...[2, 3].map((i) => load('in.c-main.busy', `id,v\n${line(50_000 + i)}`, { incremental: true })),
+  ])
+  const table = (await detailOf('in.c-main.busy')) as Defined
+  assert.deepEqual([table.rowsCount, table.isTyped], [50_004, true])
+  const last = await rows(
+    'in.c-main.busy',
+    'whereFilters[0][column]=id&whereFilters[0][operator]=ge&whereFilters[0][values][0]=50000&whereFilters[0][dataType]=INTEGER&orderBy[0][column]=v&columns=v',
+  )
+  assert.deepEqual(
+    last.map(([v]) => Number(v)),
+    [0, 1, 2, 3].map((i) => (50_000 + i) * 2),
+  )
 })

@@ -183,6 +183,11 @@ export const ColumnDefinitionChange = Type.Object({
   default: cleared('Value of rows that have none; null takes it away.'),
   description: cleared('Free text for people; null takes it away.'),
 })
+export const ColumnTypeChange = readByRule({
+  type: 'A base type (STRING, INTEGER, NUMERIC, FLOAT, BOOLEAN, DATE, TIMESTAMP) or its usual name in SQL.',
+  length: 'Of a NUMERIC precision and scale (`18,4`), of a text how many characters.',
+  invalidValues: 'What becomes of values that are not of the type: `refuse` (default) changes nothing, `null` empties them.',
+})
 export const TableDefinitionChange = Type.Object({
   ...readByRule({
     displayName: 'New name for people.',

@@ -156,6 +156,30 @@ export function readColumnChange(column: string, value: unknown, field: string):
   return change
 }
 
+/** Another type of a column. */
+export interface TypeChange {
+  readonly column: string
+  readonly type: BaseType
+  readonly length?: string
+  /** What the records say of it. */
+  readonly metadata: readonly MetadataPair[]
+  /** What becomes of values that are not of the type: the change is refused, or they become null. */
+  readonly invalidValues: 'refuse' | 'null'
+}
+
+/** `{type, length, invalidValues}`. */
+export function readTypeChange(
+  { name, nullable }: Pick<Column, 'name' | 'nullable'>,
+  { type, length, invalidValues = 'refuse' }: Readonly<Record<string, unknown>>,
+): TypeChange {
+  if (isEmpty(type)) throw refuse('type', 'This field is missing.')
+  if (invalidValues !== 'refuse' && invalidValues !== 'null')
+    throw refuse('invalidValues', 'This value should be "refuse" or "null".')
+  const { column, metadata } = readType(name, { definition: { type, length, nullable } }, false)
+  const known = { column: name, type: column.type ?? 'STRING', ...defined({ length: column.length }) }
+  return { ...known, metadata, invalidValues }
+}
+
 export const changesType = ({ length, nullable, default: fallback }: ColumnChange): boolean =>
   length !== undefined || nullable !== undefined || fallback !== undefined
 

@@ -348,7 +348,7 @@ export const ERRORS = {
   invalidCsv: { kind: 'invalid', text: '{reason}' },
   rowTooLarge: {
     kind: 'too-large',
-    text: 'The row that starts on line {line} of {file} is longer than the {limit} bytes a row may have. Split its values, or ask the operator for a larger limit.',
+    text: 'Load error: The row that starts on line {line} of {file} is longer than the {limit} bytes a row may have. Split its values, or ask the operator for a larger limit.',
   },
   'csvImport.invalidCsvParams': { kind: 'invalid', text: '{reason}' },
   'storage.tables.invalidValue': {

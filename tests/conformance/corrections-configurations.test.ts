@@ -53,10 +53,20 @@ test('corrections of configurations', async (t) => {
     assert.deepEqual(await rowOf('configuration,rows'), { configuration: { b: 2 }, state: undefined })
   })
 
-  await t.test('C31: entries of the list of versions have no description', async () => {
+  await t.test('C31: entries of the list of versions have no description when members are named without it', async () => {
     const { ok } = await project('C31')
-    for (const version of await ok<Json[]>('GET', `${CONFIGS}/main-1/versions?include=name,description`))
-      assert.deepEqual([version.name, 'description' in version], ['Main 1', false])
+    const members = async (query: string) => {
+      const entries = await ok<Json[]>('GET', `${CONFIGS}/main-1/versions${query}`)
+      assert.equal(entries.length, 2)
+      return entries.map(({ name, description }) => [name, description])
+    }
+    const described = [
+      ['Main 1', ''],
+      ['Main 1', ''],
+    ]
+    for (const query of ['', '?include=name,description']) assert.deepEqual(await members(query), described, query)
+    const bare = described.map(([name]) => [name, undefined])
+    for (const query of ['?include=name,state', '?include=configuration']) assert.deepEqual(await members(query), bare, query)
     assert.equal((await ok<Json>('GET', `${CONFIGS}/main-1/versions/1`)).description, '')
   })
 

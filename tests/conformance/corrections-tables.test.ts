@@ -280,8 +280,14 @@ test('corrections of tables', async (t) => {
     const { bucket, call, fail, succeed, upload } = await project('C46')
     await bucket()
     await succeed('POST', 'buckets/in.c-a/tables-definition', TYPED)
-    await fail(['POST', 'tables/in.c-a.typed/import-async', { dataFileId: await upload('id,code,price\nx,a,1\n') }], {
-      error: /^Load error: /,
+    for (const csv of ['id,code,price\nx,a,1\n', 'id,code,price\n,a,1\n', 'id,code,price\n1,a\n', 'id,code,price\n1,"a,1\n'])
+      await fail(['POST', 'tables/in.c-a.typed/import-async', { dataFileId: await upload(csv) }], { error: /^Load error: / })
+    await fail(['POST', 'buckets/in.c-a/tables-async', { name: 'wide', dataFileId: await upload('id\n1,2\n') }], {
+      error: /^Load error: data\.csv, line 2, column "number 2": 2 values instead of 1/,
+      code: 'invalidCsv',
+    })
+    await fail(['POST', 'buckets/in.c-a/tables-async', { name: 'packed', dataFileId: await upload('id\n1\n', 'data.csv.gz') }], {
+      error: /^Load error: The file data\.csv\.gz is not valid gzip/,
     })
     const body = new FormData()
     body.set('name', 'keyed')

@@ -62,7 +62,7 @@ const BAD_FILES: Record<string, BadFile> = {
     csv: ['1,2\n', '1,2\n3,4\n5\n'],
     options: { columns: ['a', 'b'] },
     line: 3,
-    says: /^file1\.csv, line 3/,
+    says: /^Load error: file1\.csv, line 3/,
   },
   'a packed file that is not gzip': {
     csv: Buffer.from('a,b\n1,2\n'),

@@ -74,4 +74,4 @@ function gzipProblem(slice: LocalSlice, error: unknown): unknown {
 }
 
 const invalidGzip = (slice: LocalSlice, what: string) =>
-  new PlatformError('invalidCsv', { file: slice.name, reason: `The file ${slice.name} ${what}` })
+  new PlatformError('invalidCsv', { file: slice.name, reason: `Load error: The file ${slice.name} ${what}` })

@@ -30,7 +30,7 @@ export async function readHeaderRow(slice: LocalSlice, { dialect, limits, maxCol
     if (bytes > MAX_HEADER_BYTES)
       throw new PlatformError('invalidCsv', {
         file: slice.name,
-        reason: `The first row of ${slice.name} does not end within ${MAX_HEADER_BYTES} bytes. It must be the header: the names of the columns, ended by a line break. Look for a quote that is not closed.`,
+        reason: `Load error: The first row of ${slice.name} does not end within ${MAX_HEADER_BYTES} bytes. It must be the header: the names of the columns, ended by a line break. Look for a quote that is not closed.`,
       })
   }
   return parse(slice, Buffer.concat(pieces), { dialect, limits, maxColumns })

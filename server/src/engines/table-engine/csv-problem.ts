@@ -62,7 +62,7 @@ export async function describeProblem(problem: CsvProblem, context: ProblemConte
   const details = { file: slice.name, line, column, found: text }
   return new PlatformError(
     'invalidCsv',
-    { ...details, reason: `${slice.name}, line ${line}, column "${column}": ${what}.${found} ${advice}` },
+    { ...details, reason: `Load error: ${slice.name}, line ${line}, column "${column}": ${what}.${found} ${advice}` },
     { params: details },
   )
 }

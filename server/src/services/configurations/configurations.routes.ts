@@ -191,9 +191,9 @@ export function configurationsRoutes({
       async (req, reply) => {
         const { componentId, configurationId } = req.params
         const { limit = DEFAULT_PAGE, offset = 0 } = req.query
-        const withConfiguration = wordsIn(req.query.include).includes('configuration')
+        const include = wordsIn(req.query.include)
         const list = await versions.list(callerOf(req), componentId, configurationId, { limit, offset })
-        return sendJson(reply, listOf(list.map((version) => versionText(version, withConfiguration))))
+        return sendJson(reply, listOf(list.map((version) => versionText(version, include))))
       },
     )
 

@@ -108,7 +108,7 @@ export const VersionView = Type.Object(
     changeDescription: Type.String(),
     isDeleted: Type.Boolean(),
     name: Type.String(),
-    description: Type.Optional(Type.String({ description: 'In the detail of a version only.' })),
+    description: Type.Optional(Type.String({ description: 'Left out of lists whose `include` names other members.' })),
     isDisabled: Type.Boolean(),
     versionIdentifier: Type.String(),
     configuration: Type.Optional(Stored),
@@ -122,7 +122,12 @@ export const MetadataView = Type.Object(
 )
 
 export const PageQuery = Type.Object({
-  include: Type.Optional(Type.String({ description: 'Comma list; `configuration` adds the configuration itself.' })),
+  include: Type.Optional(
+    Type.String({
+      description:
+        'Comma list; `configuration` adds the configuration itself. A list that names members without `description` has none.',
+    }),
+  ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'At most this many; all by default.' })),
   offset: Offset,
 })

@@ -50,9 +50,11 @@ const versionMembers = (version: VersionRecord): string =>
   `"isDeleted":${version.isDeleted},"name":${json(version.name)},` +
   `"isDisabled":${version.isDisabled},"versionIdentifier":${json(version.versionIdentifier)}`
 
-/** An entry of the list, which has no description: clients compare its members. */
-export const versionText = (version: VersionRecord & { readonly configuration: string }, withConfiguration: boolean): string =>
-  `{${versionMembers(version)}${withConfiguration ? `,"configuration":${version.configuration}` : ''}}`
+/** An entry of the list. Clients compare the members of what they asked for: who names some gets a description only by naming it. */
+export const versionText = (version: VersionRecord & { readonly configuration: string }, include: readonly string[]): string =>
+  `{${versionMembers(version)}` +
+  `${include.length === 0 || include.includes('description') ? `,"description":${json(version.description)}` : ''}` +
+  `${include.includes('configuration') ? `,"configuration":${version.configuration}` : ''}}`
 
 export const wholeVersionText = (version: WholeVersion): string =>
   `{${versionMembers(version)},"description":${json(version.description)},"configuration":${version.configuration},"rowsSortOrder":${json(version.rowsSortOrder)},` +
